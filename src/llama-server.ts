@@ -3,7 +3,7 @@ import { servedModel } from './config/bench-config.ts';
 import type { EngineRequest } from './engine/engine-request.ts';
 import type { Engine } from './engine/engine.ts';
 import { llamaServer } from './engine/llama-server/llama-server-adapter.ts';
-import type { LlamaServerOptions } from './engine/llama-server/llama-server-options.ts';
+import type { LlamaServerOptions } from './engine/llama-server/llama-server-adapter.ts';
 
 export { BenchError, type BenchErrorCode } from './base/bench-error.ts';
 export type { Checkpoint } from './engine/checkpoint.ts';

@@ -51,7 +51,7 @@ const subject: Subject = {
     prefixCache: { span: 'session', blockTokens: 1 },
     missing: {
       promptCache:
-        'the server keeps a prompt a slot and tells no users apart: --engine llama-server keeps prompts of users in files',
+        'the server keeps one prompt per slot and does not tell users apart: --engine llama-server keeps prompts in files',
     },
   }),
   keyRounding: 2 ** -10,

@@ -50,7 +50,7 @@ it('ends before a turn is stored where the server reuses what it must not', asyn
   const opener = fakeOpenAiOpener({ misbehave: cachedInTurns((tokens) => tokens + 16) });
   await expect(smallRun('rag,rag-cached', { opener })).rejects.toMatchObject({
     code: 'protocol',
-    message: expect.stringContaining('under a name that nobody used before') as string,
+    message: expect.stringContaining('under a new name') as string,
   });
 });
 
@@ -87,7 +87,7 @@ it('names K/V arms with the reason why a server cannot run them', async () => {
   await expect(smallRun('rag,dki,dki-blocks', { opener: fakeOpenAiOpener() })).rejects.toMatchObject({
     code: 'bad-model',
     message: expect.stringContaining(
-      'dki, dki-blocks: an OpenAI-compatible server gives no K/V out and takes none in',
+      'dki, dki-blocks: an OpenAI-compatible server gives no KV out and takes none in',
     ) as string,
   });
 });

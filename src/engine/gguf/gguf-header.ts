@@ -176,3 +176,12 @@ function readFrequencyFactors({ path, tensors }: GgufFile): number[] | undefined
     closeSync(file);
   }
 }
+
+/** llama.cpp's number of the kind of token that no text becomes. */
+const CONTROL = 3;
+
+/** The control tokens of a model, by its file. @throws BenchError `bad-model` */
+export function controlTokens(path: string): readonly TokenId[] {
+  const kinds = readGgufFile(path).metadata.get('tokenizer.ggml.token_type')?.value;
+  return typeof kinds === 'object' ? [...kinds.values.keys()].filter((id) => kinds.values[id] === CONTROL) : [];
+}

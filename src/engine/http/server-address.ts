@@ -1,17 +1,16 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { isOfThisMachine } from '../../config/server-address.ts';
 
-/** The address of a server, as it was asked for. */
-export interface AskedAddress {
-  /** The adapter's name. */
+/** The options that give a server's address. */
+export interface AddressOptions {
   readonly engine: string;
   readonly engineUrl: string | undefined;
-  /** The address may be that of another machine. */
+  /** Permits the address of another machine. */
   readonly allowRemote: boolean | undefined;
 }
 
-/** The address of a server. @throws BenchError `bad-option` where it is missing, is none, or is of another machine unasked */
-export function serverAddress({ engine, engineUrl, allowRemote = false }: AskedAddress): string {
+/** Checks a server's address. @throws BenchError `bad-option` where it is missing, malformed, or remote without `allowRemote` */
+export function serverAddress({ engine, engineUrl, allowRemote = false }: AddressOptions): string {
   const example = 'http://127.0.0.1:8080';
   if (engineUrl === undefined) {
     throw new BenchError('bad-option', `--engine ${engine}: no server is named`, `add --engine-url ${example}`);

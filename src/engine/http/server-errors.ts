@@ -4,23 +4,23 @@ import { BenchError } from '../../base/bench-error.ts';
 const CHECK_SERVER = 'see the log of the server, and its version in docs/engines.md';
 const SHOWN_CHARACTERS = 200;
 
-/** The answer of a server that refuses a request. */
+/** The response of a server that refuses a request. */
 export const errorShape = z.object({
   error: z.object({ message: z.string(), type: z.string().nullish() }),
 });
 
-/** The server that is asked, for messages. */
+/** A server, for messages. */
 export interface ServerName {
   readonly url: string;
-  /** As messages call it, such as `llama-server`. */
+  /** Its name in messages, such as `llama-server`. */
   readonly program: string;
-  /** Sent with every request, and shown in none of our messages. */
+  /** Sent with every request, and never shown in a message. */
   readonly key?: string | undefined;
-  /** The environment variable that a key is read from; missing where the server takes none. */
+  /** The environment variable of the key; missing where the server takes none. */
   readonly keyVariable?: string;
 }
 
-/** The ways in which a server fails, each under its name. */
+/** Makes the error for each way in which a server fails. */
 export class ServerErrors {
   readonly #server: ServerName;
 
@@ -28,37 +28,33 @@ export class ServerErrors {
     this.#server = server;
   }
 
-  /** It cannot be talked to. */
   unreachable(why: string, cause?: unknown): BenchError {
     const hint = 'start the server, or name another: --engine-url';
     return new BenchError('unreachable', this.#says(`does not answer: ${why}`), hint, cause);
   }
 
-  /** It has too much to do. */
   busy(why: string): BenchError {
     return new BenchError('busy', this.#says(`is busy: ${why}`), 'wait until it is idle, or use one of your own');
   }
 
-  /** It answers what it must not. */
   protocol(why: string, cause?: unknown): BenchError {
     return new BenchError('protocol', this.#says(why), CHECK_SERVER, cause);
   }
 
-  /** It is not what it was. */
   changed(why: string): BenchError {
-    const hint = 'let nobody else use or restart the server in the meantime, then resume the run';
+    const hint = 'leave the server to this run alone, do not restart it meanwhile, and resume the run';
     return new BenchError('changed', `${this.#server.url}: ${why}`, hint);
   }
 
-  /** Its message about a request that it refuses. @param body its answer, whatever it is */
+  /** The error for a refused request. @param body of the response */
   refused(path: string, status: number, body: string): BenchError {
     const { key, keyVariable } = this.#server;
     if ((status === 401 || status === 403) && keyVariable !== undefined) {
       const hint = key === undefined ? `set ${keyVariable}` : `correct ${keyVariable}`;
-      // What it says may hold a part of the key.
+      // The server's message may contain a part of the key.
       return new BenchError('bad-option', this.#says(`refuses access to ${path} (${status})`), hint);
     }
-    const { message, type } = saidIn(body);
+    const { message, type } = parseRefusal(body);
     const shown = key === undefined ? message : message.replaceAll(key, '…');
     const what = `answers ${path} with ${status}${shown === '' ? '' : `: ${shown}`}`;
     switch (type) {
@@ -76,7 +72,7 @@ export class ServerErrors {
   }
 }
 
-function saidIn(body: string): { readonly message: string; readonly type: string | null | undefined } {
+function parseRefusal(body: string): { readonly message: string; readonly type: string | null | undefined } {
   try {
     const { error } = errorShape.parse(JSON.parse(body));
     return { message: oneLine(error.message), type: error.type };
@@ -87,4 +83,14 @@ function saidIn(body: string): { readonly message: string; readonly type: string
 
 function oneLine(text: string): string {
   return text.trim().split('\n')[0]?.slice(0, SHOWN_CHARACTERS) ?? '';
+}
+
+/** The answer to a request; undefined where the server has no such route, or gives an unexpected response there. */
+export async function optional<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof BenchError && (error.code === 'protocol' || error.code === 'unsupported')) return undefined;
+    throw error;
+  }
 }

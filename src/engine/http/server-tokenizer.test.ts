@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { ServerTokenizer } from './server-tokenizer.ts';
-import type { TokenRoutes } from './token-routes.ts';
+import { ServerTokenizer, type TokenRoutes } from './server-tokenizer.ts';
 
 const CONTROL = new Map([
   ['</s>', 0],

@@ -1,26 +1,56 @@
+import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineInfo, ModelDescription } from '../engine-info.ts';
 import type { TokenId } from '../token-id.ts';
 import type { TokenizeRequest } from '../engine.ts';
-import type { TokenRoutes } from './token-routes.ts';
+import type { ServerConnection } from './server-connection.ts';
+
+/** How to turn a text into ids. */
+export interface Encoding {
+  /** Control tokens may come of it. */
+  readonly parse: boolean;
+  /** With the token in front of every text, where the model has one. Default false. */
+  readonly add?: boolean;
+}
+
+/** The routes by which a server turns text into ids, and ids into text. */
+export interface TokenRoutes {
+  encode(text: string, encoding: Encoding, options: CallOptions): Promise<readonly TokenId[]>;
+  decode(ids: readonly TokenId[], options: CallOptions): Promise<string>;
+}
+
+const tokensShape = z.object({ tokens: z.array(z.int().nonnegative()) });
+const contentShape = z.object({ content: z.string() });
+
+/** The routes of llama-server. */
+export function llamaTokenRoutes(connection: ServerConnection): TokenRoutes {
+  return {
+    encode: async (content, { parse, add = false }, options) => {
+      const body = { content, add_special: add, parse_special: parse };
+      return (await connection.post('/tokenize', body, tokensShape, options)).tokens;
+    },
+    decode: async (tokens, options) =>
+      (await connection.post('/detokenize', { tokens }, contentShape, options)).content,
+  };
+}
 
 /** Texts of tokens at which llama.cpp ends generation, by their names in vocabularies. */
 const END_TEXTS = [
   ...['</s>', '<|im_end|>', '<|eot_id|>', '<|eom_id|>', '<|end_of_text|>', '<|endoftext|>', '<|end|>', '<end_of_turn>'],
   ...['<EOT>', '_<EOT>', '<|end_of_turn|>', '<|endofturn|>', '[EOT]', '<turn|>'],
 ];
-/** A token of its own wherever it stands, that takes no leading space. */
-export const PROP = '\n';
+/** Always a token of its own, without a leading space. */
+export const ANCHOR = '\n';
 /** Requests that are under way at once: a server has few threads to answer with. */
 const AT_ONCE = 4;
 
-/** A letter that every tokeniser has. */
+/** Every tokeniser has this letter. */
 const LETTER = 'a';
 
 /** Facts of a model's tokens that are known before its server is asked. */
 export interface KnownTokens {
-  /** Texts that open and close a sequence; empty or missing where nobody says. */
+  /** Texts that open and close a sequence; empty or missing where they are unknown. */
   readonly bos?: string | undefined;
   readonly eos?: string | undefined;
   /** Control tokens of the model's file, where it is named. */
@@ -32,7 +62,7 @@ export class ServerTokenizer {
   readonly #routes: TokenRoutes;
   readonly #control: Set<TokenId>;
   readonly #addsSpace: boolean;
-  readonly #prop: readonly TokenId[];
+  readonly #anchor: readonly TokenId[];
   /** Tokens that end a generation. */
   readonly ends: ModelDescription['stopTokens'];
   readonly special: Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'>;
@@ -41,7 +71,7 @@ export class ServerTokenizer {
     this.#routes = routes;
     this.#control = new Set(found.control);
     this.#addsSpace = found.addsSpace;
-    this.#prop = found.prop;
+    this.#anchor = found.anchor;
     this.ends = found.ends;
     const { bosToken, markers } = found;
     this.special = { bosToken, markers, endTokens: found.ends.map(({ id }) => id) };
@@ -64,12 +94,12 @@ export class ServerTokenizer {
     const bosToken = added.length > plain.length && added[0] !== plain[0] ? added[0]! : null;
     const bosText = bos ?? (bosToken === null ? '' : await routes.decode([bosToken], options));
     const bosId = bosToken ?? (await controlOf(bosText));
-    const prop = await ids(PROP, false);
-    const propped = (await ids(PROP + LETTER, false)).slice(prop.length);
+    const anchor = await ids(ANCHOR, false);
+    const anchored = (await ids(ANCHOR + LETTER, false)).slice(anchor.length);
     return new ServerTokenizer(routes, {
       control: [...control, ...ends.map(({ id }) => id), ...(bosId === undefined ? [] : [bosId])],
-      addsSpace: propped.join() !== plain.join(),
-      prop,
+      addsSpace: anchored.join() !== plain.join(),
+      anchor,
       ends,
       bosToken,
       markers: { bos: bosText, eos: eos === '' ? (ends[0]?.text ?? '') : eos },
@@ -91,9 +121,9 @@ export class ServerTokenizer {
       const shown = ids.filter((id) => !this.#control.has(id));
       if (shown.length === 0) return '';
       // A tokeniser that adds a space to a text takes one away from it again.
-      const tokens = this.#addsSpace ? [...this.#prop, ...shown] : shown;
+      const tokens = this.#addsSpace ? [...this.#anchor, ...shown] : shown;
       const content = await this.#routes.decode(tokens, options);
-      return this.#addsSpace ? content.slice(content.indexOf(PROP) + 1) : content;
+      return this.#addsSpace ? content.slice(content.indexOf(ANCHOR) + 1) : content;
     });
   }
 
@@ -104,8 +134,8 @@ export class ServerTokenizer {
   ): Promise<readonly TokenId[]> {
     if (text === '') return [];
     if (!this.#addsSpace || first) return this.#routes.encode(text, { parse }, options);
-    const propped = await this.#routes.encode(PROP + text, { parse }, options);
-    return propped.slice(this.#prop.length);
+    const anchored = await this.#routes.encode(ANCHOR + text, { parse }, options);
+    return anchored.slice(this.#anchor.length);
   }
 
   /**
@@ -146,7 +176,7 @@ async function controlTokenOf(routes: TokenRoutes, text: string, options: CallOp
 interface Found {
   readonly control: readonly TokenId[];
   readonly addsSpace: boolean;
-  readonly prop: readonly TokenId[];
+  readonly anchor: readonly TokenId[];
   readonly ends: ModelDescription['stopTokens'];
   readonly bosToken: TokenId | null;
   readonly markers: EngineInfo['markers'];

@@ -1,4 +1,4 @@
-/** Adds up the time that is spent inside node-llama-cpp: tokenising, evaluation, sampling, saving and loading of states. */
+/** Adds up the time spent inside node-llama-cpp: evaluation, sampling, saving and loading of states. */
 export class BusyClock {
   #ms = 0;
 
@@ -6,17 +6,7 @@ export class BusyClock {
     return this.#ms;
   }
 
-  /** Runs a call that does not wait; one that fails counts too. */
-  timeSync<T>(call: () => T): T {
-    const start = performance.now();
-    try {
-      return call();
-    } finally {
-      this.#ms += performance.now() - start;
-    }
-  }
-
-  /** Runs a call; one that fails counts too. */
+  /** Runs a call; a failed one counts too. */
   async time<T>(call: () => Promise<T>): Promise<T> {
     const start = performance.now();
     try {

@@ -76,7 +76,7 @@ describe('a server that does not come up as it must', () => {
       '/props',
       { says: () => ({ hello: 'world' }) },
       'protocol',
-      'with what it should not, total_slots',
+      'unexpected response from /props: total_slots',
     ],
   ])('is named where it %s', async (_, path, fault, code, why) => {
     always(path, fault);

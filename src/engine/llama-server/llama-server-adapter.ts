@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { DownloadOptions } from '../../models/hub/hub-file.ts';
@@ -10,15 +11,27 @@ import { checkModelFile } from '../gguf/model-file.ts';
 import { modelFileOf } from '../gguf/model-file.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { ServerConnection } from '../http/server-connection.ts';
-import { LlamaServerEngine, type ServerPlace } from './llama-server-engine.ts';
-import { type LlamaServerOptions, llamaServerOptions } from './llama-server-options.ts';
+import { LlamaServerEngine, LONGEST_DEFAULT_CONTEXT_TOKENS, type ServerPlace } from './llama-server-engine.ts';
 import { OwnServer, type OwnServerSettings } from './own-server.ts';
-import { probeServer } from './probed-server.ts';
-import { LONGEST_DEFAULT_CONTEXT_TOKENS } from './server-info.ts';
+import { probeServer } from './probe-server.ts';
+
+/** Options of llama-server; names and meanings are those of the command line. */
+const llamaServerOptions = z.strictObject({
+  /** Address of the server, such as `http://127.0.0.1:8080`. */
+  engineUrl: z.string().exactOptional(),
+  /** Permits the address of another machine. */
+  allowRemote: z.boolean().exactOptional(),
+  /** The folder that the server was told to save slots to, as this machine sees it. */
+  slotsFolder: z.string().exactOptional(),
+  /** The program of a server that is started for the run, and ended with it. */
+  llamaServer: z.string().exactOptional(),
+});
+
+export type LlamaServerOptions = Readonly<z.output<typeof llamaServerOptions>>;
 
 /**
- * A llama-server that runs already, or one that is started for the run. Token ids go in and come out; K/V goes through the
- * files of its slots.
+ * A llama-server that runs already, or one that is started for the run. Token ids go in and come out; KV moves
+ * through the files of its slots.
  *
  * @example
  * const opener = llamaServer.opener({ engineUrl: 'http://127.0.0.1:8080' });
@@ -26,11 +39,11 @@ import { LONGEST_DEFAULT_CONTEXT_TOKENS } from './server-info.ts';
  */
 export const llamaServer: EngineAdapter<LlamaServerOptions> = {
   name: 'llama-server',
-  summary: "llama.cpp's own server: --engine-url, with K/V by --slots-folder and --model FILE",
+  summary: "llama.cpp's own server: --engine-url, with KV by --slots-folder and --model FILE",
   options: llamaServerOptions,
   opener: (options) => ({
     async inspect(model) {
-      const place = await placeOf({ model }, options);
+      const place = await findPlace({ model }, options);
       try {
         const { served, capabilities } = await probeServer(place.connection, place);
         return { model: served.description, missing: capabilities.missing };
@@ -38,9 +51,9 @@ export const llamaServer: EngineAdapter<LlamaServerOptions> = {
         await place.close();
       }
     },
-    fetch: fileOf,
+    fetch: localFile,
     async open(request, callOptions) {
-      const place = await placeOf(request, options, callOptions);
+      const place = await findPlace(request, options, callOptions);
       try {
         return await LlamaServerEngine.open(place, request, callOptions);
       } catch (error) {
@@ -52,43 +65,39 @@ export const llamaServer: EngineAdapter<LlamaServerOptions> = {
   }),
 };
 
-async function placeOf(
+async function findPlace(
   request: EngineRequest,
   { engineUrl, slotsFolder, allowRemote, llamaServer: program }: LlamaServerOptions,
   options: CallOptions = {},
 ): Promise<ServerPlace> {
   const name = request.model;
-  const file = await fileOf(name);
+  const file = await localFile(name);
   if (program === undefined) {
     const url = serverAddress({ engine: llamaServer.name, engineUrl, allowRemote });
     const connection = new ServerConnection({ url, program: llamaServer.name });
     return { connection, name, file, slotsFolder, close: () => Promise.resolve() };
   }
-  const [other] = [
-    ...(engineUrl === undefined ? [] : ['--engine-url']),
-    ...(slotsFolder === undefined ? [] : ['--slots-folder']),
-    ...(allowRemote === undefined ? [] : ['--allow-remote']),
-  ];
+  const others = { '--engine-url': engineUrl, '--slots-folder': slotsFolder, '--allow-remote': allowRemote };
+  const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
   if (other !== undefined) {
     const message = `${other}: a server that is started for the run has an address and a folder of its own`;
     throw new BenchError('bad-option', message, `drop ${other}, or --llama-server`);
   }
   if (file === undefined) {
-    throw new BenchError(
-      'bad-option',
-      `--model ${name}: no file to start a server with`,
-      'name a GGUF file: --model FILE',
-    );
+    const message = `--model ${name}: no file to start a server with`;
+    throw new BenchError('bad-option', message, 'name a GGUF file: --model FILE');
   }
-  const server = await OwnServer.start(settingsOf(program, file, request), options);
+  const server = await OwnServer.start(serverSettings(program, file, request), options);
   return {
     connection: new ServerConnection({ url: server.url, program: llamaServer.name }),
-    ...{ name, file, slotsFolder: server.slotsFolder },
+    name,
+    file,
+    slotsFolder: server.slotsFolder,
     close: () => server[Symbol.asyncDispose](),
   };
 }
 
-function settingsOf(program: string, modelPath: string, request: EngineRequest): OwnServerSettings {
+function serverSettings(program: string, modelPath: string, request: EngineRequest): OwnServerSettings {
   checkModelFile(modelPath, process.availableMemory());
   const { trainContextTokens } = readGgufHeader(modelPath);
   const { sessions = 1, cellsPerPosition = 1, kvType = 'F16', threads } = request;
@@ -96,8 +105,8 @@ function settingsOf(program: string, modelPath: string, request: EngineRequest):
   return { program, modelPath, slots: sessions, slotTokens: contextTokens * cellsPerPosition, kvType, threads };
 }
 
-/** The file of this machine that `--model` names; undefined for what the server has loaded, and for a name of its own. */
-async function fileOf(model: string, download?: DownloadOptions): Promise<string | undefined> {
+/** The file of this machine that `--model` names; undefined for the server's own names. */
+async function localFile(model: string, download?: DownloadOptions): Promise<string | undefined> {
   const isFile = isAbsolute(model) || [hubPrefix, randomModelPrefix].some((prefix) => model.startsWith(prefix));
   return isFile ? await modelFileOf(model, download) : undefined;
 }

@@ -1,32 +1,34 @@
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import type { EngineAudit } from '../../store/records/engine-audit.ts';
-import type { CallOptions, EngineSession } from '../engine-session.ts';
+import { BaseEngine } from '../base-engine.ts';
 import type { Checkpoint } from '../checkpoint.ts';
-import { type EngineCapabilities, unsupported } from '../engine-capabilities.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
-import { type Engine, type FirstLayersOptions, neededFor, type TokenizeRequest } from '../engine.ts';
+import type { CallOptions } from '../engine-session.ts';
+import type { TokenizeRequest } from '../engine.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
-import { propsShape } from '../http/llama-props.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
+import { propsShape, type ServerProps } from '../http/served-model.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { CheckpointFolder } from '../llama-state/checkpoint-folder.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
-import { SessionCells } from '../llama-state/session-cells.ts';
 import { StateExchange } from '../llama-state/state-exchange.ts';
+import { SessionCells } from '../session-cells.ts';
 import type { TokenId } from '../token-id.ts';
-import { meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
+import type { TokenMeter } from '../token-meter.ts';
 import { LlamaServerSession } from './llama-server-session.ts';
-import { type ProbedServer, probeServer } from './probed-server.ts';
-import { infoOf } from './server-info.ts';
-import { Slot } from './slot.ts';
+import { type ProbedServer, probeServer } from './probe-server.ts';
 import { SlotCarrier } from './slot-carrier.ts';
+import { Slot } from './slot.ts';
+
+/** Longest window unless the request names one. */
+export const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
 
 /** The address of a server, and its files on this machine. */
 export interface ServerPlace {
   readonly connection: ServerConnection;
-  /** The model as it was asked for: a file, a name of the server's, or whatever it has loaded. */
+  /** The model's name in the request: a file, the server's name for it, or `served`. */
   readonly name: string;
   /** The model's GGUF file, where it is named. */
   readonly file: string | undefined;
@@ -36,183 +38,167 @@ export interface ServerPlace {
   readonly close: () => Promise<void>;
 }
 
-/** A model that a llama-server has loaded: a slot for each session. */
-export class LlamaServerEngine implements Engine {
-  readonly info: EngineInfo;
-  readonly capabilities: EngineCapabilities;
-  readonly #place: ServerPlace;
-  readonly #probed: ProbedServer;
-  readonly #ledger: PromptLedger;
-  readonly #folder: PrivateFolder;
-  readonly #checkpoints: CheckpointFolder;
-  readonly #sessions = new Map<number, LlamaServerSession>();
-  /** Of sessions that are closed, and time that belongs to none. */
-  #otherMeter: TokenMeter = zeroMeter;
-  #opened = 0;
-  #isClosed = false;
+/** What a server engine owns. */
+interface EngineParts {
+  readonly place: ServerPlace;
+  readonly probed: ProbedServer;
+  readonly ledger: PromptLedger;
+  readonly folder: PrivateFolder;
+  readonly checkpoints: CheckpointFolder;
+}
 
-  private constructor(
-    place: ServerPlace,
-    probed: ProbedServer,
-    info: EngineInfo,
-    sessions: number,
-    ledger: PromptLedger,
-    folder: PrivateFolder,
-    checkpoints: CheckpointFolder,
-  ) {
-    this.#place = place;
-    this.#probed = probed;
-    this.#ledger = ledger;
-    this.#folder = folder;
-    this.#checkpoints = checkpoints;
-    this.info = info;
-    this.capabilities = { ...probed.capabilities, sessions };
+/** A model that a llama-server has loaded: a slot for each session. */
+export class LlamaServerEngine extends BaseEngine {
+  readonly #parts: EngineParts;
+  #opened = 0;
+
+  private constructor(info: EngineInfo, sessions: number, parts: EngineParts) {
+    super(info, { ...parts.probed.capabilities, sessions });
+    this.#parts = parts;
   }
 
-  /** @throws BenchError as `probeServer`; `bad-option` where the server has fewer or shorter slots than are asked for; `disk` */
+  /** @throws BenchError as `probeServer`; `bad-option` where the server has fewer or shorter slots than needed; `disk` */
   static async open(place: ServerPlace, request: EngineRequest, options: CallOptions = {}): Promise<LlamaServerEngine> {
     const folder = new PrivateFolder();
     try {
       const checkpoints = new CheckpointFolder(request.checkpointFolder ?? join(folder.path, 'checkpoints'));
       const probed = await probeServer(place.connection, place, options);
       const modelSha256 = place.file === undefined ? null : await sha256OfModel(place.file, options.signal);
-      const info = infoOf(place.connection.url, probed, request, modelSha256);
+      const info = describe(place.connection.url, probed, request, modelSha256);
       const ledger = await PromptLedger.open(place.connection, options);
-      return new LlamaServerEngine(place, probed, info, request.sessions ?? 1, ledger, folder, checkpoints);
+      return new LlamaServerEngine(info, request.sessions ?? 1, { place, probed, ledger, folder, checkpoints });
     } catch (error) {
       folder[Symbol.dispose]();
       throw error;
     }
   }
 
-  async tokenize(
+  override async audit(options: CallOptions = {}): Promise<EngineAudit | null> {
+    this.requireOpen(options);
+    return this.#parts.ledger.audit(options);
+  }
+
+  override async deleteCheckpoint({ id }: Pick<Checkpoint, 'id'>, { signal }: CallOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
+    this.#parts.checkpoints.remove(id);
+  }
+
+  protected tokenizeNow(
     texts: readonly TokenizeRequest[],
-    options: CallOptions = {},
+    options: CallOptions,
   ): Promise<readonly (readonly TokenId[])[]> {
-    this.#requireOpen();
-    options.signal?.throwIfAborted();
-    const start = performance.now();
-    try {
-      return await this.#probed.served.tokenizer.tokenize(texts, options);
-    } finally {
-      this.#otherMeter = meterSum(this.#otherMeter, { ...zeroMeter, busyMs: performance.now() - start });
-    }
+    return this.#parts.probed.served.tokenizer.tokenize(texts, options);
   }
 
-  async detokenize(ids: readonly (readonly TokenId[])[], options: CallOptions = {}): Promise<readonly string[]> {
-    this.#requireOpen();
-    options.signal?.throwIfAborted();
-    return this.#probed.served.tokenizer.detokenize(ids, options);
+  protected detokenizeNow(ids: readonly (readonly TokenId[])[], options: CallOptions): Promise<readonly string[]> {
+    return this.#parts.probed.served.tokenizer.detokenize(ids, options);
   }
 
-  async openSession(_scope: string, options: CallOptions = {}): Promise<EngineSession> {
-    this.#requireOpen();
-    options.signal?.throwIfAborted();
-    const { connection, slotsFolder } = this.#place;
-    const { served, states, scored } = this.#probed;
-    const free = Array.from({ length: this.capabilities.sessions }, (_, id) => id).find(
-      (id) => !this.#sessions.has(id),
-    );
-    if (free === undefined) {
-      const message = `all ${this.capabilities.sessions} sessions of the engine are open`;
-      throw new BenchError('no-session', message, 'close one, or open the engine with more');
-    }
-    const slot = new Slot(connection, free, served.alias, this.#ledger);
+  protected newSession(id: number, onClose: (last: TokenMeter) => void): LlamaServerSession {
+    const { place, probed } = this.#parts;
+    const { info, capabilities } = this;
+    const slot = this.#slot(id);
     const cells = new SessionCells();
-    const session = new LlamaServerSession({
-      slot,
-      cells,
-      exchange: states === null ? null : this.#exchange(slot, cells, states, slotsFolder!),
-      info: this.info,
-      capabilities: this.capabilities,
-      scored,
-      canErase: slotsFolder !== undefined,
-      onClose: (last) => {
-        this.#sessions.delete(free);
-        this.#otherMeter = meterSum(this.#otherMeter, last);
-      },
-    });
-    // At once: another call must not take the same slot.
-    this.#sessions.set(free, session);
-    try {
-      await this.#requireSame(options);
-      if (slotsFolder !== undefined) await slot.erase(options);
-    } catch (error) {
-      this.#sessions.delete(free);
-      throw error;
-    }
-    return session;
+    const exchange = this.#exchange(slot, cells);
+    const canErase = place.slotsFolder !== undefined;
+    const { scored } = probed;
+    return new LlamaServerSession({ slot, cells, exchange, info, capabilities, scored, canErase, onClose });
   }
 
-  /** @throws BenchError `unsupported`: the server holds one model, whole */
-  async firstLayers(_layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
-    this.#requireOpen();
-    throw unsupported(this.capabilities, neededFor(options));
+  /** @throws BenchError `changed` where another server answers now */
+  protected override async prepare(id: number, options: CallOptions): Promise<void> {
+    const { place, probed } = this.#parts;
+    const { connection, slotsFolder } = place;
+    const before = serverFacts(probed.served.props);
+    const now = serverFacts(await connection.get('/props', propsShape, options));
+    if (now !== before) throw connection.errors.changed(`it has ${now} now, and ${before} before`);
+    if (slotsFolder !== undefined) await this.#slot(id).erase(options);
   }
 
-  async meter({ signal }: CallOptions = {}): Promise<TokenMeter> {
-    this.#requireOpen();
-    signal?.throwIfAborted();
-    return [...this.#sessions.values()].reduce((sum, session) => meterSum(sum, session.reading()), this.#otherMeter);
+  protected async release(): Promise<void> {
+    this.#parts.folder[Symbol.dispose]();
+    await this.#parts.place.close();
   }
 
-  async audit(options: CallOptions = {}): Promise<EngineAudit | null> {
-    this.#requireOpen();
-    options.signal?.throwIfAborted();
-    return this.#ledger.audit(options);
+  #slot(id: number): Slot {
+    const { place, probed, ledger } = this.#parts;
+    return new Slot(place.connection, id, probed.served.alias, ledger);
   }
 
-  async deleteCheckpoint({ id }: Pick<Checkpoint, 'id'>, { signal }: CallOptions = {}): Promise<void> {
-    signal?.throwIfAborted();
-    this.#checkpoints.remove(id);
-  }
-
-  /** Closes all sessions, after the calls that they were given before. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    try {
-      for (const session of this.#sessions.values()) await session[Symbol.asyncDispose]();
-    } finally {
-      this.#folder[Symbol.dispose]();
-      await this.#place.close();
-    }
-  }
-
-  #exchange(
-    slot: Slot,
-    cells: SessionCells,
-    states: NonNullable<ProbedServer['states']>,
-    slotsFolder: string,
-  ): StateExchange {
-    const { layout, form, streams } = states;
+  #exchange(slot: Slot, cells: SessionCells): StateExchange | null {
+    const { place, probed, folder, checkpoints } = this.#parts;
+    if (probed.states === null) return null;
+    const { layout, form, streams } = probed.states;
+    const sequence = new SlotCarrier(place.connection, slot, cells, place.slotsFolder!);
     return new StateExchange(
-      { sequence: new SlotCarrier(this.#place.connection, slot, cells, slotsFolder), cells },
+      { sequence, cells },
       {
         layout,
         form,
         sequences: streams,
         window: this.info,
         stateIdentity: this.info.stateIdentity!,
-        checkpoints: this.#checkpoints,
+        checkpoints,
         verified: null,
-        scratchPath: join(this.#folder.path, `session-${this.#opened++}.state`),
+        scratchPath: join(folder.path, `session-${this.#opened++}.state`),
       },
     );
   }
+}
 
-  /** @throws BenchError `changed` where another server answers now */
-  async #requireSame(options: CallOptions): Promise<void> {
-    const { connection } = this.#place;
-    const { props } = this.#probed.served;
-    const now = await connection.get('/props', propsShape, options);
-    const facts = (of: typeof props): string =>
-      `${of.model_path}, build ${of.build_info}, ${of.total_slots} slots of ${of.default_generation_settings.n_ctx} tokens`;
-    if (facts(now) !== facts(props))
-      throw connection.errors.changed(`it has ${facts(now)} now, and ${facts(props)} before`);
-  }
+function serverFacts({
+  model_path: path,
+  build_info: build,
+  total_slots: slots,
+  default_generation_settings: { n_ctx: tokens },
+}: ServerProps): string {
+  return `${path}, build ${build}, ${slots} slots of ${tokens} tokens`;
+}
 
-  #requireOpen(): void {
-    if (this.#isClosed) throw new BenchError('no-session', 'the engine is closed', 'open it again');
+/** @throws BenchError `bad-option` where the server has fewer or shorter slots than needed, or another KV type */
+function describe(
+  url: string,
+  { served, slotTokens, slots, states }: ProbedServer,
+  request: EngineRequest,
+  modelSha256: string | null,
+): EngineInfo {
+  const { sessions = 1, cellsPerPosition = 1, kvType } = request;
+  const { description } = served;
+  const longest = Math.min(
+    description.trainContextTokens,
+    LONGEST_DEFAULT_CONTEXT_TOKENS,
+    Math.floor(slotTokens / cellsPerPosition),
+  );
+  const contextTokens = request.contextTokens ?? longest;
+  const cellTokens = contextTokens * cellsPerPosition;
+  if (sessions > slots || cellTokens > slotTokens) {
+    throw new BenchError(
+      'bad-option',
+      `${url}: llama-server has ${slots} slots of ${slotTokens} tokens, and ${sessions} of ${cellTokens} are needed`,
+      `start it with --parallel ${sessions} --ctx-size ${sessions * cellTokens}`,
+    );
   }
+  if (kvType !== undefined && states !== null && states.layout.keyType !== kvType) {
+    const message = `${url}: llama-server stores KV in ${states.layout.keyType}, not ${kvType}`;
+    const type = kvType.toLowerCase();
+    throw new BenchError('bad-option', message, `start it with --cache-type-k ${type} --cache-type-v ${type}`);
+  }
+  const build = served.props.build_info;
+  const { name, parameters, sizeBytes } = description;
+  const model = modelSha256 ?? `${name} of ${parameters} parameters in ${sizeBytes} bytes`;
+  return {
+    engine: 'llama-server',
+    build: { 'llama-server': build },
+    model: description,
+    modelSha256,
+    contextTokens,
+    cellTokens,
+    threads: null,
+    compute: null,
+    ...served.tokenizer.special,
+    stateIdentity:
+      states === null
+        ? null
+        : `llama-server ${build} model ${model}, ${states.layout.keyType}, values ${states.layout.valuesTransposed ? 'transposed' : 'by cell'}`,
+  };
 }

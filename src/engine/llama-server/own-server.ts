@@ -10,13 +10,10 @@ import { PrivateFolder } from '../llama-state/private-folder.ts';
 
 const START_LIMIT_MS = 120_000;
 const LOOK_AGAIN_MS = 50;
-/** Length of the end of the server's log that is kept, for the message where it does not start. */
+/** Stored end of the server's log, for the message if it does not start. */
 const LOG_CHARACTERS = 4000;
 
-/**
- * Runs a program and ends it when standard input ends: this process holds the other end, which the system closes with it,
- * however it is killed.
- */
+/** Runs a program and kills it when standard input ends, which the system closes when this process ends, however it ends. */
 const WITH_PARENT = `
 exec 3<&0
 "$@" </dev/null &
@@ -27,7 +24,6 @@ wait $program
 
 /** A server to start. */
 export interface OwnServerSettings {
-  /** The program of llama-server. */
   readonly program: string;
   readonly modelPath: string;
   readonly slots: number;
@@ -37,7 +33,7 @@ export interface OwnServerSettings {
   readonly threads: number | undefined;
 }
 
-/** A llama-server of this process alone, on a free port of 127.0.0.1; it ends with this process, whatever happens. */
+/** A llama-server on a free port of 127.0.0.1; it ends with this process, however that ends. */
 export class OwnServer implements AsyncDisposable {
   readonly url: string;
   readonly #process: ChildProcess;
@@ -54,23 +50,27 @@ export class OwnServer implements AsyncDisposable {
     return this.#folder.path;
   }
 
-  /** Starts it, and waits until the model is loaded. @throws BenchError `not-found` where that fails, with its last words */
+  /** Starts a server, and waits until it has loaded the model. @throws BenchError `not-found` with the last line of its log */
   static async start(settings: OwnServerSettings, { signal }: CallOptions = {}): Promise<OwnServer> {
     const { program } = settings;
     const folder = new PrivateFolder();
     const port = await freePort();
-    const child = spawn('sh', ['-c', WITH_PARENT, 'llama-server', program, ...flagsOf(settings, port, folder.path)], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
+    const child = spawn(
+      'sh',
+      ['-c', WITH_PARENT, 'llama-server', program, ...serverFlags(settings, port, folder.path)],
+      {
+        stdio: ['pipe', 'pipe', 'pipe'],
+      },
+    );
     let log = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_CHARACTERS)));
     }
-    // What is written to a program that has ended already.
+    // Writing to an ended program fails.
     child.stdin.on('error', () => undefined);
     const server = new OwnServer(child, `http://127.0.0.1:${port}`, folder);
     try {
-      const why = await server.#ready(signal);
+      const why = await server.#waitUntilReady(signal);
       if (why === undefined) return server;
       const lastLine = log.trimEnd().split('\n').at(-1) ?? '';
       throw new BenchError(
@@ -98,8 +98,8 @@ export class OwnServer implements AsyncDisposable {
     return pid === undefined || exitCode !== null || signalCode !== null;
   }
 
-  /** Undefined once it answers; otherwise why not. */
-  async #ready(signal: AbortSignal | undefined): Promise<string | undefined> {
+  /** Waits for the server. @returns why it did not start; undefined if it did */
+  async #waitUntilReady(signal: AbortSignal | undefined): Promise<string | undefined> {
     const deadline = performance.now() + START_LIMIT_MS;
     while (performance.now() < deadline) {
       signal?.throwIfAborted();
@@ -115,7 +115,7 @@ export class OwnServer implements AsyncDisposable {
   }
 }
 
-function flagsOf(
+function serverFlags(
   { modelPath, slots, slotTokens, kvType, threads }: OwnServerSettings,
   port: number,
   folder: string,

@@ -1,17 +1,17 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { PromptTokens } from '../../store/records/engine-audit.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { readPromptCounters } from '../http/prompt-counters.ts';
+import { counterDifference, readPromptCounters } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId } from '../token-id.ts';
-import { completionShape } from './server-shapes.ts';
+import { completionShape, promptTokens } from './slot.ts';
 
 /**
- * Proves that a slot answers from what it holds and from nothing else: of a prompt, another one with another first token, and
- * the first again, the third must find nothing, though it was evaluated before; sent once more, it must be found. What the
- * server says of each must be what its counters say of all.
- * @param prompts two lists of ids with other first ids
- * @throws BenchError `bad-option` where a cache of the server's own answered; `protocol` where its numbers do not agree
+ * Proves that a slot answers from what it holds and from nothing else. It evaluates a prompt, another one with another first
+ * token, and the first again: that one must find nothing, though it was evaluated before; sent once more, it must be found.
+ * The sum of the answers' counts must equal the server's counters.
+ * @param prompts two lists of ids with different first ids
+ * @throws BenchError `bad-option` where a cache of the server's own answered; `protocol` where counts differ
  */
 export async function proveReuse(
   connection: ServerConnection,
@@ -19,10 +19,14 @@ export async function proveReuse(
   options: CallOptions,
 ): Promise<void> {
   const { url, errors } = connection;
-  const ask = (ids: readonly TokenId[]): Promise<PromptTokens> => askOnce(connection, ids, options);
-  const before = await countersOf(connection, options);
-  const answers = [await ask(first), await ask(second), await ask(first), await ask(first)];
-  const after = await countersOf(connection, options);
+  const answers: { readonly evaluated: number; readonly reused: number }[] = [];
+  const before = await requireCounters(connection, options);
+  for (const prompt of [first, second, first, first]) {
+    const body = { prompt, id_slot: 0, n_predict: 0, cache_prompt: true, n_cache_reuse: 0, return_tokens: true };
+    const { timings } = await connection.post('/completion', body, completionShape, options);
+    answers.push(promptTokens(timings, prompt));
+  }
+  const counters = counterDifference(await requireCounters(connection, options), before);
   const [, , third, fourth] = answers;
   if (third!.reused !== 0) {
     throw new BenchError(
@@ -34,33 +38,16 @@ export async function proveReuse(
   if (fourth!.reused !== first.length - 1) {
     throw errors.protocol(`says that it reused ${fourth!.reused} of ${first.length - 1} tokens that a slot held`);
   }
-  const evaluated = answers.reduce((sum, answer) => sum + answer.evaluated, 0);
-  if (after.evaluated - before.evaluated !== evaluated) {
-    const counted = after.evaluated - before.evaluated;
+  for (const count of ['evaluated', 'reused'] as const) {
+    const sum = answers.reduce((total, answer) => total + answer[count], 0);
+    if (counters[count] === null || counters[count] === sum) continue;
     throw errors.protocol(
-      `says that it evaluated ${evaluated} tokens, and its counters say ${counted}; is it used by others?`,
-    );
-  }
-  const reused = answers.reduce((sum, answer) => sum + answer.reused!, 0);
-  if (after.reused !== null && before.reused !== null && after.reused - before.reused !== reused) {
-    const counted = after.reused - before.reused;
-    throw errors.protocol(
-      `says that it reused ${reused} tokens, and its counters say ${counted}; is it used by others?`,
+      `says that it ${count} ${sum} tokens, and its counters say ${counters[count]}; is it used by others?`,
     );
   }
 }
 
-async function askOnce(
-  connection: ServerConnection,
-  ids: readonly TokenId[],
-  options: CallOptions,
-): Promise<PromptTokens> {
-  const body = { prompt: ids, id_slot: 0, n_predict: 0, cache_prompt: true, n_cache_reuse: 0, return_tokens: true };
-  const { timings } = await connection.post('/completion', body, completionShape, options);
-  return { evaluated: timings.prompt_n, reused: timings.cache_n ?? ids.length - timings.prompt_n };
-}
-
-async function countersOf(connection: ServerConnection, options: CallOptions): Promise<PromptTokens> {
+async function requireCounters(connection: ServerConnection, options: CallOptions): Promise<PromptTokens> {
   const counters = await readPromptCounters(connection, options);
   if (counters === null) throw connection.errors.protocol('has no counter prompt_tokens_total in /metrics');
   return counters;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, copyFileSync, linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { type KvLayout, numberBytes } from '../sequence-state.ts';
-import type { SessionCells } from '../llama-state/session-cells.ts';
+import type { SessionCells } from '../session-cells.ts';
 import type { StateCarrier } from '../llama-state/state-exchange.ts';
 import {
   gatherCells,
@@ -15,20 +16,20 @@ import {
   writeParts,
 } from '../llama-state/state-file.ts';
 import { UNKNOWN_TOKEN } from '../token-id.ts';
-import { restoredShape, savedShape } from './server-shapes.ts';
 import type { Slot } from './slot.ts';
 
-/**
- * Moves the K/V of a slot by files in the folder that the server saves slots to. Names there cannot be guessed, and nothing
- * is left behind.
- */
+const count = z.int().nonnegative();
+const savedShape = z.object({ n_saved: count, n_written: count });
+const restoredShape = z.object({ n_restored: count });
+
+/** Moves the KV of a slot through files in the folder that the server saves slots to. Their names cannot be guessed, and none stays. */
 export class SlotCarrier implements StateCarrier {
   readonly #connection: ServerConnection;
   readonly #slot: Slot;
   readonly #cells: Pick<SessionCells, 'nextPosition' | 'tokensByPosition'>;
   readonly #folder: string;
 
-  /** @param cells what the session counts in the slot: what was truncated may still stand there */
+  /** @param cells of the session; the slot may still hold truncated ones */
   constructor(
     connection: ServerConnection,
     slot: Slot,
@@ -59,7 +60,7 @@ export class SlotCarrier implements StateCarrier {
         moveFile(place, path);
         return written;
       }
-      const parts = upTo(this.#cells.nextPosition, state);
+      const parts = partsBelow(this.#cells.nextPosition, state);
       writeParts(path, parts);
       return parts.reduce((bytes, part) => bytes + part.length, 0);
     } finally {
@@ -70,7 +71,7 @@ export class SlotCarrier implements StateCarrier {
   async load(path: string): Promise<void> {
     const { name, place } = this.#newFile();
     try {
-      sameFile(path, place);
+      linkFile(path, place);
       await this.#timed(() => this.#connection.post(this.#action('restore'), { filename: name }, restoredShape));
     } catch (cause) {
       if (!(cause instanceof BenchError) || cause.code !== 'protocol') throw cause;
@@ -106,7 +107,7 @@ export class SlotCarrier implements StateCarrier {
     try {
       return await call();
     } finally {
-      this.#slot.spent(performance.now() - start);
+      this.#slot.addTime(performance.now() - start);
     }
   }
 
@@ -122,8 +123,8 @@ export class SlotCarrier implements StateCarrier {
   }
 }
 
-/** The parts of a state file of the cells below a position. */
-function upTo(end: number, state: ParsedState): Uint8Array[] {
+/** The parts of a state file with the cells below a position. */
+function partsBelow(end: number, state: ParsedState): Uint8Array[] {
   const { layers, keyType, valueType, keyRowBytes, valuesTransposed } = state.tensors;
   const headDimension = keyRowBytes / numberBytes(keyType);
   const layout: KvLayout = { layers, heads: 1, headDimension, keyType, valueType, valuesTransposed };
@@ -143,7 +144,7 @@ function nothing(): void {
 }
 
 /** The same bytes under another name, not copied where both lie on one disk. */
-function sameFile(from: string, to: string): void {
+function linkFile(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch {

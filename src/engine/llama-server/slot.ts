@@ -1,20 +1,68 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { listedProbabilitiesShape } from '../http/forced-score.ts';
 import type { CallOptions, Retry } from '../engine-session.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId } from '../token-id.ts';
 import { lostCall, meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
-import {
-  type Chunk,
-  chunkShape,
-  type Completion,
-  completionShape,
-  erasedShape,
-  slotsShape,
-  type Timings,
-} from './server-shapes.ts';
 
-/** Settings that a server may have of its own, as the port means them: greedy or the whole softmax, no penalties, no chunks moved. */
+const count = z.int().nonnegative();
+
+/** `/slots`. */
+export const slotsShape = z.array(
+  z.object({
+    id: count,
+    n_ctx: count,
+    is_processing: z.boolean(),
+    speculative: z.boolean().optional(),
+    /** Tokens that the slot holds. */
+    n_prompt_tokens: count.optional(),
+  }),
+);
+
+const timingsShape = z.object({
+  /** Prompt tokens whose K/V was there. */
+  cache_n: count.optional(),
+  /** Prompt tokens that ran through the model. */
+  prompt_n: count,
+  prompt_ms: z.number(),
+  predicted_n: count.optional(),
+  predicted_ms: z.number().optional(),
+});
+
+type Timings = z.output<typeof timingsShape>;
+
+/** One event of a streamed `/completion`. */
+const chunkShape = z.object({
+  content: z.string().optional(),
+  tokens: z.array(z.int()).optional(),
+  stop: z.boolean().optional(),
+  stop_type: z.string().optional(),
+  id_slot: z.int().optional(),
+  model: z.string().optional(),
+  tokens_predicted: count.optional(),
+  tokens_evaluated: count.optional(),
+  timings: timingsShape.optional(),
+  prompt_progress: z.unknown().optional(),
+});
+
+export type Chunk = z.output<typeof chunkShape>;
+
+/** `/completion`; builds add fields, and older ones lack some. */
+export const completionShape = chunkShape.extend({
+  id_slot: z.int(),
+  tokens: z.array(z.int()),
+  stop_type: z.string(),
+  timings: timingsShape,
+  completion_probabilities: z.array(listedProbabilitiesShape).optional(),
+});
+
+type Completion = z.output<typeof completionShape>;
+
+const erasedShape = z.object({ n_erased: count });
+
+/** Overrides a server's own settings: greedy or the whole softmax, no penalties, no chunks moved. */
 const PLAIN = {
   samplers: ['temperature'],
   repeat_penalty: 1,
@@ -30,13 +78,13 @@ const PLAIN = {
   sse_ping_interval: 5,
   return_tokens: true,
 };
-/** The rest of the last event repeats all settings and the whole prompt. */
+/** Without this list the last event repeats all settings and the whole prompt. */
 const FIELDS = ['tokens', 'timings', 'stop_type', 'stop', 'id_slot', 'model', 'tokens_evaluated', 'tokens_predicted'];
 const IDLE_LOOK_MS = 5;
 const IDLE_LIMIT_MS = 30_000;
 
 /** Fields of a request, beside its tokens. */
-export interface Asked {
+interface RequestFields {
   readonly n_predict: number;
   readonly temperature?: number;
   readonly seed?: number;
@@ -51,8 +99,8 @@ export interface Finished {
 }
 
 /**
- * One slot of a server. Every request carries all ids of the sequence; what the server says it found in the slot is held
- * against what the caller left there, so that nothing is evaluated again, or answered from elsewhere, without a word.
+ * One slot of a server. Every request carries all ids of the sequence, and the tokens that the server reports as reused are
+ * compared with those that the caller left there: a repeated evaluation, or an answer from another cache, is an error.
  */
 export class Slot {
   readonly id: number;
@@ -61,10 +109,7 @@ export class Slot {
   readonly #ledger: PromptLedger | undefined;
   #meter: TokenMeter = zeroMeter;
 
-  /**
-   * @param alias the model, as the server calls it in its answers
-   * @param ledger of the engine; none where a server is tried before it is opened
-   */
+  /** @param alias the server's name for the model @param ledger of the engine; none while a server is probed */
   constructor(connection: ServerConnection, id: number, alias: string, ledger?: PromptLedger) {
     this.#connection = connection;
     this.id = id;
@@ -76,35 +121,35 @@ export class Slot {
     return this.#meter;
   }
 
-  /** Counts time that the server worked beside its own counts. */
-  spent(busyMs: number): void {
+  /** Counts time that the server spent on a file. */
+  addTime(busyMs: number): void {
     this.#count({ ...zeroMeter, busyMs });
   }
 
   /**
-   * Evaluates ids, of which the slot holds the first ones, and samples one token.
-   * @param held as many as the slot must have
-   * @param options `isStep` where an earlier request of the same call left them there: they are not counted again
+   * Evaluates ids and samples one token.
+   * @param held the first ids, which the slot must hold
+   * @param options `isStep`: an earlier request of the same call left them there, and they are not counted again
    */
   async complete(
     ids: readonly TokenId[],
     held: number,
-    asked: Asked,
+    fields: RequestFields,
     { isStep, ...options }: CallOptions & { readonly isStep: boolean },
   ): Promise<Completion> {
-    const body = this.#body(ids, held, { ...asked, n_predict: 1 });
-    const fields = [...FIELDS, 'completion_probabilities'];
-    const completion = await this.#orUnknown(options.signal, () =>
-      this.#connection.post('/completion', { ...body, response_fields: fields }, completionShape, options),
+    const body = this.#body(ids, held, { ...fields, n_predict: 1 });
+    const response_fields = [...FIELDS, 'completion_probabilities'];
+    const completion = await this.#orLost(options.signal, () =>
+      this.#connection.post('/completion', { ...body, response_fields }, completionShape, options),
     );
     this.#require(completion, ids, held);
     this.#book(completion.timings, ids, 1, isStep);
     return completion;
   }
 
-  /** Evaluates ids, of which the slot holds the first ones. */
+  /** Evaluates ids. @param held the first ids, which the slot must hold */
   async evaluate(ids: readonly TokenId[], held: number, options: CallOptions): Promise<void> {
-    await this.#orUnknown(options.signal, async () => {
+    await this.#orLost(options.signal, async () => {
       const body = this.#body(ids, held, { n_predict: 0 });
       for await (const chunk of this.#events(body, options)) {
         const finished = this.#finished(chunk, ids, held);
@@ -117,19 +162,19 @@ export class Slot {
   }
 
   /**
-   * Generates behind ids, of which the slot holds the first ones. Gives the events as they come; the last is `Finished`. Where
-   * the caller leaves the loop early the server is stopped, and what it did is counted once it is idle.
+   * Generates behind ids, whose first ones the slot must hold. Yields the events as they come, `Finished` last. When the
+   * caller leaves the loop early, the server is stopped, and its work is counted once it is idle.
    */
   async *generate(
     ids: readonly TokenId[],
     held: number,
-    asked: Asked,
+    fields: RequestFields,
     options: CallOptions & { readonly onRetry: (retry: Retry) => void },
   ): AsyncGenerator<Chunk | Finished, void> {
-    let seen: Timings | undefined;
+    let latest: Timings | undefined;
     let isWhole = false;
     try {
-      for await (const chunk of this.#events({ ...this.#body(ids, held, asked), timings_per_token: true }, options)) {
+      for await (const chunk of this.#events({ ...this.#body(ids, held, fields), timings_per_token: true }, options)) {
         const finished = this.#finished(chunk, ids, held);
         if (finished !== undefined) {
           isWhole = true;
@@ -139,22 +184,22 @@ export class Slot {
         }
         if (chunk.prompt_progress !== undefined) continue;
         if (chunk.timings !== undefined) {
-          if (seen === undefined) this.#requireReuse(chunk.timings, ids, held);
-          seen = chunk.timings;
+          if (latest === undefined) this.#requireReuse(chunk.timings, ids, held);
+          latest = chunk.timings;
         }
         yield chunk;
       }
       throw this.#connection.errors.unreachable('the answer was cut off');
     } finally {
-      if (!isWhole) await this.#stopped(ids, seen);
+      if (!isWhole) await this.#bookStopped(ids, latest);
     }
   }
 
-  /** The tokens that are generated behind ids once more, in one piece and counted nowhere. */
-  async again(ids: readonly TokenId[], asked: Asked, options: CallOptions): Promise<readonly TokenId[]> {
-    const body = { ...this.#body(ids, 1, asked), response_fields: FIELDS };
-    const { tokens, timings } = await this.#connection.post('/completion', body, completionShape, options);
-    this.#ledger?.add(countsOf(timings, ids));
+  /** Generates behind ids once more, in one piece, without counting it. */
+  async generateAgain(ids: readonly TokenId[], fields: RequestFields): Promise<readonly TokenId[]> {
+    const body = { ...this.#body(ids, 1, fields), response_fields: FIELDS };
+    const { tokens, timings } = await this.#connection.post('/completion', body, completionShape);
+    this.#ledger?.add(promptTokens(timings, ids));
     return tokens;
   }
 
@@ -163,7 +208,7 @@ export class Slot {
     await this.#connection.post(`/slots/${this.id}?action=erase`, {}, erasedShape, options);
   }
 
-  /** Waits until the server has stopped working for it; gives the number of tokens that it holds, null where the server does not say. */
+  /** Waits until the server has stopped working on it. @returns the tokens that it holds; null where the server does not say */
   async idle(): Promise<number | null> {
     const deadline = performance.now() + IDLE_LIMIT_MS;
     while (performance.now() < deadline) {
@@ -175,9 +220,9 @@ export class Slot {
     throw this.#connection.errors.busy(`slot ${this.id} did not stop working in ${IDLE_LIMIT_MS / 1000} s`);
   }
 
-  #body(ids: readonly TokenId[], held: number, asked: Asked): object {
-    // An empty slot must not find anything, whatever stands in it or in a cache behind it.
-    return { ...PLAIN, temperature: 0, ...asked, prompt: ids, id_slot: this.id, cache_prompt: held > 0 };
+  #body(ids: readonly TokenId[], held: number, fields: RequestFields): object {
+    // An empty slot must find nothing, neither in itself nor in a cache of the server.
+    return { ...PLAIN, temperature: 0, ...fields, prompt: ids, id_slot: this.id, cache_prompt: held > 0 };
   }
 
   #events(body: object, options: CallOptions): AsyncGenerator<Chunk, void> {
@@ -195,7 +240,7 @@ export class Slot {
     return { timings: chunk.timings!, stopType: chunk.stop_type ?? '' };
   }
 
-  /** @throws BenchError `changed`, `protocol` where the answer cannot be that of this model, slot and sequence */
+  /** @throws BenchError `changed`, `protocol` for an answer of another model, slot or sequence */
   #require({ id_slot: slot, model, timings }: Chunk, ids: readonly TokenId[], held: number): void {
     const { errors } = this.#connection;
     if (slot !== undefined && slot !== this.id)
@@ -208,7 +253,7 @@ export class Slot {
 
   #requireReuse(timings: Timings, ids: readonly TokenId[], held: number): void {
     const { errors } = this.#connection;
-    const { reused, evaluated } = countsOf(timings, ids);
+    const { reused, evaluated } = promptTokens(timings, ids);
     if (reused + evaluated !== ids.length) {
       throw errors.protocol(`counts ${evaluated} evaluated and ${reused} reused tokens of a prompt of ${ids.length}`);
     }
@@ -221,7 +266,7 @@ export class Slot {
 
   /** @param sampled null where the server does not say */
   #book(timings: Timings, ids: readonly TokenId[], sampled: number | null, isStep = false): void {
-    const { reused, evaluated } = countsOf(timings, ids);
+    const { reused, evaluated } = promptTokens(timings, ids);
     this.#ledger?.add({ reused, evaluated });
     const busyMs = timings.prompt_ms + (timings.predicted_ms ?? 0);
     this.#count({
@@ -232,15 +277,15 @@ export class Slot {
     });
   }
 
-  /** Books what was done before the caller left. */
-  async #stopped(ids: readonly TokenId[], timings: Timings | undefined): Promise<void> {
+  /** Books the work done before the caller left. */
+  async #bookStopped(ids: readonly TokenId[], timings: Timings | undefined): Promise<void> {
     const holds = await this.idle().catch(() => null);
     if (timings === undefined) this.#lose();
     else this.#book(timings, ids, holds === null ? null : holds - ids.length + 1);
   }
 
-  /** After a call that failed or was aborted nobody knows what was evaluated. */
-  async #orUnknown<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+  /** Books a failed or aborted call as lost. */
+  async #orLost<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (error) {
@@ -260,7 +305,11 @@ export class Slot {
   }
 }
 
-function countsOf(timings: Timings, ids: readonly TokenId[]): { readonly reused: number; readonly evaluated: number } {
-  // Older builds name what was evaluated alone.
+/** Prompt tokens of an answer. */
+export function promptTokens(
+  timings: Timings,
+  ids: readonly TokenId[],
+): { readonly reused: number; readonly evaluated: number } {
+  // Older builds report only the evaluated ones.
   return { evaluated: timings.prompt_n, reused: timings.cache_n ?? ids.length - timings.prompt_n };
 }

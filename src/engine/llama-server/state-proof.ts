@@ -8,57 +8,62 @@ import { kvObstacle } from '../gguf/model-description.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { keyRowBytes, type KvLayout, numberBytes, valueRowBytes } from '../sequence-state.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
-import { SessionCells } from '../llama-state/session-cells.ts';
+import { SessionCells } from '../session-cells.ts';
 import { type ParsedState, parseState } from '../llama-state/state-file.ts';
 import type { StateForm } from '../llama-state/state-layout.ts';
 import type { TokenId } from '../token-id.ts';
-import { isRotatedAs } from './rotary-proof.ts';
+import type { Rotary } from '../sequence-state.ts';
 import { Slot } from './slot.ts';
 import { SlotCarrier } from './slot-carrier.ts';
 
 const LENGTH = 33;
+/** Of a rotated number, relative to the largest key: twice the rounding of half precision. */
+const TOLERANCE = 2 ** -9;
+const HALF_FRACTION = 2 ** 10;
 
-/** The files in which a server keeps slots, proven by one of them. */
+/** The files that a server saves slots to, proven by one of them. */
 export interface SlotStates {
-  /** With the heads of the model's file; those of a model without one are one. */
+  /** With the heads of the model's file; without a file, one head. */
   readonly layout: KvLayout;
   readonly form: StateForm;
   /** Sequences of the server's context. */
   readonly streams: number;
 }
 
-export interface ProvenStates {
+interface ProvenStates {
   /** Null where slots cannot be saved and restored. */
   readonly states: SlotStates | null;
   readonly cells: EngineCapabilities['cells'];
   readonly missing: Readonly<Partial<Record<'promptCache' | 'checkpoints' | 'cells' | 'sharedPositions', string>>>;
 }
 
-const NO_FOLDER = 'the server moves K/V by files alone: name the folder of its --slot-save-path with --slots-folder';
+interface StateProof {
+  readonly connection: ServerConnection;
+  /** The header of the model's file, where it is named, and the server's name for the model. */
+  readonly served: { readonly header: GgufHeader | undefined; readonly alias: string };
+  readonly slotsFolder: string | undefined;
+  /** Two different ids. */
+  readonly tokens: readonly [TokenId, TokenId];
+  readonly options: CallOptions;
+}
+
+const NO_FOLDER = 'the server moves KV by files alone: name the folder of its --slot-save-path with --slots-folder';
 const NO_FILE = 'neither the server nor its files say how keys are rotated: name the served GGUF with --model FILE';
 const EVALUATED_AGAIN =
   'a restored slot of this build is evaluated again (ggml-org/llama.cpp #26676): take another build';
 
 /**
- * Saves a slot, reads the file, and restores it: K/V can be moved where its tokens are found again afterwards, and changed
- * where the keys of the first layer are rotated as the model's file says.
- * @param served the file of the model, if it is named, and its header
- * @param tokens two ids
+ * Saves a slot, reads the file, and restores it. KV can be moved where the server then finds its tokens, and changed where
+ * the keys of the first layer are rotated as the model's file says.
  */
-export async function proveStates(
-  connection: ServerConnection,
-  served: { readonly header: GgufHeader | undefined; readonly alias: string },
-  slotsFolder: string | undefined,
-  [repeated, next]: readonly [TokenId, TokenId],
-  options: CallOptions,
-): Promise<ProvenStates> {
-  if (slotsFolder === undefined) {
-    return {
-      states: null,
-      cells: null,
-      missing: withoutStates(NO_FOLDER),
-    };
-  }
+export async function proveStates({
+  connection,
+  served,
+  slotsFolder,
+  tokens: [repeated, next],
+  options,
+}: StateProof): Promise<ProvenStates> {
+  if (slotsFolder === undefined) return withoutStates(NO_FOLDER);
   const slot = new Slot(connection, 0, served.alias);
   const ids = Array<TokenId>(LENGTH).fill(repeated);
   const cells = new SessionCells();
@@ -71,22 +76,20 @@ export async function proveStates(
   const state = parseState(readFileSync(path), path);
   await slot.erase(options);
   await carrier.load(path);
-  if (!(await isFound(slot, [...ids, next], ids.length, options))) {
-    return { states: null, cells: null, missing: withoutStates(EVALUATED_AGAIN) };
-  }
+  if (!(await isFound(slot, [...ids, next], ids.length, options))) return withoutStates(EVALUATED_AGAIN);
   await slot.erase(options);
   const { form, streams } = state;
-  const { cells: proven, why } = cellsOf(state, served.header);
-  const layout = proven?.layout ?? layoutOf(state, 1);
+  const { cells: proven, why } = proveCells(state, served.header);
   return {
-    states: { layout, form, streams },
+    states: { layout: proven?.layout ?? fileLayout(state, 1), form, streams },
     cells: proven,
     missing: why === undefined ? {} : { cells: why, sharedPositions: why },
   };
 }
 
-function withoutStates(why: string): ProvenStates['missing'] {
-  return { promptCache: why, checkpoints: why, cells: why, sharedPositions: why };
+function withoutStates(why: string): ProvenStates {
+  const missing = { promptCache: why, checkpoints: why, cells: why, sharedPositions: why };
+  return { states: null, cells: null, missing };
 }
 
 async function isFound(slot: Slot, ids: readonly TokenId[], held: number, options: CallOptions): Promise<boolean> {
@@ -99,13 +102,13 @@ async function isFound(slot: Slot, ids: readonly TokenId[], held: number, option
   }
 }
 
-function layoutOf({ tensors }: ParsedState, heads: number): KvLayout {
+function fileLayout({ tensors }: ParsedState, heads: number): KvLayout {
   const { layers, keyType, valueType, keyRowBytes: rowBytes, valuesTransposed } = tensors;
   const headDimension = rowBytes / numberBytes(keyType) / heads;
   return { layers, heads, headDimension, keyType, valueType, valuesTransposed };
 }
 
-function cellsOf(
+function proveCells(
   state: ParsedState,
   header: GgufHeader | undefined,
 ): { readonly cells: EngineCapabilities['cells']; readonly why?: string } {
@@ -113,7 +116,7 @@ function cellsOf(
   const obstacle = kvObstacle(header);
   if (obstacle !== undefined) return { cells: null, why: obstacle };
   const { tensors } = state;
-  const layout = layoutOf(state, header.kvHeads!);
+  const layout = fileLayout(state, header.kvHeads!);
   const { base, frequencyScale: scale, pairing, dimensions, frequencyFactors } = header.rope;
   const rotary = { base, scale, pairing, dimensions, factors: frequencyFactors ?? null };
   const fits =
@@ -121,10 +124,68 @@ function cellsOf(
     layout.headDimension === header.headDimension &&
     tensors.keyRowBytes === keyRowBytes(layout) &&
     tensors.valueRowBytes === valueRowBytes(layout);
-  if (!fits) return { cells: null, why: 'the K/V of the server have another shape than those of --model FILE' };
-  if (!isRotatedAs(state, layout, rotary)) {
+  if (!fits) return { cells: null, why: 'the KV of the server has another shape than that of --model FILE' };
+  if (!hasRotary(state, layout, rotary)) {
     const numbers = `base ${base}, scale ${scale}, pairs ${pairing}`;
     return { cells: null, why: `the server rotates keys in another way than --model FILE says (${numbers})` };
   }
   return { cells: { layout, rotary, sharedPositions: true, gaps: true } };
+}
+
+/**
+ * True where the keys of the first layer are those of one token, rotated to their positions. In that layer keys depend on
+ * token and position only.
+ * @param state of one token evaluated at every position from 0 on
+ */
+function hasRotary(state: ParsedState, layout: KvLayout, rotary: Rotary): boolean {
+  const cells = state.positions.length;
+  const width = layout.heads * layout.headDimension;
+  const read = numberReader(state.keys[0]!, layout);
+  const rowAt = (position: number): Float64Array => {
+    const cell = state.positions.indexOf(position);
+    return Float64Array.from({ length: width }, (_, at) => read(cell * width + at));
+  };
+  const first = rowAt(0);
+  const largest = first.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
+  let largestMove = 0;
+  for (let position = 1; position < cells; position++) {
+    const expected = rotated(first, position, layout.headDimension, rotary);
+    const found = rowAt(position);
+    if (found.some((number, at) => Math.abs(number - expected[at]!) > TOLERANCE * largest)) return false;
+    largestMove = Math.max(largestMove, ...found.map((number, at) => Math.abs(number - first[at]!)));
+  }
+  // Keys that do not move at all prove nothing.
+  return largestMove > TOLERANCE * largest;
+}
+
+function rotated(row: Float64Array, positions: number, headDimension: number, rotary: Rotary): Float64Array {
+  const { base, scale, pairing, dimensions, factors } = rotary;
+  const out = row.slice();
+  for (let head = 0; head < row.length; head += headDimension) {
+    for (let pair = 0; pair < dimensions / 2; pair++) {
+      const angle = (positions * scale * base ** ((-2 * pair) / dimensions)) / (factors?.[pair] ?? 1);
+      const [x, y] =
+        pairing === 'norm' ? [head + 2 * pair, head + 2 * pair + 1] : [head + pair, head + pair + dimensions / 2];
+      out[x] = row[x]! * Math.cos(angle) - row[y]! * Math.sin(angle);
+      out[y] = row[x]! * Math.sin(angle) + row[y]! * Math.cos(angle);
+    }
+  }
+  return out;
+}
+
+/** Reads numbers by their index. */
+function numberReader(bytes: Uint8Array, { keyType }: KvLayout): (index: number) => number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const size = numberBytes(keyType);
+  return keyType === 'F32'
+    ? (index) => view.getFloat32(index * size, true)
+    : (index) => fromHalf(view.getUint16(index * size, true));
+}
+
+function fromHalf(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = (bits & 0x3ff) / HALF_FRACTION;
+  if (exponent === 0) return sign * 2 ** -14 * fraction;
+  return exponent === 0x1f ? NaN : sign * 2 ** (exponent - 15) * (1 + fraction);
 }

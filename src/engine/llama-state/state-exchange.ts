@@ -9,7 +9,7 @@ import { requireSpace, type Window } from '../engine-info.ts';
 import type { CheckpointFolder } from './checkpoint-folder.ts';
 import { MemoryFile } from './memory-file.ts';
 import { readSavedCells } from './saved-cells.ts';
-import { SessionCells } from './session-cells.ts';
+import { SessionCells } from '../session-cells.ts';
 import { requireFiniteNumbers, requireFileOf, requireImportable, unusable } from './state-checks.ts';
 import { type FileCells, type ParsedState, parseState, stateParts, withStreams, writeParts } from './state-file.ts';
 import type { StateForm } from './state-layout.ts';

@@ -9,7 +9,7 @@ const PLACES = 300;
 
 async function linesAsText(engine: Engine): Promise<{ lines: string[]; tokens: number[]; expected: number }> {
   const names = await CacheNames.byLine(async (text) => (await engine.tokenize([{ text, as: 'text' }]))[0]!);
-  const ids = Array.from({ length: PLACES }, () => names.of(undefined, 0).line);
+  const ids = Array.from({ length: PLACES }, () => names.name(undefined, 0).line);
   const lines = await engine.detokenize(ids);
   const tokens = await engine.tokenize(lines.map((text) => ({ text, as: 'text' as const })));
   return { lines: [...lines], tokens: tokens.map(({ length }) => length), expected: names.lineTokens };

@@ -5,28 +5,28 @@ import type { TokenId } from '../token-id.ts';
 const WORDS =
   'the and is my you of to in it that was for on with he she we at his they have what who when where how are did do me';
 const ALPHABET = 16;
-/** Enough that no line is made twice: 48 bits. */
+/** 48 bits: no line is made twice. */
 const LINE_WORDS = 12;
 
-/** The name that goes with prompts, so that only prompts of the same name are found in the server's prefix cache. */
+/** A name that goes with prompts: only prompts of the same name are found in the server's prefix cache. */
 export interface CacheName {
-  /** Ids of a line in front of the prompt, behind the token that opens it; empty where something else keeps names apart. */
+  /** Ids of a line behind the token that opens the prompt; empty where request fields keep names apart. */
   readonly line: readonly TokenId[];
-  /** Of every request. */
+  /** Fields of every request. */
   readonly fields: object;
-  /** Of the first request of a name that nobody had. */
+  /** Fields of the first request under a new name. */
   readonly firstFields: object;
 }
 
 /**
- * The way in which a server is kept from finding the prompts of others: by a salt (vLLM), by switching its cache off for the
- * first request of a name and keeping to one slot (llama-server), or by a first line that is unique.
+ * Keeps a server from finding the prompts of other names: by a salt (vLLM), by switching its cache off for the first request
+ * of a name and keeping to one slot (llama-server), or by a unique first line.
  */
 export class CacheNames {
   readonly kind: 'salt' | 'switch' | 'line';
   /** By word, and last the end of the line; empty but for lines. */
   readonly #words: readonly TokenId[];
-  /** Of this process alone: names of earlier runs are other ones. */
+  /** Makes the names of each process different. */
   readonly #secret = randomBytes(16).toString('hex');
   #count = 0;
 
@@ -63,10 +63,10 @@ export class CacheNames {
   }
 
   /**
-   * The name of a scope; without one, a name that nobody had or will have.
+   * The name of a scope; without one, a name that is never used again.
    * @param place of the session among those that are open
    */
-  of(scope: string | undefined, place: number): CacheName {
+  name(scope: string | undefined, place: number): CacheName {
     const named = scope === undefined ? `fresh ${this.#count++}` : `scope ${scope}`;
     const hash = createHash('sha256').update(`${this.#secret} ${named}`).digest();
     const none = { line: [], fields: {}, firstFields: {} };

@@ -121,7 +121,7 @@ describe('a server that fails later', () => {
     );
     await expect(session.generate([...memories, ...question], { maxTokens: 3 })).rejects.toMatchObject({
       code: 'protocol',
-      message: expect.stringContaining('reused 16 tokens of a prompt under a name that nobody used before') as string,
+      message: expect.stringContaining('reused 16 tokens of a prompt under a new name') as string,
     });
   });
 

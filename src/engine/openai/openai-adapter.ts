@@ -1,15 +1,27 @@
+import { z } from 'zod';
 import { engineKeyVariable, serverKey } from '../../config/server-address.ts';
-import type { CallOptions } from '../engine-session.ts';
 import type { EngineAdapter } from '../engine-request.ts';
+import type { CallOptions } from '../engine-session.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { type Patience, ServerConnection } from '../http/server-connection.ts';
 import { OpenAiEngine } from './openai-engine.ts';
-import { type OpenAiOptions, openAiOptions } from './openai-options.ts';
-import { type ProbedV1, probeV1 } from './probed-v1.ts';
-import { v1ServerOf } from './v1-server.ts';
+import { type ProbedServer, probeServer } from './probe-server.ts';
+import { findServer } from './v1-server.ts';
+
+/** Options of OpenAI-compatible servers; names and meanings are those of the command line. */
+const openAiOptions = z.strictObject({
+  /** Address of the server, such as `http://127.0.0.1:8000`, with or without `/v1`. */
+  engineUrl: z.string().exactOptional(),
+  /** Permits the address of another machine. */
+  allowRemote: z.boolean().exactOptional(),
+  /** The server's name for the model. */
+  engineModel: z.string().exactOptional(),
+});
+
+type OpenAiOptions = Readonly<z.output<typeof openAiOptions>>;
 
 /**
- * A server that speaks OpenAI's /v1: vLLM, SGLang, llama-server. Text goes in, as token ids; K/V stays where it is.
+ * A server with OpenAI's /v1: vLLM, SGLang, llama-server. Text goes in, as token ids; KV stays in the server.
  *
  * @example
  * const opener = openAi.opener({ engineUrl: 'http://127.0.0.1:8000', engineModel: 'my-model' });
@@ -22,16 +34,16 @@ export const openAi: EngineAdapter<OpenAiOptions> = {
   opener: (options) => openerFor(options),
 };
 
-/** The adapter's opener. @param patience with the server. Default: the usual one */
+/** The adapter's opener. @param patience with the server; tests shorten it */
 export function openerFor(
   { engineUrl, allowRemote, engineModel: name }: OpenAiOptions,
   patience?: Patience,
 ): ReturnType<EngineAdapter<OpenAiOptions>['opener']> {
-  const probe = async (file: string, options: CallOptions): Promise<ProbedV1> => {
+  const probe = async (file: string, options: CallOptions): Promise<ProbedServer> => {
     const url = serverAddress({ engine: openAi.name, engineUrl, allowRemote }).replace(/\/v1\/*$/, '');
     const key = serverKey(url, engineKeyVariable, process.env);
     const server = { url, program: 'the server', key, keyVariable: engineKeyVariable };
-    return probeV1(await v1ServerOf(new ServerConnection(server, patience), { name, file }, options), options);
+    return probeServer(await findServer(new ServerConnection(server, patience), { name, file }, options), options);
   };
   return {
     inspect: async (model) => {

@@ -1,129 +1,78 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { EngineAudit } from '../../store/records/engine-audit.ts';
-import type { CallOptions, EngineSession } from '../engine-session.ts';
-import { type EngineCapabilities, unsupported } from '../engine-capabilities.ts';
+import { BaseEngine } from '../base-engine.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
-import { type Engine, type FirstLayersOptions, neededFor, type TokenizeRequest } from '../engine.ts';
-import type { PromptLedger } from '../http/prompt-ledger.ts';
+import type { CallOptions } from '../engine-session.ts';
+import type { TokenizeRequest } from '../engine.ts';
+import { PromptLedger } from '../http/prompt-ledger.ts';
+import { SessionCells } from '../session-cells.ts';
 import type { TokenId } from '../token-id.ts';
-import { meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
+import type { TokenMeter } from '../token-meter.ts';
 import { OpenAiSession } from './openai-session.ts';
-import { bookedSender, type ProbedV1 } from './probed-v1.ts';
-import type { PromptSender } from './prompt-sender.ts';
+import type { ProbedServer } from './probe-server.ts';
+import { PromptSender } from './prompt-sender.ts';
 import { requireSameModel } from './v1-server.ts';
 
-/** Of a window that nobody asked for. */
 const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
 
-/** A model that an OpenAI-compatible server serves. Its sessions are names in the server's prefix cache. */
-export class OpenAiEngine implements Engine {
-  readonly info: EngineInfo;
-  readonly capabilities: EngineCapabilities;
-  readonly #probed: ProbedV1;
-  readonly #sender: PromptSender;
+/** A model of an OpenAI-compatible server. Each session has a name in the server's prefix cache. */
+export class OpenAiEngine extends BaseEngine {
+  readonly #probed: ProbedServer;
   readonly #ledger: PromptLedger;
-  readonly #sessions = new Map<number, OpenAiSession>();
-  /** Of sessions that are closed, and time that belongs to none. */
-  #otherMeter: TokenMeter = zeroMeter;
-  #isClosed = false;
 
-  private constructor(probed: ProbedV1, info: EngineInfo, sessions: number, books: [PromptSender, PromptLedger]) {
+  private constructor(probed: ProbedServer, info: EngineInfo, sessions: number, ledger: PromptLedger) {
+    super(info, { ...probed.capabilities, sessions });
     this.#probed = probed;
-    this.info = info;
-    this.capabilities = { ...probed.capabilities, sessions };
-    [this.#sender, this.#ledger] = books;
+    this.#ledger = ledger;
   }
 
-  /** @throws BenchError `bad-option` where the server takes shorter sequences than are asked for, or another K/V type */
-  static async open(probed: ProbedV1, request: EngineRequest, options: CallOptions = {}): Promise<OpenAiEngine> {
-    const info = infoOf(probed, request);
-    return new OpenAiEngine(probed, info, request.sessions ?? 1, await bookedSender(probed, options));
+  /** @throws BenchError `bad-option` where the server takes shorter sequences than needed, or for a KV type */
+  static async open(probed: ProbedServer, request: EngineRequest, options: CallOptions): Promise<OpenAiEngine> {
+    const info = describe(probed, request);
+    const ledger = await PromptLedger.open(probed.server.connection, options);
+    return new OpenAiEngine(probed, info, request.sessions ?? 1, ledger);
   }
 
-  async tokenize(
-    texts: readonly TokenizeRequest[],
-    options: CallOptions = {},
-  ): Promise<readonly (readonly TokenId[])[]> {
-    this.#requireOpen(options);
-    const start = performance.now();
-    try {
-      return await this.#probed.server.tokenizer.tokenize(texts, options);
-    } finally {
-      this.#otherMeter = meterSum(this.#otherMeter, { ...zeroMeter, busyMs: performance.now() - start });
-    }
-  }
-
-  async detokenize(ids: readonly (readonly TokenId[])[], options: CallOptions = {}): Promise<readonly string[]> {
-    this.#requireOpen(options);
-    return this.#probed.server.tokenizer.detokenize(ids, options);
-  }
-
-  async openSession(_scope: string, options: CallOptions = {}): Promise<EngineSession> {
-    this.#requireOpen(options);
-    const { capabilities, info } = this;
-    const places = Array.from({ length: capabilities.sessions }, (_, place) => place);
-    const free = places.find((place) => !this.#sessions.has(place));
-    if (free === undefined) {
-      const message = `all ${capabilities.sessions} sessions of the engine are open`;
-      throw new BenchError('no-session', message, 'close one, or open the engine with more');
-    }
-    const { names, telling, scoring, prefixCache, server } = this.#probed;
-    const session = new OpenAiSession({
-      ...{ sender: this.#sender, names, telling, scoring, prefixCache, place: free, info, capabilities },
-      onClose: (last) => {
-        this.#sessions.delete(free);
-        this.#otherMeter = meterSum(this.#otherMeter, last);
-      },
-    });
-    // At once: another call must not open one too many.
-    this.#sessions.set(free, session);
-    try {
-      await requireSameModel(server, options);
-    } catch (error) {
-      this.#sessions.delete(free);
-      throw error;
-    }
-    return session;
-  }
-
-  /** @throws BenchError `unsupported`: the server gives no layer out */
-  async firstLayers(_layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
-    this.#requireOpen({});
-    throw unsupported(this.capabilities, neededFor(options));
-  }
-
-  async meter(options: CallOptions = {}): Promise<TokenMeter> {
-    this.#requireOpen(options);
-    return [...this.#sessions.values()].reduce((sum, session) => meterSum(sum, session.reading()), this.#otherMeter);
-  }
-
-  async audit(options: CallOptions = {}): Promise<EngineAudit | null> {
-    this.#requireOpen(options);
+  override async audit(options: CallOptions = {}): Promise<EngineAudit | null> {
+    this.requireOpen(options);
     return this.#ledger.audit(options);
   }
 
-  /** There are none. */
-  async deleteCheckpoint(_: unknown, { signal }: CallOptions = {}): Promise<void> {
-    signal?.throwIfAborted();
+  protected tokenizeNow(
+    texts: readonly TokenizeRequest[],
+    options: CallOptions,
+  ): Promise<readonly (readonly TokenId[])[]> {
+    return this.#probed.server.tokenizer.tokenize(texts, options);
   }
 
-  /** Closes all sessions, after the calls that they were given before. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    for (const session of this.#sessions.values()) await session[Symbol.asyncDispose]();
+  protected detokenizeNow(ids: readonly (readonly TokenId[])[], options: CallOptions): Promise<readonly string[]> {
+    return this.#probed.server.tokenizer.detokenize(ids, options);
   }
 
-  #requireOpen({ signal }: CallOptions): void {
-    if (this.#isClosed) throw new BenchError('no-session', 'the engine is closed', 'open it again');
-    signal?.throwIfAborted();
+  protected newSession(place: number, onClose: (last: TokenMeter) => void): OpenAiSession {
+    const { server, asIds, calls } = this.#probed;
+    const { info, capabilities } = this;
+    const sender = new PromptSender(server, asIds, this.#ledger);
+    return new OpenAiSession(
+      { cells: new SessionCells(), exchange: null, info, capabilities, onClose },
+      { ...calls, sender, place },
+    );
+  }
+
+  protected override prepare(_place: number, options: CallOptions): Promise<void> {
+    return requireSameModel(this.#probed.server, options);
+  }
+
+  protected release(): Promise<void> {
+    return Promise.resolve();
   }
 }
 
-function infoOf({ server, names }: ProbedV1, request: EngineRequest): EngineInfo {
+function describe({ server, calls: { names } }: ProbedServer, request: EngineRequest): EngineInfo {
   const { url } = server.connection;
   const { cellsPerPosition = 1, sessions = 1, kvType } = request;
-  // The line of a cache's name stands in the window too, and the last token of a text that is scored.
+  // The line of a cache's name takes space in the window too, and so does the last token of a scored text.
   const longest = server.windowTokens - names.lineTokens - 1;
   const contextTokens = request.contextTokens ?? Math.min(longest, LONGEST_DEFAULT_CONTEXT_TOKENS);
   if (contextTokens > longest) {
@@ -141,7 +90,7 @@ function infoOf({ server, names }: ProbedV1, request: EngineRequest): EngineInfo
     );
   }
   if (kvType !== undefined) {
-    throw new BenchError('bad-option', `${url}: the server does not say how it keeps K/V`, `do not ask for ${kvType}`);
+    throw new BenchError('bad-option', `${url}: the server does not say how it stores KV`, `do not ask for ${kvType}`);
   }
   return {
     engine: 'openai',

@@ -32,7 +32,13 @@ describe('a server that does not come up as it must', () => {
     ['says nothing', '/v1/models', { hangs: true }, 'unreachable', 'no byte came in 1.5 s'],
     ['knows no such route', '/v1/models', { status: 404, message: 'Not Found' }, 'protocol', 'with 404: Not Found'],
     ['breaks', '/v1/completions', { status: 500, message: 'it broke' }, 'protocol', 'with 500: it broke'],
-    ['is another program', '/v1/models', { says: () => ({ hello: 1 }) }, 'protocol', 'with what it should not, data'],
+    [
+      'is another program',
+      '/v1/models',
+      { says: () => ({ hello: 1 }) },
+      'protocol',
+      'unexpected response from /v1/models: data',
+    ],
     [
       'sends elsewhere',
       '/v1/models',
@@ -91,7 +97,7 @@ describe('a server that does not come up as it must', () => {
     );
     await expect(server.openEngine()).rejects.toMatchObject({
       code: 'protocol',
-      message: expect.stringContaining('tokens of a prompt under a name that nobody used before') as string,
+      message: expect.stringContaining('tokens of a prompt under a new name') as string,
     });
   });
 

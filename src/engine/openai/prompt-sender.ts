@@ -2,10 +2,10 @@ import type { CallOptions, Retry } from '../engine-session.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { TokenId } from '../token-id.ts';
 import type { CacheName } from './cache-names.ts';
-import { type Completion, completionShape, tokensAgainShape } from './v1-shapes.ts';
+import { type Completion, completionShape, llamaCompletionShape } from './v1-shapes.ts';
 import type { V1Server } from './v1-server.ts';
 
-/** Settings that a server may have of its own, as the port means them: greedy or the whole softmax, no penalties. */
+/** Overrides a server's own settings: greedy or the whole softmax, no penalties. */
 const PLAIN = {
   temperature: 0,
   top_p: 1,
@@ -14,22 +14,22 @@ const PLAIN = {
   repetition_penalty: 1,
   presence_penalty: 0,
   frequency_penalty: 0,
-  // llama-server: so that a long prompt is not taken for silence.
+  // llama-server: a long prompt must not look like silence.
   sse_ping_interval: 5,
 };
 
 const UNKNOWN_REUSE =
   'does not say how many tokens it reused: vLLM needs --enable-prompt-tokens-details, and a version that says 0 where it is 0';
 
-/** A sequence to send: all ids of a session, under a name of the server's prefix cache. */
+/** A sequence to send: all ids of a session, and its name in the server's prefix cache. */
 export interface Sent {
   readonly ids: readonly TokenId[];
   readonly name: CacheName;
-  /** Nothing was sent under the name, and nobody else has it. */
+  /** Nothing was sent under the name, and no other session has it. */
   readonly isFirst: boolean;
 }
 
-/** Prompt tokens of one answer, without the line that is put in front of a prompt. */
+/** Prompt tokens of one answer, without the cache name's line. */
 export interface Counted {
   readonly evaluated: number;
   readonly reused: number;
@@ -39,7 +39,7 @@ export interface SendOptions extends CallOptions {
   readonly onRetry?: (retry: Retry) => void;
 }
 
-/** Sends prompts to a server, as ids or, where it refuses those, as text; and holds what it counts against what was sent. */
+/** Sends prompts to a server, as ids or, where it refuses those, as text, and checks the counts of its answers. */
 export class PromptSender {
   readonly server: V1Server;
   /** False: prompts are sent as text. */
@@ -53,9 +53,9 @@ export class PromptSender {
   }
 
   /** One answer in one piece, with what it counts. */
-  async complete(sent: Sent, asked: object, options: CallOptions): Promise<{ answer: Completion; counted: Counted }> {
+  async complete(sent: Sent, fields: object, options: CallOptions): Promise<{ answer: Completion; counted: Counted }> {
     try {
-      const body = await this.#body(sent, asked, options);
+      const body = await this.#body(sent, fields, options);
       const answer = await this.server.connection.post('/v1/completions', body, completionShape, options);
       return { answer, counted: this.count(sent, answer) };
     } catch (error) {
@@ -64,24 +64,24 @@ export class PromptSender {
     }
   }
 
-  /** The events of an answer, as they come; whoever reads them counts it, or says that it is lost. */
-  async *stream(sent: Sent, asked: object, options: SendOptions): AsyncGenerator<Completion, void> {
+  /** The events of an answer; the caller must then `count` or `lose` it. */
+  async *stream(sent: Sent, fields: object, options: SendOptions): AsyncGenerator<Completion, void> {
     const streamed = { stream: true, stream_options: { include_usage: true }, timings_per_token: true };
-    const body = { ...(await this.#body(sent, asked, options)), ...streamed };
+    const body = { ...(await this.#body(sent, fields, options)), ...streamed };
     yield* this.server.connection.stream('/v1/completions', body, completionShape, options);
   }
 
   /** The ids of an answer once more, by llama-server's own route: /v1 lists none that leave a character unfinished. */
-  async tokensAgain(sent: Sent, asked: object, count: number, options: CallOptions): Promise<readonly TokenId[]> {
-    const body = { ...(await this.#body(sent, asked, options)), n_predict: count, return_tokens: true };
-    const { tokens, timings } = await this.server.connection.post('/completion', body, tokensAgainShape, options);
+  async tokensAgain(sent: Sent, fields: object): Promise<readonly TokenId[]> {
+    const body = { ...(await this.#body(sent, fields, {})), return_tokens: true };
+    const { tokens, timings } = await this.server.connection.post('/completion', body, llamaCompletionShape);
     this.#ledger?.add({ evaluated: timings.prompt_n, reused: timings.cache_n });
     return tokens;
   }
 
   /**
-   * Books what an answer says of its prompt.
-   * @throws BenchError `protocol` where it does not say how many tokens were reused, or counts another prompt than was sent
+   * Books the prompt tokens that an answer reports.
+   * @throws BenchError `protocol` where it does not report reused tokens, or counts another prompt than was sent
    */
   count(sent: Sent, { usage, timings }: Pick<Completion, 'usage' | 'timings'>): Counted {
     const { errors } = this.server.connection;
@@ -96,24 +96,24 @@ export class PromptSender {
     if (cached > all) throw errors.protocol(`says that it reused ${cached} of ${all} tokens`);
     this.#ledger?.add({ evaluated: all - cached, reused: cached });
     const lineTokens = name.line.length;
-    // What stands in front of a line that is unique tells of nobody.
+    // The token in front of a unique line may be found under any name.
     const reused =
       lineTokens === 0 ? cached : Math.max(0, cached > this.#opening(ids) + lineTokens ? cached - lineTokens : 0);
     return { evaluated: all - lineTokens - reused, reused };
   }
 
-  /** Nobody knows what the server did for an answer. */
+  /** Books a lost answer. */
   lose(): void {
     this.#ledger?.lose();
   }
 
-  async #body({ ids, name, isFirst }: Sent, asked: object, options: CallOptions): Promise<object> {
+  async #body({ ids, name, isFirst }: Sent, fields: object, options: CallOptions): Promise<object> {
     const opening = this.#opening(ids);
     const all = [...ids.slice(0, opening), ...name.line, ...ids.slice(opening)];
-    // A server puts the opening token in front of a text itself.
+    // A server adds the opening token of a text itself.
     const prompt = this.asIds ? all : await this.server.routes.decode(all.slice(opening), options);
     const named = isFirst ? { ...name.fields, ...name.firstFields } : name.fields;
-    return { ...PLAIN, ...asked, ...named, model: this.server.model.id, prompt };
+    return { ...PLAIN, ...fields, ...named, model: this.server.model.id, prompt };
   }
 
   /** Tokens in front of everything: the one that opens texts, where the model asks for it. */

@@ -2,24 +2,24 @@ import { booksAgree } from '../../store/records/engine-audit.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
+import { optional } from '../http/server-errors.ts';
 import type { TokenId } from '../token-id.ts';
 import { type CacheName, CacheNames } from './cache-names.ts';
-import { optional } from './optional.ts';
 import { type Counted, PromptSender } from './prompt-sender.ts';
 import type { V1Server } from './v1-server.ts';
 
-/** A power of two, so that what is found of a prompt tells the size of blocks; larger blocks are taken for no cache. */
+/** A power of two, so that the tokens found show the size of blocks; larger blocks count as no cache. */
 const PROOF_TOKENS = 256;
 const TEXT = ' The river runs past the old mill and the stone bridge, where we met a painter that winter.';
 
 const NO_CACHE =
   'of a prompt that was sent twice the server reused nothing: start it with a prefix cache (vLLM: --enable-prefix-caching)';
 const NO_NAMES =
-  'the server keeps a prompt a slot and tells no users apart: --engine llama-server keeps prompts of users in files';
+  'the server keeps one prompt per slot and does not tell users apart: --engine llama-server keeps prompts in files';
 const DRIVEN_OUT =
-  "another prompt drove a prompt of before out of the server's cache: start it with more slots, or a larger cache";
+  "another prompt drove an earlier one out of the server's cache: start it with more slots, or a larger cache";
 
-/** The server's use of earlier prompts, as it was seen. */
+/** How the server reuses earlier prompts. */
 export interface ProvenReuse {
   readonly names: CacheNames;
   readonly prefixCache: EngineCapabilities['prefixCache'];
@@ -28,30 +28,25 @@ export interface ProvenReuse {
 }
 
 /**
- * Proves that a server finds prompts of the same name in its prefix cache, and of no other, by a salt, a switch or a line: a prompt under a new name must
- * find nothing, once more under the same name it shows the cache and its blocks, under another name it must find nothing
- * again, though it was evaluated before, and under the first name it must still be there. What the answers say must be what
- * the server's counters say.
- * @throws BenchError `protocol` where prompts cannot be kept apart, where reuse is not told, and where its books differ
+ * Proves that a server finds prompts of the same name in its prefix cache, and of no other name, by a salt, a switch or a
+ * line. A prompt under a new name must find nothing; under the same name again, it shows the cache and its blocks; under
+ * another name it must find nothing, though it was evaluated before; and under the first name it must still be there. The
+ * counts of the answers must equal the server's counters.
+ * @throws BenchError `protocol` where names are not kept apart, where reuse is not reported, and where counts differ
  */
 export async function proveReuse(server: V1Server, asIds: boolean, options: CallOptions): Promise<ProvenReuse> {
-  const { errors } = server.connection;
-  const bySalt = CacheNames.bySalt();
-  // A server that knows no salt may refuse it, or pay it no heed.
-  const salted = await optional(tryNames(server, asIds, bySalt, options));
-  if (salted !== undefined && isApart(salted)) return provenBy(bySalt, salted);
-  const bySwitch = CacheNames.bySwitch();
-  const switched = await optional(tryNames(server, asIds, bySwitch, options));
-  if (switched !== undefined && isApart(switched)) return provenBy(bySwitch, switched);
+  // A server without salts or switches may refuse or ignore them.
+  for (const names of [CacheNames.bySalt(), CacheNames.bySwitch()]) {
+    const trial = await optional(tryNames(server, asIds, names, options));
+    if (trial !== undefined && isApart(trial)) return describeReuse(names, trial);
+  }
   const tokenize = async (text: string): Promise<readonly TokenId[]> =>
     (await server.tokenizer.tokenize([{ text, as: 'text' }], options))[0]!;
-  const byLine = await CacheNames.byLine(tokenize);
-  const lined = await tryNames(server, asIds, byLine, options);
-  if (!isApart(lined)) {
-    const { reused } = lined.cold.reused > 0 ? lined.cold : lined.other;
-    throw errors.protocol(`reused ${reused} tokens of a prompt under a name that nobody used before`);
-  }
-  return provenBy(byLine, lined);
+  const lines = await CacheNames.byLine(tokenize);
+  const trial = await tryNames(server, asIds, lines, options);
+  if (isApart(trial)) return describeReuse(lines, trial);
+  const { reused } = trial.cold.reused > 0 ? trial.cold : trial.other;
+  throw server.connection.errors.protocol(`reused ${reused} tokens of a prompt under a new name`);
 }
 
 /** Counts of four answers to the same prompt. */
@@ -70,11 +65,11 @@ async function tryNames(server: V1Server, asIds: boolean, names: CacheNames, opt
   const [text = []] = await tokenizer.tokenize([{ text: TEXT.repeat(PROOF_TOKENS / 8), as: 'text' }], options);
   const opened = [...(bosToken === null ? [] : [bosToken]), ...text];
   const ids = opened.slice(0, PROOF_TOKENS - names.lineTokens);
-  const ask = async (name: CacheName, isFirst: boolean): Promise<Counted> =>
+  const send = async (name: CacheName, isFirst: boolean): Promise<Counted> =>
     (await sender.complete({ ids, name, isFirst }, { max_tokens: 1 }, options)).counted;
-  const [one, two] = [names.of(undefined, 0), names.of(undefined, 0)];
-  const [cold, again] = [await ask(one, true), await ask(one, false)];
-  const trial = { cold, again, other: await ask(two, true), kept: await ask(one, false) };
+  const [one, two] = [names.name(undefined, 0), names.name(undefined, 0)];
+  const [cold, again] = [await send(one, true), await send(one, false)];
+  const trial = { cold, again, other: await send(two, true), kept: await send(one, false) };
   const audit = await ledger.audit(options);
   if (audit !== null && !booksAgree(audit)) {
     const { answers, counters } = audit;
@@ -90,7 +85,7 @@ function isApart({ cold, other }: Trial): boolean {
   return cold.reused === 0 && other.reused === 0;
 }
 
-function provenBy(names: CacheNames, { again, kept }: Trial): ProvenReuse {
+function describeReuse(names: CacheNames, { again, kept }: Trial): ProvenReuse {
   if (again.reused === 0)
     return { names, prefixCache: null, missing: { prefixCache: NO_CACHE, promptCache: NO_CACHE } };
   // All but the last token and those behind the last whole block were found.

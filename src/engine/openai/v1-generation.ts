@@ -1,114 +1,108 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { CallOptions, Generation, GenerationLimits, Retry } from '../engine-session.ts';
-import { decodeTokens } from '../generated-text.ts';
+import type { GenerateOptions } from '../base-session.ts';
+import type { Generation, GenerationLimits, Retry } from '../engine-session.ts';
+import { decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
-import { AnswerStream } from './answer-stream.ts';
 import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
+import type { Choice, Completion } from './v1-shapes.ts';
 
-/** How a server tells of the tokens of its answers. */
+/** How a server reports the tokens of its answers. */
 export interface AnswerTelling {
   /** Ids beside the text, among log-probabilities, or not at all. */
   readonly ids: 'beside' | 'listed' | 'never';
-  /** True of a server that tells reused tokens with every token: an answer may be left early. */
+  /** The server reports reused tokens with every token: the client may leave an answer early. */
   readonly reuseAtOnce: boolean;
 }
 
-/** An answer, and what it counts; null where it was aborted before the server said so. */
+/** An answer, and its counts; null where it was aborted before the server reported them. */
 export interface Generated {
   readonly generation: Generation;
   readonly counted: Counted | null;
-  /** Tokens that the server sampled, an end token and those behind the end of the text included; null where it does not say. */
+  /** Tokens that the server sampled, with an end token and those behind the end of the text; null where unknown. */
   readonly sampled: number | null;
 }
 
+/** A sequence to generate behind. */
+interface GenerateRequest {
+  readonly sender: PromptSender;
+  readonly sent: Sent;
+  readonly telling: AnswerTelling;
+}
+
 /**
- * Generates behind a sequence. Ids that the server did not tell are asked for again, behind all clocks: by the same answer in
- * one piece where that lists them, else by tokenising the text.
- * @param start of the call, on the clock of `performance.now()`
+ * Generates behind a sequence. Ids that the server did not report are looked up outside the measured time: by the same
+ * answer in one piece where that lists them, else by tokenising the text.
  */
 export async function generateBehind(
-  sender: PromptSender,
-  sent: Sent,
+  { sender, sent, telling }: GenerateRequest,
   limits: GenerationLimits,
-  telling: AnswerTelling,
-  { signal, start }: CallOptions & { readonly start: number },
+  options: GenerateOptions,
 ): Promise<Generated> {
   const retries: Retry[] = [];
-  const asked = askedOf(sender, limits, telling);
-  const events = sender.stream(sent, asked, { signal, onRetry: (retry) => retries.push(retry) });
-  const stream = new AnswerStream(events, sender.server.tokenizer.special.endTokens);
+  const { endTokens } = sender.server.tokenizer.special;
+  const fields = requestFields(limits, telling, endTokens);
+  const events = sender.stream(sent, fields, { signal: options.signal, onRetry: (retry) => retries.push(retry) });
+  const stream = new AnswerStream(events, endTokens);
   let counted: Counted | null;
   let generation: Generation;
   try {
-    const { firstTokenAt, ...decoded } = await decodeTokens(
-      () => stream.next(),
-      limits,
-      (tokens) => stream.text.of(tokens),
-      signal,
-    );
-    const decodeMs = performance.now() - firstTokenAt;
-    counted = await settled(sender, sent, stream, decoded.stop);
-    generation = { ...decoded, firstTokenMs: firstTokenAt - start, decodeMs, retries };
+    generation = await decodeStream(stream, limits, retries, options);
+    counted = await settle({ sender, sent }, stream, generation.stop);
   } catch (error) {
     sender.lose();
     throw error;
   } finally {
     await events.return();
   }
-  const { usage, timings } = stream.end;
+  const { usage, timings } = stream;
   const sampled = usage?.completion_tokens ?? timings?.predicted_n ?? null;
-  if (!generation.tokens.includes(UNKNOWN_TOKEN)) return { generation, counted, sampled };
-  const text = stream.text.of(generation.tokens);
+  const { tokens: known } = generation;
+  if (!known.includes(UNKNOWN_TOKEN)) return { generation, counted, sampled };
   const tokens =
     telling.ids === 'listed'
-      ? agreed(generation.tokens, await sender.tokensAgain(sent, asked, generation.tokens.length, {}))
-      : await tokensOf(text, sender, generation.tokens);
+      ? fillUnknown(known, await sender.tokensAgain(sent, { ...fields, n_predict: known.length }))
+      : await tokenizeAnswer(stream.textOf(known), sender, known);
   return { generation: { ...generation, tokens }, counted, sampled };
 }
 
-function askedOf(
-  { server }: PromptSender,
+function requestFields(
   { maxTokens, temperature = 0, seed = 0, stopTexts = [] }: GenerationLimits,
   { ids, reuseAtOnce }: AnswerTelling,
+  endTokens: readonly TokenId[],
 ): object {
   return {
-    ...{ max_tokens: maxTokens, temperature, seed, stop_token_ids: server.tokenizer.special.endTokens },
+    max_tokens: maxTokens,
+    temperature,
+    seed,
+    stop_token_ids: endTokens,
     ...(ids === 'beside' ? { return_token_ids: true } : {}),
     ...(ids === 'listed' ? { logprobs: 1 } : {}),
-    // Such a server is not left early: it says what it reused in its last event alone.
+    // Answers of such a server are read to their end: only the last event reports the reused tokens.
     ...(reuseAtOnce || stopTexts.length === 0 ? {} : { stop: stopTexts, include_stop_str_in_output: true }),
   };
 }
 
-/** Counts an answer once the server has said what it reused. @throws BenchError `unreachable` for one that was cut off */
-async function settled(
-  sender: PromptSender,
-  sent: Sent,
+/** Counts an answer once the server has reported what it reused. @throws BenchError `unreachable` if it was cut off */
+async function settle(
+  { sender, sent }: Omit<GenerateRequest, 'telling'>,
   stream: AnswerStream,
   stop: Generation['stop'],
 ): Promise<Counted | null> {
-  const isTold = (): boolean => stream.end.timings?.cache_n !== undefined;
-  if (stop === 'aborted') {
-    if (isTold()) return sender.count(sent, stream.end);
+  const isReported = stream.timings?.cache_n !== undefined;
+  if (stop === 'aborted' && !isReported) {
     sender.lose();
     return null;
   }
-  const isLeft = (stop === 'stop-text' || stop === 'sentence') && isTold();
-  if (!isLeft) {
+  const isLeftEarly = stop === 'aborted' || ((stop === 'stop-text' || stop === 'sentence') && isReported);
+  if (!isLeftEarly) {
     await stream.finish();
-    if (!stream.end.isWhole) throw sender.server.connection.errors.unreachable('the answer was cut off');
+    if (!stream.isWhole) throw sender.server.connection.errors.unreachable('the answer was cut off');
   }
-  return sender.count(sent, stream.end);
+  return sender.count(sent, stream);
 }
 
-/** Ids that were told must be those of the second answer. */
-function agreed(known: readonly TokenId[], again: readonly TokenId[]): readonly TokenId[] {
-  const agree = known.every((id, index) => id === UNKNOWN_TOKEN || id === again[index]);
-  return agree && again.length >= known.length ? again.slice(0, known.length) : known;
-}
-
-/** The ids of a text; unknown ones where it may not be tokenised. */
-async function tokensOf(
+/** The ids of an answer's text; the unknown ones where the text may not be tokenised. */
+async function tokenizeAnswer(
   text: string,
   { server }: PromptSender,
   unknown: readonly TokenId[],
@@ -117,8 +111,62 @@ async function tokensOf(
     const [ids = []] = await server.tokenizer.tokenize([{ text, as: 'text' }], {});
     return ids;
   } catch (error) {
-    // An answer may say what would be a control token.
+    // An answer may spell a control token.
     if (error instanceof BenchError && error.code === 'special-token') return unknown;
     throw error;
+  }
+}
+
+/** The tokens of a streamed completion, and what the server reported so far. */
+export class AnswerStream extends TokenStream<Completion> {
+  usage: Completion['usage'];
+  timings: Completion['timings'];
+  /** The server reported an id. */
+  tellsIds = false;
+  readonly #endTokens: readonly TokenId[];
+  #reason: Choice['finish_reason'];
+  #isStopText = false;
+
+  /** @param endTokens tokens at which the server ends an answer */
+  constructor(events: AsyncGenerator<Completion, void>, endTokens: readonly TokenId[]) {
+    super(events);
+    this.#endTokens = endTokens;
+  }
+
+  /** True once all of the answer is here. */
+  get isWhole(): boolean {
+    return this.isOver && this.#reason !== undefined;
+  }
+
+  protected read({ usage, timings, choices: [choice] }: Completion): void {
+    this.usage = usage ?? this.usage;
+    this.timings = timings ?? this.timings;
+    if (choice === undefined) return;
+    this.#add(choice, timings?.predicted_n);
+    if (choice.finish_reason === null || choice.finish_reason === undefined) return;
+    this.#reason = choice.finish_reason;
+    this.#isStopText = typeof (choice.stop_reason ?? choice.matched_stop) === 'string';
+  }
+
+  /** Adds tokens that the server counted and did not send, and removes the end token. */
+  protected end(): void {
+    this.isOver = true;
+    this.pad(this.usage?.completion_tokens ?? 0);
+    if (this.#reason === 'stop' && !this.#isStopText && this.waiting.at(-1)?.content === '') this.waiting.pop();
+  }
+
+  /** @param predicted tokens so far: those that the server did not send stand before these */
+  #add({ text, token_ids: sent, logprobs }: Choice, predicted = 0): void {
+    const known = sent ?? logprobs?.content?.map(({ id }) => id);
+    this.tellsIds ||= (known ?? []).length > 0;
+    const ids = known ?? (text === '' ? [] : [UNKNOWN_TOKEN]);
+    this.pad(predicted - ids.length);
+    if (ids.length === 0 && text !== '') this.extend(text);
+    // The text of several tokens belongs to the last one that has any.
+    const last = Math.max(
+      ids.findLastIndex((id) => !this.#endTokens.includes(id)),
+      0,
+    );
+    ids.forEach((id, index) => this.waiting.push({ id, content: index === last ? text : '' }));
   }
 }

@@ -1,37 +1,30 @@
 import type { CallOptions } from '../engine-session.ts';
 import { CERTAIN, type ForcedRequest, type ListedProbabilities } from '../http/forced-score.ts';
-import { logProbabilityOf, type NextDistribution, type SequenceScore } from '../sequence-score.ts';
+import { logProbabilityOf, type SequenceScore } from '../sequence-score.ts';
 import type { TokenId } from '../token-id.ts';
 import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
 import type { Choice } from './v1-shapes.ts';
 
 const TOKEN = /^token_id:(\d+)$/;
 
-/** The answer to a score, and what it counts. */
-export interface Scored {
-  readonly score: SequenceScore;
-  readonly counted: Counted;
+/** A continuation to score, and the number of likeliest tokens to list. */
+interface RecomputedRequest extends CallOptions {
+  readonly continuation: readonly TokenId[];
+  readonly listed: number;
 }
 
-/**
- * Scores a continuation by the server's `prompt_logprobs`: the whole sequence is evaluated, past the prefix cache.
- * @param ids in front of the continuation
- * @param listed number of the likeliest tokens that are asked for
- */
+/** Scores a continuation by the server's `prompt_logprobs`: evaluates the whole sequence, past the prefix cache. */
 export async function recomputedScore(
   sender: PromptSender,
-  { ids, ...sentAs }: Sent,
-  continuation: readonly TokenId[],
-  listed: number,
-  options: CallOptions,
-): Promise<Scored> {
+  { ids, ...named }: Sent,
+  { continuation, listed, signal }: RecomputedRequest,
+): Promise<{ readonly score: SequenceScore; readonly counted: Counted }> {
   const { errors } = sender.server.connection;
-  const sent = { ...sentAs, ids: [...ids, ...continuation] };
-  const { answer, counted } = await sender.complete(sent, askedOf(listed), options);
+  const sent = { ...named, ids: [...ids, ...continuation] };
+  const { answer, counted } = await sender.complete(sent, scoreFields(listed), { signal });
   const [choice] = answer.choices;
-  const places = choice?.prompt_logprobs ?? [];
   const at = (index: number): ReadonlyMap<TokenId, number> => {
-    const place = places[ids.length + sent.name.line.length + index];
+    const place = choice?.prompt_logprobs?.[ids.length + sent.name.line.length + index];
     if (place === null || place === undefined)
       throw errors.protocol('gives no prompt_logprobs for a token of the gold');
     return new Map(Object.entries(place).map(([id, { logprob }]) => [Number(id), logprob]));
@@ -43,35 +36,39 @@ export async function recomputedScore(
   });
   const next = continuation.length > 0 ? at(0) : behindPrompt(choice);
   if (next === undefined) throw errors.protocol('gives no logprobs of the token behind a prompt');
-  return { score: { next: likeliestOf(next, listed), logProbabilities }, counted };
+  const tokens = [...next]
+    .sort(([a, p], [b, q]) => q - p || a - b)
+    .slice(0, listed)
+    .map(([id, logProbability]) => ({ id, probability: Math.exp(logProbability) }));
+  return { score: { next: { span: 'top', tokens }, logProbabilities }, counted };
 }
 
-/** True where the server answers as `recomputedScore` needs it. */
+/** True where the server's answers have what `recomputedScore` needs. */
 export async function givesPromptScores(
   sender: PromptSender,
   sent: Sent,
   listed: number,
   options: CallOptions,
 ): Promise<boolean> {
-  const { answer } = await sender.complete(sent, askedOf(listed), options);
+  const { answer } = await sender.complete(sent, scoreFields(listed), options);
   const [choice] = answer.choices;
   const last = choice?.prompt_logprobs?.[sent.ids.length + sent.name.line.length - 1];
   return last?.[String(sent.ids.at(-1)!)] !== undefined && behindPrompt(choice) !== undefined;
 }
 
-/** One forced token, and the probabilities at its place. */
+/** Forces one token, and reads the probabilities in its place. */
 export async function forcedToken(
   sender: PromptSender,
-  { token, count }: Pick<ForcedRequest, 'token' | 'count'>,
   sent: Sent,
+  { token, count }: Pick<ForcedRequest, 'token' | 'count'>,
   options: CallOptions,
 ): Promise<{ readonly found: ListedProbabilities | undefined; readonly counted: Counted }> {
-  const asked = { max_tokens: 1, logprobs: count, logit_bias: { [token]: CERTAIN } };
-  const { answer, counted } = await sender.complete(sent, asked, options);
+  const fields = { max_tokens: 1, logprobs: count, logit_bias: { [token]: CERTAIN } };
+  const { answer, counted } = await sender.complete(sent, fields, options);
   return { found: answer.choices[0]?.logprobs?.content?.[0], counted };
 }
 
-function askedOf(listed: number): object {
+function scoreFields(listed: number): object {
   return { max_tokens: 1, prompt_logprobs: listed, logprobs: listed, return_tokens_as_token_ids: true };
 }
 
@@ -81,12 +78,4 @@ function behindPrompt(choice: Choice | undefined): ReadonlyMap<TokenId, number> 
     ([text, logprob]) => [Number(TOKEN.exec(text)?.[1]), logprob] as const,
   );
   return listed.length === 0 || listed.some(([id]) => Number.isNaN(id)) ? undefined : new Map(listed);
-}
-
-function likeliestOf(logProbabilities: ReadonlyMap<TokenId, number>, count: number): NextDistribution {
-  const tokens = [...logProbabilities]
-    .sort(([a, p], [b, q]) => q - p || a - b)
-    .slice(0, count)
-    .map(([id, logProbability]) => ({ id, probability: Math.exp(logProbability) }));
-  return { span: 'top', tokens };
 }

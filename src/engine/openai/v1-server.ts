@@ -1,25 +1,24 @@
-import { servedModel } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
-import type { CallOptions } from '../engine-session.ts';
+import { servedModel } from '../../config/bench-config.ts';
 import type { ModelDescription } from '../engine-info.ts';
-import { chatTemplateOf, NOT_SHOWN, propsShape } from '../http/llama-props.ts';
+import type { CallOptions } from '../engine-session.ts';
+import { chatTemplate, modelsShape, propsShape, type ServedModel, shownModel } from '../http/served-model.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import { ServerTokenizer } from '../http/server-tokenizer.ts';
-import type { TokenRoutes } from '../http/token-routes.ts';
-import { optional } from './optional.ts';
-import { tokenRoutesOf } from './v1-token-routes.ts';
-import { tokenizerInfoShape, type V1Model, v1ModelsShape, versionShape } from './v1-shapes.ts';
+import { optional } from '../http/server-errors.ts';
+import { ANCHOR, llamaTokenRoutes, ServerTokenizer, type TokenRoutes } from '../http/server-tokenizer.ts';
+import type { TokenId } from '../token-id.ts';
+import { promptShape, tokenizedShape, tokenizerInfoShape, versionShape } from './v1-shapes.ts';
 
-/** A server with the model that is asked, as it describes both. */
+/** A server with one of its models, as it describes both. */
 export interface V1Server {
   readonly connection: ServerConnection;
-  readonly model: V1Model;
+  readonly model: ServedModel;
   readonly description: ModelDescription;
   /** Name and version of the program. */
   readonly build: Readonly<Record<string, string>>;
   /** Longest sequence. */
   readonly windowTokens: number;
-  /** Of a llama-server. */
+  /** Of a llama-server; null for other programs. */
   readonly slots: number | null;
   readonly tokenizer: ServerTokenizer;
   readonly routes: TokenRoutes;
@@ -27,14 +26,15 @@ export interface V1Server {
 
 const NO_TOKENISER = 'the server has no /tokenize and /detokenize, by which prompts are built of ids';
 const ONLY_SERVED = 'an OpenAI-compatible server is asked for a model by its own name for it';
+/** Texts in the form of control tokens: `<s>`, `<|im_end|>`, `[INST]`. */
+const MARKERS = /<[|｜]?[^<>\s]{1,40}?[|｜]?>|\[\/?[A-Z][A-Z_]{1,30}\]/gu;
 
 /**
- * Asks a server what it serves.
- * @param name as `--engine-model` names it; undefined where the only one is meant
- * @param file as `--model` names it
+ * Finds a model on a server, and describes both.
+ * @param wanted `name` is that of `--engine-model`, undefined where the server has only one; `file` that of `--model`
  * @throws BenchError `bad-model` for a model that it does not serve, `unsupported` without a tokeniser; `unreachable`, `protocol`
  */
-export async function v1ServerOf(
+export async function findServer(
   connection: ServerConnection,
   { name, file }: { readonly name: string | undefined; readonly file: string },
   options: CallOptions,
@@ -42,38 +42,38 @@ export async function v1ServerOf(
   if (file !== servedModel) {
     throw new BenchError('bad-option', `--model ${file}: ${ONLY_SERVED}`, 'drop --model, and give --engine-model NAME');
   }
-  const model = await servedAs(connection, name, options);
-  const tokens = await tokenRoutesOf(connection, model.id, options);
-  if (tokens === undefined) {
+  const model = await findModel(connection, name, options);
+  const found = await findTokenRoutes(connection, model.id, options);
+  if (found === undefined) {
     const hint = 'serve the model with vLLM, SGLang or llama-server, and name that server, not one in front of it';
     throw new BenchError('unsupported', `${connection.url}: ${NO_TOKENISER}`, hint);
   }
+  const { routes } = found;
   const props = await optional(connection.get('/props', propsShape, options));
   const info = await optional(connection.get('/tokenizer_info', tokenizerInfoShape, options));
-  const windowTokens = model.max_model_len ?? tokens.windowTokens ?? props?.default_generation_settings.n_ctx;
+  const windowTokens = model.max_model_len ?? found.windowTokens ?? props?.default_generation_settings.n_ctx;
   if (windowTokens === undefined) throw connection.errors.protocol('does not say how long a sequence may be');
   const known = { bos: props?.bos_token, eos: props?.eos_token ?? info?.eos_token ?? undefined };
-  const tokenizer = await ServerTokenizer.open(tokens.routes, known, options);
+  const tokenizer = await ServerTokenizer.open(routes, known, options);
   const version = await optional(connection.get('/version', versionShape, options));
+  const llamaServer = props === undefined ? 'not shown by the server' : `llama-server ${props.build_info}`;
   return {
-    ...{ connection, model, windowTokens, tokenizer, routes: tokens.routes, slots: props?.total_slots ?? null },
-    build:
-      version !== undefined
-        ? { server: `vLLM or SGLang ${version.version}` }
-        : { server: props === undefined ? NOT_SHOWN : `llama-server ${props.build_info}` },
+    connection,
+    model,
+    windowTokens,
+    tokenizer,
+    routes,
+    slots: props?.total_slots ?? null,
+    build: { server: version === undefined ? llamaServer : `vLLM or SGLang ${version.version}` },
     description: {
+      ...shownModel,
       name: model.id,
-      architecture: NOT_SHOWN,
       parameters: model.meta?.n_params ?? null,
       sizeBytes: model.meta?.size ?? null,
       trainContextTokens: model.meta?.n_ctx_train ?? windowTokens,
       vocabularySize: model.meta?.n_vocab ?? null,
-      layers: null,
-      kvBytesPerToken: null,
-      attention: NOT_SHOWN,
-      rope: null,
       stopTokens: tokenizer.ends,
-      chatTemplate: props === undefined ? (info?.chat_template ?? null) : chatTemplateOf(props),
+      chatTemplate: props === undefined ? (info?.chat_template ?? null) : chatTemplate(props),
     },
   };
 }
@@ -83,41 +83,81 @@ export async function requireSameModel(
   { connection, model }: Pick<V1Server, 'connection' | 'model'>,
   options: CallOptions,
 ): Promise<void> {
-  const { data } = await connection.get('/v1/models', v1ModelsShape, options);
+  const { data } = await connection.get('/v1/models', modelsShape, options);
   const now = data.find(({ id }) => id === model.id);
-  const facts = ({ root, max_model_len: window, meta }: V1Model): string =>
-    [
-      root,
-      window === null || window === undefined ? undefined : `${window} tokens`,
-      meta && `${meta.n_params} parameters`,
-    ]
-      .filter((fact) => fact !== null && fact !== undefined)
-      .join(', ') || 'no more than its name';
   if (now === undefined) {
     throw connection.errors.changed(`it serves ${data.map(({ id }) => id).join(', ')} now, and ${model.id} before`);
   }
-  if (facts(now) === facts(model)) return;
-  throw connection.errors.changed(`it says of ${model.id} now ${facts(now)}, and before ${facts(model)}`);
+  if (modelFacts(now) === modelFacts(model)) return;
+  throw connection.errors.changed(`it says of ${model.id} now ${modelFacts(now)}, and before ${modelFacts(model)}`);
+}
+
+function modelFacts({ root, max_model_len: window, meta }: ServedModel): string {
+  const facts = [root, window && `${window} tokens`, meta && `${meta.n_params} parameters`];
+  return facts.filter((fact) => fact !== null && fact !== undefined).join(', ') || 'no more than its name';
 }
 
 /** The model of a name; where none is named, the only one. */
-async function servedAs(
+async function findModel(
   connection: ServerConnection,
   name: string | undefined,
   options: CallOptions,
-): Promise<V1Model> {
-  const { data } = await connection.get('/v1/models', v1ModelsShape, options);
-  const names = data.map(({ id }) => id);
+): Promise<ServedModel> {
+  const { data } = await connection.get('/v1/models', modelsShape, options);
   const [only] = data.length === 1 ? data : [];
   const model = name === undefined ? only : data.find(({ id }) => id === name);
   if (model !== undefined) return model;
-  const served = names.length === 0 ? 'it serves none' : `it serves ${names.join(', ')}`;
-  if (name === undefined) {
-    throw new BenchError(
-      'bad-option',
-      `${connection.url}: no model is named, and ${served}`,
-      'add --engine-model NAME',
-    );
+  const served = data.length === 0 ? 'it serves none' : `it serves ${data.map(({ id }) => id).join(', ')}`;
+  if (name !== undefined) {
+    throw new BenchError('bad-model', `--engine-model ${name}: ${connection.url} has no such model`, served);
   }
-  throw new BenchError('bad-model', `--engine-model ${name}: ${connection.url} has no such model`, served);
+  const message = `${connection.url}: no model is named, and ${served}`;
+  throw new BenchError('bad-option', message, 'add --engine-model NAME');
+}
+
+/** The token routes of vLLM and SGLang, or of llama-server; undefined where the server has neither. */
+export async function findTokenRoutes(
+  connection: ServerConnection,
+  model: string,
+  options: CallOptions,
+): Promise<{ readonly routes: TokenRoutes; readonly windowTokens: number | null } | undefined> {
+  const body = { model, prompt: 'a', add_special_tokens: false };
+  const tokenized = await optional(connection.post('/tokenize', body, tokenizedShape, options));
+  if (tokenized !== undefined) {
+    return { routes: promptTokenRoutes(connection, model), windowTokens: tokenized.max_model_len ?? null };
+  }
+  const routes = llamaTokenRoutes(connection);
+  const ids = await optional(routes.encode('a', { parse: false }, options));
+  return ids === undefined || ids.length === 0 ? undefined : { routes, windowTokens: null };
+}
+
+/**
+ * The routes of vLLM and SGLang. Their tokenisers read control tokens in every text: one that may hold none is split inside
+ * everything that looks like one, and its parts are tokenised alone.
+ */
+function promptTokenRoutes(connection: ServerConnection, model: string): TokenRoutes {
+  const encodeWhole = async (prompt: string, add: boolean, options: CallOptions): Promise<readonly TokenId[]> => {
+    const body = { model, prompt, add_special_tokens: add };
+    return (await connection.post('/tokenize', body, tokenizedShape, options)).tokens;
+  };
+  return {
+    encode: async (text, { parse, add = false }, options) => {
+      const [first = '', ...others] = parse ? [text] : splitMarkers(text);
+      const ids = [...(await encodeWhole(first, add, options))];
+      if (others.length === 0) return ids;
+      const anchor = await encodeWhole(ANCHOR, false, options);
+      // Some tokenisers add a space in front of a text.
+      for (const part of others) {
+        ids.push(...(await encodeWhole(ANCHOR + part, false, options)).slice(anchor.length));
+      }
+      return ids;
+    },
+    decode: (tokens, options) => connection.post('/detokenize', { model, tokens }, promptShape, options),
+  };
+}
+
+/** Splits a text behind the first character of each marker, so that no part holds a whole one. */
+function splitMarkers(text: string): string[] {
+  const cuts = [...text.matchAll(MARKERS)].map(({ index }) => index + 1);
+  return [0, ...cuts].map((start, place) => text.slice(start, cuts[place])).filter((part) => part !== '');
 }

@@ -1,26 +1,10 @@
 import { z } from 'zod';
 import { listedProbabilitiesShape } from '../http/forced-score.ts';
 
-/** The answers of servers that speak OpenAI's /v1, as far as they are read. What one of them alone says may be missing. */
+/** The responses of servers with OpenAI's /v1: the fields that are read, optional where only some programs send them. */
 
 const count = z.int().nonnegative();
 const ids = z.array(z.int());
-
-export const v1ModelsShape = z.object({
-  data: z.array(
-    z.object({
-      id: z.string(),
-      /** vLLM, SGLang: longest sequence. */
-      max_model_len: count.nullish(),
-      /** The model that was loaded under that name. */
-      root: z.string().nullish(),
-      /** llama-server. */
-      meta: z.object({ n_vocab: count, n_ctx_train: count, n_params: count, size: count }).nullish(),
-    }),
-  ),
-});
-
-export type V1Model = z.output<typeof v1ModelsShape>['data'][number];
 
 const usageShape = z.object({
   prompt_tokens: count,
@@ -41,7 +25,7 @@ const choiceShape = z.object({
     .object({
       /** llama-server: of the new tokens, with ids. */
       content: z.array(listedProbabilitiesShape).nullish().catch(null),
-      /** vLLM: by token, which is written as `token_id:7` where that is asked for. */
+      /** vLLM: by token, written as `token_id:7` on request. */
       top_logprobs: z.array(z.record(z.string(), z.number()).nullable()).nullish().catch(null),
     })
     .nullish(),
@@ -61,23 +45,24 @@ export const completionShape = z.object({
 
 export type Completion = z.output<typeof completionShape>;
 
-/** llama-server's own answer. */
-export const tokensAgainShape = z.object({
+/** `/completion` of llama-server. */
+export const llamaCompletionShape = z.object({
   tokens: ids,
   timings: z.object({ cache_n: count, prompt_n: count }),
 });
 
 export const versionShape = z.object({ version: z.string() });
 
-/** vLLM's and SGLang's. */
-export const countedTokensShape = z.object({ count, tokens: ids, max_model_len: count.nullish() });
+/** `/tokenize` of vLLM and SGLang. */
+export const tokenizedShape = z.object({ count, tokens: ids, max_model_len: count.nullish() });
 
+/** `/detokenize` of vLLM and SGLang. */
 export const promptShape = z.union([
   z.object({ prompt: z.string() }).transform(({ prompt }) => prompt),
   z.object({ text: z.string() }).transform(({ text }) => text),
 ]);
 
-/** vLLM's, where it was started with --enable-tokenizer-info-endpoint. */
+/** `/tokenizer_info` of a vLLM with --enable-tokenizer-info-endpoint. */
 export const tokenizerInfoShape = z.object({
   chat_template: z.string().nullish(),
   eos_token: z.string().nullish().catch(null),

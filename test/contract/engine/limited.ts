@@ -29,7 +29,7 @@ interface LimitedSubject {
 const fake = (options: object): EngineOpener => fakeAdapter.opener(fakeAdapter.options.parse(options));
 const withdrawn = 'the fake engine was opened without it';
 const none = 'the fake engine has none';
-const noFolder = 'the server moves K/V by files alone: name the folder of its --slot-save-path with --slots-folder';
+const noFolder = 'the server moves KV by files alone: name the folder of its --slot-save-path with --slots-folder';
 const scaled = 'keys of a model with yarn RoPE scaling cannot be re-positioned';
 const fakeCells: NonNullable<EngineCapabilities['cells']> = {
   layout: { layers: 2, heads: 1, headDimension: 24, keyType: 'F32', valueType: 'F32', valuesTransposed: false },
@@ -106,9 +106,9 @@ const subjects: readonly LimitedSubject[] = [
       sessions: 1,
       missing: {
         tokenIds: 'the server refuses prompts of token ids: they are sent as text, which it may tokenise otherwise',
-        ...noScores('prompts go as text: nobody knows where in them the tokens of a gold stand'),
+        ...noScores('prompts go as text, in which the places of the tokens of a gold are unknown'),
         promptCache:
-          "another prompt drove a prompt of before out of the server's cache: start it with more slots, or a larger cache",
+          "another prompt drove an earlier one out of the server's cache: start it with more slots, or a larger cache",
       },
     }),
   },

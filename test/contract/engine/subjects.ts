@@ -172,7 +172,7 @@ export const ofOpenAi = (
     ...own.missing,
   },
 });
-const noStates = 'an OpenAI-compatible server gives no K/V out and takes none in: take llama-cpp or llama-server';
+const noStates = 'an OpenAI-compatible server gives no KV out and takes none in: take llama-cpp or llama-server';
 
 /** Each kind of engine, in the smallest model that shows it. */
 export const subjects: readonly Subject[] = [

@@ -1,32 +1,31 @@
-import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
-import { listedOf } from '../http/forced-score.ts';
-import { PromptLedger } from '../http/prompt-ledger.ts';
+import type { CallOptions } from '../engine-session.ts';
+import { scoredModel } from '../http/forced-score.ts';
+import { optional } from '../http/server-errors.ts';
 import type { TokenId } from '../token-id.ts';
-import { AnswerStream } from './answer-stream.ts';
 import type { CacheNames } from './cache-names.ts';
-import type { CallParts, Scoring } from './named-calls.ts';
-import { optional } from './optional.ts';
+import type { CallParts, Scoring } from './cached-calls.ts';
 import { PromptSender, type Sent } from './prompt-sender.ts';
 import { proveReuse } from './reuse-proof.ts';
-import type { AnswerTelling } from './v1-generation.ts';
+import { AnswerStream, type AnswerTelling } from './v1-generation.ts';
 import { forcedToken, givesPromptScores } from './v1-scores.ts';
 import type { V1Server } from './v1-server.ts';
 import { completionShape } from './v1-shapes.ts';
 
-/** Likeliest tokens that servers list, the longest list first: vLLM gives 20 where nothing else was asked for. */
+/** Numbers of listed tokens to try: vLLM gives 20 by default. */
 const LISTED_TOKENS = [20, 5, 1];
 const TEXT = 'The river runs past the old mill.';
 
-const NO_STATES = 'an OpenAI-compatible server gives no K/V out and takes none in: take llama-cpp or llama-server';
+const NO_STATES = 'an OpenAI-compatible server gives no KV out and takes none in: take llama-cpp or llama-server';
 const AS_TEXT = 'the server refuses prompts of token ids: they are sent as text, which it may tokenise otherwise';
 const NO_SCORES = 'the server gives neither prompt_logprobs nor the log-probability of a token that is forced';
-const TEXT_HAS_NO_PLACES = 'prompts go as text: nobody knows where in them the tokens of a gold stand';
+const TEXT_HAS_NO_PLACES = 'prompts go as text, in which the places of the tokens of a gold are unknown';
 
 /** A server that has proven what it can do. */
-export interface ProbedV1 extends Omit<CallParts, 'sender' | 'place'> {
+export interface ProbedServer {
   readonly server: V1Server;
   readonly asIds: boolean;
+  readonly calls: Omit<CallParts, 'sender' | 'place'>;
   readonly capabilities: Omit<EngineCapabilities, 'sessions'>;
 }
 
@@ -34,18 +33,20 @@ export interface ProbedV1 extends Omit<CallParts, 'sender' | 'place'> {
  * Finds out what a server can do, by a few short prompts and four of some hundred tokens.
  * @throws BenchError as `proveReuse`
  */
-export async function probeV1(server: V1Server, options: CallOptions): Promise<ProbedV1> {
+export async function probeServer(server: V1Server, options: CallOptions): Promise<ProbedServer> {
   const { bosToken } = server.tokenizer.special;
   const [text = []] = await server.tokenizer.tokenize([{ text: TEXT, as: 'text' }], options);
   const ids = [...(bosToken === null ? [] : [bosToken]), ...text];
   const asIds = await takesIds(server, ids, options);
   const { names, prefixCache, missing } = await proveReuse(server, asIds, options);
   const sender = new PromptSender(server, asIds);
-  const telling = await tellingOf(sender, ids, names, options);
-  const scoring = asIds ? await scoringOf(sender, ids, names, options) : null;
-  const logProbabilities = logProbabilitiesOf(scoring);
+  const telling = await probeTelling(sender, ids, names, options);
+  const scoring = asIds ? await probeScoring(sender, ids, names, options) : null;
+  const logProbabilities = describeScoring(scoring);
   return {
-    ...{ server, asIds, names, prefixCache, telling, scoring },
+    server,
+    asIds,
+    calls: { names, prefixCache, telling, scoring },
     capabilities: {
       tokenIds: asIds,
       logProbabilities,
@@ -72,29 +73,20 @@ export async function probeV1(server: V1Server, options: CallOptions): Promise<P
   };
 }
 
-/** The sender of an engine, which keeps its books from now on. */
-export async function bookedSender(
-  { server, asIds }: ProbedV1,
-  options: CallOptions,
-): Promise<[PromptSender, PromptLedger]> {
-  const ledger = await PromptLedger.open(server.connection, options);
-  return [new PromptSender(server, asIds, ledger), ledger];
-}
-
 /** @throws the server's own refusal where it takes no text either */
 async function takesIds(
   { connection, model }: V1Server,
-  prompt: readonly TokenId[],
+  ids: readonly TokenId[],
   options: CallOptions,
 ): Promise<boolean> {
-  const ask = (asked: unknown) =>
-    connection.post('/v1/completions', { model: model.id, prompt: asked, max_tokens: 1 }, completionShape, options);
-  if ((await optional(ask(prompt))) !== undefined) return true;
-  await ask(TEXT);
+  const send = (prompt: unknown) =>
+    connection.post('/v1/completions', { model: model.id, prompt, max_tokens: 1 }, completionShape, options);
+  if ((await optional(send(ids))) !== undefined) return true;
+  await send(TEXT);
   return false;
 }
 
-async function tellingOf(
+async function probeTelling(
   sender: PromptSender,
   ids: readonly TokenId[],
   names: CacheNames,
@@ -102,39 +94,38 @@ async function tellingOf(
 ): Promise<AnswerTelling> {
   const tries = { beside: { return_token_ids: true }, listed: { logprobs: 1 } } as const;
   let reuseAtOnce = false;
-  for (const [telling, asked] of Object.entries(tries)) {
-    const sent: Sent = { ids, name: names.of(undefined, 0), isFirst: true };
-    const events = sender.stream(sent, { max_tokens: 8, ignore_eos: true, ...asked }, options);
+  for (const [telling, fields] of Object.entries(tries)) {
+    const sent: Sent = { ids, name: names.name(undefined, 0), isFirst: true };
+    const events = sender.stream(sent, { max_tokens: 8, ignore_eos: true, ...fields }, options);
     const stream = new AnswerStream(events, sender.server.tokenizer.special.endTokens);
     await stream.next();
-    reuseAtOnce = stream.end.timings?.cache_n !== undefined;
+    reuseAtOnce = stream.timings?.cache_n !== undefined;
     await stream.finish();
     if (stream.tellsIds) return { ids: telling as keyof typeof tries, reuseAtOnce };
   }
   return { ids: 'never', reuseAtOnce };
 }
 
-async function scoringOf(
+async function probeScoring(
   sender: PromptSender,
   ids: readonly TokenId[],
   names: CacheNames,
   options: CallOptions,
 ): Promise<Scoring> {
+  const newSent = (): Sent => ({ ids, name: names.name(undefined, 0), isFirst: true });
   for (const listed of LISTED_TOKENS) {
-    const sent = { ids, name: names.of(undefined, 0), isFirst: true };
-    if ((await optional(givesPromptScores(sender, sent, listed, options))) === true) return { by: 'prompt', listed };
+    if ((await optional(givesPromptScores(sender, newSent(), listed, options))) === true) {
+      return { by: 'prompt', listed };
+    }
   }
   const { vocabularySize } = sender.server.description;
-  const plainToken = ids.at(-1)!;
+  const token = ids.at(-1)!;
   if (vocabularySize === null) return null;
-  const sent = { ids, name: names.of(undefined, 0), isFirst: true };
-  const forced = await optional(forcedToken(sender, { token: plainToken, count: 1 }, sent, options));
-  return forced?.found?.id === plainToken
-    ? { by: 'force', model: { vocabularySize, plainToken, listed: listedOf(vocabularySize) } }
-    : null;
+  const forced = await optional(forcedToken(sender, newSent(), { token, count: 1 }, options));
+  return forced?.found?.id === token ? { by: 'force', model: scoredModel(vocabularySize, token) } : null;
 }
 
-function logProbabilitiesOf(scoring: Scoring): EngineCapabilities['logProbabilities'] {
+function describeScoring(scoring: Scoring): EngineCapabilities['logProbabilities'] {
   if (scoring === null) return null;
   return scoring.by === 'prompt'
     ? { next: scoring.listed, continuation: 'recomputed' }

@@ -1,13 +1,12 @@
 import { z } from 'zod';
-
-/** Fields of a llama-server's `/props` that are read; builds add fields, and older ones lack some. */
+import type { ModelDescription } from '../engine-info.ts';
 
 const count = z.int().nonnegative();
 
+/** `/props` of llama-server; builds add fields, and older ones lack some. */
 export const propsShape = z.object({
   total_slots: count,
   model_path: z.string(),
-  model_alias: z.string().optional(),
   build_info: z.string(),
   chat_template: z.string().optional(),
   bos_token: z.string().optional(),
@@ -17,12 +16,18 @@ export const propsShape = z.object({
 
 export type ServerProps = z.output<typeof propsShape>;
 
+/** `/v1/models`. */
 export const modelsShape = z.object({
   data: z.array(
     z.object({
       id: z.string(),
+      /** vLLM, SGLang: longest sequence. */
+      max_model_len: count.nullish(),
+      /** vLLM: the model that was loaded under that name. */
+      root: z.string().nullish(),
+      /** llama-server. */
       meta: z
-        .looseObject({
+        .object({
           n_vocab: count,
           n_ctx_train: count,
           n_params: count,
@@ -34,15 +39,23 @@ export const modelsShape = z.object({
   ),
 });
 
-/** The template that a server shows for a model without one. */
+export type ServedModel = z.output<typeof modelsShape>['data'][number];
+
+/** What a server shows of its model, and what it does not. */
+export const shownModel = {
+  architecture: 'not shown by the server',
+  layers: null,
+  kvBytesPerToken: null,
+  attention: 'not shown by the server',
+  rope: null,
+} as const satisfies Partial<ModelDescription>;
+
+/** The template that llama-server shows for a model without one. */
 const FALLBACK_TEMPLATE =
   "{%- for message in messages -%}\n  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n" +
   "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}";
 
-/** In place of what a server does not show of its model. */
-export const NOT_SHOWN = 'not shown by the server';
-
 /** The model's own chat template; null where it has none. */
-export function chatTemplateOf({ chat_template: template }: Pick<ServerProps, 'chat_template'>): string | null {
+export function chatTemplate({ chat_template: template }: ServerProps): string | null {
   return template === undefined || template === '' || template === FALLBACK_TEMPLATE ? null : template;
 }

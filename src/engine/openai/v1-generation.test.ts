@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AnswerStream } from './answer-stream.ts';
+import { AnswerStream } from './v1-generation.ts';
 import { type Completion, completionShape } from './v1-shapes.ts';
 
 const ENDS = [2];
@@ -16,7 +16,7 @@ async function read(chunks: readonly object[]): Promise<[ids: readonly number[],
   const stream = new AnswerStream(eventsOf(chunks), ENDS);
   const ids: number[] = [];
   for (let next = await stream.next(); next.done !== true; next = await stream.next()) ids.push(next.value);
-  return [ids, stream.text.of(ids), stream.end.isWhole];
+  return [ids, stream.textOf(ids), stream.isWhole];
 }
 
 test('ids beside the text, the end token left out', async () => {

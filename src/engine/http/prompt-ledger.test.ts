@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { promptCountersIn } from './prompt-counters.ts';
+import { parsePromptCounters } from './prompt-ledger.ts';
 
 test.each([
   [
@@ -22,6 +22,6 @@ test.each([
   ['vLLM that does not count what it found', 'vllm:prompt_tokens_total 400\n', null],
   ['SGLang', 'sglang:prompt_tokens_total{a="b"} 9\nsglang:cached_tokens_total{a="b"} 4\n', { evaluated: 5, reused: 4 }],
   ['another program', 'http_requests_total 7\n', null],
-])('are those of %s', (_, text, counters) => {
-  expect(promptCountersIn(text)).toEqual(counters);
+])('reads the counters of %s', (_, text, counters) => {
+  expect(parsePromptCounters(text)).toEqual(counters);
 });

@@ -1,5 +1,6 @@
-import type { CallOptions, Generation, GenerationLimits } from '../engine-session.ts';
+import type { GenerateOptions } from '../base-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
+import type { CallOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
 import { forcedScore, type ScoredModel } from '../http/forced-score.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenId } from '../token-id.ts';
@@ -10,11 +11,11 @@ import { type AnswerTelling, generateBehind } from './v1-generation.ts';
 import { forcedToken, recomputedScore } from './v1-scores.ts';
 import { requireSameModel } from './v1-server.ts';
 
-/** The way in which a server scores a continuation: by the log-probabilities of a prompt, or token by token; null for none. */
+/** How a server scores a continuation: by the log-probabilities of a prompt, or token by token; null if it cannot. */
 export type Scoring =
   { readonly by: 'prompt'; readonly listed: number } | { readonly by: 'force'; readonly model: ScoredModel } | null;
 
-/** Facts of a proven server that calls need. */
+/** What calls need of a probed server. */
 export interface CallParts {
   readonly sender: PromptSender;
   readonly names: CacheNames;
@@ -26,38 +27,38 @@ export interface CallParts {
 }
 
 /**
- * The calls of one session: each sends the whole sequence under the name that the session has in the server's prefix cache.
- * What the server says it found is held against what was left there.
+ * The calls of one session: each sends the whole sequence under the session's name in the server's prefix cache, and
+ * compares the tokens that the server reports as reused with those that were left there.
  */
-export class NamedCalls {
+export class CachedCalls {
   readonly #parts: CallParts;
   #name: CacheName;
-  /** Nothing was sent under the name, and nobody else has it. */
+  /** Nothing was sent under the name, and no other session has it. */
   #isFresh = true;
-  /** Of the sequence, the first tokens that the server has evaluated under the name. */
+  /** The first tokens of the sequence, which the server has evaluated under the name. */
   #held = 0;
   #meter: TokenMeter = zeroMeter;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
-    this.#name = parts.names.of(undefined, parts.place);
+    this.#name = parts.names.name(undefined, parts.place);
   }
 
   get meter(): TokenMeter {
     return this.#meter;
   }
 
-  /** Takes the name of a scope, or one that nobody had. */
+  /** Takes the name of a scope, or a new one. */
   rename(cacheScope: string | undefined): void {
     const { names, place, prefixCache } = this.#parts;
-    // Of a cache that is a session's own nothing is found again.
+    // A cache of the session's own finds nothing of earlier sequences.
     const scope = prefixCache?.span === 'engine' ? cacheScope : undefined;
-    this.#name = names.of(scope, place);
+    this.#name = names.name(scope, place);
     this.#isFresh = scope === undefined;
     this.#held = 0;
   }
 
-  /** The sequence was cut. */
+  /** Notes that the sequence was cut. */
   cut(length: number): void {
     this.#held = Math.min(this.#held, length);
   }
@@ -65,22 +66,17 @@ export class NamedCalls {
   evaluate(ids: readonly TokenId[], options: CallOptions): Promise<void> {
     return this.#timed(async () => {
       const sent = this.#sent(ids);
-      // No fewer are sampled than one.
+      // A server samples at least one token.
       const { counted } = await this.#parts.sender.complete(sent, { max_tokens: 1 }, options);
       this.#book(counted, sent, 1);
     });
   }
 
-  /** @param start of the call, on the clock of `performance.now()` */
-  generate(
-    ids: readonly TokenId[],
-    limits: GenerationLimits,
-    options: CallOptions & { readonly start: number },
-  ): Promise<Generation> {
+  generate(ids: readonly TokenId[], limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
     const { sender, telling } = this.#parts;
     return this.#timed(async () => {
       const sent = this.#sent(ids);
-      const { generation, counted, sampled } = await generateBehind(sender, sent, limits, telling, options);
+      const { generation, counted, sampled } = await generateBehind({ sender, sent, telling }, limits, options);
       if (counted === null) this.#lose();
       else {
         this.#book(counted, sent, sampled);
@@ -93,62 +89,50 @@ export class NamedCalls {
   score(
     ids: readonly TokenId[],
     continuation: readonly TokenId[],
-    scoring: NonNullable<Scoring>,
-    options: CallOptions & { readonly distributions: boolean },
+    { distributions = false, signal }: ScoreOptions,
   ): Promise<SequenceScore> {
-    return this.#timed(() =>
-      scoring.by === 'prompt'
-        ? this.#scoreByPrompt(ids, continuation, scoring.listed, options)
-        : this.#scoreByForce(ids, continuation, scoring.model, options),
-    );
-  }
-
-  async #scoreByPrompt(
-    ids: readonly TokenId[],
-    continuation: readonly TokenId[],
-    listed: number,
-    options: CallOptions,
-  ): Promise<SequenceScore> {
-    const sent = this.#sent(ids);
-    const { score, counted } = await recomputedScore(this.#parts.sender, sent, continuation, listed, options);
-    // Evaluated past the cache: what was held is not looked for.
-    this.#held = 0;
-    this.#book(counted, sent, 1);
-    return score;
-  }
-
-  #scoreByForce(
-    ids: readonly TokenId[],
-    continuation: readonly TokenId[],
-    model: ScoredModel,
-    { distributions, ...options }: CallOptions & { readonly distributions: boolean },
-  ): Promise<SequenceScore> {
-    return forcedScore(
-      async (request) => {
-        const sent = this.#sent(request.ids);
-        const { found, counted } = await forcedToken(this.#parts.sender, request, sent, options);
-        this.#book(counted, sent, 1, request.isStep);
-        return found;
-      },
-      ...([ids, this.#held, continuation, model, distributions] as const),
-    );
+    const { scoring, sender } = this.#parts;
+    return this.#timed(async () => {
+      if (scoring!.by === 'prompt') {
+        const sent = this.#sent(ids);
+        const { score, counted } = await recomputedScore(sender, sent, {
+          continuation,
+          listed: scoring!.listed,
+          signal,
+        });
+        // Evaluated past the cache: nothing is expected to be found.
+        this.#held = 0;
+        this.#book(counted, sent, 1);
+        return score;
+      }
+      return forcedScore(
+        async (request) => {
+          const sent = this.#sent(request.ids);
+          const { found, counted } = await forcedToken(sender, sent, request, { signal });
+          this.#book(counted, sent, 1, request.isStep);
+          return found;
+        },
+        { ids, held: this.#held, continuation, distributions },
+        scoring!.model,
+      );
+    });
   }
 
   #sent(ids: readonly TokenId[]): Sent {
     return { ids, name: this.#name, isFirst: this.#isFresh };
   }
 
-  /** @param sampled null where the server does not say @param isStep of a call that counted before what was there already */
+  /** @param sampled null where the server does not say @param isStep an earlier call counted what was there already */
   #book({ evaluated, reused }: Counted, { ids, name }: Sent, sampled: number | null, isStep = false): void {
     const { sender, prefixCache } = this.#parts;
     const { errors } = sender.server.connection;
     if (this.#isFresh && reused > 0) {
-      throw errors.protocol(`reused ${reused} tokens of a prompt under a name that nobody used before`);
+      throw errors.protocol(`reused ${reused} tokens of a prompt under a new name`);
     }
     const left = Math.min(this.#held, ids.length - 1) + name.line.length;
     const block = prefixCache?.span === 'engine' ? prefixCache.blockTokens : Infinity;
     const expected = left - (left % block) - name.line.length;
-    // Less than all is room that the server needed; nothing at all is another server, or the same one started anew.
+    // Fewer than expected: the server needed the memory. None: another server answers, or the same one was restarted.
     if (reused === 0 && expected > 1) {
       throw errors.changed(`it found none of the ${this.#held} tokens that were left in its cache`);
     }
@@ -164,7 +148,7 @@ export class NamedCalls {
     this.#count(lostCall);
   }
 
-  /** After a call that failed nobody knows what was evaluated. */
+  /** Counts the time of a call; what a failed one evaluated is unknown. */
   async #timed<T>(call: () => Promise<T>): Promise<T> {
     const start = performance.now();
     try {

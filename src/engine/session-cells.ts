@@ -1,4 +1,4 @@
-import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
+import { type TokenId, UNKNOWN_TOKEN } from './token-id.ts';
 
 /**
  * The cells of a session in the order in which they came. llama.cpp counts positions, and imported cells may share

@@ -3,15 +3,15 @@ import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts'
 import { fakeVocabulary } from '../../../test/fixtures/fake-engine/fake-vocabulary.ts';
 import { FakeOpenAiServer } from '../../../test/fixtures/fake-openai-server/fake-openai-server.ts';
 import { ServerConnection } from '../http/server-connection.ts';
-import type { TokenRoutes } from '../http/token-routes.ts';
-import { tokenRoutesOf } from './v1-token-routes.ts';
+import type { TokenRoutes } from '../http/server-tokenizer.ts';
+import { findTokenRoutes } from './v1-server.ts';
 
 let server: FakeOpenAiServer;
 let routes: TokenRoutes;
 beforeAll(async () => {
   server = await FakeOpenAiServer.start(await fakeAdapter.opener({}).open({ model: 'fake' }));
   const connection = new ServerConnection({ url: server.url, program: 'the server' });
-  ({ routes } = (await tokenRoutesOf(connection, 'fake-model', {}))!);
+  ({ routes } = (await findTokenRoutes(connection, 'fake-model', {}))!);
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

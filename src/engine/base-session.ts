@@ -1,0 +1,213 @@
+import { CallQueue } from './call-queue.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import { type CapabilityName, type EngineCapabilities, requireCapability } from './engine-capabilities.ts';
+import { type EngineInfo, requireSpace } from './engine-info.ts';
+import type {
+  CallOptions,
+  CheckpointOptions,
+  ClearOptions,
+  EngineSession,
+  Generation,
+  GenerationLimits,
+  ScoreOptions,
+} from './engine-session.ts';
+import type { StateExchange } from './llama-state/state-exchange.ts';
+import type { SequenceScore } from './sequence-score.ts';
+import type { SequenceState } from './sequence-state.ts';
+import type { SessionCells } from './session-cells.ts';
+import { requireRange, type TokenId, type TokenRange } from './token-id.ts';
+import type { TokenMeter } from './token-meter.ts';
+
+/** What every session has of its engine. */
+export interface SessionParts {
+  readonly cells: SessionCells;
+  /** Null when KV cannot leave the engine. */
+  readonly exchange: StateExchange | null;
+  readonly info: EngineInfo;
+  readonly capabilities: EngineCapabilities;
+  /** Called when the session is closed, with its last reading. */
+  readonly onClose: (last: TokenMeter) => void;
+}
+
+/** Options of a call that generates. */
+export interface GenerateOptions extends CallOptions {
+  /** Start of the call, on the clock of `performance.now()`. */
+  readonly start: number;
+}
+
+/** What the sessions of all adapters share: calls that run one after the other, checked arguments, the list of cells. */
+export abstract class BaseSession<Parts extends SessionParts = SessionParts> implements EngineSession {
+  protected readonly parts: Parts;
+  readonly #queue = new CallQueue();
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  get tokens(): readonly TokenId[] {
+    return this.parts.cells.tokensByPosition();
+  }
+
+  get cells(): number {
+    return this.parts.cells.count;
+  }
+
+  /** The counts now, while a call may be running. */
+  abstract reading(): TokenMeter;
+  protected abstract evaluateNow(tokens: readonly TokenId[], options: CallOptions): Promise<void>;
+  protected abstract generateNow(
+    tokens: readonly TokenId[],
+    limits: GenerationLimits,
+    options: GenerateOptions,
+  ): Promise<Generation>;
+  protected abstract scoreNow(
+    tokens: readonly TokenId[],
+    continuation: readonly TokenId[],
+    options: ScoreOptions,
+  ): Promise<SequenceScore>;
+  /** Drops the engine's KV after the first `kept` positions; the list of cells follows. */
+  protected abstract keepFirst(kept: number): Promise<void>;
+  /** Frees what the engine holds for the session. */
+  protected abstract release(): Promise<void>;
+
+  evaluate(tokens: readonly TokenId[], options: CallOptions = {}): Promise<void> {
+    return this.#queue.add(options.signal, async () => {
+      if (tokens.length === 0) return;
+      this.#requireLeast(tokens);
+      this.#requireSpace(tokens.length, 1);
+      await this.evaluateNow(tokens, options);
+    });
+  }
+
+  generate(tokens: readonly TokenId[], limits: GenerationLimits, { signal }: CallOptions = {}): Promise<Generation> {
+    const start = performance.now();
+    return this.#queue.add(undefined, async () => {
+      const { maxTokens } = limits;
+      if (maxTokens < 1) throw new RangeError(`maxTokens is ${maxTokens}: at least one token is generated`);
+      this.#requireLeast(tokens);
+      this.#requireSpace(tokens.length, maxTokens);
+      try {
+        signal?.throwIfAborted();
+        return await this.generateNow(tokens, limits, { signal, start });
+      } catch (error) {
+        if (signal?.aborted !== true || error !== signal.reason) throw error;
+        const firstTokenMs = performance.now() - start;
+        return { tokens: [], text: '', thoughtTokens: 0, stop: 'aborted', firstTokenMs, decodeMs: 0, retries: [] };
+      }
+    });
+  }
+
+  score(
+    tokens: readonly TokenId[],
+    continuation: readonly TokenId[],
+    options: ScoreOptions = {},
+  ): Promise<SequenceScore> {
+    return this.#queue.add(options.signal, async () => {
+      this.require('logProbabilities');
+      this.#requireLeast(tokens);
+      this.#requireSpace(tokens.length + Math.max(0, continuation.length - 1), 1);
+      return this.scoreNow(tokens, continuation, options);
+    });
+  }
+
+  truncate(length: number, { signal }: CallOptions = {}): Promise<void> {
+    return this.#queue.add(signal, () => this.truncateNow(length));
+  }
+
+  erase({ start, end }: TokenRange, { signal }: CallOptions = {}): Promise<void> {
+    return this.#queue.add(signal, async () => {
+      const { nextPosition } = this.parts.cells;
+      requireRange({ start, end }, nextPosition, 'positions');
+      if (start === end) return;
+      if (end === nextPosition) return this.truncateNow(start);
+      this.require('shift');
+      await this.shift({ start, end });
+    });
+  }
+
+  clear(options: ClearOptions = {}): Promise<void> {
+    return this.#queue.add(options.signal, () => this.clearNow(options));
+  }
+
+  meter({ signal }: CallOptions = {}): Promise<TokenMeter> {
+    return this.#queue.add(signal, () => this.reading());
+  }
+
+  readBack({ signal }: CallOptions = {}): Promise<readonly TokenId[] | null> {
+    return this.#queue.add(signal, () => null);
+  }
+
+  checkpoint({ id, signal }: CheckpointOptions = {}): Promise<Checkpoint> {
+    return this.#queue.add(signal, () => this.#exchange('checkpoints').checkpoint(id));
+  }
+
+  restore(checkpoint: Checkpoint, { signal }: CallOptions = {}): Promise<void> {
+    return this.#queue.add(signal, () => this.#exchange('checkpoints').restore(checkpoint));
+  }
+
+  exportCells(range?: TokenRange, { signal }: CallOptions = {}): Promise<SequenceState> {
+    return this.#queue.add(signal, () => {
+      const exchange = this.#exchange('cells');
+      const wanted = range ?? { start: 0, end: this.cells };
+      requireRange(wanted, this.cells, 'cells');
+      return exchange.export(wanted);
+    });
+  }
+
+  importCells(state: SequenceState, { signal }: CallOptions = {}): Promise<void> {
+    return this.#queue.add(signal, () => this.#exchange('cells').import(state));
+  }
+
+  /** Waits for the calls that were made before. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!(await this.#queue.close())) return;
+    const last = this.reading();
+    try {
+      await this.release();
+    } finally {
+      this.parts.onClose(last);
+    }
+  }
+
+  /** Erases a range with tokens behind it, which move up. Called where the engine has `shift`. */
+  protected shift(_range: TokenRange): Promise<void> {
+    throw new Error('the engine has shift, and its session has no call for it');
+  }
+
+  protected clearNow(_options: ClearOptions): Promise<void> {
+    return this.truncateNow(0);
+  }
+
+  protected async truncateNow(length: number): Promise<void> {
+    const { cells } = this.parts;
+    const end = cells.nextPosition;
+    if (!Number.isInteger(length) || length < 0 || length > end) {
+      throw new RangeError(`cannot truncate a sequence of ${end} tokens to ${length}`);
+    }
+    // llama.cpp evaluates directly behind the last cell only, so that a gap at the end goes too.
+    const kept = cells.endBelow(length);
+    if (kept === end) return;
+    await this.keepFirst(kept);
+    cells.erase(kept, end);
+  }
+
+  /** @throws BenchError `unsupported` */
+  protected require(name: CapabilityName): void {
+    requireCapability(this.parts.capabilities, name);
+  }
+
+  #requireLeast({ length }: readonly TokenId[]): void {
+    const { leastTokens } = this.parts.capabilities;
+    if (length < leastTokens) throw new RangeError(`${length} tokens: at least ${leastTokens} are evaluated at once`);
+  }
+
+  #requireSpace(tokens: number, reserve: number): void {
+    const { cells, info } = this.parts;
+    requireSpace(info, cells.count + tokens, cells.nextPosition + tokens, reserve);
+  }
+
+  #exchange(name: CapabilityName): StateExchange {
+    this.require(name);
+    return this.parts.exchange!;
+  }
+}

@@ -1,0 +1,58 @@
+import { BaseSession, type GenerateOptions, type SessionParts } from '../base-session.ts';
+import type { CallOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
+import { PLACEHOLDER_TOKEN } from '../llama-state/state-file.ts';
+import type { SequenceScore } from '../sequence-score.ts';
+import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
+
+/** A session behind HTTP: every request carries all ids of the sequence, and the server finds what it holds of them. */
+export abstract class ServerSession<Parts extends SessionParts> extends BaseSession<Parts> {
+  /** Evaluates all ids of a sequence. */
+  protected abstract sendEvaluate(ids: readonly TokenId[], options: CallOptions): Promise<void>;
+  protected abstract sendGenerate(
+    ids: readonly TokenId[],
+    limits: GenerationLimits,
+    options: GenerateOptions,
+  ): Promise<Generation>;
+  protected abstract sendScore(
+    ids: readonly TokenId[],
+    continuation: readonly TokenId[],
+    options: ScoreOptions,
+  ): Promise<SequenceScore>;
+
+  protected async evaluateNow(tokens: readonly TokenId[], options: CallOptions): Promise<void> {
+    await this.sendEvaluate(this.#withSession(tokens), options);
+    this.#follow(tokens);
+  }
+
+  protected async generateNow(
+    tokens: readonly TokenId[],
+    limits: GenerationLimits,
+    options: GenerateOptions,
+  ): Promise<Generation> {
+    const generation = await this.sendGenerate(this.#withSession(tokens), limits, options);
+    const evaluated = generation.stop === 'end' ? generation.tokens : generation.tokens.slice(0, -1);
+    const unknown = evaluated.indexOf(UNKNOWN_TOKEN);
+    // Tokens behind an unknown id cannot be sent again.
+    this.#follow([...tokens, ...evaluated.slice(0, unknown === -1 ? undefined : unknown)]);
+    return generation;
+  }
+
+  protected async scoreNow(
+    tokens: readonly TokenId[],
+    continuation: readonly TokenId[],
+    options: ScoreOptions,
+  ): Promise<SequenceScore> {
+    const score = await this.sendScore(this.#withSession(tokens), continuation, options);
+    this.#follow([...tokens, ...continuation.slice(0, -1)]);
+    return score;
+  }
+
+  /** All ids of the session, as the server has them, and more behind them. */
+  #withSession(tokens: readonly TokenId[]): TokenId[] {
+    return [...this.tokens.map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token)), ...tokens];
+  }
+
+  #follow(tokens: readonly TokenId[]): void {
+    this.parts.cells.follow([...this.tokens, ...tokens]);
+  }
+}

@@ -1,0 +1,91 @@
+import type { CallOptions, Generation, GenerationLimits, Retry } from '../engine-session.ts';
+import { decodeTokens } from '../generated-text.ts';
+import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
+
+/** Tokens one by one out of the events of an answer. Ids that the server does not send are unknown. */
+export abstract class TokenStream<Event> {
+  protected readonly waiting: { readonly id: TokenId; readonly content: string }[] = [];
+  protected isOver = false;
+  readonly #events: AsyncGenerator<Event, void>;
+  readonly #ids: TokenId[] = [];
+  /** Length of the text after each token. */
+  readonly #ends: number[] = [];
+  #text = '';
+
+  constructor(events: AsyncGenerator<Event, void>) {
+    this.#events = events;
+  }
+
+  /** Adds the tokens of an event, and sets `isOver` after the last one. */
+  protected abstract read(event: Event): void;
+  /** Called where the events end. */
+  protected abstract end(): void;
+
+  async next(): Promise<IteratorResult<TokenId, void>> {
+    // Only a token without text can be an end token, which the last event tells apart.
+    while (!this.isOver && !this.waiting.some(({ content }) => content !== '')) await this.#readEvent();
+    const token = this.waiting.shift();
+    if (token === undefined) return { done: true, value: undefined };
+    this.#ids.push(token.id);
+    this.#text += token.content;
+    this.#ends.push(this.#text.length);
+    return { done: false, value: token.id };
+  }
+
+  /** Reads up to the end. */
+  async finish(): Promise<void> {
+    while (!this.isOver) await this.#readEvent();
+  }
+
+  /** The text of the first, or of the last, tokens: a server sends the text of each, and holds back unfinished characters. */
+  textOf(ids: readonly TokenId[]): string {
+    if (ids.length === 0) return '';
+    if (ids.every((id, index) => id === this.#ids[index])) return this.#text.slice(0, this.#ends[ids.length - 1]);
+    return this.#text.slice(this.#ends[this.#ids.length - ids.length - 1] ?? 0, this.#ends.at(-1));
+  }
+
+  /** Adds text that was held back to the last token. */
+  protected extend(text: string): void {
+    const last = this.waiting.pop();
+    if (last !== undefined) {
+      this.waiting.push({ ...last, content: last.content + text });
+      return;
+    }
+    this.#text += text;
+    if (this.#ends.length > 0) this.#ends[this.#ends.length - 1] = this.#text.length;
+  }
+
+  /** Adds unknown tokens up to a count of all. */
+  protected pad(count: number): void {
+    while (this.#ids.length + this.waiting.length < count) this.waiting.push({ id: UNKNOWN_TOKEN, content: '' });
+  }
+
+  async #readEvent(): Promise<void> {
+    const { value, done } = await this.#events.next();
+    if (done === true) this.end();
+    else this.read(value);
+  }
+}
+
+/** Decodes a stream into a generation. */
+export async function decodeStream(
+  stream: TokenStream<unknown>,
+  limits: GenerationLimits,
+  retries: readonly Retry[],
+  { signal, start }: CallOptions & { readonly start: number },
+): Promise<Generation> {
+  const { firstTokenAt, ...decoded } = await decodeTokens(
+    () => stream.next(),
+    limits,
+    (tokens) => stream.textOf(tokens),
+    signal,
+  );
+  const decodeMs = performance.now() - firstTokenAt;
+  return { ...decoded, firstTokenMs: firstTokenAt - start, decodeMs, retries };
+}
+
+/** Fills unknown ids in from a second answer, whose other ids must be the same. */
+export function fillUnknown(known: readonly TokenId[], again: readonly TokenId[]): readonly TokenId[] {
+  const agree = known.every((id, index) => id === UNKNOWN_TOKEN || id === again[index]);
+  return agree && again.length >= known.length ? again.slice(0, known.length) : known;
+}

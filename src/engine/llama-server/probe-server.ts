@@ -1,0 +1,202 @@
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { BenchError } from '../../base/bench-error.ts';
+import { servedModel } from '../../config/bench-config.ts';
+import type { EngineCapabilities } from '../engine-capabilities.ts';
+import type { KnownModel } from '../engine-info.ts';
+import type { CallOptions } from '../engine-session.ts';
+import { controlTokens, type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
+import { describeModel } from '../gguf/model-description.ts';
+import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
+import { chatTemplate, modelsShape, propsShape, type ServerProps, shownModel } from '../http/served-model.ts';
+import type { ServerConnection } from '../http/server-connection.ts';
+import { llamaTokenRoutes, ServerTokenizer } from '../http/server-tokenizer.ts';
+import { proveReuse } from './reuse-proof.ts';
+import { slotsShape } from './slot.ts';
+import { proveStates, type SlotStates } from './state-proof.ts';
+
+const WHOLE_MODEL = 'the server holds one model, whole';
+/** Texts of several tokens each, which begin with different ones. */
+const PROMPTS = [
+  'The river runs past the old mill and the stone bridge.',
+  'We met a painter in the harbour that winter.',
+];
+
+/** A server and the model that it has loaded, described by the server and by the model's file, where it is named. */
+export interface LoadedServer {
+  readonly props: ServerProps;
+  /** The server's name for the model. */
+  readonly alias: string;
+  readonly description: KnownModel;
+  /** Of the model's file; undefined where none is named. */
+  readonly header: GgufHeader | undefined;
+  readonly tokenizer: ServerTokenizer;
+}
+
+/** A server that has proven what it can do. */
+export interface ProbedServer {
+  readonly served: LoadedServer;
+  readonly slots: number;
+  /** Tokens of one slot. */
+  readonly slotTokens: number;
+  readonly states: SlotStates | null;
+  readonly scored: ScoredModel;
+  readonly capabilities: Omit<EngineCapabilities, 'sessions'>;
+}
+
+/** The model's name in the request, its GGUF file, and the folder that the server saves slots to, where they are named. */
+interface Wanted {
+  readonly name: string;
+  readonly file: string | undefined;
+  readonly slotsFolder: string | undefined;
+}
+
+/**
+ * Describes a server, and proves its description by a few short prompts in its first slot, which is empty afterwards.
+ * @throws BenchError `bad-option` naming the flags that it was started without; `bad-model`, `unreachable`, `busy`, `protocol`
+ */
+export async function probeServer(
+  connection: ServerConnection,
+  wanted: Wanted,
+  options: CallOptions = {},
+): Promise<ProbedServer> {
+  const served = await loadedServer(connection, wanted, options);
+  const { slotsFolder } = wanted;
+  await requireFlags(connection, slotsFolder, options);
+  const slots = await connection.get('/slots', slotsShape, options);
+  if (slots.some(({ speculative }) => speculative === true)) {
+    const hint = 'start it without a draft model';
+    throw new BenchError('bad-option', `${connection.url}: llama-server guesses tokens ahead`, hint);
+  }
+  const texts = [...PROMPTS, 'a'].map((text) => ({ text, as: 'text' }) as const);
+  const [first, second, plain] = await served.tokenizer.tokenize(texts, options);
+  await proveReuse(connection, [first!, second!], options);
+  const { states, cells, missing } = await proveStates({
+    connection,
+    served,
+    slotsFolder,
+    tokens: [first![0]!, second![0]!],
+    options,
+  });
+  const { vocabularySize } = served.description;
+  const scored = scoredModel(vocabularySize, plain!.at(-1)!);
+  const { listed } = scored;
+  return {
+    served,
+    slots: served.props.total_slots,
+    slotTokens: served.props.default_generation_settings.n_ctx,
+    states,
+    scored,
+    capabilities: {
+      tokenIds: true,
+      logProbabilities: { next: listed, continuation: 'steps' },
+      prefixCache: { span: 'session', blockTokens: 1 },
+      checkpoints: states !== null,
+      cells,
+      shift: false,
+      firstLayers: false,
+      queries: false,
+      leastTokens: 2,
+      exactCuts: false,
+      missing: {
+        ...missing,
+        ...(listed === 'all'
+          ? {}
+          : { fullDistribution: `the server would list ${vocabularySize} probabilities as text for each token` }),
+        shift: 'the server moves no tokens within a slot',
+        firstLayers: WHOLE_MODEL,
+        queries: WHOLE_MODEL,
+      },
+    },
+  };
+}
+
+/** @throws BenchError `bad-model` where the server has loaded another model; `unreachable`, `protocol` */
+async function loadedServer(
+  connection: ServerConnection,
+  { name, file }: Wanted,
+  options: CallOptions,
+): Promise<LoadedServer> {
+  const props = await connection.get('/props', propsShape, options);
+  const { data } = await connection.get('/v1/models', modelsShape, options);
+  const [model] = data;
+  const meta = model?.meta;
+  if (model === undefined || meta === undefined || meta === null) {
+    throw connection.errors.protocol('does not say in /v1/models which model it has loaded');
+  }
+  if (file === undefined && name !== servedModel && name !== model.id) {
+    const hint = `drop --model, or name what is served: ${model.id}`;
+    throw new BenchError('bad-model', `--model ${name}: ${connection.url} serves ${model.id}`, hint);
+  }
+  const header = file === undefined ? undefined : readGgufHeader(file);
+  if (header !== undefined) requireSameSizes(connection.url, file!, header, meta);
+  const control = file === undefined ? [] : controlTokens(file);
+  const known = { bos: props.bos_token, eos: props.eos_token, control };
+  const tokenizer = await ServerTokenizer.open(llamaTokenRoutes(connection), known, options);
+  const description: KnownModel =
+    header !== undefined
+      ? describeModel(header, statSync(file!).size)
+      : {
+          ...shownModel,
+          name: basename(props.model_path, '.gguf'),
+          architecture: meta.architecture ?? shownModel.architecture,
+          parameters: meta.n_params,
+          sizeBytes: meta.size,
+          trainContextTokens: meta.n_ctx_train,
+          vocabularySize: meta.n_vocab,
+          stopTokens: tokenizer.ends,
+          chatTemplate: chatTemplate(props),
+        };
+  return { props, alias: model.id, description, header, tokenizer };
+}
+
+/** Compares sizes, since a server shows no hash of its model; `proveStates` compares keys of the first layer. */
+function requireSameSizes(
+  url: string,
+  file: string,
+  header: GgufHeader,
+  meta: { readonly n_params: number; readonly n_vocab: number; readonly n_ctx_train: number },
+): void {
+  const sizes = [
+    ['parameters', header.parameters, meta.n_params],
+    ['tokens in the vocabulary', header.vocabularySize, meta.n_vocab],
+    ['tokens of context in training', header.trainContextTokens, meta.n_ctx_train],
+  ] as const;
+  for (const [what, own, served] of sizes) {
+    if (own === served) continue;
+    throw new BenchError(
+      'bad-model',
+      `${file}: not the model that ${url} has loaded: ${own} ${what}, and the server says ${served}`,
+      'name the GGUF file that the server was started with: --model FILE',
+    );
+  }
+}
+
+/** @throws BenchError `bad-option` naming the flags that the server lacks */
+async function requireFlags(
+  connection: ServerConnection,
+  slotsFolder: string | undefined,
+  options: CallOptions,
+): Promise<void> {
+  const isMissing = async (call: Promise<unknown>): Promise<boolean> => {
+    try {
+      await call;
+      return false;
+    } catch (error) {
+      if (error instanceof BenchError && error.code === 'unsupported') return true;
+      throw error;
+    }
+  };
+  const lacking: string[] = [];
+  if (await isMissing(connection.text('/slots', undefined, options))) lacking.push('--slots');
+  if (await isMissing(connection.text('/metrics', undefined, options))) lacking.push('--metrics');
+  if (slotsFolder !== undefined && (await isMissing(connection.text('/slots/0?action=erase', {}, options)))) {
+    lacking.push('--slot-save-path DIR');
+  }
+  if (lacking.length === 0) return;
+  throw new BenchError(
+    'bad-option',
+    `${connection.url}: llama-server was started without ${lacking.join(' and ')}`,
+    'start it with --slots --metrics --cache-ram 0 --slot-save-path DIR, and --parallel slots of a whole window each',
+  );
+}
