@@ -68,7 +68,7 @@ function mainTable(results: RunResults): string {
   return `${bare(tableOne(results))}\n\n${vectorSearch([results])}`;
 }
 
-/** A table with two columns or more for each model, and a row for text and every arm that injects K/V. */
+/** A table with two columns or more for each model, and a row for text and every arm that injects KV. */
 function pairTable(
   { base, block }: Pair,
   columns: readonly string[],
