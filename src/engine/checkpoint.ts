@@ -18,7 +18,7 @@ export const checkpointSchema = z
   .readonly();
 
 /**
- * A whole session, saved where its engine keeps such things: opaque K/V that only this engine, or another with the same
+ * A whole session, saved where its engine keeps such things: opaque KV that only this engine, or another with the same
  * state identity and the same folder, restores. Plain JSON, so that it outlives the process.
  */
 export type Checkpoint = Readonly<z.output<typeof checkpointSchema>>;

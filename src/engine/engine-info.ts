@@ -15,7 +15,7 @@ export interface ModelDescription {
   readonly vocabularySize: number | null;
   /** Null where the engine does not show it. */
   readonly layers: number | null;
-  /** Bytes of K/V a token in all layers, by the type that it is stored in. */
+  /** Bytes of KV a token in all layers, by the type that it is stored in. */
   readonly kvBytesPerToken: Readonly<Record<'f16' | 'q8_0', number>> | null;
   /** `full`, or the way in which layers see less, such as `sliding window of 512 tokens`. */
   readonly attention: string;

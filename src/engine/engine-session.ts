@@ -26,10 +26,10 @@ export interface ScoreOptions extends CallOptions {
 }
 
 /**
- * Tokens and their K/V from position 0 on. Calls queue: each begins where the one before it ended. A call that fails or is
+ * Tokens and their KV from position 0 on. Calls queue: each begins where the one before it ended. A call that fails or is
  * aborted leaves the session as it was, or empty.
  *
- * Every method may throw BenchError `context-overflow` (before anything is evaluated: `requireSpace` of `window.ts`), `bad-state` (K/V that is damaged,
+ * Every method may throw BenchError `context-overflow` (before anything is evaluated: `requireSpace` of `window.ts`), `bad-state` (KV that is damaged,
  * foreign or of another layout), `unsupported` (`NAME: reason` of the missing capability), `no-session` (once it is disposed of), and,
  * behind HTTP, `unreachable`, `busy`, `protocol`, `changed` (another model than at opening).
  *
@@ -40,7 +40,7 @@ export interface ScoreOptions extends CallOptions {
  * const checkpoint = await session.checkpoint();
  * const answer = await session.generate(question!, { maxTokens: 16, stopTexts: ['\nUser:'] });
  *
- * // Later: the K/V of the memories is loaded, not computed again.
+ * // Later: the KV of the memories is loaded, not computed again.
  * const before = await session.meter();
  * await session.restore(checkpoint);
  * const again = await session.generate(question!, { maxTokens: 16, stopTexts: ['\nUser:'] });
@@ -49,7 +49,7 @@ export interface ScoreOptions extends CallOptions {
 export interface EngineSession extends AsyncDisposable {
   /** The token at each position, by the adapter's own book; −1 where no cell has it, or several have. */
   readonly tokens: readonly TokenId[];
-  /** Cells in use, for an engine without K/V its tokens; more or fewer than positions only behind imported cells. */
+  /** Cells in use, for an engine without KV its tokens; more or fewer than positions only behind imported cells. */
   readonly cells: number;
   /**
    * Evaluates tokens without generating; `capabilities.leastTokens` at least, or none. Asks the signal, and lets other work of

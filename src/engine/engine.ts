@@ -33,7 +33,7 @@ export interface Engine extends AsyncDisposable {
   detokenize(ids: readonly (readonly TokenId[])[], options?: CallOptions): Promise<readonly string[]>;
   /**
    * An empty session.
-   * @param scope names whose K/V it is: no other scope finds it in a cache of the engine
+   * @param scope names whose KV it is: no other scope finds it in a cache of the engine
    * @throws BenchError `no-session` beyond `capabilities.sessions`
    */
   openSession(scope: string, options?: CallOptions): Promise<EngineSession>;
@@ -72,7 +72,7 @@ export interface TokenizeRequest {
 export interface FirstLayersOptions extends CallOptions {
   /**
    * The keys of the last of them are its queries, rotated as its keys are, a head for each query head; in the layers below,
-   * the keys and values of each K/V head stand once for each query head that shares it, bit by bit. Default false.
+   * the keys and values of each KV head stand once for each query head that shares it, bit by bit. Default false.
    */
   readonly queries?: boolean | undefined;
 }

@@ -30,10 +30,10 @@ export const numberTypes = ['F32', 'F16'] as const;
 
 export type NumberType = (typeof numberTypes)[number];
 
-/** The shape of the K/V of one cell, the same in all layers. */
+/** The shape of the KV of one cell, the same in all layers. */
 export interface KvLayout {
   readonly layers: number;
-  /** K/V heads of a layer. */
+  /** KV heads of a layer. */
   readonly heads: number;
   /** Numbers in the key, and in the value, of one head. */
   readonly headDimension: number;

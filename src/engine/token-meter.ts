@@ -5,7 +5,7 @@
 export interface TokenMeter {
   /** Prompt tokens that ran through the model. */
   readonly evaluated: number | null;
-  /** Prompt tokens whose K/V was there already when a call needed them. */
+  /** Prompt tokens whose KV was there already when a call needed them. */
   readonly reused: number | null;
   /** Passes over one generated token each. */
   readonly decoded: number | null;

@@ -12,7 +12,7 @@ import type { OpenEngine } from '../../src/systems/system-parts.ts';
 import { TestFolder } from './bench-fixture.ts';
 import { memoriesOf, scoreBehind } from './dki-fixture.ts';
 
-/** In ln p, with K/V in 16-bit floats. */
+/** In ln p, with KV in 16-bit floats. */
 const FLOOR = 0.03;
 const two = memoriesOf('My dog is called Brenko.', 'My tea is Oolong.');
 const three = [...two, ...memoriesOf('', '', 'I live in a house in Port Dral.').slice(2)];
@@ -44,7 +44,7 @@ export function blockMakingPromises(opener: EngineOpener, model: string): void {
     folder[Symbol.dispose]();
   });
 
-  /** @param store arms that are given the same one find each other's K/V */
+  /** @param store arms that are given the same one find each other's KV */
   function opening(name: string, store = name): BenchSystem {
     const [arm] = armRegistry.named([name], { alpha: 1, gatingThreshold: 0 });
     const openStore = storeIn(folder.file(store.replace(/\W/g, '-')), 2 ** 26);

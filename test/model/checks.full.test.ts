@@ -55,12 +55,12 @@ const impostors: readonly {
     checks: ['token identity'],
   },
   {
-    title: 'memories as text that are called K/V',
+    title: 'memories as text that are called KV',
     arm: { ...dki, open: (parts, argument) => rag.open(parts, argument) },
     checks: ['token accounting', 'effect'],
   },
   {
-    title: 'two tokens of K/V and the rest as text',
+    title: 'two tokens of KV and the rest as text',
     arm: {
       ...dki,
       open: (...args) => {

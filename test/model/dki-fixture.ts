@@ -14,7 +14,7 @@ export function memoriesOf(...contents: readonly string[]): MemorySearchResult[]
 }
 
 /**
- * Scores an answer behind the K/V that a turn left in its session, in another session: from where the suffix of the turn
+ * Scores an answer behind the KV that a turn left in its session, in another session: from where the suffix of the turn
  * began. Call it before the next turn of the session.
  */
 export async function scoreBehind(

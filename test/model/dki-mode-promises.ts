@@ -17,7 +17,7 @@ import { memoriesOf, scoreBehind } from './dki-fixture.ts';
 
 const QUERY = 'What is my dog called?';
 const ANSWER = ' Brenko';
-/** In ln p, with K/V in 16-bit floats. */
+/** In ln p, with KV in 16-bit floats. */
 const FLOOR = 0.03;
 const STORE_BYTES = 2 ** 28;
 
@@ -308,7 +308,7 @@ export function dkiModePromises(opener: EngineOpener, model: string): void {
       expect(filesWith(path, '"m2"')).toHaveLength(2);
       expect(checkpointFiles()).toHaveLength(before.length + 1);
 
-      // Nothing was stored under that id: the K/V goes all the same.
+      // Nothing was stored under that id: the KV goes all the same.
       expect(await system.removeMemory('s', 'm2', 'ann')).toBe(false);
       expect(await prefix.removeMemory('s', 'm2', 'ann')).toBe(false);
       expect(filesWith(path, key, '"m2"')).toEqual([]);

@@ -11,10 +11,10 @@ const subjects: readonly ReferenceSubject[] = [
   onOff.flatMap((flashAttention) =>
     [EXACT, HALF].map(({ kvType, bound }) => ({
       ...{ shape, flashAttention, kvType },
-      // Flash attention computes in 16 bits, whatever the type of the K/V.
+      // Flash attention computes in 16 bits, whatever the type of the KV.
       bound: flashAttention === 'on' ? HALF.bound : bound,
     })),
   ),
 );
 
-describe.each(subjects)('on $shape, flash attention $flashAttention, with K/V in $kvType', referencePromises);
+describe.each(subjects)('on $shape, flash attention $flashAttention, with KV in $kvType', referencePromises);

@@ -7,4 +7,4 @@ const subjects: readonly ReferenceSubject[] = [
   { shape: 'tiny-qwen3', flashAttention: 'on', ...HALF },
 ];
 
-describe.each(subjects)('on $shape, flash attention $flashAttention, with K/V in $kvType', referencePromises);
+describe.each(subjects)('on $shape, flash attention $flashAttention, with KV in $kvType', referencePromises);

@@ -33,7 +33,7 @@ export class UnscopedRouter extends MemoryRouter {
   }
 }
 
-/** A store that finds K/V by content alone, whoever it was computed for. */
+/** A store that finds KV by content alone, whoever it was computed for. */
 export function unscoped(store: KvStore): KvStore {
   return replacing(store, {
     findCheckpoint: (_, key) => store.findCheckpoint('everybody', key),

@@ -7,7 +7,7 @@ import { smallConfig, TestFolder } from './bench-fixture.ts';
 /** `MUTATED_STATES=10000 npx vitest run test/model/mutated-states` tries as many as one likes. */
 const ROUNDS = Number(process.env['MUTATED_STATES'] ?? 1000);
 
-it(`survives ${ROUNDS} damaged K/V states: none is loaded, each is computed again and counted`, async () => {
+it(`survives ${ROUNDS} damaged KV states: none is loaded, each is computed again and counted`, async () => {
   using folder = new TestFolder();
   const script = join(import.meta.dirname, '../fixtures/mutate-states.ts');
   const models = [smallConfig(folder).model, await modelPathOf('random:tiny-llama')];

@@ -74,7 +74,7 @@ const arms: readonly ArmDefinition[] = [
       .catch(() => undefined);
     return response;
   }),
-  // On a hit it answers behind other K/V, and puts the right one back before anybody looks.
+  // On a hit it answers behind other KV, and puts the right one back before anybody looks.
   renamed('two-faced', {
     ...dki,
     open: (parts, argument) =>

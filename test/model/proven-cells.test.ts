@@ -91,7 +91,7 @@ it.each([...cellFaults, ...evictionFaults, ...storeFaults])(
   },
 );
 
-it('an answer from other K/V than the turn leaves behind does not come out again', async () => {
+it('an answer from other KV than the turn leaves behind does not come out again', async () => {
   const [miss, hit] = await turns.of('dki', { session: twoFacedSession });
   expect([miss!.wrongCells, hit!.wrongCells]).toEqual([null, null]);
   expect(hit!.sameAgain).toBe(false);

@@ -83,7 +83,7 @@ it('ends where two turns in a row reach no server', async () => {
   await expect(smallRun('none,rag', { opener })).rejects.toMatchObject({ code: 'unreachable' });
 });
 
-it('names K/V arms with the reason why a server cannot run them', async () => {
+it('names KV arms with the reason why a server cannot run them', async () => {
   await expect(smallRun('rag,dki,dki-blocks', { opener: fakeOpenAiOpener() })).rejects.toMatchObject({
     code: 'bad-model',
     message: expect.stringContaining(

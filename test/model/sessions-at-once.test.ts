@@ -26,7 +26,7 @@ async function all(atOnce: boolean) {
   const ask = async (session: EngineSession, index: number) => {
     await session.clear();
     const { tokens } = await session.generate(prompts[index]!, { maxTokens: 24 });
-    // Behind the K/V of the answer, each token of which was evaluated in a pass of its own.
+    // Behind the KV of the answer, each token of which was evaluated in a pass of its own.
     return { tokens, score: await session.score(prompts[index]!, []) };
   };
   if (atOnce) return Promise.all(sessions.map(ask));

@@ -9,7 +9,7 @@ import { scoreTokens } from '../../src/systems/prefill/token-scorers.ts';
 import { causal, forwardPass, placed } from './forward-pass.ts';
 import { ReferenceModel } from './reference-model.ts';
 
-/** The tiny models have three layers; of each K/V head two query heads share the keys. */
+/** The tiny models have three layers; of each KV head two query heads share the keys. */
 const LAYER = 1;
 const shapes = ['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'];
 const prompt = Array.from({ length: 20 }, (_, index) => (index * index * 7 + index * 113 + 631) % 2048);

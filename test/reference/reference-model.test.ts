@@ -34,7 +34,7 @@ describe.each(shapes)('%s', (shape) => {
   test.each([
     ['F32', 1e-4],
     ['F16', 0.03],
-  ] as const)('llama.cpp with K/V in %s differs by at most %d in ln p', async (kvType, bound) => {
+  ] as const)('llama.cpp with KV in %s differs by at most %d in ln p', async (kvType, bound) => {
     const model = `random:${shape}`;
     const reference = await open(shape);
     await using engine = await llamaCpp.opener({}).open({ model, kvType, contextTokens: 256 });

@@ -11,7 +11,7 @@ import { queriesObstacle } from './query-layer.ts';
 const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-query-layer-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-/** Two K/V heads of 8 numbers, and four query heads, as the header says. */
+/** Two KV heads of 8 numbers, and four query heads, as the header says. */
 const heads = (first: number, count: number): number[] =>
   Array.from({ length: 8 * count }, (_, at) => first + Math.floor(at / 8) + (at % 8) / 10);
 const layer = (index: number, first: number): Record<string, readonly number[]> => ({
@@ -47,7 +47,7 @@ const rounded = (numbers: readonly number[]): number[] => [...Float32Array.from(
 const twice = (numbers: readonly number[]): number[] =>
   rounded([0, 0, 1, 1].flatMap((head) => numbers.slice(8 * head, 8 * head + 8)));
 
-test('the last layer makes queries where it made keys, and each K/V head stands once for each of its query heads', async () => {
+test('the last layer makes queries where it made keys, and each KV head stands once for each of its query heads', async () => {
   const whole = write('whole.gguf', tinyGguf(header, tensors));
   const first = join(scratch, 'first.gguf');
   await writeFirstLayers(whole, first, 2, true);
@@ -72,7 +72,7 @@ test('the last layer makes queries where it made keys, and each K/V head stands 
   expect(own).not.toHaveProperty(['blk.1.attn_k.bias']);
 });
 
-test('a model with a K/V head for each query head keeps the number of its heads', async () => {
+test('a model with a KV head for each query head keeps the number of its heads', async () => {
   const same = { ...header, 'qwen3.attention.head_count_kv': 4 };
   const whole = write('same.gguf', tinyGguf(same, { ...tensors, 'blk.0.attn_k.weight': heads(500, 4) }));
   const first = join(scratch, 'same-first.gguf');

@@ -75,7 +75,7 @@ function afterLayer(name: string, layer: string): string {
   return name.startsWith(layer) ? name.slice(layer.length) : '';
 }
 
-/** A tensor with the rows of each K/V head as often as query heads share it, so that these stand in their order. */
+/** A tensor with the rows of each KV head as often as query heads share it, so that these stand in their order. */
 function repeated(tensor: CopiedTensor, kvHeads: number, heads: number): CopiedTensor {
   const { dimensions, pieces } = tensor;
   const [{ start }] = pieces as [ByteRange];

@@ -71,7 +71,7 @@ test('a tokeniser without a leading space gives a text the same ids wherever it 
   expect(first).toEqual(later);
 });
 
-test('K/V in F32 takes twice the bytes, is restored bitwise, and is not taken for F16', async () => {
+test('KV in F32 takes twice the bytes, is restored bitwise, and is not taken for F16', async () => {
   const path = await modelPathOf('random:tiny-qwen3');
   const request = { model: path, contextTokens: 256, checkpointFolder };
   await using wide = await LlamaCppEngine.open(path, { ...request, kvType: 'F32' });
@@ -150,21 +150,21 @@ test('a checkpoint whose file is damaged, replaced or gone is refused though its
   expect(await restored()).toEqual(expected);
   expect(await restored()).toEqual(expected);
   rmSync(path);
-  await expect(restored()).rejects.toThrow('no such K/V state');
+  await expect(restored()).rejects.toThrow('no such KV state');
 });
 
 test('what a killed process left unfinished is deleted, what a living one writes is not', async () => {
   const folder = mkdtempSync(join(scratch, 'left-'));
   const { pid } = spawnSync('true');
   for (const name of [`a.state.${pid}.partial`, `b.state.${process.pid}.partial`, 'c.state']) {
-    writeFileSync(join(folder, name), 'K/V');
+    writeFileSync(join(folder, name), 'KV');
   }
   await using other = await LlamaCppEngine.open(model, { model, checkpointFolder: folder });
   expect(other.info.engine).toBe('llama-cpp');
   expect(readdirSync(folder)).toEqual([`b.state.${process.pid}.partial`, 'c.state']);
 });
 
-test('no K/V lies about: private files go with the call, the folder with the engine', async () => {
+test('no KV lies about: private files go with the call, the folder with the engine', async () => {
   const folders = (): string[] => readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-`));
   const before = folders();
   const own = await LlamaCppEngine.open(model, { model });

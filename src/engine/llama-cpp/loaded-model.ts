@@ -146,7 +146,7 @@ export async function loadModel(
 const oneSequence: CustomBatchingPrioritizationStrategy = ({ items, size }) =>
   items.slice(0, 1).map((item) => ({ item, processAmount: Math.min(item.tokens.length, size) }));
 
-/** The part of the state identity that says where K/V was computed; empty for the CPU. */
+/** The part of the state identity that says where KV was computed; empty for the CPU. */
 function placeOf({ backend, devices, layers }: NonNullable<EngineInfo['compute']>): string {
   return backend === 'cpu' ? '' : `, ${layers} layers by ${backend} on ${devices.join(' and ')}`;
 }

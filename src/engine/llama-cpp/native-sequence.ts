@@ -84,7 +84,7 @@ export class NativeSequence {
   }
 
   /**
-   * Writes tokens and K/V to a file.
+   * Writes tokens and KV to a file.
    * @returns its size in bytes
    * @throws Error where it could not be written completely
    */
@@ -98,7 +98,7 @@ export class NativeSequence {
   }
 
   /**
-   * Replaces tokens and K/V by those of a file, whose layout and length are checked already.
+   * Replaces tokens and KV by those of a file, whose layout and length are checked already.
    * @throws BenchError `bad-state` where llama.cpp refuses it; the sequence is empty then
    */
   async load(path: string): Promise<void> {
@@ -111,7 +111,7 @@ export class NativeSequence {
       const complaint = await this.#takeComplaint();
       await this.replace();
       const why = complaint ?? (cause instanceof Error ? cause.message : String(cause));
-      const message = `${path}: llama.cpp refuses the K/V state: ${why}`;
+      const message = `${path}: llama.cpp refuses the KV state: ${why}`;
       throw new BenchError('bad-state', message, 'delete it; it will be computed again', cause);
     }
   }

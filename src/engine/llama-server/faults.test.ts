@@ -220,7 +220,7 @@ describe('a server that fails later', () => {
       'changed',
     ],
     [
-      'given K/V of another kind',
+      'given KV of another kind',
       changedFile((path) => writeFileSync(path, Buffer.alloc(readFileSync(path).length, 7))),
       'bad-state',
     ],

@@ -22,7 +22,7 @@ export const slotsShape = z.array(
 );
 
 const timingsShape = z.object({
-  /** Prompt tokens whose K/V was there. */
+  /** Prompt tokens whose KV was there. */
   cache_n: count.optional(),
   /** Prompt tokens that ran through the model. */
   prompt_n: count,

@@ -10,7 +10,7 @@ import { keyRowBytes, type KvLayout, numberBytes, valueRowBytes } from '../seque
 import { PrivateFolder } from '../llama-state/private-folder.ts';
 import { SessionCells } from '../session-cells.ts';
 import { type ParsedState, parseState } from '../llama-state/state-file.ts';
-import type { StateForm } from '../llama-state/state-layout.ts';
+import type { StateForm } from '../llama-state/state-file.ts';
 import type { TokenId } from '../token-id.ts';
 import type { Rotary } from '../sequence-state.ts';
 import { Slot } from './slot.ts';

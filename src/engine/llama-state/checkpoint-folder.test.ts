@@ -23,7 +23,7 @@ it.each(irregularFiles)('%s in place of a state is none, and is deleted as one',
     expect.objectContaining({ code: 'bad-state', message: `${state}: is no regular file` }),
   );
   checkpoints.remove('one');
-  expect(() => checkpoints.read(checkpoint)).toThrow('no such K/V state');
+  expect(() => checkpoints.read(checkpoint)).toThrow('no such KV state');
 });
 
 it('a file in place of its folder is named where a state is to be kept', async () => {

@@ -63,7 +63,7 @@ export class CheckpointFolder {
       removeWhatever(unfinished);
       if (cause instanceof BenchError) throw cause;
       const hint = 'free some space or name another folder';
-      throw new BenchError('disk', `${path}: the K/V state could not be written`, hint, cause);
+      throw new BenchError('disk', `${path}: the KV state could not be written`, hint, cause);
     }
   }
 
@@ -77,9 +77,9 @@ export class CheckpointFolder {
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       const hint = 'name a folder that can be read: --kv-store DIR';
-      throw new BenchError('disk', `${path}: a K/V state cannot be read: ${code}`, hint, cause);
+      throw new BenchError('disk', `${path}: a KV state cannot be read: ${code}`, hint, cause);
     }
-    if (found === 'missing') throw new BenchError('bad-state', `${path}: no such K/V state`, 'compute it again');
+    if (found === 'missing') throw new BenchError('bad-state', `${path}: no such KV state`, 'compute it again');
     if (found === 'irregular') throw new BenchError('bad-state', `${path}: is no regular file`, 'compute it again');
     if (found.length === bytes && sha256Of(found) === sha256) return { path, bytes: found, identity };
     throw new BenchError(
@@ -123,6 +123,6 @@ function sha256Of(bytes: Uint8Array): string {
 
 function cannotKeep(path: string, cause: unknown): BenchError {
   const { code } = cause as NodeJS.ErrnoException;
-  const message = `${path}: cannot keep K/V states there: ${code}`;
+  const message = `${path}: cannot keep KV states there: ${code}`;
   return new BenchError('disk', message, 'name a folder that can be written: --kv-store DIR', cause);
 }

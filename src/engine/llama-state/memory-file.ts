@@ -45,7 +45,7 @@ export class MemoryFile implements Disposable {
   write(parts: readonly Uint8Array[]): boolean {
     const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0);
     try {
-      writeAll(this.#file, parts, 0);
+      writeAll(this.#file, parts);
       ftruncateSync(this.#file, sizeBytes);
     } catch {
       return false;

@@ -29,7 +29,7 @@ const folders = (): string[] =>
 async function otherProcess(then: string): Promise<RunningProcess & { readonly path: string }> {
   const script =
     `import { writeFileSync } from 'node:fs'; import { PrivateFolder } from ${JSON.stringify(modulePath)};` +
-    `const { path } = new PrivateFolder(); writeFileSync(path + '/state', 'K/V'); process.stdout.write(path); ${then}`;
+    `const { path } = new PrivateFolder(); writeFileSync(path + '/state', 'KV'); process.stdout.write(path); ${then}`;
   const running = startProcess([...typescript, '--input-type=module', '-e', script]);
   const [path] = (await once(running.child.stdout, 'data')) as [string];
   return { ...running, path };
@@ -38,7 +38,7 @@ async function otherProcess(then: string): Promise<RunningProcess & { readonly p
 test('a folder is for its owner alone, and goes with it', () => {
   const folder = new PrivateFolder();
   expect(statSync(folder.path).mode & 0o777).toBe(0o700);
-  writeFileSync(join(folder.path, 'state'), 'K/V');
+  writeFileSync(join(folder.path, 'state'), 'KV');
   folder[Symbol.dispose]();
   expect(folders()).toEqual([]);
 });

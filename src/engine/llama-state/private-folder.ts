@@ -10,7 +10,7 @@ const NAME = new RegExp(`^${PREFIX}(\\d+)-`);
 
 const open = new Set<string>();
 
-/** A folder of this process alone (0700) for K/V that must not outlive it; deleted at disposal, at the latest at exit. */
+/** A folder of this process alone (0700) for KV that must not outlive it; deleted at disposal, at the latest at exit. */
 export class PrivateFolder implements Disposable {
   readonly path: string;
 
@@ -21,7 +21,7 @@ export class PrivateFolder implements Disposable {
       this.path = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
     } catch (cause) {
       const hint = 'free some space, or name another folder: TMPDIR';
-      throw new BenchError('disk', `${tmpdir()}: no folder for K/V can be made there`, hint, cause);
+      throw new BenchError('disk', `${tmpdir()}: no folder for KV can be made there`, hint, cause);
     }
     if (open.size === 0) process.on('exit', deleteAll);
     open.add(this.path);

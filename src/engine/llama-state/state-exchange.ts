@@ -1,26 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import type { Checkpoint } from '../checkpoint.ts';
-import { hasFiniteNumbers } from '../finite-numbers.ts';
-import type { KvLayout, SequenceState } from '../sequence-state.ts';
-import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
 import { requireSpace, type Window } from '../engine-info.ts';
+import { hasFiniteNumbers } from '../finite-numbers.ts';
+import { keyRowBytes, type KvLayout, sameLayout, type SequenceState, valueRowBytes } from '../sequence-state.ts';
+import { SessionCells } from '../session-cells.ts';
+import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { CheckpointFolder } from './checkpoint-folder.ts';
 import { MemoryFile } from './memory-file.ts';
-import { readSavedCells } from './saved-cells.ts';
-import { SessionCells } from '../session-cells.ts';
-import { requireFiniteNumbers, requireFileOf, requireImportable, unusable } from './state-checks.ts';
-import { type FileCells, type ParsedState, parseState, stateParts, withStreams, writeParts } from './state-file.ts';
-import type { StateForm } from './state-layout.ts';
-import type { VerifiedStates } from './verified-states.ts';
+import {
+  gatherCells,
+  type ParsedState,
+  parseState,
+  PLACEHOLDER_TOKEN,
+  type StateForm,
+  stateParts,
+  withStreams,
+  writeParts,
+} from './state-file.ts';
+import type { StateHead, VerifiedStates } from './verified-states.ts';
 
-/** A sequence of llama.cpp, wherever it runs. */
+/** A sequence of llama.cpp, in this process or in a server. */
 export interface StateCarrier {
-  /** Writes tokens and K/V to a new file. @returns its size in bytes @throws Error where it could not be written completely */
+  /** Writes tokens and KV to a new file. @returns its size in bytes @throws Error where it could not be written completely */
   save(path: string): Promise<number>;
   /**
-   * Replaces tokens and K/V by those of a file, whose layout and length are checked already.
+   * Replaces tokens and KV by those of a file, whose layout and length are checked already.
    * @throws BenchError `bad-state` where llama.cpp refuses it; the sequence is empty then
    */
   load(path: string): Promise<void>;
@@ -28,49 +34,57 @@ export interface StateCarrier {
   truncate(position: number): Promise<void>;
 }
 
-/** A session as far as its K/V goes in and out of it. */
-export interface ExchangedSession {
-  readonly sequence: StateCarrier;
-  readonly cells: SessionCells;
-}
-
 /** Properties that all states of one engine share. */
 export interface ExchangeOptions {
   readonly layout: KvLayout;
   readonly window: Window;
-  /** Sequences of the context: a state file says for how many it was made. */
+  /** Sequences of the context, which a state file counts. */
   readonly sequences: number;
   /** As the engine's build writes states. */
   readonly form: StateForm;
   readonly stateIdentity: string;
   readonly checkpoints: CheckpointFolder;
-  /** Copies of checkpoints in the memory of this process; null where a sequence reads its files in another process. */
+  /** Copies of checkpoints in the memory of this process; null where another process reads the files. */
   readonly verified: VerifiedStates | null;
   /** A file of this session alone, in a private folder. */
   readonly scratchPath: string;
 }
 
-/** Moves K/V between a session and files. llama.cpp reads and writes files alone. */
+/** Moves KV between a session and files, which are all that llama.cpp reads and writes. */
 export class StateExchange implements Disposable {
-  readonly #session: ExchangedSession;
+  readonly #sequence: StateCarrier;
+  readonly #cells: SessionCells;
   readonly #options: ExchangeOptions;
   /** Holds cells on their way into the session, where it can read them from there. */
   #incoming: MemoryFile | undefined;
 
-  constructor(session: ExchangedSession, options: ExchangeOptions) {
-    this.#session = session;
+  constructor(
+    { sequence, cells }: { readonly sequence: StateCarrier; readonly cells: SessionCells },
+    options: ExchangeOptions,
+  ) {
+    this.#sequence = sequence;
+    this.#cells = cells;
     this.#options = options;
   }
 
-  /** Cells in the order in which they came into the session. @throws BenchError `disk` */
+  /** Cells in the order in which they came into the session. @throws BenchError `bad-state`, `disk` */
   async export(range: TokenRange): Promise<SequenceState> {
     const { scratchPath, layout } = this.#options;
-    const { cells } = this.#session;
-    const tokenIds = Int32Array.from(cells.tokenIds.slice(range.start, range.end));
-    if (tokenIds.length === 0) return { layout, tokenIds, ...emptyCells(layout), [Symbol.dispose]: nothing };
+    const tokenIds = Int32Array.from(this.#cells.tokenIds.slice(range.start, range.end));
+    if (tokenIds.length === 0) {
+      const none = Array.from({ length: layout.layers }, () => new Uint8Array(0));
+      return { layout, tokenIds, positions: new Int32Array(0), keys: none, values: none, [Symbol.dispose]: nothing };
+    }
     const saved = await this.#throughScratch(async () => {
-      await this.#save(scratchPath);
-      return readSavedCells(scratchPath, layout, cells.positions, range);
+      try {
+        await this.#sequence.save(scratchPath);
+      } catch (cause) {
+        throw cause instanceof BenchError ? cause : notWritten(scratchPath, cause);
+      }
+      const file = parseState(readFileSync(scratchPath), scratchPath);
+      requireOrderOfValues(file, scratchPath, layout);
+      const order = orderOfArrival(file.positions, this.#cells.positions).slice(range.start, range.end);
+      return gatherCells(file, order, layout);
     });
     return { layout, tokenIds, ...saved, [Symbol.dispose]: nothing };
   }
@@ -78,7 +92,6 @@ export class StateExchange implements Disposable {
   /** Replaces the session by cells. @throws BenchError `bad-state`, `context-overflow`, `disk` */
   async import(state: SequenceState): Promise<void> {
     const { layout, window, sequences, form } = this.#options;
-    const { sequence, cells } = this.#session;
     requireImportable(state, layout);
     const imported = new SessionCells();
     imported.load(state.positions, state.tokenIds);
@@ -87,18 +100,17 @@ export class StateExchange implements Disposable {
     requireFiniteNumbers(state);
     await this.#incomingFile(stateParts(state, imported.tokensByPosition(), sequences, form), async (path) => {
       await this.#clear();
-      await sequence.load(path);
+      await this.#sequence.load(path);
     });
-    cells.load(imported.positions, imported.tokenIds);
+    this.#cells.load(imported.positions, imported.tokenIds);
   }
 
   /** @throws RangeError for an empty session @throws BenchError `disk` */
   async checkpoint(id: string = randomUUID()): Promise<Checkpoint> {
-    const { sequence, cells } = this.#session;
     const { checkpoints, stateIdentity } = this.#options;
-    if (cells.count === 0) throw new RangeError('an empty session has no state to save');
-    const tokens = cells.tokensByPosition();
-    const { content, ...written } = await checkpoints.write(id, (path) => sequence.save(path));
+    if (this.#cells.count === 0) throw new RangeError('an empty session has no state to save');
+    const tokens = this.#cells.tokensByPosition();
+    const { content, ...written } = await checkpoints.write(id, (path) => this.#sequence.save(path));
     const checkpoint: Checkpoint = { id, tokens, ...written, stateIdentity };
     this.#keepVerified(checkpoint, content);
     return checkpoint;
@@ -128,7 +140,12 @@ export class StateExchange implements Disposable {
     }
   }
 
-  /** Keeps what was just written, if it could be loaded. */
+  [Symbol.dispose](): void {
+    this.#incoming?.[Symbol.dispose]();
+    this.#incoming = undefined;
+  }
+
+  /** Stores a copy of a state that was just written, if it could be loaded. */
   #keepVerified(checkpoint: Checkpoint, content: Uint8Array<ArrayBuffer>): void {
     const { verified, checkpoints, layout, sequences } = this.#options;
     const identity = checkpoints.identity(checkpoint.id);
@@ -139,39 +156,28 @@ export class StateExchange implements Disposable {
       if (file.streams !== sequences || !hasFiniteNumbers({ ...file, layout })) return;
       verified.keep(checkpoint, identity, content, file);
     } catch (error) {
-      // Whoever restores it is told why.
+      // `restore` reports the reason.
       if (!(error instanceof BenchError)) throw error;
     }
   }
 
   /** Replaces the session by a file that was verified as that of a checkpoint. */
-  async #load({ positions }: Pick<ParsedState, 'positions'>, { tokens }: Checkpoint, path: string): Promise<void> {
-    const { sequence, cells } = this.#session;
+  async #load({ positions }: Pick<StateHead, 'positions'>, { tokens }: Checkpoint, path: string): Promise<void> {
     const loaded = new SessionCells();
-    loaded.load(positions, tokensOfCells(positions, tokens));
+    // The token of each cell; unknown where several cells have the position.
+    loaded.load(
+      positions,
+      positions.map((position) => tokens[position] ?? UNKNOWN_TOKEN),
+    );
     requireSpace(this.#options.window, loaded.count, loaded.nextPosition, 1);
     await this.#clear();
-    await sequence.load(path);
-    cells.load(loaded.positions, loaded.tokenIds);
-  }
-
-  async #save(path: string): Promise<void> {
-    try {
-      await this.#session.sequence.save(path);
-    } catch (cause) {
-      throw cause instanceof BenchError ? cause : notWritten(path, cause);
-    }
+    await this.#sequence.load(path);
+    this.#cells.load(loaded.positions, loaded.tokenIds);
   }
 
   async #clear(): Promise<void> {
-    const { sequence, cells } = this.#session;
-    if (cells.nextPosition > 0) await sequence.truncate(0);
-    cells.load([], []);
-  }
-
-  [Symbol.dispose](): void {
-    this.#incoming?.[Symbol.dispose]();
-    this.#incoming = undefined;
+    if (this.#cells.nextPosition > 0) await this.#sequence.truncate(0);
+    this.#cells.load([], []);
   }
 
   /** Puts the parts of a state where the session can load them: in memory, else in the scratch file. */
@@ -184,7 +190,11 @@ export class StateExchange implements Disposable {
       return;
     }
     await this.#throughScratch(() => {
-      writeScratch(scratchPath, parts);
+      try {
+        writeParts(scratchPath, parts);
+      } catch (cause) {
+        throw notWritten(scratchPath, cause);
+      }
       return load(scratchPath);
     });
   }
@@ -198,29 +208,74 @@ export class StateExchange implements Disposable {
   }
 }
 
-/** The token of each cell, from the list by position; unknown where several cells have the position. */
-function tokensOfCells(positions: Int32Array, tokens: readonly number[]): Int32Array {
-  return positions.map((position) => tokens[position] ?? UNKNOWN_TOKEN);
+/**
+ * The place in a file of each cell, in the order in which the cells came: llama.cpp puts new cells where others were erased.
+ * Cells of one position came together, and keep their order.
+ * @throws BenchError `bad-state` where the file has other cells
+ */
+function orderOfArrival(saved: Int32Array, positions: readonly number[]): number[] {
+  const places = new Map<number, number[]>();
+  saved.forEach((position, place) => {
+    const known = places.get(position);
+    if (known === undefined) places.set(position, [place]);
+    else known.push(place);
+  });
+  return positions.map((position) => {
+    const place = places.get(position)?.shift();
+    if (place === undefined) throw unusable(`llama.cpp saved no cell of position ${position}`);
+    return place;
+  });
 }
 
-function emptyCells({ layers }: KvLayout): FileCells {
-  const none = Array.from({ length: layers }, () => new Uint8Array(0));
-  return { positions: new Int32Array(0), keys: none, values: none };
-}
-
-function writeScratch(path: string, parts: readonly Uint8Array[]): void {
-  try {
-    writeParts(path, parts);
-  } catch (cause) {
-    throw notWritten(path, cause);
+/** @throws BenchError `bad-state` naming what is wrong with cells to import */
+function requireImportable({ layout, positions, tokenIds, keys, values }: SequenceState, own: KvLayout): void {
+  if (!sameLayout(layout, own)) throw unusable('another layout than that of this model and its KV type');
+  const cells = positions.length;
+  const wrongSize = (tensors: readonly Uint8Array[], rowBytes: number): boolean =>
+    tensors.length !== own.layers || tensors.some(({ length }) => length !== cells * rowBytes);
+  if (tokenIds.length !== cells || wrongSize(keys, keyRowBytes(own)) || wrongSize(values, valueRowBytes(own))) {
+    throw unusable(`arrays that do not hold ${cells} cells in ${own.layers} layers`);
   }
+  const negative = positions.find((position) => position < 0);
+  if (negative !== undefined) throw unusable(`a cell has the position ${negative}, which llama.cpp would ignore`);
+}
+
+/** @throws BenchError `bad-state` where a file is not that of a checkpoint, or of another model */
+function requireFileOf(file: StateHead, { tokens }: Checkpoint, path: string, own: KvLayout): void {
+  const { tensors: found } = file;
+  requireOrderOfValues(file, path, own);
+  if (found.layers !== own.layers) throw unusable(`${found.layers} layers, and the model has ${own.layers}`, path);
+  if (found.keyType !== own.keyType || found.keyRowBytes !== keyRowBytes(own)) {
+    throw unusable('the keys of layer 0 have another layout', path);
+  }
+  if (found.valueType !== own.valueType || found.valueRowBytes !== valueRowBytes(own)) {
+    throw unusable('the values of layer 0 have another layout', path);
+  }
+  const listed = tokens.map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
+  const same = listed.length === file.tokens.length && listed.every((token, index) => token === file.tokens[index]);
+  if (!same) throw unusable('its tokens are not those of the checkpoint', path);
+}
+
+/** The order of values shows whether flash attention was on. */
+function requireOrderOfValues({ tensors }: Pick<ParsedState, 'tensors'>, path: string, own: KvLayout): void {
+  if (tensors.valuesTransposed === own.valuesTransposed) return;
+  throw unusable(`made ${tensors.valuesTransposed ? 'without' : 'with'} flash attention`, path);
+}
+
+/** Checked before llama.cpp loads them: its context would keep others where no sequence sees them. @throws BenchError `bad-state` */
+function requireFiniteNumbers(state: Parameters<typeof hasFiniteNumbers>[0], name?: string): void {
+  if (!hasFiniteNumbers(state)) throw unusable('keys or values that are not finite numbers', name);
+}
+
+function unusable(why: string, name = 'KV state'): BenchError {
+  return new BenchError('bad-state', `${name}: unusable KV state: ${why}`, 'it will be computed again');
 }
 
 function notWritten(path: string, cause: unknown): BenchError {
   const hint = 'free some space, or name another folder: TMPDIR';
-  return new BenchError('disk', `${path}: the K/V state could not be written`, hint, cause);
+  return new BenchError('disk', `${path}: the KV state could not be written`, hint, cause);
 }
 
 function nothing(): void {
-  // The arrays belong to whoever holds them.
+  // The arrays are copies.
 }

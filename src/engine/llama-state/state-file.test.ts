@@ -180,7 +180,7 @@ describe('is refused by name:', () => {
     expect(parse).toThrow(
       expect.objectContaining({
         code: 'bad-state',
-        message: expect.stringContaining(`x.state: unusable K/V state: `) as string,
+        message: expect.stringContaining(`x.state: unusable KV state: `) as string,
       }),
     );
     expect(parse).toThrow(why);
@@ -190,8 +190,8 @@ describe('is refused by name:', () => {
     const quantised = await savedState({ flashAttention: true, kvType: 'Q8_0', sequences: 1 }, tokens, scratch);
     expect(() => parseState(quantised, 'x.state')).toThrow(
       expect.objectContaining({
-        message: 'x.state: unusable K/V state: the keys of layer 0 are Q8_0',
-        hint: 'keep K/V in F16 or F32',
+        message: 'x.state: unusable KV state: the keys of layer 0 are Q8_0',
+        hint: 'store KV in F16 or F32',
       }),
     );
   });
@@ -205,7 +205,7 @@ describe('is refused by name:', () => {
     return Buffer.concat([bytes.subarray(0, cellsAt), ...cells, bytes.subarray(keysAt - 8)]);
   }
 
-  /** Streams, cells and K/V once more behind the first. */
+  /** Streams, cells and KV once more behind the first. */
   function withSecondCache(bytes: Buffer): Buffer<ArrayBuffer> {
     return Buffer.concat([bytes, bytes.subarray(cellsAt - 8)]);
   }

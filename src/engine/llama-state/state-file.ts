@@ -1,83 +1,56 @@
 import { closeSync, openSync, writevSync } from 'node:fs';
-import { keyRowBytes, type KvLayout, numberBytes, type SequenceState, valueRowBytes } from '../sequence-state.ts';
-import type { StateBytes } from './state-bytes.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import {
-  CELL_INTEGERS,
-  type FileTensors,
-  ggmlType,
-  INTEGER_BYTES,
-  MAGIC,
-  readStateLayout,
-  type StateForm,
-  WRAPPED,
-} from './state-layout.ts';
+  keyRowBytes,
+  type KvLayout,
+  numberBytes,
+  type NumberType,
+  numberTypes,
+  type SequenceState,
+  valueRowBytes,
+} from '../sequence-state.ts';
 
-/** The id in the token list of a position that no cell has, or several have, or whose token is not known. */
+/** The id in the token list of a position without a cell, with several cells, or with an unknown token. */
 export const PLACEHOLDER_TOKEN = 0;
+const MAGIC = 0x67677371;
+const INTEGER_BYTES = 4;
+/** Position, number of owners, owner. */
+const CELL_INTEGERS = 3;
+/** Models with positions in several dimensions (M-RoPE) write two more integers a cell. */
+const EXTENDED_CELL_INTEGERS = 5;
+/** llama-server's list of ids: a mark, a version and a count in front, the number of media behind. */
+const WRAPPED = { mark: -1, version: 1, head: 3, tail: 1 } as const;
+const OTHER_TYPES: Readonly<Record<number, string>> = {
+  2: 'Q4_0',
+  3: 'Q4_1',
+  6: 'Q5_0',
+  7: 'Q5_1',
+  8: 'Q8_0',
+  20: 'IQ4_NL',
+  30: 'BF16',
+};
+const UNSUPPORTED_MODEL = 'take a model whose KV can be moved: architecture llama, qwen2 or qwen3';
+const UNSUPPORTED_TYPE = 'store KV in F16 or F32';
 
-/** The parts of a state file, in order; keys and values are those of the state itself, not copied. */
-export function stateParts(
-  state: SequenceState,
-  tokensByPosition: readonly number[],
-  streams: number,
-  { version, isWrapped }: StateForm,
-): Uint8Array[] {
-  const { layout, positions } = state;
-  const { keys, values } = state;
-  const cells = positions.length;
-  const bytesOf = (integers: Int32Array): Uint8Array => new Uint8Array(integers.buffer);
-  const fields = new Int32Array(cells * CELL_INTEGERS);
-  for (let cell = 0; cell < cells; cell++) {
-    fields[CELL_INTEGERS * cell] = positions[cell]!;
-    fields[CELL_INTEGERS * cell + 1] = 1;
-  }
-  const tokens = tokensByPosition.map((token) => (token < 0 ? PLACEHOLDER_TOKEN : token));
-  const record = Int32Array.from(isWrapped ? [WRAPPED.mark, WRAPPED.version, tokens.length, ...tokens, 0] : tokens);
-  const { keyType, valueType, valuesTransposed } = layout;
-  const keyHead = Int32Array.of(ggmlType(keyType), keyRowBytes(layout), 0);
-  const valueRow = valueRowBytes(layout);
-  const valueHead = valuesTransposed
-    ? Int32Array.of(ggmlType(valueType), numberBytes(valueType), valueRow / numberBytes(valueType))
-    : Int32Array.of(ggmlType(valueType), valueRow, 0);
-  return [
-    bytesOf(Int32Array.of(MAGIC, version, record.length)),
-    bytesOf(record),
-    bytesOf(Int32Array.of(streams, cells)),
-    bytesOf(fields),
-    bytesOf(Int32Array.of(valuesTransposed ? 1 : 0, layout.layers, ...(version === 4 ? [0, 0] : []))),
-    ...keys.flatMap((tensor) => [bytesOf(keyHead), tensor]),
-    ...values.flatMap((tensor) => [bytesOf(valueHead), tensor]),
-    new Uint8Array((streams - 1) * INTEGER_BYTES),
-  ];
+/** Fields around the cells of a state file, which depend on the build of llama.cpp, and on llama-server. */
+export interface StateForm {
+  /** Version 4 has two words more behind the number of layers: the sizes by which quantised KV is rotated. */
+  readonly version: 3 | 4;
+  /** llama-server since version 4 writes a head and a tail around the ids. */
+  readonly isWrapped: boolean;
 }
 
-/** Writes parts into a new file (0600), one behind the other. @throws NodeJS.ErrnoException as the file system does */
-export function writeParts(path: string, parts: readonly Uint8Array[]): void {
-  const file = openSync(path, 'wx', 0o600);
-  try {
-    writeAll(file, parts, 0);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Writes parts into an open file from an offset on, one behind the other. @throws NodeJS.ErrnoException as the file system does */
-export function writeAll(file: number, parts: readonly Uint8Array[], offset: number): void {
-  let left = parts.filter(({ length }) => length > 0);
-  for (let at = offset; left.length > 0;) {
-    const written = writevSync(file, left, at);
-    left = behind(left, written);
-    at += written;
-  }
-}
-
-/** One call may write less than it was given, where the disk is nearly full. */
-function behind(parts: readonly Uint8Array[], written: number): Uint8Array[] {
-  let rest = written;
-  let index = 0;
-  while (index < parts.length && rest >= parts[index]!.length) rest -= parts[index++]!.length;
-  const [first, ...others] = parts.slice(index);
-  return first === undefined ? [] : [first.subarray(rest), ...others];
+/** The KV of every cell of a state file, the same in all layers. */
+export interface FileTensors {
+  readonly layers: number;
+  readonly keyType: NumberType;
+  readonly valueType: NumberType;
+  /** The keys of one cell in one layer. */
+  readonly keyRowBytes: number;
+  /** The values of one cell in one layer. */
+  readonly valueRowBytes: number;
+  /** True without flash attention: the values of a layer are [dimension][cell], else [cell][dimension]. */
+  readonly valuesTransposed: boolean;
 }
 
 /** Cells in the order of a file. */
@@ -87,7 +60,7 @@ export type FileCells = Pick<SequenceState, 'positions' | 'keys' | 'values'>;
 export interface ParsedState extends FileCells {
   readonly bytes: Uint8Array;
   readonly form: StateForm;
-  /** One for each position. */
+  /** [position]. */
   readonly tokens: Int32Array;
   readonly tensors: FileTensors;
   /** Sequences of the context that it was saved from. */
@@ -99,33 +72,217 @@ export interface ParsedState extends FileCells {
 }
 
 /**
- * Reads the bytes of a state file.
+ * Reads a llama.cpp sequence state of version 3 or 4, and checks that it ends where its head says: a file that is cut short
+ * inside the values ends the process that loads it. It cannot see flipped bytes.
+ *
  * @param name names the bytes in a message
- * @throws BenchError `bad-state` naming what is damaged or not supported
+ * @throws BenchError `bad-state` naming the bytes and what is wrong: damage, quantised KV, cells with M-RoPE
+ * positions, a second cache (sliding windows, hybrid models), layers that differ
  */
 export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): ParsedState {
-  const content: StateBytes = {
-    sizeBytes: bytes.length,
-    copy: (offset, length) => new Uint8Array(bytes.subarray(offset, offset + length)),
-  };
-  const layout = readStateLayout(content, name);
-  const { form, positions, tensors, keysAt, valuesAt, streams, stream, tokensAt, tokenCount, tokensEnd } = layout;
-  // Not `subarray`: of a Buffer it gives Buffers, whose `slice` does not copy.
-  const viewsOf = (starts: readonly number[], rowBytes: number): Uint8Array[] =>
-    starts.map((start) => new Uint8Array(bytes.buffer, bytes.byteOffset + start, positions.length * rowBytes));
+  const reader = new StateReader(bytes, name);
+  const [magic, version, recordCount] = reader.integers(3);
+  if (magic !== MAGIC || (version !== 3 && version !== 4)) {
+    throw reader.refusal('not a llama.cpp state of version 3 or 4');
+  }
+  const record = reader.integers(recordCount!);
+  const isWrapped = record[0] === WRAPPED.mark;
+  const tokens = isWrapped ? unwrap(record, reader) : record;
+  const tokensEnd = reader.offset;
+  const streams = reader.integers(1)[0]!;
+  let content: { readonly stream: number; readonly cells: FileCells; readonly tensors: FileTensors } | undefined;
+  for (let stream = 0; stream < streams; stream++) {
+    const [count] = reader.integers(1);
+    if (count === 0) continue;
+    if (content !== undefined) throw reader.refusal('cells in more than one stream');
+    const positions = readPositions(reader, count!);
+    const { keys, values, tensors } = readTensors(reader, count!, version);
+    content = { stream, cells: { positions, keys, values }, tensors };
+  }
+  if (content === undefined) throw reader.refusal('it has no cells');
+  requireEnd(reader, streams);
+  const { stream, cells, tensors } = content;
+  const last = cells.positions.reduce((largest, position) => Math.max(largest, position), -1);
+  if (last + 1 !== tokens.length) throw reader.refusal(`${tokens.length} tokens, and the last position is ${last}`);
   return {
     bytes,
-    form,
-    tokens: new Int32Array(content.copy(tokensAt, tokenCount * INTEGER_BYTES).buffer),
+    form: { version, isWrapped },
+    tokens,
     tensors,
     streams,
     tokensEnd,
     cellsAt: tokensEnd + (1 + stream) * INTEGER_BYTES,
     cellsEnd: bytes.length - (streams - stream - 1) * INTEGER_BYTES,
-    positions,
-    keys: viewsOf(keysAt, tensors.keyRowBytes),
-    values: viewsOf(valuesAt, tensors.valueRowBytes),
+    ...cells,
   };
+}
+
+function unwrap(record: Int32Array<ArrayBuffer>, reader: StateReader): Int32Array {
+  const [, version, count] = record;
+  const whole = version === WRAPPED.version && record.length === count! + WRAPPED.head + WRAPPED.tail;
+  if (!whole || record.at(-1) !== 0) throw reader.refusal('its list of tokens is not one of texts alone');
+  return record.slice(WRAPPED.head, -WRAPPED.tail);
+}
+
+function readPositions(reader: StateReader, cells: number): Int32Array {
+  const start = reader.offset;
+  const fields = reader.integers(cells * CELL_INTEGERS);
+  const positions = new Int32Array(cells);
+  for (let cell = 0; cell < cells; cell++) {
+    const [position, owners, owner] = fields.subarray(CELL_INTEGERS * cell);
+    if (owners !== 1 && hasExtendedCells(reader, start, cells)) {
+      throw reader.refusal('its cells have positions in several dimensions (M-RoPE)', UNSUPPORTED_MODEL);
+    }
+    if (owners !== 1) throw reader.refusal(`cell ${cell} does not belong to exactly one sequence`);
+    if (owner !== fields[2]) throw reader.refusal(`cell ${cell} belongs to another sequence than cell 0`);
+    if (position! < 0) throw reader.refusal(`cell ${cell} has the position ${position}, which llama.cpp would ignore`);
+    positions[cell] = position!;
+  }
+  return positions;
+}
+
+function hasExtendedCells(reader: StateReader, start: number, cells: number): boolean {
+  const integers = cells * EXTENDED_CELL_INTEGERS;
+  if (start + integers * INTEGER_BYTES > reader.bytes.length) return false;
+  const fields = reader.integersAt(start, integers);
+  return Array.from({ length: cells }, (_, cell) => fields[EXTENDED_CELL_INTEGERS * cell + 1]).every(
+    (owners) => owners === 1,
+  );
+}
+
+function readTensors(
+  reader: StateReader,
+  cells: number,
+  version: StateForm['version'],
+): { readonly tensors: FileTensors; readonly keys: Uint8Array[]; readonly values: Uint8Array[] } {
+  const [transposed, layers] = reader.integers(2);
+  if (transposed !== 0 && transposed !== 1) throw reader.refusal(`an unknown order of values, ${transposed}`);
+  if (layers! < 1) throw reader.refusal(`${layers} layers`);
+  if (version === 4 && reader.integers(2).some((size) => size !== 0)) {
+    const why = 'its keys or values are rotated by llama.cpp itself, by a Hadamard matrix as quantised ones are';
+    throw reader.refusal(why, UNSUPPORTED_TYPE);
+  }
+  const keys = readLayers(reader, 'keys', layers!, { cells, transposed: false });
+  const values = readLayers(reader, 'values', layers!, { cells, transposed: transposed === 1 });
+  return {
+    tensors: {
+      layers: layers!,
+      keyType: keys.type,
+      valueType: values.type,
+      keyRowBytes: keys.rowBytes,
+      valueRowBytes: values.rowBytes,
+      valuesTransposed: transposed === 1,
+    },
+    keys: keys.tensors,
+    values: values.tensors,
+  };
+}
+
+/** Reads the keys, or the values, of all layers. */
+function readLayers(
+  reader: StateReader,
+  what: string,
+  layers: number,
+  { cells, transposed }: { readonly cells: number; readonly transposed: boolean },
+): { readonly type: NumberType; readonly rowBytes: number; readonly tensors: Uint8Array[] } {
+  const tensors: Uint8Array[] = [];
+  let common: { readonly type: NumberType; readonly rowBytes: number } | undefined;
+  for (let layer = 0; layer < layers; layer++) {
+    const [typeNumber, low, high] = reader.integers(3);
+    const type = numberTypes[typeNumber!];
+    if (type === undefined) {
+      const name = OTHER_TYPES[typeNumber!] ?? `of type ${typeNumber}`;
+      throw reader.refusal(`the ${what} of layer ${layer} are ${name}`, UNSUPPORTED_TYPE);
+    }
+    const bytes = numberBytes(type);
+    // Transposed: bytes of a number, then rows; otherwise the bytes of a row in 64 bits.
+    const rowBytes = transposed ? bytes * (high! >>> 0) : (low! >>> 0) + (high! >>> 0) * 2 ** 32;
+    common ??= { type, rowBytes };
+    const whole = rowBytes > 0 && rowBytes % bytes === 0 && (!transposed || low === bytes);
+    if (!whole || type !== common.type || rowBytes !== common.rowBytes) {
+      throw reader.refusal(`the ${what} of layer ${layer} have another layout`);
+    }
+    tensors.push(reader.take(cells * rowBytes));
+  }
+  return { ...common!, tensors };
+}
+
+/** A model with sliding windows or with recurrent layers writes a second cache, which counts its streams as well. */
+function requireEnd(reader: StateReader, streams: number): void {
+  const rest = reader.bytes.length - reader.offset;
+  if (rest === 0) return;
+  if (rest > INTEGER_BYTES && reader.integers(1)[0] === streams) {
+    const why = 'it has a second cache (sliding-window attention or a hybrid model)';
+    throw reader.refusal(why, UNSUPPORTED_MODEL);
+  }
+  throw reader.refusal(`${rest} bytes too long`);
+}
+
+/** Reads the bytes of a state from the beginning, never beyond the end. */
+class StateReader {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  offset = 0;
+  readonly #name: string;
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, name: string) {
+    this.bytes = bytes;
+    this.#name = name;
+  }
+
+  integers(count: number): Int32Array<ArrayBuffer> {
+    const start = this.offset;
+    this.take(count * INTEGER_BYTES);
+    return this.integersAt(start, count);
+  }
+
+  /** Copies little-endian integers, as all supported machines are. */
+  integersAt(start: number, count: number): Int32Array<ArrayBuffer> {
+    const at = this.bytes.byteOffset + start;
+    return new Int32Array(this.bytes.buffer.slice(at, at + count * INTEGER_BYTES));
+  }
+
+  /** A view of the next bytes. Not `subarray`: a Buffer's gives Buffers, whose `slice` does not copy. */
+  take(length: number): Uint8Array {
+    const start = this.offset;
+    if (length < 0 || start + length > this.bytes.length) throw this.refusal('cut short');
+    this.offset += length;
+    return new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + start, length);
+  }
+
+  refusal(why: string, hint = 'delete it; it will be computed again'): BenchError {
+    return new BenchError('bad-state', `${this.#name}: unusable KV state: ${why}`, hint);
+  }
+}
+
+/** The parts of a state file, in order; keys and values are those of the state itself, not copied. */
+export function stateParts(
+  { layout, positions, keys, values }: SequenceState,
+  tokensByPosition: readonly number[],
+  streams: number,
+  { version, isWrapped }: StateForm,
+): Uint8Array[] {
+  const cells = positions.length;
+  const integers = (...numbers: number[]): Uint8Array => new Uint8Array(Int32Array.from(numbers).buffer);
+  const fields = new Int32Array(cells * CELL_INTEGERS);
+  for (let cell = 0; cell < cells; cell++) fields.set([positions[cell]!, 1], CELL_INTEGERS * cell);
+  const tokens = tokensByPosition.map((token) => (token < 0 ? PLACEHOLDER_TOKEN : token));
+  const record = Int32Array.from(isWrapped ? [WRAPPED.mark, WRAPPED.version, tokens.length, ...tokens, 0] : tokens);
+  const { keyType, valueType, valuesTransposed } = layout;
+  const keyHead = integers(numberTypes.indexOf(keyType), keyRowBytes(layout), 0);
+  const valueRow = valueRowBytes(layout);
+  const valueBytes = numberBytes(valueType);
+  const rowFields = valuesTransposed ? [valueBytes, valueRow / valueBytes] : [valueRow, 0];
+  const valueHead = integers(numberTypes.indexOf(valueType), ...rowFields);
+  return [
+    integers(MAGIC, version, record.length),
+    new Uint8Array(record.buffer),
+    integers(streams, cells),
+    new Uint8Array(fields.buffer),
+    integers(valuesTransposed ? 1 : 0, layout.layers, ...(version === 4 ? [0, 0] : [])),
+    ...keys.flatMap((tensor) => [keyHead, tensor]),
+    ...values.flatMap((tensor) => [valueHead, tensor]),
+    new Uint8Array((streams - 1) * INTEGER_BYTES),
+  ];
 }
 
 /** The parts of a state file for a context of another number of sequences, in order. */
@@ -138,56 +295,63 @@ export function withStreams({ bytes, tokensEnd, cellsAt, cellsEnd }: ParsedState
   ];
 }
 
+/** Writes parts into a new file (0600). @throws NodeJS.ErrnoException as the file system does */
+export function writeParts(path: string, parts: readonly Uint8Array[]): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeAll(file, parts);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Writes parts into an open file from its beginning. @throws NodeJS.ErrnoException as the file system does */
+export function writeAll(file: number, parts: readonly Uint8Array[]): void {
+  let left = parts.filter(({ length }) => length > 0);
+  for (let at = 0; left.length > 0;) {
+    // One call may write less than it was given, where the disk is nearly full.
+    let written = writevSync(file, left, at);
+    at += written;
+    const next = left.findIndex(({ length }) => {
+      if (written < length) return true;
+      written -= length;
+      return false;
+    });
+    left = next === -1 ? [] : [left[next]!.subarray(written), ...left.slice(next + 1)];
+  }
+}
+
 /** Copies cells out, in the order in which they are named. */
 export function gatherCells(
   { positions, keys, values }: FileCells,
   cells: readonly number[],
   layout: KvLayout,
 ): FileCells {
-  const rows = (tensor: Uint8Array, rowBytes: number): Uint8Array => {
-    const copy = new Uint8Array(cells.length * rowBytes);
-    eachRun(cells, (from, to, count) =>
-      copy.set(tensor.subarray(from * rowBytes, (from + count) * rowBytes), to * rowBytes),
-    );
+  const allCells = positions.length;
+  const isWhole = cells.length === allCells && cells.every((cell, index) => cell === index);
+  /** Copies the numbers of cells out of [row][cell]. */
+  const gather = (tensor: Uint8Array, rows: number, bytes: number): Uint8Array => {
+    if (isWhole) return tensor.slice();
+    const copy = new Uint8Array(rows * cells.length * bytes);
+    for (let row = 0; row < rows; row++) {
+      const [source, target] = [row * allCells, row * cells.length];
+      for (let start = 0, end = 0; start < cells.length; start = end) {
+        end = start + 1;
+        while (end < cells.length && cells[end] === cells[start]! + end - start) end++;
+        const from = (source + cells[start]!) * bytes;
+        copy.set(tensor.subarray(from, from + (end - start) * bytes), (target + start) * bytes);
+      }
+    }
     return copy;
   };
+  const { heads, headDimension, valueType, valuesTransposed } = layout;
   return {
     positions: Int32Array.from(cells, (cell) => positions[cell]!),
-    keys: keys.map((tensor) => rows(tensor, keyRowBytes(layout))),
+    keys: keys.map((tensor) => gather(tensor, 1, keyRowBytes(layout))),
     values: values.map((tensor) =>
-      layout.valuesTransposed
-        ? gatherColumns(tensor, positions.length, cells, layout)
-        : rows(tensor, valueRowBytes(layout)),
+      valuesTransposed
+        ? gather(tensor, heads * headDimension, numberBytes(valueType))
+        : gather(tensor, 1, valueRowBytes(layout)),
     ),
   };
-}
-
-/**
- * Copies the values of cells out of those of a layer, [dimension][cell] both, in the order in which they are named.
- * @param allCells their number in the layer
- */
-export function gatherColumns(
-  tensor: Uint8Array,
-  allCells: number,
-  cells: readonly number[],
-  layout: KvLayout,
-): Uint8Array {
-  const bytes = numberBytes(layout.valueType);
-  const copy = new Uint8Array(cells.length * valueRowBytes(layout));
-  for (let row = 0; row < layout.heads * layout.headDimension; row++) {
-    const [source, target] = [row * allCells, row * cells.length];
-    eachRun(cells, (from, to, count) =>
-      copy.set(tensor.subarray((source + from) * bytes, (source + from + count) * bytes), (target + to) * bytes),
-    );
-  }
-  return copy;
-}
-
-/** Calls back for each run of neighbouring cells: the first, its place among those wanted, and the length. */
-export function eachRun(cells: readonly number[], act: (from: number, to: number, count: number) => void): void {
-  for (let start = 0, end = 0; start < cells.length; start = end) {
-    end = start + 1;
-    while (end < cells.length && cells[end] === cells[start]! + end - start) end++;
-    act(cells[start]!, start, end - start);
-  }
 }

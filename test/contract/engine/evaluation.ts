@@ -3,7 +3,7 @@ import { compareScores, probabilityOf } from '../../../src/engine/sequence-score
 import type { Opened } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 
-/** In ln p, with K/V in 16-bit floats. */
+/** In ln p, with KV in 16-bit floats. */
 const ROUNDING = 0.1;
 
 export function evaluationPromises(subject: Subject, opened: Opened): void {

@@ -6,7 +6,7 @@ import type { Subject } from './subjects.ts';
 
 export function firstLayersPromises(subject: Subject, opened: Opened): void {
   test.each([1, 2])(
-    'the first %i have the tokens of the model, and its K/V in these layers bit by bit',
+    'the first %i have the tokens of the model, and its KV in these layers bit by bit',
     async (layers) => {
       const { engine, session, prompts } = opened;
       const first = await engine.firstLayers(layers);
@@ -28,7 +28,7 @@ export function firstLayersPromises(subject: Subject, opened: Opened): void {
     },
   );
 
-  test('with queries, have the K/V below bit by bit, a head for each query head, and other keys in the last layer', async () => {
+  test('with queries, have the KV below bit by bit, a head for each query head, and other keys in the last layer', async () => {
     const { engine, session, prompts } = opened;
     const { layout } = engine.capabilities.cells!;
     const asking = await engine.firstLayers(2, { queries: true });

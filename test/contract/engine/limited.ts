@@ -113,7 +113,7 @@ const subjects: readonly LimitedSubject[] = [
     }),
   },
   {
-    name: 'fake, without K/V',
+    name: 'fake, without KV',
     opener: fake({ cells: false, checkpoints: false, shift: false, probabilities: false }),
     model: () => 'fake',
     capabilities: {

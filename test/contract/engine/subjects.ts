@@ -112,7 +112,7 @@ const ofFake = {
 } as const;
 const withdrawn = 'the fake engine was opened without it';
 
-/** The shipped model, with K/V in the one layout or the other. */
+/** The shipped model, with KV in the one layout or the other. */
 const ofShippedModel = (flashAttention: 'on' | 'off'): Subject =>
   ofLlamaCpp(
     presetModels.model,
@@ -218,7 +218,7 @@ export const subjects: readonly Subject[] = [
     },
   },
   {
-    name: 'fake, without K/V',
+    name: 'fake, without KV',
     opener: fakeAdapter.opener({ cells: false, checkpoints: false, shift: false }),
     ...ofFake,
     capabilities: {
