@@ -11,7 +11,7 @@ import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { readAskedData } from '../../src/data/asked-data.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { scoreTurn } from '../../src/eval/analysis/metrics/scores.ts';
-import { withFetchedModels } from '../../src/eval/run/fetch-models.ts';
+import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';
 import { type Arm, armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import { givenMemories } from '../../src/systems/arms/given-memories.ts';
 import type { BenchSystem } from '../../src/systems/contracts.ts';

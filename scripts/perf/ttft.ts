@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { median } from 'simple-statistics';
-import { armOrder } from '../../src/eval/run/user-run.ts';
+import { armOrder } from '../../src/eval/run/workers/user-run.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
 import { runScript, wholeNumber } from '../run-script.ts';

@@ -4,7 +4,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { composeEngine } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
-import { withFetchedModels } from '../eval/run/fetch-models.ts';
+import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { printable } from '../render/printable.ts';
 import { requireSearching } from '../retrieval/given-retriever.ts';
 import { armHelp } from './arm-help.ts';

@@ -6,7 +6,7 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { flagOf } from '../config/config-options.ts';
 import type { EngineOpener } from '../engine/engine-request.ts';
-import { withFetchedModels } from '../eval/run/fetch-models.ts';
+import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';
 import { padText, wrapText } from '../render/text-width.ts';

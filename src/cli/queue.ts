@@ -7,7 +7,7 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig, SuiteName } from '../config/bench-config.ts';
 import { configOptions } from '../config/config-options.ts';
 import { runsNamed } from '../eval/analysis/stored-results.ts';
-import { mergeShards, type RunPart } from '../eval/run/merge/merge.ts';
+import { mergeShards, type RunPart } from '../eval/run/queue/merge.ts';
 import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
 import { datasetsOf, planRun, unitsOf } from '../eval/run/queue/plan-run.ts';
 import { hashPlan, requireSameVersion, requireUnchanged } from '../eval/run/plan/same-plan.ts';

@@ -7,7 +7,7 @@ import type { RunResults } from '../store/records/results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { BenchHooks } from './run/progress.ts';
 import { memberName } from '../store/run-name.ts';
-import { findResumable, noSuchRun } from './run/run-record.ts';
+import { findResumable, noSuchRun } from './run/plan/run-record.ts';
 import { runWorker, type StartWorker, type WorkerHooks, type WorkerTask } from './run/workers/workers.ts';
 import { openRuns } from './run/open-runs.ts';
 import { runSuite, type SuiteRun } from './run/run-suite.ts';

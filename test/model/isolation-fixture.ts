@@ -7,7 +7,7 @@ import { TransformersEmbedder } from '../../src/models/embedding/transformers-em
 import type { Engine } from '../../src/engine/engine.ts';
 import type { CheckInput } from '../../src/eval/analysis/checks/check.ts';
 import { isolation } from '../../src/eval/analysis/checks/isolation.ts';
-import { probeIsolation, type ProbeOptions } from '../../src/eval/run/isolation-probe.ts';
+import { probeIsolation, type ProbeOptions } from '../../src/eval/run/prove/isolation-probe.ts';
 import type { KvStore } from '../../src/kv/kv-store.ts';
 import type { CheckResult } from '../../src/store/records/results.ts';
 import { MemoryRouter, type MemoryRouterOptions } from '../../src/retrieval/memory-router.ts';

@@ -4,7 +4,7 @@ import { composeEngine } from '../../src/bench/compose.ts';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { modelFiles } from '../../src/models/model-files.ts';
-import { withFetchedModels } from '../../src/eval/run/fetch-models.ts';
+import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';
 import { openSystem } from '../../src/index.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';
 import { TestFolder } from './bench-fixture.ts';

@@ -5,7 +5,7 @@ import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runSuites } from '../../src/eval/bench-run.ts';
-import { mergeShards, type RunPart } from '../../src/eval/run/merge/merge.ts';
+import { mergeShards, type RunPart } from '../../src/eval/run/queue/merge.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';

@@ -7,7 +7,7 @@ import { didYouMean } from '../../base/nearest-name.ts';
 import { readGatingCalibration, requireCalibrationFor } from '../../models/embedding/gating-threshold.ts';
 import type { EngineInspection, EngineOpener } from '../../engine/engine-request.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
-import { runnableArms } from '../../eval/run/arm-obstacles.ts';
+import { runnableArms } from '../../eval/run/plan/arm-obstacles.ts';
 import { BenchParts, openRunRetriever, systemParts } from '../../eval/run/bench-parts.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { likeliestTexts } from '../../eval/run/observe/turn-observer.ts';

@@ -1,7 +1,7 @@
 import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
 import { hashOfIds } from '../../eval/run/observe/hash-of-ids.ts';
 import { firstDifference } from '../../eval/run/observe/turn-observer.ts';
-import { retrievedMemories } from '../../eval/run/turn-writer.ts';
+import { retrievedMemories } from '../../eval/run/observe/turn-writer.ts';
 import { type InspectedTurn, inspectedTurn } from '../../viewer/stored-turn.ts';
 import type { Observed } from '../../store/records/observed.ts';
 import type { Scores } from '../../store/records/scores.ts';

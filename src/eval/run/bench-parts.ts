@@ -15,8 +15,8 @@ import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../../systems/system-parts.ts';
-import { coresOfWorker } from './workers-of-run.ts';
-import { readPreRetrievalFile } from './pre-retrieval-file.ts';
+import { coresOfWorker } from './workers/workers-of-run.ts';
+import { readPreRetrievalFile } from './plan/pre-retrieval-file.ts';
 import type { Suite } from './suite.ts';
 
 /** The two models and the vector index of a run, loaded. */

@@ -1,6 +1,6 @@
 import type { DownloadProgress } from '../../models/hub/hub-file.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
-import type { RunEstimate } from './run-estimate.ts';
+import type { RunEstimate } from './plan/run-estimate.ts';
 import type { ArmDefinition } from '../../systems/arms/arm-definition.ts';
 
 /** Progress of a run: `done` of `total` steps of its phase. */

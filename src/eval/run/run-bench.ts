@@ -8,10 +8,10 @@ import type { Judge } from './judge/judge.ts';
 import type { ObserverParts } from './observe/turn-observer.ts';
 import type { PlanUser } from './plan/plan-users.ts';
 import type { TurnSample } from './prove/turn-sample.ts';
-import type { TurnRecorder } from './record/turn-recorder.ts';
+import type { TurnRecorder } from './observe/turn-recorder.ts';
 import type { RunClock } from './run-clock.ts';
 import type { Suite } from './suite.ts';
-import type { WriterParts } from './turn-writer.ts';
+import type { WriterParts } from './observe/turn-writer.ts';
 import type { Claims } from './workers/claims.ts';
 
 /** An arm with its system and its session, open for the whole run. */

@@ -14,29 +14,29 @@ import { TurnIndexRepository } from '../../store/turn-index/turn-index-repositor
 import { TurnRepository } from '../../store/turn-repository.ts';
 import { resultsOf } from '../analysis/stored-results.ts';
 import { embeddingsOf, openRunRetriever } from './bench-parts.ts';
-import { withFetchedModels } from './fetch-models.ts';
-import { probeBench } from './isolation-probe.ts';
+import { withFetchedModels } from './plan/fetch-models.ts';
+import { probeBench } from './prove/isolation-probe.ts';
 import { openJudge } from './judge/judge.ts';
 import { judgeTurns } from './judge/judge-turns.ts';
 import { plantedVerdicts, withPlantedVerdicts } from './judge/planted-verdicts.ts';
 import { openBench } from './open-bench.ts';
 import { openRuns } from './open-runs.ts';
 import { drawnDatasets, type PlanUser, requireDivisible } from './plan/plan-users.ts';
-import { prepareSuite, type PreparedSuite } from './prepared-suite.ts';
+import { prepareSuite, type PreparedSuite } from './plan/prepared-suite.ts';
 import type { BenchHooks, Progress } from './progress.ts';
-import { cheapestItem, estimateRun } from './run-estimate.ts';
+import { cheapestItem, estimateRun } from './plan/run-estimate.ts';
 import { machineLoad, RunFindings } from './run-findings.ts';
 import { RunLock } from './run-lock.ts';
-import { notesOfRun } from './run-notes.ts';
-import { newRun, resumedConfig } from './run-record.ts';
-import { selfTests } from './self-tests.ts';
+import { notesOfRun } from './plan/run-notes.ts';
+import { newRun, resumedConfig } from './plan/run-record.ts';
+import { selfTests } from './prove/self-tests.ts';
 import { type MeasureContext, type Suite, suiteOptions } from './suite.ts';
 import type { RunBench } from './run-bench.ts';
-import { UserRun, warmUp } from './user-run.ts';
+import { UserRun, warmUp } from './workers/user-run.ts';
 import { RowClaims } from './workers/claims.ts';
 import { runUnits } from './workers/run-units.ts';
 import { type StartWorker, Workers } from './workers/workers.ts';
-import { withWorkers } from './workers-of-run.ts';
+import { withWorkers } from './workers/workers-of-run.ts';
 
 /** One suite under the name of its run. */
 export interface SuiteRun {

@@ -12,7 +12,7 @@ import { quantiles } from '../../analysis/statistics/quantile.ts';
 import { systemParts } from '../bench-parts.ts';
 import { KvFolder } from '../kv-folder.ts';
 import { memoryEntry } from '../memory-entry.ts';
-import { watched } from '../record/watched.ts';
+import { watched } from '../observe/watched.ts';
 import type { ServeContext } from '../suite.ts';
 import { isSaturated, planLoad, playLoad, type PlannedTurn, type ServedTurn } from './load.ts';
 

@@ -7,7 +7,7 @@ import {
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { Observed } from '../../../store/records/observed.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
-import type { RecordedGeneration } from '../record/turn-recorder.ts';
+import type { RecordedGeneration } from './turn-recorder.ts';
 import { hashOfIds } from './hash-of-ids.ts';
 
 /**

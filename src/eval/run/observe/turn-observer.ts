@@ -16,7 +16,7 @@ import type { Observed } from '../../../store/records/observed.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-place.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
-import type { RecordedTurn } from '../record/turn-recorder.ts';
+import type { RecordedTurn } from './turn-recorder.ts';
 import { hashOfIds } from './hash-of-ids.ts';
 import { injectable, type InjectedParts, injectedParts } from './injected-parts.ts';
 import { observedAnswer } from './observed-answer.ts';

@@ -5,7 +5,7 @@ import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
 import type { QueuedPlan } from '../../../store/records/queued-plan.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { placeOfCompute } from '../../analysis/place-of-compute.ts';
-import { describeEnvironment } from '../environment.ts';
+import { describeEnvironment } from './environment.ts';
 import { parseShard, type PlanUser } from './plan-users.ts';
 
 type PlanFacts = Omit<RunRecord, 'id' | 'name' | 'status' | 'probes' | 'startedAt' | 'finishedAt'>;

@@ -9,7 +9,7 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { writeUserRows } from '../../../store/user-rows.ts';
-import { mergeParts, type RunPart } from '../merge/merge.ts';
+import { mergeParts, type RunPart } from './merge.ts';
 import { requireUnchanged } from '../plan/same-plan.ts';
 import { withBooks } from '../run-clock.ts';
 import { rowsOf, unpackedIsolation, unpackedUser, type WorkerState } from './bundles.ts';

@@ -11,13 +11,13 @@ import { type QueuedPlan, queuedPlan } from '../../../store/records/queued-plan.
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { schemaVersion } from '../../../store/records/schema-version.ts';
 import { shownSettings } from '../../analysis/summary/describe-run.ts';
-import { withFetchedModels } from '../fetch-models.ts';
-import { isProbed } from '../isolation-probe.ts';
-import { keptOptions } from '../option-effects.ts';
+import { withFetchedModels } from '../plan/fetch-models.ts';
+import { isProbed } from '../prove/isolation-probe.ts';
+import { keptOptions } from '../plan/option-effects.ts';
 import { requireDivisible } from '../plan/plan-users.ts';
-import { prepareSuite } from '../prepared-suite.ts';
+import { prepareSuite } from '../plan/prepared-suite.ts';
 import type { BenchHooks } from '../progress.ts';
-import { newRun, resumedConfig } from '../run-record.ts';
+import { newRun, resumedConfig } from '../plan/run-record.ts';
 import { type Suite, suiteOptions } from '../suite.ts';
 
 /** The position of the isolation probe among the units of a queue; users have theirs in the plan. */

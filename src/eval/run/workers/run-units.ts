@@ -1,11 +1,11 @@
 import type { CellsSelfTest, IsolationProbe } from '../../../store/records/run-probes.ts';
 import type { WorkerCounts } from '../../../store/records/user-share.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
-import { probeBench } from '../isolation-probe.ts';
+import { probeBench } from '../prove/isolation-probe.ts';
 import { TurnProver } from '../prove/turn-prover.ts';
-import { cheapestItem } from '../run-estimate.ts';
+import { cheapestItem } from '../plan/run-estimate.ts';
 import type { RunBench } from '../run-bench.ts';
-import { UserRun, warmUp } from '../user-run.ts';
+import { UserRun, warmUp } from './user-run.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 
 /** Listeners to the progress of a process. */

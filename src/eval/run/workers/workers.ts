@@ -11,7 +11,7 @@ import { RunRepository } from '../../../store/run-repository.ts';
 import { RunUserRepository } from '../../../store/run-user-repository.ts';
 import { openBench } from '../open-bench.ts';
 import { openRuns } from '../open-runs.ts';
-import { prepareSuite } from '../prepared-suite.ts';
+import { prepareSuite } from '../plan/prepared-suite.ts';
 import type { BenchHooks } from '../progress.ts';
 import type { Suite } from '../suite.ts';
 import { RowClaims } from './claims.ts';

@@ -1,7 +1,7 @@
-import type { Language } from '../../base/language.ts';
-import { product } from '../../base/vectors.ts';
-import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import type { EmbedderProbe } from '../../store/records/run-probes.ts';
+import type { Language } from '../../../base/language.ts';
+import { product } from '../../../base/vectors.ts';
+import type { EmbeddingService } from '../../../models/embedding/embedding-service.ts';
+import type { EmbedderProbe } from '../../../store/records/run-probes.ts';
 
 /** Sentences that mean different things, whatever a model makes of case, marks and length. */
 const SENTENCES: Readonly<Record<Language, readonly string[]>> = {

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
-import type { BenchConfig } from '../../config/bench-config.ts';
-import { BenchError } from '../../base/bench-error.ts';
-import { ownMetrics } from './own-metrics.ts';
-import type { BenchHooks } from './progress.ts';
-import type { Suite } from './suite.ts';
+import type { BenchConfig } from '../../../config/bench-config.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import { ownMetrics } from '../own-metrics.ts';
+import type { BenchHooks } from '../progress.ts';
+import type { Suite } from '../suite.ts';
 
 const AUTO_AT_MOST = 4;
 

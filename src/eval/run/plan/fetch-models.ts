@@ -1,19 +1,19 @@
-import { type BenchConfig, randomModelPrefix } from '../../config/bench-config.ts';
-import { BenchError } from '../../base/bench-error.ts';
-import type { DownloadOptions } from '../../models/hub/hub-file.ts';
-import { defaultPrompt, fallbackAnswerPrefix } from '../../models/prompt-defaults.ts';
+import { type BenchConfig, randomModelPrefix } from '../../../config/bench-config.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import type { DownloadOptions } from '../../../models/hub/hub-file.ts';
+import { defaultPrompt, fallbackAnswerPrefix } from '../../../models/prompt-defaults.ts';
 
-import { fetchModel } from '../../models/fetch-model.ts';
-import { presetModelName } from '../../models/preset-models.ts';
+import { fetchModel } from '../../../models/fetch-model.ts';
+import { presetModelName } from '../../../models/preset-models.ts';
 import {
   type PromptDefaults,
   type LanguageModelEntry,
   languageModelNamed,
   languageModelOfFile,
   languageModels,
-} from '../../models/registry.ts';
-import { localEmbedder } from '../../models/embedding/local-embedder.ts';
-import type { EngineOpener } from '../../engine/engine-request.ts';
+} from '../../../models/registry.ts';
+import { localEmbedder } from '../../../models/embedding/local-embedder.ts';
+import type { EngineOpener } from '../../../engine/engine-request.ts';
 
 /**
  * Turns the names of models into files of this machine, and fills in what the registry says of the language model: its

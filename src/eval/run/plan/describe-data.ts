@@ -1,7 +1,7 @@
-import type { AskedData } from '../../data/asked-data.ts';
-import { type Dataset, type DatasetUser, evidenceIsKnown } from '../../data/dataset.ts';
-import type { DatasetPart, RunDescription } from '../../store/records/results.ts';
-import { drawnDatasets } from './plan/plan-users.ts';
+import type { AskedData } from '../../../data/asked-data.ts';
+import { type Dataset, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
+import type { DatasetPart, RunDescription } from '../../../store/records/results.ts';
+import { drawnDatasets } from './plan-users.ts';
 
 function countBy(names: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};

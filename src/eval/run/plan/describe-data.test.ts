@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DatasetDeclaration } from '../../data/dataset.ts';
+import type { DatasetDeclaration } from '../../../data/dataset.ts';
 import { dataNotes, describeData } from './describe-data.ts';
 
 const profile = { language: 'en', unknownAnswer: '?' } as const;

@@ -1,30 +1,30 @@
 import { join } from 'node:path';
-import type { BenchConfig } from '../../config/bench-config.ts';
-import { type AskedData, readAskedData } from '../../data/asked-data.ts';
-import type { DatasetUser } from '../../data/dataset.ts';
-import { writeText } from '../../data/write-lines.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { EngineInspection, EngineOpener } from '../../engine/engine-request.ts';
+import type { BenchConfig } from '../../../config/bench-config.ts';
+import { type AskedData, readAskedData } from '../../../data/asked-data.ts';
+import type { DatasetUser } from '../../../data/dataset.ts';
+import { writeText } from '../../../data/write-lines.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import type { EngineInspection, EngineOpener } from '../../../engine/engine-request.ts';
 import {
   type GatingCalibration,
   readGatingCalibration,
   requireCalibrationFor,
-} from '../../models/embedding/gating-threshold.ts';
-import type { ArmNotRun } from '../../store/records/results.ts';
-import type { RunRecord } from '../../store/records/run-record.ts';
-import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
-import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
-import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
-import { requirePrimary } from '../analysis/metrics/run-metrics.ts';
+} from '../../../models/embedding/gating-threshold.ts';
+import type { ArmNotRun } from '../../../store/records/results.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import { type Arm, armRegistry } from '../../../systems/arms/arm-registry.ts';
+import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
+import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts';
+import { requirePrimary } from '../../analysis/metrics/run-metrics.ts';
 import { armsOfSuite, armsWithForms, requireMeasurable, runnableArms } from './arm-obstacles.ts';
-import { BenchParts, promptRules } from './bench-parts.ts';
+import { BenchParts, promptRules } from '../bench-parts.ts';
 import { requireFittingQueries, requireFittingSinks } from './fitting-prompts.ts';
-import { KvFolder } from './kv-folder.ts';
-import { drawUsers, shardUsers } from './plan/plan-users.ts';
-import type { BenchHooks } from './progress.ts';
+import { KvFolder } from '../kv-folder.ts';
+import { drawUsers, shardUsers } from './plan-users.ts';
+import type { BenchHooks } from '../progress.ts';
 import { checkSame } from './run-record.ts';
-import type { Suite } from './suite.ts';
-import { withoutIdleWorkers } from './workers-of-run.ts';
+import type { Suite } from '../suite.ts';
+import { withoutIdleWorkers } from '../workers/workers-of-run.ts';
 
 /** A suite, and the run that is made of it. */
 interface SuiteToPrepare {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DatasetUser } from '../../data/dataset.ts';
+import type { DatasetUser } from '../../../data/dataset.ts';
 import { cheapestItem, estimateRun, type WarmUp } from './run-estimate.ts';
 
 /** A user with so many memories of 50 characters, and so many questions about all of them. */

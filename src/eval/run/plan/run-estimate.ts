@@ -1,7 +1,7 @@
-import type { ArmTraits } from '../../store/records/arm-traits.ts';
-import { type DatasetItem, type DatasetUser, visibleMemories } from '../../data/dataset.ts';
-import { takesItem } from './plan/plan-users.ts';
-import { probeTurns } from './isolation-probe.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import { type DatasetItem, type DatasetUser, visibleMemories } from '../../../data/dataset.ts';
+import { takesItem } from './plan-users.ts';
+import { probeTurns } from '../prove/isolation-probe.ts';
 
 /** The rest of a run, and about how long it takes. */
 export interface RunEstimate {

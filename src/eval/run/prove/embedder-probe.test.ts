@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { checkInput } from '../../../test/fixtures/check-input.ts';
-import { presetModels } from '../../models/preset-models.ts';
-import type { Embedder } from '../../models/embedding/embedder.ts';
-import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
-import type { CheckResult } from '../../store/records/results.ts';
-import { decideChecks } from '../analysis/checks/decide-checks.ts';
+import { checkInput } from '../../../../test/fixtures/check-input.ts';
+import { presetModels } from '../../../models/preset-models.ts';
+import type { Embedder } from '../../../models/embedding/embedder.ts';
+import { EmbeddingService } from '../../../models/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../../models/embedding/transformers-embedder.ts';
+import type { CheckResult } from '../../../store/records/results.ts';
+import { decideChecks } from '../../analysis/checks/decide-checks.ts';
 import { probeEmbedder } from './embedder-probe.ts';
 
 const honest = TransformersEmbedder.open(presetModels.embedder);

@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib';
-import type { Language } from '../../base/language.ts';
-import { SeededRandom } from '../../base/seeded-random.ts';
-import { shippedDatasets } from '../../config/shipped-datasets.ts';
-import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
-import { containsTokens } from '../../data/normalise.ts';
-import { readDataset } from '../../data/reader.ts';
-import type { MemorySearchResult } from '../../retrieval/retriever.ts';
+import type { Language } from '../../../base/language.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
+import { shippedDatasets } from '../../../config/shipped-datasets.ts';
+import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
+import { containsTokens } from '../../../data/normalise.ts';
+import { readDataset } from '../../../data/reader.ts';
+import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 
 /**
  * The memories that the negative control shows: for each retrieved memory a drawn one of another user in the same language, a

@@ -1,11 +1,11 @@
-import type { GatingCalibration } from '../../models/embedding/gating-threshold.ts';
-import type { RunRecord } from '../../store/records/run-record.ts';
-import { kernelChoice } from '../../kv/kernels.ts';
-import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
-import { storesTexts } from '../analysis/texts/withheld-texts.ts';
-import type { BenchParts } from './bench-parts.ts';
+import type { GatingCalibration } from '../../../models/embedding/gating-threshold.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import { kernelChoice } from '../../../kv/kernels.ts';
+import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
+import { storesTexts } from '../../analysis/texts/withheld-texts.ts';
+import type { BenchParts } from '../bench-parts.ts';
 import { dataNotes } from './describe-data.ts';
-import type { KvFolder } from './kv-folder.ts';
+import type { KvFolder } from '../kv-folder.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
 
 /** Notes that a reader of a run must see, known before its first turn. */

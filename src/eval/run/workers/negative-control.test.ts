@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readAskedData } from '../../data/asked-data.ts';
+import { readAskedData } from '../../../data/asked-data.ts';
 import { controlMemories, controlUsers } from './negative-control.ts';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 
 test('the control is shown memories of another user, in the language of the one who asks', async () => {
   const files = ['datasets/recall-en.jsonl', 'test/fixtures/hand-zh.jsonl'].map((file) => join(root, file));

@@ -1,30 +1,30 @@
-import { BenchError } from '../../base/bench-error.ts';
-import { SeededRandom } from '../../base/seeded-random.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
 import {
   type DatasetItem,
   type DatasetMemory,
   type DatasetUser,
   indexChanges,
   visibleMemories,
-} from '../../data/dataset.ts';
-import { profileOf } from '../../data/user-language.ts';
-import type { MemorySearchResult } from '../../retrieval/retriever.ts';
-import type { HistoryMessage } from '../../store/records/prompt-info.ts';
-import type { Scores } from '../../store/records/scores.ts';
-import type { Arm } from '../../systems/arms/arm-registry.ts';
-import { givenMemories, type MemorySources } from '../../systems/arms/given-memories.ts';
-import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
-import { isPreference } from '../../systems/prompt/placement.ts';
-import { scoreTurn } from '../analysis/metrics/scores.ts';
-import { memoryEntry } from './memory-entry.ts';
+} from '../../../data/dataset.ts';
+import { profileOf } from '../../../data/user-language.ts';
+import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
+import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
+import type { Scores } from '../../../store/records/scores.ts';
+import type { Arm } from '../../../systems/arms/arm-registry.ts';
+import { givenMemories, type MemorySources } from '../../../systems/arms/given-memories.ts';
+import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
+import { isPreference } from '../../../systems/prompt/placement.ts';
+import { scoreTurn } from '../../analysis/metrics/scores.ts';
+import { memoryEntry } from '../memory-entry.ts';
 import { controlMemories } from './negative-control.ts';
-import { type AnsweredInSession, TurnObserver } from './observe/turn-observer.ts';
-import type { OpenArm, RunBench } from './run-bench.ts';
-import { type PlanUser, takesItem } from './plan/plan-users.ts';
-import type { TurnProver } from './prove/turn-prover.ts';
-import { measuredResponse } from './record/turn-recorder.ts';
-import type { WarmTurn, WarmUp } from './run-estimate.ts';
-import { sessionIdOf, type TurnOutcome, TurnWriter } from './turn-writer.ts';
+import { type AnsweredInSession, TurnObserver } from '../observe/turn-observer.ts';
+import type { OpenArm, RunBench } from '../run-bench.ts';
+import { type PlanUser, takesItem } from '../plan/plan-users.ts';
+import type { TurnProver } from '../prove/turn-prover.ts';
+import { measuredResponse } from '../observe/turn-recorder.ts';
+import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
+import { sessionIdOf, type TurnOutcome, TurnWriter } from '../observe/turn-writer.ts';
 
 /** Consecutive turns without a reachable engine that end the run, which can be resumed. */
 const UNREACHED_AT_MOST = 2;

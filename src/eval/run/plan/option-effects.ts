@@ -1,4 +1,4 @@
-import type { BenchConfig } from '../../config/bench-config.ts';
+import type { BenchConfig } from '../../../config/bench-config.ts';
 
 /**
  * The part that an option has in the numbers of a run, and so in going on with it: `kept` goes on with the value that the run

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { storeRun } from '../../../test/fixtures/stored-runs.ts';
-import { smallConfig, TestFolder } from '../../../test/model/bench-fixture.ts';
-import { benchConfigSchema, engineOptionNames, enginePlaceNames } from '../../config/bench-config.ts';
-import { openDatabase } from '../../store/database.ts';
+import { storeRun } from '../../../../test/fixtures/stored-runs.ts';
+import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts';
+import { benchConfigSchema, engineOptionNames, enginePlaceNames } from '../../../config/bench-config.ts';
+import { openDatabase } from '../../../store/database.ts';
 import { optionEffects } from './option-effects.ts';
 import { resumedConfig } from './run-record.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { storeRun } from '../../../test/fixtures/stored-runs.ts';
-import { smallConfig, TestFolder } from '../../../test/model/bench-fixture.ts';
-import { languageModelNamed } from '../../models/registry.ts';
-import { openDatabase } from '../../store/database.ts';
+import { storeRun } from '../../../../test/fixtures/stored-runs.ts';
+import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts';
+import { languageModelNamed } from '../../../models/registry.ts';
+import { openDatabase } from '../../../store/database.ts';
 import { resumedConfig } from './run-record.ts';
 
 test('a run goes on with the data sets that it began with, one or several', () => {

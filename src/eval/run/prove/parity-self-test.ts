@@ -1,8 +1,8 @@
-import type { CallOptions } from '../../engine/engine-session.ts';
-import type { Engine } from '../../engine/engine.ts';
-import { compareScores, type ScoreDifference, type SequenceScore } from '../../engine/sequence-score.ts';
-import type { TokenId } from '../../engine/token-id.ts';
-import type { ParitySelfTest } from '../../store/records/run-probes.ts';
+import type { CallOptions } from '../../../engine/engine-session.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import { compareScores, type ScoreDifference, type SequenceScore } from '../../../engine/sequence-score.ts';
+import type { TokenId } from '../../../engine/token-id.ts';
+import type { ParitySelfTest } from '../../../store/records/run-probes.ts';
 
 /** A prompt, and the continuation that is scored behind it. */
 export interface ContinuedPrompt {

@@ -1,19 +1,19 @@
-import type { DatasetItem, DatasetMemory, DatasetUser } from '../../data/dataset.ts';
-import type { BenchDatabase } from '../../store/database.ts';
-import type { Observed } from '../../store/records/observed.ts';
-import type { RetrievedMemory } from '../../store/records/retrieval-record.ts';
-import type { Scores } from '../../store/records/scores.ts';
-import type { AnsweredTurn, ItemRecord, TurnKey, TurnRecord } from '../../store/records/turn-record.ts';
-import { TurnRepository } from '../../store/turn-repository.ts';
-import type { Arm } from '../../systems/arms/arm-registry.ts';
-import type { ChatRequest, ChatResponse } from '../../systems/contracts.ts';
-import { type DatabaseConversationLog, logEntry } from '../../systems/conversation-log.ts';
-import type { MetricDefinition } from '../analysis/metrics/metric-definition.ts';
-import { checkedValue } from '../analysis/metrics/registered-metrics.ts';
-import { promptFacts } from '../analysis/prompt-facts.ts';
-import { turnWithoutTexts } from '../analysis/texts/turn-without-texts.ts';
-import type { TokenPieces } from './observe/token-pieces.ts';
-import type { Claims } from './workers/claims.ts';
+import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
+import type { BenchDatabase } from '../../../store/database.ts';
+import type { Observed } from '../../../store/records/observed.ts';
+import type { RetrievedMemory } from '../../../store/records/retrieval-record.ts';
+import type { Scores } from '../../../store/records/scores.ts';
+import type { AnsweredTurn, ItemRecord, TurnKey, TurnRecord } from '../../../store/records/turn-record.ts';
+import { TurnRepository } from '../../../store/turn-repository.ts';
+import type { Arm } from '../../../systems/arms/arm-registry.ts';
+import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
+import { type DatabaseConversationLog, logEntry } from '../../../systems/conversation-log.ts';
+import type { MetricDefinition } from '../../analysis/metrics/metric-definition.ts';
+import { checkedValue } from '../../analysis/metrics/registered-metrics.ts';
+import { promptFacts } from '../../analysis/prompt-facts.ts';
+import { turnWithoutTexts } from '../../analysis/texts/turn-without-texts.ts';
+import type { TokenPieces } from './token-pieces.ts';
+import type { Claims } from '../workers/claims.ts';
 
 /** A turn before it is written: answered and observed, or failed. */
 export type TurnOutcome =

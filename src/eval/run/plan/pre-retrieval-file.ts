@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { parse as parseYaml } from 'yaml';
-import type { BenchConfig } from '../../config/bench-config.ts';
-import { BenchError } from '../../base/bench-error.ts';
+import type { BenchConfig } from '../../../config/bench-config.ts';
+import { BenchError } from '../../../base/bench-error.ts';
 import {
   readPreRetrievalConfig,
   type ReadPreRetrievalConfig,
-} from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+} from '../../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 
 /**
  * How questions are prepared: what `--pre-retrieval` says, else the defaults.

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { grammars } from '../../base/grammar.ts';
-import { SeededRandom } from '../../base/seeded-random.ts';
-import { drawPreference, factKey, statement, USER, valueOf } from '../../data/generators/relations.ts';
-import { containsTokens } from '../../data/normalise.ts';
-import type { CallOptions } from '../../engine/engine-session.ts';
-import type { Engine } from '../../engine/engine.ts';
-import { meterDifference } from '../../engine/token-meter.ts';
-import type { ArmTraits } from '../../store/records/arm-traits.ts';
-import type { ArmIsolation, IsolationProbe } from '../../store/records/run-probes.ts';
-import { SessionRepository } from '../../store/session-repository.ts';
-import type { BenchSystem, ChatRequest } from '../../systems/contracts.ts';
-import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
-import type { RunBench } from './run-bench.ts';
+import { grammars } from '../../../base/grammar.ts';
+import { SeededRandom } from '../../../base/seeded-random.ts';
+import { drawPreference, factKey, statement, USER, valueOf } from '../../../data/generators/relations.ts';
+import { containsTokens } from '../../../data/normalise.ts';
+import type { CallOptions } from '../../../engine/engine-session.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import { meterDifference } from '../../../engine/token-meter.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { ArmIsolation, IsolationProbe } from '../../../store/records/run-probes.ts';
+import { SessionRepository } from '../../../store/session-repository.ts';
+import type { BenchSystem, ChatRequest } from '../../../systems/contracts.ts';
+import type { MemoryKeeper } from '../../../systems/memory-keeper.ts';
+import type { RunBench } from '../run-bench.ts';
 
 /** Canaries speak English, whatever language the run is in. */
 const grammar = grammars.en;
