@@ -82,6 +82,7 @@ export type {
   RetrievedMemories,
   SearchOptions,
   SystemStats,
+  TurnTrace,
 } from './systems/contracts.ts';
 export { DatabaseConversationLog, type ConversationLog, type LogEntry } from './systems/conversation-log.ts';
 export { DKISystem, type DKISystemParts } from './systems/dki-system.ts';
@@ -91,7 +92,6 @@ export type { JoinRecipe } from './systems/prefill/join-recipe.ts';
 export type { Prefilled, PrefillStrategy, TurnContext } from './systems/prefill/prefill-strategy.ts';
 export { RAGSystem, type RAGSystemParts } from './systems/rag-system.ts';
 export type { OpenEngine, SystemParts } from './systems/system-parts.ts';
-export type { TurnTrace } from './systems/turn-trace.ts';
 
 export { readDataset } from './data/reader.ts';
 export type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './data/dataset.ts';

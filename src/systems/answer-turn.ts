@@ -1,11 +1,14 @@
-import { meterDifference } from '../engine/token-meter.ts';
+import type { Generation, GenerationLimits } from '../engine/engine-session.ts';
+import { meterDifference, type TokenMeter } from '../engine/token-meter.ts';
 import type { PromptSegment } from '../store/records/prompt-info.ts';
-import type { PrefillRecord } from '../store/records/prefill-record.ts';
+import type { Timings } from '../store/records/timings.ts';
+import type { TokenCounts } from '../store/records/token-counts.ts';
 import { selectedByModel, type TurnAccount } from '../store/records/turn-account.ts';
-import type { ChatRequest, ChatResponse, RetrievedMemories } from './contracts.ts';
+import type { AnswerRecord } from '../store/records/turn-record.ts';
+import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './contracts.ts';
 import { type LogEntry, logEntry } from './conversation-log.ts';
-import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
+import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { answerPrefixBy, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './prompt/build-prompt.ts';
 import type { PromptForm } from './prompt/prompt-form.ts';
@@ -13,9 +16,6 @@ import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import { systemPromptFor } from './prompt/system-prompt.ts';
 import { shownMemories } from './retrieve.ts';
 import type { OpenEngine, SystemParts } from './system-parts.ts';
-import { answerLimits, answerRecordOf, openingOf, withReserveWarning } from './turn-answer.ts';
-import { countTokens, timed, timingsOf } from './turn-costs.ts';
-import type { TurnTrace } from './turn-trace.ts';
 
 /** A system's own parts; two systems differ in `retrieve`, `openStrategy` and what they log. */
 export interface TurnParts extends SystemParts {
@@ -32,7 +32,7 @@ export interface TurnParts extends SystemParts {
   readonly action: LogEntry['action'];
 }
 
-/** An engine, a session that is this turn's alone, and what a system opened for them. */
+/** An engine, a session that only this turn uses, and what a system opened for them. */
 export interface OpenTurn extends OpenEngine {
   readonly form: PromptForm;
   readonly strategy: PrefillStrategy;
@@ -41,73 +41,78 @@ export interface OpenTurn extends OpenEngine {
 /** Work done ahead of turns, since the last one. */
 export type Ahead = NonNullable<TurnAccount['ahead']>;
 
-/** Makes one turn: retrieve → build the prompt → prefill → generate → respond → log. */
+const DEFAULT_NEW_TOKENS = 48;
+
+/** Makes one turn: retrieve → gate → build the prompt → prefill → generate → store KV → log. */
 export async function answerTurn(
-  opened: OpenTurn,
+  { engine, session, form, strategy }: OpenTurn,
   parts: TurnParts,
   request: ChatRequest,
   ahead: Ahead | undefined,
 ): Promise<ChatResponse> {
-  const { engine, session, form, strategy } = opened;
-  const historyStart = performance.now();
-  const history = historyOf(request, parts);
-  const historyMs = performance.now() - historyStart;
+  const signal = request.signal === undefined ? {} : { signal: request.signal };
+  const lap = stopwatch();
+  const history =
+    request.includeHistory === false ? [] : (request.history ?? parts.log?.history(request.sessionId) ?? []);
+  const historyMs = lap();
   const retrieved = await parts.retrieve(request, history);
   const meterBefore = await session.meter();
-  const rules = rulesOf(opened, parts);
+  const { contextTokens, cellTokens } = engine.info;
+  const cells = parts.fillsCells === true ? { cellTokens } : {};
+  const rules: PromptRules = { ...parts.rules, windowTokens: contextTokens, ...cells };
   const systemPrompt = systemPromptFor(request, rules);
   const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix);
+  const { query, maxHistoryTurns: historyTurns } = request;
   // Each turn pays for tokenising its own prompt.
   const tokenizer = new PromptTokenizer(engine);
-  const gateStart = performance.now();
-  const gated = await parts.gate?.(
-    session,
-    retrieved.memories,
-    async () => {
-      const bare = { query: request.query, systemPrompt, memories: [], history: [], answerPrefix };
-      return (await buildPrompt(bare, rules, tokenizer, form)).tokenIds;
-    },
-    signalOf(request),
-  );
-  const assembleStart = performance.now();
-  const gateMs = gated === undefined ? 0 : assembleStart - gateStart;
+  lap();
+  const bareTokens = async (): Promise<readonly number[]> => {
+    const bare = { query, systemPrompt, memories: [], history: [], answerPrefix };
+    return (await buildPrompt(bare, rules, tokenizer, form)).tokenIds;
+  };
+  const gated = await parts.gate?.(session, retrieved.memories, bareTokens, signal);
+  const gateMs = gated === undefined ? 0 : lap();
   const memories = gated?.inject === false ? [] : shownMemories(retrieved, rules);
-  const historyTurns = request.maxHistoryTurns === undefined ? {} : { historyTurns: request.maxHistoryTurns };
-  const content = { query: request.query, systemPrompt, memories, history, ...historyTurns, answerPrefix };
+  const content = {
+    query,
+    systemPrompt,
+    memories,
+    history,
+    ...(historyTurns === undefined ? {} : { historyTurns }),
+    answerPrefix,
+  };
   const prompt = withReserveWarning(await buildPrompt(content, rules, tokenizer, form), request.maxNewTokens);
   prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
-  const assemble = historyMs + performance.now() - assembleStart;
+  const before = { retrieve: retrieved.elapsedMs, gate: gateMs, assemble: historyMs + lap() };
 
-  const prefillStart = performance.now();
   const alpha = (parts.alpha ?? 1) * (gated?.alpha ?? 1);
-  const prefilled = await strategy.prefill(prompt, {
-    session,
-    userId: request.userId ?? '',
-    alpha,
-    ...signalOf(request),
-  });
+  const prefilled = await strategy.prefill(prompt, { session, userId: request.userId ?? '', alpha, ...signal });
   const prefixPositions = session.tokens.length;
   const limits = answerLimits(form, prompt.info.budget.reserveTokens, { ...request, answerPrefix });
-  const generation = await session.generate(prefilled.suffix, limits, signalOf(request));
-  const sessionTokens = session.tokens.slice(0, cellsOf(prefilled, prompt));
-  const kept = await timed(prefilled.keep);
-  const after = { keepMs: kept.ms, answerMs: performance.now() - prefillStart };
-  const timings = timingsOf({ retrieve: retrieved.elapsedMs, gate: gateMs, assemble }, prefilled, generation, after);
+  const generation = await session.generate(prefilled.suffix, limits, signal);
+  const sessionTokens = session.tokens.slice(0, countCells(prefilled, prompt));
+  const untilAnswerMs = lap();
+  const keptBytes = await prefilled.keep?.();
+  const keepMs = prefilled.keep === undefined ? 0 : lap();
+  const timings = turnTimings(before, prefilled, generation, { keepMs, answerMs: untilAnswerMs + keepMs });
   const metered = meterDifference(await session.meter(), meterBefore);
-  const account = accountOf(prefilled, prompt, gated, ahead);
+  const account = turnAccount(prefilled, prompt, gated, ahead);
   const tokens = countTokens(prompt, account, metered, generation);
   const trace: TurnTrace = {
     retrieved: retrieved.memories,
     retrieval: retrieved.record,
     ...(retrieved.summary === undefined ? {} : { summary: retrieved.summary.text }),
-    prefill: recordWith(prefilled.record, kept.value),
+    prefill:
+      prefilled.record === null || keptBytes === undefined
+        ? prefilled.record
+        : { ...prefilled.record, sizeBytes: keptBytes },
     account,
     gating: gated?.details ?? null,
     suffix: prefilled.suffix,
-    opening: openingOf(form, answerPrefix, prompt),
+    opening: answerOpening(form, answerPrefix, prompt),
     prefixPositions,
     sessionTokens,
-    answer: answerRecordOf(generation, answerPrefix),
+    answer: answerRecord(generation, answerPrefix),
   };
   const response: ChatResponse = {
     text: withPrefix(answerPrefix, generation.text),
@@ -116,7 +121,7 @@ export async function answerTurn(
     inputTokens: prompt.tokenIds.length,
     outputTokens: tokens.generated,
     metadata: { injectionMode: parts.injectionMode },
-    promptInfo: { ...prompt.info, segments: withOrigins(prompt, injectedTokens(prompt, prefilled)) },
+    promptInfo: { ...prompt.info, segments: withOrigins(prompt, prefilled) },
     timings,
     tokens,
     trace,
@@ -125,17 +130,35 @@ export async function answerTurn(
   return response;
 }
 
-function historyOf(request: ChatRequest, { log }: TurnParts): NonNullable<ChatRequest['history']> {
-  if (request.includeHistory === false) return [];
-  return request.history ?? log?.history(request.sessionId) ?? [];
+/** Each call gives the milliseconds since the last one. */
+function stopwatch(): () => number {
+  let last = performance.now();
+  return () => {
+    const before = last;
+    last = performance.now();
+    return last - before;
+  };
 }
 
-function rulesOf({ engine }: OpenEngine, { rules, fillsCells = false }: TurnParts): PromptRules {
-  const { contextTokens, cellTokens } = engine.info;
-  return { ...rules, windowTokens: contextTokens, ...(fillsCells ? { cellTokens } : {}) };
+function turnTimings(
+  before: Pick<Timings, 'retrieve' | 'gate' | 'assemble'>,
+  { kvLoadMs, kvComputeMs }: Prefilled,
+  { firstTokenMs, decodeMs }: Generation,
+  { keepMs, answerMs }: { readonly keepMs: number; readonly answerMs: number },
+): Timings {
+  const beforeMs = before.retrieve + before.gate + before.assemble;
+  return {
+    ...before,
+    kvLoad: kvLoadMs,
+    kvCompute: kvComputeMs + keepMs,
+    prefill: firstTokenMs,
+    firstToken: beforeMs + kvLoadMs + kvComputeMs + firstTokenMs,
+    decode: decodeMs,
+    total: beforeMs + answerMs,
+  };
 }
 
-function accountOf(
+function turnAccount(
   prefilled: Prefilled,
   prompt: BuiltPrompt,
   gated: GateDecision | undefined,
@@ -148,34 +171,86 @@ function accountOf(
     ...account,
     gate,
     evaluated: suffix.length - found + account.built + account.recomputed + selectedByModel(account) + gate,
-    sharesPositions: account.positions < cellsOf(prefilled, prompt),
+    sharesPositions: account.positions < countCells(prefilled, prompt),
     ...(ahead === undefined ? {} : { ahead }),
   };
 }
 
-/** A cell a token, evicted or not, and those of shared tokens, which stand in no prompt. */
-function cellsOf({ account, suffix }: Prefilled, { tokenIds }: BuiltPrompt): number {
+/** A cell a token, evicted or not, and those of shared tokens, which are not in the prompt. */
+function countCells({ account, suffix }: Prefilled, { tokenIds }: BuiltPrompt): number {
   return Math.max(tokenIds.length, account.resident + suffix.length);
 }
 
-/** A record with the bytes of what was kept behind the answer. */
-function recordWith(record: PrefillRecord | null, sizeBytes: number | undefined): PrefillRecord | null {
-  return record === null || sizeBytes === undefined ? record : { ...record, sizeBytes };
+function countTokens(
+  prompt: BuiltPrompt,
+  { cache, resident, positions }: TurnAccount,
+  { evaluated }: TokenMeter,
+  { tokens }: Generation,
+): TokenCounts {
+  const injected = cache === 'bypass' ? 0 : prompt.prefixTokens;
+  return {
+    prompt: prompt.tokenIds.length - injected,
+    kvResident: resident,
+    evaluated: evaluated ?? Number.NaN,
+    generated: tokens.length,
+    positions,
+  };
 }
 
-function signalOf({ signal }: ChatRequest): { readonly signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
-}
-
-/** Tokens of the prompt whose KV was injected, or found in a cache of text. */
-function injectedTokens({ prefixTokens }: BuiltPrompt, { record, account }: Prefilled): number {
-  return record === null ? account.resident : prefixTokens;
-}
-
-function withOrigins(prompt: BuiltPrompt, injected: number): PromptSegment[] {
+/** Marks the segments whose KV was injected, or found in a cache of text. */
+function withOrigins(prompt: BuiltPrompt, { record, account }: Prefilled): PromptSegment[] {
+  const injected = record === null ? account.resident : prompt.prefixTokens;
   let end = 0;
   return prompt.info.segments.map((segment) => {
     end += segment.tokenIds.length;
     return end <= injected ? { ...segment, origin: 'injected' } : segment;
   });
+}
+
+/** An answer ends after one sentence, after 48 tokens by default, and within the reserve. */
+export function answerLimits(
+  { stopTexts }: Pick<PromptForm, 'stopTexts'>,
+  reserveTokens: number,
+  request: Pick<ChatRequest, 'maxNewTokens' | 'temperature' | 'onText' | 'answerPrefix'> = {},
+): GenerationLimits {
+  const { maxNewTokens, temperature = 0, onText, answerPrefix = '' } = request;
+  return {
+    maxTokens: Math.min(maxNewTokens ?? DEFAULT_NEW_TOKENS, reserveTokens),
+    stopTexts,
+    oneSentence: true,
+    temperature,
+    ...(onText === undefined
+      ? {}
+      : { onToken: (id, text) => (id === null ? undefined : onText(withPrefix(answerPrefix, text))) }),
+  };
+}
+
+/** Adds a warning where more new tokens are requested than the budget reserves. */
+function withReserveWarning(prompt: BuiltPrompt, maxNewTokens: number | undefined): BuiltPrompt {
+  const { budget } = prompt.info;
+  const { reserveTokens } = budget;
+  if (maxNewTokens === undefined || maxNewTokens <= reserveTokens) return prompt;
+  const warning = `maxNewTokens ${maxNewTokens} is above the reserve: the answer ends after ${reserveTokens} tokens`;
+  return { ...prompt, info: { ...prompt.info, budget: { ...budget, warnings: [...budget.warnings, warning] } } };
+}
+
+/** How the prompt opens the answer: with the prefix as its last segment, where there is one. */
+export function answerOpening(
+  { name }: Pick<PromptForm, 'name'>,
+  prefix: string,
+  { info }: BuiltPrompt,
+): TurnTrace['opening'] {
+  const last = info.segments.at(-1);
+  return { form: name, prefix, prefixTokens: last?.role === 'answerPrefix' ? last.tokenIds.length : 0 };
+}
+
+/** An answer as it is stored; its prefix with the white space that separates the two. */
+export function answerRecord({ text, tokens, stop, thoughtTokens }: Generation, prefix: string): AnswerRecord {
+  return {
+    text,
+    tokenIds: tokens,
+    stop,
+    ...(prefix === '' ? {} : { prefix: withPrefix(prefix, text).slice(0, -text.length || undefined) }),
+    ...(thoughtTokens === 0 ? {} : { thoughtTokens }),
+  };
 }

@@ -1,12 +1,16 @@
 import type { Language } from '../base/language.ts';
 import type { CallOptions } from '../engine/engine-session.ts';
+import type { TokenId } from '../engine/token-id.ts';
 import type { MemorySearchResult, Retrieval, RetrievalSummary } from '../retrieval/retriever.ts';
 import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts';
+import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { RetrievalRecord } from '../store/records/retrieval-record.ts';
 import type { Timings } from '../store/records/timings.ts';
 import type { TokenCounts } from '../store/records/token-counts.ts';
+import type { TurnAccount } from '../store/records/turn-account.ts';
+import type { AnswerRecord } from '../store/records/turn-record.ts';
+import type { AnswerOpening } from './prompt/answer-place.ts';
 import type { MemoryText } from './prompt/memory-lines.ts';
-import type { TurnTrace } from './turn-trace.ts';
 
 /**
  * A system that answers its users with the help of memories. Any number of calls may be made at once: turns that find no
@@ -128,6 +132,28 @@ export interface ChatResponse {
   readonly tokens: TokenCounts;
   /** The turn as the system made it: claims that the runner compares with its own observations. */
   readonly trace: TurnTrace;
+}
+
+/** One turn as its system made it. */
+export interface TurnTrace {
+  /** Best first, before selection. */
+  readonly retrieved: readonly MemorySearchResult[];
+  readonly retrieval: RetrievalRecord | null;
+  /** Text of the retriever's own summary; missing where it made none. */
+  readonly summary?: string;
+  readonly prefill: PrefillRecord | null;
+  readonly account: TurnAccount;
+  /** The factors of the gate; null without one. */
+  readonly gating: Readonly<Record<string, unknown>> | null;
+  /** The tokens that were evaluated behind the prefix: the end of the prompt. */
+  readonly suffix: readonly TokenId[];
+  /** The way in which the prompt opens the answer: its form, and the prefix that the model was given. */
+  readonly opening: AnswerOpening;
+  /** Positions of the session in front of the suffix: where scoring begins again. */
+  readonly prefixPositions: number;
+  /** The prompt's tokens, as the session holds them after the turn. */
+  readonly sessionTokens: readonly TokenId[];
+  readonly answer: AnswerRecord;
 }
 
 /** Counts and settings of a system, for people to read. */

@@ -3,7 +3,7 @@ import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts'
 import { realEngine } from '../../../test/fixtures/engines.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
-import { openingOf } from '../turn-answer.ts';
+import { answerOpening } from '../answer-turn.ts';
 import { answerPlaces } from './answer-place.ts';
 import { buildPrompt, type BuiltPrompt, type PromptRules } from './build-prompt.ts';
 import { promptFormOf } from './chat-form.ts';
@@ -30,7 +30,7 @@ describe.each([
       };
       const prompt = await buildPrompt(parts, { ...rules, ...content }, new PromptTokenizer(engine), form);
       const suffix = prompt.tokenIds.slice(prompt.prefixTokens);
-      return { prompt, trace: { suffix, opening: openingOf(form, answerPrefix, prompt) } };
+      return { prompt, trace: { suffix, opening: answerOpening(form, answerPrefix, prompt) } };
     }
     const texts = ({ info }: BuiltPrompt): string[] => info.segments.map(({ text }) => text);
 

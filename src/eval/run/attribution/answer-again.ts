@@ -5,7 +5,7 @@ import type { EngineSession } from '../../../engine/engine-session.ts';
 import { likeliestTokens } from '../../../engine/sequence-score.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { promptFormOf } from '../../../systems/prompt/chat-form.ts';
-import { answerLimits } from '../../../systems/turn-answer.ts';
+import { answerLimits } from '../../../systems/answer-turn.ts';
 import { likeliestTexts } from '../observe/turn-observer.ts';
 import type { StoredSequence } from './stored-sequence.ts';
 import type { TurnReplay } from './turn-replay.ts';

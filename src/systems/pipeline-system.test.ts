@@ -11,7 +11,7 @@ import type { ChatRequest } from './contracts.ts';
 import { DatabaseConversationLog } from './conversation-log.ts';
 import { RAGSystem } from './rag-system.ts';
 import type { OpenEngine, SystemParts } from './system-parts.ts';
-import { answerLimits, answerRecordOf } from './turn-answer.ts';
+import { answerLimits, answerRecord } from './answer-turn.ts';
 
 let opened: OpenEngine;
 let database: BenchDatabase;
@@ -224,11 +224,11 @@ it('counts the tokens of a thought, where there was one', () => {
     decodeMs: 1,
     retries: [],
   } as const;
-  expect(answerRecordOf({ ...generation, thoughtTokens: 3 }, '')).toEqual({
+  expect(answerRecord({ ...generation, thoughtTokens: 3 }, '')).toEqual({
     ...{ text: 'Lyon', tokenIds: [1, 2, 3, 4], stop: 'end' },
     thoughtTokens: 3,
   });
-  expect(answerRecordOf({ ...generation, thoughtTokens: 0 }, 'You moved to')).toEqual({
+  expect(answerRecord({ ...generation, thoughtTokens: 0 }, 'You moved to')).toEqual({
     ...{ text: 'Lyon', tokenIds: [1, 2, 3, 4], stop: 'end' },
     prefix: 'You moved to ',
   });

@@ -1,0 +1,206 @@
+import type { CallOptions, EngineSession } from '../engine/engine-session.ts';
+import { meterDifference } from '../engine/token-meter.ts';
+import type { MemorySearchResult } from '../retrieval/retriever.ts';
+import { type Ahead, answerTurn, type OpenTurn, type TurnParts } from './answer-turn.ts';
+import type {
+  AddMemoryOptions,
+  BenchSystem,
+  ChatRequest,
+  ChatResponse,
+  PrepareOptions,
+  SearchOptions,
+  SystemStats,
+} from './contracts.ts';
+import { promptFormOf } from './prompt/chat-form.ts';
+import { type MemoryText, precomputedLines } from './prompt/memory-lines.ts';
+import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
+import { systemPromptFor } from './prompt/system-prompt.ts';
+import { TurnQueue } from './turn-queue.ts';
+
+/** The parts of a system, and how it handles stored KV. */
+export interface PipelineParts extends TurnParts {
+  /** False where its strategy stores no KV: forgetting a memory then does not open the engine. */
+  readonly storesKv: boolean;
+  /** Computes the blocks of a memory when it is added. Default false. */
+  readonly ahead?: boolean;
+  /** Settings for people to read, as `getStats` gives them. */
+  readonly config: SystemStats['config'];
+}
+
+const sessionQueues = new WeakMap<EngineSession, TurnQueue>();
+
+/** The queue of a session: one for all systems that answer in it, since each leaves its own KV there. */
+function sessionQueue(session: EngineSession): TurnQueue {
+  const queue = sessionQueues.get(session) ?? new TurnQueue([undefined]);
+  sessionQueues.set(session, queue);
+  return queue;
+}
+
+/**
+ * What RAG and DKI share: one session in which turns run one at a time, and between them changes of memories and stored KV.
+ * Engine and strategy are opened by the first call that needs them.
+ */
+export class PipelineSystem implements BenchSystem {
+  readonly #parts: PipelineParts;
+  readonly #turns = new TurnQueue([undefined]);
+  /** Memories whose blocks were computed ahead. */
+  readonly #prepared = new Set<string>();
+  #opening: Promise<OpenTurn> | undefined;
+  #opened: OpenTurn | undefined;
+  #ahead: Ahead | undefined;
+
+  constructor(parts: PipelineParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers when the turns before have ended. @throws the signal's reason, BenchError `no-session` once it is closed */
+  chat(request: ChatRequest): Promise<ChatResponse> {
+    const { signal } = request;
+    return this.#turns.run(
+      async () => {
+        const opened = await this.#open();
+        const answer = () => answerTurn(opened, this.#parts, request, this.#ahead);
+        const response = await sessionQueue(opened.session).run(answer, { signal });
+        this.#ahead = undefined;
+        return response;
+      },
+      { signal },
+    );
+  }
+
+  /** Replacing a memory deletes all KV that contains the old one before the call returns. */
+  async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
+    const { memories, ahead = false } = this.#parts;
+    const { userId = '', memoryId } = options;
+    if (memoryId === undefined && !ahead) return memories.add(sessionId, content, options);
+    return this.#betweenTurns(async () => {
+      if (memoryId !== undefined) await this.#forget(userId, memoryId);
+      const id = await memories.add(sessionId, content, options);
+      await this.#prepareNew(userId, [{ memoryId: id, content }], {});
+      return id;
+    });
+  }
+
+  removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
+    return this.#betweenTurns(async () => {
+      await this.#forget(userId ?? '', memoryId);
+      return this.#parts.memories.remove(sessionId, memoryId, userId);
+    });
+  }
+
+  loadMemoriesFromDb(sessionId: string): Promise<number> {
+    return this.#parts.memories.load(sessionId);
+  }
+
+  searchMemories(query: string, options: SearchOptions = {}): Promise<readonly MemorySearchResult[]> {
+    return this.#parts.memories.search(query, { ...this.#parts, ...options });
+  }
+
+  /** The model is null before the first turn. */
+  getStats(): SystemStats {
+    const { memories, config } = this.#parts;
+    const { waiting, running } = this.#turns;
+    const kvStore = this.#opened?.strategy.stats() ?? null;
+    return {
+      router: memories.stats(),
+      config,
+      turns: { waiting, running },
+      model: this.#opened === undefined ? null : { ...this.#opened.engine.info },
+      ...(kvStore === null ? {} : { kvStore }),
+    };
+  }
+
+  forgetMemory(userId: string, memoryId: string): Promise<number> {
+    return this.#betweenTurns(() => this.#forget(userId, memoryId));
+  }
+
+  /** Computes the blocks of memories that were not prepared before, where that is done ahead. */
+  async prepare(userId: string, memories: readonly MemoryText[], options: PrepareOptions = {}): Promise<void> {
+    if (this.#parts.ahead !== true) return;
+    await this.#betweenTurns(() => this.#prepareNew(userId, memories, options), options);
+  }
+
+  reset(): Promise<void> {
+    return this.#betweenTurns(async () => {
+      this.#prepared.clear();
+      await this.#opened?.strategy.reset();
+    });
+  }
+
+  /** Closes the system: the turn that runs ends, those that wait reject. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#turns.close();
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await opened?.strategy.dispose();
+  }
+
+  /** Works on stored KV while no turn runs. */
+  #betweenTurns<T>(work: () => Promise<T>, { signal }: CallOptions = {}): Promise<T> {
+    return this.#turns.runAlone(work, { signal });
+  }
+
+  async #forget(userId: string, memoryId: string): Promise<number> {
+    if (!this.#parts.storesKv) return 0;
+    // All memories are looked up again: KV that is still there is found.
+    this.#prepared.clear();
+    return (await this.#open()).strategy.forget(userId, memoryId);
+  }
+
+  async #open(): Promise<OpenTurn> {
+    this.#opening ??= this.#openParts();
+    try {
+      this.#opened = await this.#opening;
+      return this.#opened;
+    } catch (error) {
+      // The next turn tries again.
+      this.#opening = undefined;
+      throw error;
+    }
+  }
+
+  async #openParts(): Promise<OpenTurn> {
+    const { rules, open, openStrategy } = this.#parts;
+    const opened = await open();
+    const form = await promptFormOf(rules.template, opened.engine, rules.memoryHeader);
+    return { ...opened, form, strategy: await openStrategy(opened) };
+  }
+
+  async #prepareNew(userId: string, memories: readonly MemoryText[], options: PrepareOptions): Promise<void> {
+    if (this.#parts.ahead !== true) return;
+    const key = ({ memoryId, content }: MemoryText): string => JSON.stringify([userId, memoryId, content]);
+    const added = memories.filter((memory) => !this.#prepared.has(key(memory)));
+    if (added.length === 0) return;
+    await this.#compute(userId, added, options);
+    for (const memory of added) this.#prepared.add(key(memory));
+  }
+
+  async #compute(userId: string, memories: readonly MemoryText[], options: PrepareOptions): Promise<void> {
+    const { signal } = options;
+    const { engine, session, form, strategy } = await this.#open();
+    if (strategy.prepare === undefined) return;
+    const { rules, topK } = this.#parts;
+    const lines = await precomputedLines(
+      memories,
+      {
+        form,
+        systemPrompt: systemPromptFor({ query: memories[0]?.content ?? '', ...options }, rules),
+        labels: rules.labels,
+        places: topK,
+        windowTokens: engine.info.contextTokens,
+      },
+      new PromptTokenizer(engine),
+    );
+    await sessionQueue(session).run(
+      async () => {
+        const start = performance.now();
+        const before = await session.meter();
+        await strategy.prepare!(lines, { session, userId, alpha: 1, signal });
+        const { evaluated } = meterDifference(await session.meter(), before);
+        const { tokens, ms } = this.#ahead ?? { tokens: 0, ms: 0 };
+        this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + performance.now() - start };
+      },
+      { signal },
+    );
+  }
+}
