@@ -17,8 +17,6 @@ import Sqlite from 'better-sqlite3';
 import { runBench } from '../../src/bench/compose.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { ResultRepository } from '../../src/store/result-repository.ts';
-import { RunRepository } from '../../src/store/run-repository.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { renderers } from '../../src/report/report-files.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
@@ -59,16 +57,8 @@ async function storeLongRun(folder: string, turns: number): Promise<string> {
   );
   for (let copied = 1; copied * made < turns; copied++) copy.run({ copy: `-${copied}`, last });
   client.close();
-  packAll(db);
   renameSync(db, whole);
   return whole;
-}
-
-/** Packs the turns of all users, as a run does when it has finished one. */
-function packAll(db: string): void {
-  using database = openDatabase({ path: db });
-  const results = new ResultRepository(database, new RunRepository(database).findByName(RUN)!.id);
-  for (const userId of results.userIds()) results.pack(userId);
 }
 
 /** Draws the tables of the run in this process. */

@@ -18,7 +18,6 @@ import type { RunResults } from '../store/records/results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { groupOf } from '../store/run-name.ts';
 import { RunUserRepository } from '../store/run-user-repository.ts';
-import { TurnIndexRepository } from '../store/turn-index/turn-index-repository.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { checksFailed } from './bench.ts';
 import { shownPath } from './command-line.ts';
@@ -81,13 +80,8 @@ async function databaseTables({ run, table, format, perTurn, check, write, ...fl
   }
   if (check === true) return await checkRuns(database, config.out, resultsOfRuns(database, run));
   if (write === true) return await writeRuns(database, config.out, resultsOfRuns(database, run));
-  const named = runsNamed(database, run);
-  const runs = availableResults(database, named);
-  const code = runs.length === 0 ? exitCodes.ok : printTables(runs, table, format);
-  // Runs created before indexes existed.
-  const indexes = new TurnIndexRepository(database);
-  for (const { id } of named.filter(hasEnded)) indexes.make(id);
-  return code;
+  const runs = availableResults(database, runsNamed(database, run));
+  return runs.length === 0 ? exitCodes.ok : printTables(runs, table, format);
 }
 
 /** Prints tables of runs. @returns the exit code, ok for unfinished runs */

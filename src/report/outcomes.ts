@@ -13,7 +13,7 @@ import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../store/rec
 import type { RunRecord } from '../store/records/run-record.ts';
 import { schemaVersion } from '../store/records/schema-version.ts';
 import { RunRepository } from '../store/run-repository.ts';
-import type { TurnListRow } from '../store/schema.ts';
+import type { TurnListRow } from '../store/turn-list-repository.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
 
 /** The file of a report with the outcomes of its turns. */

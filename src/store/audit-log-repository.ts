@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
-import { auditLogs, type AuditLogRow } from './conversation-schema.ts';
+import { auditLogs, type AuditLogRow } from './schema.ts';
 import type { BenchDatabase } from './database.ts';
 
 export interface NewAuditLog {
@@ -8,7 +8,7 @@ export interface NewAuditLog {
   readonly action: string;
   readonly sessionId?: string;
   readonly memoryIds?: readonly string[];
-  /** Null where no K/V was injected. */
+  /** Null if no KV was injected. */
   readonly alpha?: number | null;
   readonly mode?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -17,39 +17,19 @@ export interface NewAuditLog {
 /** Uses of memories. */
 export class AuditLogRepository {
   readonly #database: BenchDatabase;
-  readonly #insert;
 
   constructor(database: BenchDatabase) {
     this.#database = database;
-    this.#insert = database.query
-      .insert(auditLogs)
-      .values({
-        id: sql.placeholder('id'),
-        action: sql.placeholder('action'),
-        sessionId: sql.placeholder('sessionId'),
-        memoryIds: sql.placeholder('memoryIds'),
-        alpha: sql.placeholder('alpha'),
-        mode: sql.placeholder('mode'),
-        metadata: sql.placeholder('metadata'),
-        createdAt: sql.placeholder('createdAt'),
-      })
-      .prepare();
   }
 
   /** Writes one entry and returns its id. */
   log(entry: NewAuditLog): string {
     const id = randomUUID();
     this.#database.guard(() =>
-      this.#insert.run({
-        id,
-        action: entry.action,
-        sessionId: entry.sessionId ?? null,
-        memoryIds: entry.memoryIds ?? null,
-        alpha: entry.alpha ?? null,
-        mode: entry.mode ?? null,
-        metadata: entry.metadata ?? null,
-        createdAt: Date.now(),
-      }),
+      this.#database.query
+        .insert(auditLogs)
+        .values({ ...entry, id, createdAt: Date.now() })
+        .run(),
     );
     return id;
   }

@@ -1,3 +1,4 @@
+import { deflateSync, inflateSync } from 'node:zlib';
 import { customType } from 'drizzle-orm/sqlite-core';
 
 /**
@@ -10,29 +11,17 @@ export const json = customType<{ data: unknown; driverData: string | null }>({
   fromDriver: (text) => (text === null ? null : (JSON.parse(text) as unknown)),
 });
 
-/** The bytes of a list of numbers, as they stand in memory. */
-function blobOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
+/** A JSON document in a blob column, compressed by zlib. */
+export const deflatedJson = customType<{ data: unknown; driverData: Buffer | null }>({
+  dataType: () => 'blob',
+  toDriver: (value) => (value === null || value === undefined ? null : deflateSync(JSON.stringify(value))),
+  fromDriver: (blob) => (blob === null ? null : (JSON.parse(inflateSync(blob).toString()) as unknown)),
+});
 
 /** A vector in a blob column: float32 in the machine's byte order (little-endian), without a header. */
 export const float32 = customType<{ data: Float32Array | null; driverData: Buffer | null }>({
   dataType: () => 'blob',
-  toDriver: (vector) => (vector === null ? null : blobOf(vector)),
+  toDriver: (vector) => (vector === null ? null : Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)),
   // Copied, because a blob may start at an offset where no Float32Array can.
   fromDriver: (blob) => (blob === null ? null : new Float32Array(new Uint8Array(blob).buffer)),
-});
-
-/** A list of numbers in a blob column: float64 in the machine's byte order (little-endian), without a header. */
-export const float64 = customType<{ data: Float64Array; driverData: Buffer }>({
-  dataType: () => 'blob',
-  toDriver: blobOf,
-  fromDriver: (blob) => new Float64Array(new Uint8Array(blob).buffer),
-});
-
-/** Bytes in a blob column. */
-export const bytes = customType<{ data: Uint8Array<ArrayBuffer>; driverData: Buffer }>({
-  dataType: () => 'blob',
-  toDriver: blobOf,
-  fromDriver: (blob) => new Uint8Array(blob),
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { desc, eq, sql } from 'drizzle-orm';
-import { conversations, type ConversationRow } from './conversation-schema.ts';
+import { conversations, type ConversationRow } from './schema.ts';
 import type { TokenCounts } from './records/token-counts.ts';
 import type { BenchDatabase } from './database.ts';
 
@@ -10,7 +10,7 @@ export interface NewMessage {
   readonly content: string;
   /** The prefill strategy: `rag`, `dki` and so on; of an answer only. */
   readonly injectionMode?: string;
-  /** Null where no K/V was injected. */
+  /** Null if no KV was injected. */
   readonly injectionAlpha?: number | null;
   readonly memoryIds?: readonly string[];
   readonly latencyMs?: number;
@@ -20,63 +20,26 @@ export interface NewMessage {
 /** The messages of the sessions. */
 export class ConversationRepository {
   readonly #database: BenchDatabase;
-  readonly #insert;
-  readonly #recent;
 
   constructor(database: BenchDatabase) {
     this.#database = database;
-    this.#insert = database.query
-      .insert(conversations)
-      .values({
-        id: sql.placeholder('id'),
-        sessionId: sql.placeholder('sessionId'),
-        role: sql.placeholder('role'),
-        content: sql.placeholder('content'),
-        injectionMode: sql.placeholder('injectionMode'),
-        injectionAlpha: sql.placeholder('injectionAlpha'),
-        memoryIds: sql.placeholder('memoryIds'),
-        latencyMs: sql.placeholder('latencyMs'),
-        promptTokens: sql.placeholder('promptTokens'),
-        kvResidentTokens: sql.placeholder('kvResidentTokens'),
-        evaluatedTokens: sql.placeholder('evaluatedTokens'),
-        generatedTokens: sql.placeholder('generatedTokens'),
-        positions: sql.placeholder('positions'),
-        createdAt: sql.placeholder('createdAt'),
-      })
-      .prepare();
-    this.#recent = database.query
-      .select()
-      .from(conversations)
-      .where(eq(conversations.sessionId, sql.placeholder('sessionId')))
-      // By order of writing: two messages of one turn often share a millisecond, and clocks step back.
-      .orderBy(desc(sql`${conversations}.rowid`))
-      .limit(sql.placeholder('maxMessages'))
-      .prepare();
   }
 
   /** Stores a message of an existing session and returns its id. */
-  create(message: NewMessage): string {
+  create({ tokens, ...message }: NewMessage): string {
     const id = randomUUID();
-    const { tokens } = message;
-    this.#database.guard(() =>
-      this.#insert.run({
-        id,
-        sessionId: message.sessionId,
-        role: message.role,
-        content: message.content,
-        injectionMode: message.injectionMode ?? null,
-        injectionAlpha: message.injectionAlpha ?? null,
-        memoryIds: message.memoryIds ?? null,
-        latencyMs: message.latencyMs ?? null,
-        promptTokens: tokens?.prompt ?? null,
-        kvResidentTokens: tokens?.kvResident ?? null,
-        // NaN, of an engine that does not count them, is NULL to SQLite.
-        evaluatedTokens: tokens?.evaluated ?? null,
-        generatedTokens: tokens?.generated ?? null,
-        positions: tokens?.positions ?? null,
-        createdAt: Date.now(),
-      }),
-    );
+    const row = {
+      ...message,
+      id,
+      promptTokens: tokens?.prompt,
+      kvResidentTokens: tokens?.kvResident,
+      // NaN, from an engine that does not count them, is NULL to SQLite.
+      evaluatedTokens: tokens?.evaluated,
+      generatedTokens: tokens?.generated,
+      positions: tokens?.positions,
+      createdAt: Date.now(),
+    };
+    this.#database.guard(() => this.#database.query.insert(conversations).values(row).run());
     return id;
   }
 
@@ -103,6 +66,16 @@ export class ConversationRepository {
   getRecent(sessionId: string, maxMessages = Number.MAX_SAFE_INTEGER): ConversationRow[] {
     // A negative limit would mean "all" to SQLite.
     if (maxMessages <= 0) return [];
-    return this.#database.guard(() => this.#recent.all({ sessionId, maxMessages }).reverse());
+    return this.#database.guard(() =>
+      this.#database.query
+        .select()
+        .from(conversations)
+        .where(eq(conversations.sessionId, sessionId))
+        // By order of writing: two messages of one turn often share a millisecond, and clocks step back.
+        .orderBy(desc(sql`${conversations}.rowid`))
+        .limit(maxMessages)
+        .all()
+        .reverse(),
+    );
   }
 }

@@ -64,10 +64,10 @@ export function unreadable(path: string, what: string, cause: unknown): BenchErr
  * @param path the database file, named in the message
  */
 export function databaseError(path: string, error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
   // Not instanceof SqliteError: a second copy of better-sqlite3 in the tree has a class of its own.
-  // Of a column that holds a JSON document: SQLite reads some of them itself.
-  const isNoJson = error instanceof SyntaxError || (error instanceof Error && error.message === 'malformed JSON');
-  if (isNoJson) return unreadable(path, error.message, error);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return known.find(({ codes }) => codes.test(code))?.error(path, error as Error) ?? error;
+  const code = 'code' in error ? String(error.code) : '';
+  const isNoDocument = error instanceof SyntaxError || error.message === 'malformed JSON' || code.startsWith('Z_');
+  if (isNoDocument) return unreadable(path, error.message, error);
+  return known.find(({ codes }) => codes.test(code))?.error(path, error) ?? error;
 }

@@ -3,12 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { openDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
-import { PreferenceRepository } from './preference-repository.ts';
-import { turnList } from './schema.ts';
 import { SessionRepository } from './session-repository.ts';
 
 let folder: string;
@@ -47,88 +44,9 @@ describe('a database that is only read', () => {
     const empty = join(folder, 'empty.sqlite');
     writeFileSync(empty, '');
     const { code, message, hint } = failure(() => openDatabase({ path: empty, readOnly: true }));
-    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 11`]);
+    expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 12`]);
     expect(hint).toContain(`npm run tables -- --db ${empty}`);
     expect(readFileSync(empty)).toHaveLength(0);
-  });
-});
-
-/** Makes schema 6 of schema 11. */
-const undoMigrations = `
-  ALTER TABLE turn_list DROP COLUMN gold;
-  ALTER TABLE turn_list DROP COLUMN cache;
-  ALTER TABLE turn_list DROP COLUMN failed_stage;
-  ALTER TABLE turn_list DROP COLUMN failed_checks;
-  DROP TABLE run_users;
-  DROP TABLE packed_results;
-  DROP TRIGGER packed_results_after_insert;
-  DROP TRIGGER packed_results_after_update;
-  DROP TRIGGER packed_results_after_delete;
-  DROP TABLE turn_index_parts;
-  DROP TRIGGER turn_index_after_insert;
-  DROP TRIGGER turn_index_after_update;
-  DROP TRIGGER turn_index_after_delete;
-  ALTER TABLE sessions ADD metadata text;
-  ALTER TABLE memories ADD preference integer DEFAULT false NOT NULL;
-  ALTER TABLE conversations ADD metadata text;
-  ALTER TABLE conversations DROP COLUMN prompt_tokens;
-  ALTER TABLE conversations DROP COLUMN kv_resident_tokens;
-  ALTER TABLE conversations DROP COLUMN evaluated_tokens;
-  ALTER TABLE conversations DROP COLUMN generated_tokens;
-  ALTER TABLE conversations DROP COLUMN positions;
-  PRAGMA user_version = 6`;
-
-describe('a database of a schema before', () => {
-  const turns = [
-    { itemId: 'i-1', userId: 'u', arm: 'rag', right: true },
-    { itemId: 'i-1', userId: 'u', arm: 'dki', right: false },
-  ];
-
-  test('gets the values of the primary metric of each run, and loses nothing', () => {
-    let before: unknown;
-    {
-      using database = openDatabase({ path });
-      storeRun(database, { name: 'exact', turns });
-      storeRun(database, { name: 'gold', turns, primaryMetric: 'goldLogProbability' });
-      before = database.query.select().from(turnList).all();
-    }
-    const view = readFileSync(join(import.meta.dirname, '../../migrations/0000_records.sql'), 'utf8')
-      .split('--> statement-breakpoint')
-      .find((statement) => statement.includes('CREATE VIEW'))!;
-    {
-      using client = opened(path);
-      client.run(undoMigrations);
-      client.run('DROP VIEW turn_list_source');
-      client.run(view);
-      client.run('ALTER TABLE turn_list DROP COLUMN primary_value');
-      client.run('PRAGMA user_version = 5');
-    }
-    using database = openDatabase({ path });
-    const after = database.query.select().from(turnList).all();
-    expect(after).toEqual(before);
-    expect(after.map(({ primaryValue }) => primaryValue)).toEqual([1, 0, -0.125, -4]);
-  });
-
-  test('finds its preferences, which were memories with a mark, in their table', () => {
-    {
-      using database = openDatabase({ path });
-      new SessionRepository(database).getOrCreate('s', { userId: 'ann' });
-      const memories = new MemoryRepository(database);
-      for (const id of ['b', 'a', 'c']) {
-        memories.create({ id, sessionId: 's', userId: 'ann', content: `about ${id}`, metadata: { value: id } });
-      }
-    }
-    {
-      using client = opened(path);
-      client.run(undoMigrations);
-      client.run("UPDATE memories SET preference = 1 WHERE id IN ('a', 'b')");
-    }
-    using database = openDatabase({ path });
-    expect(new PreferenceRepository(database).getByUser('ann')).toMatchObject([
-      { id: 'b', sessionId: 's', content: 'about b', metadata: { value: 'b' } },
-      { id: 'a', sessionId: 's', content: 'about a', metadata: { value: 'a' } },
-    ]);
-    expect(new MemoryRepository(database).getBySession('s')).toHaveLength(3);
   });
 });
 
@@ -158,7 +76,7 @@ describe('openDatabase', () => {
     const before = readFileSync(path);
     const error = failure(() => openDatabase({ path }));
     expect(error.code).toBe('database');
-    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 11`);
+    expect(error.message).toBe(`${path} has schema 99, this program knows schemas up to 12`);
     expect(error.hint).toContain('update dki-bench');
     expect(readFileSync(path).equals(before)).toBe(true);
   });

@@ -5,7 +5,7 @@ import { answeredTurn, failedTurn } from '../../test/fixtures/turn-record.ts';
 import type { AnsweredTurn } from './records/turn-record.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
 import { ItemOutcomesRepository } from './item-outcomes-repository.ts';
-import { turnList } from './schema.ts';
+import { turns } from './schema.ts';
 import { TurnRepository } from './turn-repository.ts';
 
 const turn = (itemId: string, arm: string, right: boolean, more: Partial<HandmadeTurn> = {}): HandmadeTurn => ({
@@ -45,9 +45,9 @@ describe('items of which a turn matches', () => {
   });
 
   it('are those of which one turn has all that is asked for', () => {
-    database.query.run(sql`UPDATE turn_list SET wrong_class = 'stale', failed_stage = 'answered', cache = 'hit'
+    database.query.run(sql`UPDATE turns SET wrong_class = 'stale', failed_stage = 'answered', cache = 'hit'
       WHERE run_id = ${runId} AND item_id = 'i-2' AND arm = 'dki'`);
-    database.query.run(sql`UPDATE turn_list SET cache = 'miss' WHERE run_id = ${runId} AND item_id = 'i-1'`);
+    database.query.run(sql`UPDATE turns SET cache = 'miss' WHERE run_id = ${runId} AND item_id = 'i-1'`);
     expect(items.items(runId, { wrongClass: 'stale' })).toEqual(['i-2']);
     expect(items.items(runId, { stage: 'answered', arm: 'rag' })).toEqual([]);
     expect(items.items(runId, { cache: 'miss' })).toEqual(['i-1']);
@@ -72,11 +72,11 @@ describe('items of which a turn matches', () => {
 describe('checks that a turn fails by itself', () => {
   const base = answeredTurn('dki', { injected: true });
   const put = (itemId: string, changes: Partial<AnsweredTurn>) =>
-    new TurnRepository(database).insert({ runId, sessionId: 's' }, { ...base, itemId, ...changes });
+    new TurnRepository(database).put({ runId, sessionId: 's' }, { ...base, itemId, ...changes });
   const checksOf = (itemId: string) =>
     database.query
-      .select({ checks: turnList.failedChecks })
-      .from(turnList)
+      .select({ checks: turns.failedChecks })
+      .from(turns)
       .where(sql`run_id = ${runId} AND item_id = ${itemId}`)
       .get()?.checks;
   const observed = (changes: Partial<AnsweredTurn['observed']>) => ({ observed: { ...base.observed, ...changes } });
@@ -103,7 +103,7 @@ describe('checks that a turn fails by itself', () => {
   it('are found by name, and counted', () => {
     put('foreign', observed({ firstForeignToken: 3, wrongCells: 'keys' }));
     put('cells', observed({ wrongCells: 'keys' }));
-    new TurnRepository(database).insert({ runId, sessionId: 's' }, failedTurn('dki', 'no', { itemId: 'failed' }));
+    new TurnRepository(database).put({ runId, sessionId: 's' }, failedTurn('dki', 'no', { itemId: 'failed' }));
     expect(items.items(runId, { check: 'cells' })).toEqual(['foreign', 'cells']);
     expect(items.items(runId, { check: 'token identity' })).toEqual(['foreign']);
     expect([...items.failedChecks(runId)].sort()).toEqual([

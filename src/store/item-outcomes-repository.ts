@@ -1,78 +1,52 @@
-import { and, count, eq, inArray, isNotNull, min, sql } from 'drizzle-orm';
+import { and, count, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import type { BenchDatabase } from './database.ts';
-import { knownAnswers } from './known-answers.ts';
-import { rowsOfRun } from './rows-of-run.ts';
-import { turnList, type TurnListRow } from './schema.ts';
-import type { ItemIds } from './turn-index/turn-index.ts';
-import { TurnIndexRepository } from './turn-index/turn-index-repository.ts';
-import { asksOnlyOfItems, matches, type TurnListFilter } from './turn-list-filter.ts';
-
-/** Characters of a text that a matrix shows. */
-const shownCharacters = 300;
-
-const cut = sql.raw(`1, ${shownCharacters}`);
+import { turns, type TurnRow } from './schema.ts';
+import { cutText, fastestIndex, matches, type TurnListFilter } from './turn-list-repository.ts';
 
 const outcomeColumns = {
-  itemId: turnList.itemId,
-  arm: turnList.arm,
-  repeat: turnList.repeat,
-  turn: turnList.turn,
-  taskSuccess: turnList.taskSuccess,
-  abstention: turnList.abstention,
-  wrongClass: turnList.wrongClass,
-  failedStage: turnList.failedStage,
-  failedChecks: turnList.failedChecks,
-  cache: turnList.cache,
-  category: turnList.category,
-  promptTokens: turnList.promptTokens,
-  kvResidentTokens: turnList.kvResidentTokens,
-  evaluatedTokens: turnList.evaluatedTokens,
-  generatedTokens: turnList.generatedTokens,
-  firstTokenMs: turnList.firstTokenMs,
-  totalMs: turnList.totalMs,
-  userId: turnList.userId,
-  question: sql<string | null>`substr(${turnList.question}, ${cut})`,
-  gold: sql<string | null>`substr(${turnList.gold}, ${cut})`,
-  answer: sql<string>`substr(${turnList.answer}, ${cut})`,
-  error: sql<string | null>`substr(${turnList.error}, ${cut})`,
+  itemId: turns.itemId,
+  arm: turns.arm,
+  repeat: turns.repeat,
+  turn: turns.turn,
+  taskSuccess: turns.taskSuccess,
+  abstention: turns.abstention,
+  wrongClass: turns.wrongClass,
+  failedStage: turns.failedStage,
+  failedChecks: turns.failedChecks,
+  cache: turns.cache,
+  category: turns.category,
+  promptTokens: turns.promptTokens,
+  kvResidentTokens: turns.kvResidentTokens,
+  evaluatedTokens: turns.evaluatedTokens,
+  generatedTokens: turns.generatedTokens,
+  firstTokenMs: turns.firstTokenMs,
+  totalMs: turns.totalMs,
+  userId: turns.userId,
+  question: cutText(turns.question),
+  gold: cutText(turns.gold),
+  answer: cutText<string>(turns.answer),
+  error: cutText(turns.error),
 };
 
 /** The outcome of one turn, as pages of items and arms show it; long texts are cut. */
-export type TurnOutcome = Pick<TurnListRow, keyof typeof outcomeColumns>;
+export type TurnOutcome = Pick<TurnRow, keyof typeof outcomeColumns>;
 
-/** Items of runs with the outcomes of all their arms, a page at a time. */
+/** The items of runs with the outcomes of all their arms. */
 export class ItemOutcomesRepository {
   readonly #database: BenchDatabase;
-  readonly #indexes: TurnIndexRepository;
 
   constructor(database: BenchDatabase) {
     this.#database = database;
-    this.#indexes = new TurnIndexRepository(database);
   }
 
-  /** Ids of the items of which a turn matches, in the order of writing. */
-  items(runId: string, filter: TurnListFilter): ItemIds {
-    const index = this.#indexes.find(runId);
-    if (index !== undefined) return index.items(filter);
-    const name = JSON.stringify(['outcomes', runId, filter]);
-    const bytes = (items: readonly string[]) => items.reduce((sum, id) => sum + 2 * id.length + 16, 0);
-    return knownAnswers(this.#database).of(name, () => this.#items(runId, filter), bytes);
-  }
-
-  #items(runId: string, filter: TurnListFilter): string[] {
-    // The index on items has all that such a filter asks for.
-    const inIndex = asksOnlyOfItems(filter);
-    const ofRun = inIndex ? eq(turnList.runId, runId) : rowsOfRun(this.#database, runId);
-    if (ofRun === undefined) return [];
-    const first = min(turnList.turnId);
+  /** Ids of the items with a turn that matches, in the order of writing. */
+  items(runId: string, filter: TurnListFilter): string[] {
     return this.#database.guard(() =>
       this.#database.query
-        .select({ itemId: turnList.itemId, first })
-        .from(turnList)
-        .where(and(ofRun, matches(runId, filter)))
-        .groupBy(inIndex ? turnList.itemId : sql`+${turnList.itemId}`)
-        .orderBy(first)
-        .all()
+        .all<{ readonly itemId: string }>(
+          sql`SELECT item_id AS itemId FROM turns INDEXED BY ${fastestIndex(filter, 'turns_item')}
+          WHERE ${and(eq(turns.runId, runId), matches(runId, filter))} GROUP BY item_id ORDER BY min(id)`,
+        )
         .map(({ itemId }) => itemId),
     );
   }
@@ -82,34 +56,28 @@ export class ItemOutcomesRepository {
     return this.#database.guard(() =>
       this.#database.query
         .select(outcomeColumns)
-        .from(turnList)
-        .where(and(eq(turnList.runId, runId), inArray(turnList.itemId, [...itemIds])))
+        .from(turns)
+        .where(and(eq(turns.runId, runId), inArray(turns.itemId, [...itemIds])))
         // An index that gives this order would lead through the whole run, hence the `+`.
-        .orderBy(sql`+${turnList.turnId}`)
+        .orderBy(sql`+${turns.id}`)
         .all(),
     );
   }
 
   /** Turns of a run that fail each check by themselves, by name of the check. */
   failedChecks(runId: string): ReadonlyMap<string, number> {
-    const index = this.#indexes.find(runId);
-    if (index !== undefined) return index.failedChecks();
-    return knownAnswers(this.#database).of(JSON.stringify(['failed checks', runId]), () => {
-      const ofRun = rowsOfRun(this.#database, runId);
-      if (ofRun === undefined) return new Map();
-      const rows = this.#database.guard(() =>
-        this.#database.query
-          .select({ checks: turnList.failedChecks, turns: count() })
-          .from(turnList)
-          .where(and(ofRun, isNotNull(turnList.failedChecks)))
-          .groupBy(turnList.failedChecks)
-          .all(),
-      );
-      const found = new Map<string, number>();
-      for (const { checks, turns } of rows) {
-        for (const check of checks!.split(',')) found.set(check, (found.get(check) ?? 0) + turns);
-      }
-      return found;
-    });
+    const rows = this.#database.guard(() =>
+      this.#database.query
+        .select({ checks: turns.failedChecks, turns: count() })
+        .from(turns)
+        .where(and(eq(turns.runId, runId), isNotNull(turns.failedChecks)))
+        .groupBy(turns.failedChecks)
+        .all(),
+    );
+    const found = new Map<string, number>();
+    for (const { checks, turns: failing } of rows) {
+      for (const check of checks!.split(',')) found.set(check, (found.get(check) ?? 0) + failing);
+    }
+    return found;
   }
 }

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { memories, type MemoryRow } from './conversation-schema.ts';
 import type { BenchDatabase } from './database.ts';
+import { memories, type MemoryRow, tombstones, userPreferences, type UserPreferenceRow } from './schema.ts';
 import { timeOrderedId } from './time-ordered-id.ts';
 
 export interface NewMemory {
@@ -11,50 +11,46 @@ export interface NewMemory {
   readonly content: string;
   readonly embedding?: Float32Array | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** Milliseconds since 1970; now, where not given. */
+  /** Milliseconds since 1970; default: now. */
   readonly createdAt?: number | undefined;
 }
 
-/** The stored memories; an id names one within its session. */
+/** Stored memories and preferences: those of one run, or those that belong to no run. */
 export class MemoryRepository {
   readonly #database: BenchDatabase;
-  readonly #insert;
-  readonly #delete;
+  readonly #runId: string | undefined;
 
-  constructor(database: BenchDatabase) {
+  /** @param runId the run that the memories belong to: a user of a data set is another in every run */
+  constructor(database: BenchDatabase, runId?: string) {
     this.#database = database;
-    const one = and(eq(memories.sessionId, sql.placeholder('sessionId')), eq(memories.id, sql.placeholder('id')));
-    this.#delete = database.query.delete(memories).where(one).prepare();
-    this.#insert = database.query
-      .insert(memories)
-      .values({
-        id: sql.placeholder('id'),
-        sessionId: sql.placeholder('sessionId'),
-        userId: sql.placeholder('userId'),
-        content: sql.placeholder('content'),
-        embedding: sql.placeholder('embedding'),
-        metadata: sql.placeholder('metadata'),
-        createdAt: sql.placeholder('createdAt'),
-      })
-      .prepare();
+    this.#runId = runId;
   }
 
-  /** Stores a memory and returns its id. One of the same id in the same session is replaced and becomes the newest. */
+  /** Stores a memory and returns its id. One of the same owner and id is replaced and becomes the newest. */
   create(memory: NewMemory): string {
-    const id = memory.id ?? timeOrderedId();
+    const { id = timeOrderedId(), sessionId, userId = null, content, embedding = null, metadata = null } = memory;
+    const createdAt = memory.createdAt ?? Date.now();
+    const owner = this.#owner(memory);
+    const { query } = this.#database;
     this.#database.transaction(() => {
-      this.#delete.run({ sessionId: memory.sessionId, id });
-      this.#insert.run({
-        id,
-        sessionId: memory.sessionId,
-        userId: memory.userId ?? null,
-        content: memory.content,
-        embedding: memory.embedding ?? null,
-        metadata: memory.metadata ?? null,
-        createdAt: memory.createdAt ?? Date.now(),
-      });
+      query
+        .delete(memories)
+        .where(and(eq(memories.owner, owner), eq(memories.id, id)))
+        .run();
+      query
+        .delete(tombstones)
+        .where(and(eq(tombstones.owner, owner), eq(tombstones.memoryId, id)))
+        .run();
+      query.insert(memories).values({ owner, id, sessionId, userId, content, embedding, metadata, createdAt }).run();
     });
     return id;
+  }
+
+  /** Marks a stored memory as a preference of its user; it stops being one when the memory is removed or replaced. */
+  prefer(memory: NewMemory & { readonly id: string; readonly userId: string }): void {
+    const { id, sessionId, userId, content, metadata = null } = memory;
+    const row = { owner: this.#owner(memory), id, sessionId, userId, content, metadata, createdAt: Date.now() };
+    this.#database.guard(() => this.#database.query.insert(userPreferences).values(row).run());
   }
 
   /** The memories of a session, in the order in which they were stored. */
@@ -64,17 +60,39 @@ export class MemoryRepository {
 
   /** The memories of a user in all sessions, in the order in which they were stored. */
   getByUser(userId: string): MemoryRow[] {
-    return this.#list(eq(memories.userId, userId));
+    return this.#list(eq(memories.owner, this.#owner({ userId })));
   }
 
-  /** The stored vector, or null where the memory is unknown or was stored without one. */
-  getEmbedding(sessionId: string, id: string): Float32Array | null {
-    return this.#list(and(eq(memories.sessionId, sessionId), eq(memories.id, id)))[0]?.embedding ?? null;
+  /** The preferences of a user, in the order in which they were stored. */
+  preferences(userId: string): UserPreferenceRow[] {
+    return this.#database.guard(() =>
+      this.#database.query
+        .select()
+        .from(userPreferences)
+        .where(eq(userPreferences.owner, this.#owner({ userId })))
+        .orderBy(sql`rowid`)
+        .all(),
+    );
   }
 
-  /** Removes a memory; false where there was none. */
+  /** Removes a memory and leaves a tombstone; false where there was none. */
   delete(sessionId: string, id: string): boolean {
-    return this.#database.guard(() => this.#delete.run({ sessionId, id }).changes > 0);
+    const { query } = this.#database;
+    return this.#database.transaction(() => {
+      const ofSession = and(eq(memories.sessionId, sessionId), eq(memories.id, id));
+      const removed = query.delete(memories).where(ofSession).returning({ owner: memories.owner }).all();
+      for (const { owner } of removed) {
+        const removedAt = Date.now();
+        query.insert(tombstones).values({ owner, memoryId: id, removedAt }).onConflictDoNothing().run();
+      }
+      return removed.length > 0;
+    });
+  }
+
+  /** The key under which a user's memories are unique; memories of no user are unique within their session. */
+  #owner({ userId, sessionId = '' }: { readonly userId?: string | undefined; readonly sessionId?: string }): string {
+    if (userId === undefined) return `session ${sessionId}`;
+    return this.#runId === undefined ? userId : `${this.#runId}/${userId}`;
   }
 
   #list(condition: ReturnType<typeof and>): MemoryRow[] {
@@ -83,7 +101,7 @@ export class MemoryRepository {
         .select()
         .from(memories)
         .where(condition)
-        .orderBy(sql`${memories}.rowid`)
+        .orderBy(sql`rowid`)
         .all(),
     );
   }

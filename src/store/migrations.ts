@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
+import { deflateSync } from 'node:zlib';
 import type Sqlite from 'better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { BenchError } from '../base/bench-error.ts';
+import type { TurnRecord } from './records/turn-record.ts';
+import { splitTurn } from './turn-parts.ts';
 
 /** `DKIB`: tells our files from other programs' databases. */
 const applicationId = 0x444b4942;
@@ -21,26 +24,26 @@ function requireOurs(client: Sqlite.Database, path: string, known: number): void
     throw new BenchError(
       'database',
       `${path} is a database of another program`,
-      'name another file with --db; this one was left as it is',
+      'name another file with --db; this one was left as it was',
     );
   }
   if (version > 0 && version <= lastForeignSchema) {
     throw new BenchError(
       'database',
       `${path} was made by dki-bench 0.1.0`,
-      'name another file with --db, or read this one with that version; it was left as it is',
+      'name another file with --db, or read this one with that version; it was left as it was',
     );
   }
   if (version > known) {
     throw new BenchError(
       'database',
       `${path} has schema ${version}, this program knows schemas up to ${known}`,
-      'update dki-bench, or name another file with --db; this one was left as it is',
+      'update dki-bench, or name another file with --db; this one was left as it was',
     );
   }
 }
 
-/** @throws BenchError `database` where the schema is another than this program's, which reading does not change */
+/** @throws BenchError `database` where the schema is not this program's: reading does not change it */
 export function requireCurrentSchema(client: Sqlite.Database, path: string): void {
   const known = lastForeignSchema + readMigrationFiles({ migrationsFolder: folder }).length;
   requireOurs(client, path, known);
@@ -54,17 +57,21 @@ export function requireCurrentSchema(client: Sqlite.Database, path: string): voi
 }
 
 /**
- * Brings a database to the schema of this program. The version of a file counts the migrations applied to it, those of
- * version 0.1.0 included, and is kept in its `user_version`; all migrations run in one transaction, so that two processes may
- * open a new file at once.
+ * Brings a database to the schema of this program. `user_version` counts the migrations applied to a file, those of version
+ * 0.1.0 included. All migrations run in one transaction, so that two processes may open a new file at once.
  *
  * @throws BenchError `database` where the schema is newer than this program or that of version 0.1.0, or the file another
  * program's
  */
 export function migrate(client: Sqlite.Database, path: string): void {
   const migrations = readMigrationFiles({ migrationsFolder: folder });
-  // Drizzle-kit rebuilds a table by dropping it, which must not cascade; inside a transaction it cannot be turned off.
+  // A table is rebuilt by dropping it, which must not cascade; inside a transaction this cannot be turned off.
   client.pragma('foreign_keys = OFF');
+  client.function('measures', { varargs: true }, (...parts) => JSON.stringify(splitTurn(turnOfParts(parts)).measures));
+  client.function('document', { varargs: true }, (...parts) => {
+    const { document } = splitTurn(turnOfParts(parts));
+    return document && deflateSync(JSON.stringify(document));
+  });
   client
     .transaction(() => {
       const known = lastForeignSchema + migrations.length;
@@ -78,4 +85,19 @@ export function migrate(client: Sqlite.Database, path: string): void {
     })
     .immediate();
   client.pragma('foreign_keys = ON');
+}
+
+/** The turn of the JSON columns of schema 11, in the order in which migration 0008 names them. */
+function turnOfParts(parts: readonly unknown[]): TurnRecord {
+  const [item, facts, account, answer, timings, tokens, scores, observed, error, given, prefill, prompt] = parts.map(
+    (part) => JSON.parse((part as string | null) ?? 'null') as never,
+  );
+  if (error !== null) return { state: 'failed', error } as unknown as TurnRecord;
+  return {
+    state: 'answered',
+    // Older runs lack the fields that were added since.
+    item: { acceptedAnswers: [], relation: null, answerPrefix: null, ...(item as unknown as object) },
+    scores: { contains: null, locomoF1: null, ...(scores as unknown as object) },
+    ...{ facts, account, answer, timings, tokens, observed, given, prefill, prompt },
+  } as unknown as TurnRecord;
 }

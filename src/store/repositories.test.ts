@@ -8,8 +8,8 @@ import { AuditLogRepository } from './audit-log-repository.ts';
 import { ConversationRepository } from './conversation-repository.ts';
 import { openDatabase, type BenchDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
-import { PreferenceRepository } from './preference-repository.ts';
 import { RunRepository, type NewRun } from './run-repository.ts';
+import { tombstones } from './schema.ts';
 import { SessionRepository } from './session-repository.ts';
 import { TurnRepository } from './turn-repository.ts';
 
@@ -38,6 +38,7 @@ describe('MemoryRepository', () => {
     expect(memories.getBySession('s')).toEqual([
       {
         id,
+        owner: 'ann',
         sessionId: 's',
         userId: 'ann',
         content: '我喜欢茶',
@@ -46,21 +47,35 @@ describe('MemoryRepository', () => {
         createdAt: 1_700_000_000_000,
       },
     ]);
-    expect(memories.getEmbedding('s', id)).toEqual(new Float32Array([Math.fround(0.1), -0, 1e-40]));
-    expect(memories.getEmbedding('s', 'other')).toBeNull();
   });
 
-  test('replaces an id within its session only, and the replaced one becomes the newest', () => {
+  test('an id is unique per user, and a memory that is stored again becomes the newest', () => {
     const memories = new MemoryRepository(database);
-    for (const sessionId of ['s', 't']) {
-      sessions.getOrCreate(sessionId);
-      for (const id of ['a', 'b']) memories.create({ id, sessionId, userId: 'ann', content: `${id} in ${sessionId}` });
-    }
-    memories.create({ id: 'a', sessionId: 's', userId: 'ann', content: 'new' });
-    expect(memories.getBySession('s').map(({ content }) => content)).toEqual(['b in s', 'new']);
-    expect(memories.getByUser('ann')).toHaveLength(4);
-    expect([memories.delete('t', 'a'), memories.delete('t', 'a')]).toEqual([true, false]);
-    expect(memories.getBySession('t').map(({ id }) => id)).toEqual(['b']);
+    for (const sessionId of ['s', 't']) sessions.getOrCreate(sessionId);
+    for (const [id, userId] of [
+      ['a', 'ann'],
+      ['b', 'ann'],
+      ['a', 'bob'],
+    ] as const)
+      // prettier-ignore
+      memories.create({ id, sessionId: 's', userId, content: `${id} of ${userId}` });
+    memories.create({ id: 'a', sessionId: 't', userId: 'ann', content: 'new' });
+    expect(memories.getByUser('ann').map(({ content }) => content)).toEqual(['b of ann', 'new']);
+    expect(memories.getByUser('bob').map(({ content }) => content)).toEqual(['a of bob']);
+    for (const sessionId of ['s', 't']) memories.create({ id: 'a', sessionId, content: 'of no user' });
+    expect(memories.getBySession('t').map(({ content }) => content)).toEqual(['new', 'of no user']);
+  });
+
+  test('a removed memory leaves a tombstone until it is stored again', () => {
+    const memories = new MemoryRepository(database);
+    sessions.getOrCreate('s');
+    const memory = { id: 'a', sessionId: 's', userId: 'ann', content: 'tea' };
+    memories.create(memory);
+    const left = () => database.query.select().from(tombstones).all();
+    expect([memories.delete('s', 'a'), memories.delete('s', 'a')]).toEqual([true, false]);
+    expect(left()).toEqual([{ owner: 'ann', memoryId: 'a', removedAt: expect.any(Number) as number }]);
+    memories.create(memory);
+    expect([left(), memories.getBySession('s')]).toMatchObject([[], [memory]]);
   });
 
   test('a memory needs a session', () => {
@@ -69,51 +84,63 @@ describe('MemoryRepository', () => {
   });
 });
 
-describe('PreferenceRepository', () => {
+describe('preferences', () => {
   const ofAnn = { sessionId: 's', userId: 'ann' };
-  let memories: MemoryRepository;
-  let preferences: PreferenceRepository;
-  beforeEach(() => {
-    memories = new MemoryRepository(database);
-    preferences = new PreferenceRepository(database);
-  });
-  const ids = (userId: string, runId?: string) => preferences.getByUser(userId, runId).map(({ id }) => id);
-  function prefer(id: string, of: { sessionId: string; userId: string } = ofAnn): void {
-    memories.create({ id, ...of, content: `${id} is preferred` });
-    preferences.create({ id, ...of, content: `${id} is preferred` });
+  const ids = (userId: string, runId?: string) =>
+    new MemoryRepository(database, runId).preferences(userId).map(({ id }) => id);
+  function prefer(
+    id: string,
+    { metadata, runId, sessionId = 's' }: { metadata?: object; runId?: string; sessionId?: string } = {},
+  ): void {
+    const memory = { id, userId: 'ann', sessionId, content: `${id} is preferred`, metadata: { ...metadata } };
+    const memories = new MemoryRepository(database, runId);
+    memories.create(memory);
+    memories.prefer(memory);
   }
 
-  test('gives those of a user in the order of writing, with what was given', () => {
+  test('stand in the order of writing, with what was given', () => {
     sessions.getOrCreate('s');
     for (const id of ['z', 'a']) prefer(id);
-    memories.create({ id: 'fact', ...ofAnn, content: 'a fact' });
-    memories.create({ id: 'm', ...ofAnn, content: 'x' });
-    preferences.create({ id: 'm', ...ofAnn, content: 'x', metadata: { value: 'tea' } });
-    prefer('z', { sessionId: 's', userId: 'ann' });
-    expect(ids('ann')).toEqual(['a', 'm', 'z']);
-    expect(preferences.getByUser('ann')[1]).toMatchObject({ ...ofAnn, content: 'x', metadata: { value: 'tea' } });
-    expect(ids('bob')).toEqual([]);
+    new MemoryRepository(database).create({ id: 'fact', ...ofAnn, content: 'a fact' });
+    prefer('m', { metadata: { value: 'tea' } });
+    prefer('z');
+    expect([ids('ann'), ids('bob')]).toEqual([['a', 'm', 'z'], []]);
+    const [, second] = new MemoryRepository(database).preferences('ann');
+    expect(second).toMatchObject({ ...ofAnn, content: 'm is preferred', metadata: { value: 'tea' } });
   });
 
-  test('a preference is a memory, and goes with it', () => {
-    expect(() => preferences.create({ id: 'a', ...ofAnn, content: 'x' })).toThrow('FOREIGN KEY');
+  test('are memories, and go with them', () => {
+    const memories = new MemoryRepository(database);
+    expect(() => memories.prefer({ id: 'a', ...ofAnn, content: 'x' })).toThrow('FOREIGN KEY');
     sessions.getOrCreate('s');
     for (const id of ['a', 'b']) prefer(id);
     memories.delete('s', 'a');
     expect(ids('ann')).toEqual(['b']);
-    // In place of it stands a memory that is none.
+    // A memory that is no preference takes its place.
     memories.create({ id: 'b', ...ofAnn, content: 'replaced' });
     expect(ids('ann')).toEqual([]);
   });
 
-  test('a user of a run is another than the user of that name', () => {
+  test('and memories of a user of a run are not those of the user of that name', () => {
     const { id: runId } = new RunRepository(database).create(newRun('r'));
     sessions.getOrCreate('s');
     sessions.getOrCreate('of run', { runId });
     prefer('own');
-    prefer('of the data', { sessionId: 'of run', userId: 'ann' });
+    prefer('of the data', { sessionId: 'of run', runId });
     expect([ids('ann'), ids('ann', runId), ids('ann', 'another run')]).toEqual([['own'], ['of the data'], []]);
+    expect(new MemoryRepository(database, runId).getByUser('ann')).toHaveLength(1);
   });
+});
+
+test('sessions are deleted by the beginning of their ids, with their memories, and no others', () => {
+  const memories = new MemoryRepository(database);
+  const names = ['run/isolation/canary-1', 'run/isolation/canary-2', 'run/u01', 'run_/isolation/x', 'run/isolatioN/y'];
+  for (const sessionId of names) {
+    sessions.getOrCreate(sessionId);
+    memories.create({ id: `m of ${sessionId}`, sessionId, userId: 'u', content: 'I ski.' });
+  }
+  sessions.deleteBeginningWith('run/isolation/');
+  expect(memories.getByUser('u').map(({ sessionId }) => sessionId)).toEqual(names.slice(2));
 });
 
 test('getRecent gives the newest messages, the oldest of them first', () => {
@@ -205,7 +232,7 @@ describe('RunRepository', () => {
 test('an attribution takes the place of the one before', () => {
   const attributions = new AttributionRepository(database);
   const { id: runId } = new RunRepository(database).create(newRun('r'));
-  const turnId = new TurnRepository(database).insert({ runId, sessionId: 's' }, answeredTurn('rag'));
+  const turnId = new TurnRepository(database).put({ runId, sessionId: 's' }, answeredTurn('rag'));
   const memories = [{ memoryId: 'm-1', logProbability: -2.5 }];
   attributions.put(turnId, { method: 'text', logProbability: -1, memories: [], modelMs: 3 });
   attributions.put(turnId, { method: 'blocks', logProbability: -0.5, memories, modelMs: 4 });

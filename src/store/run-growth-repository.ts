@@ -1,8 +1,7 @@
-import { and, asc, count, desc, eq, gt, inArray, isNotNull, lte, max, or, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, isNotNull, lte, max, sql } from 'drizzle-orm';
 import type { BenchDatabase } from './database.ts';
-import { rowsOfRun } from './rows-of-run.ts';
-import { turnList, type TurnListRow, turns } from './schema.ts';
-import { TurnIndexRepository } from './turn-index/turn-index-repository.ts';
+import { turns, type TurnRow } from './schema.ts';
+import { cutText } from './turn-list-repository.ts';
 
 /** Turns of a run that were written after another, with the faults among them. */
 export interface NewTurns {
@@ -14,16 +13,13 @@ export interface NewTurns {
 }
 
 /** A turn that failed, or fails a check by itself; a long message is cut. */
-export type FaultyTurn = Pick<TurnListRow, 'itemId' | 'arm' | 'repeat' | 'turn' | 'error' | 'failedChecks'>;
+export type FaultyTurn = Pick<TurnRow, 'itemId' | 'arm' | 'repeat' | 'turn' | 'error' | 'failedChecks'>;
 
 /** A turn of a user: its value of the primary metric. */
-export type TurnValue = Pick<TurnListRow, 'userId' | 'itemId' | 'arm'> & {
+export type TurnValue = Pick<TurnRow, 'userId' | 'itemId' | 'arm'> & {
   readonly failed: boolean;
   readonly value: number | null;
 };
-
-/** Characters of a message of an error. */
-const shownCharacters = 300;
 
 /** Growth of a run that is being written, read again and again at the cost of what is new. */
 export class RunGrowthRepository {
@@ -37,32 +33,28 @@ export class RunGrowthRepository {
 
   /** All turns of the run. */
   turns(): number {
-    const index = new TurnIndexRepository(this.#database).find(this.#runId);
-    if (index !== undefined) return index.turns;
     return this.#database.guard(
       () =>
-        this.#database.query.select({ turns: count() }).from(turnList).where(eq(turnList.runId, this.#runId)).get()!
-          .turns,
+        this.#database.query.select({ turns: count() }).from(turns).where(eq(turns.runId, this.#runId)).get()!.turns,
     );
   }
 
   /** The turns behind that one, in the order of writing. @param after an id, 0 for all */
   newTurns(after: number): NewTurns {
-    const isNew = rowsOfRun(this.#database, this.#runId, after);
-    if (isNew === undefined) return { turns: 0, last: undefined, faults: [] };
-    const failed = sql<number>`${turnList.error} IS NOT NULL`;
+    const isNew = and(eq(turns.runId, this.#runId), gt(turns.id, after));
+    const failed = sql<number>`${turns.state} = 'failed'`;
     const { query } = this.#database;
     return this.#database.guard(() => {
       const found = query
-        .select({ turns: count(), last: max(turnList.turnId) })
-        .from(turnList)
+        .select({ turns: count(), last: max(turns.id) })
+        .from(turns)
         .where(isNew)
         .get()!;
       const faults = query
-        .select({ failed, checks: turnList.failedChecks, turns: count() })
-        .from(turnList)
-        .where(and(isNew, or(isNotNull(turnList.error), isNotNull(turnList.failedChecks))))
-        .groupBy(failed, turnList.failedChecks)
+        .select({ failed, checks: turns.failedChecks, turns: count() })
+        .from(turns)
+        .where(and(isNew, isNotNull(turns.failedChecks)))
+        .groupBy(failed, turns.failedChecks)
         .all();
       return {
         turns: found.turns,
@@ -74,18 +66,13 @@ export class RunGrowthRepository {
 
   /** The latest turns that failed, or fail a check by themselves, the last first. */
   latestFaults(most: number): FaultyTurn[] {
-    const ofRun = rowsOfRun(this.#database, this.#runId);
-    if (ofRun === undefined) return [];
-    const { turnId, itemId, arm, repeat, turn, failedChecks } = turnList;
+    const { id, itemId, arm, repeat, turn, failedChecks, error } = turns;
     return this.#database.guard(() =>
       this.#database.query
-        .select({
-          ...{ itemId, arm, repeat, turn, failedChecks },
-          error: sql<string | null>`substr(${turnList.error}, 1, ${shownCharacters})`,
-        })
-        .from(turnList)
-        .where(and(ofRun, or(isNotNull(turnList.error), isNotNull(failedChecks))))
-        .orderBy(desc(turnId))
+        .select({ itemId, arm, repeat, turn, failedChecks, error: cutText<string | null>(error) })
+        .from(turns)
+        .where(and(eq(turns.runId, this.#runId), isNotNull(failedChecks)))
+        .orderBy(desc(id))
         .limit(most)
         .all(),
     );
@@ -93,22 +80,15 @@ export class RunGrowthRepository {
 
   /** All turns of a user. */
   valuesOf(userId: string): TurnValue[] {
-    const { query } = this.#database;
-    const ids = query
-      .select({ id: turns.id })
-      .from(turns)
-      .where(and(eq(turns.runId, this.#runId), eq(turns.userId, userId)));
+    const { itemId, arm, state, primaryValue: value } = turns;
     return this.#database.guard(() =>
-      query
-        .select({
-          ...{ userId: turnList.userId, itemId: turnList.itemId, arm: turnList.arm, value: turnList.primaryValue },
-          error: sql<number>`${turnList.error} IS NOT NULL`,
-        })
-        .from(turnList)
-        .where(inArray(turnList.turnId, ids))
-        .orderBy(asc(turnList.turnId))
+      this.#database.query
+        .select({ userId: turns.userId, itemId, arm, value, state })
+        .from(turns)
+        .where(and(eq(turns.runId, this.#runId), eq(turns.userId, userId)))
+        .orderBy(asc(turns.id))
         .all()
-        .map(({ error, ...turn }) => ({ ...turn, failed: error === 1 })),
+        .map(({ state: end, ...turn }) => ({ ...turn, failed: end === 'failed' })),
     );
   }
 

@@ -83,8 +83,8 @@ test('each share is taken once, and a transaction that fails leaves it', () => {
 test('users of a run that was begun before there were claims are finished when their turns are there', () => {
   const turns = new TurnRepository(database);
   for (const arm of ['rag', 'dki']) {
-    turns.insert({ runId, sessionId: 's' }, turnOf({ itemId: 'q', userId: 'ann', arm, right: true }));
+    turns.put({ runId, sessionId: 's' }, turnOf({ itemId: 'q', userId: 'ann', arm, right: true }));
   }
-  turns.insert({ runId, sessionId: 's' }, turnOf({ itemId: 'p', userId: 'bob', arm: 'rag', right: true }));
+  turns.put({ runId, sessionId: 's' }, turnOf({ itemId: 'p', userId: 'bob', arm: 'rag', right: true }));
   expect([users.claim(ann, 'one'), users.claim(bob, 'one')]).toEqual(['finished', 'claimed']);
 });

@@ -3,7 +3,6 @@ import { BenchError } from '../base/bench-error.ts';
 import { type UserShare, userShare } from './records/user-share.ts';
 import type { BenchDatabase } from './database.ts';
 import { readRecord } from './read-record.ts';
-import { ResultRepository } from './result-repository.ts';
 import { runUsers } from './schema.ts';
 import { TurnRepository } from './turn-repository.ts';
 
@@ -75,7 +74,6 @@ export class RunUserRepository {
     this.#database.transaction(() => {
       this.requireHeld(userId, worker);
       this.#database.query.update(runUsers).set({ finishedAt: Date.now(), share }).where(this.#of(userId)).run();
-      new ResultRepository(this.#database, this.#runId).pack(userId);
     });
   }
 

@@ -1,10 +1,15 @@
-import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+/**
+ * The columns of the tables of a database. A run (`runs`) has users (`run_users`) and turns (`turns`, one row each). A session has
+ * memories, messages and audit entries. The SQL in `migrations/` makes the tables with their keys and indexes, and brings older
+ * databases to them.
+ */
+import { integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { type AttributionRecord, attributionMethods } from './records/attribution-record.ts';
 import type { RunResults } from './records/results.ts';
 import { type RunRecord, runStatuses } from './records/run-record.ts';
-import type { AnsweredTurn, FailedTurn } from './records/turn-record.ts';
 import type { UserShare } from './records/user-share.ts';
-import { bytes, float64, json } from './columns.ts';
+import { deflatedJson, float32, json } from './columns.ts';
+import type { Measures, TurnDocument } from './turn-parts.ts';
 
 /** Milliseconds since 1970. */
 const createdAt = integer('created_at').notNull();
@@ -12,7 +17,7 @@ const createdAt = integer('created_at').notNull();
 /** One run of the bench with all that is needed to repeat it: a `RunRecord`, and its results. */
 export const runs = sqliteTable('runs', {
   id: text('id').primaryKey(),
-  /** Of the records of the run and of its turns. */
+  /** Version of the records of the run and of its turns. */
   schemaVersion: integer('schema_version').notNull(),
   name: text('name').notNull().unique(),
   suite: text('suite').notNull(),
@@ -25,197 +30,99 @@ export const runs = sqliteTable('runs', {
   dataset: json('dataset').$type<RunRecord['dataset']>().notNull(),
   retriever: json('retriever').$type<RunRecord['retriever']>().notNull(),
   probes: json('probes').$type<RunRecord['probes']>(),
-  /** As they were when the run ended. */
+  /** Written when the run ends. */
   results: json('results').$type<RunResults | null>(),
   startedAt: integer('started_at').notNull(),
   finishedAt: integer('finished_at'),
 });
 
 /**
- * One turn each: a `TurnRecord`, whose groups are columns. Ids rise in the order of writing. The longest column stands last,
- * so that reading the others does not walk over it.
+ * The users of a run that a worker has claimed. A worker is one process; it holds the claim until all turns of the user are
+ * stored. Claims of workers that ended early are deleted.
  */
-export const turns = sqliteTable(
-  'turns',
-  {
-    id: integer('id').primaryKey({ autoIncrement: true }),
-    runId: text('run_id')
-      .notNull()
-      .references(() => runs.id, { onDelete: 'cascade' }),
-    sessionId: text('session_id').notNull(),
-    state: text('state', { enum: ['answered', 'failed'] }).notNull(),
-    itemId: text('item_id').notNull(),
-    userId: text('user_id').notNull(),
-    arm: text('arm').notNull(),
-    repeat: integer('repeat').notNull(),
-    /** Number of the turn within its session, from 0. */
-    turn: integer('turn').notNull(),
-    /** Place in the order in which the arms of an item were executed, from 0. */
-    position: integer('position').notNull(),
-    createdAt,
-    // Null of a failed turn.
-    item: json('item').$type<AnsweredTurn['item'] | null>(),
-    facts: json('facts').$type<AnsweredTurn['facts'] | null>(),
-    account: json('account').$type<AnsweredTurn['account'] | null>(),
-    answer: json('answer').$type<AnsweredTurn['answer'] | null>(),
-    timings: json('timings').$type<AnsweredTurn['timings'] | null>(),
-    tokens: json('tokens').$type<AnsweredTurn['tokens'] | null>(),
-    scores: json('scores').$type<AnsweredTurn['scores'] | null>(),
-    observed: json('observed').$type<AnsweredTurn['observed'] | null>(),
-    /** Null of an answered turn. */
-    error: json('error').$type<FailedTurn['error'] | null>(),
-    given: json('given').$type<AnsweredTurn['given'] | null>(),
-    prefill: json('prefill').$type<AnsweredTurn['prefill']>(),
-    prompt: json('prompt').$type<AnsweredTurn['prompt'] | null>(),
-  },
-  (table) => [
-    uniqueIndex('turns_identity').on(table.runId, table.arm, table.itemId, table.repeat, table.turn),
-    index('turns_run_item').on(table.runId, table.itemId),
-    index('turns_run_user').on(table.runId, table.userId),
-  ],
-);
+export const runUsers = sqliteTable('run_users', {
+  runId: text('run_id').notNull(),
+  userId: text('user_id').notNull(),
+  /** Place among the users of the plan, from 0. */
+  position: integer('position').notNull(),
+  worker: text('worker').notNull(),
+  /** Null while the worker runs the turns. */
+  finishedAt: integer('finished_at'),
+  /** Findings of the worker; null once the run's record contains them. */
+  share: json('share').$type<UserShare | null>(),
+});
 
 /**
- * The users of a run who were begun: each by one worker at a time, which holds the claim until all turns of the user are
- * there. A worker is one process; the claims of one that is gone are deleted.
+ * The turns of runs, one row each, in the order of writing. Lists and pages read the narrow columns, statistics read `measures`,
+ * and the page of one turn reads `document` too. The index `turns_list` holds every column by which lists are filtered and
+ * sorted, so that they read the index alone. The wide columns stand last.
  */
-export const runUsers = sqliteTable(
-  'run_users',
-  {
-    runId: text('run_id')
-      .notNull()
-      .references(() => runs.id, { onDelete: 'cascade' }),
-    userId: text('user_id').notNull(),
-    /** Place among the users of the plan, from 0. */
-    position: integer('position').notNull(),
-    worker: text('worker').notNull(),
-    /** Null while the questions are asked. */
-    finishedAt: integer('finished_at'),
-    /** Findings of the worker; null once it stands in the record of the run. */
-    share: json('share').$type<UserShare | null>(),
-  },
-  (table) => [primaryKey({ columns: [table.runId, table.userId] })],
-);
+export const turns = sqliteTable('turns', {
+  id: integer('id').primaryKey({ autoIncrement: true }),
+  runId: text('run_id').notNull(),
+  sessionId: text('session_id').notNull(),
+  state: text('state', { enum: ['answered', 'failed'] }).notNull(),
+  // Run, arm, item, repeat and turn identify a row.
+  itemId: text('item_id').notNull(),
+  userId: text('user_id').notNull(),
+  arm: text('arm').notNull(),
+  repeat: integer('repeat').notNull(),
+  /** Number of the turn within its session, from 0. */
+  turn: integer('turn').notNull(),
+  /** Place in the order in which the arms of an item ran, from 0. */
+  position: integer('position').notNull(),
+  createdAt,
+  category: text('category'),
+  /** Memories or history were dropped, or the prompt was cut to the query. */
+  truncated: integer('truncated', { mode: 'boolean' }).notNull(),
+  /** Value of the run's primary metric. */
+  primaryValue: real('primary_value'),
+  taskSuccess: real('task_success'),
+  exactMatch: real('exact_match'),
+  tokenF1: real('token_f1'),
+  memoryRecall: real('memory_recall'),
+  rougeL: real('rouge_l'),
+  bleu: real('bleu'),
+  abstention: real('abstention'),
+  goldLogProbability: real('gold_log_probability'),
+  freeLogProbability: real('free_log_probability'),
+  evidenceRank: integer('evidence_rank'),
+  firstTokenMs: real('first_token_ms'),
+  totalMs: real('total_ms'),
+  promptTokens: integer('prompt_tokens'),
+  kvResidentTokens: integer('kv_resident_tokens'),
+  evaluatedTokens: integer('evaluated_tokens'),
+  generatedTokens: integer('generated_tokens'),
+  wrongClass: text('wrong_class'),
+  /** `hit`, `miss` or `bypass`, by the arm's own account. */
+  cache: text('cache'),
+  /** The first stage of the evidence funnel that failed. */
+  failedStage: text('failed_stage'),
+  /** The checks that this turn alone fails, comma-separated; null if it fails none. */
+  failedChecks: text('failed_checks'),
+  error: text('error'),
+  /** Null for a failed turn. */
+  question: text('question'),
+  /** Null where only abstaining is right, and for a failed turn. */
+  gold: text('gold'),
+  answer: text('answer').notNull(),
+  /** The parts that statistics read (`turn-parts.ts`). Null for turns of a report. */
+  measures: json('measures').$type<Measures | null>(),
+  /** The other parts: prompt, retrieved texts, KV blocks, token ids. Null for a failed turn, and for turns of a report. */
+  document: deflatedJson('document').$type<TurnDocument | null>(),
+});
 
-/**
- * Values by which lists of turns are filtered and sorted, and that they show, a narrow row each: those of `turns` hold every
- * token that the model was given. A trigger of migration 0000 writes a row with each turn, in its transaction, from a view of
- * migration 0005; a migration that rebuilds `turns` must make the trigger anew.
- * @see docs/adr/0012-list-of-turns.md
- */
-export const turnList = sqliteTable(
-  'turn_list',
-  {
-    turnId: integer('turn_id')
-      .primaryKey()
-      .references(() => turns.id, { onDelete: 'cascade' }),
-    runId: text('run_id').notNull(),
-    itemId: text('item_id').notNull(),
-    userId: text('user_id').notNull(),
-    arm: text('arm').notNull(),
-    repeat: integer('repeat').notNull(),
-    turn: integer('turn').notNull(),
-    category: text('category'),
-    /** Forced, or memories or history were dropped. */
-    truncated: integer('truncated', { mode: 'boolean' }).notNull(),
-    /** Some turn of the item succeeded and another did not. */
-    disagreeing: integer('disagreeing', { mode: 'boolean' }).notNull(),
-    taskSuccess: real('task_success'),
-    exactMatch: real('exact_match'),
-    tokenF1: real('token_f1'),
-    memoryRecall: real('memory_recall'),
-    rougeL: real('rouge_l'),
-    bleu: real('bleu'),
-    abstention: real('abstention'),
-    goldLogProbability: real('gold_log_probability'),
-    freeLogProbability: real('free_log_probability'),
-    evidenceRank: integer('evidence_rank'),
-    firstTokenMs: real('first_token_ms'),
-    totalMs: real('total_ms'),
-    promptTokens: integer('prompt_tokens'),
-    kvResidentTokens: integer('kv_resident_tokens'),
-    evaluatedTokens: integer('evaluated_tokens'),
-    generatedTokens: integer('generated_tokens'),
-    wrongClass: text('wrong_class'),
-    error: text('error'),
-    question: text('question'),
-    answer: text('answer').notNull(),
-    /** Of the run's primary metric. */
-    primaryValue: real('primary_value'),
-    /** Null where only abstaining is right, and of a failed turn. */
-    gold: text('gold'),
-    /** `hit`, `miss` or `bypass`, by the arm's own account. */
-    cache: text('cache'),
-    /** The first stage of the evidence funnel that failed. */
-    failedStage: text('failed_stage'),
-    /** The checks of the run that this turn alone fails, comma-separated; null where it fails none. */
-    failedChecks: text('failed_checks'),
-  },
-  (table) => [
-    // Finds the first and the last turn of a run.
-    index('turn_list_run').on(table.runId),
-    index('turn_list_run_item').on(table.runId, table.itemId, table.taskSuccess),
-    index('turn_list_run_arm').on(table.runId, table.arm, table.itemId, table.taskSuccess),
-    index('turn_list_run_category').on(table.runId, table.category),
-  ],
-);
+/** Texts of a model's tokens: turns store sequences as token ids. */
+export const tokenPieces = sqliteTable('token_pieces', {
+  modelSha256: text('model_sha256').notNull(),
+  tokenId: integer('token_id').notNull(),
+  /** The token detokenised alone; a part of a character is U+FFFD. */
+  piece: text('piece').notNull(),
+});
 
-/**
- * The turns of a user as far as results are computed from them, in columns: a copy, for runs of a million turns. It is made when
- * the user is finished or results are asked for; triggers of migration 0006 delete it when a turn of the user is written, changed
- * or deleted. A migration that rebuilds `turns` must make them anew.
- * @see docs/adr/0027-results-in-columns.md
- */
-export const packedResults = sqliteTable(
-  'packed_results',
-  {
-    runId: text('run_id')
-      .notNull()
-      .references(() => runs.id, { onDelete: 'cascade' }),
-    userId: text('user_id').notNull(),
-    /** Names the columns: what another release packed is made anew. */
-    layout: text('layout').notNull(),
-    turns: integer('turns').notNull(),
-    /** A line of JSON a column. */
-    values: text('values').notNull(),
-    places: bytes('places').notNull(),
-    numbers: float64('numbers').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.runId, table.userId] })],
-);
-
-/**
- * The parts of the index by which lists of the turns of a long run answer at once: a copy. It is made when the run has ended; triggers of
- * migration 0007 delete it when a row of its list is written, changed or deleted.
- * @see docs/adr/0028-turn-index.md
- */
-export const turnIndexParts = sqliteTable(
-  'turn_index_parts',
-  {
-    runId: text('run_id')
-      .notNull()
-      .references(() => runs.id, { onDelete: 'cascade' }),
-    name: text('name').notNull(),
-    data: bytes('data').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.runId, table.name] })],
-);
-
-/** Texts of a model's tokens, of those that turns hold: sequences are stored as ids. */
-export const tokenPieces = sqliteTable(
-  'token_pieces',
-  {
-    modelSha256: text('model_sha256').notNull(),
-    tokenId: integer('token_id').notNull(),
-    /** As the model alone detokenises it: a part of a character is U+FFFD. */
-    piece: text('piece').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.modelSha256, table.tokenId] })],
-);
-
-/** Verdicts of judges on answers, by what was asked: a question is sent once, whatever run or arm asks it. */
+/** Verdicts of judges on answers; the same question is sent once for all runs and arms. */
 export const judgeVerdicts = sqliteTable('judge_verdicts', {
-  /** sha256 of model, prompt, question, golds and answer. */
+  /** sha-256 of model, prompt, question, golds and answer. */
   key: text('key').primaryKey(),
   right: integer('right', { mode: 'boolean' }).notNull(),
   createdAt,
@@ -223,9 +130,7 @@ export const judgeVerdicts = sqliteTable('judge_verdicts', {
 
 /** Leave-one-out attributions of the answers of turns: an `AttributionRecord` each. */
 export const attributions = sqliteTable('attributions', {
-  turnId: integer('turn_id')
-    .primaryKey()
-    .references(() => turns.id, { onDelete: 'cascade' }),
+  turnId: integer('turn_id').primaryKey(),
   method: text('method', { enum: attributionMethods }).notNull(),
   logProbability: real('log_probability').notNull(),
   memories: json('memories').$type<AttributionRecord['memories']>().notNull(),
@@ -233,6 +138,83 @@ export const attributions = sqliteTable('attributions', {
   createdAt,
 });
 
-export type RunRow = typeof runs.$inferSelect;
+/** One conversation of one user. In a run every (item, arm, repeat) has its own, and one per user holds the memories. */
+export const sessions = sqliteTable('sessions', {
+  id: text('id').primaryKey(),
+  userId: text('user_id'),
+  runId: text('run_id'),
+  createdAt,
+});
+
+/** Memories. An id is unique per owner. */
+export const memories = sqliteTable('memories', {
+  /** The user; within a run `RUN/USER`, since a user of a data set is another in every run (`memoryOwner`). */
+  owner: text('owner').notNull(),
+  id: text('id').notNull(),
+  sessionId: text('session_id').notNull(),
+  userId: text('user_id'),
+  content: text('content').notNull(),
+  embedding: float32('embedding'),
+  metadata: json('metadata'),
+  createdAt,
+});
+
+/** Memories that were removed: other processes on the same database drop them from their indexes and KV stores. */
+export const tombstones = sqliteTable('tombstones', {
+  owner: text('owner').notNull(),
+  memoryId: text('memory_id').notNull(),
+  /** Milliseconds since 1970. */
+  removedAt: integer('removed_at').notNull(),
+});
+
+/** Memories that a user wants to be considered in every turn; `dki-hybrid` injects them. Each goes together with its memory. */
+export const userPreferences = sqliteTable('user_preferences', {
+  owner: text('owner').notNull(),
+  /** The memory's. */
+  id: text('id').notNull(),
+  sessionId: text('session_id').notNull(),
+  userId: text('user_id').notNull(),
+  content: text('content').notNull(),
+  metadata: json('metadata'),
+  createdAt,
+});
+
+/** The messages of sessions. */
+export const conversations = sqliteTable('conversations', {
+  id: text('id').primaryKey(),
+  sessionId: text('session_id').notNull(),
+  role: text('role', { enum: ['user', 'assistant', 'system'] }).notNull(),
+  content: text('content').notNull(),
+  // The columns below are null for messages that are no answers.
+  injectionMode: text('injection_mode'),
+  /** Factor on the values of memories; null if no KV was injected. */
+  injectionAlpha: real('injection_alpha'),
+  memoryIds: json('memory_ids').$type<readonly string[] | null>(),
+  latencyMs: real('latency_ms'),
+  promptTokens: integer('prompt_tokens'),
+  kvResidentTokens: integer('kv_resident_tokens'),
+  /** Null if the engine does not count them. */
+  evaluatedTokens: integer('evaluated_tokens'),
+  generatedTokens: integer('generated_tokens'),
+  positions: integer('positions'),
+  createdAt,
+});
+
+/** Uses of memories; a row outlives its session. */
+export const auditLogs = sqliteTable('audit_logs', {
+  id: text('id').primaryKey(),
+  action: text('action').notNull(),
+  sessionId: text('session_id'),
+  memoryIds: json('memory_ids').$type<readonly string[] | null>(),
+  alpha: real('alpha'),
+  mode: text('mode'),
+  metadata: json('metadata'),
+  createdAt,
+});
+
 export type TurnRow = typeof turns.$inferSelect;
-export type TurnListRow = typeof turnList.$inferSelect;
+export type SessionRow = typeof sessions.$inferSelect;
+export type MemoryRow = typeof memories.$inferSelect;
+export type ConversationRow = typeof conversations.$inferSelect;
+export type UserPreferenceRow = typeof userPreferences.$inferSelect;
+export type AuditLogRow = typeof auditLogs.$inferSelect;

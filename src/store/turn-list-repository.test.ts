@@ -3,9 +3,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type HandmadeTurn, storeRun } from '../../test/fixtures/stored-runs.ts';
 import { failedTurn } from '../../test/fixtures/turn-record.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
-import { turnList } from './schema.ts';
-import type { TurnListOrder } from './turn-list-order.ts';
-import { mostCounted, TurnListRepository } from './turn-list-repository.ts';
+import { turns } from './schema.ts';
+import { mostCounted, type TurnListOrder, TurnListRepository } from './turn-list-repository.ts';
 import { TurnRepository } from './turn-repository.ts';
 
 const turn = (itemId: string, arm: string, right: boolean, more: Partial<HandmadeTurn> = {}): HandmadeTurn => ({
@@ -31,7 +30,7 @@ beforeEach(() => {
     ],
   }).id;
   const failed = failedTurn('dki', 'out of memory', { itemId: 'i-3', userId: 'user of i-3', position: 1 });
-  new TurnRepository(database).insert({ runId, sessionId: 's' }, failed);
+  new TurnRepository(database).put({ runId, sessionId: 's' }, failed);
   return () => database.close();
 });
 
@@ -99,10 +98,9 @@ describe('the list of turns', () => {
 
   it('ends a count where more turns match than anybody turns over', () => {
     const copies = sql`WITH RECURSIVE copies(copy) AS (SELECT 1 UNION ALL SELECT copy + 1 FROM copies LIMIT ${mostCounted})`;
-    const columns = Object.values(getTableColumns(turnList)).map((column) => column.name);
-    const values = columns.map((name) => (name === 'turn_id' ? '1000 + copy' : name)).join(', ');
-    database.query.run(sql`PRAGMA foreign_keys = OFF`);
-    database.query.run(sql`${copies} INSERT INTO turn_list SELECT ${sql.raw(values)} FROM copies, turn_list
+    const columns = Object.values(getTableColumns(turns)).map(({ name }) => name);
+    const values = columns.map((name) => (name === 'id' ? '1000 + copy' : name === 'repeat' ? 'copy' : name));
+    database.query.run(sql`${copies} INSERT INTO turns SELECT ${sql.raw(values.join(', '))} FROM copies, turns
       WHERE run_id = ${runId} AND arm = 'rag' AND item_id = 'i-3'`);
     expect(list.page(runId, {}, {}, {}, 50).matching).toBe(6 + mostCounted);
     expect(list.page(runId, { answer: 'wrong' }, {}, {}, 50).matching).toBe('many');
@@ -122,15 +120,5 @@ describe('the list of turns', () => {
   it('goes with the turns of a user', () => {
     new TurnRepository(database).deleteUser(runId, 'user of i-1');
     expect(list.items(runId)).toEqual(['i-2', 'i-3']);
-  });
-
-  it('holds the same rows whether they were written with the turns or by the migration', () => {
-    const written = database.query.select().from(turnList).all();
-    expect(written.map(({ disagreeing }) => disagreeing)).toEqual([false, true, true, false, false, false, false]);
-    database.query.delete(turnList).run();
-    database.query.run(sql`INSERT INTO turn_list SELECT * FROM turn_list_source`);
-    const copied = database.query.select().from(turnList).all();
-    expect(copied).toEqual(written.map((row) => ({ ...row, disagreeing: false })));
-    expect(written[1]).toMatchObject({ goldLogProbability: -0.125, totalMs: 17, promptTokens: 43, wrongClass: null });
   });
 });

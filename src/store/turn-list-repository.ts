@@ -1,201 +1,292 @@
-import { and, asc, count, eq, getTableColumns, gt, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { BenchDatabase } from './database.ts';
-import { type KnownAnswers, knownAnswers } from './known-answers.ts';
-import { rowsOfRun } from './rows-of-run.ts';
-import { turnList, type TurnListRow } from './schema.ts';
-import { matches, type TurnListFilter } from './turn-list-filter.ts';
-import { TurnIndexRepository } from './turn-index/turn-index-repository.ts';
-import { SortedSides, type TurnListOrder, type TurnListPlace } from './turn-list-order.ts';
+import { turns, type TurnRow } from './schema.ts';
+
+/** Turns of a run; a field that is not set filters nothing. */
+export interface TurnListFilter {
+  readonly arm?: string | undefined;
+  readonly answer?: 'right' | 'wrong' | undefined;
+  /** Turns of items that the arm `wrong` answers wrong. */
+  readonly wrong?: string | undefined;
+  /** Turns of items that the arm `right` answers right, in every repeat. */
+  readonly right?: string | undefined;
+  /** Turns of items that one turn answers right and another wrong. */
+  readonly disagreeing?: true | undefined;
+  readonly category?: string | undefined;
+  /** The class of a wrong answer. */
+  readonly wrongClass?: string | undefined;
+  /** The stage of the evidence funnel that failed. */
+  readonly stage?: string | undefined;
+  readonly cache?: string | undefined;
+  /** A check of the run that the turn fails. */
+  readonly check?: string | undefined;
+  readonly truncated?: true | undefined;
+  readonly failed?: true | undefined;
+  /** A part of the question, the gold or the answer; ASCII letters match in either case. */
+  readonly text?: string | undefined;
+}
+
+/** Numbers by which lists are sorted; turns without the number come last. */
+export const turnSorts = {
+  primaryValue: turns.primaryValue,
+  taskSuccess: turns.taskSuccess,
+  exactMatch: turns.exactMatch,
+  tokenF1: turns.tokenF1,
+  memoryRecall: turns.memoryRecall,
+  rougeL: turns.rougeL,
+  bleu: turns.bleu,
+  abstention: turns.abstention,
+  goldLogProbability: turns.goldLogProbability,
+  freeLogProbability: turns.freeLogProbability,
+  evidenceRank: turns.evidenceRank,
+  firstTokenMs: turns.firstTokenMs,
+  totalMs: turns.totalMs,
+  promptTokens: turns.promptTokens,
+  kvResidentTokens: turns.kvResidentTokens,
+  evaluatedTokens: turns.evaluatedTokens,
+  generatedTokens: turns.generatedTokens,
+} as const;
+
+export type TurnSort = keyof typeof turnSorts;
+
+/** The number to sort by, and the direction; the order of writing where not set. */
+export interface TurnListOrder {
+  readonly sort?: TurnSort | undefined;
+  readonly descending?: true | undefined;
+}
+
+/** Place of a page: after a turn, before one, or at the beginning. */
+export interface TurnListPlace {
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+}
 
 export interface TurnListPage {
   /** Long texts are cut. */
   readonly rows: readonly TurnListRow[];
-  /** Turns that match lie ahead of the page, and behind it. */
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;
-  /**
-   * All turns that match. Of a run without an index: `many` where they are more than `mostCounted`, undefined where only a search of all texts
-   * could tell.
-   */
+  /** All turns that match: `many` if they are more than `mostCounted`, undefined where only a search of all texts could tell. */
   readonly matching: number | 'many' | undefined;
 }
 
-/** Turns that pass a filter are counted so far: the count costs a walk over all of them. */
+/** Turns that pass a filter are counted up to here. */
 export const mostCounted = 10_000;
-
-/** Rows of one query. */
-const readAtOnce = 500;
 
 /** Characters of a text that a list shows. */
 const shownCharacters = 300;
 
-const cut = <Text>(column: SQLiteColumn) => sql<Text>`substr(${column}, 1, ${shownCharacters})`;
+/** The beginning of a text, as lists show it. */
+export const cutText = <Text = string | null>(column: SQLiteColumn | SQL): SQL<Text> =>
+  sql<Text>`substr(${column}, 1, ${sql.raw(String(shownCharacters))})`;
+
+/** A text of an item; a failed turn takes it from another turn of the item. */
+const textOfItem = (column: SQLiteColumn): SQL<string | null> =>
+  cutText(sql`coalesce(${column}, (
+    SELECT sibling.${sql.identifier(column.name)} FROM turns AS sibling
+    WHERE sibling.run_id = turns.run_id AND sibling.item_id = turns.item_id AND sibling.state = 'answered' LIMIT 1
+  ))`);
 
 const shownColumns = {
-  ...getTableColumns(turnList),
-  // A failed turn keeps no question; the others of its item do.
-  question: sql<string | null>`substr(coalesce(question, (
-    SELECT sibling.question FROM turn_list AS sibling
-    WHERE sibling.run_id = turn_list.run_id AND sibling.item_id = turn_list.item_id AND sibling.question IS NOT NULL LIMIT 1
-  )), 1, ${shownCharacters})`,
-  // Nor a gold.
-  gold: sql<string | null>`substr(coalesce(gold, (
-    SELECT sibling.gold FROM turn_list AS sibling
-    WHERE sibling.run_id = turn_list.run_id AND sibling.item_id = turn_list.item_id AND sibling.gold IS NOT NULL LIMIT 1
-  )), 1, ${shownCharacters})`,
-  answer: cut<string>(turnList.answer),
-  error: cut<string | null>(turnList.error),
+  turnId: turns.id,
+  runId: turns.runId,
+  itemId: turns.itemId,
+  userId: turns.userId,
+  arm: turns.arm,
+  repeat: turns.repeat,
+  turn: turns.turn,
+  category: turns.category,
+  truncated: turns.truncated,
+  /** Some turn of the item succeeded and another did not. */
+  disagreeing: sql<number>`(
+    SELECT coalesce(min(sibling.task_success) < max(sibling.task_success), 0) FROM turns AS sibling
+    WHERE sibling.run_id = turns.run_id AND sibling.item_id = turns.item_id
+  )`.mapWith(Boolean),
+  ...turnSorts,
+  wrongClass: turns.wrongClass,
+  cache: turns.cache,
+  failedStage: turns.failedStage,
+  failedChecks: turns.failedChecks,
+  question: textOfItem(turns.question),
+  gold: textOfItem(turns.gold),
+  answer: cutText<string>(turns.answer),
+  error: cutText(turns.error),
 };
 
-/** The turns of runs as lists show them: a page at a time, whatever the length of the run. */
+/** A turn as lists show it; long texts are cut. */
+export type TurnListRow = Pick<TurnRow, Exclude<keyof typeof shownColumns, 'turnId' | 'disagreeing'>> & {
+  readonly turnId: number;
+  readonly disagreeing: boolean;
+};
+
+/** Rows of one query. */
+const rowsAtOnce = 500;
+
+/** The turns of runs as lists show them, a page at a time. */
 export class TurnListRepository {
   readonly #database: BenchDatabase;
-  readonly #known: KnownAnswers;
-  readonly #indexes: TurnIndexRepository;
 
   constructor(database: BenchDatabase) {
     this.#database = database;
-    this.#indexes = new TurnIndexRepository(database);
-    this.#known = knownAnswers(database);
   }
 
   /**
-   * A page of the turns that match, at most `size`. Pages are found by the turn behind or ahead of them, so that the last is
-   * as near as the first; a turn that is not of the run is the beginning.
+   * A page of the turns that match, at most `size`. Pages are found by the turn before or after them, so that the last takes
+   * as long as the first; a turn of another run stands for the beginning.
    */
   page(runId: string, filter: TurnListFilter, order: TurnListOrder, place: TurnListPlace, size: number): TurnListPage {
-    const index = this.#indexes.find(runId);
-    if (index === undefined) return this.#walkedPage(runId, filter, order, place, size);
-    const { turnIds, ...page } = index.page(filter, order, place, size);
-    return { ...page, rows: this.#rowsOf(turnIds) };
-  }
-
-  /** The same, by walking over the rows. */
-  #walkedPage(
-    runId: string,
-    filter: TurnListFilter,
-    order: TurnListOrder,
-    place: TurnListPlace,
-    size: number,
-  ): TurnListPage {
-    const ofRun = rowsOfRun(this.#database, runId);
-    if (ofRun === undefined) return { rows: [], hasPrevious: false, hasNext: false, matching: 0 };
-    const matching = and(ofRun, matches(runId, filter));
-    const sides = new SortedSides(order);
-    const cursor = this.#cursor(runId, place.before ?? place.after);
+    const cursor = this.#rows(and(eq(turns.runId, runId), eq(turns.id, place.before ?? place.after ?? 0)))[0];
     const backwards = cursor !== undefined && place.before !== undefined;
-    const beyond = cursor === undefined ? undefined : backwards ? sides.ahead(cursor) : sides.behind(cursor);
+    const matching = and(eq(turns.runId, runId), matches(runId, filter));
+    const beyond = cursor === undefined ? undefined : isBeyond(cursor, order, backwards);
+    const index = fastestIndex(filter, order.sort === undefined ? 'turns_run' : 'turns_list');
     const found = this.#database.guard(() =>
-      this.#database.query
-        .select(shownColumns)
-        .from(turnList)
-        .where(and(matching, beyond))
-        .orderBy(...sides.order(backwards))
-        // One more tells whether there is another page.
-        .limit(size + 1)
-        .all(),
+      this.#database.query.all<{ readonly id: number }>(
+        // One more row tells whether there is another page.
+        sql`SELECT id FROM turns INDEXED BY ${index} WHERE ${and(matching, beyond)}
+          ORDER BY ${sql.join(sorted(order, backwards), sql`, `)} LIMIT ${size + 1}`,
+      ),
     );
-    const rows = found.slice(0, size);
+    const ids = found.slice(0, size).map((row) => row.id);
     const goesOn = found.length > size;
+    const byId = new Map(this.#rows(inArray(turns.id, ids)).map((row) => [row.turnId, row]));
+    const rows = ids.map((id) => byId.get(id)!);
     return {
       rows: backwards ? rows.reverse() : rows,
       hasPrevious: backwards ? goesOn : cursor !== undefined,
       hasNext: backwards || goesOn,
-      matching: cursor === undefined && !goesOn ? rows.length : this.#matching(runId, filter, matching),
+      matching: cursor === undefined && !goesOn ? rows.length : this.#count(filter, matching),
     };
   }
 
   /** All turns of a run in the order of writing, read in pages; long texts are cut. */
   *rows(runId: string): Generator<TurnListRow, void, undefined> {
-    for (let after: number | undefined; ;) {
-      const page = this.#walkedPage(runId, {}, {}, { after }, readAtOnce);
-      yield* page.rows;
-      if (!page.hasNext) return;
-      after = page.rows.at(-1)!.turnId;
+    for (let last = 0; ;) {
+      const page = this.#rows(and(eq(turns.runId, runId), gt(turns.id, last)), rowsAtOnce);
+      yield* page;
+      if (page.length < rowsAtOnce) return;
+      last = page.at(-1)!.turnId;
     }
   }
 
   /** The arms that have turns, by name. */
   arms(runId: string): string[] {
-    return this.#distinct(runId, turnList.arm);
+    return this.#distinct(runId, turns.arm);
   }
 
   /** The categories of the items, by name. */
   categories(runId: string): string[] {
-    return this.#distinct(runId, turnList.category);
+    return this.#distinct(runId, turns.category);
   }
 
   /** The items, by id. */
   items(runId: string): string[] {
+    return this.#distinct(runId, turns.itemId);
+  }
+
+  #rows(where: SQL | undefined, most = Number.MAX_SAFE_INTEGER): TurnListRow[] {
     return this.#database.guard(() =>
-      this.#database.query
-        .selectDistinct({ itemId: turnList.itemId })
-        .from(turnList)
-        .where(eq(turnList.runId, runId))
-        .orderBy(asc(turnList.itemId))
-        .all()
-        .map(({ itemId }) => itemId),
+      this.#database.query.select(shownColumns).from(turns).where(where).orderBy(asc(turns.id)).limit(most).all(),
     );
   }
 
-  /** Rows in the order of their ids. */
-  #rowsOf(turnIds: readonly number[]): TurnListRow[] {
-    const rows = this.#database.guard(() =>
-      this.#database.query
-        .select(shownColumns)
-        .from(turnList)
-        .where(inArray(turnList.turnId, [...turnIds]))
-        .all(),
-    );
-    const byId = new Map(rows.map((row) => [row.turnId, row]));
-    return turnIds.flatMap((id) => byId.get(id) ?? []);
-  }
-
-  #cursor(runId: string, turnId: number | undefined): TurnListRow | undefined {
-    if (turnId === undefined) return undefined;
-    return this.#database.guard(() =>
-      this.#database.query
-        .select()
-        .from(turnList)
-        .where(and(eq(turnList.turnId, turnId), eq(turnList.runId, runId)))
-        .get(),
-    );
-  }
-
-  #matching(runId: string, filter: TurnListFilter, matching: SQL | undefined): TurnListPage['matching'] {
+  #count(filter: TurnListFilter, matching: SQL | undefined): TurnListPage['matching'] {
     if (filter.text !== undefined) return undefined;
-    return this.#known.of(JSON.stringify([runId, filter]), () => {
-      if (matches(runId, filter) === undefined) return this.#count(eq(turnList.runId, runId));
-      const counted = this.#count(matching, mostCounted + 1);
-      return counted > mostCounted ? 'many' : counted;
-    });
+    const most = isEmpty(filter) ? Number.MAX_SAFE_INTEGER : mostCounted + 1;
+    const { count } = this.#database.guard(() =>
+      this.#database.query.get<{ readonly count: number }>(
+        sql`SELECT count(*) AS count FROM (SELECT 1 FROM turns INDEXED BY ${fastestIndex(filter, 'turns_run')}
+          WHERE ${matching} LIMIT ${most})`,
+      ),
+    );
+    return !isEmpty(filter) && count > mostCounted ? 'many' : count;
   }
 
-  /** @param most where it ends */
-  #count(matching: SQL | undefined, most = Number.MAX_SAFE_INTEGER): number {
-    const { query } = this.#database;
-    return this.#database.guard(() => {
-      const found = query.select({ id: turnList.turnId }).from(turnList).where(matching).limit(most).as('found');
-      return query.select({ turns: count() }).from(found).get()?.turns ?? 0;
-    });
+  /** The few values of an indexed column of many rows, each found behind the one before. */
+  #distinct(runId: string, column: SQLiteColumn): string[] {
+    const next = (after: SQL): SQL =>
+      sql`(SELECT min(${column}) FROM turns WHERE run_id = ${runId} AND ${column} > ${after})`;
+    const rows = this.#database.guard(() =>
+      this.#database.query.all<{ readonly value: string }>(
+        sql`WITH RECURSIVE found(value) AS (
+          SELECT ${next(sql`''`)} UNION ALL SELECT ${next(sql`value`)} FROM found WHERE value IS NOT NULL
+        ) SELECT value FROM found WHERE value IS NOT NULL`,
+      ),
+    );
+    return rows.map(({ value }) => value);
   }
+}
 
-  /** The values of an indexed column, each found behind the one ahead of it: there are few, of many rows. */
-  #distinct(runId: string, column: typeof turnList.arm | typeof turnList.category): string[] {
-    const values: string[] = [];
-    for (;;) {
-      const next = this.#database.guard(() =>
-        this.#database.query
-          .select({ value: column })
-          .from(turnList)
-          .where(and(eq(turnList.runId, runId), gt(column, values.at(-1) ?? '')))
-          .orderBy(asc(column))
-          .limit(1)
-          .get(),
-      );
-      if (next?.value === null || next?.value === undefined) return values;
-      values.push(next.value);
-    }
-  }
+function isEmpty(filter: TurnListFilter): boolean {
+  return Object.values(filter).every((value) => value === undefined);
+}
+
+/** The index that answers a filter fastest: `turns_list` has all columns but texts, `turns_run` the order of writing. */
+export function fastestIndex(filter: TurnListFilter, whenEmpty: 'turns_run' | 'turns_list' | 'turns_item'): SQL {
+  return sql.raw(filter.text !== undefined ? 'turns_run' : isEmpty(filter) ? whenEmpty : 'turns_list');
+}
+
+function sorted({ sort, descending }: TurnListOrder, backwards: boolean): SQL[] {
+  const id = backwards ? desc(turns.id) : asc(turns.id);
+  if (sort === undefined) return [id];
+  const column = turnSorts[sort];
+  const isMissing = sql`${column} IS NULL`;
+  return [
+    backwards ? desc(isMissing) : asc(isMissing),
+    (descending === true) === backwards ? asc(column) : desc(column),
+    id,
+  ];
+}
+
+/** The condition for rows after a row in an order, or before it; rows without the number come last in both directions. */
+function isBeyond(row: TurnListRow, { sort, descending }: TurnListOrder, backwards: boolean): SQL | undefined {
+  const byId = backwards ? lt(turns.id, row.turnId) : gt(turns.id, row.turnId);
+  if (sort === undefined) return byId;
+  const [column, value] = [turnSorts[sort], row[sort]];
+  if (value === null) return backwards ? or(isNotNull(column), byId) : and(isNull(column), byId);
+  const isSmaller = (descending === true) !== backwards;
+  return or(
+    isSmaller ? lt(column, value) : gt(column, value),
+    and(eq(column, value), byId),
+    backwards ? undefined : isNull(column),
+  );
+}
+
+/** Matches the text itself: no character in it is a wildcard. */
+function contains(column: SQLiteColumn, text: string): SQL {
+  return sql`${column} LIKE ${`%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`} ESCAPE ${'\\'}`;
+}
+
+/** Items of the run whose turns, or those of one arm, meet a condition on their task success. */
+function itemsWhere(runId: string, having: string, arm?: string): SQL {
+  return sql`${turns.itemId} IN (
+    SELECT judged.item_id FROM turns AS judged WHERE judged.run_id = ${runId}
+      ${arm === undefined ? sql`` : sql`AND judged.arm = ${arm}`}
+    GROUP BY judged.item_id HAVING ${sql.raw(having)}
+  )`;
+}
+
+/** The condition that a turn of that run must meet; undefined where all pass. */
+export function matches(runId: string, filter: TurnListFilter): SQL | undefined {
+  const { answer, wrong, right, check, text } = filter;
+  const success = turns.taskSuccess;
+  const is = (column: SQLiteColumn, value: string | undefined) => (value === undefined ? undefined : eq(column, value));
+  return and(
+    is(turns.arm, filter.arm),
+    answer === undefined ? undefined : answer === 'right' ? eq(success, 1) : lt(success, 1),
+    wrong === undefined ? undefined : itemsWhere(runId, 'avg(judged.task_success) < 1', wrong),
+    right === undefined ? undefined : itemsWhere(runId, 'avg(judged.task_success) = 1', right),
+    filter.disagreeing && itemsWhere(runId, 'min(judged.task_success) < max(judged.task_success)'),
+    is(turns.category, filter.category),
+    is(turns.wrongClass, filter.wrongClass),
+    is(turns.failedStage, filter.stage),
+    is(turns.cache, filter.cache),
+    check === undefined ? undefined : sql`instr(',' || ${turns.failedChecks} || ',', ${`,${check},`}) > 0`,
+    filter.truncated && eq(turns.truncated, true),
+    filter.failed && eq(turns.state, 'failed'),
+    text === undefined
+      ? undefined
+      : or(contains(turns.question, text), contains(turns.gold, text), contains(turns.answer, text)),
+  );
 }

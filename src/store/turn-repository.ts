@@ -1,16 +1,16 @@
-import { and, asc, count, eq, gt, inArray, or, sql } from 'drizzle-orm';
+import { and, asc, count, eq, gt, inArray, or, type SQL, sql } from 'drizzle-orm';
 import { type TurnRecord, turnRecord } from './records/turn-record.ts';
 import type { TurnResult } from './records/turn-result.ts';
-import { auditLogs, sessions } from './conversation-schema.ts';
 import type { BenchDatabase } from './database.ts';
+import { unreadable } from './database-error.ts';
 import { readRecord } from './read-record.ts';
-import { resultTurns } from './result-turns.ts';
-import { turns, type TurnRow } from './schema.ts';
+import { auditLogs, runs, sessions, turns, type TurnRow } from './schema.ts';
+import { joinTurn, listColumns, type Measures, type RunFacts, splitTurn } from './turn-parts.ts';
 
 /** A turn as it is stored, with the id that the database gave it. */
 export type StoredTurn = TurnRecord & { readonly id: number };
 
-/** The run that a turn belongs to, and the session that its messages and memories stand in. */
+/** The run that a turn belongs to, and the session of its messages. */
 export interface TurnPlace {
   readonly runId: string;
   readonly sessionId: string;
@@ -23,7 +23,9 @@ export interface TurnFilter {
 }
 
 /** The value of a metric on one turn of a run. */
-export interface OwnScore extends Required<Pick<TurnFilter, 'arm' | 'itemId'>> {
+export interface OwnScore {
+  readonly arm: string;
+  readonly itemId: string;
   readonly repeat: number;
   readonly turn: number;
   readonly value: number;
@@ -31,46 +33,59 @@ export interface OwnScore extends Required<Pick<TurnFilter, 'arm' | 'itemId'>> {
 
 const pageSize = 200;
 
+const resultColumns = {
+  id: turns.id,
+  state: turns.state,
+  itemId: turns.itemId,
+  userId: turns.userId,
+  arm: turns.arm,
+  repeat: turns.repeat,
+  turn: turns.turn,
+  position: turns.position,
+  measures: sql<string>`${turns.measures}`,
+};
+
 /** The turns of the runs. */
 export class TurnRepository {
   readonly #database: BenchDatabase;
-  readonly #insert;
 
   constructor(database: BenchDatabase) {
     this.#database = database;
-    this.#insert = database.query
-      .insert(turns)
-      .values({
-        runId: sql.placeholder('runId'),
-        sessionId: sql.placeholder('sessionId'),
-        state: sql.placeholder('state'),
-        itemId: sql.placeholder('itemId'),
-        userId: sql.placeholder('userId'),
-        arm: sql.placeholder('arm'),
-        repeat: sql.placeholder('repeat'),
-        turn: sql.placeholder('turn'),
-        position: sql.placeholder('position'),
-        createdAt: sql.placeholder('createdAt'),
-        item: sql.placeholder('item'),
-        facts: sql.placeholder('facts'),
-        account: sql.placeholder('account'),
-        answer: sql.placeholder('answer'),
-        timings: sql.placeholder('timings'),
-        tokens: sql.placeholder('tokens'),
-        scores: sql.placeholder('scores'),
-        observed: sql.placeholder('observed'),
-        error: sql.placeholder('error'),
-        given: sql.placeholder('given'),
-        prefill: sql.placeholder('prefill'),
-        prompt: sql.placeholder('prompt'),
-      })
-      .prepare();
   }
 
-  /** Stores a turn and returns its id. A run holds one turn of that arm, item, repeat and number. */
-  insert(place: TurnPlace, turn: TurnRecord): number {
-    const row = { ...noColumns, ...turn, ...place, createdAt: Date.now() };
-    return this.#database.guard(() => Number(this.#insert.run(row).lastInsertRowid));
+  /**
+   * Stores a turn as soon as it is answered, and returns its id. Run, arm, item, repeat and turn identify it: one that is stored
+   * already stays as it is.
+   */
+  put({ runId, sessionId }: TurnPlace, turn: TurnRecord): number {
+    const { state, itemId, userId, arm, repeat, turn: number, position } = turn;
+    const key = { state, itemId, userId, arm, repeat, turn: number, position };
+    return this.#database.guard(() => {
+      const { query } = this.#database;
+      const row = { ...key, ...listColumns(turn, this.#runFacts(runId)), ...splitTurn(turn) };
+      query
+        .insert(turns)
+        .values({ ...row, runId, sessionId, createdAt: Date.now() })
+        .onConflictDoNothing()
+        .run();
+      return query.select({ id: turns.id }).from(turns).where(oneTurn(runId, turn)).get()!.id;
+    });
+  }
+
+  #runFacts(runId: string): RunFacts {
+    const { dataset, probes } = runs;
+    const run = this.#database.query
+      .select({
+        primaryMetric: sql<string | null>`${dataset} ->> '$.primaryMetric'`,
+        parity: sql<string | null>`${probes} -> '$.parity'`,
+      })
+      .from(runs)
+      .where(eq(runs.id, runId))
+      .get();
+    return {
+      primaryMetric: run?.primaryMetric ?? 'exactMatch',
+      parity: JSON.parse(run?.parity ?? 'null') as RunFacts['parity'],
+    };
   }
 
   /**
@@ -89,18 +104,32 @@ export class TurnRepository {
           .all(),
       );
       yield* page.map(storedTurn);
-      const end = page.at(-1);
-      if (end === undefined || page.length < pageSize) return;
-      last = end.id;
+      if (page.length < pageSize) return;
+      last = page.at(-1)!.id;
     }
   }
 
   /**
-   * As `listByRun`, the parts alone that results are computed from, and as they are stored: for runs of 100,000 turns.
-   * Nothing can be written until the last was read.
+   * Like `listByRun`, but only the parts that results are computed from.
+   * @throws BenchError `database` where a turn cannot be read
    */
-  listForResults(runId: string, filter: TurnFilter = {}): Generator<TurnResult, void, undefined> {
-    return resultTurns(this.#database, ofRun(runId, filter));
+  *listForResults(runId: string, filter: TurnFilter = {}): Generator<TurnResult, void, undefined> {
+    for (let last = 0; ;) {
+      const page = this.#database.guard(() =>
+        this.#database.query
+          .select(resultColumns)
+          .from(turns)
+          .where(and(ofRun(runId, filter), gt(turns.id, last)))
+          .orderBy(asc(turns.id))
+          .limit(pageSize)
+          .all(),
+      );
+      for (const { id: _, measures, ...key } of page) {
+        yield { ...key, ...parsed(measures, this.#database.path, key) } as TurnResult;
+      }
+      if (page.length < pageSize) return;
+      last = page.at(-1)!.id;
+    }
   }
 
   /**
@@ -119,34 +148,30 @@ export class TurnRepository {
     return rows.map(storedTurn);
   }
 
-  /** Puts values of a metric into turns that are written: those that are known only when all turns are there. */
+  /** Adds values of a metric to stored turns: those that are known only when all turns are there. */
   putOwnScores(runId: string, metric: string, values: readonly OwnScore[]): void {
+    const set = {
+      measures: sql`json_set(${turns.measures}, ${`$.scores.own.${metric}`}, ${sql.placeholder('value')})`,
+    };
     this.#database.transaction(() => {
-      for (const { value, ...place } of values) {
-        this.#database.query
-          .update(turns)
-          .set({ scores: sql`json_set(${turns.scores}, ${`$.own.${metric}`}, ${value})` })
-          .where(and(ofRun(runId, place), eq(turns.repeat, place.repeat), eq(turns.turn, place.turn)))
-          .run();
+      for (const { value, ...key } of values) {
+        this.#database.query.update(turns).set(set).where(oneTurn(runId, key)).prepare().run({ value });
       }
     });
   }
 
   /** The number of turns that a run holds of a user. */
   count(runId: string, userId: string): number {
-    const row = this.#database.guard(() =>
-      this.#database.query.select({ turns: count() }).from(turns).where(ofRun(runId, { userId })).get(),
-    );
-    return row?.turns ?? 0;
+    return this.countByUser(runId, userId).get(userId) ?? 0;
   }
 
-  /** The number of turns that a run holds of each user; of a user without any, none. */
-  countByUser(runId: string): Map<string, number> {
+  /** The number of turns that a run holds of each user, or of one; users without turns are not in it. */
+  countByUser(runId: string, userId?: string): Map<string, number> {
     const rows = this.#database.guard(() =>
       this.#database.query
         .select({ userId: turns.userId, turns: count() })
         .from(turns)
-        .where(eq(turns.runId, runId))
+        .where(ofRun(runId, userId === undefined ? {} : { userId }))
         .groupBy(turns.userId)
         .all(),
     );
@@ -182,32 +207,35 @@ export class TurnRepository {
   }
 }
 
-/** The groups of a record that one of its states does not have. */
-const noColumns = {
-  item: null,
-  facts: null,
-  account: null,
-  answer: null,
-  timings: null,
-  tokens: null,
-  scores: null,
-  observed: null,
-  error: null,
-  given: null,
-  prefill: null,
-  prompt: null,
-};
-
-function storedTurn(row: TurnRow): StoredTurn {
-  const turn = readRecord(turnRecord, row, `the turn of item ${row.itemId}, arm ${row.arm}`);
-  return { ...turn, id: row.id };
+function storedTurn({ measures, document, ...row }: TurnRow): StoredTurn {
+  const turn = { ...row, ...joinTurn(measures!, document) };
+  return { ...readRecord(turnRecord, turn, `the turn of item ${row.itemId}, arm ${row.arm}`), id: row.id };
 }
 
-function ofRun(runId: string, { arm, userId, itemId }: TurnFilter) {
+function parsed(measures: string, path: string, { arm, itemId }: Pick<TurnRow, 'arm' | 'itemId'>): Measures {
+  try {
+    return JSON.parse(measures) as Measures;
+  } catch (error) {
+    throw unreadable(path, `the turn of ${arm} on item ${JSON.stringify(itemId)}: ${(error as Error).message}`, error);
+  }
+}
+
+function ofRun(runId: string, { arm, userId, itemId }: TurnFilter): SQL | undefined {
   return and(
     eq(turns.runId, runId),
-    arm === undefined ? undefined : eq(turns.arm, arm),
+    // An index on the arm would not give the order of writing, hence the `+`.
+    arm === undefined ? undefined : sql`+${turns.arm} = ${arm}`,
     userId === undefined ? undefined : eq(turns.userId, userId),
     itemId === undefined ? undefined : eq(turns.itemId, itemId),
+  );
+}
+
+function oneTurn(runId: string, { arm, itemId, repeat, turn }: Omit<OwnScore, 'value'>): SQL | undefined {
+  return and(
+    eq(turns.runId, runId),
+    eq(turns.arm, arm),
+    eq(turns.itemId, itemId),
+    eq(turns.repeat, repeat),
+    eq(turns.turn, turn),
   );
 }

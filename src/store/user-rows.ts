@@ -10,7 +10,7 @@ import {
   sessions,
   type UserPreferenceRow,
   userPreferences,
-} from './conversation-schema.ts';
+} from './schema.ts';
 import type { BenchDatabase } from './database.ts';
 import { runUsers, type TurnRow, turns } from './schema.ts';
 

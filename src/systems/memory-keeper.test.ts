@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openKeeper } from '../../scripts/open-parts.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
-import { memories } from '../store/conversation-schema.ts';
+import { memories } from '../store/schema.ts';
 import { chronological } from './prompt/placement.ts';
 
 let database: BenchDatabase;

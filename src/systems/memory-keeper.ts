@@ -2,7 +2,6 @@ import { BenchError } from '../base/bench-error.ts';
 import { textHash } from '../base/text-hash.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import { MemoryRepository, type NewMemory } from '../store/memory-repository.ts';
-import { PreferenceRepository } from '../store/preference-repository.ts';
 import { SessionRepository } from '../store/session-repository.ts';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import type { MemorySearchResult, RetrieveOptions, Retriever } from '../retrieval/retriever.ts';
@@ -24,7 +23,6 @@ export class MemoryKeeper {
   readonly #embeddings: EmbeddingService;
   readonly #database: BenchDatabase;
   readonly #memories: MemoryRepository;
-  readonly #preferences: PreferenceRepository;
   readonly #sessions: SessionRepository;
   readonly #runId: string | undefined;
   readonly #storesTexts: boolean;
@@ -43,8 +41,7 @@ export class MemoryKeeper {
     this.#retriever = retriever;
     this.#embeddings = embeddings;
     this.#database = database;
-    this.#memories = new MemoryRepository(database);
-    this.#preferences = new PreferenceRepository(database);
+    this.#memories = new MemoryRepository(database, runId);
     this.#sessions = new SessionRepository(database);
     this.#runId = runId;
     this.#storesTexts = storesTexts;
@@ -131,7 +128,7 @@ export class MemoryKeeper {
     return (await this.retrieve(query, { topK, threshold, userId })).memories;
   }
 
-  /** All memories of a user in the database, in the order in which they were stored. */
+  /** All memories of a user in the database, in the order in which they were stored; in a run, those of the run. */
   all(userId: string): MemorySearchResult[] {
     return this.#memories.getByUser(userId).map(({ id, content, metadata, createdAt }) => ({
       memoryId: id,
@@ -143,7 +140,7 @@ export class MemoryKeeper {
 
   /** The preferences of a user, in the order in which they were stored; in a run, those of the run. */
   preferences(userId: string): MemorySearchResult[] {
-    return this.#preferences.getByUser(userId, this.#runId).map(({ id, content, metadata }) => ({
+    return this.#memories.preferences(userId).map(({ id, content, metadata }) => ({
       memoryId: id,
       content,
       score: 1,
@@ -168,10 +165,8 @@ export class MemoryKeeper {
       ? { ...memory, createdAt }
       : { ...memory, createdAt, content: textHash(memory.content), embedding: undefined, metadata: undefined };
     const id = this.#memories.create(kept);
-    const { sessionId, userId, content, metadata } = kept;
-    if (userId !== undefined && isPreference(memory)) {
-      this.#preferences.create({ id, sessionId, userId, content, metadata });
-    }
+    const { userId } = kept;
+    if (userId !== undefined && isPreference(memory)) this.#memories.prefer({ ...kept, id, userId });
     return id;
   }
 

@@ -3,7 +3,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { checkNames } from '../store/records/results/check-result.ts';
 import { funnelStages, wrongClasses } from '../store/records/scores.ts';
 import { cacheStates } from '../store/records/turn-account.ts';
-import { turnSorts } from '../store/turn-list-order.ts';
+import { turnSorts } from '../store/turn-list-repository.ts';
 
 const name = z.string({ error: 'is missing' }).min(1, 'is empty').max(500, 'has more than 500 characters');
 const text = z.string().max(200, 'has more than 200 characters').exactOptional();

@@ -164,7 +164,7 @@ describe('a run', () => {
   it('is marked and ends with 1 where a check fails', async () => {
     const database = new Sqlite(join(folder, 'reports/dki-bench.sqlite'));
     database.exec(`
-      UPDATE turns SET tokens = json_set(tokens, '$.evaluated', json_extract(tokens, '$.evaluated') + 1)
+      UPDATE turns SET measures = json_set(measures, '$.tokens.evaluated', measures ->> '$.tokens.evaluated' + 1)
       WHERE arm = 'dki' AND run_id = (SELECT id FROM runs WHERE name = 'first')`);
     database.close();
     const { code, stdout, stderr } = await dkiBench(['tables', '--run', 'first', '--table', '1']);

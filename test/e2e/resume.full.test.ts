@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
-import { auditLogs, conversations, memories, sessions } from '../../src/store/conversation-schema.ts';
+import { auditLogs, conversations, memories, sessions } from '../../src/store/schema.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';

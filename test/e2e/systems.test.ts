@@ -2,7 +2,7 @@ import { readdirSync, truncateSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openKeeper, openParts, storeIn } from '../../scripts/open-parts.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
-import { auditLogs, conversations } from '../../src/store/conversation-schema.ts';
+import { auditLogs, conversations } from '../../src/store/schema.ts';
 import {
   type BenchDatabase,
   DatabaseConversationLog,

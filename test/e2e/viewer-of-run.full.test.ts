@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     const turns = new Database(path, { readonly: true });
     const differing = (sign: string): unknown[] =>
       turns
-        .prepare(`SELECT item_id FROM turn_list GROUP BY item_id HAVING count(DISTINCT task_success) ${sign} 1`)
+        .prepare(`SELECT item_id FROM turns GROUP BY item_id HAVING count(DISTINCT task_success) ${sign} 1`)
         .pluck()
         .all();
     expect(new Set(items)).toEqual(new Set(differing('>')));
@@ -230,7 +230,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
       const turns = new Database(path, { readonly: true });
       const wanted = turns
         .prepare(
-          `SELECT count(*) FROM turn_list AS a JOIN turn_list AS b USING (item_id)
+          `SELECT count(*) FROM turns AS a JOIN turns AS b USING (item_id)
            WHERE a.arm = 'none' AND a.task_success = 0 AND b.arm = 'rag' AND b.task_success = 1`,
         )
         .pluck()

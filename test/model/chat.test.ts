@@ -5,7 +5,7 @@ import { ChatSession } from '../../src/cli/chat/chat-session.ts';
 import { chatSessionId } from '../../src/cli/chat/user-memories.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { type BenchConfig, loadBenchConfig, openDatabase } from '../../src/index.ts';
-import { auditLogs, conversations, memories, sessions } from '../../src/store/conversation-schema.ts';
+import { auditLogs, conversations, memories, sessions } from '../../src/store/schema.ts';
 import { turns } from '../../src/store/schema.ts';
 import { TestFolder } from './bench-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openParts, foundMemories, storeIn } from '../../scripts/open-parts.ts';
-import { auditLogs, conversations } from '../../src/store/conversation-schema.ts';
+import { auditLogs, conversations } from '../../src/store/schema.ts';
 import { openDatabase, type BenchDatabase } from '../../src/store/database.ts';
 import type { EngineOpener } from '../../src/engine/engine-request.ts';
 import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';

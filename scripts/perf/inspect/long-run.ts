@@ -4,7 +4,6 @@ import { BenchError } from '../../../src/base/bench-error.ts';
 import { type BenchDatabase, openDatabase } from '../../../src/store/database.ts';
 import { RunRepository } from '../../../src/store/run-repository.ts';
 import { turns as turnTable } from '../../../src/store/schema.ts';
-import { TurnIndexRepository } from '../../../src/store/turn-index/turn-index-repository.ts';
 import type { RunResults } from '../../../src/store/records/results.ts';
 import type { RunRecord } from '../../../src/store/records/run-record.ts';
 
@@ -69,6 +68,4 @@ function copyTurns(
       INSERT INTO turns (${columns}) SELECT ${values}
       FROM copies CROSS JOIN source.turns AS stored WHERE stored.run_id = ${run.id}`),
   );
-  // As a run does when it has ended.
-  new TurnIndexRepository(target).make(made.id);
 }

@@ -1,5 +1,5 @@
 import { AuditLogRepository } from '../../store/audit-log-repository.ts';
-import type { MemoryRow } from '../../store/conversation-schema.ts';
+import type { MemoryRow } from '../../store/schema.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { MemoryRepository } from '../../store/memory-repository.ts';
 import type { MemorySearchResult, RetrieveOptions } from '../../retrieval/retriever.ts';

@@ -1,4 +1,3 @@
-import { fieldOfTurns } from '../../store/results/result-views.ts';
 import type { AnsweredResult } from '../../store/records/turn-result.ts';
 import type { Lookup } from './statistics/column.ts';
 import type { Measure } from './statistics/per-item.ts';
@@ -15,7 +14,6 @@ export function turnField<In extends Group | null, Field extends keyof Holder<In
 ): Lookup<AnsweredResult, Holder<In>[Field]> {
   return {
     of: (turn) => ((group === null ? turn : turn[group]) as Holder<In>)[field],
-    inList: (turns) => fieldOfTurns(turns, { group, field }) as (place: number) => Holder<In>[Field],
   };
 }
 
@@ -29,9 +27,5 @@ type NumberField<In extends Group> = {
 export function numberField<In extends Group>(group: In, field: NumberField<In>): Measure<AnsweredResult> {
   return {
     of: (turn) => (turn[group][field] as number | null | undefined) ?? null,
-    inList: (turns) => {
-      const value = fieldOfTurns(turns, { group, field }) as (place: number) => number | null | undefined;
-      return (place) => value(place) ?? null;
-    },
   };
 }

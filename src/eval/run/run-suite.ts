@@ -10,7 +10,6 @@ import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
-import { TurnIndexRepository } from '../../store/turn-index/turn-index-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import { resultsOf } from '../analysis/stored-results.ts';
 import { embeddingsOf, openRunRetriever } from './bench-parts.ts';
@@ -113,7 +112,6 @@ export async function runSuite(
   const results = resultsOf(database, { ...run, ...finished, probes: findings.probes! });
   runs.update(run.id, { ...finished, results });
   end.isFinished = true;
-  new TurnIndexRepository(database).make(run.id);
   return results;
 }
 

@@ -1,13 +1,9 @@
 import { z } from 'zod';
 import { engineAudit } from './engine-audit.ts';
 import { isolationProbe, runProbes } from './run-probes.ts';
-import { turnRecord } from './turn-record.ts';
 import { userShare } from './user-share.ts';
 
 const rows = z.array(z.record(z.string(), z.unknown()).readonly()).readonly();
-
-/** The place of a turn: its session, without the id of the run, and when it was written (ms since 1970). */
-const turnPlace = z.object({ sessionId: z.string(), createdAt: z.number() }).readonly();
 
 /** The state of a worker when a unit was done, over all that it has done. */
 const workerState = {
@@ -21,7 +17,7 @@ const workerState = {
 export const userBundle = z
   .object({
     userId: z.string(),
-    turns: z.array(z.object({ place: turnPlace, record: turnRecord }).readonly()).readonly(),
+    turns: rows,
     sessions: z.array(z.object({ id: z.string(), createdAt: z.number() }).readonly()).readonly(),
     /** As columns; a vector is float32, little-endian, in base64. */
     memories: rows,

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { mostCounted, type TurnListPage } from '../../store/turn-list-repository.ts';
-import type { TurnListRow } from '../../store/schema.ts';
+import type { TurnListRow } from '../../store/turn-list-repository.ts';
 import type { Html } from '../../render/html-table.ts';
 import type { MetricDeclaration } from '../../store/records/metric-declaration.ts';
 import { groupedNumber, printable } from '../../render/printable.ts';

@@ -58,7 +58,7 @@ function stored(runId: string): TurnRecord[] {
     },
     failedTurn('rag', 'no cell left', { itemId: 'i-9' }),
   ];
-  for (const turn of turns) new TurnRepository(database).insert({ runId, sessionId: 's' }, turn);
+  for (const turn of turns) new TurnRepository(database).put({ runId, sessionId: 's' }, turn);
   return turns;
 }
 
@@ -89,7 +89,7 @@ it('is sorted and filtered by the primary metric of the run', () => {
   // Right by contains, and not to the letter.
   const base = answeredTurn('rag', { answer: ' in Turin' });
   const scores = { ...base.scores, exactMatch: 0, contains: 1, taskSuccess: 1 };
-  new TurnRepository(database).insert({ runId: run.id, sessionId: 's' }, { ...base, itemId: 'c', scores });
+  new TurnRepository(database).put({ runId: run.id, sessionId: 's' }, { ...base, itemId: 'c', scores });
   const items = (query: Parameters<typeof readRunPage>[2]) =>
     readRunPage(database, 'r', query).items.page.rows.map(({ itemId }) => itemId);
   expect(items({ answer: 'right' })).toEqual(['b', 'c']);

@@ -1,6 +1,6 @@
 import type { BenchDatabase } from '../../store/database.ts';
 import { RunRepository } from '../../store/run-repository.ts';
-import type { TurnSort } from '../../store/turn-list-order.ts';
+import type { TurnSort } from '../../store/turn-list-repository.ts';
 import { TurnListRepository } from '../../store/turn-list-repository.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';

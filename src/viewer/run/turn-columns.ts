@@ -1,5 +1,5 @@
 import type { MetricDeclaration } from '../../store/records/metric-declaration.ts';
-import type { TurnSort } from '../../store/turn-list-order.ts';
+import type { TurnSort } from '../../store/turn-list-repository.ts';
 
 /** A column of numbers in the list of turns. */
 export interface TurnColumn {

@@ -34,7 +34,7 @@ class Writing implements Disposable {
   }
 
   write(turns: readonly HandmadeTurn[]): void {
-    for (const turn of turns) this.#turns.insert({ runId: this.#run.id, sessionId: 's' }, turnOf(turn));
+    for (const turn of turns) this.#turns.put({ runId: this.#run.id, sessionId: 's' }, turnOf(turn));
   }
 
   whole(userId: string, errors: readonly number[] = []): void {

@@ -85,7 +85,7 @@ export class TurnWriter {
           log.record(logEntry(outcome.request, outcome.response, action));
         }
         pieces.keep(missing);
-        this.#turns.insert({ runId, sessionId }, storesTexts ? record : turnWithoutTexts(record));
+        this.#turns.put({ runId, sessionId }, storesTexts ? record : turnWithoutTexts(record));
       });
     }
   }

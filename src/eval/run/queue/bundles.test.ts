@@ -24,8 +24,8 @@ function databaseOfUser(): { readonly database: BenchDatabase; readonly runId: s
   const embedding = new Float32Array([Math.fround(0.1), -0, 1e-40]);
   new MemoryRepository(database).create({ id: 'm', sessionId, userId: 'u-1', content: '我喜欢茶\u0000', embedding });
   const turns = new TurnRepository(database);
-  turns.insert({ runId, sessionId }, answeredTurn('rag'));
-  turns.insert({ runId, sessionId }, failedTurn('dki', 'no answer'));
+  turns.put({ runId, sessionId }, answeredTurn('rag'));
+  turns.put({ runId, sessionId }, failedTurn('dki', 'no answer'));
   return { database, runId };
 }
 

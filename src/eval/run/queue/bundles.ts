@@ -9,7 +9,6 @@ import {
   type UserBundle,
   userBundle,
 } from '../../../store/records/user-bundle.ts';
-import { turnRecord } from '../../../store/records/turn-record.ts';
 
 /** The state of a worker, which goes with the results of a unit. */
 export type WorkerState = Omit<IsolationBundle, 'isolation'>;
@@ -17,41 +16,28 @@ export type WorkerState = Omit<IsolationBundle, 'isolation'>;
 /** Makes the bundle of a user of the rows that a database holds. @param pieces texts of tokens by id */
 export function bundleOf(
   userId: string,
-  { turns, memories, ...rows }: UserRows,
+  { memories, ...rows }: UserRows,
   pieces: ReadonlyMap<number, string>,
   state: WorkerState,
 ): UserBundle {
   return {
     ...{ userId, ...rows, ...state },
     memories: memories.map(({ embedding, ...memory }) => ({ ...memory, embedding: encodedVector(embedding) })),
-    turns: turns.map(({ sessionId, createdAt, ...record }) => ({
-      place: { sessionId, createdAt },
-      record: turnRecord.parse(record),
-    })),
     pieces: [...pieces],
   };
 }
 
 /** The rows that the bundle of a user was made of. */
-export function rowsOf({ sessions, memories, turns, ...rows }: UserBundle): UserRows {
-  const { userPreferences, conversations, auditLogs } = rows;
-  return {
-    sessions,
-    ...({ userPreferences, conversations, auditLogs } as unknown as Pick<
-      UserRows,
-      'userPreferences' | 'conversations' | 'auditLogs'
-    >),
-    memories: memories.map(({ embedding, ...memory }) => ({
-      ...memory,
-      embedding: decodedVector(embedding),
-    })) as unknown as UserRows['memories'],
-    turns: turns.map(({ place, record }) => ({ ...record, ...place })) as unknown as UserRows['turns'],
-  };
+export function rowsOf({ sessions, memories, userPreferences, conversations, auditLogs, turns }: UserBundle): UserRows {
+  const decoded = memories.map(({ embedding, ...memory }) => ({ ...memory, embedding: decodedVector(embedding) }));
+  return { sessions, memories: decoded, userPreferences, conversations, auditLogs, turns } as unknown as UserRows;
 }
 
 /** The ids of the tokens of the prompts of a user. */
 export function tokensOf({ turns }: Pick<UserRows, 'turns'>): Set<number> {
-  return new Set(turns.flatMap(({ prompt }) => prompt?.segments.flatMap(({ tokenIds }) => [...tokenIds]) ?? []));
+  return new Set(
+    turns.flatMap(({ document }) => document?.prompt.segments.flatMap(({ tokenIds }) => [...tokenIds]) ?? []),
+  );
 }
 
 /** Compresses results for the store. */

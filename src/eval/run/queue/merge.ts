@@ -7,7 +7,6 @@ import type { RunResults } from '../../../store/records/results.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { RunUserRepository } from '../../../store/run-user-repository.ts';
-import { TurnIndexRepository } from '../../../store/turn-index/turn-index-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { resultsOf } from '../../analysis/stored-results.ts';
 import { parseShard } from '../plan/plan-users.ts';
@@ -58,7 +57,7 @@ export function mergeParts(
   const { users: _, ...whole } = plan;
   const { shard: __, ...settings } = plan.settings;
   const begun = { name, suite, seed, environment, model, embedder, dataset, retriever };
-  const merged = target.transaction(() => {
+  return target.transaction(() => {
     const started = Math.min(...parts.map(({ run }) => run.startedAt));
     const run = runs.create({ ...begun, plan: { ...whole, settings: { ...settings, ...ofWhole } } }, started);
     for (const database of new Set(parts.map((part) => part.database))) {
@@ -76,10 +75,8 @@ export function mergeParts(
     runs.update(run.id, { probes });
     const results = resultsOf(target, { ...run, status: 'finished', probes, finishedAt });
     runs.update(run.id, { status: 'finished', finishedAt, results });
-    return { runId: run.id, results };
+    return results;
   });
-  new TurnIndexRepository(target).make(merged.runId);
-  return merged.results;
 }
 
 function requireOnePlan([first, ...others]: Parts): void {

@@ -1,0 +1,160 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { getTableColumns, getTableName, is } from 'drizzle-orm';
+import { readMigrationFiles } from 'drizzle-orm/migrator';
+import { SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { turnRecord } from './records/turn-record.ts';
+import { AttributionRepository } from './attribution-repository.ts';
+import { openDatabase } from './database.ts';
+import { MemoryRepository } from './memory-repository.ts';
+import { RunRepository } from './run-repository.ts';
+import * as schema from './schema.ts';
+import { TurnListRepository } from './turn-list-repository.ts';
+import { TurnRepository } from './turn-repository.ts';
+
+/** A database of version 0.1.0 (schema 11), made by commit 6b3befc8: one run of 40 turns. */
+const release = join(import.meta.dirname, '../../test/fixtures/release-0.1.0/dki-bench.sqlite');
+const migrationsFolder = join(import.meta.dirname, '../../migrations');
+/** Parts of a turn, which were one JSON column each. */
+const parts = ['item', 'facts', 'account', 'answer', 'timings', 'tokens', 'scores', 'observed', 'error', 'given', 'prefill', 'prompt']; // prettier-ignore
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dki-bench-migrations-'));
+  path = join(folder, 'bench.sqlite');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** The rows of a query on a file, without our code. */
+function rowsOf(file: string, query: string): Row[] {
+  const client = new Sqlite(file, { readonly: true });
+  const rows = client.prepare<[], Row>(query).all();
+  client.close();
+  return rows;
+}
+
+/** The record of a row of the `turns` of schema 11. */
+function oldRecord(row: Row) {
+  const documents = parts.map((part) => [part, JSON.parse((row[part] as string | null) ?? 'null') as unknown]);
+  return { ...turnRecord.parse({ ...row, ...camelKey(row), ...Object.fromEntries(documents) }), id: row['id'] };
+}
+
+const camelKey = (row: Row) => ({ itemId: row['item_id'], userId: row['user_id'] });
+
+const releasedRecords = rowsOf(release, 'SELECT * FROM turns ORDER BY id').map(oldRecord);
+const releasedRows = rowsOf(release, 'SELECT * FROM turn_list ORDER BY turn_id');
+
+test('every turn of a database of version 0.1.0 keeps every field', () => {
+  copyFileSync(release, path);
+  expect(releasedRecords).toHaveLength(40);
+  using database = openDatabase({ path });
+  const [run] = new RunRepository(database).list();
+  const turns = new TurnRepository(database);
+  expect([...turns.listByRun(run!.id)]).toEqual(releasedRecords);
+  const results = [...turns.listForResults(run!.id)];
+  expect(results).toMatchObject(
+    releasedRecords.map((turn) => {
+      if (turn.state === 'failed') throw new Error('the release has no failed turn');
+      const { id: _, prompt: __, given, prefill, answer, observed, ...others } = turn;
+      const { goldTokens, nextTokens: ___, ...measured } = observed;
+      return {
+        ...others,
+        given: { retrieval: given.retrieval },
+        prefill: prefill && { sizeBytes: prefill.sizeBytes },
+        answer: { text: answer.text },
+        observed: { ...measured, goldTokens: { length: goldTokens.length } },
+      };
+    }),
+  );
+  const rows = [...new TurnListRepository(database).rows(run!.id)];
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const asStored = (value: unknown) => (typeof value === 'boolean' ? Number(value) : value);
+  const shown = rows.map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [snake(k), asStored(v)])));
+  expect(shown).toEqual(releasedRows);
+});
+
+test('memories, token texts and messages of version 0.1.0 are there', () => {
+  copyFileSync(release, path);
+  const counted = ['memories', 'token_pieces', 'conversations', 'sessions', 'audit_logs', 'run_users'];
+  const count = () => counted.map((table) => rowsOf(path, `SELECT count(*) AS n FROM ${table}`)[0]!['n']);
+  const before = count();
+  using database = openDatabase({ path });
+  expect(count()).toEqual(before);
+  const [run] = new RunRepository(database).list();
+  const owner = new MemoryRepository(database, run!.id);
+  const ids = rowsOf(release, `SELECT id FROM memories WHERE user_id = 'u20' ORDER BY rowid`).map((row) => row['id']);
+  expect(owner.getByUser('u20').map(({ id }) => id)).toEqual(ids);
+  expect(new MemoryRepository(database).getByUser('u20')).toEqual([]);
+});
+
+/** Makes a database of an older schema, with a run of the release, its turns, a session and two preferences. */
+function storeOlder(version: number): void {
+  const client = new Sqlite(path);
+  client.pragma('foreign_keys = OFF');
+  const migrations = readMigrationFiles({ migrationsFolder }).slice(0, version - 3);
+  for (const { sql } of migrations) for (const statement of sql) client.exec(statement);
+  client.pragma(`user_version = ${version}`);
+  client.pragma(`application_id = ${0x444b4942}`);
+  client.exec(`ATTACH '${release}' AS release`);
+  client.exec('INSERT INTO runs SELECT * FROM release.runs; INSERT INTO turns SELECT * FROM release.turns');
+  client.exec(`INSERT INTO attributions VALUES (3, 'text', -1, '[]', 2, 5)`);
+  client.exec(`INSERT INTO sessions (id, user_id, created_at) VALUES ('s', 'ann', 1)`);
+  for (const id of ['b', 'a', 'c']) {
+    const [mark, value] = version < 7 ? ['preference,', `${Number(id !== 'c')},`] : ['', ''];
+    const columns = `id, session_id, user_id, content, metadata, created_at`;
+    const values = `'${id}', 's', 'ann', 'about ${id}', '{"value":"${id}"}', 1`;
+    client.exec(`INSERT INTO memories (${mark} ${columns}) VALUES (${value} ${values})`);
+    if (version >= 7 && id !== 'c') client.exec(`INSERT INTO user_preferences (${columns}) VALUES (${values})`);
+  }
+  client.close();
+}
+
+describe.each([4, 5, 6, 7, 8, 9, 10, 11])('a database of schema %i', (version) => {
+  test('gets the schema of today and loses nothing', () => {
+    storeOlder(version);
+    using database = openDatabase({ path });
+    const [run] = new RunRepository(database).list();
+    expect([...new TurnRepository(database).listByRun(run!.id)]).toEqual(releasedRecords);
+    const rows = [...new TurnListRepository(database).rows(run!.id)];
+    const marks = rows.map(({ primaryValue, failedStage, cache }) => [primaryValue, failedStage, cache]);
+    expect(marks).toEqual(releasedRows.map((row) => [row['primary_value'], row['failed_stage'], row['cache']]));
+    expect(new AttributionRepository(database).find(3)).toMatchObject({ logProbability: -1 });
+    const memories = new MemoryRepository(database);
+    expect(memories.getBySession('s').map(({ content }) => content)).toEqual(['about b', 'about a', 'about c']);
+    expect(memories.preferences('ann')).toMatchObject([
+      { id: 'b', sessionId: 's', content: 'about b', metadata: { value: 'b' } },
+      { id: 'a', sessionId: 's', content: 'about a', metadata: { value: 'a' } },
+    ]);
+  });
+});
+
+test('a database that cannot be brought up to date stays as it is', () => {
+  storeOlder(11);
+  const client = new Sqlite(path);
+  client.exec(`UPDATE turns SET prompt = '{' WHERE id = 40`);
+  client.close();
+  const before = readFileSync(path);
+  expect(() => openDatabase({ path })).toThrow('a record cannot be read');
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+test('the columns of schema.ts are those of the migrations', () => {
+  using database = openDatabase({ path });
+  const tables = Object.values(schema).filter((value) => is(value, SQLiteTable));
+  const declared = tables.flatMap((table) =>
+    Object.values(getTableColumns(table)).map(
+      (column) => `${getTableName(table)}.${column.name} ${column.getSQLType()} ${column.notNull}`,
+    ),
+  );
+  const made = database.query.all<Row>(
+    `SELECT m.name || '.' || c.name AS name, lower(c.type) AS type, c."notnull" AS required
+    FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`,
+  );
+  expect(declared.sort()).toEqual(made.map(({ name, type, required }) => `${name} ${type} ${required === 1}`).sort());
+});

@@ -1,0 +1,152 @@
+import type { RunProbes } from './records/run-probes.ts';
+import type { AnsweredTurn, FailedTurn, TurnRecord } from './records/turn-record.ts';
+import type { AnsweredResult } from './records/turn-result.ts';
+
+type KeyFields = 'state' | 'itemId' | 'userId' | 'arm' | 'repeat' | 'turn' | 'position';
+
+/** The parts of a turn that statistics read, without its key. */
+export type Measures = Omit<AnsweredResult, KeyFields> | Pick<FailedTurn, 'error'>;
+
+/** The parts of an answered turn that only its own page and replays read. */
+export interface TurnDocument {
+  readonly prompt: AnsweredTurn['prompt'];
+  readonly given: Omit<AnsweredTurn['given'], 'retrieval'>;
+  readonly prefill: object | null;
+  readonly answer: Omit<AnsweredTurn['answer'], 'text'>;
+  readonly observed: Pick<AnsweredTurn['observed'], 'goldTokens' | 'nextTokens'>;
+}
+
+/** What decides a turn's marks in lists: the run's primary metric, and its self-test of numerical parity. */
+export interface RunFacts {
+  readonly primaryMetric: string;
+  readonly parity: RunProbes['parity'] | null;
+}
+
+/** Splits a turn into the parts that statistics read and the others. */
+export function splitTurn(turn: TurnRecord): { readonly measures: Measures; readonly document: TurnDocument | null } {
+  if (turn.state === 'failed') return { measures: { error: turn.error }, document: null };
+  const { item, facts, account, timings, tokens, scores, prompt } = turn;
+  const { retrieval, ...given } = turn.given;
+  const { text, ...answer } = turn.answer;
+  const { goldTokens, nextTokens, ...observed } = turn.observed;
+  const { sizeBytes, memoryLines, ...prefill } = turn.prefill ?? {};
+  const sizes = sizeBytes === undefined ? null : { sizeBytes, ...(memoryLines === undefined ? {} : { memoryLines }) };
+  return {
+    measures: {
+      item,
+      facts,
+      account,
+      timings,
+      tokens,
+      scores,
+      given: { retrieval },
+      answer: { text },
+      prefill: sizes,
+      observed: { ...observed, goldTokens: { length: goldTokens.length } },
+    },
+    document: {
+      prompt,
+      given,
+      answer,
+      prefill: turn.prefill === null ? null : prefill,
+      observed: { goldTokens, nextTokens },
+    },
+  };
+}
+
+/** The parts of a turn together again, as `turnRecord` reads them. */
+export function joinTurn(measures: Measures, document: TurnDocument | null): object {
+  if ('error' in measures || document === null) return measures;
+  const { given, answer, prefill, observed } = measures;
+  return {
+    ...measures,
+    prompt: document.prompt,
+    given: { ...given, ...document.given },
+    answer: { ...answer, ...document.answer },
+    prefill: prefill && { ...prefill, ...document.prefill },
+    observed: { ...observed, ...document.observed },
+  };
+}
+
+/** The values by which lists filter and sort turns, and that they show. */
+export function listColumns(turn: TurnRecord, run: RunFacts) {
+  if (turn.state === 'failed') {
+    return { truncated: false, answer: '', error: turn.error.message, failedChecks: failedChecks(turn, run) };
+  }
+  const { item, facts, scores, observed, timings, tokens } = turn;
+  return {
+    category: item.category,
+    truncated: facts.forced || facts.droppedMemories > 0 || facts.droppedHistory > 0,
+    primaryValue: primaryValue(turn, run),
+    taskSuccess: scores.taskSuccess,
+    exactMatch: scores.exactMatch,
+    tokenF1: scores.tokenF1,
+    memoryRecall: scores.memoryRecall,
+    rougeL: scores.rougeL,
+    bleu: scores.bleu,
+    abstention: scores.abstention,
+    goldLogProbability: observed.goldLogProbability,
+    freeLogProbability: observed.freeLogProbability,
+    evidenceRank: scores.evidenceRank,
+    firstTokenMs: timings.firstToken,
+    totalMs: timings.total,
+    promptTokens: tokens.prompt,
+    kvResidentTokens: tokens.kvResident,
+    evaluatedTokens: tokens.evaluated,
+    generatedTokens: tokens.generated,
+    wrongClass: scores.wrongClass,
+    cache: turn.account.cache,
+    failedStage: scores.failedStage,
+    failedChecks: failedChecks(turn, run),
+    question: item.query,
+    gold: item.gold,
+    answer: turn.answer.text,
+  };
+}
+
+/** A metric's value stands under its name in the scores, in those of the calling program, or in what was observed. */
+function primaryValue({ item, scores, observed }: AnsweredTurn, { primaryMetric }: RunFacts): number | null {
+  if (primaryMetric === 'goldLogProb') {
+    const tokens = observed.goldTokens.length;
+    const { goldLogProbability } = observed;
+    return item.gold === null || goldLogProbability === null || tokens === 0 ? null : goldLogProbability / tokens;
+  }
+  const values: Readonly<Record<string, unknown>> = { ...observed, ...scores };
+  const value = scores.own?.[primaryMetric] ?? values[primaryMetric];
+  return typeof value === 'number' ? value : null;
+}
+
+/**
+ * The checks of `src/eval/analysis/checks` that a turn fails by itself, comma-separated; null if it fails none. Comparisons with
+ * other arms are not among them.
+ */
+function failedChecks(turn: TurnRecord, { parity }: RunFacts): string | null {
+  if (turn.state === 'failed') return 'errors';
+  const { account, observed, prefill, tokens } = turn;
+  const { memories, answer } = observed;
+  const isBitwise = parity?.bitwiseEqual === true;
+  // Comparisons with NaN are false: without a self-test nothing is known of the noise.
+  const noise = 2 * (parity?.largestDifference ?? NaN);
+  const keepsSink = prefill !== null && 'making' in prefill && prefill.making?.sink?.kept === true;
+  const uncounted = Math.abs(tokens.evaluated - account.evaluated) >= (account.found?.blockTokens ?? 1);
+  const checks = {
+    'token identity': observed.firstForeignToken !== null && !account.sharesPositions && !keepsSink,
+    'token accounting': uncounted && account.found === undefined,
+    reuse: uncounted && account.found !== undefined,
+    cells: (observed.wrongCells ?? null) !== null,
+    'numerical parity':
+      observed.parity !== null &&
+      (isBitwise ? !observed.parity.bitwiseEqual : observed.parity.largestDifference > noise),
+    answers:
+      answer?.asGenerated === false ||
+      (answer?.shortfall ?? NaN) > noise ||
+      (isBitwise && observed.sameAgain === false),
+    'same memories':
+      memories !== undefined &&
+      [memories.foreign, memories.altered, memories.missing, memories.hidden, memories.elsewhere].some(
+        ({ length }) => length > 0,
+      ),
+  };
+  const failed = Object.entries(checks).flatMap(([name, fails]) => (fails ? name : []));
+  return failed.length === 0 ? null : failed.join(',');
+}
