@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { KvLayout, Rotary } from './sequence-state.ts';
 
-/** Names of capabilities that an arm may need. */
+/** The capabilities that an arm may need. */
 export const capabilityNames = [
   'tokenIds',
   'logProbabilities',
@@ -16,22 +16,21 @@ export const capabilityNames = [
   'queries',
 ] as const;
 
-/** An ability that an engine may lack, as arms name what they require. */
 export type CapabilityName = (typeof capabilityNames)[number];
 
-/** The abilities of one engine with one model, as data. Probed at opening: a claim that a negative control refutes is withdrawn. */
+/** The capabilities of one engine with one model. Adapters probe them at opening, and withdraw a claim that a negative control refutes. */
 export interface EngineCapabilities {
-  /** Prompts are token ids. Without it they are text, and ids that differ are counted. */
+  /** Prompts are token ids. Without it they are text, and differing ids are counted. */
   readonly tokenIds: boolean;
   readonly logProbabilities: {
-    /** The next-token distribution: all of the vocabulary, or the likeliest n. */
+    /** Tokens listed in the next-token distribution. */
     readonly next: 'all' | number;
-    /** The way in which a given continuation is scored: in one pass, token by token, or past the prefix cache. */
+    /** How a continuation is scored: in one pass, token by token, or evaluated past the prefix cache. */
     readonly continuation: 'pass' | 'steps' | 'recomputed';
   } | null;
   /**
-   * A cache of the engine's own that finds prefixes again, by blocks of so many tokens: what a session dropped by `truncate`
-   * alone, or, over all of the engine, what any session evaluated under the same `cacheScope`.
+   * The engine's own cache of prefixes, in blocks of tokens: it finds what a session dropped by `truncate`, or, over the whole
+   * engine, what any session evaluated under the same `cacheScope`.
    */
   readonly prefixCache: { readonly span: 'session' | 'engine'; readonly blockTokens: number } | null;
   /** `checkpoint` and `restore`. */
@@ -47,38 +46,34 @@ export interface EngineCapabilities {
   } | null;
   /** `erase` of a range that is not the end. */
   readonly shift: boolean;
-  /** `Engine.firstLayers`, two of them at least: the keys and values of the first know no context. */
+  /** `Engine.firstLayers`, at least two of them: the keys and values of the first layer know no context. */
   readonly firstLayers: boolean;
-  /** `Engine.firstLayers` with the queries of the last of them in the place of its keys. */
+  /** `Engine.firstLayers` with queries. */
   readonly queries: boolean;
   /** Sessions that can be open at once. */
   readonly sessions: number;
   /** Tokens of the shortest call whose arithmetic is that of longer ones. */
   readonly leastTokens: 1 | 2;
-  /** Bits of a score do not depend on where a prompt is cut into calls of that length; without it they differ by rounding. */
+  /** Bits of a score do not depend on where a prompt is cut into calls; without it they differ by rounding. */
   readonly exactCuts: boolean;
-  /** The reason, in one line, for each capability that is missing. */
+  /** Why each missing capability is missing, in one line. */
   readonly missing: Readonly<Partial<Record<CapabilityName, string>>>;
 }
 
-/** True where an engine has a capability. */
 export function hasCapability(capabilities: EngineCapabilities, name: CapabilityName): boolean {
+  const { logProbabilities, cells, checkpoints, prefixCache } = capabilities;
   switch (name) {
     case 'fullDistribution':
-      return capabilities.logProbabilities?.next === 'all';
+      return logProbabilities?.next === 'all';
     case 'sharedPositions':
-      return capabilities.cells?.sharedPositions === true;
-    // Prompts of before are found again, by whichever way.
+      return cells?.sharedPositions === true;
+    // Earlier prompts are found again, from checkpoints or in the engine's own cache.
     case 'promptCache':
-      return capabilities.checkpoints || capabilities.prefixCache?.span === 'engine';
-    case 'tokenIds':
-    case 'checkpoints':
-    case 'shift':
-    case 'firstLayers':
-    case 'queries':
-      return capabilities[name];
-    default:
-      return capabilities[name] !== null;
+      return checkpoints || prefixCache?.span === 'engine';
+    default: {
+      const found = capabilities[name];
+      return found !== null && found !== false;
+    }
   }
 }
 
@@ -88,7 +83,7 @@ export function missingCapability(
   needed: readonly CapabilityName[],
 ): { readonly name: CapabilityName; readonly why: string } | undefined {
   const name = needed.find((candidate) => !hasCapability(capabilities, candidate));
-  return name === undefined ? undefined : { name, why: reasonOf(capabilities, name) };
+  return name === undefined ? undefined : { name, why: missingReason(capabilities, name) };
 }
 
 /** @throws BenchError `unsupported`, `NAME: reason`, where the engine lacks a capability */
@@ -96,12 +91,12 @@ export function requireCapability(capabilities: EngineCapabilities, name: Capabi
   if (!hasCapability(capabilities, name)) throw unsupported(capabilities, name);
 }
 
-/** Error for the use of a capability that an engine lacks. */
+/** The error for the use of a missing capability. */
 export function unsupported(capabilities: EngineCapabilities, name: CapabilityName): BenchError {
-  const message = `${name}: ${reasonOf(capabilities, name)}`;
+  const message = `${name}: ${missingReason(capabilities, name)}`;
   return new BenchError('unsupported', message, 'choose another arm, model or engine');
 }
 
-function reasonOf({ missing }: EngineCapabilities, name: CapabilityName): string {
+function missingReason({ missing }: EngineCapabilities, name: CapabilityName): string {
   return missing[name] ?? `the engine has no ${name}`;
 }

@@ -7,9 +7,9 @@ import type { CapabilityName } from './engine-capabilities.ts';
 import type { ModelDescription } from './engine-info.ts';
 import type { z } from 'zod';
 
-/** A model to load and the size of its sessions: options that every adapter understands. */
+/** A model to load and the size of its sessions, for every adapter. */
 export interface EngineRequest {
-  /** As `--model` names it: a file, `hf:org/repo/file.gguf`, `random:SHAPE`, or a name that the engine knows. */
+  /** The value of `--model`: a file, `hf:org/repo/file.gguf`, `random:SHAPE`, or the engine's own name. */
   readonly model: string;
   /** Sessions that can be open at once. Default 1. */
   readonly sessions?: number;
@@ -19,40 +19,37 @@ export interface EngineRequest {
   readonly cellsPerPosition?: number;
   /** Default: 1 for a model below 50 million parameters, else one for each of `cores`. */
   readonly threads?: number;
-  /** Cores that are its own where several processes compute. Default: all. */
+  /** Cores for this process where several compute. Default: all. */
   readonly cores?: number;
-  /** The type in which keys and values are kept. Default F16, or the only one that the engine has. */
+  /** Storage type of keys and values. Default F16, or the only one of the engine. */
   readonly kvType?: NumberType;
-  /** Keeps checkpoints beyond this process. Default: a private folder that goes with the engine. */
+  /** Stores checkpoints beyond this process. Default: a private folder, deleted with the engine. */
   readonly checkpointFolder?: string;
-  /**
-   * Bound of the verified copies of checkpoints that are kept in memory besides, where the engine can keep any; 0 for none, so that
-   * every restoration reads its file. Default 256 MiB.
-   */
+  /** Most bytes of verified copies of checkpoints in memory; with 0 every restoration reads its file. Default 256 MiB. */
   readonly checkpointMemoryBytes?: number;
 }
 
-/** A model as an adapter sees it before it reads weights. */
+/** A model before its weights are read. */
 export interface EngineInspection {
   readonly model: ModelDescription;
-  /** Capabilities that this engine will not have with this model, each with the reason in one line. */
+  /** Capabilities that the engine will lack with this model, each with the reason in one line. */
   readonly missing: Readonly<Partial<Record<CapabilityName, string>>>;
 }
 
-/** An interface to accelerators, and what this machine has of it. */
+/** An interface to accelerators, and its devices on this machine. */
 export interface Accelerator {
-  /** As the adapter's option names it. */
+  /** The value of the adapter's option. */
   readonly name: string;
   readonly devices: readonly string[];
-  /** Of all devices together. */
+  /** Memory of all devices. */
   readonly memoryBytes: number;
   readonly freeBytes: number;
-  /** The reason why it cannot be used, and what to do; null where it can. */
+  /** Why it cannot be used, and what to do; null where it can. */
   readonly obstacle: { readonly why: string; readonly advice: string } | null;
 }
 
 /**
- * An adapter with its own options filled in: layers above the engine open models with it.
+ * An adapter with its options: layers above the engine open models with it.
  *
  * @example
  * declare const opener: EngineOpener;
@@ -62,22 +59,19 @@ export interface Accelerator {
 export interface EngineOpener {
   /** Describes a model without reading its weights. @throws BenchError `bad-model`, `bad-option`, `not-found` */
   inspect(model: string): Promise<EngineInspection>;
-  /**
-   * Fetches what a model's name stands for, where it lies on a hub.
-   * @returns the model's file on this machine; undefined where the engine shows none
-   */
+  /** Fetches a model of a hub. @returns its file on this machine; undefined where the engine shows none */
   fetch(model: string, options?: DownloadOptions): Promise<string | undefined>;
   /** Loads a model. @throws BenchError `bad-model`, `bad-option`, `not-found`; the reason of the signal */
   open(request: EngineRequest, options?: CallOptions): Promise<Engine>;
-  /** Accelerators that this machine could have, whether the options ask for them or not; none for an engine elsewhere. */
+  /** Accelerators that this machine could have, whatever the options; none for an engine elsewhere. */
   accelerators(): Promise<readonly Accelerator[]>;
 }
 
-/** Chooses an adapter and binds its options: the composition root's, for whoever opens engines by the settings of a run. */
+/** Chooses an adapter and binds its options; the composition root passes it to what opens engines by a run's settings. */
 export type ComposeEngine = (choice: EngineChoice) => EngineOpener;
 
 /**
- * One way to run models. `adapters.ts` lists them; the composition root alone chooses one.
+ * One way to run models. `adapters.ts` lists them; only the composition root chooses one.
  *
  * @example
  * import { adapterNamed } from './adapters.ts';
@@ -87,12 +81,12 @@ export type ComposeEngine = (choice: EngineChoice) => EngineOpener;
  * await using engine = await opener.open({ model: 'random:tiny-llama' });
  */
 export interface EngineAdapter<Options = unknown> {
-  /** As `--engine` names it. */
+  /** The value of `--engine`. */
   readonly name: string;
   /** One line for `--help`. */
   readonly summary: string;
-  /** Parses the options that are the adapter's own, by their keys in the configuration. */
+  /** Parses the adapter's own options, by their keys in the configuration. */
   readonly options: z.ZodType<Options> & { readonly shape: Readonly<Record<string, unknown>> };
-  /** Binds options that were parsed. */
+  /** Binds parsed options. */
   opener(options: Options): EngineOpener;
 }

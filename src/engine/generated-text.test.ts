@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { decodeTokens, endWatcher, generatedText, textThatStays } from './generated-text.ts';
+import { decodeTokens, endWatcher, generatedText, stableText } from './generated-text.ts';
 import type { GenerationLimits } from './engine-session.ts';
 
 /** One byte a token, so that a character outside ASCII is split over tokens. */
@@ -63,7 +63,7 @@ describe('stop texts', () => {
     ['In Oslo\ufffd', 'In Oslo'],
     ['In Oslo\n\ufffd', 'In Oslo'],
   ])('of %j, %j stays whatever comes', (text, stays) => {
-    expect(textThatStays(text, { stopTexts: ['\nUser:', '\n\n'] })).toBe(stays);
+    expect(stableText(text, { stopTexts: ['\nUser:', '\n\n'] })).toBe(stays);
   });
 });
 

@@ -2,30 +2,29 @@ import { sentenceEnd, surelyFirstSentence } from '../base/first-sentence.ts';
 import type { Generation, GenerationLimits } from './engine-session.ts';
 import type { TokenId } from './token-id.ts';
 
-/** The limits that a text is read by. */
+/** The limits of a text. */
 export type TextLimits = Pick<GenerationLimits, 'stopTexts' | 'oneSentence'>;
 
 /** A generated text without thought, cut where it ends. */
 export interface GeneratedText {
   /** Without leading white space, and without a character that is split at its end. */
   readonly text: string;
-  /** The rule by which it ends before what was generated does; undefined without one. */
+  /** The rule that ended the text before the generation ended; undefined without one. */
   readonly end: Extract<Generation['stop'], 'stop-text' | 'sentence'> | undefined;
   /** The thought in front of it, marks included; empty without one. */
   readonly thought: string;
 }
 
-/** A character split over tokens adds at most this many of them to what an end can span. */
+/** A character split over tokens lengthens the span of an end by at most this many. */
 const SPLIT_CHARACTER_TOKENS = 4;
-/** An end of a sentence, and the word behind it that shows it: at most some tokens. */
+/** Most tokens of an end of a sentence and of the word behind it that shows it. */
 const SENTENCE_TOKENS = 16;
 const SENTENCE_MARK = /[.!?…。！？｡\n\r\v\f\u0085\u2028\u2029]/u;
 const SPLIT_CHARACTER = /\ufffd+$/u;
 
 /**
- * Reads what was generated so far: the one rule for every engine, by which those in the process stop, and by which texts that
- * come over HTTP are cut. An answer ends at the first stop text, and, where it is to be one sentence, at the sentence's end.
- *
+ * Reads the text generated so far, for every engine: those in the process stop by it, and texts that come over HTTP are cut by
+ * it. An answer ends at the first stop text, and with `oneSentence` at the sentence's end.
  * @param isWhole nothing will follow
  */
 export function generatedText(generated: string, limits: TextLimits, isWhole: boolean): GeneratedText {
@@ -43,8 +42,8 @@ export function generatedText(generated: string, limits: TextLimits, isWhole: bo
 }
 
 /**
- * Watches generated tokens for the end of their text; gives the text once it is over, and undefined until then. Only the end
- * of the tokens is looked at each time, so that it costs the same at each.
+ * Watches generated tokens for the end of their text. The watcher returns the text once it is over, and undefined before. It
+ * reads only the last tokens each time, which keeps the cost per token constant.
  */
 export function endWatcher(
   limits: TextLimits,
@@ -62,8 +61,8 @@ export function endWatcher(
   };
 }
 
-/** The text so far without an end that is part of a character, and that may be cut off later. */
-export function textThatStays(generated: string, limits: TextLimits): string {
+/** The text so far, without an end that is part of a character or may still be cut off. */
+export function stableText(generated: string, limits: TextLimits): string {
   const { text } = generatedText(generated, limits, false);
   const beginnings = (limits.stopTexts ?? []).flatMap((stopText) =>
     Array.from(stopText, (_, index) => stopText.slice(0, index + 1)),
@@ -73,7 +72,7 @@ export function textThatStays(generated: string, limits: TextLimits): string {
   return limits.oneSentence === true ? surelyFirstSentence(stays) : stays;
 }
 
-/** Number of the first tokens whose text holds a thought. */
+/** The number of first tokens whose text holds a thought. */
 function tokensOfThought(
   thought: string,
   tokens: readonly TokenId[],
@@ -86,7 +85,7 @@ function tokensOfThought(
   return count === -1 ? tokens.length : count + 1;
 }
 
-/** The marks between which models write thoughts that are no part of their answer. */
+/** Marks around thoughts, which are no part of the answer. */
 const thoughtMarks = [
   { open: '<think>', close: '</think>' },
   { open: '<thinking>', close: '</thinking>' },
@@ -95,8 +94,8 @@ const thoughtMarks = [
 ] as const;
 
 /**
- * The index at which the answer behind a thought begins: 0 without a thought, the length of the text while one is open, and
- * undefined while the text may still become the beginning of one.
+ * The index at which the answer begins behind a thought: 0 without a thought, the length of the text while one is open,
+ * undefined while the text may become the beginning of one.
  */
 function answerStart(text: string): number | undefined {
   const begun = text.trimStart();
@@ -107,7 +106,7 @@ function answerStart(text: string): number | undefined {
   return closed === -1 ? text.length : closed + marks.close.length;
 }
 
-/** A text that leaves no thought open: one that it opens last is closed again, empty, as models that can be told not to think have it. */
+/** Closes an open thought as empty, which tells models not to think. */
 export function withoutOpenThought(text: string): string {
   const marks = thoughtMarks.find(({ open, close }) => text.lastIndexOf(open) > text.lastIndexOf(close));
   return marks === undefined ? text : `${text.trimEnd()}\n\n${marks.close}\n\n`;
@@ -132,7 +131,10 @@ export async function decodeTokens(
   let next = await nextToken();
   const firstTokenAt = performance.now();
   const decoded = ({ text, thought }: GeneratedText, stop: Decoded['stop']): Decoded => ({
-    ...{ tokens, text, stop, firstTokenAt },
+    tokens,
+    text,
+    stop,
+    firstTokenAt,
     thoughtTokens: tokensOfThought(thought, tokens, detokenize),
   });
   if (next.done === true) onToken?.(null, '');
@@ -143,7 +145,7 @@ export async function decodeTokens(
       onToken?.(next.value, ended.text);
       return decoded(ended, ended.end);
     }
-    onToken?.(next.value, textThatStays(detokenize(tokens), limits));
+    onToken?.(next.value, stableText(detokenize(tokens), limits));
     if (tokens.length === maxTokens || signal?.aborted === true) break;
     next = await nextToken();
   }

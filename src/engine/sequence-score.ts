@@ -1,9 +1,9 @@
 import type { TokenId } from './token-id.ts';
 
-/** The smallest positive 32-bit float: a probability that an engine rounds to 0 counts as this one, so that ln p is finite. */
+/** The smallest positive 32-bit float, in place of probabilities that an engine rounds to 0: ln p stays finite. */
 const SMALLEST_PROBABILITY = 2 ** -149;
 
-/** The distribution of the next token: over the whole vocabulary, or as much of it as the engine gives. */
+/** The distribution of the next token: over the whole vocabulary, or its likeliest tokens. */
 export type NextDistribution =
   | {
       readonly span: 'all';
@@ -16,15 +16,15 @@ export type NextDistribution =
       readonly tokens: readonly { readonly id: TokenId; readonly probability: number }[];
     };
 
-/** Probabilities that a model gives to a continuation. */
+/** The probabilities of a continuation. */
 export interface SequenceScore {
   /** Behind the scored tokens: where the continuation begins. */
   readonly next: NextDistribution;
   /** ln p of each token of the continuation, given all before it. */
   readonly logProbabilities: readonly number[];
   /**
-   * The distribution in front of each token of the continuation, over the whole vocabulary, by token id, in single precision;
-   * missing unless it was asked for, and where the engine gives its likeliest tokens alone.
+   * [continuation token][token id]: the distribution in front of each token; missing unless requested, and where the engine
+   * lists only the likeliest tokens.
    */
   readonly distributions?: readonly Float32Array[];
 }
@@ -43,10 +43,7 @@ export function logProbabilityOf(probability: number): number {
   return Math.log(Math.max(probability, SMALLEST_PROBABILITY));
 }
 
-/**
- * Reads a continuation off the probabilities behind each of its positions: of all tokens, by id.
- * @param distributions keeps all of them
- */
+/** Scores a continuation by the probabilities of all tokens in front of each of its own. @param distributions adds all of them */
 export function toScore(
   probabilities: readonly ReadonlyMap<TokenId, number>[],
   continuation: readonly TokenId[],
@@ -59,20 +56,20 @@ export function toScore(
     next: { span: 'all', probabilities: next },
     logProbabilities: continuation.map((token, index) => logProbabilityOf(probabilities[index]?.get(token) ?? 0)),
     ...(distributions
-      ? { distributions: continuation.map((_, index) => byToken(probabilities[index], vocabularySize)) }
+      ? { distributions: continuation.map((_, index) => toArray(probabilities[index], vocabularySize)) }
       : {}),
   };
 }
 
-function byToken(probabilities: ReadonlyMap<TokenId, number> | undefined, vocabularySize: number): Float32Array {
+function toArray(probabilities: ReadonlyMap<TokenId, number> | undefined, vocabularySize: number): Float32Array {
   const all = new Float32Array(vocabularySize);
   probabilities?.forEach((probability, token) => (all[token] = probability));
   return all;
 }
 
 /**
- * Mean over positions of the KL divergence Σ p ln(p ÷ q), p the reference's, in nats; null without positions, and where the
- * lists or the vocabularies differ in length.
+ * Mean over positions of the KL divergence Σ p ln(p ÷ q) in nats, p being the reference; null without positions, and where
+ * lists or vocabularies differ in length.
  */
 export function meanDivergence(reference: readonly Float32Array[], other: readonly Float32Array[]): number | null {
   if (reference.length === 0 || reference.length !== other.length) return null;
@@ -91,12 +88,12 @@ export function meanDivergence(reference: readonly Float32Array[], other: readon
   return sum / reference.length;
 }
 
-/** The probability of a token; undefined where the engine did not give it. */
+/** The probability of a token; undefined where it is not listed. */
 export function probabilityOf(next: NextDistribution, token: TokenId): number | undefined {
   return next.span === 'all' ? next.probabilities[token] : next.tokens.find(({ id }) => id === token)?.probability;
 }
 
-/** The likeliest tokens of a distribution, likeliest first; of equally likely ones, the lower id first. */
+/** The likeliest tokens, likeliest first; of equally likely ones, the lower id first. */
 export function likeliestTokens(
   next: NextDistribution,
   count: number,
@@ -113,14 +110,14 @@ export function likeliestTokens(
 }
 
 /**
- * Entropy over ln(vocabulary): 0 where one token is certain, 1 where all are alike. Of the likeliest tokens alone, what
- * is left of probability counts as one more token, so that the entropy is a lower bound.
+ * Entropy ÷ ln(vocabulary): 0 where one token is certain, 1 where all are equally likely. In a list of the likeliest tokens
+ * the remaining probability counts as one more token, which gives a lower bound.
  */
 export function normalisedEntropy(next: NextDistribution, vocabularySize: number): number {
   const probabilities =
     next.span === 'all' ? next.probabilities.toSorted() : Float64Array.from(withRest(next.tokens)).sort();
   let nats = 0;
-  // Likeliest first, as engines list them: the order of a sum shows in its last bits.
+  // Likeliest first, as engines list them: the order of a sum changes its last bits.
   for (let index = probabilities.length - 1; index >= 0; index--) {
     const probability = probabilities[index]!;
     if (probability > 0) nats -= probability * Math.log(probability);
@@ -133,10 +130,7 @@ function withRest(tokens: readonly { readonly probability: number }[]): number[]
   return [...listed, 1 - listed.reduce((sum, probability) => sum + probability, 0)];
 }
 
-/**
- * Compares two scores of one continuation bit by bit, and in ln p. Of distributions that list the likeliest tokens alone,
- * those that both list are compared.
- */
+/** Compares two scores of one continuation bit by bit, and in ln p; of lists of likeliest tokens, those in both. */
 export function compareScores(a: SequenceScore, b: SequenceScore): ScoreDifference {
   let bitwiseEqual = a.logProbabilities.length === b.logProbabilities.length && a.next.span === b.next.span;
   let largestDifference = 0;

@@ -1,31 +1,4 @@
-/**
- * Keys and values of cells, as an engine holds them: what is exported from a session, joined, transformed and imported
- * again. The order of cells is free; positions may leave gaps or be shared where the engine's capabilities allow it.
- * The token behind an imported state takes the position max(positions) + 1.
- *
- * Arrays are leased: they may be views into memory that is used again after disposal, and properties may be getters of
- * them. Read them when you use them.
- *
- * @example
- * import type { EngineSession } from './engine-session.ts';
- *
- * declare const session: EngineSession;
- * using block = await session.exportCells({ start: 20, end: 45 });
- * const lastPosition = block.positions.at(-1);
- */
-export interface SequenceState extends Disposable {
-  readonly layout: KvLayout;
-  /** [cell], ≥ 0: the position by which the cell's keys are rotated. */
-  readonly positions: Int32Array;
-  /** [cell]; −1 where the heads of a cell hold different tokens, and where the token is not known. */
-  readonly tokenIds: Int32Array;
-  /** Of each layer [cell][head][dimension], after RoPE, transforms private to the engine undone. */
-  readonly keys: readonly Uint8Array[];
-  /** Of each layer [cell][head][dimension], or [head][dimension][cell] where the layout says transposed. */
-  readonly values: readonly Uint8Array[];
-}
-
-/** Number types in which keys and values are stored; their numbers can be read one by one. */
+/** Types in which keys and values are stored, in the order of ggml's numbers for them. */
 export const numberTypes = ['F32', 'F16'] as const;
 
 export type NumberType = (typeof numberTypes)[number];
@@ -39,8 +12,51 @@ export interface KvLayout {
   readonly headDimension: number;
   readonly keyType: NumberType;
   readonly valueType: NumberType;
-  /** True: the values of a layer lie as [head][dimension][cell], else as [cell][head][dimension]. */
+  /** True: the values of a layer are [head][dimension][cell], else [cell][head][dimension]. */
   readonly valuesTransposed: boolean;
+}
+
+/**
+ * Keys and values of cells, as an engine holds them: exported from a session, joined, transformed and imported again. The
+ * order of cells is free; positions may leave gaps or be shared where the engine's capabilities allow it. The token behind an
+ * imported state takes the position max(positions) + 1.
+ *
+ * Arrays may be views into memory that is reused after disposal, and properties may be getters: read them when you use them.
+ *
+ * @example
+ * import type { EngineSession } from './engine-session.ts';
+ *
+ * declare const session: EngineSession;
+ * using block = await session.exportCells({ start: 20, end: 45 });
+ * const lastPosition = block.positions.at(-1);
+ */
+export interface SequenceState extends Disposable {
+  readonly layout: KvLayout;
+  /** [cell], ≥ 0: the position by which the cell's keys are rotated. */
+  readonly positions: Int32Array;
+  /** [cell]; −1 where the heads of a cell hold different tokens, and where the token is unknown. */
+  readonly tokenIds: Int32Array;
+  /** [layer] of [cell][head][dimension], after RoPE, without transforms private to the engine. */
+  readonly keys: readonly Uint8Array[];
+  /** [layer] of [cell][head][dimension], or of [head][dimension][cell] where the layout is transposed. */
+  readonly values: readonly Uint8Array[];
+}
+
+/**
+ * Rotary position embedding: pair j of a head's first `dimensions` numbers is rotated by
+ * position · scale · base^(−2j/dimensions) ÷ factors[j] radians.
+ * @see RoFormer, arXiv 2104.09864
+ */
+export interface Rotary {
+  readonly base: number;
+  /** Multiplies every angle: 1 ÷ factor of linear scaling, else 1. */
+  readonly scale: number;
+  /** `norm` rotates the pairs (2j, 2j+1), `neox` the pairs (j, j + dimensions/2). */
+  readonly pairing: 'norm' | 'neox';
+  /** Rotated numbers of a head, from the first on. */
+  readonly dimensions: number;
+  /** Divides the angle of pair j, for example in Llama 3; null where the model has none. */
+  readonly factors: readonly number[] | null;
 }
 
 /** Bytes of one number. */
@@ -63,24 +79,6 @@ export function cellBytes(layout: KvLayout): number {
   return layout.layers * (keyRowBytes(layout) + valueRowBytes(layout));
 }
 
-/** Compares every property. */
 export function sameLayout(a: KvLayout, b: KvLayout): boolean {
   return (Object.keys(a) as (keyof KvLayout)[]).every((property) => a[property] === b[property]);
-}
-
-/**
- * Rotary position embedding of a model: pair j of a head's first `dimensions` numbers is rotated by
- * position · scale · base^(−2j/dimensions) ÷ factors[j] radians.
- * @see RoFormer, arXiv 2104.09864
- */
-export interface Rotary {
-  readonly base: number;
-  /** Multiplies every angle: 1 ÷ factor of linear scaling, 1 without it. */
-  readonly scale: number;
-  /** `norm` rotates the pairs (2j, 2j+1), `neox` the pairs (j, j + dimensions/2). */
-  readonly pairing: 'norm' | 'neox';
-  /** Numbers of a head that are rotated, from the first on. */
-  readonly dimensions: number;
-  /** Divides the angle of pair j (Llama 3 has these); null where the model has none. */
-  readonly factors: readonly number[] | null;
 }
