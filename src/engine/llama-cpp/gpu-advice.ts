@@ -6,7 +6,7 @@ import { BenchError } from '../../base/bench-error.ts';
 /** An interface to accelerators that llama.cpp has a build for. */
 export type AcceleratorName = Exclude<GpuName, 'off' | 'auto'>;
 
-/** Accelerators' interfaces that node-llama-cpp has a prebuilt binary for on a platform, the likelier to be fast first. */
+/** Interfaces to accelerators with a prebuilt binary for a platform, the faster first. */
 export function acceleratorsOf(platform: string, arch: string): readonly AcceleratorName[] {
   if (platform === 'darwin') return arch === 'arm64' ? ['metal'] : [];
   return (platform === 'linux' || platform === 'win32') && arch === 'x64' ? ['cuda', 'vulkan'] : [];
@@ -20,7 +20,7 @@ const DRIVERS: Readonly<Record<AcceleratorName, string>> = {
   metal: 'macOS 13 or newer on Apple silicon',
 };
 
-/** No binary of an accelerator's interface starts here: it is not installed, or its driver is not. */
+/** The error where no binary of an interface starts: it, or its driver, is not installed. */
 export async function missingBinary(gpu: AcceleratorName, cause?: unknown): Promise<BenchError> {
   const { platform, arch } = process;
   const known = acceleratorsOf(platform, arch);
@@ -34,7 +34,7 @@ export async function missingBinary(gpu: AcceleratorName, cause?: unknown): Prom
     : new BenchError('not-found', `${binary} is not installed`, `bring it with: ${installCommand(gpu)}`, cause);
 }
 
-/** The binary starts and finds nothing to compute on. */
+/** The error where the binary starts and finds no device. */
 export function missingDevice(gpu: AcceleratorName): BenchError {
   return new BenchError(
     'not-found',
@@ -43,7 +43,7 @@ export function missingDevice(gpu: AcceleratorName): BenchError {
   );
 }
 
-/** A clone leaves the packages out (`overrides` of package.json); whoever installed the bench as a package has them by default. */
+/** A clone leaves the packages out (`overrides` of package.json); an installed package has them by default. */
 function installCommand(gpu: AcceleratorName): string {
   const script = fileURLToPath(new URL('../../../scripts/gpu-packages.mjs', import.meta.url));
   return existsSync(script) ? `npm run gpu:install -- ${gpu}` : 'npm install --include=optional';

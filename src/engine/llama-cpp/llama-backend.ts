@@ -6,17 +6,17 @@ import { acceleratorsOf, missingBinary, missingDevice } from './gpu-advice.ts';
 
 const KEPT_LINES = 20;
 
-/** Devices of one accelerator's interface, as llama.cpp finds them. */
+/** Devices of one accelerator's interface. */
 export interface Devices {
   readonly names: readonly string[];
-  /** Of all of them together. */
+  /** Of all devices. */
   readonly memoryBytes: number;
   readonly freeBytes: number;
 }
 
-/** llama.cpp in this process, and its complaints: its exceptions rarely say what was wrong, its log does. */
+/** llama.cpp in this process, and its log, which says what was wrong where its exceptions do not. */
 export class LlamaBackend {
-  /** One for all models of a kind: a second instance would silence the log of both (3.21.1). */
+  /** Shared by all models: a second instance would silence the log of both (node-llama-cpp 3.21.1). */
   static readonly #shared = new Map<GpuName, Promise<LlamaBackend>>();
 
   readonly llama: Llama;
@@ -63,7 +63,7 @@ export class LlamaBackend {
         build: 'never',
         skipDownload: true,
         progressLogs: false,
-        // Without a common limit each context gets exactly the threads that it asks for.
+        // Without a common limit each context gets exactly the threads that it requests.
         maxThreads: 0,
         logLevel: LlamaLogLevel.error,
         logger: (_level, message) => {
@@ -81,7 +81,7 @@ export class LlamaBackend {
       );
     }
     if (gpu === 'off') return new LlamaBackend(llama, 'cpu', complaints);
-    // An interface that this platform lacks is silently another one.
+    // node-llama-cpp silently replaces a missing interface by another.
     if (llama.gpu !== gpu) {
       await llama.dispose();
       throw await missingBinary(gpu);
@@ -101,7 +101,7 @@ export class LlamaBackend {
 
   /** The first complaint since the last call, which names the cause; later lines only follow from it. */
   async takeComplaint(): Promise<string | undefined> {
-    // Lines arrive from llama.cpp's own thread, after the call that they belong to has failed.
+    // Lines arrive from llama.cpp's own thread, after their call has failed.
     await setImmediate();
     return this.#complaints.splice(0)[0];
   }

@@ -1,13 +1,14 @@
 import { randomModelPrefix } from '../../config/bench-config.ts';
-import type { EngineAdapter } from '../engine-request.ts';
+import type { Accelerator, EngineAdapter } from '../engine-request.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
-import { listAccelerators } from './list-accelerators.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
-import { checkModelFile } from '../gguf/model-file.ts';
+import { checkModelFile, modelFileOf, sha256OfModel } from '../gguf/model-file.ts';
 import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
-import { modelFileOf, sha256OfModel } from '../gguf/model-file.ts';
-import { requireTried } from './trial/model-trial.ts';
+import { requireTried } from './model-trial.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { acceleratorsOf } from './gpu-advice.ts';
+import { LlamaBackend } from './llama-backend.ts';
 
 /**
  * llama.cpp in this process, by way of node-llama-cpp. Reads GGUF files, fetches `hf:` names, makes `random:SHAPE` models.
@@ -41,3 +42,19 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
     accelerators: listAccelerators,
   }),
 };
+
+/** Starts each accelerator's interface that this platform may have, and asks for its devices. */
+export async function listAccelerators(): Promise<readonly Accelerator[]> {
+  const found: Accelerator[] = [];
+  for (const name of acceleratorsOf(process.platform, process.arch)) {
+    try {
+      const { names, memoryBytes, freeBytes } = await (await LlamaBackend.get(name)).devices();
+      found.push({ name, devices: names, memoryBytes, freeBytes, obstacle: null });
+    } catch (error) {
+      if (!(error instanceof BenchError)) throw error;
+      const obstacle = { why: error.message, advice: error.hint };
+      found.push({ name, devices: [], memoryBytes: 0, freeBytes: 0, obstacle });
+    }
+  }
+  return found;
+}

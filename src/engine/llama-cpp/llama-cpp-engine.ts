@@ -19,7 +19,7 @@ import { BusyClock } from './busy-clock.ts';
 import { LlamaCppSession } from './llama-cpp-session.ts';
 import { type LoadedModel, loadModel, type LoadOptions } from './loaded-model.ts';
 import { NativeSequence } from './native-sequence.ts';
-import { PrefillPace } from './prefill-pace.ts';
+import { PrefillPace } from './prefill-chunks.ts';
 
 const DEFAULT_CHECKPOINT_MEMORY_BYTES = 2 ** 28;
 

@@ -5,9 +5,8 @@ import { type SequenceScore, toScore } from '../sequence-score.ts';
 import type { TokenId, TokenRange } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import type { BusyClock } from './busy-clock.ts';
-import { chunkTokens } from './chunk-tokens.ts';
+import { chunkTokens, type PrefillPace } from './prefill-chunks.ts';
 import type { NativeSequence } from './native-sequence.ts';
-import type { PrefillPace } from './prefill-pace.ts';
 
 interface LlamaCppParts extends SessionParts {
   readonly sequence: NativeSequence;

@@ -54,7 +54,7 @@ export async function loadModel(
   const contextTokens = request.contextTokens ?? Math.min(header.trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
   const cellTokens = contextTokens * cellsPerPosition;
   const backend = await LlamaBackend.get(gpu);
-  // What llama.cpp complained of before is not about this file.
+  // Earlier complaints are not about this file.
   await backend.takeComplaint();
   let model: LlamaModel | undefined;
   try {
@@ -77,11 +77,11 @@ export async function loadModel(
       flashAttention,
       experimentalKvCacheKeyType: kvType,
       experimentalKvCacheValueType: kvType,
-      // A shorter window than was asked for would change what fits, silently.
+      // A shorter window than requested would silently change what fits.
       failedCreationRemedy: false,
       ...(signal && { createSignal: signal }),
       batching: {
-        // Each pass starts at once: it does not wait for others to go with it.
+        // Each pass starts at once, without waiting for others.
         dispatchSchedule: (dispatch) => dispatch(),
         itemPrioritizationStrategy: oneSequence,
       },
@@ -95,7 +95,7 @@ export async function loadModel(
       layers: loaded.gpuLayers,
       flashAttention,
     };
-    const capabilities = capabilitiesOf(header, kvType, sessions, compute);
+    const capabilities = describeCapabilities(header, kvType, sessions, compute);
     const info: LoadedModel['info'] = {
       engine: 'llama-cpp',
       build: { 'node-llama-cpp': await getModuleVersion(), 'llama.cpp': backend.llama.llamaCppRelease.release },
@@ -107,7 +107,7 @@ export async function loadModel(
       compute,
       ...specialTokens(model, header.vocabularySize),
       stateIdentity: capabilities.checkpoints
-        ? `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}${placeOf(compute)}`
+        ? `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}${deviceIdentity(compute)}`
         : null,
     };
     return {
@@ -140,18 +140,18 @@ export async function loadModel(
 }
 
 /**
- * A pass evaluates tokens of one sequence, of the one that has waited longest: among the tokens of others its sums would be
- * rounded in another order, and an answer would depend on who else asks.
+ * A pass evaluates tokens of one sequence, the one that has waited longest: together with tokens of others its sums would be
+ * rounded in another order, and an answer would depend on other sessions.
  */
 const oneSequence: CustomBatchingPrioritizationStrategy = ({ items, size }) =>
   items.slice(0, 1).map((item) => ({ item, processAmount: Math.min(item.tokens.length, size) }));
 
-/** The part of the state identity that says where KV was computed; empty for the CPU. */
-function placeOf({ backend, devices, layers }: NonNullable<EngineInfo['compute']>): string {
+/** The part of the state identity that names the device; empty for the CPU. */
+function deviceIdentity({ backend, devices, layers }: NonNullable<EngineInfo['compute']>): string {
   return backend === 'cpu' ? '' : `, ${layers} layers by ${backend} on ${devices.join(' and ')}`;
 }
 
-function capabilitiesOf(
+function describeCapabilities(
   header: GgufHeader,
   kvType: NumberType,
   sessions: number,
@@ -159,34 +159,29 @@ function capabilitiesOf(
 ): EngineCapabilities {
   const missing = missingCapabilities(header);
   const { layers, kvHeads, headDimension, rope } = header;
-  const { base, frequencyScale, pairing, dimensions, frequencyFactors } = rope;
+  const { base, frequencyScale: scale, pairing, dimensions, frequencyFactors } = rope;
+  const types = { keyType: kvType, valueType: kvType, valuesTransposed: !flashAttention };
+  const cells: EngineCapabilities['cells'] =
+    missing.cells !== undefined || kvHeads === undefined
+      ? null
+      : {
+          layout: { layers, heads: kvHeads, headDimension, ...types },
+          rotary: { base, scale, pairing, dimensions, factors: frequencyFactors ?? null },
+          sharedPositions: true,
+          gaps: true,
+        };
   return {
     tokenIds: true,
     logProbabilities: { next: 'all', continuation: 'pass' },
     prefixCache: null,
     checkpoints: missing.checkpoints === undefined,
-    cells:
-      missing.cells !== undefined || kvHeads === undefined
-        ? null
-        : {
-            layout: {
-              layers,
-              heads: kvHeads,
-              headDimension,
-              keyType: kvType,
-              valueType: kvType,
-              valuesTransposed: !flashAttention,
-            },
-            rotary: { base, scale: frequencyScale, pairing, dimensions, factors: frequencyFactors ?? null },
-            sharedPositions: true,
-            gaps: true,
-          },
+    cells,
     shift: missing.shift === undefined,
     firstLayers: missing.firstLayers === undefined,
     queries: missing.queries === undefined,
     sessions,
     leastTokens: 2,
-    // Measured so; kernels of accelerators and of flash attention differ by the length of a call.
+    // Measured: kernels of accelerators and of flash attention depend on the length of a call.
     exactCuts: backend === 'cpu' && !flashAttention,
     missing,
   };
@@ -197,10 +192,10 @@ function specialTokens(
   vocabularySize: number,
 ): Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'> {
   const { tokens } = model;
-  const textOf = (token: Token | null): string => (token === null ? '' : model.detokenize([token], true));
+  const text = (token: Token | null): string => (token === null ? '' : model.detokenize([token], true));
   return {
     bosToken: tokens.shouldPrependBosToken ? tokens.bos : null,
-    markers: { bos: textOf(tokens.bos), eos: textOf(tokens.eos) },
+    markers: { bos: text(tokens.bos), eos: text(tokens.eos) },
     endTokens: Array.from({ length: vocabularySize }, (_, id) => id).filter((id) => model.isEogToken(id as Token)),
   };
 }
@@ -225,7 +220,7 @@ function tokenizer(model: LlamaModel): LoadedModel['tokenize'] {
   };
 }
 
-/** True where a leading space makes a word that opens the text another token than the same word written bare. */
+/** True where the tokeniser adds a space in front of a text. */
 function addsLeadingSpace(model: LlamaModel): boolean {
   return (
     model.fileInfo.metadata.tokenizer.ggml.model === 'llama' &&

@@ -4,15 +4,15 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { TokenId } from '../token-id.ts';
 import type { BusyClock } from './busy-clock.ts';
 
-/** A sequence of a llama.cpp context, its calls on a clock. One that fails a load is replaced by an empty one. */
+/** A sequence of a llama.cpp context, with a clock for its calls. After a failed load it is an empty one. */
 export class NativeSequence {
   readonly #context: LlamaContext;
   readonly #clock: BusyClock;
   readonly #takeComplaint: () => Promise<string | undefined>;
   #sequence: LlamaContextSequence;
-  /** Tokens that the meters of replaced sequences had counted. */
+  /** Counts of replaced sequences. */
   #countedBefore = 0;
-  /** Tokens that node-llama-cpp counts though no prompt had them. */
+  /** Tokens that node-llama-cpp counts though no prompt has them. */
   #uncounted = 0;
   #shiftsWaiting = false;
 
@@ -24,15 +24,14 @@ export class NativeSequence {
     this.#sequence = this.#open();
   }
 
-  /** One token for each position, as node-llama-cpp holds them; read anew at each call. */
+  /** [position], as node-llama-cpp holds them. */
   get tokens(): readonly TokenId[] {
     return this.#sequence.contextTokens;
   }
 
   /**
-   * Tokens that ran through the model, by node-llama-cpp's meter: output tokens are those whose logits were read (the
-   * last of a prompt, each scored position, each pass of generation), all others are input tokens. A loaded state counts
-   * nothing: that proves that it was injected and not evaluated again.
+   * Tokens that ran through the model, by node-llama-cpp's meter: output tokens are those whose logits were read, all others
+   * are input tokens. A loaded state counts nothing, which proves that it was not evaluated again.
    */
   get evaluated(): number {
     const { usedInputTokens, usedOutputTokens } = this.#sequence.tokenMeter;
@@ -78,7 +77,7 @@ export class NativeSequence {
   async shift(start: number, end: number): Promise<void> {
     const moved = this.#sequence.nextTokenIndex - end;
     await this.#erase(start, end);
-    // node-llama-cpp books what is rotated as input, though it passes through no layer.
+    // node-llama-cpp counts rotated tokens as input, though they pass through no layer.
     this.#uncounted += moved;
     this.#shiftsWaiting = true;
   }
@@ -91,7 +90,7 @@ export class NativeSequence {
   async save(path: string): Promise<number> {
     await this.#rotateShifted();
     const { fileSize } = await this.#clock.time(() => this.#sequence.saveStateToFile(path));
-    // llama.cpp does not ask whether its last bytes, written when it closes the file, found space.
+    // llama.cpp does not check that its last bytes, written when it closes the file, found space.
     const written = statSync(path).size;
     if (written !== fileSize) throw new Error(`${written} of ${fileSize} bytes written`);
     return fileSize;
@@ -102,7 +101,7 @@ export class NativeSequence {
    * @throws BenchError `bad-state` where llama.cpp refuses it; the sequence is empty then
    */
   async load(path: string): Promise<void> {
-    // What llama.cpp complained of before is not about this file.
+    // Earlier complaints are not about this file.
     await this.#takeComplaint();
     this.#shiftsWaiting = false;
     try {
@@ -116,7 +115,7 @@ export class NativeSequence {
     }
   }
 
-  /** An empty sequence in place of this one, which after a failed call answers nothing any more, not even to being cleared. */
+  /** Replaces the sequence by an empty one: after a failed call it cannot even be cleared. */
   async replace(): Promise<void> {
     const { usedInputTokens, usedOutputTokens } = this.#sequence.tokenMeter;
     this.#countedBefore += usedInputTokens + usedOutputTokens;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chunkTokens } from './chunk-tokens.ts';
+import { chunkTokens, PrefillPace } from './prefill-chunks.ts';
 
 function sizes(count: number, largest: number, lastAtLeast?: number): number[] {
   const tokens = Array.from({ length: count }, (_, index) => index);
@@ -37,4 +37,28 @@ describe('chunkTokens', () => {
     expect(() => chunkTokens([7], 512)).toThrow(RangeError);
     expect(() => chunkTokens([7, 8, 9], 512, 512)).toThrow('512 tokens do not stay together in chunks of 512');
   });
+});
+
+const { signal } = new AbortController();
+
+test('without a signal, and where bits depend on the cut, chunks are as large as can be', () => {
+  expect(new PrefillPace(512, 7e9, true).largestChunk(undefined)).toBe(512);
+  expect(new PrefillPace(512, 7e9, false).largestChunk(signal)).toBe(512);
+});
+
+test('a signal is looked at within a second, by the size of the model and then by its measured pace', () => {
+  expect(new PrefillPace(512, 1.8e6, true).largestChunk(signal)).toBe(512);
+  const pace = new PrefillPace(512, 135e6, true);
+  expect(pace.largestChunk(signal) * 9).toBeLessThan(1000);
+  for (let chunk = 0; chunk < 10; chunk++) pace.measured(100, 4000);
+  expect(pace.largestChunk(signal)).toBe(20);
+  for (let chunk = 0; chunk < 20; chunk++) pace.measured(100, 1);
+  expect(pace.largestChunk(signal)).toBe(512);
+  // The fixed cost of a call is no pace.
+  pace.measured(2, 500);
+  expect(pace.largestChunk(signal)).toBe(512);
+});
+
+test('however slow the model, some tokens are evaluated at once', () => {
+  expect(new PrefillPace(512, 70e9, true).largestChunk(signal)).toBe(8);
 });

@@ -1,12 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, it, vi } from 'vitest';
-import { TestFolder } from '../../../../test/model/bench-fixture.ts';
-import { presetModels } from '../../../models/preset-models.ts';
-import { llamaCpp } from '../llama-cpp-adapter.ts';
-import { sha256OfModel } from '../../gguf/model-file.ts';
-import { modelPathOf } from '../../gguf/random-model/random-model.ts';
-import { requireTried } from './model-trial.ts';
-import { isKnownModel } from './tried-models.ts';
+import { TestFolder } from '../../../test/model/bench-fixture.ts';
+import { presetModels } from '../../models/preset-models.ts';
+import { llamaCpp } from './llama-cpp-adapter.ts';
+import { sha256OfModel } from '../gguf/model-file.ts';
+import { modelPathOf } from '../gguf/random-model/random-model.ts';
+import { isKnownModel, requireTried } from './model-trial.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { TestFolder } from '../../../../test/model/bench-fixture.ts';
-import { modelPathOf } from '../../gguf/random-model/random-model.ts';
+import { TestFolder } from '../../../test/model/bench-fixture.ts';
+import { modelPathOf } from '../gguf/random-model/random-model.ts';
 import { tryModel } from './try-model.ts';
 
 it.each([

@@ -1,31 +1,30 @@
 import { fork } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BenchError } from '../../../base/bench-error.ts';
-import type { CallOptions } from '../../engine-session.ts';
-import type { LlamaCppOptions } from '../llama-cpp-options.ts';
-import { isKnownModel, rememberModel } from './tried-models.ts';
-import type { TrialReport } from './trial-report.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import type { CallOptions } from '../engine-session.ts';
+import type { LlamaCppOptions } from './llama-cpp-options.ts';
+import type { TrialReport } from './try-model.ts';
+import { cacheFolder } from '../../config/cache-folder.ts';
+import { languageModelWithHash } from '../../models/registry.ts';
 
 const LEAST_MS = 120_000;
-/** Of a slow disk, and of a slow machine that evaluates a few tokens. */
+/** For a slow disk, and a slow machine that evaluates a few tokens. */
 const MS_PER_BYTE = 120_000 / 2 ** 30;
 const MOST_STDERR = 4000;
 
 /** Options of a trial. */
 export interface TrialOptions extends CallOptions {
   readonly llamaCpp: LlamaCppOptions;
-  /** The process is ended after so long. Default: two minutes, and two more for each GiB of the file. */
+  /** Default: two minutes, and two more for each GiB of the file. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Lets a process of its own load a model that nobody knows and answer with it, once: llama.cpp ends the process on some files
- * that are well-formed, and would end this one.
- *
- * @param sha256 of the file, in hex: it is remembered where the trial went well
- * @throws BenchError `bad-model` where the process crashed or hung, and what it was refused with; the reason of the signal
+ * Tries an unknown model in another process, once: llama.cpp ends its process on some well-formed files.
+ * @param sha256 of the file, in hex; a successful trial is recorded under it
+ * @throws BenchError `bad-model` where the process crashed or hung, or the error of the trial; the reason of the signal
  */
 export async function requireTried(path: string, sha256: string, options: TrialOptions): Promise<void> {
   if (isKnownModel(sha256)) return;
@@ -39,7 +38,7 @@ export async function requireTried(path: string, sha256: string, options: TrialO
   }
   if (report !== undefined) throw new BenchError(report.code, report.message, report.hint);
   const hint = 'do not use this file: fetch the model again, from a source that you trust';
-  throw new BenchError('bad-model', `${path}: ${whyOf(ended, timeoutMs)}`, hint);
+  throw new BenchError('bad-model', `${path}: ${describeFailure(ended, timeoutMs)}`, hint);
 }
 
 interface EndedTrial {
@@ -53,7 +52,7 @@ function runTrial(path: string, { llamaCpp, signal }: TrialOptions, timeoutMs: n
   const own = fileURLToPath(import.meta.url);
   const extension = extname(own);
   const child = fork(join(dirname(own), `trial-process${extension}`), [path, JSON.stringify(llamaCpp)], {
-    // From the sources it is started as they are.
+    // Run from the sources, it needs tsx.
     execArgv: extension === '.ts' ? ['--import', import.meta.resolve('tsx')] : [],
     // Where it aborts, GGML would start a debugger.
     env: { ...process.env, GGML_NO_BACKTRACE: '1' },
@@ -79,8 +78,27 @@ function runTrial(path: string, { llamaCpp, signal }: TrialOptions, timeoutMs: n
   });
 }
 
-function whyOf({ isOverdue, how, stderr }: EndedTrial, timeoutMs: number): string {
+function describeFailure({ isOverdue, how, stderr }: EndedTrial, timeoutMs: number): string {
   if (isOverdue) return `llama.cpp did not load it and answer within ${Math.round(timeoutMs / 1000)} s, and was ended`;
   const assertion = /GGML_ASSERT\(.*\) failed|GGML_ABORT.*/.exec(stderr)?.[0];
   return `llama.cpp crashed on it (${assertion ?? how})`;
+}
+
+/** An empty file for each successful trial, named by the hash of the model. */
+const markPath = (sha256: string): string => join(cacheFolder(), 'tried-models', sha256);
+
+/** True for a model that this machine has tried, and for one of the registry. */
+export function isKnownModel(sha256: string): boolean {
+  return languageModelWithHash(sha256) !== undefined || existsSync(markPath(sha256));
+}
+
+/** Records a successful trial. */
+function rememberModel(sha256: string): void {
+  try {
+    const mark = markPath(sha256);
+    mkdirSync(join(mark, '..'), { recursive: true });
+    writeFileSync(mark, '');
+  } catch {
+    // Without a writable cache every load is tried first.
+  }
 }
