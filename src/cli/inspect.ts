@@ -15,7 +15,7 @@ import { viewerApp, type ViewerAppOptions } from '../viewer/app.ts';
 import { exportPages, type ViewerExport } from '../viewer/export.ts';
 import type { HiddenTexts } from '../viewer/hidden-texts.ts';
 import type { TurnRef } from '../viewer/links.ts';
-import { printTurn, printTwoTurns } from '../viewer/print/print-turn.ts';
+import { printTurn, printTwoTurns } from '../viewer/turn/print-turn.ts';
 import { startServer } from '../viewer/server.ts';
 import { openReports } from '../viewer/stored-reports/open-reports.ts';
 import { readTurnPage, type TurnModel } from '../viewer/turn/read-turn.ts';

@@ -26,8 +26,7 @@ import { type Breadcrumb, layout, type PageKind } from './layout.ts';
 import { type Links, reportLinks, serverLinks } from './links.ts';
 import { matrixPage } from './matrix/matrix-page.ts';
 import { readMatrix } from './matrix/read-matrix.ts';
-import { pairPage } from './pair/pair-page.ts';
-import { readPair } from './pair/read-pair.ts';
+import { pairPage, readPair } from './pair/pair-page.ts';
 import { readFigure, readRunPage, readTable } from './run/read-run-page.ts';
 import { listPage, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage } from './runs/read-runs-page.ts';
@@ -147,7 +146,7 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
     const turn = parameters(addresses.turn, search(context));
     const { against } = parameters(addresses.against, search(context));
     const model = readTurnPage(database, turn, against, hiddenTexts);
-    const body = turnPage(model, links, { places });
+    const body = turnPage(model, links, places);
     return show(context, { kind: 'turn', title: turn.arm, run: turn.run, item: turn.item, body });
   });
   app.get('/turn.json', (context) => {

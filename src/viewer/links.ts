@@ -92,8 +92,8 @@ export interface Links {
 }
 
 /** An address with a fixed path: names from data appear in the query only. */
-function address(path: string, values: object): string {
-  const given = Object.entries(values).flatMap(([key, value]: [string, unknown]): [string, string][] =>
+function address(path: string, values: Readonly<Record<string, string | number | true | undefined>>): string {
+  const given = Object.entries(values).flatMap(([key, value]): [string, string][] =>
     value === undefined ? [] : [[key, value === true ? '1' : String(value)]],
   );
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
@@ -111,7 +111,7 @@ export const serverLinks: Links = {
   figure: (run, figure) => address('/figure.svg', { run, figure }),
   item: (run, item) => address('/item', { run, item }),
   turn: (turn, { against } = {}) => address('/turn', { ...turn, against }),
-  turnJson: (turn) => address('/turn.json', turn),
+  turnJson: (turn) => address('/turn.json', { ...turn }),
   pair: (turn, other) => address('/pair', { ...turn, other }),
   compare: (a, b, { page, force } = {}) =>
     address('/compare', { a: a.run, armA: a.arm, b: b.run, armB: b.arm, page, force }),

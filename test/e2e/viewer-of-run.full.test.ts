@@ -154,14 +154,15 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
 
   it('shows attributions that the command line has stored', async () => {
     await open(turnOf('u01-q01', 'dki-blocks'));
-    expect(await page.locator('td.attribution').count()).toBe(0);
+    const attributions = page.locator('.attributions-table tbody tr');
+    expect(await attributions.count()).toBe(0);
     const words = ['--run', run, '--item', 'u01-q01', '--arm', 'dki-blocks', '--attribution', '--json', '--quiet'];
     expect(await runProcess([...program, 'inspect', ...words], { cwd: folder })).toMatchObject({ code: 0 });
     await open(turnOf('u01-q01', 'dki-blocks'));
-    const memories = await page.locator('.memories tbody tr').count();
-    expect(await page.locator('td.attribution').count()).toBe(memories);
-    const evidence = await page.locator('tr.evidence td.attribution').textContent();
-    expect(Number.parseFloat(evidence!.replace('+', ''))).toBeGreaterThan(1);
+    expect(await attributions.count()).toBe(await page.locator('.memories-table td:has-text("kept")').count());
+    const evidence = (await page.locator('.memories-table tr.evidence th').first().textContent())!.trim();
+    const difference = await attributions.filter({ hasText: evidence }).locator('td').nth(1).textContent();
+    expect(Number.parseFloat(difference!.replace('+', ''))).toBeGreaterThan(1);
     expect(faults).toEqual([]);
   });
 
@@ -177,7 +178,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     }
     await open(pages[0]!);
     expect(await page.innerText('.sequence')).toContain(shownMemory);
-    expect(await page.innerText('.memories')).toContain(shownMemory);
+    expect(await page.innerText('.memories-table')).toContain(shownMemory);
     expect(await page.textContent('main')).toContain('我的妹妹住在都灵。');
     expect(faults).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
-import { printTurn } from '../../src/viewer/print/print-turn.ts';
+import { printTurn } from '../../src/viewer/turn/print-turn.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
 import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
 import { turnPage } from '../../src/viewer/turn/turn-page.ts';

@@ -5,9 +5,9 @@ import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runBench } from '../../src/bench/compose.ts';
 import { itemPage } from '../../src/viewer/item/item-page.ts';
 import { readItemPage } from '../../src/viewer/item/read-item-page.ts';
-import { printTurn } from '../../src/viewer/print/print-turn.ts';
+import { printTurn } from '../../src/viewer/turn/print-turn.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
-import { kvPieces } from '../../src/viewer/turn/kv-pieces.ts';
+import { kvPieces } from '../../src/viewer/turn/cost-sections.ts';
 import { placedSegments } from '../../src/viewer/turn/placed-segments.ts';
 import { readTurnPage, type TurnModel } from '../../src/viewer/turn/read-turn.ts';
 import { sequenceDifference } from '../../src/viewer/turn/sequence-difference.ts';
@@ -99,7 +99,8 @@ describe('the turns of a run', () => {
       expect(page).not.toMatch(/undefined|NaN|\[object/);
       const text = printTurn(run, turn, { width: 80, colour: false }, model);
       expect(text).not.toMatch(/undefined|NaN|\[object/);
-      expect(text).toContain(`${turn.tokens.evaluated} evaluated`);
+      const { prompt, kvResident, evaluated } = turn.tokens;
+      expect(text).toMatch(new RegExp(`^tokens +${prompt} +${kvResident} +${evaluated} `, 'm'));
       expect(JSON.parse(turnJson(model))).toMatchObject({ run: { name: run }, turns: [{ arm: turn.arm }] });
     }
   });

@@ -1,6 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
-import { printTurn } from '../../viewer/print/print-turn.ts';
+import { printTurn } from '../../viewer/turn/print-turn.ts';
 import { printable } from '../../render/printable.ts';
 import { padText, textWidth, wrapText } from '../../render/text-width.ts';
 import type { Page } from '../../render/terminal.ts';

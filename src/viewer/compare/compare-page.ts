@@ -4,7 +4,7 @@ import type { Html } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { ArmRef, Links } from '../links.ts';
-import { listText } from '../cut-text.ts';
+import { listText } from '../../render/cut-text.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import { goldText } from '../run/item-list.ts';
 import type { SuccessDifference } from './paired-arms.ts';

@@ -10,7 +10,7 @@ import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.t
 import type { Links } from '../links.ts';
 import { isRight, outcomeInWords, outcomeMarks, outcomeOf } from '../matrix/outcome.ts';
 import { type MatrixRow, rowOf } from '../matrix/read-matrix.ts';
-import { shownText } from '../turn/shown-text.ts';
+import { longText } from '../../render/section-html.ts';
 import { type ArmColumn, armsTable, countColumn, timeColumn } from './arms-table.ts';
 
 const MOST_BYTES = 400;
@@ -54,10 +54,10 @@ function columnsOf(judged: boolean): readonly ArmColumn<TurnOutcome>[] {
     >`;
   };
   return [
-    { heading: 'answer', look: 'cut', cell: ({ error, answer }) => shownText(error ?? answer, MOST_BYTES) },
+    { heading: 'answer', look: 'cut', cell: ({ error, answer }) => longText(error ?? answer, MOST_BYTES) },
     { heading: 'outcome', cell: outcome },
     countColumn('prompt', ({ promptTokens }) => promptTokens),
-    countColumn('K/V resident', ({ kvResidentTokens }) => kvResidentTokens),
+    countColumn('KV resident', ({ kvResidentTokens }) => kvResidentTokens),
     countColumn('evaluated', ({ evaluatedTokens }) => evaluatedTokens),
     countColumn('generated', ({ generatedTokens }) => generatedTokens),
     timeColumn('TTFT', ({ firstTokenMs }) => firstTokenMs),
@@ -77,11 +77,11 @@ export function itemOutcomesPage(model: ItemOutcomes, links: Links): Html {
     <dl class="pairs">
       <dt>question</dt>
       <dd class="answer">
-        ${question === null || question === '' ? html`<span class="soft">not in the report</span>` : shownText(question, MOST_BYTES)}
+        ${question === null || question === '' ? html`<span class="soft">not in the report</span>` : longText(question, MOST_BYTES)}
       </dd>
       <dt>gold</dt>
       <dd>
-        ${gold !== null && gold !== '' ? shownText(gold, MOST_BYTES) : html`<span class="soft">${question === null || model.hiddenTexts !== null ? 'not in the report' : 'none: abstaining is right'}</span>`}
+        ${gold !== null && gold !== '' ? longText(gold, MOST_BYTES) : html`<span class="soft">${question === null || model.hiddenTexts !== null ? 'not in the report' : 'none: abstaining is right'}</span>`}
       </dd>
       ${
         category === null || category === ''
@@ -96,7 +96,7 @@ export function itemOutcomesPage(model: ItemOutcomes, links: Links): Html {
       columns: columnsOf(model.unknownQuality === null),
     })}
     <p class="note">
-      A report holds the outcomes of turns. Prompts, K/V and probabilities are in the database of the run:
+      A report holds the outcomes of turns. Prompts, KV and probabilities are in the database of the run:
       <code>npx dki-bench inspect --db FILE</code>.
     </p>`;
 }

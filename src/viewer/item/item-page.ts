@@ -4,10 +4,10 @@ import { printable } from '../../render/printable.ts';
 import type { Links } from '../links.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import type { AnsweredTurn, InspectedTurn } from '../stored-turn.ts';
-import { failureInWords, judgementOf, kindsOfItem, scoresInWords } from '../turn/answer-in-words.ts';
-import { refOf } from '../turn/read-turn.ts';
-import { leftOut, shownText } from '../turn/shown-text.ts';
-import { cacheInWords } from '../turn/timings-part.ts';
+import { contentHtml, leftOut, longText, pairsHtml } from '../../render/section-html.ts';
+import { cacheNames } from '../turn/cost-sections.ts';
+import { reference } from '../turn/read-turn.ts';
+import { failureText, goldContent, itemKinds, scoresText, verdict } from '../turn/turn-sections.ts';
 import { type ArmColumn, armsTable, countColumn, timeColumn } from './arms-table.ts';
 import type { ItemModel } from './read-item-page.ts';
 
@@ -30,23 +30,15 @@ function question({ sample }: ItemModel): Html {
   if (sample === undefined) return html`<p class="bad">No arm answered this item.</p>`;
   const { prompt, item } = sample;
   const { gold, memories } = item;
-  const kinds = kindsOfItem(item);
+  const kinds = itemKinds(item);
   return html`<section aria-labelledby="question">
     <h2 id="question">Question</h2>
-    <dl class="pairs">
-      <dt>question</dt>
-      <dd class="answer">${shownText(prompt.originalQuery, 2000)}</dd>
-      <dt>gold</dt>
-      <dd>${gold === null ? html`<span class="soft">none: abstaining is right</span>` : shownText(gold, 2000)}</dd>
-      ${
-        kinds === ''
-          ? ''
-          : html`<dt>kind</dt>
-              <dd>${printable(kinds)}</dd>`
-      }
-      <dt>memories</dt>
-      <dd>${memories} of the user, when asked</dd>
-    </dl>
+    ${pairsHtml([
+      ['question', { text: prompt.originalQuery, most: 2000 }],
+      ['gold', goldContent(gold, 2000)],
+      ...(kinds === '' ? [] : ([['kind', kinds]] as const)),
+      ['memories', `${memories} of the user at this turn`],
+    ])}
     ${history(sample)}
   </section>`;
 }
@@ -55,13 +47,7 @@ function history({ prompt: { historyMessages } }: NonNullable<ItemModel['sample'
   if (historyMessages.length === 0) return '';
   return html`<details>
     <summary>The conversation before it, ${historyMessages.length} messages</summary>
-    <dl class="pairs">
-      ${historyMessages.slice(0, MOST_MESSAGES).map(
-        ({ role, content }) =>
-          html`<dt>${printable(role)}</dt>
-            <dd>${shownText(content, MOST_BYTES)}</dd> `,
-      )}
-    </dl>
+    ${pairsHtml(historyMessages.slice(0, MOST_MESSAGES).map(({ role, content }) => [role, { text: content, most: MOST_BYTES }]))}
     ${leftOut(MOST_MESSAGES, historyMessages.length, 'messages')}
   </details>`;
 }
@@ -79,7 +65,7 @@ function evidence({ evidence: memories, evidenceCount, sample }: ItemModel): Htm
               ({ memoryId, content, arms: having }) =>
                 html`<dt>${printable(memoryId)}</dt>
                   <dd>
-                    ${shownText(content, MOST_BYTES)}<br /><small class="soft"
+                    ${longText(content, MOST_BYTES)}<br /><small class="soft"
                       >${having.length === 0 ? 'in the sequence of no arm' : `in the sequence of ${printable(having.join(', '))}`}</small
                     >
                   </dd> `,
@@ -96,23 +82,23 @@ function arms({ run, turns }: ItemModel, links: Links): Html {
     <h2 id="arms">Arms</h2>
     ${armsTable<InspectedTurn>({
       turns,
-      name: (turn) => html`<a data-open href="${links.turn(refOf(run, turn))}">${printable(turn.arm)}</a>`,
+      name: (turn) => html`<a data-open href="${links.turn(reference(run, turn))}">${printable(turn.arm)}</a>`,
       columns: columns.map(({ cell, ...column }) => ({
         ...column,
         cell: (turn) => (turn.state === 'answered' ? cell(turn) : ''),
       })),
       failure: (turn) =>
-        turn.state === 'failed' ? html`failed: ${shownText(failureInWords(turn), MOST_BYTES)}` : undefined,
+        turn.state === 'failed' ? html`failed: ${longText(failureText(turn), MOST_BYTES)}` : undefined,
       elsewhere: ', all in the list of the run',
     })}
   </section>`;
 }
 
 const columns: readonly ArmColumn<AnsweredTurn>[] = [
-  { heading: 'answer', look: 'cut', cell: ({ answer }) => shownText(answer.text, MOST_BYTES) },
-  { heading: 'verdict', look: 'cut', cell: verdict },
+  { heading: 'answer', look: 'cut', cell: ({ answer }) => longText(answer.text, MOST_BYTES) },
+  { heading: 'verdict', look: 'cut', cell: verdictCell },
   countColumn('prompt', ({ tokens }) => tokens.prompt),
-  countColumn('K/V resident', ({ tokens }) => tokens.kvResident),
+  countColumn('KV resident', ({ tokens }) => tokens.kvResident),
   countColumn('evaluated', ({ tokens }) => tokens.evaluated),
   countColumn('generated', ({ tokens }) => tokens.generated),
   countColumn('positions', ({ tokens }) => tokens.positions),
@@ -120,12 +106,7 @@ const columns: readonly ArmColumn<AnsweredTurn>[] = [
   timeColumn('total', ({ timings }) => timings.total),
 ];
 
-function verdict(turn: AnsweredTurn): Html {
-  const { scores, account, unknownQuality } = turn;
-  const right = scores.taskSuccess === 1;
-  const look = unknownQuality !== null ? 'soft' : right ? 'good' : 'bad';
-  const mark = unknownQuality !== null ? '' : right ? '✓ ' : '✗ ';
-  return html`<span class="${look}">${mark}${printable(judgementOf(turn))}</span><br /><small class="soft"
-      >${scoresInWords(turn)}${account.cache === 'bypass' ? '' : ` · ${cacheInWords(turn)}`}</small
-    >`;
+function verdictCell(turn: AnsweredTurn): Html {
+  const cache = turn.account.cache === 'bypass' ? '' : ` · ${cacheNames[turn.account.cache]}`;
+  return html`${contentHtml(verdict(turn))}<br /><small class="soft">${printable(scoresText(turn) + cache)}</small>`;
 }

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Html } from '../../render/html-table.ts';
 import { groupedNumber, printable } from '../../render/printable.ts';
-import { listText } from '../cut-text.ts';
+import { listText } from '../../render/cut-text.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
 import { goldText } from '../run/item-list.ts';

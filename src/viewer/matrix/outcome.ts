@@ -1,6 +1,6 @@
 import type { TurnOutcome } from '../../store/item-outcomes-repository.ts';
 import { printable } from '../../render/printable.ts';
-import { cacheWords } from '../turn/timings-part.ts';
+import { cacheNames } from '../turn/cost-sections.ts';
 
 /** The outcome of an arm on an item: `mixed` where repeats differ, `answered` where quality is unknown. */
 export type Outcome = 'right' | 'wrong' | 'abstained' | 'mixed' | 'error' | 'answered';
@@ -49,7 +49,7 @@ export function outcomeInWords(turns: readonly TurnOutcome[], judged: boolean): 
   const parts = [
     `${outcome}${rightly}${share}${!judged || wrongClass === null || outcome === 'abstained' ? '' : `: ${wrongClass}`}`,
     ...(!judged || failedStage === null ? [] : [`failed at ${failedStage}`]),
-    ...(cache === null || cache === 'bypass' ? [] : [cacheWords[cache as keyof typeof cacheWords]]),
+    ...(cache === null || cache === 'bypass' ? [] : [cacheNames[cache as keyof typeof cacheNames]]),
     ...(failedChecks === null ? [] : [`fails ${failedChecks.replaceAll(',', ', ')}`]),
   ];
   return printable(parts.join(', '));

@@ -1,88 +1,217 @@
 import { html } from 'hono/html';
+import { BenchError } from '../../base/bench-error.ts';
 import type { Html } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
-import { formatNumber } from '../../render/table.ts';
-import { hiddenNote } from '../hidden-texts.ts';
-import type { Links } from '../links.ts';
+import {
+  type BarPart,
+  type Content,
+  type Phrase,
+  phrases,
+  plainText,
+  type Section,
+  type SectionBlock,
+} from '../../render/section.ts';
+import { barHtml, contentHtml, leftOut, pairsHtml, scrolledTable } from '../../render/section-html.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { type HiddenTexts, hiddenNote } from '../hidden-texts.ts';
+import type { Links, TurnRef } from '../links.ts';
 import { select } from '../run/turn-filters.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
-import { judgementOf, scoresInWords } from '../turn/answer-in-words.ts';
-import { refOf } from '../turn/read-turn.ts';
-import { shownText } from '../turn/shown-text.ts';
-import { cacheInWords } from '../turn/timings-part.ts';
-import { kvPair } from './kv-pair.ts';
-import { pairRow, pairTable } from './pair-row.ts';
-import { probabilityPair } from './probability-pair.ts';
-import { promptPair } from './prompt-pair.ts';
-import type { PairModel } from './read-pair.ts';
+import { costSection, kvSection } from '../turn/cost-sections.ts';
+import { type PlacedSegment, placedSegments, segmentKind, segmentName, segmentPlace } from '../turn/placed-segments.ts';
+import { readTurnPage, reference, type TurnModel } from '../turn/read-turn.ts';
+import { alignedSegments, changedSegment, segmentSpans } from '../turn/sequence-difference.ts';
+import { answerSection, goldContent, goldSection, nextSection } from '../turn/turn-sections.ts';
 
+const MOST_ROWS = 60;
 const MOST_BYTES = 1200;
+/** Of one segment on one side, or of each of its parts where they differ. */
+const MOST_SEGMENT_BYTES = 300;
 
-function verdict(turn: AnsweredTurn): Html {
-  const { scores, unknownQuality } = turn;
-  const look = unknownQuality !== null ? 'soft' : scores.taskSuccess === 1 ? 'good' : 'bad';
-  const mark = unknownQuality !== null ? '' : scores.taskSuccess === 1 ? '✓ ' : '✗ ';
-  return html`<span class="${look}">${mark}${printable(judgementOf(turn))}</span>`;
+/** Two arms on one item: A beside B. */
+export interface PairModel {
+  readonly run: TurnModel['run'];
+  readonly a: AnsweredTurn;
+  readonly b: AnsweredTurn;
+  /** Arms that gave an answer in this repeat and turn. */
+  readonly arms: readonly string[];
+  /** Texts of the tokens of both, by id; empty if they were not recorded or are hidden. */
+  readonly pieces: ReadonlyMap<number, string>;
 }
 
-/** Section with both answers: verdict, scores and cost. */
-function answerPair({ a, b }: PairModel): Html {
-  const row = (name: string, of: (turn: AnsweredTurn) => string | number): Html =>
-    pairRow(name, of(a), of(b), of(a) !== of(b));
-  const answers = pairRow(
-    'answer',
-    html`<b class="answer">${shownText(a.answer.text, MOST_BYTES)}</b>`,
-    html`<b class="answer">${shownText(b.answer.text, MOST_BYTES)}</b>`,
-    a.answer.text !== b.answer.text,
+/**
+ * Reads a turn beside that of another arm.
+ * @param hidden by default the rule of reports
+ * @throws BenchError `not-found` for a name that the run does not have, and if one of them gave no answer; `bad-option` for
+ * an arm beside itself
+ */
+export function readPair(database: BenchDatabase, ref: TurnRef, other: string, hidden?: HiddenTexts): PairModel {
+  if (ref.arm === other) throw new BenchError('bad-option', `arm "${other}" is named twice`, 'name two arms');
+  const { run, turn, against, siblings, pieces } = readTurnPage(database, ref, other, hidden);
+  if (turn.state === 'failed' || against === undefined) {
+    const failed = turn.state === 'failed' ? ref.arm : other;
+    throw new BenchError('not-found', `${failed} failed on item ${ref.item}`, 'choose an arm that gave an answer');
+  }
+  const arms = siblings.flatMap((one) =>
+    one.state === 'answered' && one.repeat === ref.repeat && one.turn === ref.turn ? one.arm : [],
   );
-  const verdicts = pairRow('verdict', verdict(a), verdict(b), judgementOf(a) !== judgementOf(b));
-  const rows = [
-    answers,
-    verdicts,
-    row('scores', scoresInWords),
-    row('cache', cacheInWords),
-    row('prompt, tokens', ({ tokens }) => tokens.prompt),
-    row('K/V resident, cells', ({ tokens }) => tokens.kvResident),
-    row('evaluated, tokens', ({ tokens }) => tokens.evaluated),
-    row('first token, ms', ({ timings }) => formatNumber(timings.firstToken, 1)),
-    row('whole turn, ms', ({ timings }) => formatNumber(timings.total, 1)),
-  ];
-  return html`<section aria-labelledby="answers">
-    <h2 id="answers">Answers</h2>
-    ${pairTable('Answers', [printable(a.arm), printable(b.arm)], rows, 'texts')}
-  </section>`;
+  return { run, a: turn, b: against, arms, pieces };
+}
+
+/** The page of two arms on one item, side by side: answers, prompts, KV, cost and probabilities, differences marked. */
+export function pairPage(model: PairModel, links: Links): Html {
+  const { run, a, b } = model;
+  return html`<h1>${printable(a.arm)} <span class="soft">beside</span> ${printable(b.arm)}</h1>
+    <p class="lead">
+      Run ${printable(run.name)} · <a href="${links.item(run.name, a.itemId)}">item ${printable(a.itemId)}</a> · A:
+      <a href="${links.turn(reference(run, a))}">${printable(a.arm)}</a> · B:
+      <a href="${links.turn(reference(run, b))}">${printable(b.arm)}</a>
+      ${links.answered ? html`· <a href="${links.pair(reference(run, b), a.arm)}">swap A and B</a>` : ''}
+    </p>
+    ${hiddenNote(run.hiddenTexts)} ${links.answered ? chooser(model) : ''}
+    ${pairsHtml([
+      ['question', { text: a.prompt.originalQuery, most: MOST_BYTES }],
+      ['gold', goldContent(a.item.gold, MOST_BYTES)],
+    ])}
+    <p class="note">≠ marks what differs; in prompts, tokens that only one of them has are highlighted.</p>
+    ${pairSections(model, answerSection(a, false), answerSection(b, false))} ${promptPair(model)}
+    ${[kvSection, costSection, (turn: AnsweredTurn) => nextSection(turn), goldSection].map((section) => pairSections(model, section(a), section(b)))}`;
 }
 
 function chooser({ run, a, b, arms }: PairModel): Html {
   const each = arms.map((arm): readonly [string, string] => [arm, arm]);
-  const hidden = { run: run.name, item: a.itemId, repeat: a.repeat, turn: a.turn };
+  const turn = { run: run.name, item: a.itemId, repeat: a.repeat, turn: a.turn };
   return html`<form class="filters" method="get" action="/pair">
-    ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${Object.entries(turn).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     ${select('arm', 'A', a.arm, each)} ${select('other', 'B', b.arm, each)}
     <button>Show</button>
   </form>`;
 }
 
-/** The page of two arms on one item, side by side: answers, prompts, K/V, probabilities, what differs marked. */
-export function pairPage(model: PairModel, links: Links): Html {
-  const { run, a, b } = model;
-  const { gold, query } = { gold: a.item.gold, query: a.prompt.originalQuery };
-  return html`<h1>${printable(a.arm)} <span class="soft">beside</span> ${printable(b.arm)}</h1>
-    <p class="lead">
-      Run ${printable(run.name)} · <a href="${links.item(run.name, a.itemId)}">item ${printable(a.itemId)}</a> · A:
-      <a href="${links.turn(refOf(run, a))}">${printable(a.arm)}</a> · B:
-      <a href="${links.turn(refOf(run, b))}">${printable(b.arm)}</a>
-      ${links.answered ? html`· <a href="${links.pair(refOf(run, b), a.arm)}">swap A and B</a>` : ''}
-    </p>
-    ${hiddenNote(run.hiddenTexts)} ${links.answered ? chooser(model) : ''}
-    <dl class="pairs">
-      <dt>question</dt>
-      <dd>${shownText(query, MOST_BYTES)}</dd>
-      <dt>gold</dt>
-      <dd>
-        ${gold === null ? html`<span class="soft">none: abstaining is right</span>` : shownText(gold, MOST_BYTES)}
-      </dd>
-    </dl>
-    <p class="note">≠ marks what differs; in prompts the tokens that one of them alone has are highlighted.</p>
-    ${answerPair(model)} ${promptPair(model)} ${kvPair(model)} ${probabilityPair(model)}`;
+/** What one side has in a row: its content, the part of it that is compared, and a bar. */
+interface Side {
+  readonly content: Content;
+  readonly compared: string;
+  readonly bar?: readonly BarPart[] | undefined;
+}
+
+/** Shown above both sides, or no fact of an arm. */
+const notCompared = ['question', 'gold', 'kind'];
+
+/** The rows of a section, by label; the n-th row with a label is told apart from the others. */
+function sides({ blocks }: Section): Map<string, Side & { readonly label: Content }> {
+  const rows = blocks.flatMap((block) => blockSides(block));
+  const counts = new Map<string, number>();
+  return new Map(
+    rows.map((row) => {
+      const label = plainText(row.label);
+      counts.set(label, (counts.get(label) ?? 0) + 1);
+      return [`${label} ${counts.get(label)!}`, row];
+    }),
+  );
+}
+
+function blockSides(block: SectionBlock): (Side & { readonly label: Content })[] {
+  switch (block.kind) {
+    case 'pairs':
+      return block.rows
+        .filter(([name]) => !notCompared.includes(name))
+        .map(([label, content]) => ({ label, content, compared: plainText(content) }));
+    case 'text':
+      return [{ label: 'summary', content: block.content, compared: plainText(block.content) }];
+    case 'table':
+      return block.rows.map(({ label, cells }) => {
+        const [only] = cells;
+        if (cells.length === 1) {
+          return { label, content: only!.content, compared: plainText(only!.content), bar: only!.bar };
+        }
+        const named = cells.map(({ content }, index): Phrase[] => [
+          { text: `${index === 0 ? '' : ', '}${block.columns[index]!.heading} `, look: 'soft' },
+          ...phrases(content),
+        ]);
+        const compared = cells.filter((_, index) => block.columns[index]!.measured !== true);
+        return { label, content: named.flat(), compared: compared.map(({ content }) => plainText(content)).join() };
+      });
+    default:
+      return [];
+  }
+}
+
+/** A section of both arms: what has the same label stands in one row. */
+function pairSections(model: PairModel, a: Section, b: Section): Html {
+  const [sidesA, sidesB] = [sides(a), sides(b)];
+  const names = [...new Set([...sidesA.keys(), ...sidesB.keys()])];
+  const show = (side: Side | undefined): Html => {
+    if (side === undefined) return html`<span class="soft">–</span>`;
+    const text = contentHtml(side.content);
+    return side.bar === undefined ? text : html`<span class="p">${text}</span> ${barHtml(side.bar)}`;
+  };
+  const rows = names.slice(0, MOST_ROWS).map((name) => {
+    const [here, there] = [sidesA.get(name), sidesB.get(name)];
+    return pairRow((here ?? there)!.label, show(here), show(there), here?.compared !== there?.compared);
+  });
+  const heading = a.heading === b.heading ? a.heading : a.heading.replace(/:.*$/, '');
+  return pairTable(model, { id: a.id, heading }, rows, names.length);
+}
+
+function pairRow(label: Content, a: Html, b: Html, differs: boolean): Html {
+  return html`<tr class="${differs ? 'differs' : ''}">
+    <th scope="row">${contentHtml(label)}</th>
+    <td class="mark-of">
+      ${differs ? html`<b title="they differ">≠</b>` : html`<span class="soft" title="the same">=</span>`}
+    </td>
+    <td>${a}</td>
+    <td>${b}</td>
+  </tr> `;
+}
+
+function pairTable(
+  { a, b }: PairModel,
+  { id, heading }: Pick<Section, 'id' | 'heading'>,
+  rows: readonly Html[],
+  all: number,
+): Html {
+  const headings = [
+    html`<th scope="col"><span class="unseen">what</span></th>`,
+    html`<th scope="col"><span class="unseen">difference</span></th>`,
+    html`<th scope="col">A: ${printable(a.arm)}</th>`,
+    html`<th scope="col">B: ${printable(b.arm)}</th>`,
+  ];
+  return html`<section aria-labelledby="${id}">
+    <h2 id="${id}">${printable(heading)}</h2>
+    ${scrolledTable(heading, 'plain pair', headings, rows)} ${leftOut(MOST_ROWS, all, 'rows')}
+  </section>`;
+}
+
+/** Both prompts, segment beside segment, differences marked. */
+function promptPair(model: PairModel): Html {
+  const { a, b, pieces } = model;
+  const segments = alignedSegments(placedSegments(a), placedSegments(b));
+  const rows = segments.slice(0, MOST_ROWS).map(([here, there]) => segmentRow(here, there, pieces));
+  return pairTable(model, { id: 'prompt', heading: 'Prompts' }, rows, segments.length);
+}
+
+const segmentText = (text: string, look?: Phrase['look']): Phrase =>
+  look === undefined ? { text, most: MOST_SEGMENT_BYTES } : { text, most: MOST_SEGMENT_BYTES, look };
+
+function segmentRow(a: PlacedSegment | undefined, b: PlacedSegment | undefined, pieces: PairModel['pieces']): Html {
+  const name = segmentName((a ?? b)!);
+  if (a === undefined || b === undefined || a.tokenIds.join() === b.tokenIds.join()) {
+    const differs = a?.position !== b?.position || a?.origin !== b?.origin;
+    return pairRow(name, segmentSide(a), segmentSide(b), differs);
+  }
+  const { before, here, there, after } = changedSegment(name, segmentSpans(a, pieces), segmentSpans(b, pieces));
+  const marked = (own: typeof here): Content =>
+    [before, own, after].map((spans) =>
+      segmentText(spans.map(({ text }) => text).join(''), spans === own ? 'marked' : undefined),
+    );
+  return pairRow(name, segmentSide(a, marked(here)), segmentSide(b, marked(there)), true);
+}
+
+function segmentSide(segment: PlacedSegment | undefined, content?: Content): Html {
+  if (segment === undefined) return html`<span class="soft">not there</span>`;
+  return html`<div class="segment ${segmentKind(segment.role)} ${segment.origin}">
+    <p class="text">${contentHtml(content ?? segmentText(segment.text))}</p>
+    <small class="soft">${segmentPlace(segment)}, ${segment.origin === 'injected' ? 'as KV' : 'as text'}</small>
+  </div>`;
 }

@@ -7,7 +7,7 @@ import { groupedNumber, printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { ItemQuery, Links } from '../links.ts';
 import { hiddenNote } from '../hidden-texts.ts';
-import { listText } from '../cut-text.ts';
+import { listText } from '../../render/cut-text.ts';
 import { type TurnColumn, turnColumns } from './turn-columns.ts';
 import { type FilterValues, select, tick, turnFilters } from './turn-filters.ts';
 

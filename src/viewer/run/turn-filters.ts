@@ -4,7 +4,7 @@ import { printable } from '../../render/printable.ts';
 import { funnelStages, wrongClasses } from '../../store/records/scores.ts';
 import { cacheStates } from '../../store/records/turn-account.ts';
 import type { TurnFilter } from '../links.ts';
-import { cacheWords } from '../turn/timings-part.ts';
+import { cacheNames } from '../turn/cost-sections.ts';
 
 /** The values that filters of a run offer. */
 export interface FilterValues {
@@ -56,7 +56,7 @@ export function turnFilters(
     /></label>
     ${select('arm', 'arm', filter.arm, [['', 'all'], ...each(arms)])} ${judged ? answers : ''}
     ${onFile || categories.length === 0 ? '' : select('category', 'category', filter.category, [['', 'all'], ...each(categories)])}
-    ${select('cache', 'cache', filter.cache, [['', 'any'], ...cacheStates.map((one): Option => [one, cacheWords[one]])])}
+    ${select('cache', 'cache', filter.cache, [['', 'any'], ...cacheStates.map((one): Option => [one, cacheNames[one]])])}
     ${checks.length === 0 ? '' : select('check', 'fails check', filter.check, [['', 'any or none'], ...checks])}
     ${judged ? tick('disagreeing', 'arms disagree', filter.disagreeing) : ''}
     ${onFile ? '' : tick('truncated', 'truncated', filter.truncated)} ${tick('failed', 'error', filter.failed)}`;

@@ -48,7 +48,7 @@ const kinds: Readonly<Partial<Record<SegmentRole, SegmentKind>>> = {
 };
 
 /** The part to which a segment belongs; all that precedes the memories belongs to the system. */
-export function kindOf(role: SegmentRole): SegmentKind {
+export function segmentKind(role: SegmentRole): SegmentKind {
   return kinds[role] ?? 'system';
 }
 
@@ -62,7 +62,13 @@ const labels: Readonly<Partial<Record<SegmentRole, string>>> = {
 };
 
 /** The name of a segment for readers. */
-export function labelOf({ role, memoryId }: Pick<PromptSegment, 'role' | 'memoryId'>): string {
+export function segmentName({ role, memoryId }: Pick<PromptSegment, 'role' | 'memoryId'>): string {
   const label = labels[role] ?? role;
   return memoryId === undefined ? label : `${label} ${memoryId}`;
+}
+
+/** `8 tokens from 14`; cell and position differ after blocks that share positions. */
+export function segmentPlace({ tokenIds, cell, position }: PlacedSegment): string {
+  const place = cell === position ? `from ${cell}` : `from cell ${cell}, position ${position}`;
+  return `${tokenIds.length} token${tokenIds.length === 1 ? '' : 's'} ${place}`;
 }

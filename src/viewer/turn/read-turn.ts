@@ -47,7 +47,10 @@ export function inspectedRun(database: BenchDatabase, runName: string, hidden: H
   const run = runNamed(database, runName);
   const { id, name, suite, model, dataset, plan } = run;
   return {
-    ...{ id, name, suite, model: { name: model.name, sha256: model.sha256 } },
+    id,
+    name,
+    suite,
+    model: { name: model.name, sha256: model.sha256 },
     metrics: metricsOfRun({ dataset, metrics: plan.metrics ?? [] }),
     arms: plan.arms,
     hiddenTexts: hidden(run),
@@ -100,7 +103,7 @@ export function readTurnPage(
     );
   };
   const turn = find(ref.arm);
-  const rag = answeredOther(turn, reference(turn, siblings, run.arms));
+  const rag = answeredOther(turn, comparedByDefault(turn, siblings, run.arms));
   const compared = against === undefined ? rag : answeredOther(turn, find(against));
   const row = rows.find((one) => one.arm === ref.arm && one.repeat === ref.repeat && one.turn === ref.turn)!;
   return {
@@ -116,7 +119,7 @@ export function readTurnPage(
 }
 
 /** The turn of the arm's reference, or else of the baseline; none for an arm that differs from the baseline in settings alone. */
-function reference(
+function comparedByDefault(
   { arm, repeat, turn }: InspectedTurn,
   siblings: readonly InspectedTurn[],
   arms: readonly ArmTraits[],
@@ -139,6 +142,6 @@ function* tokenIds(...turns: readonly (InspectedTurn | undefined)[]): Generator<
 }
 
 /** The reference by which links name a turn. */
-export function refOf(run: InspectedRun, { itemId, arm, repeat, turn }: InspectedTurn): TurnRef {
+export function reference(run: InspectedRun, { itemId, arm, repeat, turn }: InspectedTurn): TurnRef {
   return { run: run.name, item: itemId, arm, repeat, turn };
 }

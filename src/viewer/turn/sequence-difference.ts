@@ -1,6 +1,7 @@
 import type { AnsweredTurn } from '../stored-turn.ts';
-import { labelOf, type PlacedSegment, placedSegments } from './placed-segments.ts';
-import { type TokenSpan, tokenSpans } from './token-spans.ts';
+import { segmentName, type PlacedSegment, placedSegments } from './placed-segments.ts';
+import type { TokenSpan } from '../../render/section.ts';
+import { tokenSpans } from './token-spans.ts';
 
 /** One segment of two sequences, or of one of them. */
 export type SegmentDifference =
@@ -10,7 +11,7 @@ export type SegmentDifference =
       readonly tokens: number;
       /** Positions of its first token, if they differ. */
       readonly moved: { readonly here: number; readonly there: number } | undefined;
-      /** Origins of its K/V, if one arm injected it and the other evaluated it. */
+      /** Origins of its KV, if one arm injected it and the other evaluated it. */
       readonly origins: { readonly here: Origin; readonly there: Origin } | undefined;
     }
   | { readonly kind: 'only-here' | 'only-there'; readonly label: string; readonly spans: readonly TokenSpan[] }
@@ -48,20 +49,19 @@ export function alignedSegments(
   const same = (a: PlacedSegment, b: PlacedSegment): boolean => a.role === b.role && a.memoryId === b.memoryId;
   const [rows, columns] = [Math.min(here.length, MOST_ALIGNED), Math.min(there.length, MOST_ALIGNED)];
   // Length of the longest common subsequence from each pair of places on.
-  const width = columns + 1;
-  const longest = new Uint16Array((rows + 1) * width);
+  const longest = Array.from({ length: rows + 1 }, () => new Array<number>(columns + 1).fill(0));
   for (let i = rows - 1; i >= 0; i--) {
     for (let j = columns - 1; j >= 0; j--) {
-      longest[i * width + j] = same(here[i]!, there[j]!)
-        ? longest[(i + 1) * width + j + 1]! + 1
-        : Math.max(longest[(i + 1) * width + j]!, longest[i * width + j + 1]!);
+      longest[i]![j] = same(here[i]!, there[j]!)
+        ? longest[i + 1]![j + 1]! + 1
+        : Math.max(longest[i + 1]![j]!, longest[i]![j + 1]!);
     }
   }
   const pairs: (readonly [PlacedSegment | undefined, PlacedSegment | undefined])[] = [];
   let [i, j] = [0, 0];
   while (i < rows || j < columns) {
     if (i < rows && j < columns && same(here[i]!, there[j]!)) pairs.push([here[i++], there[j++]]);
-    else if (j === columns || (i < rows && longest[(i + 1) * width + j]! >= longest[i * width + j + 1]!)) {
+    else if (j === columns || (i < rows && longest[i + 1]![j]! >= longest[i]![j + 1]!)) {
       pairs.push([here[i++], undefined]);
     } else pairs.push([undefined, there[j++]]);
   }
@@ -72,7 +72,12 @@ export function alignedSegments(
   ];
 }
 
-const tokensOf = (spans: readonly TokenSpan[]): number => spans.reduce((sum, { ids }) => sum + ids.length, 0);
+/** The spans of a segment; without pieces it is one span. */
+export function segmentSpans({ text, tokenIds }: PlacedSegment, pieces: ReadonlyMap<number, string>): TokenSpan[] {
+  return pieces.size === 0 ? [{ text, ids: tokenIds }] : tokenSpans(text, tokenIds, pieces);
+}
+
+const tokenCount = (spans: readonly TokenSpan[]): number => spans.reduce((sum, { ids }) => sum + ids.length, 0);
 
 function sameSpan(a: TokenSpan | undefined, b: TokenSpan | undefined): boolean {
   return a?.text === b?.text && a?.ids.join() === b?.ids.join();
@@ -90,8 +95,12 @@ export function changedSegment(
   let end = 0;
   while (end < shorter - start && sameSpan(a[a.length - 1 - end], b[b.length - 1 - end])) end++;
   return {
-    ...{ kind: 'changed', label, before: a.slice(0, start), after: a.slice(a.length - end) },
-    ...{ here: a.slice(start, a.length - end), there: b.slice(start, b.length - end) },
+    kind: 'changed',
+    label,
+    before: a.slice(0, start),
+    here: a.slice(start, a.length - end),
+    there: b.slice(start, b.length - end),
+    after: a.slice(a.length - end),
   };
 }
 
@@ -101,14 +110,12 @@ export function sequenceDifference(
   there: AnsweredTurn,
   pieces: ReadonlyMap<number, string>,
 ): SequenceDifference {
-  const spansOf = ({ text, tokenIds }: PlacedSegment): TokenSpan[] =>
-    pieces.size === 0 ? [{ text, ids: tokenIds }] : tokenSpans(text, tokenIds, pieces);
   const counts = { sameTokens: 0, onlyHere: 0, onlyThere: 0, movedTokens: 0 };
   const segments = alignedSegments(placedSegments(here), placedSegments(there)).map(([a, b]): SegmentDifference => {
-    const label = labelOf((a ?? b)!);
+    const label = segmentName((a ?? b)!);
     if (a === undefined || b === undefined) {
       counts[a === undefined ? 'onlyThere' : 'onlyHere'] += (a ?? b)!.tokenIds.length;
-      return { kind: a === undefined ? 'only-there' : 'only-here', label, spans: spansOf((a ?? b)!) };
+      return { kind: a === undefined ? 'only-there' : 'only-here', label, spans: segmentSpans((a ?? b)!, pieces) };
     }
     const tokens = a.tokenIds.length;
     if (a.tokenIds.join() === b.tokenIds.join()) {
@@ -118,10 +125,10 @@ export function sequenceDifference(
       const origins = a.origin === b.origin ? undefined : { here: a.origin, there: b.origin };
       return { kind: 'same', label, tokens, moved, origins };
     }
-    const difference = changedSegment(label, spansOf(a), spansOf(b));
-    counts.onlyHere += tokensOf(difference.here);
-    counts.onlyThere += tokensOf(difference.there);
-    counts.sameTokens += tokensOf(difference.before) + tokensOf(difference.after);
+    const difference = changedSegment(label, segmentSpans(a, pieces), segmentSpans(b, pieces));
+    counts.onlyHere += tokenCount(difference.here);
+    counts.onlyThere += tokenCount(difference.there);
+    counts.sameTokens += tokenCount(difference.before) + tokenCount(difference.after);
     return difference;
   });
   return { segments, ...counts };

@@ -1,8 +1,4 @@
-/** A stretch of a text and the tokens that make it: several if each holds a part of one character. */
-export interface TokenSpan {
-  readonly text: string;
-  readonly ids: readonly number[];
-}
+import type { TokenSpan } from '../../render/section.ts';
 
 const replacement = '\ufffd';
 /** Number of pieces that must match after the assumed end of a character of several tokens. */
@@ -21,8 +17,16 @@ function lengthAt(text: string, place: number, piece: string): number | undefine
   return text.startsWith(` ${piece}`, place) ? piece.length + 1 : undefined;
 }
 
-/** Tests that the pieces from `token` on, up to one that is not whole, match the text at a place. */
-function stand(text: string, place: number, ids: readonly number[], token: number, pieces: Pieces): boolean {
+type Pieces = ReadonlyMap<number, string>;
+
+/** A place in a text and the index of the token that begins there. */
+interface Cursor {
+  readonly place: number;
+  readonly token: number;
+}
+
+/** Tests that the pieces from the cursor on, up to one that is not whole, match the text. */
+function matches(text: string, ids: readonly number[], pieces: Pieces, { place, token }: Cursor): boolean {
   let at = place;
   for (const id of ids.slice(token, token + LOOK_AHEAD)) {
     const piece = pieces.get(id);
@@ -34,26 +38,20 @@ function stand(text: string, place: number, ids: readonly number[], token: numbe
   return true;
 }
 
-type Pieces = ReadonlyMap<number, string>;
-
 /**
  * Aligns token ids with the text that they make. Tokens that are parts of one character share a span, and so do tokens
  * whose pieces are unknown or do not match, so that the spans always make the whole text and hold every id.
  */
 export function tokenSpans(text: string, ids: readonly number[], pieces: Pieces): TokenSpan[] {
   const spans: TokenSpan[] = [];
-  let place = 0;
-  let token = 0;
+  let [place, token] = [0, 0];
   while (token < ids.length) {
     const piece = pieces.get(ids[token]!);
     const length = isWhole(piece) && piece !== '' ? lengthAt(text, place, piece) : undefined;
-    if (length !== undefined) {
-      spans.push({ text: text.slice(place, place + length), ids: [ids[token]!] });
-      place += length;
-      token++;
-      continue;
-    }
-    const next = endOfGroup(text, place, ids, token, pieces);
+    const next =
+      length === undefined
+        ? groupEnd(text, ids, pieces, { place, token })
+        : { place: place + length, token: token + 1 };
     spans.push({ text: text.slice(place, next.place), ids: ids.slice(token, next.token) });
     ({ place, token } = next);
   }
@@ -62,24 +60,17 @@ export function tokenSpans(text: string, ids: readonly number[], pieces: Pieces)
   return [...spans.slice(0, -1), { text: last.text + text.slice(place), ids: last.ids }];
 }
 
-/** Finds the end of the group of tokens that begins at `token`: the first place from which whole pieces match again. */
-function endOfGroup(
-  text: string,
-  place: number,
-  ids: readonly number[],
-  token: number,
-  pieces: Pieces,
-): { readonly place: number; readonly token: number } {
-  const first = pieces.get(ids[token]!);
+/** Finds the end of the group of tokens that begins at the cursor: the first place from which whole pieces match again. */
+function groupEnd(text: string, ids: readonly number[], pieces: Pieces, { place, token }: Cursor): Cursor {
   // A control token has no text.
-  if (first === '') return { place, token: token + 1 };
+  if (pieces.get(ids[token]!) === '') return { place, token: token + 1 };
   for (let end = token + 1; end < Math.min(ids.length, token + MOST_TOGETHER); end++) {
     const piece = pieces.get(ids[end]!);
     if (!isWhole(piece) || piece === '') continue;
-    // A token holds at least one byte, so a group seldom spans more than four characters a token.
+    // A token holds at least one byte, so a group seldom spans more than four characters per token.
     let at = place;
     for (let characters = 0; characters <= 4 * (end - token) && at <= text.length; characters++) {
-      if (characters > 0 && stand(text, at, ids, end, pieces)) return { place: at, token: end };
+      if (characters > 0 && matches(text, ids, pieces, { place: at, token: end })) return { place: at, token: end };
       at += text.codePointAt(at)! > 0xffff ? 2 : 1;
     }
   }

@@ -4,7 +4,7 @@ import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts'
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import type { AttributionRecord } from '../../store/records/attribution-record.ts';
 import { layout } from '../layout.ts';
-import { printTurn } from '../print/print-turn.ts';
+import { printTurn } from './print-turn.ts';
 import { serverLinks as links } from '../links.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
@@ -33,7 +33,7 @@ function modelOf(turn: InspectedTurn, more: Partial<TurnModel> = {}): TurnModel 
 }
 
 async function pageOf(model: TurnModel, places: readonly string[] = []): Promise<string> {
-  const body = turnPage(model, links, { places });
+  const body = turnPage(model, links, places);
   return layout({ title: model.turn.arm, links, breadcrumbs: [], body, page: 'turn', policy: undefined });
 }
 
@@ -78,8 +78,10 @@ describe('the page of a turn', () => {
     });
     const page = await pageOf(modelOf(turn));
     expect(faultsOf(page)).toEqual([]);
-    expect(page).toContain('title="given to the model"><span class="text">You &lt;b&gt;live </span>');
-    expect(page).toContain('behind a thought of 7 tokens, cut off');
+    expect(page).toContain(
+      '<span class="soft" title="given to the model"><span class="text">You &lt;b&gt;live </span>',
+    );
+    expect(page).toContain('a thought of 7 tokens before it is cut off');
     expect(page).toContain('answer prefix');
   });
 
@@ -149,7 +151,7 @@ describe('the page of a turn', () => {
   it('says what a run did not record', async () => {
     const page = await pageOf(modelOf(answered('rag')));
     expect(page).toContain('Token boundaries: not recorded in this run');
-    expect(page).toContain('No retriever was asked.');
+    expect(page).toContain('No retriever was used.');
   });
 
   it('shows the reason of a failed turn and how to see it again', async () => {

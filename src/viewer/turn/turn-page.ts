@@ -2,73 +2,73 @@ import { html } from 'hono/html';
 import type { Html } from '../../render/html-table.ts';
 import { quoted } from '../../report/html/reproduce.ts';
 import { printable } from '../../render/printable.ts';
-import type { Links, TurnRef } from '../links.ts';
+import { longText, sectionHtml } from '../../render/section-html.ts';
 import { hiddenNote } from '../hidden-texts.ts';
-import { failureInWords } from './answer-in-words.ts';
-import { answerPart } from './answer-part.ts';
-import { budgetPart } from './budget-part.ts';
-import { checksPart } from './checks-part.ts';
-import { differencePart } from './difference-part.ts';
-import { kvPart } from './kv-part.ts';
-import { memoriesPart } from './memories-part.ts';
-import { modelPart } from './model-part.ts';
-import { refOf, type TurnModel } from './read-turn.ts';
-import { sequencePart } from './sequence-part.ts';
-import { shownText } from './shown-text.ts';
-import { timingsPart } from './timings-part.ts';
+import type { Links, TurnRef } from '../links.ts';
+import { differenceSection } from './difference-section.ts';
+import { reference, type TurnModel } from './read-turn.ts';
+import { failureText, turnSections } from './turn-sections.ts';
 
 const MOST_SIBLINGS = 60;
 
-/** Options of the page of a turn. */
-export interface TurnPageOptions {
-  /** Starts a leave-one-out attribution, if one can be computed. */
-  readonly attributionForm?: Html | undefined;
-  /** Options of a command that name the database, if it is not the default one. */
-  readonly places?: readonly string[] | undefined;
-}
-
-/** The command that shows a stored turn in the terminal. */
-function reproduceCommand({ run, item, arm, repeat, turn }: TurnRef, places: readonly string[]): string {
-  const options: readonly (readonly [string, string])[] = [
-    ['--run', run],
-    ['--item', item],
-    ['--arm', arm],
-    ...(repeat === 0 ? [] : ([['--repeat', String(repeat)]] as const)),
-    ...(turn === 0 ? [] : ([['--turn', String(turn)]] as const)),
-  ];
-  const words = [...options.flat(), '--print', ...places];
-  return `npx dki-bench inspect ${words.map(quoted).join(' ')}`;
-}
-
-/** The page of a turn: the sequence that the model was given, its answer, and the cost. */
-export function turnPage(model: TurnModel, links: Links, { attributionForm, places = [] }: TurnPageOptions = {}): Html {
+/**
+ * The page of a turn: the sequence that the model was given, its answer, and the cost.
+ * @param places options of a command that name the database; none for the default one
+ */
+export function turnPage(model: TurnModel, links: Links, places: readonly string[] = []): Html {
   const { run, turn } = model;
   const { itemId, userId, arm, repeat, turn: number } = turn;
+  const ref = reference(run, turn);
   return html`<h1>${printable(arm)} <span class="soft">on</span> ${printable(itemId)}</h1>
     <p class="lead">
       Run ${printable(run.name)} · <a href="${links.item(run.name, itemId)}">item ${printable(itemId)}</a> · user
       ${printable(userId)} · repeat ${repeat} · turn ${number} · model ${printable(run.model.name)}
     </p>
-    ${hiddenNote(run.hiddenTexts)} ${siblings(model, links)} ${contents(model, links, attributionForm)}
+    ${hiddenNote(run.hiddenTexts)} ${siblings(model, links)} ${contents(model, links)}
     <section aria-labelledby="reproduce">
       <h2 id="reproduce">Reproduce</h2>
       <p>The same turn in the terminal:</p>
-      <pre><code>${printable(reproduceCommand(refOf(run, turn), places))}</code></pre>
-      <p><a href="${links.turnJson(refOf(run, turn))}">Raw JSON</a></p>
+      <pre><code>${printable(printCommand(ref, places))}</code></pre>
+      <p><a href="${links.turnJson(ref)}">Raw JSON</a></p>
     </section>`;
 }
 
-function contents({ turn, rag, attribution, pieces, ...model }: TurnModel, links: Links, form: Html | undefined): Html {
+function contents(model: TurnModel, links: Links): Html {
+  const { turn } = model;
   if (turn.state === 'failed') {
     return html`<section aria-labelledby="failed">
       <h2 id="failed">Failed</h2>
-      <p class="bad text">${shownText(failureInWords(turn), 4000)}</p>
+      <p class="bad text">${longText(failureText(turn), 4000)}</p>
     </section>`;
   }
-  return html`${answerPart(turn)} ${sequencePart(turn, pieces)} ${kvPart(turn)} ${budgetPart(turn)}
-    ${memoriesPart(turn, attribution)} ${form ?? ''}
-    <div class="beside">${timingsPart(turn)} ${modelPart(turn, rag)}</div>
-    ${differencePart({ ...model, turn, rag, attribution, pieces }, links)} ${checksPart(turn)}`;
+  return html`<div class="sections">${turnSections(turn, model).map(sectionHtml)}</div>
+    ${difference(model, links)}`;
+}
+
+/** The difference to the sequence of another arm, with links to all others; an export holds one difference. */
+function difference({ run, turn, against, siblings: all, pieces }: TurnModel, links: Links): Html | string {
+  const ref = reference(run, turn);
+  const others = all.filter(
+    (one) => one.arm !== turn.arm && one.repeat === turn.repeat && one.turn === turn.turn && one.state === 'answered',
+  );
+  const section =
+    against === undefined || turn.state === 'failed' ? '' : sectionHtml(differenceSection(turn, against, pieces));
+  const link = ({ arm }: { readonly arm: string }): Html =>
+    arm === against?.arm
+      ? html`<strong aria-current="true">${printable(arm)}</strong>`
+      : html`<a href="${links.turn(ref, { against: arm })}#difference">${printable(arm)}</a>`;
+  return html`${section}
+  ${against === undefined ? '' : html`<p><a href="${links.pair(ref, against.arm)}">Side by side with ${printable(against.arm)}</a></p>`}
+  ${
+    !links.answered || others.length === 0
+      ? ''
+      : html`<nav aria-label="Compare the sequence with another arm">
+          <ul>
+            <li class="soft">Difference to</li>
+            ${others.map((other) => html`<li>${link(other)}</li> `)}
+          </ul>
+        </nav>`
+  }`;
 }
 
 /** Links to the other turns on the item. */
@@ -80,10 +80,17 @@ function siblings({ run, turn, siblings: all }: TurnModel, links: Links): Html {
       ${shown.map((one) => {
         const name = several ? `${one.arm} ${one.repeat}/${one.turn}` : one.arm;
         return html`<li>
-          ${one === turn ? html`<strong aria-current="page">${printable(name)}</strong>` : html`<a data-open href="${links.turn(refOf(run, one))}">${printable(name)}</a>`}
+          ${one === turn ? html`<strong aria-current="page">${printable(name)}</strong>` : html`<a data-open href="${links.turn(reference(run, one))}">${printable(name)}</a>`}
         </li> `;
       })}
       ${shown.length === all.length ? '' : html`<li class="soft">and ${all.length - shown.length} more on the page of the item</li>`}
     </ul>
   </nav>`;
+}
+
+/** The command that shows a stored turn in the terminal. */
+function printCommand({ run, item, arm, repeat, turn }: TurnRef, places: readonly string[]): string {
+  const numbers = [...(repeat === 0 ? [] : ['--repeat', `${repeat}`]), ...(turn === 0 ? [] : ['--turn', `${turn}`])];
+  const words = ['--run', run, '--item', item, '--arm', arm, ...numbers, '--print', ...places];
+  return `npx dki-bench inspect ${words.map(quoted).join(' ')}`;
 }

@@ -17,7 +17,6 @@ export const turnStyle = `
 span.left { color: var(--soft); font-style: italic; white-space: normal; }
 .plain th, .plain td { overflow-wrap: break-word; }
 .plain code { white-space: nowrap; }
-.plain .computed, .plain .cached { min-width: 6.5rem; }
 .siblings ul { gap: 0.25rem 0.9rem; }
 .funnel { display: flex; flex-wrap: wrap; gap: 0.5rem; list-style: none; padding: 0; margin: 0.5rem 0; }
 .funnel li { border: 1px solid var(--line); border-left: 4px solid var(--soft); padding: 0.3rem 0.7rem; }
@@ -52,9 +51,13 @@ span.left { color: var(--soft); font-style: italic; white-space: normal; }
 .show-tokens:checked ~ .sequence i { box-shadow: inset 1px 0 0 var(--ink), inset 0 -1px 0 var(--soft); padding-left: 2px; line-height: 2; }
 .show-tokens:checked ~ .sequence sub { display: inline; font-size: 0.7rem; padding: 0 3px; vertical-align: sub; font-variant-numeric: tabular-nums; }
 
-/* Sections side by side on wide pages */
-.beside { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 32rem), 1fr)); gap: 0 3rem; }
-.beside > * { min-width: 0; }
+/* Cost and next token stand side by side on wide pages. */
+@media (min-width: 72rem) {
+  .sections { display: grid; grid-template-columns: 1fr 1fr; gap: 0 3rem; }
+  .sections > * { grid-column: 1 / -1; min-width: 0; }
+  .sections > .cost-section { grid-column: 1; }
+  .sections > .next-section { grid-column: 2; }
+}
 
 /* Bars */
 svg.bar { display: block; width: 100%; height: 1rem; background: var(--wash); }
@@ -69,20 +72,16 @@ svg.bar { display: block; width: 100%; height: 1rem; background: var(--wash); }
 .bar .first, .bar .helped { fill: var(--good); }
 .bar .harmed { fill: var(--bad); }
 .bar .axis { fill: var(--ink); }
-.waterfall, .next, .gold { width: 100%; max-width: 52rem; }
-.next .bars { width: 30%; min-width: 4rem; }
-.attribution { min-width: 8rem; }
-.memories .wide { min-width: 14rem; }
-.memories tbody th { min-width: 6rem; }
-.memories .evidence > * { background: var(--wash); }
-.computed { color: var(--bad); }
-.cached { color: var(--good); }
-.counts td { font-size: 1rem; }
+.timings-table, .next-tokens-table, .gold-tokens-table, .attributions-table { width: 100%; max-width: 52rem; }
+.next-tokens-table .bars { width: 30%; min-width: 4rem; }
+.memories-table .wide { min-width: 14rem; }
+.memories-table tbody th { min-width: 6rem; }
+.memories-table .evidence > * { background: var(--wash); }
+.token-counts-table td { font-size: 1rem; }
 
 /* Differences */
-.difference { list-style: none; padding: 0; max-width: none; }
-.difference li { padding: 0.15rem 0; }
-.difference .same { color: var(--soft); }
+.difference-section .items { list-style: none; padding: 0; max-width: none; }
+.difference-section li { padding: 0.15rem 0; }
 ins, del { text-decoration-thickness: 2px; padding: 0 0.15em; }
 ins { background: var(--query-wash); }
 del { background: var(--bad-wash); }
@@ -93,7 +92,7 @@ del { background: var(--bad-wash); }
   .bars { min-width: 4rem; }
 }
 @media print {
-  .arms .cut, .memories tbody th { min-width: 0; }
+  .arms .cut, .memories-table tbody th { min-width: 0; }
   .siblings, .show-tokens, .show-tokens + label { display: none; }
   .sequence li, .funnel li { break-inside: avoid; }
   svg.bar, .swatch, .sequence li { print-color-adjust: exact; }

@@ -4,7 +4,7 @@ import { type Html, htmlTable } from '../../render/html-table.ts';
 import { duration } from '../../render/duration.ts';
 import { groupedNumber, printable } from '../../render/printable.ts';
 import { countCell, estimateCell, formatNumber, type Table, textCell } from '../../render/table.ts';
-import { listText } from '../cut-text.ts';
+import { listText } from '../../render/cut-text.ts';
 import type { Links } from '../links.ts';
 import type { RunState } from './run-observer.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { nextTokens } from './next-tokens.ts';
+import { pairTokens } from './turn-sections.ts';
 
-it('sets the likeliest tokens of two arms beside each other, those of the other alone behind', () => {
+it('pairs the likeliest tokens of two arms, then those of the second alone', () => {
   const here = [
     { token: ' a', probability: 0.6 },
     { token: '\ufffd', probability: 0.2 },
@@ -12,7 +12,7 @@ it('sets the likeliest tokens of two arms beside each other, those of the other 
     { token: ' b', probability: 0.3 },
     { token: ' a', probability: 0.1 },
   ];
-  expect(nextTokens(here, there)).toEqual([
+  expect(pairTokens(here, there)).toEqual([
     { token: ' a', here: 0.6, there: 0.1 },
     { token: '\ufffd', here: 0.2, there: 0.5 },
     { token: '\ufffd', here: 0.1, there: undefined },

@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { type MeasuredRun, metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
+import { sharesLines } from '../../render/section-terminal.ts';
 import { textWidth } from '../../render/text-width.ts';
 import { printTurn, printTwoTurns } from './print-turn.ts';
 import { type AnsweredTurn, inspectedTurn } from '../stored-turn.ts';
-import { turnDifferences } from './turn-differences.ts';
-import { budgetBar } from './turn-sections.ts';
 
 const page = { width: 80, colour: false };
 const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => inspectedTurn(answeredTurn(...of));
@@ -18,8 +17,8 @@ describe('a turn in the terminal', () => {
     const text = printTurn('main-1', dki, page);
     expect(text).toContain('run main-1 · item i-7 · user u-1 · arm dki · repeat 0 · turn 0');
     expect(text).toContain('The final sequence, 43 tokens');
-    expect(text).toContain('memory            8  injected   <m-1> [1] My sister lives in Oslo.\\n');
-    expect(text).toContain('footer            3  evaluated  \\n\\nAI:');
+    expect(text).toContain('memory m-1            8  injected   [1] My sister lives in Oslo.\\n');
+    expect(text).toContain('footer                3  evaluated  \\n\\nAI:');
   });
 
   it('shows the text that the model was given to begin its answer with, and what was cut off', () => {
@@ -29,16 +28,17 @@ describe('a turn in the terminal', () => {
       answer.thoughtTokens = 7;
     });
     const text = printTurn('r', given, page);
-    expect(text).toContain('answerPrefix      3  evaluated   You live in\n');
-    expect(text).toContain('answer    [You live in] ');
-    expect(text).toContain('behind a thought of 7 tokens, cut off');
-    expect(printTurn('r', rag, page)).not.toMatch(/thought|\[You/);
+    expect(text).toContain('answer prefix         3  evaluated   You live in\n');
+    expect(text).toContain('answer    You live in  Turin (a thought of 7 tokens before it is cut off)');
+    expect(printTurn('r', rag, page)).not.toMatch(/thought|You live/);
   });
 
   it('says whether the answer is right, in which way it is wrong, and where the evidence was lost', () => {
-    expect(printTurn('r', rag, page)).toContain('Answer (right)');
-    expect(printTurn('r', dki, page)).toContain('Answer (wrong: stale, failed at: answered)');
-    expect(printTurn('r', dki, page)).toMatch(/gold {6}Turin\nscores [^]*\nkind {6}updated · held-out · en\n/);
+    expect(printTurn('r', rag, page)).toMatch(/^verdict {3}✓ right$/m);
+    expect(printTurn('r', dki, page)).toMatch(/^verdict {3}✗ wrong: stale, failed at: answered$/m);
+    expect(printTurn('r', dki, page)).toMatch(
+      /gold {6}Turin\nverdict [^]*\nscores [^]*\nkind {6}updated · held-out · en\n/,
+    );
   });
 
   it('gives the scores by the metrics of the run, its primary one first', () => {
@@ -68,22 +68,39 @@ describe('a turn in the terminal', () => {
   it('judges no answer where nothing can be said of quality', () => {
     const turn = inspectedTurn(answeredTurn('dki', { answer: ' Oslo' }), 'random weights');
     const text = printTurn('r', turn, page);
-    expect(text).toContain('Answer (not judged: random weights)');
+    expect(text).toContain('verdict   not judged: random weights');
     expect(text).not.toMatch(/stale|failed at|ln p gold/);
     expect(turn).toMatchObject({ scores: { exactMatch: null, taskSuccess: null } });
   });
 
   it('says what was retrieved, kept and dropped, and by which rule', () => {
     const text = printTurn('r', rag, page);
-    expect(text).toContain(' 1   0.910  evidence  kept      <m-2> My sister moved to Turin.');
-    expect(text).toContain(' 3   0.200            not kept  <m-9>');
-    expect(text).toContain('dropped: memory m-9 (170 tokens), memory-budget: the memories before it filled');
+    expect(text).toMatch(/^m-2 +1 +0\.910 +evidence +kept\n {4}My sister moved to Turin\.$/m);
+    expect(text).toMatch(/^m-9 +3 +0\.200 +not kept\n {4}A long story/m);
+    expect(text).toContain('- memory m-9, 170 tokens, memory-budget: the memories before it filled');
+    const wide = printTurn('r', rag, { width: 120, colour: false });
+    expect(wide).toMatch(/^m-2 +1 +0\.910 +evidence +kept +My sister moved to Turin\.$/m);
   });
 
   it('shows the cost, and what was expected where it differs', () => {
-    expect(printTurn('r', dki, page)).toContain('12 prompt · 31 K/V resident · 12 evaluated · 3 generated');
+    const counts = (turn: AnsweredTurn) => /^tokens +(\d.*)$/m.exec(printTurn('r', turn, page))![1]!.split(/ {2,}/);
+    expect(counts(dki)).toEqual(['12', '31', '12', '3', '43']);
     const wrong = { ...dki, tokens: { ...dki.tokens, evaluated: 14 } };
-    expect(printTurn('r', wrong, page)).toContain('14 evaluated (12 expected)');
+    expect(counts(wrong)[2]).toBe('14 (12 expected)');
+  });
+
+  it('shows what the answer loses without each memory, the largest difference as the longest bar', () => {
+    const memories = [
+      { memoryId: 'm1', logProbability: -40.5 },
+      { memoryId: '用户的记忆\u001b[2J'.padEnd(90, 'x') + '-last', logProbability: -0.25 },
+    ];
+    const attribution = { method: 'blocks', logProbability: -0.5, memories, modelMs: 1 } as const;
+    const text = printTurn('r', dki, page, { attribution });
+    expect(text).toContain(
+      'Leave-one-out attribution, left out as a KV block\nln p of the answer with all memories: −0.500',
+    );
+    expect(/^m1 .*$/m.exec(text)![0]).toMatch(/^m1 +−40\.500 +\+40\.000 +█{10,}$/);
+    expect(text).toMatch(/^….*x-last +−0\.250 +−0\.250$/m);
   });
 
   it('lets no control character of the data through', () => {
@@ -110,30 +127,37 @@ describe('a turn in the terminal', () => {
 describe('two arms', () => {
   it('stand side by side from 120 columns, else one after the other', () => {
     const wide = printTwoTurns('r', [{ turn: rag }, { turn: dki }], { width: 140, colour: false });
-    expect(wide).toMatch(/^Answer \(right\) +│ Answer \(wrong: stale/m);
+    expect(wide).toMatch(/^verdict {3}✓ right +│ verdict {3}✗ wrong: stale/m);
     const narrow = printTwoTurns('r', [{ turn: rag }, { turn: dki }], page);
     expect(narrow.indexOf('arm dki')).toBeGreaterThan(narrow.indexOf('Evidence funnel'));
     expect(narrow.indexOf('Evidence funnel')).toBeGreaterThan(narrow.indexOf('arm rag'));
   });
 
   it('are told apart by what differs', () => {
-    expect(turnDifferences(rag, dki)).toEqual([
-      'answers: rag " Turin", dki " Oslo"',
-      'sequences: identical, 43 tokens',
-      'memories: the same 2, in the same order',
-      'evaluated tokens: rag 43, dki 12',
-      'first token: rag 12.8 ms, dki 5.0 ms',
+    const differences = (b: AnsweredTurn) => {
+      const text = printTwoTurns('r', [{ turn: rag }, { turn: b }], page);
+      return text.slice(text.indexOf('Differences between')).trimEnd().split('\n').slice(1);
+    };
+    expect(differences(dki)).toEqual([
+      'answers           rag " Turin", dki " Oslo"',
+      'sequences         identical, 43 tokens',
+      'memories          the same 2, in the same order',
+      'evaluated tokens  rag 43, dki 12',
+      'first token       rag 12.8 ms, dki 5.0 ms',
     ]);
     const other = changed(dki, ({ prompt }) => (prompt.segments[4]!.tokenIds[2] = 999));
-    expect(turnDifferences(rag, other)[1]).toBe('sequences: differ from token 24 (rag: memory m-2; dki: memory m-2)');
+    expect(differences(other)[1]).toBe('sequences         differ from token 24 (rag: memory m-2; dki: memory m-2)');
+    expect(differences(other)[5]).toMatch(/^- ± memory m-2/);
   });
 });
 
-it('the bar is as wide as asked, and shows even the smallest part', () => {
-  const { budget } = rag.prompt;
-  const [bar, legend] = budgetBar(budget, 40);
-  expect([...bar]).toHaveLength(40);
-  expect(bar).toBe(`██▓▓${'·'.repeat(26)}${'░'.repeat(10)}`);
-  expect(legend).toBe('█ fixed 21  ▓ memories 22  ▒ history 0  · free 341  ░ reserve 128');
-  expect(budgetBar({ ...budget, fixedTokens: 1 }, 40)[0]).toMatch(/^█▓/);
+it('a bar of shares is as wide as asked, and shows even the smallest part', () => {
+  const shares = (fixed: number) =>
+    [fixed, 22, 0, 341].map((weight, index) => ({ name: `part ${index}`, look: '', mark: '█▓▒·'[index]!, weight }));
+  expect(sharesLines(shares(21), 40)).toEqual([
+    `██▓▓${'·'.repeat(36)}`,
+    '█ part 0 21  ▓ part 1 22  ▒ part 2 0  ·',
+    'part 3 341',
+  ]);
+  expect(sharesLines(shares(1), 40)[0]).toMatch(/^█▓/);
 });

@@ -1,6 +1,8 @@
-import { groupedNumber, printable } from '../render/printable.ts';
+import { groupedNumber, printable } from './printable.ts';
 
-const listedCharacters = 120;
+const LISTED_CHARACTERS = 120;
+/** Length of an escape such as `&quot;` or `\u202e`. */
+const ESCAPED_BYTES = 6;
 
 /** The beginning of a text, and the number of characters that are left out. */
 export interface CutText {
@@ -26,13 +28,25 @@ export function cutText(text: string, most: number, cost: (character: string) =>
   return { text: text.slice(0, end), left };
 }
 
+/** Bytes that a character takes on a page, where some are escaped. */
+function pageBytes(character: string): number {
+  const code = character.codePointAt(0)!;
+  if (code > 0x7e) return code > 0x2000 && code < 0x2070 ? ESCAPED_BYTES : Buffer.byteLength(character);
+  return code < 0x20 || `<>&"'`.includes(character) ? ESCAPED_BYTES : 1;
+}
+
+/** Cuts a text to at most so many bytes of a page. */
+export function cutForPage(text: string, mostBytes: number): CutText {
+  return cutText(text, mostBytes, pageBytes);
+}
+
 /** The remark behind a text that was cut. */
-export function cutWords(left: number): string {
+export function cutRemark(left: number): string {
   return `… ${groupedNumber(left)} more character${left === 1 ? '' : 's'}, all in the raw JSON`;
 }
 
 /** The beginning of a text from data as a list shows it, with visible control characters. */
 export function listText(text: string): string {
-  const cut = cutText(text, listedCharacters);
+  const cut = cutText(text, LISTED_CHARACTERS);
   return cut.left === 0 ? printable(cut.text) : `${printable(cut.text)} …`;
 }

@@ -1,0 +1,194 @@
+import { cutRemark, cutText } from './cut-text.ts';
+import { printable } from './printable.ts';
+import {
+  type BarPart,
+  type Content,
+  phrases,
+  plainText,
+  type Section,
+  type SectionBlock,
+  type SectionColumn,
+  type SectionSegment,
+  type SectionTable,
+  type Share,
+} from './section.ts';
+import { coloured, type Page } from './terminal.ts';
+import { padText, textWidth, wrapText } from './text-width.ts';
+
+/** Longer texts are cut: they would scroll everything else away. */
+const MOST_CHARACTERS = 2000;
+const GAP = 2;
+const MOST_LABEL = 28;
+const LEAST_LABEL = 8;
+/** A narrower column of long texts stands below its row instead. */
+const LEAST_WRAPPED = 40;
+const MOST_BAR = 40;
+const LEAST_BAR = 4;
+
+const stepMarks = { passed: '✓', failed: '✗', unknown: '·' } as const;
+const barMarks: Readonly<Record<string, string>> = { first: '▒', total: '░', harmed: '░' };
+const segmentColours = { system: 'gray', memory: 'yellow', history: 'green', query: 'cyan' } as const;
+
+/** A section as lines within the width of the page, its heading first. */
+export function sectionLines({ heading, blocks }: Section, page: Page): string[] {
+  return [...headingLines(heading, page), ...blocks.flatMap((block) => blockLines(block, page))];
+}
+
+const headingLines = (text: string, page: Page): string[] =>
+  wrapText(printable(text), page.width).map((line) => coloured(line, 'cyan', page));
+
+function blockLines(block: SectionBlock, page: Page): string[] {
+  const { width } = page;
+  switch (block.kind) {
+    case 'heading':
+      return ['', ...headingLines(block.text, page)];
+    case 'text':
+      return wrapText(shownText(block.content), width);
+    case 'note':
+      return [];
+    case 'pairs': {
+      const indent = Math.max(10, ...block.rows.map(([name]) => textWidth(name) + GAP));
+      return block.rows.flatMap(([name, content]) => besideLines(name, shownText(content), indent, width));
+    }
+    case 'list':
+      return block.items.flatMap((item) => besideLines('-', shownText(item), GAP, width));
+    case 'steps':
+      return wrapText(
+        block.steps
+          .map(({ name, state }) => `${stepMarks[state]} ${name}${state === 'failed' ? ' (failed here)' : ''}`)
+          .join(' → '),
+        width,
+      );
+    case 'shares':
+      return sharesLines(block.parts, width);
+    case 'segments':
+      return block.segments.flatMap((segment) => segmentLines(segment, page));
+    case 'details': {
+      const { text, left } = cutText(block.text.trimEnd(), block.most);
+      const lines = [`${block.summary}:`, ...text.split('\n'), ...(left === 0 ? [] : [cutRemark(left)])];
+      return ['', ...lines.flatMap((line) => wrapText(printable(line), width))];
+    }
+    case 'table':
+      return tableLines(block, width);
+  }
+}
+
+function shownText(content: Content): string {
+  return phrases(content)
+    .map(({ text }) => {
+      const { text: shown, left } = cutText(text, MOST_CHARACTERS);
+      return left === 0 ? printable(shown) : `${printable(shown)} ${cutRemark(left)}`;
+    })
+    .join('');
+}
+
+/** A name and a text beside it; further lines are indented. */
+function besideLines(name: string, text: string, indent: number, width: number): string[] {
+  const lines = wrapText(text, Math.max(16, width - indent));
+  return lines.map((line, index) => padText(index === 0 ? name : '', indent) + line);
+}
+
+/** Cuts a text to so many columns, at its end. */
+export function shortened(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  let shown = '';
+  for (const character of text) {
+    if (textWidth(shown + character) > columns - 1) break;
+    shown += character;
+  }
+  return `${shown}…`;
+}
+
+/** Cuts a label at its beginning: ids of one user begin alike. */
+function shortenedLabel(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  const characters = [...text];
+  while (textWidth(characters.join('')) > columns - 1) characters.shift();
+  return `…${characters.join('')}`;
+}
+
+/** The parts of a whole as a bar of at most 80 columns, each part above 0 at least one, and a legend. */
+export function sharesLines(parts: readonly Share[], width: number): string[] {
+  const columns = Math.min(width, 80);
+  const total = parts.reduce((sum, { weight }) => sum + weight, 0);
+  const counts = parts.map(({ weight }) => (weight > 0 ? Math.max(1, Math.round((weight / total) * columns)) : 0));
+  const excess = counts.reduce((sum, count) => sum + count, 0) - columns;
+  counts[counts.indexOf(Math.max(...counts))]! -= excess;
+  const bar = parts.map(({ mark }, index) => mark.repeat(Math.max(0, counts[index]!))).join('');
+  return [bar, ...wrapText(parts.map(({ mark, name, weight }) => `${mark} ${name} ${weight}`).join('  '), width)];
+}
+
+function segmentLines({ name, kind, injected, tokens, text }: SectionSegment, page: Page): string[] {
+  const label = padText(shortened(printable(name), 18), 18);
+  const facts = ` ${String(tokens).padStart(4)}  ${injected ? 'injected ' : 'evaluated'}  `;
+  return besideLines(
+    coloured(label, segmentColours[kind], page) + facts,
+    shownText(text),
+    18 + facts.length,
+    page.width,
+  );
+}
+
+/** A bar of so many columns; parts of time take at least one. */
+function barText(parts: readonly BarPart[], columns: number): string {
+  const [part] = parts;
+  if (part === undefined) return '';
+  const from = Math.min(columns - 1, Math.round(part.start * columns));
+  const length = Math.max(part.look === 'phase' ? 1 : 0, Math.min(columns - from, Math.round(part.share * columns)));
+  return ' '.repeat(from) + (barMarks[part.look] ?? '█').repeat(length);
+}
+
+function tableLines({ rowHeading, columns, rows }: SectionTable, width: number): string[] {
+  const texts = rows.map(({ cells }) =>
+    cells.map(({ content }, column) => (columns[column]!.kind === 'wrap' ? '' : printable(plainText(content)))),
+  );
+  const labels = rows.map(({ label }) => printable(plainText(label)));
+  const natural = columns.map(({ heading, kind }, column) => {
+    const text = Math.max(kind === 'bar' ? 0 : textWidth(heading), ...texts.map((row) => textWidth(row[column]!)));
+    return kind === 'wrap' ? 0 : GAP + (kind === 'bar' ? text + 1 + LEAST_BAR : text);
+  });
+  const labelWidth = Math.min(MOST_LABEL, Math.max(textWidth(rowHeading), ...labels.map(textWidth)));
+  const sum = natural.reduce((total, one) => total + one, 0);
+  const first = Math.max(LEAST_LABEL, Math.min(labelWidth, width - sum));
+  // Columns that do not fit are left out, from the right.
+  let used = first;
+  const shown = columns.flatMap((column, index) => {
+    if (column.kind === 'wrap') return [];
+    used += natural[index]!;
+    return used <= width ? [index] : [];
+  });
+  const free = Math.max(0, width - first - shown.reduce((total, index) => total + natural[index]!, 0));
+  const wrapped = columns.findIndex(({ kind }) => kind === 'wrap');
+  const isBelow = free - GAP < LEAST_WRAPPED;
+  const bars = shown.filter((index) => columns[index]!.kind === 'bar').length;
+  const barWidth = Math.min(MOST_BAR, LEAST_BAR + Math.floor(free / Math.max(1, bars)));
+  const cellText = (column: number, text: string, bar?: readonly BarPart[]): string =>
+    cell(columns[column]!, text, natural[column]! - GAP, { width: barWidth, parts: bar });
+
+  const headings = shown.map((index) => cellText(index, columns[index]!.heading));
+  const head = [padText(shortened(rowHeading, first), first), ...headings].join(' '.repeat(GAP)).trimEnd();
+  const body = rows.flatMap((row, place) => {
+    const cells = shown.map((index) => cellText(index, texts[place]![index]!, row.cells[index]!.bar ?? []));
+    const line = [padText(shortenedLabel(labels[place]!, first), first), ...cells].join(' '.repeat(GAP));
+    if (wrapped === -1) return [line.trimEnd()];
+    const long = shownText(row.cells[wrapped]!.content);
+    if (isBelow) return [line.trimEnd(), ...besideLines('', long, 4, width)];
+    return besideLines(`${line}${' '.repeat(GAP)}`, long, textWidth(line) + GAP, width);
+  });
+  return rows.length === 0 ? [] : [head, ...body];
+}
+
+/** A cell: a bar has its number before it; a heading, which has no bar, takes the space of both. */
+function cell(
+  { kind }: SectionColumn,
+  text: string,
+  width: number,
+  bar: { readonly width: number; readonly parts: readonly BarPart[] | undefined },
+): string {
+  const numberWidth = width - 1 - LEAST_BAR;
+  if (kind === 'number') return text.padStart(width);
+  if (kind === 'text') return padText(text, width);
+  const whole = numberWidth + 1 + bar.width;
+  if (bar.parts === undefined) return padText(shortened(text, whole), whole);
+  return padText(`${text.padStart(numberWidth)} ${barText(bar.parts, bar.width)}`, whole);
+}

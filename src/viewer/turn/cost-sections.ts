@@ -1,0 +1,211 @@
+import { formatNumber } from '../../render/table.ts';
+import { type BarPart, type Section, type SectionBlock, textBlocks } from '../../render/section.ts';
+import type { KvOrigin, PrefillRecord } from '../../store/records/prefill-record.ts';
+import type { AnsweredTurn } from '../stored-turn.ts';
+
+const MOST_PIECES = 60;
+/** Shorter phases are not shown, ms. */
+const LEAST_PHASE = 0.005;
+
+const originNames: Readonly<Record<KvOrigin, string>> = {
+  computed: 'computed',
+  resident: 'in the session',
+  memory: 'memory (L1)',
+  disk: 'disk (L2)',
+};
+
+/** The states of the cache in words. */
+export const cacheNames = { miss: 'cache miss', hit: 'cache hit', bypass: 'bypass' } as const;
+
+/** Bytes for readers: `132.1 KiB`. */
+function bytesText(bytes: number): string {
+  if (bytes < 1024) return `${Math.round(bytes)} B`;
+  return bytes < 2 ** 20 ? `${formatNumber(bytes / 1024, 1)} KiB` : `${formatNumber(bytes / 2 ** 20, 1)} MiB`;
+}
+
+/** The injected KV: origin, place and size of each block. */
+export function kvSection(turn: AnsweredTurn): Section {
+  const { prefill } = turn;
+  const pieces = kvPieces(prefill);
+  const table: SectionBlock = {
+    kind: 'table',
+    what: 'blocks',
+    rowHeading: 'block',
+    columns: [
+      { heading: 'origin', kind: 'text' },
+      { heading: 'tokens', kind: 'number' },
+      { heading: 'positions', kind: 'number' },
+      { heading: 'size', kind: 'number', measured: true },
+      { heading: 'α', kind: 'number', measured: true },
+      { heading: 'ms', kind: 'number', measured: true },
+      { heading: 'key', kind: 'text' },
+    ],
+    rows: pieces.map(({ name, memoryId, origin, tokens, position, sizeBytes, alpha, computeMs, key }) => ({
+      label: memoryId ?? name,
+      cells: [
+        { content: { text: originNames[origin], look: origin === 'computed' ? 'bad' : 'good' } },
+        { content: String(tokens) },
+        { content: `${position}–${position + tokens - 1}` },
+        { content: bytesText(sizeBytes) },
+        { content: formatNumber(alpha, 3) },
+        { content: origin === 'computed' ? formatNumber(computeMs, 2) : '–' },
+        { content: { text: `${key.slice(0, 12)}…`, look: 'code', title: key } },
+      ],
+    })),
+    most: MOST_PIECES,
+  };
+  const note = 'The size of a block is its share, by tokens, of all that was imported. The header is never scaled.';
+  return {
+    id: 'kv',
+    heading: 'Injected KV',
+    blocks: [
+      ...textBlocks(kvSummary(turn)),
+      ...(pieces.length === 0 ? [] : [table]),
+      ...(prefill === null || prefill.strategy === 'prefix' ? [] : [{ kind: 'note', content: note } as const]),
+    ],
+  };
+}
+
+/** The use of KV in a turn, in a sentence. */
+export function kvSummary({ prefill, tokens, account }: AnsweredTurn): string {
+  if (prefill === null) {
+    const nothing = 'Nothing was injected: the whole sequence was given as text.';
+    if (tokens.kvResident === 0) return nothing;
+    return `${nothing} The KV of ${tokens.kvResident} of its tokens remained from an earlier prompt.`;
+  }
+  const isJoined = prefill.strategy !== 'prefix';
+  const parts = [
+    `Strategy ${prefill.strategy}`,
+    `α ${formatNumber(prefill.alpha, 3)}`,
+    `${bytesText(prefill.sizeBytes)} loaded`,
+    `${tokens.kvResident} cells filled`,
+    `${account.built} tokens built in this turn`,
+    prefill.evicted === undefined ? '' : `memory tokens evicted by ${prefill.evicted}`,
+    prefill.keptAs === undefined ? '' : `stored as ${prefill.keptAs}`,
+    isJoined ? `joined in ${formatNumber(prefill.joinMs, 2)} ms` : '',
+    isJoined && prefill.recomputedTokens > 0 ? `${prefill.recomputedTokens} tokens recomputed` : '',
+    account.selector === undefined
+      ? ''
+      : `selected by ${account.selector.tokens} tokens through ${account.selector.layers} layers`,
+    account.gate > 0 ? `${account.gate} tokens evaluated by the gate` : '',
+  ];
+  return `${parts.filter((part) => part !== '').join(', ')}.`;
+}
+
+/** A piece of injected KV: the header, the prefix, or the block of a memory. */
+export interface KvPiece {
+  readonly name: string;
+  readonly memoryId: string | undefined;
+  readonly key: string;
+  readonly origin: KvOrigin;
+  readonly tokens: number;
+  /** Of its first token. */
+  readonly position: number;
+  /** Its share, by tokens, of the bytes that were imported. */
+  readonly sizeBytes: number;
+  /** 1 for the header, which is never scaled; the α of a prefix holds for its memory lines only. */
+  readonly alpha: number;
+  readonly computeMs: number;
+}
+
+/** The KV that a turn injected, piece by piece in the order of the sequence. */
+export function kvPieces(prefill: PrefillRecord | null): KvPiece[] {
+  if (prefill === null) return [];
+  if (prefill.strategy === 'prefix') {
+    const { key, origin, tokens, sizeBytes, alpha, computeMs, memoryIds } = prefill;
+    const name = `prefix of ${memoryIds.length} memor${memoryIds.length === 1 ? 'y' : 'ies'}`;
+    return [{ name, memoryId: undefined, key, origin, tokens, position: 0, sizeBytes, alpha, computeMs }];
+  }
+  const { header, blocks, sizeBytes, alpha } = prefill;
+  const all = header.tokens + blocks.reduce((sum, { tokens }) => sum + tokens, 0);
+  const share = (tokens: number): number => (all === 0 ? 0 : (sizeBytes * tokens) / all);
+  return [
+    { ...header, name: 'header', memoryId: undefined, position: 0, alpha: 1, sizeBytes: share(header.tokens) },
+    ...blocks.map((block) => ({ ...block, name: 'memory', alpha, sizeBytes: share(block.tokens) })),
+  ];
+}
+
+/** Token counts, and the phases of the turn one after the other. */
+export function costSection(turn: AnsweredTurn): Section {
+  const { timings, tokens, account } = turn;
+  const phases = turnPhases(turn);
+  const whole = Math.max(timings.total, ...phases.map(({ startMs, ms }) => startMs + ms));
+  const axis: BarPart = { look: 'axis', start: timings.firstToken / whole - 0.001, share: 0.003 };
+  const row = (label: string, ms: number, bar: readonly BarPart[]) => ({
+    label,
+    cells: [{ content: formatNumber(ms, 2), bar }],
+  });
+  const expected = account.evaluated === tokens.evaluated ? '' : ` (${account.evaluated} expected)`;
+  const counts = [tokens.prompt, tokens.kvResident, tokens.evaluated, tokens.generated, tokens.positions];
+  return {
+    id: 'cost',
+    heading: `Cost: ${cacheNames[account.cache]}`,
+    blocks: [
+      {
+        kind: 'table',
+        what: 'token counts',
+        rowHeading: '',
+        columns: ['prompt', 'KV resident', 'evaluated', 'generated', 'positions'].map((heading) => ({
+          heading,
+          kind: 'number',
+        })),
+        rows: [
+          {
+            label: 'tokens',
+            cells: counts.map((count, index) => ({
+              content: index === 2 ? [String(count), { text: expected, look: 'bad' }] : String(count),
+            })),
+          },
+        ],
+      },
+      { kind: 'heading', id: 'timings', text: 'Timings' },
+      {
+        kind: 'table',
+        what: 'timings',
+        rowHeading: 'phase',
+        columns: [{ heading: 'ms', kind: 'bar' }],
+        rows: [
+          ...phases.map(({ name, startMs, ms }) =>
+            row(name, ms, [{ look: 'phase', start: startMs / whole, share: ms / whole }, axis]),
+          ),
+          row('first token', timings.firstToken, [{ look: 'first', start: 0, share: timings.firstToken / whole }]),
+          row('total', timings.total, [{ look: 'total', start: 0, share: timings.total / whole }]),
+        ],
+      },
+    ],
+  };
+}
+
+/** A part of a turn's time. */
+export interface Phase {
+  readonly name: string;
+  readonly startMs: number;
+  readonly ms: number;
+}
+
+/**
+ * The phases of a turn, one after the other. KV that is stored after the answer counts in `kvCompute` and follows `decode`;
+ * time that no phase accounts for comes last.
+ */
+export function turnPhases({ timings }: Pick<AnsweredTurn, 'timings'>): Phase[] {
+  const { retrieve, gate, assemble, kvLoad, kvCompute, prefill, firstToken, decode, total } = timings;
+  const computed = Math.min(kvCompute, Math.max(0, firstToken - retrieve - gate - assemble - kvLoad - prefill));
+  const parts: readonly (readonly [string, number])[] = [
+    ['retrieve', retrieve],
+    ['gate', gate],
+    ['assemble prompt', assemble],
+    ['compute KV', computed],
+    ['load KV', kvLoad],
+    ['prefill', prefill],
+    ['decode', decode],
+    ['store KV', kvCompute - computed],
+  ];
+  const known = parts.reduce((sum, [, ms]) => sum + ms, 0);
+  let startMs = 0;
+  return [...parts, ['other', total - known] as const].flatMap(([name, ms]) => {
+    if (ms < LEAST_PHASE) return [];
+    const phase = { name, startMs, ms };
+    startMs += ms;
+    return [phase];
+  });
+}

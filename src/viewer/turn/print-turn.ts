@@ -1,0 +1,55 @@
+import { printable } from '../../render/printable.ts';
+import { sectionLines } from '../../render/section-terminal.ts';
+import { emphasised, type Page } from '../../render/terminal.ts';
+import { padText, wrapText } from '../../render/text-width.ts';
+import type { InspectedTurn } from '../stored-turn.ts';
+import { turnDifferences } from './difference-section.ts';
+import { failureText, type TurnContext, turnSections } from './turn-sections.ts';
+
+const COLUMN_GAP = ' │ ';
+/** On narrower pages, two arms are printed one after the other. */
+const SIDE_BY_SIDE_COLUMNS = 120;
+
+/** A turn with its context. */
+export interface PrintedTurn extends TurnContext {
+  readonly turn: InspectedTurn;
+}
+
+/** Prints one turn for a terminal: the sequence that the model was given, its answer, and the cost. */
+export function printTurn(runName: string, turn: InspectedTurn, page: Page, context: TurnContext = {}): string {
+  return joinBlocks(turnBlocks(runName, { ...context, turn }, page));
+}
+
+/** Prints two arms on one item, side by side if the page is wide enough, and their differences. */
+export function printTwoTurns(runName: string, [a, b]: readonly [PrintedTurn, PrintedTurn], page: Page): string {
+  const isWide = page.width >= SIDE_BY_SIDE_COLUMNS;
+  const width = isWide ? Math.floor((page.width - COLUMN_GAP.length) / 2) : page.width;
+  const [left, right] = [turnBlocks(runName, a, { ...page, width }), turnBlocks(runName, b, { ...page, width })];
+  const both = isWide ? sideBySide(left, right, width) : [...left, ['─'.repeat(width)], ...right];
+  if (a.turn.state === 'failed' || b.turn.state === 'failed') return joinBlocks(both);
+  return joinBlocks([...both, sectionLines(turnDifferences(a.turn, b.turn), page)]);
+}
+
+/** A turn as blocks of lines, its header first; for a failed one, only the reason. */
+function turnBlocks(runName: string, { turn, ...context }: PrintedTurn, page: Page): string[][] {
+  const { itemId, userId, arm, repeat, turn: number } = turn;
+  const header = `run ${runName} · item ${itemId} · user ${userId} · arm ${arm} · repeat ${repeat} · turn ${number}`;
+  const head = wrapText(printable(header), page.width).map((line) => emphasised(line, page));
+  if (turn.state === 'failed') return [head, wrapText(printable(`failed: ${failureText(turn)}`), page.width)];
+  return [head, ...turnSections(turn, context).map((section) => sectionLines(section, page))];
+}
+
+function joinBlocks(blocks: readonly (readonly string[])[]): string {
+  return `${blocks.map((lines) => lines.map((line) => line.trimEnd()).join('\n')).join('\n\n')}\n`;
+}
+
+/** Joins the blocks of two turns side by side, block by block. */
+function sideBySide(left: readonly string[][], right: readonly string[][], width: number): string[][] {
+  return Array.from({ length: Math.max(left.length, right.length) }, (_, block) => {
+    const [a, b] = [left[block] ?? [], right[block] ?? []];
+    return Array.from(
+      { length: Math.max(a.length, b.length) },
+      (__, line) => padText(a[line] ?? '', width) + COLUMN_GAP + (b[line] ?? ''),
+    );
+  });
+}

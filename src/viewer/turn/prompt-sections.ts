@@ -1,0 +1,190 @@
+import { formatNumber } from '../../render/table.ts';
+import { type Section, type SectionBlock, textBlocks } from '../../render/section.ts';
+import type { AttributionRecord } from '../../store/records/attribution-record.ts';
+import type { DroppedPart } from '../../store/records/prompt-info.ts';
+import type { AnsweredTurn } from '../stored-turn.ts';
+import { placedSegments, segmentKind, segmentName, segmentPlace } from './placed-segments.ts';
+import { tokenSpans } from './token-spans.ts';
+
+const MOST_DROPPED = 40;
+const MOST_MEMORIES = 40;
+const MOST_MEMORY_BYTES = 1200;
+/** Of all memories together. */
+const MOST_MEMORIES_BYTES = 20_000;
+
+const droppedRules: Readonly<Record<DroppedPart['rule'], string>> = {
+  'memory-budget': 'the memories before it filled the budget for memories',
+  'history-budget': 'newer messages filled the rest of the budget',
+  'history-turns': 'before the newest turns that --history-turns keeps',
+  'forced-truncation': 'the prompt was too long: only the query was kept',
+};
+
+/** The final sequence, segment by segment. @param pieces texts of its tokens by id; may be empty */
+export function sequenceSection(turn: AnsweredTurn, pieces: ReadonlyMap<number, string>): Section {
+  const segments = placedSegments(turn);
+  const tokens = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  return {
+    id: 'sequence',
+    heading: `The final sequence, ${tokens} tokens`,
+    blocks: [
+      {
+        kind: 'segments',
+        segments: segments.map((segment) => ({
+          name: segmentName(segment),
+          kind: segmentKind(segment.role),
+          injected: segment.origin === 'injected',
+          tokens: segment.tokenIds.length,
+          place: segmentPlace(segment),
+          text: segment.text,
+          spans: () => tokenSpans(segment.text, segment.tokenIds, pieces),
+        })),
+        hasSpans: pieces.size > 0,
+      },
+    ],
+  };
+}
+
+/** The use of the context window, and the parts that were dropped. */
+export function budgetSection({ prompt: { budget } }: AnsweredTurn): Section {
+  const { dropped, warnings, sharedTokens, memoryLimitTokens, windowTokens, forced } = budget;
+  const parts = [
+    { name: 'fixed', look: 'system', mark: '█', weight: budget.fixedTokens },
+    { name: 'memories', look: 'memory', mark: '▓', weight: budget.memoryTokens },
+    { name: 'history', look: 'history', mark: '▒', weight: budget.historyTokens },
+    { name: 'free', look: 'free', mark: '·', weight: Math.max(0, budget.freeTokens) },
+    { name: 'reserve', look: 'reserve', mark: '░', weight: budget.reserveTokens },
+  ];
+  const shared = sharedTokens > 0 ? ` ${sharedTokens} tokens share a position with another.` : '';
+  const size = ({ tokens }: DroppedPart): string => (tokens === null ? 'not counted' : `${tokens} tokens`);
+  return {
+    id: 'budget',
+    heading: `Context window, ${windowTokens} tokens`,
+    blocks: [
+      { kind: 'shares', parts },
+      ...textBlocks(`Memories may take ${memoryLimitTokens} tokens.${shared}`, 'soft'),
+      ...(forced ? textBlocks('Forced truncation: only the query was kept.', 'bad') : []),
+      ...warnings.flatMap((warning) => textBlocks(`Warning: ${warning}`, 'bad')),
+      { kind: 'heading', id: 'dropped', text: 'Dropped' },
+      dropped.length === 0
+        ? { kind: 'text', content: 'Nothing was dropped.', look: 'soft' }
+        : {
+            kind: 'list',
+            what: 'were dropped',
+            most: MOST_DROPPED,
+            items: dropped.map((part) => [
+              { text: `${part.part} ${part.id}`, look: 'strong' },
+              `, ${size(part)}, ${part.rule}: ${droppedRules[part.rule]}`,
+            ]),
+          },
+    ],
+  };
+}
+
+/** The retrieved memories by rank. */
+export function memoriesSection({ given: { retrieved, retrieval, summary = '' }, timings }: AnsweredTurn): Section {
+  let left = MOST_MEMORIES_BYTES;
+  const rows = retrieved.map(({ rank, score, evidence, kept, memoryId, content }) => {
+    const most = Math.max(0, Math.min(MOST_MEMORY_BYTES, left));
+    left -= Math.min(Buffer.byteLength(content), most);
+    return {
+      label: memoryId,
+      look: evidence ? 'evidence' : '',
+      cells: [
+        { content: String(rank) },
+        { content: formatNumber(score, 3) },
+        { content: evidence ? ({ text: 'evidence', look: 'good' } as const) : '' },
+        { content: kept ? 'kept' : ({ text: 'not kept', look: 'bad' } as const) },
+        { content: { text: content, most } },
+      ],
+    };
+  });
+  const details = retrieval === null ? '{}' : JSON.stringify(retrieval.details);
+  return {
+    id: 'memories',
+    heading: `Retrieved memories, ${retrieved.length}`,
+    blocks: [
+      ...textBlocks(retrievalText(retrieval, timings.retrieve)),
+      ...(retrieval?.flags ?? []).flatMap(({ flag, reason }) => textBlocks(`${flag}: ${reason}`, 'bad')),
+      ...(rows.length === 0
+        ? textBlocks('None.', 'soft')
+        : [
+            {
+              kind: 'table',
+              what: 'memories',
+              rowHeading: 'memory',
+              columns: [
+                { heading: 'rank', kind: 'number' },
+                { heading: 'score', kind: 'number' },
+                { heading: 'evidence', kind: 'text' },
+                { heading: 'kept', kind: 'text' },
+                { heading: 'content', kind: 'wrap' },
+              ],
+              rows,
+              most: MOST_MEMORIES,
+            } satisfies SectionBlock,
+          ]),
+      ...detailsBlock('Details of the retrieval', details === '{}' ? '' : details, 4000),
+      ...detailsBlock('Summary by the retriever (history_context)', summary, 8000),
+    ],
+  };
+}
+
+function retrievalText(retrieval: AnsweredTurn['given']['retrieval'], ms: number): string {
+  if (retrieval === null) return 'No retriever was used.';
+  const { strategy, timingsMs, tokensUsed, tokenBudget } = retrieval;
+  const times = Object.entries(timingsMs).map(([name, time]) => `${name} ${formatNumber(time, 2)}`);
+  const budget = tokenBudget === undefined ? '' : `, ${tokensUsed ?? 0} of ${tokenBudget} tokens of its budget`;
+  return `Strategy ${strategy}, ${formatNumber(ms, 2)} ms (${times.join(', ')})${budget}.`;
+}
+
+const detailsBlock = (summary: string, text: string, most: number): SectionBlock[] =>
+  text === '' ? [] : [{ kind: 'details', summary, text, most }];
+
+/**
+ * The leave-one-out attribution: for each memory, ln p of the answer without it, and by how much that is less than ln p with
+ * all memories. The bar leads from the middle to the right if the memory made the answer likelier.
+ */
+export function attributionSection({ method, logProbability, memories, modelMs }: AttributionRecord): Section {
+  const differences = memories.map((memory) => logProbability - memory.logProbability);
+  const largest = Math.max(...differences.map(Math.abs));
+  const without = method === 'blocks' ? 'as a KV block' : 'as a line of the text';
+  return {
+    id: 'attribution',
+    heading: `Leave-one-out attribution, left out ${without}`,
+    blocks: [
+      ...textBlocks(`ln p of the answer with all memories: ${formatNumber(logProbability, 3)}`),
+      {
+        kind: 'table',
+        what: 'attributions',
+        rowHeading: 'memory',
+        columns: [
+          { heading: 'ln p without it', kind: 'number' },
+          { heading: 'difference', kind: 'bar' },
+        ],
+        rows: memories.map(({ memoryId, logProbability: value }, index) => {
+          const difference = differences[index]!;
+          const share = largest === 0 ? 0 : Math.abs(difference) / largest / 2;
+          const [look, start] = difference >= 0 ? ['helped', 0.5] : ['harmed', 0.5 - share];
+          return {
+            label: memoryId,
+            cells: [
+              { content: formatNumber(value, 3) },
+              {
+                content: `${difference > 0 ? '+' : ''}${formatNumber(difference, 3)}`,
+                bar: [
+                  { look, start, share },
+                  { look: 'axis', start: 0.499, share: 0.002 },
+                ],
+              },
+            ],
+          };
+        }),
+        most: MOST_MEMORIES,
+      },
+      {
+        kind: 'note',
+        content: `Above 0 the memory made the answer likelier. Time in the model: ${formatNumber(modelMs, 0)} ms.`,
+      },
+    ],
+  };
+}

@@ -1,0 +1,253 @@
+import { formatNumber } from '../../render/table.ts';
+import {
+  barCell,
+  type Content,
+  type Phrase,
+  type Section,
+  type SectionBlock,
+  textBlocks,
+} from '../../render/section.ts';
+import { type FunnelStage, funnelStages } from '../../store/records/scores.ts';
+import type { AttributionRecord } from '../../store/records/attribution-record.ts';
+import type { FailedTurn, ItemRecord } from '../../store/records/turn-record.ts';
+import type { AnsweredTurn } from '../stored-turn.ts';
+import { costSection, kvSection } from './cost-sections.ts';
+import { attributionSection, budgetSection, memoriesSection, sequenceSection } from './prompt-sections.ts';
+
+const MOST_BYTES = 2000;
+const MOST_GOLD_TOKENS = 60;
+
+const stageNames: Readonly<Record<FunnelStage, string>> = {
+  stored: 'stored',
+  retrieved: 'retrieved',
+  kept: 'kept',
+  sequence: 'in the sequence',
+  answered: 'answered',
+};
+
+/** Facts about a turn that its own record does not hold. */
+export interface TurnContext {
+  /** The turn of the arm that gives the same memories as text. */
+  readonly rag?: AnsweredTurn | undefined;
+  readonly attribution?: AttributionRecord | undefined;
+  /** Texts of tokens by id; none without them. */
+  readonly pieces?: ReadonlyMap<number, string>;
+  /** The question is not from a data set, so that neither gold answer nor evidence is shown. */
+  readonly unjudged?: true;
+}
+
+/** All sections of a turn, in order: its page and the terminal draw the same ones. */
+export function turnSections(turn: AnsweredTurn, context: TurnContext = {}): Section[] {
+  const { rag, attribution, pieces = new Map<number, string>(), unjudged = false } = context;
+  return [
+    answerSection(turn, unjudged),
+    sequenceSection(turn, pieces),
+    kvSection(turn),
+    budgetSection(turn),
+    memoriesSection(turn),
+    ...(attribution === undefined ? [] : [attributionSection(attribution)]),
+    costSection(turn),
+    nextSection(turn, rag),
+    ...(unjudged ? [] : [goldSection(turn)]),
+    checksSection(turn),
+  ];
+}
+
+/** Question, answer, gold and evidence funnel. */
+export function answerSection(turn: AnsweredTurn, unjudged: boolean): Section {
+  const { answer, item, prompt } = turn;
+  const long = (text: string, look?: Phrase['look']): Phrase =>
+    look === undefined ? { text, most: MOST_BYTES } : { text, most: MOST_BYTES, look };
+  const given: Content = [
+    ...(answer.prefix === undefined ? [] : [{ ...long(answer.prefix, 'soft'), title: 'given to the model' }]),
+    answer.text === '' ? { text: '(empty)', look: 'soft' } : long(answer.text, 'strong'),
+    ...(answer.thoughtTokens === undefined
+      ? []
+      : [{ text: ` (a thought of ${answer.thoughtTokens} tokens before it is cut off)`, look: 'soft' } as const]),
+  ];
+  const rows: (readonly [string, Content])[] = [
+    ['question', long(prompt.originalQuery)],
+    ['answer', given],
+    ...(unjudged ? [] : ([['gold', goldContent(item.gold, MOST_BYTES)]] as const)),
+    ['verdict', verdict(turn)],
+    ['scores', scoresText(turn)],
+    ...(unjudged ? [] : ([['kind', itemKinds(item)]] as const)),
+  ];
+  return {
+    id: 'answer',
+    heading: 'Answer',
+    blocks: [
+      { kind: 'pairs', rows: rows.filter(([, content]) => content !== '') },
+      ...(unjudged ? [] : funnelBlocks(turn)),
+    ],
+  };
+}
+
+/** A gold answer; an item without one is answered rightly by abstaining. */
+export function goldContent(gold: string | null, most: number): Phrase {
+  return gold === null ? { text: 'none: abstaining is right', look: 'soft' } : { text: gold, most };
+}
+
+/** The verdict on an answer: right, or the class of the error and the stage that failed. */
+export function verdict({ scores, unknownQuality }: Pick<AnsweredTurn, 'scores' | 'unknownQuality'>): Phrase {
+  if (unknownQuality !== null) return { text: `not judged: ${unknownQuality}`, look: 'soft' };
+  if (scores.taskSuccess === 1) return { text: '✓ right', look: 'good' };
+  const stage = scores.failedStage === null ? '' : `, failed at: ${scores.failedStage}`;
+  return { text: `✗ wrong: ${scores.wrongClass ?? 'not classified'}${stage}`, look: 'bad' };
+}
+
+/** The scores that apply to an answer: `contains 1 · token F1 0.67`. */
+export function scoresText({ shownScores }: Pick<AnsweredTurn, 'shownScores'>): string {
+  return shownScores
+    .map(({ label, unit, value }) =>
+      unit === '%'
+        ? `${label} ${formatNumber(value, value % 1 === 0 ? 0 : 2)}`
+        : `${label} ${formatNumber(value, 3)} ${unit}`,
+    )
+    .join(' · ');
+}
+
+/** The reason of a failed turn: `context-overflow: 600 tokens`. */
+export function failureText({ error: { code, message } }: FailedTurn): string {
+  return code === null ? message : `${code}: ${message}`;
+}
+
+/** The kinds of a question, as far as the data set names them: `updated · held-out · recurring · zh`. */
+export function itemKinds({ category, phrasing, userKind, language }: ItemRecord): string {
+  return [category, phrasing, userKind, language].filter((kind) => kind !== '').join(' · ');
+}
+
+function funnelBlocks({ item: { gold, evidence }, scores }: AnsweredTurn): SectionBlock[] {
+  const { passedStages, failedStage } = scores;
+  const heading: SectionBlock = { kind: 'heading', id: 'funnel', text: 'Evidence funnel' };
+  if (gold === null) return [heading, ...textBlocks('No evidence: abstaining is right.', 'soft')];
+  if (passedStages.length === 0 && failedStage === null) {
+    return [heading, ...textBlocks('The data do not name the evidence of this item.', 'soft')];
+  }
+  const steps = funnelStages.map(
+    (stage) =>
+      ({
+        name: stageNames[stage],
+        state: passedStages.includes(stage) ? 'passed' : stage === failedStage ? 'failed' : 'unknown',
+      }) as const,
+  );
+  const note = evidence === 0 ? 'No memory is needed: the conversation holds the answer.' : undefined;
+  return [heading, ...textBlocks(note, 'soft'), { kind: 'steps', steps }];
+}
+
+/** A token in quotation marks, so that its spaces are visible. */
+const quotedToken = (text: string): Phrase => ({ text: `"${text}"`, look: 'mono' });
+
+/** A probability as text: `0.912`, `3e-5`, or `–` if it is not among those that are stored. */
+function probabilityText(value: number | undefined): string {
+  if (value === undefined) return '–';
+  return value >= 0.0005 ? value.toFixed(3) : value.toExponential(0);
+}
+
+/** The likeliest next tokens, beside those of another arm. */
+export function nextSection({ arm, observed }: AnsweredTurn, other?: AnsweredTurn): Section {
+  const agreement = observed.agreement;
+  const likeliest = agreement?.topOne === true ? 'the same likeliest token' : 'another likeliest token';
+  const divergence = agreement?.klDivergence === 0 ? '0' : agreement?.klDivergence.toExponential(1);
+  const text = agreement === null ? undefined : `Against the reference: ${likeliest}, KL divergence ${divergence}.`;
+  const cell = (value: number | undefined, look: string) => barCell(probabilityText(value), look, value ?? 0);
+  const rows = pairTokens(observed.nextTokens, other?.observed.nextTokens ?? []);
+  return {
+    id: 'next',
+    heading: 'Next token',
+    blocks: [
+      ...textBlocks(text),
+      {
+        kind: 'table',
+        what: 'next tokens',
+        rowHeading: 'token',
+        columns: [arm, ...(other === undefined ? [] : [other.arm])].map((name) => ({
+          heading: `${name}, p`,
+          kind: 'bar',
+        })),
+        rows: rows.map(({ token, here, there }) => ({
+          label: quotedToken(token),
+          cells: [cell(here, 'here'), ...(other === undefined ? [] : [cell(there, 'there')])],
+        })),
+      },
+    ],
+  };
+}
+
+type Likely = readonly { readonly token: string; readonly probability: number }[];
+
+/** A likely next token of one arm or of both; undefined where it is not among the likeliest, which are stored. */
+export interface NextToken {
+  readonly token: string;
+  readonly here: number | undefined;
+  readonly there: number | undefined;
+}
+
+/**
+ * Pairs the likeliest next tokens of two arms: in the order of the first, then those of the second alone.
+ * Different tokens may have one text; the n-th with a text is then paired with the n-th of the other arm.
+ */
+export function pairTokens(here: Likely, there: Likely): NextToken[] {
+  const left = [...there];
+  const rows = here.map(({ token, probability }): NextToken => {
+    const index = left.findIndex((other) => other.token === token);
+    const [other] = index === -1 ? [] : left.splice(index, 1);
+    return { token, here: probability, there: other?.probability };
+  });
+  return [...rows, ...left.map(({ token, probability }) => ({ token, here: undefined, there: probability }))];
+}
+
+/** The probability of the gold answer, token by token. */
+export function goldSection({ observed: { goldTokens, goldLogProbability } }: AnsweredTurn): Section {
+  const [id, heading] = ['gold', 'The gold answer, token by token'];
+  if (goldLogProbability === null) return { id, heading, blocks: textBlocks('Not judged.', 'soft') };
+  const sum = formatNumber(goldLogProbability, 3);
+  return {
+    id,
+    heading,
+    blocks: [
+      { kind: 'text', content: ['ln p of the gold answer: ', { text: sum, look: 'strong' }] },
+      {
+        kind: 'table',
+        what: 'gold tokens',
+        rowHeading: 'token',
+        columns: [{ heading: 'ln p', kind: 'bar' }],
+        rows: goldTokens.map(({ token, logProbability }) => ({
+          label: quotedToken(token),
+          cells: [barCell(formatNumber(logProbability, 3), 'here', Math.exp(logProbability))],
+        })),
+        most: MOST_GOLD_TOKENS,
+      },
+    ],
+  };
+}
+
+/** Observations of a turn from outside the system, on which the checks of its run rest. */
+function checksSection({ item, observed, account }: AnsweredTurn): Section {
+  const { firstForeignToken, parity, sequenceSha256, freeLogProbability, closed } = observed;
+  const foreign = account.sharesPositions
+    ? 'one id per position, since blocks share positions from token'
+    : 'other ids than the prompt, from token';
+  const identity = firstForeignToken === null ? 'the ids of the prompt' : `${foreign} ${firstForeignToken}`;
+  const numerical =
+    parity?.bitwiseEqual === true
+      ? 'bit-identical'
+      : `up to ${parity?.largestDifference.toExponential(1)} in ln p off the text`;
+  const own = `mean ln p per token ${formatNumber(freeLogProbability ?? 0, 3)}`;
+  const shown = closed ? 'yes: the prompt does not contain the gold' : 'no: the prompt contains the gold';
+  return {
+    id: 'checks',
+    heading: 'Checks',
+    blocks: [
+      {
+        kind: 'pairs',
+        rows: [
+          ['read back', `${identity} (sha-256 ${sequenceSha256.slice(0, 12)}…)`],
+          ...(parity === null ? [] : ([['against text', numerical]] as const)),
+          ...(freeLogProbability === null ? [] : ([['own answer', own]] as const)),
+          ...(item.gold === null ? [] : ([['closed item', shown]] as const)),
+        ],
+      },
+    ],
+  };
+}
