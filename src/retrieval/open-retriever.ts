@@ -11,8 +11,7 @@ import { asksModel, type ReadPreRetrievalConfig } from './hinted/pre-retrieval/p
 import { RouterRetriever } from './router-retriever.ts';
 import { SalienceRetriever } from './salience/salience-retriever.ts';
 import type { SalienceRule } from './salience/salience-ranking.ts';
-import { openTiered } from './tiered/open-tiered.ts';
-import type { TieredSettings } from './tiered/tier-places.ts';
+import { openTiered, type TieredSettings } from './tiered/open-tiered.ts';
 
 /** Dependencies and settings of all strategies; each uses those that it needs. */
 export interface RetrieverParts {

@@ -1,29 +1,6 @@
-import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { freePort } from '../../src/base/free-port.ts';
 import { program, runProcess, startProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
-
-const few = ['--arms', 'none,rag', '--limit', '8'];
-
-it('prints its results and ends where a connection to the event server never asks anything', async () => {
-  using folder = new TestFolder();
-  const port = await freePort();
-  const words = [...few, '--retriever', 'tiered', '--events-port', String(port), '--out', folder.path];
-  let idle: ReturnType<typeof connect> | undefined;
-  let connected = false;
-  const { code, stdout } = await runProcess([...program, 'bench', ...words], {
-    cwd: folder.path,
-    onStderr: (stderr) => {
-      if (idle !== undefined || !stderr.includes(': about ')) return;
-      idle = connect(port, '127.0.0.1', () => (connected = true)).on('error', () => undefined);
-    },
-    killAfterMs: 300_000,
-  });
-  expect(connected).toBe(true);
-  idle?.destroy();
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/^[^]*rag[^]*\nreport: [^]*\ninspect a turn: [^\n]+\n$/)]);
-});
 
 it('of two processes one makes a run, and the other is told which does', async () => {
   using folder = new TestFolder();

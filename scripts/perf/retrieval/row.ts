@@ -9,7 +9,7 @@ import { EmbeddingService } from '../../../src/models/embedding/embedding-servic
 import type { Retriever } from '../../../src/retrieval/retriever.ts';
 import { readPreRetrievalConfig } from '../../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../../src/retrieval/open-retriever.ts';
-import type { TieredSettings } from '../../../src/retrieval/tiered/tier-places.ts';
+import type { TieredSettings } from '../../../src/retrieval/tiered/open-tiered.ts';
 import { chooseVectorBackend } from '../../../src/retrieval/vectors/vector-backend.ts';
 import { retrievalTimes } from './times.ts';
 import { openServer, postgresSizes, type PostgresSizes, type RowServer } from './server.ts';

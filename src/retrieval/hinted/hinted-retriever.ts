@@ -84,18 +84,14 @@ export class HintedRetriever implements Retriever {
   async addMemories(memories: readonly NewMemory[]): Promise<number> {
     const owned = await embedMemories(this.#embeddings, memories);
     const dimension = await this.#embeddings.dimension();
-    const byUser = new Map<string | undefined, { memory: StoredMemory; writtenMs: number }[]>();
-    for (const { userId, memory } of owned) {
+    const timed = owned.map(({ userId, memory }) => {
       MemoryLinks.namedLinks(memory);
-      const timed = { memory, writtenMs: writtenMs(memory) };
-      const ofUser = byUser.get(userId);
-      if (ofUser === undefined) byUser.set(userId, [timed]);
-      else ofUser.push(timed);
-    }
-    for (const [userId, timed] of byUser) {
-      const memory = this.#memories.get(userId) ?? new HierarchicalMemory(this.#backend, dimension);
-      memory.add(timed);
-      this.#memories.set(userId, memory);
+      return { userId, memory, writtenMs: writtenMs(memory) };
+    });
+    for (const [userId, own] of Map.groupBy(timed, (each) => each.userId)) {
+      const stored = this.#memories.get(userId) ?? new HierarchicalMemory(this.#backend, dimension);
+      stored.add(own);
+      this.#memories.set(userId, stored);
     }
     return memories.length;
   }
@@ -111,26 +107,25 @@ export class HintedRetriever implements Retriever {
     if (isEmptyQuery(query)) return retrieveNothing(this.name, options);
     checkSearch(options.topK, options.threshold);
     const start = performance.now();
-    const record = await this.#prepared({ question: query });
+    const record = await this.#embedded(await this.#preparation.execute({ question: query }));
     const prepared = performance.now();
-    const { memory_data, plan, linked } = this.#search(record, options);
+    const { memory_data, tiers, linked } = this.#search(record, options);
     const hints = record.retrieval_hints;
     for (const strategy of hints?.strategies ?? []) {
       this.#strategies.set(strategy, (this.#strategies.get(strategy) ?? 0) + 1);
     }
-    const flags = flagsOf(record);
     this.#fallbacks += record.fallbacks?.length ?? 0;
     return {
       strategy: this.name,
       memories: memory_data,
       timingsMs: { embedding: prepared - start, search: performance.now() - prepared, ranking: 0 },
-      flags,
+      flags: flags(record),
       details: {
         hints: hints ?? null,
-        tiers: plan?.tiers ?? [],
+        tiers,
         linked,
         parts: record.sub_questions?.length ?? 1,
-        vectors: vectorsOf(record).length,
+        vectors: vectors(record).length,
       },
     };
   }
@@ -172,10 +167,6 @@ export class HintedRetriever implements Retriever {
     await this.#model?.[Symbol.asyncDispose]();
   }
 
-  async #prepared(record: QueryRecord): Promise<QueryRecord> {
-    return this.#embedded(await this.#preparation.execute(record));
-  }
-
   /** Embeds the question if no action has. */
   async #embedded(record: QueryRecord): Promise<QueryRecord> {
     if (record.invalid !== undefined || record.query_embedding !== undefined) return record;
@@ -185,23 +176,24 @@ export class HintedRetriever implements Retriever {
   #search(
     record: QueryRecord,
     { userId, topK, threshold }: RetrieveOptions,
-  ): { readonly memory_data: MemorySearchResult[]; readonly plan?: SearchPlan; readonly linked: number } {
+  ): { readonly memory_data: MemorySearchResult[]; readonly tiers: SearchPlan['tiers']; readonly linked: number } {
     const memory = this.#memories.get(userId);
-    if (record.invalid !== undefined || memory === undefined || topK === 0) return { memory_data: [], linked: 0 };
+    if (record.invalid !== undefined || memory === undefined || topK === 0)
+      return { memory_data: [], tiers: [], linked: 0 };
     const plan = planSearch(record.retrieval_hints ?? unhinted);
-    const { ranked, linked } = memory.search(vectorsOf(record), plan, topK);
+    const { ranked, linked } = memory.search(vectors(record), plan, topK);
     const memory_data = ranked
       .filter(({ score }) => score >= threshold)
       .map(({ memory: { memoryId, content, metadata }, score }) => ({ memoryId, content, score, metadata }));
-    return { memory_data, plan, linked };
+    return { memory_data, tiers: plan.tiers, linked };
   }
 }
 
-function vectorsOf({ query_embedding, query_embeddings = {} }: QueryRecord): Float32Array[] {
+function vectors({ query_embedding, query_embeddings = {} }: QueryRecord): Float32Array[] {
   return [...(query_embedding === undefined ? [] : [query_embedding]), ...Object.values(query_embeddings)];
 }
 
-function flagsOf({ invalid, fallbacks = [] }: QueryRecord): RetrievalFlag[] {
+function flags({ invalid, fallbacks = [] }: QueryRecord): RetrievalFlag[] {
   if (invalid !== undefined) return [{ flag: 'failed', reason: invalid }];
   return fallbacks.map((reason) => ({ flag: 'fallback', reason }));
 }

@@ -1,25 +1,39 @@
 import { MemoryNamespace } from '../memory-namespace.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
-import type { MemoryScope } from './file-paths.ts';
+import { asksForTimeline, fastPathFiles, type MemoryScope, recentJournal } from './file-paths.ts';
 import { FullTextIndex } from './full-text-index.ts';
-import { Mentions } from './mentions.ts';
 import type { SalienceEntry } from './salience-entry.ts';
 
+/** Paths of a query: read a file, read the journal, or search. */
+export type SaliencePath = 'fast' | 'timeline' | 'hybrid';
+
+/** Entries read without a search. */
+export interface ReadFiles {
+  readonly path: Exclude<SaliencePath, 'hybrid'>;
+  readonly files: readonly string[];
+  /** In file order, each once. */
+  readonly entries: readonly SalienceEntry[];
+}
+
+const SCOPES = ['global', 'project'] as const;
+
 /**
- * The memories of one user, indexed by meaning, words, file and day, with their access counts. Memories that say the same are
- * one entry.
+ * The memories of one user, indexed by meaning, words, file and day, with their access counts. Memories of one scope that say
+ * the same are mentions of one entry.
  */
 export class SalienceLibrary implements Disposable {
   readonly #vectors: Readonly<Record<MemoryScope, MemoryNamespace>>;
   readonly #text = new FullTextIndex();
-  readonly #mentions = new Mentions();
-  /** By statement. */
-  readonly #entries = new Map<string, SalienceEntry>();
-  readonly #rows = new Map<number, SalienceEntry>();
-  /** By the memory of an entry. */
-  readonly #rowOf = new Map<string, number>();
-  /** Entries of a file and of a day of the journal, in the order in which they were added or last said. */
-  readonly #files = new Map<string, Set<SalienceEntry>>();
+  /** Statement of each memory, by id. */
+  readonly #statements = new Map<string, string>();
+  /** Memories by statement, in the order in which they were added. */
+  readonly #mentions = new Map<string, SalienceEntry[]>();
+  /** Row in the full-text index, by statement. */
+  readonly #rows = new Map<string, number>();
+  /** Entries by row, in the order in which they were added or last mentioned. */
+  readonly #entries = new Map<number, SalienceEntry>();
+  /** The entry of each memory that stands for a statement, by id. */
+  readonly #byMemory = new Map<string, SalienceEntry>();
   readonly #accesses = new Map<string, number>();
   #nextRow = 0;
 
@@ -30,12 +44,12 @@ export class SalienceLibrary implements Disposable {
     };
   }
 
-  /** Number of memories. */
+  /** Number of memories; every mention of an entry counts. */
   get size(): number {
-    return this.#mentions.size;
+    return this.#statements.size;
   }
 
-  /** Number of entries: memories that say the same are one. */
+  /** Number of entries. */
   get entries(): number {
     return this.#entries.size;
   }
@@ -44,14 +58,19 @@ export class SalienceLibrary implements Disposable {
   add(memories: readonly SalienceEntry[]): void {
     // The last of several with one id, as if they were added in sequence.
     const distinct = [...new Map(memories.map((entry) => [entry.memory.memoryId, entry])).values()];
-    const left = distinct.flatMap(({ memory }) => this.#mentions.remove(memory.memoryId) ?? []);
-    const said = distinct.map((entry) => this.#mentions.add(entry));
-    this.#index(new Set([...left, ...said]));
+    const changed = new Set(distinct.flatMap(({ memory }) => this.#removeMention(memory.memoryId) ?? []));
+    for (const entry of distinct) {
+      const statement = statementKey(entry);
+      this.#statements.set(entry.memory.memoryId, statement);
+      this.#mentions.set(statement, [...(this.#mentions.get(statement) ?? []), entry]);
+      changed.add(statement);
+    }
+    this.#index(changed);
   }
 
   /** Removes a memory; false if there is none. */
   remove(memoryId: string): boolean {
-    const statement = this.#mentions.remove(memoryId);
+    const statement = this.#removeMention(memoryId);
     if (statement === undefined) return false;
     this.#index(new Set([statement]));
     return true;
@@ -59,23 +78,34 @@ export class SalienceLibrary implements Disposable {
 
   /** Lists the entries of a file or of a journal day, in order of insertion; empty if there is no such file. */
   file(uri: string, scope?: MemoryScope): SalienceEntry[] {
-    const entries = [...(this.#files.get(uri) ?? [])];
-    return scope === undefined ? entries : entries.filter((entry) => entry.scope === scope);
+    return [...this.#entries.values()].filter(
+      (entry) => (entry.uri === uri || entry.journal === uri) && (scope === undefined || entry.scope === scope),
+    );
+  }
+
+  /** Reads the file that a query points to, or the journal; undefined if the query needs a search. */
+  read(query: string, nowMs: number, scope: MemoryScope | undefined): ReadFiles | undefined {
+    const exists = (uri: string): boolean => this.file(uri, scope).length > 0;
+    const named = fastPathFiles(query, scope).find(exists);
+    if (named !== undefined) return { path: 'fast', files: [named], entries: this.file(named, scope) };
+    const files = asksForTimeline(query) ? recentJournal(nowMs).filter(exists) : [];
+    // A memory that was filed on one day and changed on another is in both files.
+    const entries = [...new Set(files.flatMap((uri) => this.file(uri, scope)))];
+    return files.length === 0 ? undefined : { path: 'timeline', files, entries };
   }
 
   /** Returns the `k` memories nearest to a unit vector, best first. */
   nearest(vector: Float32Array, k: number, scope?: MemoryScope): SalienceEntry[] {
-    const searched = scope === undefined ? (['global', 'project'] as const) : [scope];
-    return searched
+    return (scope === undefined ? SCOPES : [scope])
       .flatMap((each) => (this.#vectors[each].size === 0 ? [] : this.#vectors[each].search(vector, k)))
       .sort((a, b) => b.score - a.score)
       .slice(0, k)
-      .map(({ memory }) => this.#rows.get(this.#rowOf.get(memory.memoryId)!)!);
+      .map(({ memory }) => this.#byMemory.get(memory.memoryId)!);
   }
 
   /** Returns the `k` memories that match most of the query's terms, best first. */
   matching(query: string, k: number, scope?: MemoryScope): SalienceEntry[] {
-    return this.#text.search(query, k, scope).map((row) => this.#rows.get(row)!);
+    return this.#text.search(query, k, scope).map((row) => this.#entries.get(row)!);
   }
 
   /** Number of times that a memory was returned. */
@@ -91,44 +121,50 @@ export class SalienceLibrary implements Disposable {
     this.#accesses.clear();
   }
 
-  /** Puts the entries of statements that have changed into all indexes. */
+  /** Removes a memory from the mentions of its statement, and returns that; undefined if there is no such memory. */
+  #removeMention(memoryId: string): string | undefined {
+    const statement = this.#statements.get(memoryId);
+    if (statement === undefined) return undefined;
+    this.#statements.delete(memoryId);
+    const rest = this.#mentions.get(statement)!.filter(({ memory }) => memory.memoryId !== memoryId);
+    if (rest.length === 0) this.#mentions.delete(statement);
+    else this.#mentions.set(statement, rest);
+    return statement;
+  }
+
+  /** Replaces the entries of statements that have changed in all indexes. */
   #index(statements: ReadonlySet<string>): void {
-    for (const statement of statements) this.#leave(statement);
-    const placed = [...statements].flatMap((statement) => {
-      const entry = this.#mentions.entry(statement);
-      if (entry === undefined) return [];
-      this.#entries.set(statement, entry);
-      return [{ entry, row: this.#nextRow++ }];
-    });
-    this.#text.add(placed.map(({ entry, row }) => ({ row, text: entry.memory.content, scope: entry.scope })));
-    for (const scope of ['global', 'project'] as const) {
-      const inScope = placed.filter(({ entry }) => entry.scope === scope);
-      this.#vectors[scope].add(inScope.map(({ entry }) => entry.memory));
+    for (const statement of statements) this.#removeEntry(statement);
+    const added: { readonly entry: SalienceEntry; readonly row: number }[] = [];
+    for (const statement of statements) {
+      const mentions = this.#mentions.get(statement);
+      if (mentions === undefined) continue;
+      const entry = merge(mentions);
+      const row = this.#nextRow++;
+      added.push({ entry, row });
+      this.#rows.set(statement, row);
+      this.#entries.set(row, entry);
+      this.#byMemory.set(entry.memory.memoryId, entry);
     }
-    for (const { entry, row } of placed) {
-      this.#rows.set(row, entry);
-      this.#rowOf.set(entry.memory.memoryId, row);
-      for (const file of filesOf(entry)) this.#files.set(file, (this.#files.get(file) ?? new Set()).add(entry));
+    this.#text.add(added.map(({ entry, row }) => ({ row, text: entry.memory.content, scope: entry.scope })));
+    for (const scope of SCOPES) {
+      this.#vectors[scope].add(added.flatMap(({ entry }) => (entry.scope === scope ? [entry.memory] : [])));
     }
   }
 
-  /** Takes the entry of a statement out of all indexes; its accesses stay while it is said. */
-  #leave(statement: string): void {
-    const entry = this.#entries.get(statement);
-    if (entry === undefined) return;
-    const { memoryId } = entry.memory;
-    const row = this.#rowOf.get(memoryId)!;
-    this.#entries.delete(statement);
+  /** Removes the entry of a statement from all indexes; its accesses stay while its first memory stays the first. */
+  #removeEntry(statement: string): void {
+    const row = this.#rows.get(statement);
+    if (row === undefined) return;
+    const { memory, scope } = this.#entries.get(row)!;
+    this.#rows.delete(statement);
+    this.#entries.delete(row);
     this.#text.remove(row);
-    this.#vectors[entry.scope].remove(memoryId);
-    this.#rows.delete(row);
-    this.#rowOf.delete(memoryId);
-    if (this.#mentions.entry(statement)?.memory.memoryId !== memoryId) this.#accesses.delete(memoryId);
-    for (const file of filesOf(entry)) {
-      const entries = this.#files.get(file)!;
-      entries.delete(entry);
-      if (entries.size === 0) this.#files.delete(file);
-    }
+    this.#vectors[scope].remove(memory.memoryId);
+    this.#byMemory.delete(memory.memoryId);
+    const mentions = this.#mentions.get(statement);
+    const first = mentions === undefined ? undefined : merge(mentions).memory;
+    if (first?.memoryId !== memory.memoryId) this.#accesses.delete(memory.memoryId);
   }
 
   [Symbol.dispose](): void {
@@ -136,6 +172,19 @@ export class SalienceLibrary implements Disposable {
   }
 }
 
-function filesOf({ uri, journal }: SalienceEntry): string[] {
-  return uri === journal ? [uri] : [uri, journal];
+/** Scope and words, in lower case and without the mark at the end: words that differ in a sign stay different. */
+function statementKey({ scope, memory }: SalienceEntry): string {
+  const words = memory.content.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ').trim();
+  return `${scope} ${words.replace(/(?<=.)[.!。…]+$/u, '')}`;
+}
+
+/** The first mention, with the reinforcement of all, the time of the last, and the file of the first that names one. */
+function merge(mentions: readonly SalienceEntry[]): SalienceEntry {
+  const inOrder = [...mentions].sort((a, b) => a.updatedAtMs - b.updatedAtMs);
+  const [first, last] = [inOrder[0]!, inOrder.at(-1)!];
+  const filed = inOrder.find(({ uri, journal }) => uri !== journal) ?? last;
+  const { memory, tokenCount } = first;
+  const { journal, updatedAtMs } = last;
+  const reinforcement = mentions.reduce((sum, mention) => sum + mention.reinforcement, 0);
+  return { ...filed, memory, tokenCount, journal, updatedAtMs, reinforcement };
 }

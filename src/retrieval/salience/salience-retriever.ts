@@ -12,10 +12,9 @@ import {
 } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { MemoryScope } from './file-paths.ts';
-import { readFiles, type SaliencePath } from './read-files.ts';
 import { documentRule, rankBySalience, type SalienceRule, type ScoredEntry } from './salience-ranking.ts';
 import { salienceEntry, type SalienceEntry } from './salience-entry.ts';
-import { SalienceLibrary } from './salience-library.ts';
+import { SalienceLibrary, type SaliencePath } from './salience-library.ts';
 
 const DEFAULT_MAX_TOKENS = 1_500;
 
@@ -43,11 +42,19 @@ export interface SalienceSearchOptions {
   readonly now?: Date | undefined;
 }
 
-interface Answer extends Budgeted<ScoredEntry> {
+/** Ranked entries before the token budget is applied. */
+interface Found {
   readonly path: SaliencePath;
   /** Files that were read instead of a search. */
   readonly files: readonly string[];
+  readonly ranked: readonly ScoredEntry[];
   readonly candidates: number;
+  /** Times of the clock when the query was embedded, and when the searches were done. */
+  readonly embedded?: number;
+  readonly searched: number;
+}
+
+interface Answer extends Budgeted<ScoredEntry>, Pick<Found, 'path' | 'files' | 'candidates'> {
   readonly timingsMs: RetrievalTimings;
 }
 
@@ -97,16 +104,12 @@ export class SalienceRetriever implements Retriever {
     const owned = await embedMemories(this.#embeddings, memories);
     const dimension = await this.#embeddings.dimension();
     const tokenCounts = await this.#countTokens(memories.map(({ content }) => content));
-    const byUser = new Map<string | undefined, SalienceEntry[]>();
-    for (const [index, { userId, memory }] of owned.entries()) {
-      const entry = salienceEntry(memory, tokenCounts[index]!, Date.now());
-      const entries = byUser.get(userId);
-      if (entries === undefined) byUser.set(userId, [entry]);
-      else entries.push(entry);
-    }
-    for (const [userId, entries] of byUser) {
+    const entries = owned.map(({ userId, memory }, index) => {
+      return { userId, entry: salienceEntry(memory, tokenCounts[index]!, Date.now()) };
+    });
+    for (const [userId, own] of Map.groupBy(entries, (each) => each.userId)) {
       const library = this.#libraries.get(userId) ?? new SalienceLibrary(this.#backend, dimension);
-      library.add(entries);
+      library.add(own.map(({ entry }) => entry));
       this.#libraries.set(userId, library);
     }
     return memories.length;
@@ -153,14 +156,21 @@ export class SalienceRetriever implements Retriever {
       return { results: results.map(({ entry, score }) => toResult(entry, score)), totalTokens, budgetRemaining };
     }
     const uri = files[0]!;
-    const file = fileResult(uri, this.#libraries.get(options.userId)!.file(uri, options.scope));
-    const [tokenCount] = await this.#countTokens([file.content]);
-    const budget = options.maxTokens ?? this.#maxTokens;
-    return {
-      results: [{ ...file, tokenCount: tokenCount! }],
-      totalTokens: tokenCount!,
-      budgetRemaining: Math.max(0, budget - tokenCount!),
+    const entries = this.#libraries.get(options.userId)!.file(uri, options.scope);
+    const content = entries.map(({ memory }) => memory.content).join('\n');
+    const tokenCount = (await this.#countTokens([content]))[0]!;
+    const file = {
+      chunkId: uri,
+      uri,
+      content,
+      score: 1,
+      memoryType: entries[0]!.memoryType,
+      section: '',
+      reinforcement: Math.max(...entries.map(({ reinforcement }) => reinforcement)),
+      tokenCount,
     };
+    const budget = options.maxTokens ?? this.#maxTokens;
+    return { results: [file], totalTokens: tokenCount, budgetRemaining: Math.max(0, budget - tokenCount) };
   }
 
   async reset(): Promise<void> {
@@ -172,7 +182,6 @@ export class SalienceRetriever implements Retriever {
     const libraries = [...this.#libraries.values()];
     const memories = libraries.reduce((sum, { size }) => sum + size, 0);
     const entries = libraries.reduce((sum, { entries: own }) => sum + own, 0);
-    const answers = { ...this.#answers };
     return {
       backend,
       backendVersion,
@@ -181,7 +190,7 @@ export class SalienceRetriever implements Retriever {
       namespaces: this.#libraries.size,
       tokenBudget: this.#maxTokens,
       rule: this.#rule,
-      answers,
+      answers: { ...this.#answers },
     };
   }
 
@@ -191,50 +200,15 @@ export class SalienceRetriever implements Retriever {
   }
 
   async #answer(query: string, options: SalienceSearchOptions): Promise<Answer> {
-    const { userId, topK, threshold = -1, scope, maxTokens = this.#maxTokens, now = new Date() } = options;
+    const { userId, topK, threshold = -1, maxTokens = this.#maxTokens, now = new Date() } = options;
     checkSearch(topK, threshold);
     const start = performance.now();
     const library = topK === 0 ? undefined : this.#libraries.get(userId);
-    if (library === undefined) return this.#finished('hybrid', [], maxTokens, { start });
-    const read = readFiles(library, query, now.getTime(), scope);
-    if (read !== undefined) {
-      const { path, files, entries } = read;
-      return this.#finished(path, threshold > 1 ? [] : entries, maxTokens, { start, library, files });
-    }
-    const vector = await this.#embeddings.embed(query, 'query');
-    const embedded = performance.now();
-    // The last memory may have been removed while the query was embedded.
-    if (this.#libraries.get(userId) !== library) return this.#finished('hybrid', [], maxTokens, { start, embedded });
-    const lists = [library.nearest(vector, topK * 2, scope), library.matching(query, topK * 2, scope)];
-    const searched = performance.now();
-    const ranked = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime(), this.#rule);
-    const wanted = ranked.filter(({ score }) => score >= threshold).slice(0, topK);
-    const candidates = ranked.length;
-    return this.#finished('hybrid', wanted, maxTokens, { start, embedded, searched, library, candidates });
-  }
-
-  /** Applies the token budget and counts the accesses. */
-  #finished(
-    path: SaliencePath,
-    ranked: readonly ScoredEntry[],
-    maxTokens: number,
-    how: {
-      readonly start: number;
-      readonly embedded?: number;
-      readonly searched?: number;
-      readonly library?: SalienceLibrary;
-      readonly files?: readonly string[];
-      readonly candidates?: number;
-    },
-  ): Answer {
-    const {
-      start,
-      embedded = start,
-      searched = performance.now(),
-      library,
-      files = [],
-      candidates = ranked.length,
-    } = how;
+    const found =
+      library === undefined
+        ? { path: 'hybrid' as const, files: [], ranked: [], candidates: 0, searched: performance.now() }
+        : await this.#find(library, query, { ...options, threshold, now });
+    const { path, files, ranked, candidates, searched, embedded = start } = found;
     const budgeted = withinBudget(ranked, maxTokens);
     library?.countAccess(budgeted.results.map(({ entry }) => entry));
     this.#answers[path]++;
@@ -244,6 +218,33 @@ export class SalienceRetriever implements Retriever {
       ranking: performance.now() - searched,
     };
     return { ...budgeted, path, files, candidates, timingsMs };
+  }
+
+  /** Reads the file that a query points to, or searches by meaning and by words. */
+  async #find(
+    library: SalienceLibrary,
+    query: string,
+    options: SalienceSearchOptions & { readonly threshold: number; readonly now: Date },
+  ): Promise<Found> {
+    const { userId, topK, threshold, scope, now } = options;
+    const read = library.read(query, now.getTime(), scope);
+    if (read !== undefined) {
+      const { path, files, entries } = read;
+      const ranked = entries.map((entry) => ({ entry, score: 1, tokenCount: entry.tokenCount }));
+      const wanted = ranked.filter(({ score }) => score >= threshold);
+      return { path, files, ranked: wanted, candidates: wanted.length, searched: performance.now() };
+    }
+    const vector = await this.#embeddings.embed(query, 'query');
+    const embedded = performance.now();
+    // The last memory may have been removed while the query was embedded.
+    const lists =
+      this.#libraries.get(userId) === library
+        ? [library.nearest(vector, topK * 2, scope), library.matching(query, topK * 2, scope)]
+        : [];
+    const searched = performance.now();
+    const candidates = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime(), this.#rule);
+    const ranked = candidates.filter(({ score }) => score >= threshold).slice(0, topK);
+    return { path: 'hybrid', files: [], ranked, candidates: candidates.length, embedded, searched };
   }
 }
 
@@ -291,23 +292,8 @@ export interface SearchResponse {
   readonly budgetRemaining: number;
 }
 
-/** Converts an entry to a result. */
 function toResult({ memory, ...entry }: SalienceEntry, score: number): SearchResult {
   const { uri, memoryType, section, reinforcement, tokenCount } = entry;
   const { memoryId: chunkId, content } = memory;
   return { chunkId, uri, content, score, memoryType, section, reinforcement, tokenCount };
-}
-
-/** Converts a whole file to one result, one entry a line. @param entries at least one */
-function fileResult(uri: string, entries: readonly SalienceEntry[]): Omit<SearchResult, 'tokenCount'> {
-  const content = entries.map(({ memory }) => memory.content).join('\n');
-  return {
-    chunkId: uri,
-    uri,
-    content,
-    score: 1,
-    memoryType: entries[0]!.memoryType,
-    section: '',
-    reinforcement: Math.max(...entries.map(({ reinforcement }) => reinforcement)),
-  };
 }

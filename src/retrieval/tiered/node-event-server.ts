@@ -15,7 +15,7 @@ const CLOSING_MS = 500;
 export class NodeEventServer implements NodeEventStream {
   readonly #http: Server;
   readonly #server: WebSocketServer;
-  /** All connections, those too that never asked anything. */
+  /** All connections, with those that sent no request. */
   readonly #sockets = new Set<Socket>();
 
   private constructor() {
@@ -30,7 +30,7 @@ export class NodeEventServer implements NodeEventStream {
       // Pages of other origins in a local browser are refused.
       verifyClient: ({ origin }: { readonly origin?: string }) => origin === undefined || LOCAL_ORIGIN.test(origin),
     });
-    // Whoever opens it hears of it from the HTTP server.
+    // `open` reports the error of the HTTP server.
     this.#server.on('error', () => undefined);
     this.#server.on('connection', (client: WebSocket) => client.on('error', () => client.terminate()));
   }
@@ -43,7 +43,7 @@ export class NodeEventServer implements NodeEventStream {
       await once(server.#http, 'listening');
     } catch (error) {
       const message = `${HOST}:${port} cannot be opened: ${(error as Error).message}`;
-      throw new BenchError('port', message, 'give another --events-port', error);
+      throw new BenchError('port', message, 'open it on another port', error);
     }
     return server;
   }
@@ -66,7 +66,7 @@ export class NodeEventServer implements NodeEventStream {
     for (const client of this.#server.clients) client.close(1001);
     this.#server.close();
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
-    // Clients that do not close the connection, and connections that are no client's.
+    // Clients that do not close the connection, and connections of no client.
     const timer = setTimeout(() => this.#sockets.forEach((socket) => socket.destroy()), CLOSING_MS);
     await closed;
     clearTimeout(timer);

@@ -1,16 +1,36 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ColdIndexName } from '../../config/retriever-names.ts';
+import { postgresAddress, redisAddress } from '../../config/server-address.ts';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { ColdStore } from './cold-store.ts';
 import type { HotStore } from './hot-store.ts';
 import { InProcessHotStore } from './in-process-hot-store.ts';
-import { noEvents } from './memory-retrieval-node.ts';
 import { postgresIndexes } from './postgres-index.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { STORE_TIMEOUT_MS } from './store-error.ts';
-import type { TieredSettings } from './tier-places.ts';
 import { TieredRetriever } from './tiered-retriever.ts';
+
+/** Addresses of the stores of `tiered`, from the options. */
+export interface TieredSettings {
+  /** `redis://…`. Default: in this process. */
+  readonly hot?: string | undefined;
+  /** `postgres://…`. Default: a SQLite file. */
+  readonly cold?: string | undefined;
+  readonly coldIndex: ColdIndexName;
+}
+
+/**
+ * Returns the addresses of the stores for a run's record, without users and passwords.
+ * @throws BenchError `bad-option` for an invalid address
+ */
+export function tierAddresses({ hot, cold }: TieredSettings): Readonly<Record<'hot' | 'cold', string>> {
+  return {
+    hot: hot === undefined ? 'in-process' : redisAddress(hot),
+    cold: cold === undefined ? 'sqlite' : postgresAddress(cold),
+  };
+}
 
 /** Dependencies and settings of `openTiered`. */
 export interface TieredOpening extends TieredSettings {
@@ -23,31 +43,29 @@ export interface TieredOpening extends TieredSettings {
 
 /**
  * Opens strategy `tiered` for one run: empty at opening, whatever an earlier process left, and deleted at closing.
- * @throws BenchError `database` if a server does not answer, `port` if events cannot be served
+ * @throws BenchError `database` if a server does not answer
  */
 export async function openTiered(opening: TieredOpening): Promise<TieredRetriever> {
-  const { folder } = opening;
+  const { folder, embeddings } = opening;
   rmSync(folder, { recursive: true, force: true });
-  const opened: { close(): Promise<void> }[] = [];
+  let hot: HotStore | undefined;
+  let cold: ColdStore | undefined;
   const close = async (): Promise<void> => {
-    for (const part of opened) await part.close();
+    await cold?.close();
+    await hot?.close();
     rmSync(folder, { recursive: true, force: true });
   };
-  const keep = <Part extends { close(): Promise<void> }>(part: Part): Part => {
-    opened.unshift(part);
-    return part;
-  };
   try {
-    const hot = keep(await openHot(opening));
+    hot = await openHot(opening);
     await hot.drop();
-    const cold = keep(await openCold(opening));
-    const { embeddings } = opening;
+    cold = await openCold(opening);
+    const stores = { hot, cold };
     const dropAndClose = async (): Promise<void> => {
       // A server that does not answer cannot be cleaned up; the run ends all the same.
-      for (const store of [hot, cold]) await store.drop().catch(() => undefined);
+      for (const store of Object.values(stores)) await store.drop().catch(() => undefined);
       await close();
     };
-    return new TieredRetriever({ hot, cold, embeddings, events: noEvents, close: dropAndClose });
+    return new TieredRetriever({ ...stores, embeddings, close: dropAndClose });
   } catch (error) {
     await close();
     throw error;

@@ -1,37 +1,21 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { and, asc, countDistinct, eq, isNotNull, sql } from 'drizzle-orm';
-import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { float32, json } from '../../store/columns.ts';
 import { databaseError } from '../../store/database-error.ts';
 import { MemoryNamespace, type StoredMemory } from '../memory-namespace.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { isZero, type ColdHit, type ColdMemory, type ColdStore } from './cold-store.ts';
 import { otherDimension } from './store-error.ts';
 
-const chunks = sqliteTable(
-  'chunks',
-  {
-    groupId: text('group_id').notNull(),
-    memoryId: text('memory_id').notNull(),
-    chunk: integer('chunk').notNull(),
-    content: text('content').notNull(),
-    /** Null for a zero vector. */
-    embedding: float32('embedding'),
-    metadata: json('metadata'),
-    createdAtMs: integer('created_at').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.groupId, table.memoryId, table.chunk] })],
-);
-
+/** A zero vector is stored as null; others as float32 in the machine's byte order. */
 const SCHEMA = `CREATE TABLE IF NOT EXISTS chunks (
   group_id TEXT NOT NULL, memory_id TEXT NOT NULL, chunk INTEGER NOT NULL, content TEXT NOT NULL, embedding BLOB,
   metadata TEXT, created_at INTEGER NOT NULL, PRIMARY KEY (group_id, memory_id, chunk))`;
 
+type ChunkRow = Omit<ColdHit, 'metadata' | 'score'> & { readonly metadata: string };
+
 /**
- * Long-term memory in a SQLite file, searched by a flat index in memory, one a group, built from the file at the first
+ * Long-term memory in a SQLite file, searched by a flat index in memory, one per group, built from the file at the first
  * search. A file belongs to one process at a time.
  */
 export class SqliteColdStore implements ColdStore {
@@ -39,12 +23,10 @@ export class SqliteColdStore implements ColdStore {
   readonly version: string;
   readonly #path: string;
   readonly #client: Sqlite.Database;
-  readonly #query: BetterSQLite3Database;
   readonly #dimension: number;
   readonly #backend: VectorBackend;
-  /** Vectors of the groups that were searched; texts stay in the file. */
+  /** Vectors of the groups that were searched, by row id; texts stay in the file. */
   readonly #indexes = new Map<string, MemoryNamespace>();
-  readonly #statements;
 
   /**
    * Opens the file.
@@ -62,39 +44,42 @@ export class SqliteColdStore implements ColdStore {
       this.#client = new Sqlite(path);
       this.#client.pragma('journal_mode = WAL');
       this.#client.pragma('synchronous = NORMAL');
-      checkDimension(this.#client, path, dimension);
+      // The dimension is stored as the version of the file; a new file has none.
+      const stored = this.#client.pragma('user_version', { simple: true }) as number;
+      if (stored !== 0 && stored !== dimension) throw otherDimension(path, stored, dimension);
+      this.#client.pragma(`user_version = ${dimension}`);
       this.#client.exec(SCHEMA);
       // The file is private: it holds users' texts. SQLite gives its journals the same mode.
       chmodSync(path, 0o600);
     } catch (error) {
       throw databaseError(path, error);
     }
-    this.#query = drizzle(this.#client);
-    this.#statements = this.#prepare();
   }
 
   replace(group: string, memories: readonly ColdMemory[]): Promise<void> {
-    const { insert, remove } = this.#statements;
     return this.#guard(() => {
-      const removed = new Map<string, number>();
+      const insert = this.#client.prepare('INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)');
+      const removed: number[] = [];
+      const added = new Map<number, StoredMemory>();
       const write = this.#client.transaction(() => {
-        for (const { memoryId, metadata, createdAtMs, chunks: parts } of memories) {
-          removed.set(memoryId, remove.run({ group, memoryId }).changes);
-          for (const [chunk, { content, embedding }] of parts.entries()) {
-            const vector = isZero(embedding) ? null : embedding;
-            insert.run({ group, memoryId, chunk, content, embedding: vector, metadata, createdAtMs });
+        for (const { memoryId, metadata, createdAtMs, chunks } of memories) {
+          for (const row of this.#delete(group, memoryId)) {
+            removed.push(row);
+            added.delete(row);
+          }
+          for (const [chunk, { content, embedding }] of chunks.entries()) {
+            const { buffer, byteOffset, byteLength } = embedding;
+            const blob = isZero(embedding) ? null : Buffer.from(buffer, byteOffset, byteLength);
+            const values = [group, memoryId, chunk, content, blob, JSON.stringify(metadata), createdAtMs];
+            const row = insert.run(...values).lastInsertRowid as number;
+            if (blob !== null) added.set(row, indexed(row, embedding));
           }
         }
       });
       write.immediate();
       const index = this.#indexes.get(group);
-      if (index === undefined) return;
-      for (const [memoryId, count] of removed) removeChunks(index, memoryId, count);
-      index.add(
-        memories.flatMap(({ memoryId, chunks: parts }) =>
-          parts.flatMap(({ embedding }, chunk) => (isZero(embedding) ? [] : indexed(memoryId, chunk, embedding))),
-        ),
-      );
+      for (const row of removed) index?.remove(String(row));
+      index?.add([...added.values()]);
     });
   }
 
@@ -102,37 +87,32 @@ export class SqliteColdStore implements ColdStore {
     return this.#guard(() => {
       const index = this.#index(group);
       if (count === 0 || index.size === 0 || isZero(vector)) return [];
-      const passedOver = new Set(without);
-      let asked = count + passedOver.size;
-      let found = index.search(vector, asked);
+      const select = this.#client.prepare<[string], ChunkRow>(
+        `SELECT memory_id AS memoryId, chunk, content, metadata, created_at AS createdAtMs FROM chunks WHERE rowid = ?`,
+      );
       // An excluded memory may have many chunks.
-      const counted = () => found.filter(({ memory }) => !passedOver.has(memoryOf(memory.memoryId).memoryId));
-      while (counted().length < count && asked < index.size) {
-        asked *= 2;
-        found = index.search(vector, asked);
-      }
-      return counted()
-        .slice(0, count)
-        .map(({ memory, score }) => {
-          const { memoryId, chunk } = memoryOf(memory.memoryId);
-          const row = this.#statements.read.get({ group, memoryId, chunk })!;
-          const { content, metadata, createdAtMs } = row;
-          return { memoryId, chunk, content, metadata: metadata as ColdHit['metadata'], createdAtMs, score };
+      for (let wanted = count + without.length; ; wanted *= 2) {
+        const hits = index.search(vector, wanted).flatMap(({ memory, score }): ColdHit[] => {
+          const row = select.get(memory.memoryId)!;
+          if (without.includes(row.memoryId)) return [];
+          return [{ ...row, metadata: JSON.parse(row.metadata) as ColdHit['metadata'], score }];
         });
+        if (hits.length >= count || wanted >= index.size) return hits.slice(0, count);
+      }
     });
   }
 
   remove(group: string, memoryId: string): Promise<boolean> {
     return this.#guard(() => {
-      const removed = this.#statements.remove.run({ group, memoryId }).changes;
-      const index = this.#indexes.get(group);
-      if (index !== undefined) removeChunks(index, memoryId, removed);
-      return removed > 0;
+      const removed = this.#delete(group, memoryId);
+      for (const row of removed) this.#indexes.get(group)?.remove(String(row));
+      return removed.length > 0;
     });
   }
 
   count(group: string): Promise<number> {
-    return this.#guard(() => this.#statements.count.get({ group })!.memories);
+    const query = 'SELECT count(DISTINCT memory_id) FROM chunks WHERE group_id = ?';
+    return this.#guard(() => this.#client.prepare<[string], number>(query).pluck().get(group)!);
   }
 
   /** Closes the file and deletes it. */
@@ -147,52 +127,23 @@ export class SqliteColdStore implements ColdStore {
     this.#client.close();
   }
 
+  /** Deletes the chunks of a memory. @returns their row ids */
+  #delete(group: string, memoryId: string): number[] {
+    const query = 'DELETE FROM chunks WHERE group_id = ? AND memory_id = ? RETURNING rowid';
+    return this.#client.prepare<[string, string], number>(query).pluck().all(group, memoryId);
+  }
+
   #index(group: string): MemoryNamespace {
     let index = this.#indexes.get(group);
     if (index === undefined) {
+      const query = 'SELECT rowid, embedding FROM chunks WHERE group_id = ? AND embedding IS NOT NULL ORDER BY rowid';
+      const rows = this.#client.prepare<[string], { rowid: number; embedding: Buffer }>(query).all(group);
       index = new MemoryNamespace(this.#backend, this.#dimension);
-      const rows = this.#statements.vectors.all({ group });
-      index.add(rows.map(({ memoryId, chunk, embedding }) => indexed(memoryId, chunk, embedding!)));
+      // Copied, because a blob may start at an offset where no Float32Array can.
+      index.add(rows.map(({ rowid, embedding }) => indexed(rowid, new Float32Array(new Uint8Array(embedding).buffer))));
       this.#indexes.set(group, index);
     }
     return index;
-  }
-
-  #prepare() {
-    const ofGroup = eq(chunks.groupId, sql.placeholder('group'));
-    const ofMemory = and(ofGroup, eq(chunks.memoryId, sql.placeholder('memoryId')));
-    const { memoryId, chunk, content, embedding, metadata, createdAtMs } = chunks;
-    return {
-      insert: this.#query
-        .insert(chunks)
-        .values({
-          groupId: sql.placeholder('group'),
-          memoryId: sql.placeholder('memoryId'),
-          chunk: sql.placeholder('chunk'),
-          content: sql.placeholder('content'),
-          embedding: sql.placeholder('embedding'),
-          metadata: sql.placeholder('metadata'),
-          createdAtMs: sql.placeholder('createdAtMs'),
-        })
-        .prepare(),
-      remove: this.#query.delete(chunks).where(ofMemory).prepare(),
-      read: this.#query
-        .select({ content, metadata, createdAtMs })
-        .from(chunks)
-        .where(and(ofMemory, eq(chunk, sql.placeholder('chunk'))))
-        .prepare(),
-      vectors: this.#query
-        .select({ memoryId, chunk, embedding })
-        .from(chunks)
-        .where(and(ofGroup, isNotNull(embedding)))
-        .orderBy(asc(sql`rowid`))
-        .prepare(),
-      count: this.#query
-        .select({ memories: countDistinct(memoryId) })
-        .from(chunks)
-        .where(ofGroup)
-        .prepare(),
-    };
   }
 
   async #guard<Result>(work: () => Result): Promise<Result> {
@@ -204,28 +155,6 @@ export class SqliteColdStore implements ColdStore {
   }
 }
 
-/** Checks the dimension, which is stored as the version of the file; a new file has none. */
-function checkDimension(client: Sqlite.Database, path: string, dimension: number): void {
-  const held = client.pragma('user_version', { simple: true }) as number;
-  if (held !== 0 && held !== dimension) throw otherDimension(path, held, dimension);
-  client.pragma(`user_version = ${dimension}`);
-}
-
-function chunkKey(memoryId: string, chunk: number): string {
-  return `${chunk}:${memoryId}`;
-}
-
-/** Converts a chunk for the index. */
-function indexed(memoryId: string, chunk: number, embedding: Float32Array): StoredMemory {
-  return { memoryId: chunkKey(memoryId, chunk), content: '', embedding, metadata: {} };
-}
-
-function memoryOf(key: string): { readonly memoryId: string; readonly chunk: number } {
-  const colon = key.indexOf(':');
-  return { chunk: Number(key.slice(0, colon)), memoryId: key.slice(colon + 1) };
-}
-
-/** Removes the chunks of a memory. @param count number of its chunks; zero vectors are not in the index */
-function removeChunks(index: MemoryNamespace, memoryId: string, count: number): void {
-  for (let chunk = 0; chunk < count; chunk++) index.remove(chunkKey(memoryId, chunk));
+function indexed(row: number, embedding: Float32Array): StoredMemory {
+  return { memoryId: String(row), content: '', embedding, metadata: {} };
 }

@@ -1,11 +1,11 @@
+import { LRUCache } from 'lru-cache';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { embedMemories } from '../memory-namespace.ts';
 import type { MemorySearchResult, RetrievalTimings } from '../retriever.ts';
-import type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './cold-store.ts';
+import type { ColdHit, ColdStore } from './cold-store.ts';
 import type { HotShelf, HotStore } from './hot-store.ts';
 import { ingressVerdict, type IngressVerdict } from './ingress-filter.ts';
 import { checkedRecord, uuidOf, type MemoryRecord } from './memory-record.ts';
-import { QueryCache, type QueryCacheStats } from './query-cache.ts';
 import { splitRecursively } from './recursive-splitter.ts';
 
 /** Working memories that every retrieval returns. */
@@ -72,7 +72,10 @@ export class TieredMemory {
   readonly #hot: HotStore;
   readonly #cold: ColdStore;
   readonly #embeddings: EmbeddingService;
-  readonly #cache = new QueryCache<readonly ColdHit[]>(CACHED_QUERIES, CACHED_MS);
+  /** Results expire, since other processes write too. */
+  readonly #cache = new LRUCache<string, readonly ColdHit[]>({ max: CACHED_QUERIES, ttl: CACHED_MS });
+  #cacheHits = 0;
+  #cacheMisses = 0;
   /** Writes by group, part of the cache key: earlier results are not found after a write. */
   readonly #writes = new Map<string, number>();
 
@@ -94,21 +97,11 @@ export class TieredMemory {
   async admit(group: string): Promise<Readonly<Record<IngressVerdict, number>>> {
     const key = uuidOf(group);
     const records = await this.#hot.oldest(key, 'quarantine', Number.MAX_SAFE_INTEGER);
-    const by = (wanted: IngressVerdict): MemoryRecord[] =>
-      records.filter((record) => ingressVerdict(record) === wanted);
-    const [admitted, ignored] = [by('admitted'), by('ignored')];
+    const { admitted = [], ignored = [], refused = [] } = Object.groupBy(records, ingressVerdict);
     // In this order: a half-moved record is moved again, and its id keeps it single.
     if (admitted.length > 0) await this.#hot.put(key, ['working', 'waiting'], admitted);
-    await this.#hot.remove(
-      key,
-      ['quarantine'],
-      [...admitted, ...ignored].map(({ memoryId }) => memoryId),
-    );
-    return {
-      admitted: admitted.length,
-      ignored: ignored.length,
-      refused: records.length - admitted.length - ignored.length,
-    };
+    await this.#hot.remove(key, ['quarantine'], ids([...admitted, ...ignored]));
+    return { admitted: admitted.length, ignored: ignored.length, refused: refused.length };
   }
 
   /** Layer three: promotes all waiting records in batches, oldest first. @returns their number */
@@ -118,12 +111,8 @@ export class TieredMemory {
     for (;;) {
       const batch = await this.#hot.oldest(key, 'waiting', PROMOTION_BATCH);
       if (batch.length === 0) return promoted;
-      await this.#keep(key, batch);
-      await this.#hot.remove(
-        key,
-        ['waiting'],
-        batch.map(({ memoryId }) => memoryId),
-      );
+      await this.#store(key, batch);
+      await this.#hot.remove(key, ['waiting'], ids(batch));
       promoted += batch.length;
     }
   }
@@ -135,13 +124,11 @@ export class TieredMemory {
   async load(group: string, records: readonly EmbeddedRecord[]): Promise<readonly IngressVerdict[]> {
     const key = uuidOf(group);
     // The last of one id: a batch must not contain it twice.
-    const checked = [
-      ...new Map(
-        records.map(({ embedding, ...record }) => [record.memoryId, { ...checkedRecord(record), embedding }]),
-      ).values(),
-    ];
+    const byId = new Map<string, EmbeddedRecord>();
+    for (const { embedding, ...record } of records) byId.set(record.memoryId, { ...checkedRecord(record), embedding });
+    const checked = [...byId.values()];
     for (let start = 0; start < checked.length; start += PROMOTION_BATCH) {
-      await this.#keep(key, checked.slice(start, start + PROMOTION_BATCH));
+      await this.#store(key, checked.slice(start, start + PROMOTION_BATCH));
     }
     const plain = checked.map(({ embedding: _, ...record }) => record);
     await this.#hot.put(key, ['working'], plain);
@@ -164,12 +151,14 @@ export class TieredMemory {
     const key = uuidOf(group);
     const start = performance.now();
     const hot = await this.#hot.newest(key, 'working', HOT_RECORDS, now.getTime());
-    const without = hot.map(({ memoryId }) => memoryId);
+    const without = ids(hot);
     const cacheKey = JSON.stringify([key, this.#writes.get(key) ?? 0, limit, without, query]);
     let hits = this.#cache.get(cacheKey);
     const cached = hits !== undefined;
     let embeddingMs = 0;
-    if (hits === undefined) {
+    if (hits !== undefined) this.#cacheHits++;
+    else {
+      this.#cacheMisses++;
       const embeddingStart = performance.now();
       const vector = await this.#embeddings.embed(query, 'query');
       embeddingMs = performance.now() - embeddingStart;
@@ -177,11 +166,23 @@ export class TieredMemory {
       this.#cache.set(cacheKey, hits);
     }
     const ranking = performance.now();
-    const items = [
-      ...hot.map((record): ContextItem => ({ ...contextOf(record), score: 1, tier: 'hot' })),
+    const items: ContextItem[] = [
+      ...hot.map(({ memoryId, content, metadata }) => ({
+        memoryId,
+        content,
+        metadata,
+        score: 1,
+        tier: 'hot' as const,
+      })),
       ...hits
         .filter(({ score }) => score >= threshold)
-        .map((hit): ContextItem => ({ ...contextOf(hit), score: hit.score, tier: 'cold' })),
+        .map(({ memoryId, content, metadata, score }) => ({
+          memoryId,
+          content,
+          metadata,
+          score,
+          tier: 'cold' as const,
+        })),
     ];
     return {
       items,
@@ -197,15 +198,17 @@ export class TieredMemory {
   /** Clears the query cache. */
   reset(): void {
     this.#cache.clear();
+    this.#cacheHits = 0;
+    this.#cacheMisses = 0;
   }
 
   /** Hits and misses of the cache of queries. */
-  cacheStats(): QueryCacheStats {
-    return this.#cache.stats();
+  cacheStats(): { readonly entries: number; readonly hits: number; readonly misses: number } {
+    return { entries: this.#cache.size, hits: this.#cacheHits, misses: this.#cacheMisses };
   }
 
   /** Splits records, embeds them in one call, and stores them. */
-  async #keep(key: string, records: readonly EmbeddedRecord[]): Promise<void> {
+  async #store(key: string, records: readonly EmbeddedRecord[]): Promise<void> {
     const chunks = records.flatMap(({ memoryId, content, embedding }) =>
       splitRecursively(content).map((chunk) => ({
         memoryId,
@@ -214,18 +217,12 @@ export class TieredMemory {
       })),
     );
     const embedded = (await embedMemories(this.#embeddings, chunks)).map(({ memory }) => memory);
-    const byMemory = new Map(records.map(({ memoryId }) => [memoryId, [] as ColdChunk[]]));
-    for (const { memoryId, content, embedding } of embedded) byMemory.get(memoryId)!.push({ content, embedding });
+    const byMemory = Map.groupBy(embedded, ({ memoryId }) => memoryId);
+    const memories = records.map(({ memoryId, metadata, createdAtMs }) => {
+      return { memoryId, metadata, createdAtMs, chunks: byMemory.get(memoryId) ?? [] };
+    });
     this.#written(key);
-    await this.#cold.replace(
-      key,
-      records.map(({ memoryId, metadata, createdAtMs }): ColdMemory => ({
-        memoryId,
-        metadata,
-        createdAtMs,
-        chunks: byMemory.get(memoryId)!,
-      })),
-    );
+    await this.#cold.replace(key, memories);
     this.#written(key);
   }
 
@@ -235,12 +232,8 @@ export class TieredMemory {
   }
 }
 
-function contextOf({
-  memoryId,
-  content,
-  metadata,
-}: MemoryRecord | ColdHit): Pick<ContextItem, 'memoryId' | 'content' | 'metadata'> {
-  return { memoryId, content, metadata };
+function ids(records: readonly MemoryRecord[]): string[] {
+  return records.map(({ memoryId }) => memoryId);
 }
 
 /**

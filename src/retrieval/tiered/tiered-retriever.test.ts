@@ -8,8 +8,7 @@ import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server
 import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
 import { chooseVectorBackend } from '../vectors/vector-backend.ts';
-import { openTiered } from './open-tiered.ts';
-import type { TieredSettings } from './tier-places.ts';
+import { openTiered, type TieredSettings } from './open-tiered.ts';
 import type { TieredRetriever } from './tiered-retriever.ts';
 
 const model = presetModels.embedder;

@@ -8,59 +8,51 @@ import {
   type RetrieveOptions,
   type Retriever,
 } from '../retriever.ts';
-import type { ColdStore } from './cold-store.ts';
 import { type ContextItem, type EmbeddedRecord, TieredMemory, type TieredMemoryParts } from './tiered-memory.ts';
-import type { HotStore } from './hot-store.ts';
 import type { IngressVerdict } from './ingress-filter.ts';
-import { MemoryRetrievalProcessor, type NodeEventStream } from './memory-retrieval-node.ts';
+import { MemoryRetrievalProcessor, noEvents, type NodeEventStream } from './memory-retrieval-node.ts';
 
 /** Dependencies of the strategy. */
 export interface TieredRetrieverParts extends TieredMemoryParts {
-  readonly events: NodeEventStream;
-  /** Closes stores and event stream. */
+  /** Receives the events of the retrieval node. Default: none does. */
+  readonly events?: NodeEventStream;
+  /** Closes the stores. */
   readonly close: () => Promise<void>;
 }
 
 /**
  * Strategy `tiered`: the ten newest memories for any query, then the `topK` nearest chunks of all others. A chunk counts as
- * its memory. The summary is the `history_context` of its node. Memories are loaded without the ingress filter, which would drop most one-sentence memories; `stats` has their
- * number.
+ * its memory. The summary is the `history_context` of its node. Memories are loaded without the ingress filter, which would
+ * drop most one-sentence memories; `stats` has their number.
  *
  * @example
  * ```ts
- * import { chooseVectorBackend, EmbeddingService, InProcessHotStore, noEvents } from 'dki-bench';
+ * import { chooseVectorBackend, EmbeddingService, InProcessHotStore } from 'dki-bench';
  * import { SqliteColdStore, TieredRetriever, TransformersEmbedder } from 'dki-bench';
  *
  * const embeddings = new EmbeddingService(() => TransformersEmbedder.open('models/embed-en-zh'));
  * const hot = new InProcessHotStore();
  * const { backend } = chooseVectorBackend();
  * const cold = new SqliteColdStore('long-term.sqlite', await embeddings.dimension(), backend);
- * const retriever = new TieredRetriever({ hot, cold, embeddings, events: noEvents, close: () => cold.close() });
+ * const retriever = new TieredRetriever({ hot, cold, embeddings, close: () => cold.close() });
  * ```
  */
 export class TieredRetriever implements Retriever {
   readonly name = 'tiered';
   readonly #memory: TieredMemory;
   readonly #node: MemoryRetrievalProcessor;
-  readonly #hot: HotStore;
-  readonly #cold: ColdStore;
-  readonly #events: NodeEventStream;
-  readonly #close: () => Promise<void>;
+  readonly #parts: TieredRetrieverParts;
   readonly #filter: Record<IngressVerdict, number> = { admitted: 0, refused: 0, ignored: 0 };
   #failures = 0;
 
   constructor(parts: TieredRetrieverParts) {
     this.#memory = new TieredMemory(parts);
     this.#node = new MemoryRetrievalProcessor(this.#memory);
-    this.#hot = parts.hot;
-    this.#cold = parts.cold;
-    this.#events = parts.events;
-    this.#close = parts.close;
+    this.#parts = parts;
   }
 
   async addMemories(memories: readonly NewMemory[]): Promise<number> {
-    for (const group of new Set(memories.map(({ userId }) => groupOf(userId)))) {
-      const own = memories.filter(({ userId }) => groupOf(userId) === group);
+    for (const [group, own] of Map.groupBy(memories, ({ userId }) => groupOf(userId))) {
       const verdicts = await this.#memory.load(group, own.map(recordOf));
       for (const verdict of verdicts) this.#filter[verdict]++;
     }
@@ -77,7 +69,8 @@ export class TieredRetriever implements Retriever {
     checkSearch(topK, threshold);
     const start = performance.now();
     const context = { nodeId: 'memory_retrieval', now, limit: topK, threshold };
-    const run = await this.#node.run(context, { topic: query, group_id: groupOf(userId) }, this.#events);
+    const input = { topic: query, group_id: groupOf(userId) };
+    const run = await this.#node.run(context, input, this.#parts.events ?? noEvents);
     if (run.state === 'failed') {
       this.#failures++;
       return {
@@ -106,9 +99,10 @@ export class TieredRetriever implements Retriever {
   }
 
   stats(): Readonly<Record<string, unknown>> {
+    const { hot, cold } = this.#parts;
     return {
-      hot: { name: this.#hot.name, version: this.#hot.version },
-      cold: { name: this.#cold.name, version: this.#cold.version },
+      hot: { name: hot.name, version: hot.version },
+      cold: { name: cold.name, version: cold.version },
       wouldBeFiltered: { ...this.#filter },
       queryCache: this.#memory.cacheStats(),
       failures: this.#failures,
@@ -116,7 +110,7 @@ export class TieredRetriever implements Retriever {
   }
 
   close(): Promise<void> {
-    return this.#close();
+    return this.#parts.close();
   }
 }
 

@@ -6,7 +6,7 @@ import { languageModelWithHash } from '../../../models/registry.ts';
 import type { NewRun, RunRepository } from '../../../store/run-repository.ts';
 import type { EngineInfo } from '../../../engine/engine-info.ts';
 import type { RunPlan, RunRecord } from '../../../store/records/run-record.ts';
-import { placesOfTiers } from '../../../retrieval/tiered/tier-places.ts';
+import { tierAddresses } from '../../../retrieval/tiered/open-tiered.ts';
 import type { AskedData } from '../../../data/asked-data.ts';
 import { lastRunsHint } from '../../../store/run-name.ts';
 import { declarationOf } from '../../analysis/metrics/registered-metrics.ts';
@@ -101,8 +101,8 @@ function placeOf(compute: RunRecord['environment']['compute']): unknown {
 }
 
 /** The stores of memories, for the strategy that has a choice. */
-function tiersOf(config: BenchConfig): ReturnType<typeof placesOfTiers> | undefined {
-  return config.retriever === 'tiered' ? placesOfTiers(config) : undefined;
+function tiersOf(config: BenchConfig): ReturnType<typeof tierAddresses> | undefined {
+  return config.retriever === 'tiered' ? tierAddresses(config) : undefined;
 }
 
 /** The preparation of questions, for the strategy that does it. */

@@ -1,6 +1,7 @@
 import { keywordsOf } from './keywords.ts';
 
-const MOST_PARTS = 5;
+/** Most parts of a question. */
+export const MOST_PARTS = 5;
 
 /** End of a question or beginning of another, with the text that stays with the part before and the part after. */
 interface Separator {

@@ -1,25 +1,37 @@
-import { decomposeQuestion } from './decompose-question.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import { decomposeQuestion, MOST_PARTS } from './decompose-question.ts';
+import { routeByKeyword } from './keyword-route.ts';
+import { keywordsOf } from './keywords.ts';
+import { assessRouting, describeAbility, routeByModel, type RoutingAbility } from './model-route.ts';
 import { extractKeywords, expandQuestion, instructQuestion, rewriteQuestion } from './optimize-question.ts';
 import type { PreRetrievalAction, PreRetrievalConfig } from './pre-retrieval-config.ts';
-import { fellBack, type QueryRecord, type QueryTools } from './query-record.ts';
-import { QueryWriter } from './query-writer.ts';
-import { QuestionRouter } from './question-router.ts';
+import type { QueryRecord, QueryTools } from './query-record.ts';
+import { RouteClassifier } from './route-classifier.ts';
+
+/** Most characters of a question that a model wrote: a multiple of the original's, plus a constant. */
+const MOST_GROWTH = 2;
+const SLACK = 40;
+
+/** Texts written by a model; none, with the reason, if it failed. */
+interface Written {
+  readonly texts: readonly string[];
+  readonly fallback?: string;
+}
 
 /**
  * Prepares questions: wording, parts, vectors, and hints for the search. It reads the question only, no store, memory or
- * service; a lint rule enforces that for its folder.
+ * service; a lint rule enforces that for its folder. A language model is used only after it has proved its ability on
+ * labelled questions.
  */
 export class PreRetrieval {
   readonly #config: PreRetrievalConfig;
   readonly #tools: QueryTools;
-  readonly #router: QuestionRouter;
-  readonly #writer: QueryWriter;
+  #classifier: RouteClassifier | undefined;
+  #ability: Promise<RoutingAbility> | undefined;
 
   constructor(config: PreRetrievalConfig, tools: QueryTools) {
     this.#config = config;
     this.#tools = tools;
-    this.#router = new QuestionRouter(config, tools);
-    this.#writer = new QueryWriter(tools.model, () => this.#router.ability());
   }
 
   /** Applies all configured actions in order; an invalid question ends them. */
@@ -39,15 +51,15 @@ export class PreRetrieval {
       case 'validate':
         return changed(record, validateQuestion(record.question, this.#config));
       case 'embedding':
-        return this.#embed(record, partsOf(record));
+        return this.#embed(record, namedParts(record));
       case 'multi_embed':
-        return this.#embed(record, { ...this.#aspects(record.question), ...partsOf(record) });
+        return this.#embed(record, { ...this.#aspects(record.question), ...namedParts(record) });
       case 'optimize':
         return this.#optimize(record);
       case 'decompose':
         return this.#decompose(record);
       case 'route':
-        return this.#router.route(record);
+        return this.#route(record);
     }
   }
 
@@ -64,33 +76,85 @@ export class PreRetrieval {
       case 'rewrite': {
         const byRule = rewriteQuestion(question);
         if (rewrite_strategy === 'rule') return changed(record, { question: byRule });
-        const { texts, fallback } = await this.#writer.rewrite(question);
-        const written = changed(record, { question: texts[0] ?? byRule });
-        return fallback === undefined ? written : fellBack(written, fallback);
+        const task = 'Rewrite the question in few plain words.';
+        const { texts, fallback } = await this.#write(question, task, 'Rewritten:', (line) => [line]);
+        return withFallback(changed(record, { question: texts[0] ?? byRule }), fallback);
       }
     }
   }
 
   async #decompose(record: QueryRecord): Promise<QueryRecord> {
-    const byRule = decomposeQuestion(record.question);
+    const { question } = record;
+    const byRule = decomposeQuestion(question);
     if (this.#config.decompose_strategy === 'rule') return withParts(record, byRule);
-    const { texts, fallback } = await this.#writer.decompose(record.question);
-    const written = withParts(record, texts.length === 0 ? byRule : texts);
-    return fallback === undefined ? written : fellBack(written, fallback);
+    const task = 'Split the question into simple questions, separated by |.';
+    const split = (line: string): string[] => line.split('|').slice(0, MOST_PARTS);
+    const { texts, fallback } = await this.#write(question, task, 'Simple questions:', split);
+    return withFallback(withParts(record, texts.length === 0 ? byRule : texts), fallback);
+  }
+
+  /** Adds hints to a record, judged by the original question. */
+  async #route(record: QueryRecord): Promise<QueryRecord> {
+    const question = record.original_question ?? record.question;
+    const { route_strategy, keyword_rules } = this.#config;
+    if (route_strategy === 'classifier') {
+      this.#classifier ??= new RouteClassifier(this.#tools.examples);
+      return this.#withStrategy(record, this.#classifier.classify(question).strategy);
+    }
+    if (route_strategy === 'llm') return this.#routeByModel(record, question);
+    const { strategies, params } = routeByKeyword(question, keyword_rules);
+    if (strategies.length === 0) return this.#withStrategy(record);
+    return { ...record, retrieval_hints: { strategies, route_strategy, params } };
+  }
+
+  async #routeByModel(record: QueryRecord, question: string): Promise<QueryRecord> {
+    const { model, probes } = this.#tools;
+    const byDefault = this.#withStrategy(record);
+    if (model === undefined) return withFallback(byDefault, 'there is no language model to route questions');
+    try {
+      const ability = await (this.#ability ??= assessRouting(model, probes));
+      if (!ability.able) return withFallback(byDefault, describeAbility(model.name, ability));
+      const labels = [...new Set(probes.map(({ strategy }) => strategy))];
+      return this.#withStrategy(record, await routeByModel(model, question, labels));
+    } catch (error) {
+      if (!(error instanceof BenchError) || error.code !== 'context-overflow') throw error;
+      return withFallback(byDefault, `${model.name} cannot route questions: ${error.message}`);
+    }
+  }
+
+  /** Adds a strategy as hint, with its parameters from the keyword rules, by whichever method it was chosen. */
+  #withStrategy(record: QueryRecord, strategy = this.#config.default_strategy): QueryRecord {
+    const { route_strategy, keyword_rules } = this.#config;
+    const params = keyword_rules.find((rule) => rule.strategy === strategy)?.params ?? {};
+    return { ...record, retrieval_hints: { strategies: [strategy], route_strategy, params } };
+  }
+
+  /** Asks the model for texts. They are discarded if one is empty, far longer than the question, or about something else. */
+  async #write(
+    question: string,
+    task: string,
+    lead: string,
+    read: (line: string) => readonly string[],
+  ): Promise<Written> {
+    const { model, probes } = this.#tools;
+    if (model === undefined) return { texts: [], fallback: 'there is no language model to write questions' };
+    const ability = await (this.#ability ??= assessRouting(model, probes));
+    if (!ability.able) return { texts: [], fallback: describeAbility(model.name, ability) };
+    const line = await model.writeLine(`${task}\nQuestion: ${question.replaceAll('\n', ' ')}\n${lead}`);
+    const texts = read(line)
+      .map((text) => text.trim())
+      .filter((text) => text !== '');
+    return texts.length > 0 && texts.every((text) => isFaithful(question, text))
+      ? { texts }
+      : { texts: [], fallback: `${model.name} wrote a different question` };
   }
 
   /** Rephrases the question in several ways, without duplicates. */
   #aspects(question: string): Readonly<Record<string, string>> {
     const keywords = extractKeywords(question, this.#config.max_keywords);
     const aspects = { keywords, rewritten: rewriteQuestion(question), expanded: expandQuestion(question) };
-    const seen = new Set([question]);
-    return Object.fromEntries(
-      Object.entries(aspects).filter(([, text]) => {
-        const isNew = !seen.has(text);
-        seen.add(text);
-        return isNew;
-      }),
-    );
+    const texts = [question, ...Object.values(aspects)];
+    return Object.fromEntries(Object.entries(aspects).filter(([, text], index) => texts.indexOf(text) === index + 1));
   }
 
   async #embed(record: QueryRecord, others: Readonly<Record<string, string>>): Promise<QueryRecord> {
@@ -100,12 +164,24 @@ export class PreRetrieval {
   }
 }
 
-function partsOf({ sub_questions = [] }: QueryRecord): Readonly<Record<string, string>> {
+/** True for a text of limited length that shares a keyword with the question. */
+function isFaithful(question: string, text: string): boolean {
+  if (text.length > MOST_GROWTH * question.length + SLACK) return false;
+  const wanted = keywordsOf(question);
+  const written = new Set(keywordsOf(text));
+  return wanted.length === 0 || wanted.some((word) => written.has(word));
+}
+
+function namedParts({ sub_questions = [] }: QueryRecord): Readonly<Record<string, string>> {
   return Object.fromEntries(sub_questions.map((part, index) => [`part ${index + 1}`, part]));
 }
 
 function withParts(record: QueryRecord, parts: readonly string[]): QueryRecord {
   return parts.length < 2 && parts[0] === record.question ? record : { ...record, sub_questions: parts };
+}
+
+function withFallback(record: QueryRecord, reason: string | undefined): QueryRecord {
+  return reason === undefined ? record : { ...record, fallbacks: [...(record.fallbacks ?? []), reason] };
 }
 
 /** Changes a record and keeps the original question. */
@@ -120,22 +196,20 @@ export interface QuestionLimits {
   readonly max_length: number;
 }
 
-/** Control characters, and unpaired surrogates. */
-const control = /[\p{Cc}\p{Cs}]+/gu;
-
 /** Removes control characters and redundant white space; `invalid` is the reason why a question is refused. */
 export function validateQuestion(
   question: string,
   { min_length: least, max_length: most }: QuestionLimits,
 ): { readonly question: string; readonly invalid?: string } {
-  const clean = question.normalize('NFC').replace(control, ' ').replace(/\s+/gu, ' ').trim();
+  // Control characters, and unpaired surrogates.
+  const clean = question
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
+    .replace(/\s+/gu, ' ')
+    .trim();
   const length = [...clean].length;
-  if (length < least) {
-    return {
-      question: clean,
-      invalid: length === 0 ? 'the question is empty' : `the question has ${length} characters, ${least} are needed`,
-    };
-  }
   if (length > most) return { question: clean, invalid: `the question has ${length} characters, ${most} are allowed` };
-  return { question: clean };
+  if (length >= least) return { question: clean };
+  const invalid = length === 0 ? 'the question is empty' : `the question has ${length} characters, ${least} are needed`;
+  return { question: clean, invalid };
 }

@@ -29,11 +29,6 @@ export interface QueryRecord {
   readonly fallbacks?: readonly string[];
 }
 
-/** Adds a fallback to a record. */
-export function fellBack(record: QueryRecord, reason: string): QueryRecord {
-  return { ...record, fallbacks: [...(record.fallbacks ?? []), reason] };
-}
-
 /** A question and the strategy that fits it. */
 export interface RouteExample {
   readonly question: string;
