@@ -7,7 +7,7 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig, SuiteName } from '../config/bench-config.ts';
 import { configOptions } from '../config/config-options.ts';
 import { runsNamed } from '../eval/analysis/stored-results.ts';
-import { mergeShards, type RunPart } from '../eval/run/queue/merge.ts';
+import { mergeShards, type ShardFile } from '../eval/run/queue/merge.ts';
 import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
 import { datasetsOf, planRun, unitsOf } from '../eval/run/queue/plan-run.ts';
 import { hashPlan, requireSameVersion, requireUnchanged } from '../eval/run/plan/same-plan.ts';
@@ -251,7 +251,7 @@ async function mergedQueue(run: string, config: BenchConfig): Promise<RunResults
 function mergedFiles(files: readonly string[], run: string, { db }: Pick<BenchConfig, 'db'>): RunResults[] {
   const sources: BenchDatabase[] = [];
   try {
-    const shards: RunPart[] = [];
+    const shards: ShardFile[] = [];
     for (const file of files) {
       const database = openStoredRuns(file, { readOnly: true });
       sources.push(database);

@@ -11,16 +11,18 @@ export interface UserToCopy {
   readonly userId: string;
   /** Place among the users of the plan. */
   readonly position: number;
+  /** Id of the part of the run that answered for the user. */
+  readonly part: string;
 }
 
 /** Copies all that a run holds of a user, in the order of writing: turns, sessions with memories and messages, audit entries. */
 export function copyUser(
   source: BenchDatabase,
   target: BenchDatabase,
-  { from, to, userId, position }: UserToCopy,
+  { from, to, userId, position, part }: UserToCopy,
 ): void {
   const rows = source.guard(() => readUserRows(source, { runId: from, userId }));
-  writeUserRows(target, { runId: to, userId, position, worker: from }, rows);
+  writeUserRows(target, { runId: to, userId, position, worker: part }, rows);
 }
 
 /** Copies the texts of a model's tokens. @param model its hash, or its name where it has none */

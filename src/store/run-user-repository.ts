@@ -124,16 +124,22 @@ export class RunUserRepository {
     return rows.length === 0 ? null : new Set(open.map(({ userId }) => userId));
   }
 
+  /** The worker or, in a merged run, the part that answered for each finished user. */
+  sources(): ReadonlyMap<string, string> {
+    const finished = this.#rows().filter(({ finishedAt }) => finishedAt !== null);
+    return new Map(finished.map(({ userId, worker }) => [userId, worker]));
+  }
+
   /** Users whose end was noted; none of a run that was begun before there were claims. */
   finished(): ReadonlySet<string> {
     return new Set(this.#rows().flatMap(({ userId, finishedAt }) => (finishedAt === null ? [] : [userId])));
   }
 
-  #rows(): { readonly userId: string; readonly position: number; readonly finishedAt: number | null }[] {
-    const { userId, position, finishedAt } = runUsers;
+  #rows() {
+    const { userId, position, worker, finishedAt } = runUsers;
     return this.#database.guard(() =>
       this.#database.query
-        .select({ userId, position, finishedAt })
+        .select({ userId, position, worker, finishedAt })
         .from(runUsers)
         .where(eq(runUsers.runId, this.#runId))
         .orderBy(asc(position))

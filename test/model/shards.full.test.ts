@@ -5,7 +5,7 @@ import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runSuites } from '../../src/eval/bench-run.ts';
-import { mergeShards, type RunPart } from '../../src/eval/run/queue/merge.ts';
+import { mergeShards, type ShardFile } from '../../src/eval/run/queue/merge.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';
@@ -34,7 +34,7 @@ async function bench(place: string, flags: Readonly<Record<string, string>> = {}
   return results!;
 }
 
-function shardAt(place: string): RunPart {
+function shardAt(place: string): ShardFile {
   const database = openDatabase({ path: folder.file(`${place}/dki-bench.sqlite`) });
   return { file: place, database, run: new RunRepository(database).findByName(NAME)! };
 }
@@ -76,12 +76,33 @@ describe('shards', () => {
     }
   });
 
-  it('are refused where one is missing, named twice, or no shard, and nothing is written', () => {
+  it('are refused where one is missing, or no shard, and nothing is written', () => {
     using target = openDatabase({ path: ':memory:' });
     expect(() => mergeShards(target, [shardAt('one')])).toThrow(/^missing: bob \(all 9 turns\), dan \(all 9 turns\)$/);
-    expect(() => mergeShards(target, [shardAt('one'), shardAt('one')])).toThrow('one and one both hold user ann');
     expect(() => mergeShards(target, [shardAt('whole')])).toThrow('whole: run "r" is no shard');
     expect(new RunRepository(target).names()).toEqual([]);
+  });
+
+  it('change nothing if they are named twice or merged again, in part or whole', () => {
+    using target = openDatabase({ path: ':memory:' });
+    const [one, two] = [shardAt('one'), shardAt('two')];
+    const results = mergeShards(target, [one, two, shardAt('one')]);
+    expect(results.run.notes).toContain('merged from 2 shards');
+    const [turns, runs] = [turnsIn(target), new RunRepository(target).list()];
+    expect(turns).toHaveLength(45);
+    for (const again of [[one, two], [two, one, two], [two]] as [ShardFile, ...ShardFile[]][]) {
+      expect(mergeShards(target, again)).toEqual(results);
+      expect([turnsIn(target), new RunRepository(target).list()]).toEqual([turns, runs]);
+    }
+  });
+
+  it('are not merged into a run of the same name that other shards made', async () => {
+    using target = openDatabase({ path: ':memory:' });
+    mergeShards(target, [shardAt('one'), shardAt('two')]);
+    await bench('third', { shard: '1/2' });
+    expect(() => mergeShards(target, [shardAt('third'), shardAt('two')])).toThrow("has a run 'r' already");
+    const both = () => mergeShards(target, [shardAt('one'), shardAt('third'), shardAt('two')]);
+    expect(both).toThrow('one and third both hold user ann');
   });
 
   it.each([

@@ -119,5 +119,10 @@ function runPart(
     ...(state.audit === undefined ? {} : { audit: state.audit }),
   };
   const finished = { name, status: 'finished', probes, finishedAt: at.getTime() } as const;
-  return { file: `worker ${worker.host} (process ${worker.pid})`, run: { ...run, ...finished }, database };
+  return {
+    file: `worker ${worker.host} (process ${worker.pid})`,
+    source: worker.id,
+    run: { ...run, ...finished },
+    database,
+  };
 }

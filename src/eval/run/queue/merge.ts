@@ -20,6 +20,8 @@ const NAMED_AT_MOST = 8;
 export interface RunPart {
   /** As the user named it. */
   readonly file: string;
+  /** Id that stays the same however often the part is merged: of the shard's run, or of the worker. */
+  readonly source: string;
   readonly run: RunRecord;
   readonly database: BenchDatabase;
 }
@@ -39,8 +41,8 @@ export interface MergeRules {
 }
 
 /**
- * Merges the parts of a run: the rows of every user, in the order of the plan, and the findings of all parts. A user stands in
- * exactly one part, so that merging the same parts gives the same run.
+ * Merges the parts of a run: the rows of every user, in the order of the plan, and the findings of all parts. Merging is idempotent by
+ * (part, user): parts that the target's run of that name was merged from change nothing, and its results are returned.
  * @throws BenchError `bad-option` for parts of different plans, and for users or turns that are missing or duplicated; nothing is
  * written then
  */
@@ -49,10 +51,12 @@ export function mergeParts(
   parts: Parts,
   { notes, toComplete, requireWhole, settings: ofWhole = {} }: MergeRules,
 ): RunResults {
+  const runs = new RunRepository(target);
+  const known = mergedBefore(target, parts);
+  if (known !== undefined) return runs.results(known.id)!;
   requireOnePlan(parts);
   const holders = userHolders(parts, toComplete);
   requireWhole();
-  const runs = new RunRepository(target);
   const { name, suite, seed, plan, environment, model, embedder, dataset, retriever } = parts[0].run;
   const { users: _, ...whole } = plan;
   const { shard: __, ...settings } = plan.settings;
@@ -64,7 +68,7 @@ export function mergeParts(
       copyTokenPieces(database, target, model.sha256 || model.name);
     }
     for (const [position, { userId, part }] of holders.entries()) {
-      copyUser(part.database, target, { from: part.run.id, to: run.id, userId, position });
+      copyUser(part.database, target, { from: part.run.id, to: run.id, userId, position, part: part.source });
     }
     const found = mergedProbes(
       parts.map((part) => part.run.probes!),
@@ -77,6 +81,18 @@ export function mergeParts(
     runs.update(run.id, { status: 'finished', finishedAt, results });
     return results;
   });
+}
+
+/** The finished run of the target that holds every user of these parts; undefined if there is none. */
+function mergedBefore(target: BenchDatabase, parts: Parts): RunRecord | undefined {
+  const run = new RunRepository(target).findByName(parts[0].run.name);
+  if (run?.status !== 'finished') return undefined;
+  const merged = new RunUserRepository(target, run.id).sources();
+  const isMerged = ({ database, run: { id }, source }: RunPart): boolean => {
+    const users = [...new RunUserRepository(database, id).finished()];
+    return users.length > 0 && users.every((userId) => merged.get(userId) === source);
+  };
+  return parts.every(isMerged) ? run : undefined;
 }
 
 function requireOnePlan([first, ...others]: Parts): void {
@@ -140,8 +156,16 @@ function machineKinds(holders: readonly Holder[]): readonly MachineKind[] {
   return kinds.map(({ machine, users, turns }) => ({ ...machine, users, turns }));
 }
 
-/** Merges the shards of a run. @throws BenchError as `mergeParts`, and for a run that is no shard or is unfinished */
-export function mergeShards(target: BenchDatabase, shards: Parts): RunResults {
+/** A shard of a run, from the file that holds it. */
+export type ShardFile = Omit<RunPart, 'source'>;
+
+/**
+ * Merges the shards of a run; a shard may be named more than once.
+ * @throws BenchError as `mergeParts`, and for a run that is no shard or is unfinished
+ */
+export function mergeShards(target: BenchDatabase, files: readonly [ShardFile, ...ShardFile[]]): RunResults {
+  const byRun = new Map(files.map((file) => [file.run.id, { ...file, source: file.run.id }]));
+  const shards = [...byRun.values()] as unknown as Parts;
   const indices = shards.map(shardIndex);
   const { of } = parseShard(shards[0].run.plan.settings.shard!);
   const lacking = Array.from({ length: of }, (_, index) => index + 1).filter((index) => !indices.includes(index));
@@ -155,13 +179,13 @@ export function mergeShards(target: BenchDatabase, shards: Parts): RunResults {
   });
 }
 
-function shardIndex({ file, run }: RunPart): number {
+function shardIndex({ file, run }: ShardFile): number {
   const { shard } = run.plan.settings;
   if (shard !== undefined && run.plan.users !== undefined) return parseShard(shard).index;
   throw new BenchError('bad-option', `${file}: run "${run.name}" is no shard`, 'shards are made by bench --shard i/n');
 }
 
-function requireFinished(shard: RunPart): void {
+function requireFinished(shard: ShardFile): void {
   const { file, run } = shard;
   if (run.status === 'finished' && run.probes !== null) return;
   const message = `${file}: shard ${shardIndex(shard)} has not made its last checks`;
