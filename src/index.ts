@@ -96,7 +96,7 @@ export type { OpenEngine, SystemParts } from './systems/system-parts.ts';
 export { readDataset } from './data/reader.ts';
 export type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './data/dataset.ts';
 export type { BenchHooks, Progress } from './eval/run/progress.ts';
-export type { MetricDefinition } from './eval/analysis/metrics/metric-definition.ts';
+export type { MetricDefinition } from './eval/analysis/metrics/metrics.ts';
 export { registerMetric } from './eval/analysis/metrics/registered-metrics.ts';
 export { resultsOfRuns } from './eval/analysis/stored-results.ts';
 

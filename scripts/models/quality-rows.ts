@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clopperPearson } from '../../src/eval/analysis/statistics/clopper-pearson.ts';
+import { clopperPearson } from '../../src/eval/analysis/statistics/intervals.ts';
 
 /** A share of questions with its Clopper–Pearson interval. */
 export interface QualityRow {

@@ -1,12 +1,12 @@
 import { cumulativeStdNormalProbability, probit } from 'simple-statistics';
 import type { SeededRandom } from '../../src/base/seeded-random.ts';
-import { clopperPearson } from '../../src/eval/analysis/statistics/clopper-pearson.ts';
+import { clopperPearson } from '../../src/eval/analysis/statistics/intervals.ts';
 import { clusteredMean } from '../../src/eval/analysis/statistics/clustered-mean.ts';
-import { type Interval, TAIL } from '../../src/eval/analysis/statistics/interval.ts';
-import { meanInterval } from '../../src/eval/analysis/statistics/mean-interval.ts';
+import { type Interval, TAIL } from '../../src/eval/analysis/statistics/intervals.ts';
+import { meanInterval } from '../../src/eval/analysis/statistics/intervals.ts';
 import type { UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
-import { shareInterval } from '../../src/eval/analysis/statistics/share-interval.ts';
-import { studentQuantile } from '../../src/eval/analysis/statistics/student-t.ts';
+import { shareInterval } from '../../src/eval/analysis/statistics/intervals.ts';
+import { studentQuantile } from '../../src/eval/analysis/statistics/distributions.ts';
 import type { Kind } from './samples.ts';
 
 const DRAWS = 499;

@@ -44,8 +44,8 @@ export function itemsOfUser({ items }: Pick<Design, 'items'>, random: SeededRand
 }
 
 function totalsOf({ users, items }: Design, random: SeededRandom, ofUser: () => () => number): UnitTotals {
-  const sums = new Float64Array(users);
-  const counts = new Float64Array(users);
+  const sums = new Array<number>(users).fill(0);
+  const counts = new Array<number>(users).fill(0);
   let squares = 0;
   for (let user = 0; user < users; user++) {
     const count = itemsOfUser({ items }, random);

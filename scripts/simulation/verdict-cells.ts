@@ -3,7 +3,7 @@ import { clusteredMean } from '../../src/eval/analysis/statistics/clustered-mean
 import { pairedDesignEffect } from '../../src/eval/analysis/statistics/design-effect.ts';
 import type { UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
 import { shareDifference } from '../../src/eval/analysis/statistics/paired-difference.ts';
-import type { PairedTotals } from '../../src/eval/analysis/statistics/paired-totals.ts';
+import type { PairedTotals } from '../../src/eval/analysis/statistics/paired-difference.ts';
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
 import { judgeFamily } from '../../src/eval/analysis/statistics/verdict.ts';
 import { plainT } from './candidates.ts';
@@ -45,8 +45,8 @@ export const verdictCells: readonly VerdictCell[] = [10, 20, 30, 60].flatMap((us
 );
 
 interface Totals {
-  readonly sums: Float64Array;
-  readonly counts: Float64Array;
+  readonly sums: number[];
+  readonly counts: number[];
   squares: number;
 }
 
@@ -57,8 +57,8 @@ interface SimulatedRun {
 }
 
 function simulatedRun({ users, correlation, loss, repaired }: VerdictCell, random: SeededRandom): SimulatedRun {
-  const counts = new Float64Array(users);
-  const empty = (): Totals => ({ sums: new Float64Array(users), counts, squares: 0 });
+  const counts = new Array<number>(users).fill(0);
+  const empty = (): Totals => ({ sums: new Array<number>(users).fill(0), counts, squares: 0 });
   const values = Array.from({ length: ARMS + 1 }, empty);
   const arms = Array.from({ length: ARMS }, () => ({ differences: empty(), gained: 0, lost: 0 }));
   const spoiled = (loss + (1 - RIGHT) * repaired) / RIGHT;

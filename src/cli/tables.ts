@@ -5,7 +5,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { hasEnded, resultsOf, resultsOfRuns, runsNamed } from '../eval/analysis/stored-results.ts';
-import { isUnfinished, resultsSoFar } from '../eval/analysis/unfinished-run.ts';
+import { isUnfinished, unfinishedResults } from '../eval/analysis/unfinished-run.ts';
 import { tableAsJson } from '../render/json.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { lackOfProof, progressText } from '../report/proof.ts';
@@ -105,7 +105,7 @@ function availableResults(database: BenchDatabase, runs: readonly RunRecord[]): 
       throw new BenchError('not-found', `run "${run.name}" has no turn yet`, continueHint(run.name));
     }
     const underWay = new RunUserRepository(database, run.id).underWay();
-    const { progress, results } = resultsSoFar(run, turns.listForResults(run.id), underWay);
+    const { progress, results } = unfinishedResults(run, turns.listForResults(run.id), underWay);
     if (results === null) process.stderr.write(`${run.name}: ${progressText(progress)}: nothing to show yet\n`);
     return results ?? [];
   });

@@ -1,4 +1,4 @@
-import { prefixCacheOf } from '../eval/analysis/summary/compared-arms.ts';
+import { prefixCacheArm as findPrefixCache } from '../eval/analysis/summary/compared-arms.ts';
 import type { ArmResults, Comparison, RunResults } from '../store/records/results.ts';
 import { formatInterval } from '../render/table.ts';
 
@@ -14,7 +14,7 @@ export function primaryArm(arms: readonly ArmResults[]): ArmResults | undefined 
 
 /** The text arm with prefix caching; undefined if it did not run. */
 export function prefixCacheArm(arms: readonly ArmResults[]): ArmResults | undefined {
-  const traits = prefixCacheOf(arms.map((arm) => arm.traits));
+  const traits = findPrefixCache(arms.map((arm) => arm.traits));
   return arms.find((arm) => arm.traits === traits);
 }
 

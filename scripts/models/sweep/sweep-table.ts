@@ -1,10 +1,5 @@
 import { estimateMean, estimateShare } from '../../../src/eval/analysis/statistics/estimate.ts';
-import {
-  differences,
-  type Observations,
-  observationsOf,
-  pairedObservationsOf,
-} from '../../../src/eval/analysis/statistics/observations.ts';
+import { differences, type Observation } from '../../../src/eval/analysis/statistics/observations.ts';
 import type { Estimate } from '../../../src/store/records/results.ts';
 import type { AskedTurn } from './asked-turns.ts';
 
@@ -17,20 +12,18 @@ function inWords(estimate: Estimate | null, signed: boolean): string {
   return `${sign}${points(mean)} [${points(low)}, ${points(high)}]`;
 }
 
-function observations(turns: readonly AskedTurn[]): Observations {
-  return observationsOf(turns.map(({ userId, contains }) => ({ userId, value: contains })));
+function observations(turns: readonly AskedTurn[]): Observation[] {
+  return turns.map(({ userId, contains }) => ({ userId, value: contains }));
 }
 
 /** Differences to the baseline on the same items. */
-function against(turns: readonly AskedTurn[], baseline: readonly AskedTurn[]): Observations {
+function against(turns: readonly AskedTurn[], baseline: readonly AskedTurn[]): Observation[] {
   const of = new Map(baseline.map(({ itemId, contains }) => [itemId, contains]));
   return differences(
-    pairedObservationsOf(
-      turns.flatMap(({ itemId, userId, contains: a }) => {
+    turns.flatMap(({ itemId, userId, contains: a }) => {
         const b = of.get(itemId);
         return b === undefined ? [] : [{ userId, a, b }];
       }),
-    ),
   );
 }
 

@@ -6,7 +6,7 @@ import { runResults, type RunResults } from '../../store/records/results.ts';
 import type { AnsweredTurn } from '../../store/records/turn-record.ts';
 import { analyse } from './analyse.ts';
 import type { EndedRun } from './summary/describe-run.ts';
-import type { TurnsOfRun } from './turns-of-run.ts';
+import type { TurnsOfRun } from './arm-turns.ts';
 
 const arms = [
   handmadeTraits('rag'),

@@ -1,17 +1,27 @@
+/**
+ * Analysis turns the stored turns of a run into its results; it is made of pure functions. `metrics/` scores one answer,
+ * `statistics/` holds estimates, intervals and tests, `summary/` applies them to the arms of a run, `checks/` verifies the
+ * run itself, one file a check, and `compare/` compares two runs. A new metric is added in `metrics/metrics.ts`.
+ */
 import type { SuiteName } from '../../config/bench-config.ts';
 import type { LeakMatrix, Measured, RunResults } from '../../store/records/results.ts';
 import type { IsolationProbe, RunProbes } from '../../store/records/run-probes.ts';
 import { schemaVersion } from '../../store/records/schema-version.ts';
-import { decideChecks } from './checks/decide-checks.ts';
-import { plannedSample } from './checks/sample.ts';
+import { type TurnsOfRun, turnsOfArm } from './arm-turns.ts';
+import { checksOfRun } from './checks/decide-checks.ts';
 import { metricsOfRun } from './metrics/run-metrics.ts';
-import { clopperPearson } from './statistics/clopper-pearson.ts';
-import { armResults } from './summary/arm-results.ts';
+import { resultWithoutTexts, withholdsTexts } from './redact.ts';
+import { clopperPearson } from './statistics/intervals.ts';
+import { armResults, retrievalKinds } from './summary/arm-results.ts';
 import { breakEvens } from './summary/break-even.ts';
 import { compareWithBaseline } from './summary/comparisons.ts';
 import { conditionResults } from './summary/condition-results.ts';
-import { designEffectsOf } from './summary/design-effects.ts';
 import { describeRun, type EndedRun } from './summary/describe-run.ts';
+import { designEffects } from './summary/design-effects.ts';
+import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
+import { machineDifferences } from './summary/machine-differences.ts';
+import { hasControls } from './summary/methods/method-of-arm.ts';
+import { methodResults } from './summary/methods/method-results.ts';
 import {
   answerPrefixNotes,
   boundNotes,
@@ -21,44 +31,33 @@ import {
   promptNotes,
   retrievalNotes,
 } from './summary/notes.ts';
-import { machineDifferences } from './summary/machine-differences.ts';
-import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
-import { haveControls } from './summary/methods/method-of-arm.ts';
-import { methodResults } from './summary/methods/method-results.ts';
-import { regimeOf } from './summary/regime.ts';
-import { retrievalKinds } from './summary/retrieval-kinds.ts';
-import { resultWithoutTexts } from './texts/turn-without-texts.ts';
-import { storesTexts, withholdsTexts } from './texts/withheld-texts.ts';
-import { type TurnsOfRun, turnsOfArm } from './turns-of-run.ts';
+import { cacheRegime } from './summary/regime.ts';
 import { unknownQuality, withoutQuality } from './unknown-quality.ts';
 
-/** The suite whose arms are methods at a budget; other runs may have some. */
+/** The suite whose arms are methods at a budget; runs of other suites may have some. */
 const METHODS_SUITE: SuiteName = 'methods';
 
-/** Computes the results of a run from its record and its turns, and from nothing else. */
+/** Computes the results of a run from its record and its turns. */
 export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunResults {
   const { seed, probes, plan } = run;
   const { arms } = plan;
   const names = arms.map((arm) => arm.name);
-  const metrics = metricsOfRun({
-    dataset: run.dataset,
-    ...(plan.metrics === undefined ? {} : { metrics: plan.metrics }),
-  });
-  const regime = regimeOf(answered, arms);
-  const baselineName = arms.find(({ comparison }) => comparison === 'baseline')?.name;
+  const metrics = metricsOfRun({ dataset: run.dataset, metrics: plan.metrics ?? [] });
   const judged = unknownQuality(run.model) === null;
   const shown = judged ? answered : answered.map(withoutQuality);
-  // Reasons and messages may quote what was asked.
-  const quoted = withholdsTexts(run)
+  // Reasons and messages may quote the question.
+  const redacted = withholdsTexts(run)
     ? {
         answered: answered.map((turn) => resultWithoutTexts(turn)),
         failed: failed.map((turn) => resultWithoutTexts(turn)),
       }
     : { answered, failed };
-  const baseline = turnsOfArm(shown, baselineName);
-  const effects = designEffectsOf(shown, arms, metrics);
+  const regime = cacheRegime(answered, arms);
+  const effects = designEffects(shown, arms, metrics);
   const kinds = retrievalKinds(answered, arms);
-  const byJudge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
+  const baseline = turnsOfArm(shown, arms.find(({ comparison }) => comparison === 'baseline')?.name);
+  const shared = { baseline, metrics, regime, effects, kinds, judged };
+  const judge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
   return {
     schemaVersion,
     run: describeRun(
@@ -66,57 +65,43 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
       [
         ...evidenceNotes(run.dataset, arms),
         ...metricNotes(shown, metrics),
-        ...retrievalNotes(quoted.answered, probes.retriever ?? {}),
+        ...retrievalNotes(redacted.answered, probes.retriever ?? {}),
         ...promptNotes(answered, names),
         ...answerPrefixNotes(answered, arms, plan.settings),
         ...exactnessNotes(probes.parity, arms),
         ...boundNotes(answered, arms),
-        ...(byJudge === undefined ? [] : judgeNotes(byJudge)),
+        ...(judge === undefined ? [] : judgeNotes(judge)),
       ],
-      machineDifferences(shown, { machines: probes.machines ?? [], arms, primary: metrics.primary, seed }),
+      machineDifferences(shown, probes.machines ?? [], { arms, primary: metrics.primary, seed }),
     ),
-    arms: arms.map((arm) =>
-      armResults(arm, turnsOfArm(shown, arm.name), failed.filter((turn) => turn.arm === arm.name).length, {
-        baseline,
-        metrics,
-        regime,
-        effects,
-        kinds,
-        judged,
-      }),
-    ),
-    conditions: conditionResults(shown, failed, names, metrics, effects),
+    arms: arms.map((arm) => {
+      const errors = failed.filter((turn) => turn.arm === arm.name).length;
+      return armResults(arm, turnsOfArm(shown, arm.name), errors, shared);
+    }),
+    conditions: conditionResults({ answered: shown, failed }, names, metrics, effects),
     breakEven: breakEvens(answered, arms),
-    measured: measuredOf(probes, judged),
-    ...(run.suite === METHODS_SUITE || haveControls(arms)
+    measured: withLeaks(probes, judged),
+    ...(run.suite === METHODS_SUITE || hasControls(arms)
       ? { methods: methodResults(shown, arms, { primary: metrics.primary, effects, regime, seed }) }
       : {}),
-    ...(byJudge === undefined ? {} : { judge: byJudge }),
+    ...(judge === undefined ? {} : { judge }),
     comparisons: compareWithBaseline(shown, arms, {
-      ...{ metrics, regime, seed },
+      metrics,
+      regime,
+      seed,
       margin: plan.settings.margin,
       bitwise: probes.parity.bitwiseEqual,
     }),
-    checks: decideChecks({
-      arms,
-      answered,
-      failed: quoted.failed,
-      probes,
-      metrics,
-      seed,
-      plan: plannedSample(run),
-      textsStored: storesTexts(run),
-      randomWeights: !judged,
-    }),
+    checks: checksOfRun(run, { answered, failed: redacted.failed }, metrics),
   };
 }
 
-/** The measurements of the suite, and the leak matrices of the isolation probe where its answers say anything. */
-function measuredOf({ measured, isolation }: RunProbes, judged: boolean): Measured | null {
+/** The measurements of the suite, with leak matrices of the isolation probe unless the weights are random. */
+function withLeaks({ measured, isolation }: RunProbes, judged: boolean): Measured | null {
   return isolation === null || !judged ? measured : { ...measured, leaks: leakMatrices(isolation) };
 }
 
-/** Secrets that came out, by arm; askers and owners are the same people in the same order. */
+/** Leaked secrets by arm; rows are the users who ask, columns the owners, in the same order. */
 function leakMatrices({ arms }: IsolationProbe): LeakMatrix[] {
   return arms.map(({ arm, said, strangers }) => ({
     arm,

@@ -11,8 +11,8 @@ import { readStoredTurns } from './stored-turns.ts';
 import type { EndedRun } from './summary/describe-run.ts';
 
 /**
- * Finds a run by name, or all runs `NAME/SUITE` that were made together under a name; the latest without a name.
- * @throws BenchError `not-found` where there is no such run; `database` for a run of another version
+ * Finds a run by name, or all runs `NAME/SUITE` of one name; the latest without a name.
+ * @throws BenchError `not-found` if there is no such run; `database` for a run of another version
  */
 export function runsNamed(database: BenchDatabase, name?: string): RunRecord[] {
   const runs = new RunRepository(database);
@@ -33,7 +33,7 @@ export function runsNamed(database: BenchDatabase, name?: string): RunRecord[] {
 
 /**
  * Computes the results of runs, found as by `runsNamed`, from their stored turns.
- * @throws BenchError as `runsNamed`, and `not-found` where a run was ended before its last turn
+ * @throws BenchError as `runsNamed`, and `not-found` for a run that is not finished
  */
 export function resultsOfRuns(database: BenchDatabase, name?: string): RunResults[] {
   return runsNamed(database, name).map((run) => {
@@ -46,17 +46,17 @@ export function resultsOfRuns(database: BenchDatabase, name?: string): RunResult
   });
 }
 
-/** A run whose turns are all there, and whose results are final. */
+/** A run whose turns are complete, so that its results are final. */
 export function hasEnded(run: RunRecord): run is EndedRun {
   return run.status === 'finished' && run.probes !== null;
 }
 
-/** Computes the results of a run from the turns that the database holds of it. */
+/** Computes the results of a run from its stored turns. */
 export function resultsOf(database: BenchDatabase, run: EndedRun): RunResults {
   return analyse(run, readStoredTurns(database, run.id));
 }
 
-/** Compares two stored runs item by item: `a` is judged against `b`. @throws BenchError as `compareRuns` */
+/** Compares two stored runs item by item: `a` against `b`. @throws BenchError as `compareRuns` */
 export function compareStoredRuns(
   database: BenchDatabase,
   runs: { readonly a: RunRecord; readonly b: RunRecord },

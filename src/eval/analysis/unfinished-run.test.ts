@@ -3,7 +3,7 @@ import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { isUnfinished, type ResultsSoFar, resultsSoFar, type UnfinishedRun } from './unfinished-run.ts';
+import { isUnfinished, type UnfinishedResults, unfinishedResults, type UnfinishedRun } from './unfinished-run.ts';
 
 const arms = ['rag', 'dki'];
 const users = ['ann', 'bob', 'eve'];
@@ -20,13 +20,13 @@ function soFar(
   turns: readonly HandmadeTurn[],
   settings = {},
   underWay: ReadonlySet<string> | null = null,
-): ResultsSoFar {
+): UnfinishedResults {
   using database = openDatabase({ path: ':memory:' });
   const stored = storeRun(database, { name: 'r', turns, status: 'running', settings });
   const dataset: RunRecord['dataset'] = { ...stored.dataset, items: users.length * ITEMS, users: users.length };
   const run = { ...stored, dataset };
   expect(isUnfinished(run)).toBe(true);
-  return resultsSoFar(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id), underWay);
+  return unfinishedResults(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id), underWay);
 }
 
 test('only users whose turns are all there count', () => {
@@ -66,7 +66,7 @@ test('turns that an arm is not asked, for want of evidence, are not waited for',
     plan: { ...stored.plan, arms: [rag!, { ...oracle!, retrieves: 'evidence' as const }] },
     dataset: { ...stored.dataset, items: users.length * ITEMS, users: users.length, withoutEvidence: 1 },
   };
-  const { progress } = resultsSoFar(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id), null);
+  const { progress } = unfinishedResults(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id), null);
   expect(progress).toEqual({ users: 3, ofUsers: 3, turns: 11, ofTurns: 11 });
 });
 

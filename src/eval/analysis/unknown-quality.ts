@@ -1,14 +1,13 @@
-import { fieldsOf } from '../../base/fields-of.ts';
 import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { Observed } from '../../store/records/observed.ts';
 import type { Scores } from '../../store/records/scores.ts';
 
-/** The reason why no number may be given for the quality of a model's answers; null where one may. */
+/** The reason why a model's answers have no quality to measure; null if they have. */
 export function unknownQuality(model: { readonly name: string }): string | null {
   return model.name.startsWith(randomModelPrefix) ? 'random weights' : null;
 }
 
-/** A turn as far as its answer is judged. */
+/** The parts of a turn that judge its answer. */
 interface JudgedTurn {
   readonly scores: Scores;
   readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & {
@@ -16,13 +15,13 @@ interface JudgedTurn {
   };
 }
 
-/** A turn without all that judges its answer; what it retrieved, kept and cost stays. */
+/** Clears everything that judges the answer of a turn; what it retrieved, kept and cost stays. */
 export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
   const { scores, observed } = turn;
   return {
-    ...fieldsOf(turn),
+    ...turn,
     scores: {
-      ...fieldsOf(scores),
+      ...scores,
       exactMatch: null,
       contains: null,
       tokenF1: null,
@@ -40,7 +39,7 @@ export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
       passedStages: scores.passedStages.filter((stage) => stage !== 'answered'),
     },
     observed: {
-      ...fieldsOf(observed),
+      ...observed,
       goldLogProbability: null,
       goldTokens: [],
       freeLogProbability: null,

@@ -6,7 +6,7 @@ import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { metricsOfRun, successMetric } from '../analysis/metrics/run-metrics.ts';
-import { storesTexts } from '../analysis/texts/withheld-texts.ts';
+import { storesTexts } from '../analysis/redact.ts';
 import { openRunRetriever, systemParts } from './bench-parts.ts';
 import { controlUsers } from './workers/negative-control.ts';
 import { TokenPieces } from './observe/token-pieces.ts';

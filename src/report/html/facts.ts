@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { placeOfCompute } from '../../eval/analysis/place-of-compute.ts';
+import { deviceName } from '../../eval/analysis/device-name.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { DatasetPart, RunResults } from '../../store/records/results.ts';
 import { modelSize } from '../verdict.ts';
@@ -78,7 +78,7 @@ export function environmentFacts(runs: readonly RunResults[]): Fact[] {
     data: (run) => (run.dataset.parts ?? [run.dataset]).map(dataset).join('; '),
     tokenisation: ({ tokenisation }) =>
       `${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`,
-    'computed by': ({ environment }) => placeOfCompute(environment),
+    'computed by': ({ environment }) => deviceName(environment),
   };
   return [
     ...Object.entries(readers).map(([label, read]) => fact(label, runs, ({ run }) => read(run))),

@@ -5,10 +5,9 @@ import {
   ItemPairRepository,
   type ItemPairScores,
 } from '../../store/item-pair-repository.ts';
-import type { Interval } from '../../eval/analysis/statistics/interval.ts';
-import { meanOf, pairedObservationsOf } from '../../eval/analysis/statistics/observations.ts';
-import { shareGain } from '../../eval/analysis/summary/paired-quality.ts';
-import { tally } from '../../eval/analysis/summary/tally.ts';
+import type { Interval } from '../../eval/analysis/statistics/intervals.ts';
+import { mean } from '../../eval/analysis/statistics/observations.ts';
+import { shareGain, tally } from '../../eval/analysis/summary/paired-quality.ts';
 
 /** Counts of items by outcome of the comparison. */
 export interface PairCounts {
@@ -56,16 +55,14 @@ function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: numbe
 }
 
 function successDifference(pairs: readonly ItemPairScores[]): SuccessDifference | null {
-  const scored = pairedObservationsOf(
-    pairs.flatMap(({ userId, successA: a, successB: b }) => (a === null || b === null ? [] : { userId, a, b })),
-  );
-  if (scored.a.length === 0) return null;
+  const scored = pairs.flatMap(({ userId, successA: a, successB: b }) => (a === null || b === null ? [] : { userId, a, b }));
+  if (scored.length === 0) return null;
   const { n, users } = tally(scored, 'higher');
   const { delta, low, high } = shareGain(scored);
   const isSame = pairs.every(({ single, sameAnswer, sameGold }) => single + sameAnswer + sameGold === 3);
   return {
-    meanA: meanOf(scored.a),
-    meanB: meanOf(scored.b),
+    meanA: mean(scored.map(({ a }) => a)),
+    meanB: mean(scored.map(({ b }) => b)),
     delta,
     interval: isSame ? null : { low, high },
     n,

@@ -7,7 +7,7 @@ import { type StoredTurn, TurnRepository } from '../../store/turn-repository.ts'
 import { metricsOfRun, type RunMetrics } from '../../eval/analysis/metrics/run-metrics.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
-import { turnWithoutTexts } from '../../eval/analysis/texts/turn-without-texts.ts';
+import { turnWithoutTexts } from '../../eval/analysis/redact.ts';
 import { runNamed, unknownName } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import type { AttributionRecord } from '../../store/records/attribution-record.ts';

@@ -2,9 +2,9 @@ import type { BenchDatabase } from '../../store/database.ts';
 import { type FaultyTurn, RunGrowthRepository } from '../../store/run-growth-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
-import { plannedTurns } from '../../eval/analysis/unfinished-run.ts';
+import { turnsOfPlan } from '../../eval/analysis/unfinished-run.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
-import { type ArmSoFar, UsersSoFar } from '../../eval/analysis/users-so-far.ts';
+import { type PartialArm, PartialResults } from '../../eval/analysis/partial-results.ts';
 import type { MetricDeclaration } from '../../store/records/metric-declaration.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { runNamed } from '../find-run.ts';
@@ -44,7 +44,7 @@ export interface RunState extends Pick<RunRecord, 'name' | 'suite' | 'status' | 
   /** The reason why answers are not judged; null if they are. */
   readonly unknownQuality: string | null;
   /** Over the users whose turns are all stored. */
-  readonly arms: readonly ArmSoFar[];
+  readonly arms: readonly PartialArm[];
   readonly faults: FaultsSoFar;
 }
 
@@ -54,7 +54,7 @@ export class RunObserver {
   readonly #name: string;
   readonly #hidden: HiddenTexts;
   #runId = '';
-  #users: UsersSoFar | undefined;
+  #users: PartialResults | undefined;
   #added = new Set<string>();
 
   /** @param hidden by default the rule of reports */
@@ -80,7 +80,7 @@ export class RunObserver {
       startedAt,
       begun: run.probes !== null,
       turns,
-      ofTurns: plannedTurns(run),
+      ofTurns: turnsOfPlan(run),
       users: finished.size,
       ofUsers: dataset.users,
       turnsPerSecond: turnRate(times, now),
@@ -102,12 +102,12 @@ export class RunObserver {
     primary: MetricDeclaration,
     growth: RunGrowthRepository,
     finished: ReadonlySet<string>,
-  ): UsersSoFar {
+  ): PartialResults {
     // A resumed run deletes the turns of unfinished users and runs them again.
     const isOther = run.id !== this.#runId || [...this.#added].some((userId) => !finished.has(userId));
     if (this.#users === undefined || isOther) {
       this.#runId = run.id;
-      this.#users = new UsersSoFar(run.plan.arms, primary);
+      this.#users = new PartialResults(run.plan.arms, primary);
       this.#added = new Set();
     }
     for (const userId of finished) {

@@ -1,96 +1,60 @@
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { onceFor } from '../../../base/once-for.ts';
 import { spacedForm } from '../../../data/normalise.ts';
 import type { Estimate } from '../../../store/records/results.ts';
 import type { ItemRecord } from '../../../store/records/turn-record.ts';
 import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { Turns } from '../arm-turns.ts';
 import type { TextMetric } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
-import { readerOf } from '../statistics/column.ts';
-import { perItem } from '../statistics/per-item.ts';
-import { turnField } from '../turn-field.ts';
+import { perItem } from '../statistics/observations.ts';
 
 /** Golds of other items that an answer is tried on, at most. */
 const MOST_PARTNERS = 10;
 
-const SCOPES = ['relation', 'category', 'data'] as const;
-type Scope = (typeof SCOPES)[number];
+/** What an item has in common with the items whose golds it is tried on; null where it names no relation. */
+const SCOPES = {
+  relation: ({ language, relation }: ItemRecord) => (relation === null ? null : `${language} ${relation}`),
+  category: ({ language, category }: ItemRecord) => `${language} ${category}`,
+  data: ({ language }: ItemRecord) => language,
+};
+
+type Scope = keyof typeof SCOPES;
 
 /** How often an arm's answers hold the golds of other items. */
 export interface Chance {
-  /** Null where no item has another whose gold differs. */
+  /** Null if no item has another one whose gold differs. */
   readonly estimate: Estimate | null;
-  /** Items by what their partners have in common with them. */
+  /** Items by the scope of their partners. */
   readonly scopes: Readonly<Record<Scope, number>>;
 }
 
-/** The answers that an item takes for right. */
+/** The answers that count as right for an item. */
 interface Golds {
   readonly itemId: string;
   readonly texts: readonly string[];
-  /** Their spaced forms, empty ones left out. */
+  /** Their normal forms, without empty ones. */
   readonly forms: readonly string[];
 }
 
-function goldsOf(itemId: string, { gold, acceptedAnswers, language }: ItemRecord): Golds {
+function goldsOfItem(itemId: string, { gold, acceptedAnswers, language }: ItemRecord): Golds {
   const texts = gold === null ? [] : [gold, ...acceptedAnswers];
   return { itemId, texts, forms: texts.map((text) => spacedForm(text, language)).filter((form) => form.trim() !== '') };
 }
 
-/** A key of the items that an item can change golds with; null where it does not say what it asks for. */
-const keyOf: Readonly<Record<Scope, (item: ItemRecord) => string | null>> = {
-  relation: ({ language, relation }) => (relation === null ? null : `${language} ${relation}`),
-  category: ({ language, category }) => `${language} ${category}`,
-  data: ({ language }) => language,
-};
-
-/** An item, and what it lends to others. */
-interface Lender {
-  readonly item: ItemRecord;
-  readonly golds: Golds;
-}
-
-const ITEM_ID = turnField(null, 'itemId');
-const ITEM = turnField(null, 'item');
-
-/** The items of some turns, each once. */
-function itemsOf(turns: readonly AnsweredResult[]): ReadonlyMap<string, ItemRecord> {
+/** The items of turns by id, in the order of their first turns. */
+function itemsOfTurns(turns: Turns): Map<string, ItemRecord> {
   const items = new Map<string, ItemRecord>();
-  const [itemId, item] = [readerOf(turns, ITEM_ID), readerOf(turns, ITEM)];
-  for (let place = 0; place < turns.length; place++) {
-    if (!items.has(itemId(place))) items.set(itemId(place), item(place));
-  }
+  for (const { itemId, item } of turns) if (!items.has(itemId)) items.set(itemId, item);
   return items;
 }
 
-/** The items of the turns that have a gold, and their golds by scope; controls of one run are tried on the same. */
-const lendersOf = onceFor((turns: readonly AnsweredResult[]) => {
-  const lenders = new Map(
-    [...itemsOf(turns)]
-      .filter(([, item]) => item.gold !== null)
-      .map(([itemId, item]) => [itemId, { item, golds: goldsOf(itemId, item) }]),
-  );
-  return { lenders, pools: SCOPES.map((scope) => ({ scope, byKey: poolsOf([...lenders.values()], scope) })) };
-});
-
-/** The golds of items, by the key of a scope. */
-function poolsOf(lenders: readonly Lender[], scope: Scope): ReadonlyMap<string, readonly Golds[]> {
-  const keyed = lenders.flatMap(({ item, golds }) => {
-    const key = keyOf[scope](item);
-    return key === null ? [] : [{ key, golds }];
-  });
-  return new Map(
-    [...Map.groupBy(keyed, ({ key }) => key)].map(([key, group]) => [key, group.map(({ golds }) => golds)]),
-  );
-}
-
-/** Neither of two items has a gold that holds one of the other. */
+/** True if neither of two items has a gold that holds one of the other. */
 function areApart(a: Golds, b: Golds): boolean {
   return !a.forms.some((one) => b.forms.some((other) => one.includes(other) || other.includes(one)));
 }
 
-/** Golds of other items that hold none of an item's own, as many as it is tried on or as there are. */
-function partnersOf(own: Golds, pool: readonly Golds[], random: SeededRandom): Golds[] {
+/** Golds of other items that hold none of an item's own, in random order, at most as many as it is tried on. */
+function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom): Golds[] {
   const partners: Golds[] = [];
   for (const other of random.inRandomOrder(pool)) {
     if (other.itemId !== own.itemId && areApart(own, other)) partners.push(other);
@@ -99,45 +63,56 @@ function partnersOf(own: Golds, pool: readonly Golds[], random: SeededRandom): G
   return partners;
 }
 
-/**
- * The chance rate of an arm: each of its answers scored against golds of other items of the same relation and language, of
- * the same category where there are none, else of any other; ten of them, drawn by seed. A rate of answers over users.
- * @param turns of one arm, to be scored @param all turns whose items lend their golds
- */
-export function chanceOf(
-  turns: readonly AnsweredResult[],
-  all: readonly AnsweredResult[],
-  score: TextMetric,
-  seed: number,
-): Chance {
-  const { lenders, pools } = lendersOf(all);
-  const scopes: Record<Scope, number> = { relation: 0, category: 0, data: 0 };
-  const partners = new Map<string, readonly Golds[]>();
-  const random = new SeededRandom(seed);
-  for (const [itemId, item] of itemsOf(turns)) {
-    const own = lenders.get(itemId)?.golds ?? goldsOf(itemId, item);
-    for (const { scope, byKey } of pools) {
-      const others = partnersOf(own, byKey.get(keyOf[scope](item) ?? '') ?? [], random);
-      if (others.length === 0) continue;
-      partners.set(itemId, others);
-      scopes[scope]++;
-      break;
-    }
+/** Scores answers against golds of other items, drawn from all turns of a run. */
+export class ChanceScorer {
+  readonly #golds: ReadonlyMap<string, Golds>;
+  readonly #pools: readonly { readonly scope: Scope; readonly byKey: ReadonlyMap<string | null, readonly Golds[]> }[];
+
+  /** @param all turns whose items lend their golds */
+  constructor(all: Turns) {
+    const items = [...itemsOfTurns(all)]
+      .filter(([, item]) => item.gold !== null)
+      .map(([itemId, item]) => ({ item, golds: goldsOfItem(itemId, item) }));
+    this.#golds = new Map(items.map(({ golds }) => [golds.itemId, golds]));
+    this.#pools = (Object.keys(SCOPES) as Scope[]).map((scope) => {
+      const groups = Map.groupBy(items, ({ item }) => SCOPES[scope](item));
+      return { scope, byKey: new Map([...groups].map(([key, some]) => [key, some.map(({ golds }) => golds)])) };
+    });
   }
-  const rate = ({ itemId, item, answer }: AnsweredResult): number | null => {
-    const others = partners.get(itemId);
-    if (others === undefined) return null;
-    return others.reduce((sum, { texts }) => sum + score(answer.text, texts, item.language), 0) / others.length;
-  };
-  return { estimate: estimateShare(perItem(turns, rate)), scopes };
+
+  /**
+   * The chance rate of an arm: each of its answers scored against up to ten golds of other items, drawn by seed: of the same
+   * relation and language, if there are none of the same category, else of any item.
+   * @param turns of one arm
+   */
+  rate(turns: Turns, score: TextMetric, seed: number): Chance {
+    const scopes: Record<Scope, number> = { relation: 0, category: 0, data: 0 };
+    const partners = new Map<string, readonly Golds[]>();
+    const random = new SeededRandom(seed);
+    for (const [itemId, item] of itemsOfTurns(turns)) {
+      const own = this.#golds.get(itemId) ?? goldsOfItem(itemId, item);
+      for (const { scope, byKey } of this.#pools) {
+        const key = SCOPES[scope](item);
+        const others = drawPartners(own, (key === null ? undefined : byKey.get(key)) ?? [], random);
+        if (others.length === 0) continue;
+        partners.set(itemId, others);
+        scopes[scope]++;
+        break;
+      }
+    }
+    const rate = ({ itemId, item, answer }: AnsweredResult): number | null => {
+      const others = partners.get(itemId);
+      if (others === undefined) return null;
+      return others.reduce((sum, { texts }) => sum + score(answer.text, texts, item.language), 0) / others.length;
+    };
+    return { estimate: estimateShare(perItem(turns, rate)), scopes };
+  }
 }
 
-/** `golds of the same relation`, and how many items had to take others. */
-export function scopesInWords({ relation, category, data }: Chance['scopes']): string {
-  const parts = [
-    ...(relation > 0 ? [`of the same relation${category + data > 0 ? ` (${relation} items)` : ''}`] : []),
-    ...(category > 0 ? [`of the same category${relation + data > 0 ? ` (${category} items)` : ''}`] : []),
-    ...(data > 0 ? [`of any other item${relation + category > 0 ? ` (${data} items)` : ''}`] : []),
-  ];
+/** `golds of the same relation`, with the number of items for each scope if there are several. */
+export function describeScopes(scopes: Chance['scopes']): string {
+  const names = { relation: 'of the same relation', category: 'of the same category', data: 'of any other item' };
+  const used = (Object.keys(names) as Scope[]).filter((scope) => scopes[scope] > 0);
+  const parts = used.map((scope) => (used.length > 1 ? `${names[scope]} (${scopes[scope]} items)` : names[scope]));
   return `golds ${parts.join(', ')}`;
 }

@@ -1,16 +1,17 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { CheckName, CheckResult } from '../../../store/records/results.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import { counterpartIn, type Turns, type TurnsOfRun, turnsOfArm } from '../arm-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import type { TurnsOfRun } from '../turns-of-run.ts';
 
-/** Questions of a run, and how often each arm was to be asked them. */
+/** The extent of a run as it was planned. */
 export interface RunSample {
   readonly items: number;
-  /** Of these, those that arms which are given the evidence are not asked. */
+  /** Items without evidence, which arms that retrieve the evidence skip. */
   readonly withoutEvidence: number;
   readonly repeats: number;
-  /** The part of the run that this is, `i/n`; missing of a whole one. */
+  /** The part of the run that this is, `i/n`; missing for a whole run. */
   readonly shard?: string;
 }
 
@@ -20,19 +21,18 @@ export interface CheckInput extends TurnsOfRun {
   readonly probes: RunProbes;
   readonly metrics: RunMetrics;
   readonly seed: number;
-  /** The extent of the run as it was planned, before any turn. */
   readonly plan: RunSample;
-  /** False for `--no-text`: answers and golds are hashes, which are equal or not, and nothing else. */
+  /** False for `--no-text`: answers and golds are hashes. */
   readonly textsStored: boolean;
-  /** The model knows nothing: nobody can see from its answers who was told a secret. */
+  /** The answers of random weights do not show who was told a secret. */
   readonly randomWeights: boolean;
 }
 
-/** One thing that a run verifies about itself: passed, failed, or undecided by these arms, this model or this n. */
+/** One thing that a run verifies about itself. */
 export type Check = (input: CheckInput) => CheckResult;
 
-/** A check of what not every run has: null for a run without it. */
-export type CheckOfSome = (input: CheckInput) => CheckResult | null;
+/** A check that applies to some runs only; null for the others. */
+export type OptionalCheck = (input: CheckInput) => CheckResult | null;
 
 /** @param evidence one line that a reader can verify */
 export function decided(check: CheckName, passed: boolean, evidence: string): CheckResult {
@@ -43,10 +43,46 @@ export function undecided(check: CheckName, reason: string): CheckResult {
   return { check, status: 'undecided', evidence: reason };
 }
 
-/** A few of many, for a line of evidence; of as many arms as there is room for. */
+/** Up to three turns for a line of evidence, of different arms if possible. */
 export function examples(turns: readonly { readonly arm: string; readonly itemId: string }[]): string {
-  const first = turns.filter(({ arm }, index) => turns.findIndex((turn) => turn.arm === arm) === index);
-  const ordered = [...first, ...turns.filter((turn) => !first.includes(turn))];
-  const shown = ordered.slice(0, 3).map((turn) => `${turn.arm} on ${turn.itemId}`);
+  const firsts = [...Map.groupBy(turns, ({ arm }) => arm).values()].map(([first]) => first!);
+  const shown = [...new Set([...firsts, ...turns])].slice(0, 3).map(({ arm, itemId }) => `${arm} on ${itemId}`);
   return shown.join(', ') + (turns.length > shown.length ? ', …' : '');
+}
+
+/** A fault, and the turns that have it. */
+export interface Fault {
+  readonly what: string;
+  readonly turns: Turns;
+}
+
+/** One clause for each fault that some turns have; empty where there is none. */
+export function describeFaults(faults: readonly Fault[], noun = 'turns'): string {
+  return faults
+    .filter(({ turns }) => turns.length > 0)
+    .map(({ what, turns }) => `${turns.length} ${noun} ${what}: ${examples(turns)}`)
+    .join('; ');
+}
+
+/** A turn of an arm, and that of another arm on the same item and repeat. */
+export interface TurnPair {
+  readonly turn: AnsweredResult;
+  readonly other: AnsweredResult;
+}
+
+/** Pairs the turns of an arm with those of its reference where both had the same conversation before. */
+export function pairWithReference(answered: Turns, arm: string, reference: string): TurnPair[] {
+  const counterpart = counterpartIn(turnsOfArm(answered, reference));
+  return turnsOfArm(answered, arm).flatMap((turn) => {
+    const other = counterpart(turn);
+    return other?.facts.historySha256 === turn.facts.historySha256 ? [{ turn, other }] : [];
+  });
+}
+
+/** The turns of the pairs for which a condition holds. */
+export function turnsWhere(
+  pairs: readonly TurnPair[],
+  holds: (turn: AnsweredResult, other: AnsweredResult) => boolean,
+): Turns {
+  return pairs.filter(({ turn, other }) => holds(turn, other)).map(({ turn }) => turn);
 }

@@ -1,41 +1,39 @@
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
-import { readerOf } from '../statistics/column.ts';
+import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import { quantiles } from '../statistics/quantile.ts';
-import { turnField } from '../turn-field.ts';
-import { turnsOfArm } from '../turns-of-run.ts';
 import { type Check, decided, undecided } from './check.ts';
 
-/** A system may take so much longer than the baseline's to do nothing, milliseconds. */
+/** Extra own time that a system may take compared with the baseline's, ms. */
 const TOLERANCE_MS = 5;
-/** Of fewer turns a median says too little: some that waited for a core move it. */
+/** The median of fewer turns says too little: a few that waited for a core move it. */
 const LEAST_TURNS = 20;
-/** Above so many runnable processes a core, waiting for a core looks like a system's own time. */
+/** Above this many runnable processes a core, waiting for a core looks like a system's own time. */
 const BUSY = 1.5;
 
-const OWN_MS = turnField('observed', 'ownMs');
-
 /**
- * Clock: the time to the first token is the runner's. Of it, a system spends no more than the baseline's in no call of engine,
- * store or memories, by the median of 20 turns or more, but for 5 ms; and none works outside of its turns.
+ * Clock: the runner measures the time to the first token. Outside calls of engine, store and memories, a system spends at most
+ * 5 ms more of it than the baseline's system, by the median of 20 turns or more; and no system works outside its turns.
  */
 export const clock: Check = ({ arms, answered, probes }) => {
-  const own = new Map(arms.map(({ name }) => [name, medianOf(turnsOfArm(answered, name))]));
-  const measured = [...own].flatMap(([arm, ms]) => (ms === null ? [] : [{ arm, ms }]));
+  const measured = arms.flatMap(({ name }) => {
+    const ms = medianOwnTime(turnsOfArm(answered, name));
+    return ms === null ? [] : [{ arm: name, ms }];
+  });
   if (measured.length === 0) return undecided('clock', 'no turn was timed by the runner');
   const times = `own time, median: ${measured.map(({ arm, ms }) => `${arm} ${ms.toFixed(2)} ms`).join(', ')}`;
   const outside = Object.entries(probes.refusedCalls ?? {}).filter(([, calls]) => calls > 0);
   if (outside.length > 0) {
-    const named = outside.map(([arm, calls]) => `${arm} (${calls} calls)`).join(', ');
-    return decided('clock', false, `work outside of turns was refused: ${named}; ${times}`);
+    const refused = outside.map(([arm, calls]) => `${arm} (${calls} calls)`).join(', ');
+    return decided('clock', false, `work outside of turns was refused: ${refused}; ${times}`);
   }
   const baseline = arms.find(({ comparison }) => comparison === 'baseline')?.name;
-  const reference = baseline === undefined ? null : (own.get(baseline) ?? null);
-  if (reference === null)
-    return undecided('clock', `the baseline, whose own time others are held against, did not run; ${times}`);
-  const slow = measured.filter(({ ms }) => ms > reference + TOLERANCE_MS).map(({ arm }) => arm);
+  const reference = measured.find(({ arm }) => arm === baseline);
+  if (reference === undefined) {
+    return undecided('clock', `the baseline, whose own time is the reference, did not run; ${times}`);
+  }
+  const slow = measured.filter(({ ms }) => ms > reference.ms + TOLERANCE_MS).map(({ arm }) => arm);
   if (slow.length === 0) return decided('clock', true, times);
   const { average, cores } = probes.load ?? { average: 0, cores: 1 };
-  const found = `${slow.join(', ')} spent more than ${TOLERANCE_MS} ms more than ${baseline} in no call`;
+  const found = `${slow.join(', ')} spent over ${TOLERANCE_MS} ms more than ${baseline} outside of calls`;
   const turns = Math.min(...slow.map((arm) => turnsOfArm(answered, arm).length));
   if (turns < LEAST_TURNS) return undecided('clock', `${found}, by ${turns} turns, ${LEAST_TURNS} needed; ${times}`);
   return average > BUSY * cores
@@ -43,13 +41,7 @@ export const clock: Check = ({ arms, answered, probes }) => {
     : decided('clock', false, `${found}; ${times}`);
 };
 
-/** Of the own times, milliseconds; null where none was measured. */
-function medianOf(turns: readonly AnsweredResult[]): number | null {
-  const ownMs = readerOf(turns, OWN_MS);
-  const times: number[] = [];
-  for (let place = 0; place < turns.length; place++) {
-    const ms = ownMs(place);
-    if (ms !== undefined) times.push(ms);
-  }
+function medianOwnTime(turns: Turns): number | null {
+  const times = turns.flatMap(({ observed }) => observed.ownMs ?? []);
   return times.length === 0 ? null : quantiles(times).p50;
 }

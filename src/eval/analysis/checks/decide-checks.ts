@@ -1,37 +1,50 @@
 import type { CheckResult } from '../../../store/records/results.ts';
+import type { RunProbes } from '../../../store/records/run-probes.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import type { TurnsOfRun } from '../arm-turns.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { storesTexts } from '../redact.ts';
+import { unknownQuality } from '../unknown-quality.ts';
 import { answers } from './answers.ts';
 import { cells } from './cells.ts';
-import { type Check, type CheckOfSome, type CheckInput, decided, examples } from './check.ts';
+import { type Check, type CheckInput, decided, examples, type OptionalCheck, undecided } from './check.ts';
 import { clock } from './clock.ts';
 import { effect } from './effect.ts';
-import { embedder } from './embedder.ts';
 import { isolation } from './isolation.ts';
 import { negativeControls } from './negative-controls.ts';
 import { numericalParity } from './numerical-parity.ts';
 import { reuse } from './reuse.ts';
 import { sameMemories } from './same-memories.ts';
-import { sample } from './sample.ts';
+import { plannedSample, sample } from './sample.ts';
 import { serving } from './serving.ts';
 import { tokenAccounting } from './token-accounting.ts';
 import { tokenIdentity } from './token-identity.ts';
 
-/** The self-test of the metrics, which ran before the first turn. */
+/** Metrics: their self-test, which ran before the first turn. @see ../metrics/self-test.ts */
 const metrics: Check = ({ probes }) => probes.metrics;
 
-/** Errors are counted and shown; a turn that failed is in no mean. */
+/** Embedder: different sentences have different vectors, and a search for each finds it. */
+const embedder: Check = ({ probes: { embedder: probe } }) => {
+  if (probe === undefined) return undecided('embedder', 'the embedder was not tested');
+  const { sentences, shared, lost } = probe;
+  const count = (found: readonly string[], what: string): string[] =>
+    found.length === 0 ? [] : [`${found.length} of ${sentences} sentences ${what}: ${JSON.stringify(found[0])}`];
+  const faults = [...count(shared, 'have the vector of another'), ...count(lost, 'do not find themselves')];
+  return faults.length === 0
+    ? decided('embedder', true, `${sentences} sentences: each has a vector of its own and finds itself among all`)
+    : decided('embedder', false, faults.join('; '));
+};
+
+/** Errors: no turn failed. Failed turns are in no mean. */
 const errors: Check = ({ failed, answered }) => {
   const total = failed.length + answered.length;
   const [first] = failed;
-  return first === undefined
-    ? decided('errors', true, `0 of ${total} turns failed`)
-    : decided(
-        'errors',
-        false,
-        `${failed.length} of ${total} turns failed: ${examples(failed)}: ${first.error.message}`,
-      );
+  if (first === undefined) return decided('errors', true, `0 of ${total} turns failed`);
+  const evidence = `${failed.length} of ${total} turns failed: ${examples(failed)}: ${first.error.message}`;
+  return decided('errors', false, evidence);
 };
 
-const checks: readonly CheckOfSome[] = [
+const checks: readonly OptionalCheck[] = [
   tokenIdentity,
   tokenAccounting,
   reuse,
@@ -50,7 +63,25 @@ const checks: readonly CheckOfSome[] = [
   errors,
 ];
 
-/** Decides every check that is about something in this run, and says of those that it cannot decide why not. */
+/** Decides every check that is about something in this run, or says why it cannot be decided. */
 export function decideChecks(input: CheckInput): CheckResult[] {
   return checks.map((check) => check(input)).filter((result) => result !== null);
+}
+
+/** Decides the checks of a stored run. */
+export function checksOfRun(
+  run: RunRecord & { readonly probes: RunProbes },
+  turns: TurnsOfRun,
+  metrics: RunMetrics,
+): CheckResult[] {
+  return decideChecks({
+    ...turns,
+    arms: run.plan.arms,
+    probes: run.probes,
+    metrics,
+    seed: run.seed,
+    plan: plannedSample(run),
+    textsStored: storesTexts(run),
+    randomWeights: unknownQuality(run.model) !== null,
+  });
 }

@@ -1,13 +1,67 @@
 import type { ArmSettings, ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredResult } from '../../../store/records/turn-result.ts';
-import { partnersOf } from '../partners.ts';
-import { turnsOfArm } from '../turns-of-run.ts';
+import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
 import { type Check, decided, undecided } from './check.ts';
 
+/** An arm, and the arm that it must differ from. */
+interface Variation {
+  readonly arm: ArmTraits;
+  readonly nearest: ArmTraits;
+  /** The data let it differ. */
+  readonly could: boolean;
+  /** It differs on at least one item. */
+  readonly does: boolean;
+}
+
 /**
- * Another sequence, another number of evaluated or kept tokens and memories, another answer, or a gold answer that is
- * likelier or less likely than noise makes it: not another label. Of blocks that are made in another way the last two alone:
- * a block that is built behind more tokens than it shows it saw would be evaluated, and seen by nobody.
+ * Effect: every arm and setting changes an outcome of at least one item compared with the arm nearest to it, and random
+ * tokens change one compared with those that another rule selects at the same share. Undecided where the data do not let an
+ * arm differ.
+ */
+export const effect: Check = ({ arms, answered, probes }) => {
+  const turns = new Map(arms.map(({ name }) => [name, turnsOfArm(answered, name)]));
+  const baseline = arms.find(({ comparison }) => comparison === 'baseline');
+  if (baseline === undefined || turns.get(baseline.name)!.length === 0) {
+    return undecided('effect', 'the baseline, which the others are compared with, did not run');
+  }
+  const floor = 2 * probes.parity.largestDifference;
+  const compared = arms.filter((arm) => arm !== baseline && arm.control !== 'twin');
+  const variations = compared.flatMap((arm): Variation[] => {
+    const own = turns.get(arm.name)!;
+    const differsFrom = (other: ArmTraits): boolean => {
+      const counterpart = counterpartIn(turns.get(other.name)!);
+      const isMade = arm.base === other.base && !makesAlike(arm, other);
+      return own.some((turn) => {
+        const base = counterpart(turn);
+        return base !== undefined && changesOutcome(turn, base, floor, isMade);
+      });
+    };
+    const nearest = nearestArm(arm, arms, baseline);
+    const could = couldDiffer(arm, nearest, own, turns.get(nearest.name)!);
+    const rivals = own.some(leavesChoice) ? rivalArms(arm, compared) : [];
+    return [
+      { arm, nearest, could, does: differsFrom(nearest) },
+      ...rivals.map((rival) => ({ arm, nearest: rival, could: true, does: differsFrom(rival) })),
+    ];
+  });
+  const dead = variations.filter(({ could, does }) => could && !does);
+  if (dead.length > 0) return decided('effect', false, `no outcome is changed by ${describe(dead)}`);
+  const live = variations.filter(({ could }) => could);
+  const unbound = variations.filter(({ could }) => !could);
+  const evidence = `${live.length} arms and settings change an outcome`;
+  if (unbound.length === 0 && live.length > 0) return decided('effect', true, evidence);
+  return undecided('effect', `nothing in these data lets ${describe(unbound)} differ; ${evidence}`);
+};
+
+/** `dki-link:4 (against dki-blocks)` */
+function describe(variations: readonly Variation[]): string {
+  return variations.map(({ arm, nearest }) => `${arm.name} (against ${nearest.name})`).join(', ');
+}
+
+/**
+ * True for another sequence, another number of evaluated tokens or kept memories, another answer, or a gold answer whose
+ * probability differs beyond noise. For blocks that are made in another way only the last two count: building a block behind
+ * more tokens than it is shown changes counts without an effect.
  */
 function changesOutcome(turn: AnsweredResult, base: AnsweredResult, floor: number, isMade: boolean): boolean {
   const [own, other] = [turn.observed.goldLogProbability, base.observed.goldLogProbability];
@@ -28,183 +82,121 @@ function differingSettings(arm: ArmTraits, other: ArmTraits): (keyof ArmSettings
   return names.filter((name) => arm.settings[name] !== other.settings[name]);
 }
 
-/** True where two arms make and place their blocks in one way: a setting that names the default changes nothing. */
+/** True if two arms make and place their blocks in the same way: a setting that names the default changes nothing. */
 function makesAlike(arm: ArmTraits, other: ArmTraits): boolean {
   return arm.prefill === other.prefill && JSON.stringify(arm.making) === JSON.stringify(other.making);
 }
 
-/** True where these data let a setting matter: labels need a memory, their order two, a budget something to drop. */
-function settingCouldMatter(arm: ArmTraits, nearest: ArmTraits, others: readonly AnsweredResult[]): boolean {
-  const most = mostKept(others);
-  const could: Readonly<Record<keyof ArmSettings, () => boolean>> = {
-    template: () => others.length > 0,
-    alpha: () => arm.alpha !== nearest.alpha && most > 0,
-    labels: () => most > 0,
-    placement: () => most > 1,
-    budget: () => others.some((turn) => turn.facts.droppedMemories > 0),
-    answerPrefix: () => false,
-    store: () => (arm.settings.store ?? 'f16') !== (nearest.settings.store ?? 'f16') && most > 0,
-    // Of two memories the first has no other before it, and one block stands where it stands.
-    context: () => !makesAlike(arm, nearest) && most > (arm.settings.context === 'none' ? 0 : 1),
-    sink: () => !makesAlike(arm, nearest) && most > 0,
-    positions: () => !makesAlike(arm, nearest) && most > 1,
-    temperature: () => !makesAlike(arm, nearest) && most > 0,
-    run: () => !makesAlike(arm, nearest) && most > 1,
-    // The same cells, at another moment.
-    built: () => false,
-  };
-  return differingSettings(arm, nearest).some((name) => could[name]());
-}
-
-/** True where these data let an arm differ: a cache needs a set that recurs, all memories more than are retrieved. */
-function couldDiffer(
-  { arm, nearest }: Pick<Varied, 'arm' | 'nearest'>,
-  own: readonly AnsweredResult[],
-  others: readonly AnsweredResult[],
-): boolean {
+/** True if the data let the arm differ: a cache needs a set that recurs, all memories more than are retrieved. */
+function couldDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Turns): boolean {
   if (Object.keys(arm.settings).length > 0) return settingCouldMatter(arm, nearest, others);
   if (arm.evict !== undefined) return mostKept(others) > 0 && !arm.evict.endsWith(':0');
-  // Of nothing that is recomputed nothing changes.
+  // A share of 0 recomputes nothing.
   if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;
-  const beside = partnersOf(own, others);
-  const kept = (place: number): number | undefined => beside.at(place)?.facts.keptMemories;
+  const counterpart = counterpartIn(others);
   switch (arm.retrieves) {
     case 'all':
-      return own.some((turn, place) => turn.item.memories > (kept(place) ?? 0));
+      return own.some((turn) => turn.item.memories > (counterpart(turn)?.facts.keptMemories ?? 0));
     case 'evidence':
-      return own.some((turn, place) => turn.item.evidence !== kept(place));
+      return own.some((turn) => turn.item.evidence !== counterpart(turn)?.facts.keptMemories);
     case 'nothing':
     case 'donor':
-      return others.some((turn) => turn.facts.keptMemories > 0);
+      return mostKept(others) > 0;
     case 'retrieved':
       return recurs(others);
   }
 }
 
-function mostKept(turns: readonly AnsweredResult[]): number {
+/** True if the data let a setting matter: labels need a memory, their order two, a budget something to drop. */
+function settingCouldMatter(arm: ArmTraits, nearest: ArmTraits, others: Turns): boolean {
+  const most = mostKept(others);
+  const isMadeOtherwise = !makesAlike(arm, nearest);
+  const could: Readonly<Record<keyof ArmSettings, boolean>> = {
+    template: others.length > 0,
+    alpha: arm.alpha !== nearest.alpha && most > 0,
+    labels: most > 0,
+    placement: most > 1,
+    budget: others.some((turn) => turn.facts.droppedMemories > 0),
+    answerPrefix: false,
+    store: (arm.settings.store ?? 'f16') !== (nearest.settings.store ?? 'f16') && most > 0,
+    // The first of two memories has none before it, and a single block stays where it is.
+    context: isMadeOtherwise && most > (arm.settings.context === 'none' ? 0 : 1),
+    sink: isMadeOtherwise && most > 0,
+    positions: isMadeOtherwise && most > 1,
+    temperature: isMadeOtherwise && most > 0,
+    run: isMadeOtherwise && most > 1,
+    // The same cells, at another time.
+    built: false,
+  };
+  return differingSettings(arm, nearest).some((name) => could[name]);
+}
+
+function mostKept(turns: Turns): number {
   return turns.reduce((most, { facts }) => Math.max(most, facts.keptMemories), 0);
 }
 
-/** A user is shown the same memories twice in one repeat, so that something kept could be used again. */
-function recurs(turns: readonly AnsweredResult[]): boolean {
-  const sets = new Set<string>();
-  return turns.some(({ userId, repeat, facts }) => {
-    const set = JSON.stringify([userId, repeat, ...facts.memoryIds]);
-    if (facts.memoryIds.length === 0 || !sets.has(set)) {
-      sets.add(set);
-      return false;
-    }
-    return true;
-  });
+/** True if a user is shown the same memories twice in one repeat, so that a cached prefix could be used again. */
+function recurs(turns: Turns): boolean {
+  const sets = turns
+    .filter(({ facts }) => facts.memoryIds.length > 0)
+    .map(({ userId, repeat, facts }) => JSON.stringify([userId, repeat, ...facts.memoryIds]));
+  return new Set(sets).size < sets.length;
 }
 
 /**
- * The arm that an arm must differ from: without settings the prefix or the joined blocks of which it is a variety, else the
- * baseline; with settings the same arm with all of them but one, else without any, else with others, else the baseline.
+ * The arm that an arm must differ from. Without settings: the prefix or the joined blocks that it is a variety of, else the
+ * baseline. With settings: the same arm with all of them but one, else without any, else with others, else the baseline.
  */
 function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTraits): ArmTraits {
-  const isPlain = ({ evict, settings, retrieves, injects, keepsSession }: ArmTraits): boolean =>
+  if (arm.base !== arm.name) {
+    const sameBase = arms.filter((other) => other !== arm && other.base === arm.base);
+    return (
+      sameBase.find((other) => lacksOne(arm, other)) ??
+      sameBase.find(({ name }) => name === arm.base) ??
+      sameBase[0] ??
+      baseline
+    );
+  }
+  const isVariety = arm.prefill !== undefined && arm.prefill !== 'prefix' && arm.prefill !== 'blocks';
+  if (!isVariety && arm.evict === undefined) return baseline;
+  const whole = arm.evict !== undefined && arm.prefill === 'prefix' ? 'prefix' : 'blocks';
+  const isPlain = ({ prefill, evict, settings, retrieves, injects, keepsSession }: ArmTraits): boolean =>
+    prefill === whole &&
     evict === undefined &&
     Object.keys(settings).length === 0 &&
     retrieves === arm.retrieves &&
     injects === arm.injects &&
     !keepsSession;
-  const isVariety = arm.prefill !== undefined && arm.prefill !== 'prefix' && arm.prefill !== 'blocks';
-  const whole = arm.evict !== undefined && arm.prefill === 'prefix' ? 'prefix' : 'blocks';
-  const plain = arms.find((other) => other.prefill === whole && isPlain(other));
-  if (arm.base === arm.name) return (isVariety || arm.evict !== undefined ? plain : undefined) ?? baseline;
-  const sameBase = arms.filter((other) => other !== arm && other.base === arm.base);
-  return (
-    sameBase.find((other) => lacksOne(arm, other)) ??
-    sameBase.find(({ name }) => name === arm.base) ??
-    sameBase[0] ??
-    baseline
-  );
+  return arms.find(isPlain) ?? baseline;
 }
 
-/** True for an arm that has all settings of another but one, and no more. */
+/** True for an arm that has all settings of another but one, and no others. */
 function lacksOne(arm: ArmTraits, other: ArmTraits): boolean {
   return (
     differingSettings(arm, other).length === 1 && Object.keys(other.settings).length < Object.keys(arm.settings).length
   );
 }
 
-/** A rule and a share, as recipes of recomputed tokens name them. */
-const SHARED = /^(?<rule>.+):(?<share>[.\d]+)$/;
+/** A rule and a share, as in recipes that recompute or evict tokens. */
+const RULE_AND_SHARE = /^(?<rule>.+):(?<share>[.\d]+)$/;
 
-/**
- * The arms that select as many tokens by another rule than one that draws them at random: with the same cells one of the two
- * rules would be read by nobody.
- */
-function rivalsOf(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits[] {
-  const named = ({ prefill, evict }: ArmTraits): string => evict ?? prefill ?? '';
-  const own = SHARED.exec(named(arm))?.groups;
+/** For an arm that selects tokens at random, the arms that select as many by another rule, which must not give the same cells. */
+function rivalArms(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits[] {
+  const selection = ({ prefill, evict }: ArmTraits) => RULE_AND_SHARE.exec(evict ?? prefill ?? '')?.groups;
+  const own = selection(arm);
   if (own?.['rule'] !== 'random' || arm.base !== arm.name) return [];
   return arms.filter((other) => {
     if ((other.evict === undefined) !== (arm.evict === undefined)) return false;
     if (arm.evict !== undefined && other.prefill !== arm.prefill) return false;
-    const theirs = SHARED.exec(named(other))?.groups;
-    const isOther = theirs !== undefined && theirs['rule'] !== 'random' && theirs['rule'] !== 'link';
-    return isOther && theirs['share'] === own['share'] && other.base === other.name;
+    const theirs = selection(other);
+    const isRule = theirs !== undefined && theirs['rule'] !== 'random' && theirs['rule'] !== 'link';
+    return isRule && theirs['share'] === own['share'] && other.base === other.name;
   });
 }
 
-/** Some tokens were selected, and not all that could be; or some were dropped. */
-function leftChoice({ account: { selection }, observed }: AnsweredResult): boolean {
+/** True if some tokens were selected and not all that could be, or some were dropped. */
+function leavesChoice({ account: { selection }, observed }: AnsweredResult): boolean {
   const { injectableTokens, injectableCells = injectableTokens } = observed;
-  const isSelected = selection !== undefined && selection.selected > 0 && selection.selected < selection.selectable;
-  return isSelected || injectableCells < injectableTokens;
-}
-
-interface Varied {
-  readonly arm: ArmTraits;
-  readonly nearest: ArmTraits;
-  /** The data let it differ. */
-  readonly could: boolean;
-  /** It differs on one item at least. */
-  readonly does: boolean;
-}
-
-/**
- * Effect: every arm and setting changes an outcome of at least one item against the arm that is nearest to it, and random
- * tokens one against those that another rule selects at the same share. One that these data do not let differ is undecided.
- */
-export const effect: Check = ({ arms, answered, probes }) => {
-  const baseline = arms.find(({ comparison }) => comparison === 'baseline');
-  if (baseline === undefined || turnsOfArm(answered, baseline.name).length === 0) {
-    return undecided('effect', 'the baseline, which the others are compared with, did not run');
-  }
-  const floor = 2 * probes.parity.largestDifference;
-  const compared = arms.filter((arm) => arm !== baseline && arm.control !== 'twin');
-  const varied = compared.flatMap((arm): Varied[] => {
-    const own = turnsOfArm(answered, arm.name);
-    const differs = (from: ArmTraits): boolean => {
-      const others = partnersOf(own, turnsOfArm(answered, from.name));
-      const isMade = arm.base === from.base && !makesAlike(arm, from);
-      return own.some((turn, place) => {
-        const other = others.at(place);
-        return other !== undefined && changesOutcome(turn, other, floor, isMade);
-      });
-    };
-    const nearest = nearestArm(arm, arms, baseline);
-    const could = couldDiffer({ arm, nearest }, own, turnsOfArm(answered, nearest.name));
-    const rivals = rivalsOf(arm, compared);
-    const tried = rivals.length > 0 && own.some(leftChoice) ? rivals : [];
-    return [
-      { arm, nearest, could, does: differs(nearest) },
-      ...tried.map((rival) => ({ arm, nearest: rival, could: true, does: differs(rival) })),
-    ];
-  });
-  const dead = varied.filter(({ could, does }) => could && !does);
-  if (dead.length > 0) return decided('effect', false, `no outcome is changed by ${named(dead)}`);
-  const live = varied.filter(({ could }) => could);
-  const unbound = varied.filter(({ could }) => !could);
-  const evidence = `${live.length} arms and settings change an outcome`;
-  if (unbound.length === 0 && live.length > 0) return decided('effect', true, evidence);
-  return undecided('effect', `nothing in these data lets ${named(unbound)} differ; ${evidence}`);
-};
-
-/** `dki-link:4 (against dki-blocks)` */
-function named(varied: readonly Varied[]): string {
-  return varied.map(({ arm, nearest }) => `${arm.name} (against ${nearest.name})`).join(', ');
+  const isPartial = selection !== undefined && selection.selected > 0 && selection.selected < selection.selectable;
+  return isPartial || injectableCells < injectableTokens;
 }

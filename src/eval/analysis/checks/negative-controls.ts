@@ -1,70 +1,49 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';
 import type { AnsweredResult } from '../../../store/records/turn-result.ts';
-import { type TextMetric, textMetricOf } from '../metrics/text-metrics.ts';
+import { type Turns, turnsOfArm } from '../arm-turns.ts';
+import { type TextMetric, textMetric } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
-import { perItem } from '../statistics/per-item.ts';
-import { where, whereOf } from '../statistics/sublist.ts';
-import { turnField } from '../turn-field.ts';
-import { turnsOfArm } from '../turns-of-run.ts';
-import { chanceOf, scopesInWords } from './chance.ts';
-import { type Check, decided, examples, undecided } from './check.ts';
-import { pairsOf, turnsWhere } from './pairs-of.ts';
+import { perItem } from '../statistics/observations.ts';
+import { ChanceScorer, describeScopes } from './chance.ts';
+import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 
 type Memories = NonNullable<Observed['memories']>;
 
 const LEAST_ITEMS = 30;
-/** Above chance: what a control may know. */
+/** What a control may know above chance. */
 const TOLERANCE = 0.02;
 
-/** A thing that a control may not do, and the turns in which it did. */
-interface Foul {
-  readonly what: string;
-  readonly is: (own: Memories, other: Memories) => boolean;
-}
-
-const CLOSED = turnField('observed', 'closed');
-const MEMORIES = turnField('observed', 'memories');
-
-/** Memories that a control was shown and may not be, by id, on any item; null where it was not. */
-function foulControls(arms: readonly ArmTraits[], answered: readonly AnsweredResult[]): string | null {
+/** Memories that a control was shown and must not be, by id, on any item; empty if there are none. */
+function forbiddenMemories(arms: readonly ArmTraits[], answered: Turns): string {
   const baseline = arms.find(({ comparison }) => comparison === 'baseline')?.name;
-  const donors = arms.filter(({ control, retrieves }) => control === 'negative' && retrieves === 'donor');
-  const fouls: readonly Foul[] = [
-    { what: "hold memories of the asker's own", is: ({ own }) => own > 0 },
-    { what: 'hold an answer', is: ({ holdsGold }) => holdsGold },
-    { what: `hold more memories than ${baseline}`, is: (own, theirs) => own.given > theirs.given },
-  ];
-  const compared = donors.map(({ name }) => pairsOf(answered, name, baseline ?? name));
-  const found = fouls
-    .map(({ what, is }) => {
-      const isFoul = (own?: Memories, theirs?: Memories): boolean =>
-        own !== undefined && theirs !== undefined && is(own, theirs);
-      return { what, turns: compared.flatMap((pairs) => turnsWhere(pairs, MEMORIES, isFoul)) };
-    })
-    .filter(({ turns }) => turns.length > 0);
-  return found.length === 0
-    ? null
-    : found.map(({ what, turns }) => `${turns.length} turns ${what}: ${examples(turns)}`).join('; ');
+  const pairs = arms
+    .filter(({ control, retrieves }) => control === 'negative' && retrieves === 'donor')
+    .flatMap(({ name }) => pairWithReference(answered, name, baseline ?? name));
+  const fault = (what: string, is: (own: Memories, other: Memories) => boolean) => ({
+    what,
+    turns: turnsWhere(pairs, ({ observed: { memories: own } }, { observed: { memories: other } }) =>
+      own !== undefined && other !== undefined && is(own, other),
+    ),
+  });
+  return describeFaults([
+    fault("hold memories of the asker's own", ({ own }) => own > 0),
+    fault('hold an answer', ({ holdsGold }) => holdsGold),
+    fault(`hold more memories than ${baseline}`, (own, other) => own.given > other.given),
+  ]);
 }
 
 interface ControlResult {
   readonly fails: boolean;
-  /** Null where there is no other gold to compare with. */
+  /** Null if there is no other gold to compare with. */
   readonly text: string | null;
 }
 
-function judged(
-  arm: string,
-  closed: readonly AnsweredResult[],
-  answered: readonly AnsweredResult[],
-  score: TextMetric,
-  seed: number,
-): ControlResult {
+function judgeControl(arm: string, closed: Turns, chances: ChanceScorer, score: TextMetric, seed: number): ControlResult {
   const own = ({ item, answer }: AnsweredResult): number | null =>
     item.gold === null ? null : score(answer.text, [item.gold, ...item.acceptedAnswers], item.language);
   const rate = estimateShare(perItem(closed, own))!;
-  const { estimate: chance, scopes } = chanceOf(closed, answered, score, seed);
+  const { estimate: chance, scopes } = chances.rate(closed, score, seed);
   if (chance === null) return { fails: false, text: null };
   const percent = (share: number): string => (100 * share).toFixed(1);
   const interval = `[${percent(chance.low)}, ${percent(chance.high)}]`;
@@ -72,49 +51,44 @@ function judged(
     fails: rate.low > chance.mean + TOLERANCE,
     text:
       `${arm} ${percent(rate.mean)} % of ${rate.n} closed items, ` +
-      `by chance ${percent(chance.mean)} ${interval} (${scopesInWords(scopes)})`,
+      `by chance ${percent(chance.mean)} ${interval} (${describeScopes(scopes)})`,
   };
 }
 
 /**
- * Negative controls: nobody answers a closed item without its memory, neither without any nor with another user's, more often
- * than by chance. Chance is the same arm's answers scored against the golds of other items, so that a metric that takes any
- * answer for right, or golds that are easy to guess, count on both sides. A control fails if the lower bound of its rate is
- * above chance plus two points. On every item, the control of another user's memories holds none of the asker's own, none that
- * answers, and no more than the baseline has.
+ * Negative controls: no arm answers a closed item without its memory, neither without any memory nor with another user's, more
+ * often than by chance. Chance is the same arm's answers scored against the golds of other items, so that a lenient metric or
+ * golds that are easy to guess count on both sides. A control fails if the lower bound of its rate exceeds chance by two
+ * points. On every item, the control with another user's memories holds none of the asker's own, none that answers, and no
+ * more than the baseline.
  */
 export const negativeControls: Check = ({ arms, answered, metrics, seed, textsStored, randomWeights }) => {
-  const foul = foulControls(arms, answered);
-  if (foul !== null) return decided('negative controls', false, foul);
+  const forbidden = forbiddenMemories(arms, answered);
+  if (forbidden !== '') return decided('negative controls', false, forbidden);
   if (randomWeights) return undecided('negative controls', 'random weights answer nothing');
   if (!textsStored) {
     return undecided('negative controls', 'answers are stored as hashes (--no-text): chance cannot be computed');
   }
-  const ran = arms.filter(({ control }) => control === 'negative');
-  if (ran.length === 0) return undecided('negative controls', 'no negative control ran');
-  const { name: metric, score } = textMetricOf(metrics.primary.name);
-  const byArm = ran.map(({ name, retrieves }) => {
+  const controls = arms.filter(({ control }) => control === 'negative');
+  if (controls.length === 0) return undecided('negative controls', 'no negative control ran');
+  const byArm = controls.map(({ name, retrieves }) => {
     // A control that was shown nothing of another user controls nothing.
-    const shown = (turn: AnsweredResult): boolean => retrieves === 'nothing' || turn.facts.keptMemories > 0;
-    const closed = where(
-      whereOf(turnsOfArm(answered, name), CLOSED, (isClosed) => isClosed),
-      (turn) => turn.item.gold !== null && shown(turn),
-    );
+    const isShown = ({ facts }: AnsweredResult): boolean => retrieves === 'nothing' || facts.keptMemories > 0;
+    const isClosed = (turn: AnsweredResult): boolean => turn.observed.closed && turn.item.gold !== null && isShown(turn);
+    const closed = turnsOfArm(answered, name).filter(isClosed);
     return { name, closed, items: new Set(closed.map(({ itemId }) => itemId)).size };
   });
   const few = byArm.find(({ items }) => items < LEAST_ITEMS);
   if (few !== undefined) {
     return undecided('negative controls', `${few.name} has ${few.items} closed items, ${LEAST_ITEMS} needed`);
   }
-  const results = byArm.map(({ name, closed }) => judged(name, closed, answered, score, seed));
+  const { name: metric, score } = textMetric(metrics.primary.name);
+  const chances = new ChanceScorer(answered);
+  const results = byArm.map(({ name, closed }) => judgeControl(name, closed, chances, score, seed));
   const texts = results.flatMap(({ text }) => text ?? []);
   if (texts.length < results.length) {
     return undecided('negative controls', 'all items have one gold: nothing says what chance would give');
   }
   const by = metric === metrics.primary.name ? '' : `, by ${metric}`;
-  return decided(
-    'negative controls',
-    results.every((result) => !result.fails),
-    `${texts.join('; ')}${by}`,
-  );
+  return decided('negative controls', !results.some(({ fails }) => fails), `${texts.join('; ')}${by}`);
 };

@@ -1,13 +1,9 @@
 import { booksAgree } from '../../../store/records/engine-audit.ts';
 import type { AnsweredResult } from '../../../store/records/turn-result.ts';
-import { whereOf } from '../statistics/sublist.ts';
-import { turnField } from '../turn-field.ts';
-import { type CheckOfSome, decided, examples, undecided } from './check.ts';
-
-const FOUND = turnField('account', 'found');
+import { decided, examples, type OptionalCheck, undecided } from './check.ts';
 
 /**
- * True where a turn evaluated what its account says: to the token, or within a block of the engine's own prefix cache, which
+ * True if a turn evaluated what its account says: to the token, or within a block of the engine's own prefix cache, which
  * finds whole blocks.
  */
 export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'tokens' | 'account'>): boolean {
@@ -16,31 +12,27 @@ export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'to
 }
 
 /**
- * Reuse: behind an engine that caches prefixes by itself, turns that claim nothing of that cache found nothing, those that use
- * it found what they share with earlier prompts of their user, within a block, and the answers of the server say what its own
- * counters say. Counters tell of everybody: another user of the server shows in them. No check of an engine that has neither.
+ * Reuse, for engines that cache prefixes by themselves: turns that do not use that cache found nothing in it, those that do
+ * found what they share with earlier prompts of their user, within a block, and the server's answers agree with its counters.
+ * Counters include every user of the server, so that other users show in them. Null for an engine with neither.
  */
-export const reuse: CheckOfSome = ({ answered, probes }) => {
-  const { audit } = probes;
-  const cached = whereOf(answered, FOUND, (found) => found !== undefined);
+export const reuse: OptionalCheck = ({ answered, probes: { audit } }) => {
+  const cached = answered.filter(({ account }) => account.found !== undefined);
   if (audit === undefined && cached.length === 0) return null;
   const plain = answered.filter(({ account }) => account.found === undefined && account.cache === 'bypass');
   const wrong = [...plain, ...cached].filter((turn) => !evaluatesAsClaimed(turn));
   const [first] = wrong;
   if (first !== undefined) {
-    return decided(
-      'reuse',
-      false,
-      `${wrong.length} turns evaluated other than their prompts and the prefix cache leave: ${examples(wrong)}` +
-        ` (${first.tokens.evaluated} tokens in place of ${first.account.evaluated})`,
-    );
+    const evidence = `${wrong.length} turns evaluated other than their prompts and the prefix cache leave: ${examples(wrong)}`;
+    const example = `${first.tokens.evaluated} tokens in place of ${first.account.evaluated}`;
+    return decided('reuse', false, `${evidence} (${example})`);
   }
   const found = cached.reduce((sum, { account, tokens }) => sum + account.positions - tokens.evaluated, 0);
   const turns =
     `${plain.length} turns evaluated all that they say` +
     (cached.length === 0 ? '' : `, ${cached.length} found ${found} tokens of earlier prompts, within a block`);
   if (audit === undefined) {
-    return undecided('reuse', `${turns}; no counters of the server's own say so: it shows none, or an answer was lost`);
+    return undecided('reuse', `${turns}; no counters of the server confirm it: it shows none, or an answer was lost`);
   }
   const { answers, counters } = audit;
   const said = `its answers say ${answers.evaluated} evaluated and ${answers.reused ?? 'unknown'} reused`;

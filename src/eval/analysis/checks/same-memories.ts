@@ -1,62 +1,50 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';
-import { whereOf } from '../statistics/sublist.ts';
-import { turnField } from '../turn-field.ts';
-import { type Check, decided, examples, undecided } from './check.ts';
-import { pairsOf, turnsWhere } from './pairs-of.ts';
-
-const MEMORIES = turnField('observed', 'memories');
-const MEMORY_IDS = turnField('facts', 'memoryIds');
+import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 
 type Memories = NonNullable<Observed['memories']>;
 
-/** Ways in which an arm shows other memories than it was given. */
-const FAULTS: readonly { readonly what: string; readonly of: (memories: Memories) => boolean }[] = [
-  { what: 'show memories that they were not given', of: ({ foreign }) => foreign.length > 0 },
-  { what: 'show memories in other words', of: ({ altered }) => altered.length > 0 },
-  { what: 'lose memories that they were given', of: ({ missing }) => missing.length > 0 },
-  { what: 'drop memories for which there is space', of: ({ hidden }) => hidden.length > 0 },
-  { what: "have the user's memories outside of the part for memories", of: ({ elsewhere }) => elsewhere.length > 0 },
+/** Ways in which the memories in a prompt differ from those it was given. */
+const FAULTS: readonly { readonly what: string; readonly isAtFault: (memories: Memories) => boolean }[] = [
+  { what: 'show memories that they were not given', isAtFault: ({ foreign }) => foreign.length > 0 },
+  { what: 'show memories in other words', isAtFault: ({ altered }) => altered.length > 0 },
+  { what: 'lose memories that they were given', isAtFault: ({ missing }) => missing.length > 0 },
+  { what: 'drop memories for which there is space', isAtFault: ({ hidden }) => hidden.length > 0 },
+  { what: "have the user's memories outside of the part for memories", isAtFault: ({ elsewhere }) => elsewhere.length > 0 },
 ];
 
-/** True for arms that are shown what the retriever found, all that fits: as many as their reference. */
+/** True for arms that must show the same memories as their reference: all retrieved ones that fit. */
 function showsAsReference({ retrieves, injects, reference, settings }: ArmTraits): boolean {
   return retrieves === 'retrieved' && injects !== 'preferences' && reference !== null && settings.budget === undefined;
 }
 
 /**
- * Same memories: one retrieval for all arms of an item, and what stands in the prompt of each is what its own rule allows, id by
- * id and word by word: all that fit of what it was given, and nothing of the user's anywhere else. Arms with the rules of their
- * reference show the memories of that.
+ * Same memories: all arms of an item use one retrieval, and the prompt of each shows what its own rule allows, id by id and
+ * word by word: all given memories that fit, and none of the user's memories anywhere else. Arms with the rules of their
+ * reference show the same memories, in any order.
  */
 export const sameMemories: Check = ({ arms, answered }) => {
-  const seen = whereOf(answered, MEMORIES, (memories) => memories !== undefined);
-  if (seen.length === 0) return undecided('same memories', 'the memories of no prompt were compared');
-  const compared = arms.filter(showsAsReference).map(({ name, reference }) => pairsOf(seen, name, reference!));
-  // A gate that injects nothing was given nothing.
-  const wasGiven = compared.flatMap((pairs) => turnsWhere(pairs, MEMORIES, (own) => own!.given > 0));
-  const other = compared
-    .flatMap((pairs) => turnsWhere(pairs, MEMORY_IDS, (own, theirs) => !showAlike(own, theirs)))
-    .filter(({ observed }) => observed.memories!.given > 0);
-  const found = [
-    ...FAULTS.map(({ what, of }) => ({ what, turns: whereOf(seen, MEMORIES, (memories) => of(memories!)) })),
-    { what: 'show other memories than the arm that they are held against', turns: other },
-  ].filter(({ turns }) => turns.length > 0);
-  return found.length === 0
-    ? decided(
-        'same memories',
-        true,
-        `${seen.length} turns show what they were given, ${wasGiven.length} of them the memories of their reference`,
-      )
-    : decided(
-        'same memories',
-        false,
-        found.map(({ what, turns }) => `${turns.length} turns ${what}: ${examples(turns)}`).join('; '),
-      );
+  const observed = answered.filter((turn) => turn.observed.memories !== undefined);
+  if (observed.length === 0) return undecided('same memories', 'the memories of no prompt were compared');
+  const pairs = arms
+    .filter(showsAsReference)
+    .flatMap(({ name, reference }) => pairWithReference(observed, name, reference!))
+    // A gate that injects nothing is given nothing.
+    .filter(({ turn }) => turn.observed.memories!.given > 0);
+  const faults = describeFaults([
+    ...FAULTS.map(({ what, isAtFault }) => ({
+      what,
+      turns: observed.filter((turn) => isAtFault(turn.observed.memories!)),
+    })),
+    {
+      what: 'show other memories than their reference arm',
+      turns: turnsWhere(
+        pairs,
+        ({ facts }, other) => !isDeepStrictEqual(facts.memoryIds.toSorted(), other.facts.memoryIds.toSorted()),
+      ),
+    },
+  ]);
+  const evidence = `${observed.length} turns show what they were given, ${pairs.length} of them the memories of their reference`;
+  return decided('same memories', faults === '', faults === '' ? evidence : faults);
 };
-
-/** The same memories, in whichever order. */
-function showAlike(a: readonly string[], b: readonly string[]): boolean {
-  return isDeepStrictEqual(a, b) || isDeepStrictEqual(a.toSorted(), b.toSorted());
-}

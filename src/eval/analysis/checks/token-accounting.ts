@@ -1,85 +1,76 @@
-import type { EvaluatedTokens } from '../../../store/records/results.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { selectedByFirstLayers, selectedByModel } from '../../../store/records/turn-account.ts';
 import type { AnsweredResult } from '../../../store/records/turn-result.ts';
-import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { sumOf } from '../statistics/per-item.ts';
-import { tokensOf } from '../turn-measures.ts';
-import { type Check, decided, examples, undecided } from './check.ts';
+import { type Check, type CheckInput, decided, examples, undecided } from './check.ts';
 import { evaluatesAsClaimed } from './reuse.ts';
 import { plannedTurns } from './sample.ts';
 
-/** The cells that a K/V turn must fill, and the tokens that it must evaluate, by the segments of its prompt and the meter. */
-function isAccounted({ facts, tokens, account, observed }: AnsweredResult, arm: ArmTraits | undefined): boolean {
+/**
+ * Token accounting: a turn that injects filled the cells of its memories, header included, without evaluating them. By the
+ * token meter it evaluated exactly the tokens behind them, recomputed tokens, tokens that select these and those of its gate,
+ * and on a cache miss those that built the KV cache; likewise through the model's first layers. The cells are counted
+ * from the segments of the stored prompt, and by the ratio of an arm that evicts. Every other turn evaluated what its account
+ * says. Turns without a memory to inject are exempt.
+ */
+export const tokenAccounting: Check = (input) => {
+  const { arms, answered } = input;
+  const mismatch = totalMismatch(input);
+  if (mismatch !== null) return decided('token accounting', false, mismatch);
+  const injecting = new Map(arms.filter(({ injects }) => injects !== 'nothing').map((arm) => [arm.name, arm]));
+  if (injecting.size === 0) return undecided('token accounting', 'no arm injects a KV cache');
+  const isChecked = ({ arm, observed }: AnsweredResult) => injecting.has(arm) && observed.injectableMemories > 0;
+  const turns = answered.filter(({ arm }) => injecting.has(arm));
+  const checked = answered.filter(isChecked);
+  const wrong = [
+    ...checked.filter((turn) => !isAccounted(turn, injecting.get(turn.arm)!)),
+    ...answered.filter((turn) => !isChecked(turn) && !evaluatesAsClaimed(turn)),
+  ];
+  if (checked.length === 0 && wrong.length === 0) {
+    return undecided('token accounting', 'no turn that injects kept a memory');
+  }
+  const [first] = wrong;
+  if (first !== undefined) {
+    const evidence = `${wrong.length} turns evaluated other than they claim: ${examples(wrong)}`;
+    const { evaluated, kvResident } = first.tokens;
+    const example = `meter ${evaluated}, resident ${kvResident} of ${first.facts.tokens} tokens`;
+    return decided('token accounting', false, `${evidence} (${example})`);
+  }
+  const hits = checked.filter(({ account }) => account.cache === 'hit').length;
+  const evidence =
+    `meter exact on ${hits} cache hits and ${checked.length - hits} misses of ${[...injecting.keys()].join(', ')};` +
+    ` ${turns.length - checked.length} turns had nothing to inject`;
+  return decided('token accounting', true, evidence);
+};
+
+/** True if the segments of the prompt and the meter agree on the cells and the evaluated tokens of a turn that injects. */
+function isAccounted({ facts, tokens, account, observed }: AnsweredResult, { making }: ArmTraits): boolean {
   const { cache, built, recomputed, gate } = account;
   const { injectableTokens, injectableCells = injectableTokens } = observed;
-  // The memory before each block is evaluated with it, once more.
-  const { context, sink } = arm?.making ?? {};
-  const mostBuilt = (context === 'previous' ? 2 : 1) * injectableTokens + (sink?.tokens ?? 0);
+  // With this context, the memory before each block is evaluated with it once more.
+  const mostBuilt = (making?.context === 'previous' ? 2 : 1) * injectableTokens + (making?.sink?.tokens ?? 0);
+  const isBuilt = cache === 'miss' ? built > 0 && built <= mostBuilt : built === 0;
+  const evaluated = facts.tokens - injectableTokens + recomputed + selectedByModel(account) + gate + built;
   return (
     cache !== 'bypass' &&
-    (cache === 'miss' ? built > 0 && built <= mostBuilt : built === 0) &&
+    isBuilt &&
     tokens.kvResident === injectableCells &&
     tokens.prompt + injectableTokens === facts.tokens &&
-    tokens.evaluated === facts.tokens - injectableTokens + recomputed + selectedByModel(account) + gate + built &&
+    tokens.evaluated === evaluated &&
     (tokens.firstLayers ?? 0) === selectedByFirstLayers(account)
   );
 }
 
 /**
- * Token accounting: a K/V turn filled the cells of its injected memories, header included, without reading them: by the
- * token meter it evaluated exactly the tokens behind them, the recomputed ones, those that select these and those of its gate
- * on a cache hit, and the K/V that it built besides on a miss; through the model's first layers alone, what it says. The number of these cells is counted from the segments of the stored prompt, and by the ratio of an arm that evicts.
- * Every other turn evaluated what its account says. Turns that had no memory to inject are exempt.
+ * The reason why the engine's totals of the whole run do not match the turns; null if they do, and for an engine that does not
+ * count. Turns must add up to the engine's count, except for what failed turns evaluated, and nothing may be evaluated
+ * outside turns and declared work.
  */
-export const tokenAccounting: Check = ({ arms, answered, failed, probes, plan }) => {
+function totalMismatch({ arms, answered, failed, probes, plan }: CheckInput): string | null {
+  const total = probes.profile.evaluatedTokens;
   const isWhole = answered.length + failed.length === plannedTurns(arms, plan);
-  const books = isWhole ? wrongBooks(answered, failed.length > 0, probes.profile.evaluatedTokens) : null;
-  if (books !== null) return decided('token accounting', false, books);
-  const byName = new Map(arms.map((arm) => [arm.name, arm]));
-  const kv = new Set(arms.filter((arm) => arm.injects !== 'nothing').map((arm) => arm.name));
-  if (kv.size === 0) return undecided('token accounting', 'no arm injects K/V');
-  const turns = answered.filter((turn) => kv.has(turn.arm));
-  const isChecked = (turn: AnsweredResult): boolean => kv.has(turn.arm) && turn.observed.injectableMemories > 0;
-  const checked = turns.filter(isChecked);
-  const wrong = [
-    ...checked.filter((turn) => !isAccounted(turn, byName.get(turn.arm))),
-    ...answered.filter((turn) => !evaluatesAsClaimed(turn) && !isChecked(turn)),
-  ];
-  if (checked.length === 0 && wrong.length === 0) return undecided('token accounting', 'no K/V turn kept a memory');
-  const [first] = wrong;
-  if (first !== undefined) {
-    return decided(
-      'token accounting',
-      false,
-      `${wrong.length} turns evaluated other than they claim: ${examples(wrong)} (meter ${first.tokens.evaluated},` +
-        ` resident ${first.tokens.kvResident} of ${first.facts.tokens} tokens)`,
-    );
-  }
-  const hits = checked.filter((turn) => turn.account.cache === 'hit').length;
-  return decided(
-    'token accounting',
-    true,
-    `meter exact on ${hits} cache hits and ${checked.length - hits} misses of ${[...kv].join(', ')};` +
-      ` ${turns.length - checked.length} turns had nothing to inject`,
-  );
-};
-
-/**
- * The reason why the books of the whole run do not close; null where they do, and where the engine does not count. Turns are
- * the sum of their own counts, but for what turns that failed had evaluated; nothing is evaluated between turns and work that
- * is declared.
- */
-function wrongBooks(
-  answered: readonly AnsweredResult[],
-  someFailed: boolean,
-  booked: EvaluatedTokens | null | undefined,
-): string | null {
-  if (booked === null || booked === undefined) return null;
-  if (booked.unbooked !== 0) {
-    return `${booked.unbooked} tokens were evaluated between turns, on no book`;
-  }
-  const turns = sumOf(answered, tokensOf.evaluated) ?? 0;
-  return turns === booked.turns || (someFailed && turns < booked.turns)
-    ? null
-    : `turns evaluated ${turns} tokens by their own counts, and ${booked.turns} by the meter of the engine over all sessions`;
+  if (!isWhole || total === null || total === undefined) return null;
+  if (total.unbooked !== 0) return `${total.unbooked} tokens were evaluated between turns, on no book`;
+  const turns = answered.reduce((sum, { tokens }) => sum + tokens.evaluated, 0);
+  if (turns === total.turns || (failed.length > 0 && turns < total.turns)) return null;
+  return `turns evaluated ${turns} tokens by their own counts, and ${total.turns} by the meter of the engine over all sessions`;
 }

@@ -1,5 +1,7 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { metricDeclaration, type MetricDeclaration } from '../../../store/records/metric-declaration.ts';
+import type { CheckName } from '../../../store/records/results.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
 import {
   armPairs,
   differentMachines,
@@ -13,10 +15,9 @@ import { armFlips, type ArmFlips } from './flips.ts';
 import { metricDifferences, type MetricDifference } from './metric-differences.ts';
 
 /** A run as a comparison describes it. */
-export interface RunSummary extends Pick<
-  ComparedRun,
-  'id' | 'name' | 'suite' | 'status' | 'startedAt' | 'failedChecks'
-> {
+export interface RunSummary extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'status'> {
+  readonly startedAt: string;
+  readonly failedChecks: readonly CheckName[];
   readonly model: string;
   readonly dataset: string;
 }
@@ -25,76 +26,84 @@ export interface RunSummary extends Pick<
 export interface RunsComparison {
   readonly a: RunSummary;
   readonly b: RunSummary;
-  /** Data and models that differ and were compared all the same. */
+  /** Data and models that differ, compared with --force. */
   readonly forced: readonly RunDifference[];
   /** Settings and code that differ. */
   readonly settings: readonly RunDifference[];
-  /** Machines that differ, so that no times are compared; empty where it is one machine. */
+  /** Differences between the machines; times are compared if there are none. */
   readonly machines: readonly RunDifference[];
-  /** The metric that the verdicts of the first run are on, and what the metrics of `differences` say of themselves. */
+  /** The primary metric of the first run, and the declarations of the metrics in `differences`. */
   readonly primary: string;
   readonly metrics: readonly MetricDeclaration[];
   readonly differences: readonly MetricDifference[];
-  /** None for random weights, whose answers say nothing. */
+  /** Empty for random weights. */
   readonly flips: readonly ArmFlips[];
   readonly notes: readonly string[];
 }
 
 export interface ComparisonOptions {
-  /** `rag`, or `rag/dki`; all that both runs have where not given. */
+  /** `rag`, or `rag/dki`; all that both runs have by default. */
   readonly arms?: readonly string[] | undefined;
-  /** Compare runs of different data or models all the same. */
+  /** Compare runs of different data or models. */
   readonly force: boolean;
   readonly seed: number;
   /** Points. */
   readonly margin: number;
 }
 
-function summaryOf(run: ComparedRun): RunSummary {
-  const { id, name, suite, status, startedAt, failedChecks, model, dataset } = run;
-  return { id, name, suite, status, startedAt, failedChecks, model: model.name, dataset: dataset.name };
+function summary({ run, failedChecks }: ComparedRun): RunSummary {
+  const { id, name, suite, status, startedAt, model, dataset } = run;
+  return {
+    id,
+    name,
+    suite,
+    status,
+    startedAt: new Date(startedAt).toISOString(),
+    failedChecks,
+    model: model.name,
+    dataset: dataset.name,
+  };
 }
 
-function requireSameSubjects(a: ComparedRun, b: ComparedRun): void {
-  const [first] = differentSubjects(a, b);
-  if (first === undefined) return;
-  const message = `runs "${a.name}" and "${b.name}" differ in ${first.what}: ${first.a} and ${first.b}`;
+/** Golds by item of one arm. */
+function goldsByItem({ turns }: ComparedRun, arm: string): Map<string, string | null> {
+  return new Map((turns.get(arm) ?? []).map(({ itemId, gold }) => [itemId, gold]));
+}
+
+/** The items of a pair of arms: in both runs, in one of them only, and those with different golds. */
+function matchItems(a: ComparedRun, b: ComparedRun, arms: ArmPair) {
+  const [golds, others] = [goldsByItem(a, arms.a), goldsByItem(b, arms.b)];
+  const common = [...golds.keys()].filter((id) => others.has(id));
+  return {
+    common: common.length,
+    onlyA: golds.size - common.length,
+    onlyB: others.size - common.length,
+    differentGolds: common.filter((id) => golds.get(id) !== others.get(id)).length,
+  };
+}
+
+/** Notes on items of one run only, golds that differ, and turns that failed. */
+function pairingNotes(a: ComparedRun, b: ComparedRun, arms: ArmPair): string[] {
+  const { common, onlyA, onlyB, differentGolds } = matchItems(a, b, arms);
+  const [failedA, failedB] = [a.failedTurns.get(arms.a) ?? 0, b.failedTurns.get(arms.b) ?? 0];
+  const notes: string[] = [];
+  if (onlyA + onlyB > 0) {
+    notes.push(`${common} items in common; ${onlyA} only in ${a.run.name}, ${onlyB} only in ${b.run.name}`);
+  }
+  if (differentGolds > 0) notes.push(`${differentGolds} items have the same id and another answer`);
+  if (failedA + failedB > 0) {
+    notes.push(`${failedA} failed turns in ${a.run.name}, ${failedB} in ${b.run.name}, in no mean`);
+  }
+  const name = arms.a === arms.b ? arms.a : `${arms.a}/${arms.b}`;
+  return notes.map((note) => `${name}: ${note}`);
+}
+
+function requireComparable(a: ComparedRun, b: ComparedRun, force: boolean): void {
+  if (a.run.id === b.run.id) throw new BenchError('bad-option', `"${a.run.name}" is named twice`, 'name two runs');
+  const [first] = differentSubjects(a.run, b.run);
+  if (first === undefined || force) return;
+  const message = `runs "${a.run.name}" and "${b.run.name}" differ in ${first.what}: ${first.a} and ${first.b}`;
   throw new BenchError('bad-option', message, 'compare runs of the same data and models, or add --force');
-}
-
-function itemsOf(run: ComparedRun, arm: string): Map<string, string | null> {
-  return new Map((run.turns.get(arm) ?? []).map(({ itemId, gold }) => [itemId, gold]));
-}
-
-/** Notes on the pairing: items of one run alone, golds that differ, turns that failed. */
-function pairingNotes(a: ComparedRun, b: ComparedRun, pairs: readonly ArmPair[]): string[] {
-  return pairs.flatMap((arms) => {
-    const [inA, inB] = [itemsOf(a, arms.a), itemsOf(b, arms.b)];
-    const common = [...inA.keys()].filter((id) => inB.has(id));
-    const otherGolds = common.filter((id) => inA.get(id) !== inB.get(id)).length;
-    const alone = [inA.size - common.length, inB.size - common.length] as const;
-    const failed = [a.failedTurns.get(arms.a) ?? 0, b.failedTurns.get(arms.b) ?? 0] as const;
-    const name = arms.a === arms.b ? arms.a : `${arms.a}/${arms.b}`;
-    return [
-      ...(alone[0] + alone[1] > 0
-        ? [`${name}: ${common.length} items in common; ${alone[0]} only in ${a.name}, ${alone[1]} only in ${b.name}`]
-        : []),
-      ...(otherGolds > 0 ? [`${name}: ${otherGolds} items have the same id and another answer`] : []),
-      ...(failed[0] + failed[1] > 0
-        ? [`${name}: ${failed[0]} failed turns in ${a.name}, ${failed[1]} in ${b.name}, in no mean`]
-        : []),
-    ];
-  });
-}
-
-function requireCommonItems(a: ComparedRun, b: ComparedRun, pairs: readonly ArmPair[]): void {
-  const some = pairs.some((arms) => {
-    const others = itemsOf(b, arms.b);
-    return [...itemsOf(a, arms.a).keys()].some((id) => others.has(id));
-  });
-  if (some) return;
-  const message = `runs "${a.name}" and "${b.name}" answered no item in common`;
-  throw new BenchError('bad-option', message, 'draw both with the same --limit and --seed');
 }
 
 /**
@@ -107,27 +116,30 @@ export function compareRuns(
   second: RunAndTurns,
   { arms, force, seed, margin }: ComparisonOptions,
 ): RunsComparison {
-  if (first.run.id === second.run.id) {
-    throw new BenchError('bad-option', `"${first.run.name}" is named twice`, 'name two runs');
-  }
   const [a, b] = [comparedRun(first), comparedRun(second)];
-  if (!force) requireSameSubjects(a, b);
+  requireComparable(a, b, force);
   const pairs = armPairs(a, b, arms);
-  requireCommonItems(a, b, pairs);
+  if (pairs.every((pair) => matchItems(a, b, pair).common === 0)) {
+    const message = `runs "${a.run.name}" and "${b.run.name}" answered no item in common`;
+    throw new BenchError('bad-option', message, 'draw both with the same --limit and --seed');
+  }
   const quality = !a.randomWeights && !b.randomWeights;
   const machines = differentMachines(a, b);
   const differences = metricDifferences(a, b, pairs, { seed, margin, quality, latency: machines.length === 0 });
-  const named = new Set(differences.map(({ metric }) => metric));
+  const compared = new Set(differences.map(({ metric }) => metric));
   return {
-    a: summaryOf(a),
-    b: summaryOf(b),
-    forced: differentSubjects(a, b),
+    a: summary(a),
+    b: summary(b),
+    forced: differentSubjects(a.run, b.run),
     settings: differentSettings(a, b),
     machines,
     primary: a.metrics.primary.name,
-    metrics: a.metrics.all.filter(({ name }) => named.has(name)).map((metric) => metricDeclaration.parse(metric)),
+    metrics: a.metrics.all.filter(({ name }) => compared.has(name)).map((metric) => metricDeclaration.parse(metric)),
     differences,
     flips: quality ? pairs.map((pair) => armFlips(a, b, pair)) : [],
-    notes: [...pairingNotes(a, b, pairs), ...(quality ? [] : ['weights are random: answers are not compared'])],
+    notes: [
+      ...pairs.flatMap((pair) => pairingNotes(a, b, pair)),
+      ...(quality ? [] : ['weights are random: answers are not compared']),
+    ],
   };
 }

@@ -1,3 +1,4 @@
+import { mean } from '../statistics/observations.ts';
 import type { ArmPair } from './comparability.ts';
 import type { ComparedRun, ComparedTurn } from './compared-run.ts';
 
@@ -11,7 +12,7 @@ export interface ItemAnswers {
 export interface FlippedItem {
   readonly itemId: string;
   readonly userId: string;
-  /** `won` where the first run is the better one. */
+  /** `won` if the first run is better. */
   readonly outcome: 'won' | 'lost';
   readonly question: string;
   /** Null where only abstaining is right. */
@@ -20,7 +21,7 @@ export interface FlippedItem {
   readonly b: ItemAnswers;
 }
 
-/** Items that one arm answers better in one run than in the other, by task success. */
+/** Items that an arm answers better in one run than in the other, by task success. */
 export interface ArmFlips {
   readonly arms: ArmPair;
   readonly wins: number;
@@ -30,36 +31,25 @@ export interface ArmFlips {
   readonly items: readonly FlippedItem[];
 }
 
-function answersOf(turns: readonly ComparedTurn[]): ItemAnswers | null {
+function itemAnswers(turns: readonly ComparedTurn[]): ItemAnswers | null {
   const scores = turns.flatMap(({ values }) => values['taskSuccess'] ?? []);
-  if (scores.length === 0) return null;
-  return {
-    answers: turns.map(({ answer }) => answer),
-    right: scores.reduce((sum, score) => sum + score, 0) / scores.length,
-  };
+  return scores.length === 0 ? null : { answers: turns.map(({ answer }) => answer), right: mean(scores) };
 }
 
-/** Finds the items whose answer is right in one run and not, or less often, in the other. */
+/** Finds the items whose answer is right in one run and wrong, or less often right, in the other. */
 export function armFlips(a: ComparedRun, b: ComparedRun, arms: ArmPair): ArmFlips {
   const others = Map.groupBy(b.turns.get(arms.b) ?? [], ({ itemId }) => itemId);
   const items: FlippedItem[] = [];
   let ties = 0;
   for (const [itemId, turns] of Map.groupBy(a.turns.get(arms.a) ?? [], (turn) => turn.itemId)) {
-    const [ofA, ofB] = [answersOf(turns), answersOf(others.get(itemId) ?? [])];
-    if (ofA === null || ofB === null) continue;
-    if (ofA.right === ofB.right) {
+    const [own, other] = [itemAnswers(turns), itemAnswers(others.get(itemId) ?? [])];
+    if (own === null || other === null) continue;
+    if (own.right === other.right) {
       ties++;
       continue;
     }
-    items.push({
-      itemId,
-      userId: turns[0]!.userId,
-      outcome: ofA.right > ofB.right ? 'won' : 'lost',
-      question: turns[0]!.question,
-      gold: turns[0]!.gold,
-      a: ofA,
-      b: ofB,
-    });
+    const { userId, question, gold } = turns[0]!;
+    items.push({ itemId, userId, outcome: own.right > other.right ? 'won' : 'lost', question, gold, a: own, b: other });
   }
   const wins = items.filter(({ outcome }) => outcome === 'won').length;
   return { arms, wins, losses: items.length - wins, ties, items };

@@ -1,33 +1,29 @@
 import { countSentences, firstSentence } from '../../../base/first-sentence.ts';
 import type { UserLanguage } from '../../../data/user-language.ts';
 import { isAbstention } from './abstention.ts';
-import { exactMatch } from './exact-match.ts';
 import { hasNegation, isNegated } from './negation.ts';
+import { exactMatch } from './text-overlap.ts';
 import { holdsWords, type Span, spansOf, type Word, wordsOf } from './words.ts';
 
-/** The values that an answer is judged by, beside its golds. */
+/** What an answer is judged by, beside its golds. */
 export interface AnswerSetting extends UserLanguage {
   readonly query: string;
-  /** Values of which one is wrong: superseded ones, and those of other memories of the same relation that were shown. */
+  /** Wrong values: superseded ones, and those of other memories shown with the same relation. */
   readonly rivals: readonly string[];
-  /** Values of all other memories that were shown: who recites them has not answered. */
+  /** Values of all other memories shown: reciting them is not answering. */
   readonly bystanders: readonly string[];
-  /** Texts of the evidence, as far as it was shown: what they deny themselves, an answer may deny. */
+  /** Texts of the evidence that was shown: an answer may deny what they deny. */
   readonly evidenceTexts: readonly string[];
 }
 
-/** So many values that nobody asked for are a recital, and so are two where that is all of them. */
+/** This many unrequested values are a recital, and so are two if that is all of them. */
 const RECITAL = 3;
 
 function isWithin(span: Span, others: readonly Span[]): boolean {
   return others.some(({ from, to }) => from <= span.from && to >= span.to && to - from > span.to - span.from);
 }
 
-function isAsked(query: string, value: string, language: AnswerSetting['language']): boolean {
-  return holdsWords(query, value, language);
-}
-
-/** True where a text denies one of the golds that it holds. */
+/** True if a text denies one of the golds that it holds. */
 function denies(text: string, golds: readonly (readonly Word[])[], language: AnswerSetting['language']): boolean {
   const words = wordsOf(text, language);
   return golds.some((gold) => spansOf(words, gold).some((span) => isNegated(words, span, language)));
@@ -43,7 +39,7 @@ function sentenceHit(sentence: string, golds: readonly string[], setting: Answer
   };
   const spansOfValues = (values: readonly string[]): Span[][] =>
     [...new Set(values)]
-      .filter((value) => !isGold(value) && !isAsked(query, value, language))
+      .filter((value) => !isGold(value) && !holdsWords(query, value, language))
       .map((value) => spansOf(words, wordsOf(value, language)));
   const found = wanted.flatMap((gold) => spansOf(words, gold));
   const [wrong, idle] = [spansOfValues(rivals), spansOfValues(bystanders)];
@@ -62,9 +58,9 @@ function sentenceHit(sentence: string, golds: readonly string[], setting: Answer
 }
 
 /**
- * 1 where the first sentence of an answer holds a gold, word by word, and nothing that takes it back: no rival value, no recital
- * of what was shown, no negation; else 0. A gold of several sentences is looked for in as many. An abstention is no hit.
- * A value that the question names itself is no rival.
+ * 1 if the first sentence of an answer holds a gold, word by word, and nothing that takes it back: no rival value, no recital
+ * of the memories shown, no negation; else 0. A gold of several sentences is searched in as many. An abstention is no hit.
+ * A value that the question itself names is no rival.
  * @see docs/metrics.md
  */
 export function contains(answer: string, golds: readonly string[], setting: AnswerSetting): 0 | 1 {

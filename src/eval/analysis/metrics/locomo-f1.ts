@@ -1,8 +1,9 @@
 import { porterStem } from './porter-stem.ts';
+import { bagF1 } from './text-overlap.ts';
 
-/** Categories of questions with rules of their own, by the names that the conversion gives them. */
+/** The category, as the conversion names it, whose golds list several answers. */
 const SEVERAL_ANSWERS = 'multi-hop';
-/** Phrases with which an answer to an adversarial question declines, as published. */
+/** Published phrases that decline an adversarial question. */
 const DECLINES = ['no information available', 'not mentioned'];
 
 /** ASCII punctuation. */
@@ -18,22 +19,11 @@ function stems(text: string): string[] {
     .map(porterStem);
 }
 
-/** Harmonic mean of precision and recall over bags of stems. */
 function stemF1(answer: string, gold: string): number {
-  const [given, wanted] = [stems(answer), stems(gold)];
-  const left = new Map<string, number>();
-  for (const stem of wanted) left.set(stem, (left.get(stem) ?? 0) + 1);
-  let common = 0;
-  for (const stem of given) {
-    const count = left.get(stem) ?? 0;
-    if (count === 0) continue;
-    left.set(stem, count - 1);
-    common++;
-  }
-  return common === 0 ? 0 : (2 * common) / (given.length + wanted.length);
+  return bagF1(stems(answer), stems(gold));
 }
 
-/** Each part of the gold against the part of the answer that fits it best; parts end at commas. */
+/** The mean over comma-separated parts of the gold, each against the part of the answer that fits it best. */
 function partsF1(answer: string, gold: string): number {
   const given = answer.split(',');
   const wanted = gold.split(',');
@@ -41,15 +31,15 @@ function partsF1(answer: string, gold: string): number {
   return best.reduce((sum, value) => sum + value, 0) / best.length;
 }
 
-/** Stemmed F1, best over the golds: the score of a category without a rule of its own. */
+/** Stemmed F1, best over the golds: the score of categories without a rule of their own. */
 export function stemmedF1(answer: string, golds: readonly string[]): number {
   return Math.max(0, ...golds.map((gold) => stemF1(answer, gold)));
 }
 
 /**
  * The score of LoCoMo's own evaluation, 0 to 1: F1 over Porter stems; of multi-hop questions the mean over the comma-separated parts
- * of the gold; of adversarial ones, which have no gold, 1 where the answer says that nothing is mentioned. Of open-domain ones the
- * part of the key before its reason counts, which the conversion has cut.
+ * of the gold; of adversarial ones, which have no gold, 1 if the answer says that nothing is mentioned. For open-domain questions
+ * the conversion has cut the reason from the key.
  * @see Maharana et al. 2024; task_eval/evaluation.py of snap-research/locomo
  */
 export function locomoF1(answer: string, golds: readonly string[], category: string | undefined): number {

@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isAbstention } from './abstention.ts';
 import { editDistance } from '../../../base/edit-distance.ts';
-import { exactMatch } from './exact-match.ts';
-import { memoryRecall } from './memory-recall.ts';
-import { tokenF1 } from './token-f1.ts';
+import { exactMatch, memoryRecall, tokenF1 } from './text-overlap.ts';
 
 test('exact match compares normal forms and takes the best gold', () => {
   expect(exactMatch(' brenko.', ['Brenko'], 'en')).toBe(1);

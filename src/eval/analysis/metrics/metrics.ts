@@ -1,8 +1,11 @@
 import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
 import type { AnsweredResult } from '../../../store/records/turn-result.ts';
-import { numberField } from '../turn-field.ts';
-import type { Measure } from '../statistics/per-item.ts';
-import type { MetricDefinition } from './metric-definition.ts';
+
+/** A metric of one turn: its declaration and its value. */
+export interface MetricDefinition extends MetricDeclaration {
+  /** Null where the metric does not apply to the item. */
+  readonly of: (turn: AnsweredResult) => number | null;
+}
 
 type ScoreName =
   | 'exactMatch'
@@ -17,24 +20,23 @@ type ScoreName =
 
 const share = { unit: '%', direction: 'higher', margin: 2 } as const;
 
+/** A metric whose value `scoreTurn` stores with the turn. */
 function score(name: ScoreName, kind: MetricDeclaration['kind'], label: string): MetricDefinition {
-  return { ...share, name, kind, label, ...numberField('scores', name) };
+  return { ...share, name, kind, label, of: ({ scores }) => scores[name] };
 }
 
-function nats(
-  declared: Pick<MetricDeclaration, 'name' | 'label' | 'margin' | 'direction'>,
-  measure: Measure<AnsweredResult>,
-): MetricDefinition {
-  return { ...declared, kind: 'continuous', unit: 'nats', ...measure };
-}
+const nats = { kind: 'continuous', unit: 'nats', direction: 'higher', margin: 0.05 } as const;
 
-/** ln p a token of the gold, at its place; null of an absent item, and where it could not be scored. */
+/** ln p per token of the gold; null for an absent item, and where the gold could not be scored. */
 function goldLogProb({ item, observed: { goldLogProbability, goldTokens } }: AnsweredResult): number | null {
-  const scored = item.gold !== null && goldLogProbability !== null && goldTokens.length > 0;
-  return scored ? goldLogProbability / goldTokens.length : null;
+  const isScored = item.gold !== null && goldLogProbability !== null && goldTokens.length > 0;
+  return isScored ? goldLogProbability / goldTokens.length : null;
 }
 
-/** All metrics of a turn that the bench knows. */
+/**
+ * All built-in metrics. To add one: compute its value in `scores.ts` (or read it from the turn here), and list it below;
+ * `self-test.ts` then tests that it tells right answers from wrong ones.
+ */
 export const builtInMetrics: readonly MetricDefinition[] = [
   score('exactMatch', 'binary', 'exact match'),
   score('contains', 'binary', 'contains'),
@@ -45,23 +47,29 @@ export const builtInMetrics: readonly MetricDefinition[] = [
   score('bleu', 'continuous', 'BLEU'),
   score('abstention', 'binary', 'abstention'),
   score('taskSuccess', 'binary', 'task success'),
-  nats({ name: 'goldLogProb', label: 'gold answer', direction: 'higher', margin: 0.05 }, { of: goldLogProb }),
-  nats(
-    { name: 'goldKl', label: 'KL over the gold', direction: 'lower', margin: 0.05 },
-    numberField('observed', 'goldKl'),
-  ),
-  nats(
-    { name: 'goldLogProbability', label: 'gold answer, sum', direction: 'higher', margin: 0.1 },
-    numberField('observed', 'goldLogProbability'),
-  ),
-  nats(
-    { name: 'freeLogProbability', label: 'own answer', direction: 'higher', margin: 0.05 },
-    numberField('observed', 'freeLogProbability'),
-  ),
-  nats(
-    { name: 'klDivergence', label: 'KL divergence, first token', direction: 'lower', margin: 0.05 },
-    { of: ({ observed }) => observed.agreement?.klDivergence ?? null },
-  ),
+  { ...nats, name: 'goldLogProb', label: 'gold answer', of: goldLogProb },
+  {
+    ...nats,
+    name: 'goldKl',
+    label: 'KL over the gold',
+    direction: 'lower',
+    of: ({ observed }) => observed.goldKl ?? null,
+  },
+  {
+    ...nats,
+    name: 'goldLogProbability',
+    label: 'gold answer, sum',
+    margin: 0.1,
+    of: ({ observed }) => observed.goldLogProbability,
+  },
+  { ...nats, name: 'freeLogProbability', label: 'own answer', of: ({ observed }) => observed.freeLogProbability },
+  {
+    ...nats,
+    name: 'klDivergence',
+    label: 'KL divergence, first token',
+    direction: 'lower',
+    of: ({ observed }) => observed.agreement?.klDivergence ?? null,
+  },
   {
     ...share,
     name: 'topOneAgreement',
@@ -70,3 +78,15 @@ export const builtInMetrics: readonly MetricDefinition[] = [
     of: ({ observed: { agreement } }) => (agreement === null ? null : Number(agreement.topOne)),
   },
 ];
+
+/**
+ * The verdict of a model that was asked whether an answer is right (`--judge`): 1 or 0; null without a verdict. It is
+ * optional and never primary: whether an answer is right must not depend on a server.
+ */
+export const judgeMetric: MetricDefinition = {
+  ...share,
+  name: 'judge',
+  label: 'judge',
+  kind: 'binary',
+  of: ({ scores }) => scores.own?.['judge'] ?? null,
+};

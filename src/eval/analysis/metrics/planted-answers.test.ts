@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { MetricDefinition } from './metric-definition.ts';
-import { builtInMetrics } from './metrics.ts';
+import { builtInMetrics, type MetricDefinition } from './metrics.ts';
 import { misjudged } from './planted-answers.ts';
 
 const golds = ['Brenko', 'TX-4500', 'a software engineer', 'Port Dral'];

@@ -1,14 +1,120 @@
 import { grammars } from '../../../base/grammar.ts';
 import type { Language } from '../../../base/language.ts';
-import type { MetricDefinition } from './metric-definition.ts';
-import { builtInMetrics } from './metrics.ts';
-import { type PlantedAnswer, plantedTurn } from './planted-turn.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import { builtInMetrics, type MetricDefinition } from './metrics.ts';
+import { scoreTurn } from './scores.ts';
 
-/** Wrong, right, or in between; a kind of metric that a row does not name has no value there. */
-type Verdict = 0 | 'part' | 1;
+/** An answer to an item, both made up, so that the right value of a metric is known. */
+export interface PlantedAnswer {
+  readonly answer: string;
+  /** Null for an absent item. */
+  readonly gold: string | null;
+  readonly language: Language;
+  /** Values of other memories shown: with the same relation, and with others. */
+  readonly rivals?: readonly string[];
+  readonly bystanders?: readonly string[];
+  readonly superseded?: readonly string[];
+  /** The model assigns the gold a high probability, as its reference does. */
+  readonly sure?: boolean;
+}
 
-/** The gold and nothing else; an answer that holds it; the gold anywhere; words in common; an absent item is declined. */
-type Kind = 'same' | 'contained' | 'anywhere' | 'overlap' | 'declined';
+/** A turn around a planted answer, scored as every turn is. @param success the metric by which it is right */
+export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredResult {
+  const { answer, gold, language, rivals = [], bystanders = [], superseded = [], sure = true } = planted;
+  const { unknownAnswer } = grammars[language];
+  const shown = [
+    ...(gold === null ? [] : [{ memoryId: 'gold', content: gold, value: gold, relation: 'asked' }]),
+    ...rivals.map((value, index) => ({ memoryId: `rival-${index}`, content: value, value, relation: 'asked' })),
+    ...bystanders.map((value, index) => {
+      const memoryId = `other-${index}`;
+      return { memoryId, content: value, value, relation: memoryId };
+    }),
+  ];
+  const memoryIds = shown.map(({ memoryId }) => memoryId);
+  const evidence = gold === null ? [] : ['gold'];
+  const logProbability = sure ? -0.05 : -5;
+  return {
+    state: 'answered',
+    itemId: 'planted',
+    userId: 'planted',
+    arm: 'planted',
+    repeat: 0,
+    turn: 0,
+    position: 0,
+    item: {
+      query: '',
+      gold,
+      acceptedAnswers: [],
+      relation: 'asked',
+      answerPrefix: null,
+      category: 'planted',
+      phrasing: '',
+      userKind: '',
+      language,
+      memories: memoryIds.length,
+      evidence: evidence.length,
+      evidencePlace: null,
+      condition: null,
+    },
+    given: { retrieval: null },
+    facts: {
+      tokens: 0,
+      prefixTokens: 0,
+      memoryIds,
+      forced: false,
+      droppedMemories: 0,
+      droppedHistory: 0,
+      memoryTokens: 0,
+      historySha256: '',
+      retrievedMemories: memoryIds.length,
+      keptMemories: memoryIds.length,
+    },
+    prefill: null,
+    account: {
+      cache: 'bypass',
+      evaluated: 0,
+      built: 0,
+      recomputed: 0,
+      gate: 0,
+      resident: 0,
+      positions: 0,
+      sharesPositions: false,
+    },
+    answer: { text: answer },
+    timings: {
+      retrieve: 0,
+      assemble: 0,
+      gate: 0,
+      kvLoad: 0,
+      kvCompute: 0,
+      prefill: 0,
+      firstToken: 1,
+      decode: 0,
+      total: 1,
+    },
+    tokens: { prompt: 0, kvResident: 0, evaluated: 0, generated: 0, positions: 0 },
+    observed: {
+      injectableMemories: 0,
+      injectableTokens: 0,
+      sequenceSha256: '',
+      sequenceTokens: 0,
+      firstForeignToken: null,
+      parity: null,
+      closed: false,
+      goldLogProbability: 2 * logProbability,
+      goldTokens: { length: 2 },
+      freeLogProbability: logProbability,
+      agreement: { klDivergence: sure ? 0 : 2, topOne: sure },
+      goldKl: sure ? 0 : 2,
+    },
+    scores: scoreTurn(
+      { query: '', answer: gold, acceptedAnswers: [], evidence, superseded, relation: 'asked', history: [] },
+      { answer, storedIds: memoryIds, retrievedIds: memoryIds, keptIds: memoryIds, shown },
+      { language, unknownAnswer },
+      success,
+    ),
+  };
+}
 
 interface Wording {
   readonly told: (value: string) => string;
@@ -28,7 +134,7 @@ const WORDINGS: Readonly<Record<Language, Wording>> = {
     both: (one, other) => `${one} and ${other}.`,
     changed: (old, now) => `It was ${old} and is ${now} now.`,
     denied: (value) => `It is not ${value}.`,
-    // Declines by every rule: the bench's own, and the phrases of LoCoMo.
+    // A refusal by every rule: the bench's own, and the phrases of LoCoMo.
     refusal: `${grammars.en.unknownAnswer.replace(/\.$/, '')}, it is not mentioned.`,
   },
   zh: {
@@ -42,102 +148,97 @@ const WORDINGS: Readonly<Record<Language, Wording>> = {
   },
 };
 
-/** An answer that declines, in a language. */
-export function refusalIn(language: Language): string {
+/** An answer that declines to answer. */
+export function plantedRefusal(language: Language): string {
   return WORDINGS[language].refusal;
 }
 
-/** Full-width letters, digits and marks for plain ones, and the other way round. */
+/** Full-width characters for plain ones, and the other way round. */
 function inOtherWidth(text: string): string {
   const plain = text.normalize('NFKC');
   if (plain !== text) return plain;
   return text.replaceAll(/[!-~]/g, (character) => String.fromCodePoint(character.codePointAt(0)! + 0xfee0));
 }
 
-/** A way to answer, and what each kind of metric must say of it. */
-interface PlantedWay {
-  readonly way: string;
-  readonly plant: (
-    gold: string,
-    others: readonly string[],
-    say: Wording,
-  ) => Omit<PlantedAnswer, 'gold' | 'language' | 'sure'>;
-  readonly verdicts: Readonly<Partial<Record<Kind, Verdict>>>;
-  readonly isWide?: boolean;
+/** Wrong, right, or a score in between. */
+type Due = 0 | 'part' | 1;
+
+/** Kinds of metrics: equal to the gold; holds it as an answer; holds it anywhere; words in common; declines an absent item. */
+type Kind = 'same' | 'contained' | 'anywhere' | 'overlap' | 'declined';
+
+type Plant = (
+  say: Wording,
+  gold: string,
+  others: readonly string[],
+) => Omit<PlantedAnswer, 'gold' | 'language' | 'sure'>;
+
+/** A way to answer, and the value due from each kind of metric; a kind without one has no value there. */
+interface Way {
+  readonly name: string;
+  readonly plant: Plant;
+  readonly due: Readonly<Partial<Record<Kind, Due>>>;
 }
 
-function answered(same: Verdict, contained: Verdict, anywhere: Verdict, overlap: Verdict): PlantedWay['verdicts'] {
-  return { same, contained, anywhere, overlap };
-}
+const RIGHT = { same: 1, contained: 1, anywhere: 1, overlap: 1 } as const;
+const WRONG = { same: 0, contained: 0, anywhere: 0, overlap: 0 } as const;
+const FOOLING = { same: 0, contained: 0, anywhere: 1, overlap: 'part' } as const;
+const OTHER_WIDTH = 'the gold in another width';
 
-const WAYS: readonly PlantedWay[] = [
-  { way: 'the gold', plant: (gold) => ({ answer: gold }), verdicts: answered(1, 1, 1, 1) },
+const WAYS: readonly Way[] = [
+  { name: 'the gold', due: RIGHT, plant: (_say, gold) => ({ answer: gold }) },
   {
-    way: 'the gold in a longer sentence',
-    plant: (gold, _others, say) => ({ answer: say.told(gold) }),
-    verdicts: answered(0, 1, 1, 'part'),
+    name: 'the gold in a longer sentence',
+    due: { same: 0, contained: 1, anywhere: 1, overlap: 'part' },
+    plant: (say, gold) => ({ answer: say.told(gold) }),
   },
-  { way: 'the gold in capitals', plant: (gold) => ({ answer: gold.toUpperCase() }), verdicts: answered(1, 1, 1, 1) },
+  { name: 'the gold in capitals', due: RIGHT, plant: (_say, gold) => ({ answer: gold.toUpperCase() }) },
+  { name: OTHER_WIDTH, due: RIGHT, plant: (_say, gold) => ({ answer: inOtherWidth(gold) }) },
+  { name: 'the gold in other punctuation', due: RIGHT, plant: (say, gold) => ({ answer: say.marked(gold) }) },
   {
-    way: 'the gold in another width',
-    plant: (gold) => ({ answer: inOtherWidth(gold) }),
-    verdicts: answered(1, 1, 1, 1),
-    isWide: true,
+    name: "another's value",
+    due: WRONG,
+    plant: (_say, _gold, [other = '']) => ({ answer: other, rivals: [other] }),
   },
+  { name: 'an abstention', due: WRONG, plant: (say) => ({ answer: say.refusal }) },
+  { name: 'an empty answer', due: WRONG, plant: () => ({ answer: '' }) },
   {
-    way: 'the gold in other punctuation',
-    plant: (gold, _others, say) => ({ answer: say.marked(gold) }),
-    verdicts: answered(1, 1, 1, 1),
-  },
-  {
-    way: "another's value",
-    plant: (_gold, [other = '']) => ({ answer: other, rivals: [other] }),
-    verdicts: answered(0, 0, 0, 0),
+    name: 'all values recited',
+    due: FOOLING,
+    plant: (say, gold, others) => ({ answer: say.listed([...others, gold]), bystanders: others }),
   },
   {
-    way: 'an abstention',
-    plant: (_gold, _others, say) => ({ answer: say.refusal }),
-    verdicts: answered(0, 0, 0, 0),
-  },
-  { way: 'an empty answer', plant: () => ({ answer: '' }), verdicts: answered(0, 0, 0, 0) },
-  {
-    way: 'all values recited',
-    plant: (gold, others, say) => ({ answer: say.listed([...others, gold]), bystanders: others }),
-    verdicts: answered(0, 0, 1, 'part'),
+    name: 'two of a relation',
+    due: FOOLING,
+    plant: (say, gold, [other = '']) => ({ answer: say.both(gold, other), rivals: [other] }),
   },
   {
-    way: 'two of a relation',
-    plant: (gold, [other = ''], say) => ({ answer: say.both(gold, other), rivals: [other] }),
-    verdicts: answered(0, 0, 1, 'part'),
+    name: 'old and new together',
+    due: FOOLING,
+    plant: (say, gold, [other = '']) => ({ answer: say.changed(other, gold), superseded: [other] }),
   },
-  {
-    way: 'old and new together',
-    plant: (gold, [other = ''], say) => ({ answer: say.changed(other, gold), superseded: [other] }),
-    verdicts: answered(0, 0, 1, 'part'),
-  },
-  {
-    way: 'a negation',
-    plant: (gold, _others, say) => ({ answer: say.denied(gold) }),
-    verdicts: answered(0, 0, 1, 'part'),
-  },
-  {
-    way: 'an abstention on an absent item',
-    plant: (_gold, _others, say) => ({ answer: say.refusal }),
-    verdicts: { declined: 1 },
-  },
-  { way: 'an empty answer to an absent item', plant: () => ({ answer: '' }), verdicts: { declined: 0 } },
-  { way: 'a value for an absent item', plant: (gold) => ({ answer: gold }), verdicts: { declined: 0 } },
+  { name: 'a negation', due: FOOLING, plant: (say, gold) => ({ answer: say.denied(gold) }) },
+  { name: 'an abstention on an absent item', due: { declined: 1 }, plant: (say) => ({ answer: say.refusal }) },
+  { name: 'an empty answer to an absent item', due: { declined: 0 }, plant: () => ({ answer: '' }) },
+  { name: 'a value for an absent item', due: { declined: 0 }, plant: (_say, gold) => ({ answer: gold }) },
 ];
 
-/** Metrics that judge a text, by kind, where one of them decides what is right. */
-interface Panel {
-  readonly success: string;
-  readonly metrics: Readonly<Record<string, readonly Kind[]>>;
-  /** By its published rule, which knows English and plain characters alone. */
-  readonly isPlain?: boolean;
+function plantAnswer({ plant, due }: Way, gold: string, others: readonly string[], language: Language): PlantedAnswer {
+  return { ...plant(WORDINGS[language], gold, others), gold: due.declined === undefined ? gold : null, language };
 }
 
-const PANELS: readonly Panel[] = [
+/** Ways to hold the gold without answering, which must not fool `contains`; `plant` takes two other values or more. */
+export const foolingWays = WAYS.filter(({ due }) => due === FOOLING).map((way) => ({
+  name: way.name,
+  plant: (gold: string, others: readonly string[], language: Language) => plantAnswer(way, gold, others, language),
+}));
+
+/** Metrics that judge a text, by kind, where `success` decides what is right. */
+const PANELS: readonly {
+  readonly success: string;
+  readonly metrics: Readonly<Record<string, readonly Kind[]>>;
+  /** Its published rule knows English and plain characters only. */
+  readonly plainEnglish?: boolean;
+}[] = [
   {
     success: 'contains',
     metrics: {
@@ -155,36 +256,18 @@ const PANELS: readonly Panel[] = [
   {
     success: 'locomoF1',
     metrics: { locomoF1: ['overlap', 'declined'], taskSuccess: ['overlap', 'declined'] },
-    isPlain: true,
+    plainEnglish: true,
   },
 ];
 
-function plantedIn(
-  { plant, verdicts }: PlantedWay,
-  gold: string,
-  others: readonly string[],
-  language: Language,
-): PlantedAnswer {
-  const isAbsent = verdicts.declined !== undefined;
-  return { ...plant(gold, others, WORDINGS[language]), gold: isAbsent ? null : gold, language };
-}
-
-/** Ways to hold the gold and not to answer, by which `contains` must not be fooled; `plant` takes two other values or more. */
-export const foolingWays = WAYS.filter(({ verdicts }) => verdicts.contained === 0 && verdicts.anywhere === 1).map(
-  (way) => ({
-    way: way.way,
-    plant: (gold: string, others: readonly string[], language: Language) => plantedIn(way, gold, others, language),
-  }),
-);
-
-function isDue(value: number | null, due: Verdict | undefined): boolean {
+function isDue(value: number | null, due: Due | undefined): boolean {
   if (value === null || due === undefined) return value === null && due === undefined;
   return due === 'part' ? value > 0 && value < 1 : value === due;
 }
 
 /**
- * Mistakes of metrics on planted answers, one line each: on the gold, in a sentence and in other characters,
- * on another's value, abstentions and silence, and on answers that hold the gold and take it back.
+ * Wrong values of metrics on planted answers, one line each: the gold, in a sentence and in other characters; another's value,
+ * abstentions and silence; and answers that hold the gold and take it back.
  * @param golds four or more that share no word
  */
 export function misjudged(
@@ -192,21 +275,19 @@ export function misjudged(
   language: Language,
   metrics: readonly MetricDefinition[] = builtInMetrics,
 ): string[] {
-  const byName = new Map(metrics.map((metric) => [metric.name, metric] as const));
-  const tried = golds.flatMap((gold, index) => {
-    const others = [1, 2, 3].map((step) => golds[(index + step) % golds.length]!);
-    return WAYS.map((way) => ({ ...way, gold, planted: plantedIn(way, gold, others, language) }));
-  });
-  return PANELS.filter(({ isPlain = false }) => !isPlain || language === 'en').flatMap((panel) =>
-    tried
-      .filter(({ isWide = false }) => !isWide || panel.isPlain !== true)
-      .flatMap(({ way, gold, planted, verdicts }) => {
-        const turn = plantedTurn(planted, panel.success);
+  const byName = new Map(metrics.map((metric) => [metric.name, metric]));
+  return PANELS.filter(({ plainEnglish }) => !plainEnglish || language === 'en').flatMap((panel) =>
+    golds.flatMap((gold, index) => {
+      const others = [1, 2, 3].map((step) => golds[(index + step) % golds.length]!);
+      const ways = WAYS.filter(({ name }) => !panel.plainEnglish || name !== OTHER_WIDTH);
+      return ways.flatMap((way) => {
+        const turn = plantedTurn(plantAnswer(way, gold, others, language), panel.success);
         return Object.entries(panel.metrics).flatMap(([name, kinds]) => {
-          const due = kinds.map((kind) => verdicts[kind]).find((verdict) => verdict !== undefined);
+          const due = kinds.map((kind) => way.due[kind]).find((one) => one !== undefined);
           const value = byName.get(name)!.of(turn);
-          return isDue(value, due) ? [] : [`${name} gives ${way} (${gold}) ${value}, not ${due ?? null}`];
+          return isDue(value, due) ? [] : [`${name} gives ${way.name} (${gold}) ${value}, not ${due ?? null}`];
         });
-      }),
+      });
+    }),
   );
 }

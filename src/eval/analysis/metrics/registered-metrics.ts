@@ -1,30 +1,35 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { metricDeclaration, type MetricDeclaration } from '../../../store/records/metric-declaration.ts';
-import type { MetricDefinition } from './metric-definition.ts';
-import { builtInMetrics } from './metrics.ts';
+import { builtInMetrics, judgeMetric, type MetricDefinition } from './metrics.ts';
 
 const registered = new Map<string, MetricDefinition>();
 
 const NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
 
-/** Names that results have for other things. */
-const TAKEN = new Set([...builtInMetrics.map(({ name }) => name), 'judge', 'ttftMs', 'totalMs', 'ttftLogRatio', 'evaluatedTokens']); // prettier-ignore
+/** Names that results use. */
+const TAKEN = new Set([
+  ...[...builtInMetrics, judgeMetric].map(({ name }) => name),
+  'ttftMs',
+  'totalMs',
+  'ttftLogRatio',
+  'evaluatedTokens',
+]);
 
 /**
- * Adds a metric of one's own to every run that this process starts: its value is computed of each turn when the turn is written,
- * stored with it, averaged, and shown in the tables under its label. It passes the self-test as the others do: a metric that gives
- * the gold no more than another answer fails the check `metrics`. A data set may name it as its `primaryMetric`.
+ * Adds a metric to every run that this process starts: its value is computed when a turn is written, stored with it, averaged,
+ * and shown in the tables under its label. It goes through the self-test like the others: a metric that gives the gold no more
+ * than another answer fails the check `metrics`. A data set may name it as its `primaryMetric`.
  *
  * @example
  * import { loadBenchConfig, registerMetric, runBench } from 'dki-bench';
  * registerMetric({
- *   ...{ name: 'brevity', label: 'right in five words', kind: 'binary', unit: '%', direction: 'higher', margin: 2 },
+ *   name: 'brevity', label: 'right in five words', kind: 'binary', unit: '%', direction: 'higher', margin: 2,
  *   of: ({ answer, scores }) => scores.contains && Number(answer.text.trim().split(/\s+/).length <= 5),
  * });
  * const [results] = await runBench(loadBenchConfig({ flags: { limit: '24' } }));
  * console.log(results?.arms.map(({ arm, metrics }) => [arm, metrics['brevity']?.mean]));
  *
- * @throws BenchError `bad-option` for a name that is taken or no name, and for a declaration that lacks a part
+ * @throws BenchError `bad-option` for a name that is taken or invalid, and for an incomplete declaration
  */
 export function registerMetric(definition: MetricDefinition): void {
   const { name } = definition;
@@ -45,19 +50,19 @@ export function registerMetric(definition: MetricDefinition): void {
   registered.set(name, definition);
 }
 
-/** The metrics that were registered, in their order. */
+/** The registered metrics, in the order of registration. */
 export function registeredMetrics(): readonly MetricDefinition[] {
   return [...registered.values()];
 }
 
-/** A metric's declaration, as it is stored with a run. */
+/** The declaration of a metric, as it is stored with a run. */
 export function declarationOf(definition: MetricDefinition): MetricDeclaration {
   return metricDeclaration.parse(definition);
 }
 
 /**
- * Values of the registered metrics on a turn.
- * @throws BenchError `bad-option` for a value that is none: one of a share beyond 0 to 1, one of a binary metric between them
+ * The value of a registered metric, checked against its declaration.
+ * @throws BenchError `bad-option` for NaN, for a share outside 0 to 1, and for a binary value that is neither 0 nor 1
  */
 export function checkedValue({ name, kind, unit }: MetricDeclaration, value: number | null): number | null {
   const fits =

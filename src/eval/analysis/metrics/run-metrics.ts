@@ -1,34 +1,33 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { didYouMean } from '../../../base/nearest-name.ts';
 import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
-import type { MetricDefinition } from './metric-definition.ts';
-import { builtInMetrics } from './metrics.ts';
+import { builtInMetrics, type MetricDefinition } from './metrics.ts';
 
-/** Of data that name none. */
+/** For data that name none. */
 const DEFAULT_PRIMARY = 'exactMatch';
 
-/** Metrics that are made from another, or that no answerable item has. */
+/** Metrics derived from another one, or without a value on answerable items. */
 const NEVER_PRIMARY = new Set(['taskSuccess', 'abstention', 'topOneAgreement', 'klDivergence', 'freeLogProbability']);
 
-/** The metrics of a run: all that it has values of, and the one that its verdicts are on. */
+/** The metrics of a run, and the one that its verdicts are about. */
 export interface RunMetrics {
   readonly all: readonly MetricDefinition[];
   readonly primary: MetricDefinition;
 }
 
-/** The parts of a run, or of its description, that say what it is measured by. */
+/** The parts of a run, or of its description, that name its metrics. */
 export interface MeasuredRun {
   readonly dataset: { readonly primaryMetric?: string };
-  /** Of the calling program. */
+  /** Metrics of the calling program. */
   readonly metrics?: readonly MetricDeclaration[];
 }
 
-/** A metric of the calling program, whose values stand in the turns. */
+/** A metric of the calling program, whose values are stored with the turns. */
 function storedMetric(declared: MetricDeclaration): MetricDefinition {
   return { ...declared, of: ({ scores }) => scores.own?.[declared.name] ?? null };
 }
 
-/** The metrics of a run that was made, as it was declared. */
+/** The metrics of a stored run. @throws BenchError `database` for a primary metric of another release */
 export function metricsOfRun({ dataset, metrics = [] }: MeasuredRun): RunMetrics {
   const all = [...builtInMetrics, ...metrics.map(storedMetric)];
   const name = dataset.primaryMetric ?? DEFAULT_PRIMARY;
@@ -42,9 +41,9 @@ export function metricsOfRun({ dataset, metrics = [] }: MeasuredRun): RunMetrics
 }
 
 /**
- * Finds the primary metric that data name, among the bench's own and those of the calling program.
- * @param place of the name, for the message
- * @throws BenchError `bad-data` for one that there is not, or that judges no answer
+ * Checks the primary metric that data name.
+ * @param own metrics of the calling program @param place of the name, for the message
+ * @throws BenchError `bad-data` if it does not exist or cannot be primary
  */
 export function requirePrimary(name: string, own: readonly MetricDeclaration[], place: string): void {
   const known = [...builtInMetrics, ...own].map((metric) => metric.name).filter((one) => !NEVER_PRIMARY.has(one));

@@ -5,12 +5,9 @@ import type { Scores } from '../../../store/records/scores.ts';
 import { isAbstention } from './abstention.ts';
 import { bleu } from './bleu.ts';
 import { type AnswerSetting, contains } from './contains.ts';
-import { exactMatch } from './exact-match.ts';
 import { followEvidence } from './funnel.ts';
 import { locomoF1 } from './locomo-f1.ts';
-import { memoryRecall } from './memory-recall.ts';
-import { rougeL } from './rouge-l.ts';
-import { tokenF1 } from './token-f1.ts';
+import { exactMatch, memoryRecall, rougeL, tokenF1 } from './text-overlap.ts';
 import { classifyWrong } from './wrong-answer.ts';
 
 /** A question and its right answers. */
@@ -44,15 +41,12 @@ export interface ScoredTurn {
   }[];
 }
 
-/** Scores of the text of an answer, of which one may decide whether it is right. */
-interface TextScores {
-  readonly exactMatch: number;
-  readonly contains: number;
-  readonly tokenF1: number;
-  readonly memoryRecall: number;
-  readonly rougeL: number;
-  readonly bleu: number;
-}
+/** The metrics of `textScores`. */
+const TEXT_SCORES = ['exactMatch', 'contains', 'tokenF1', 'memoryRecall', 'rougeL', 'bleu'] as const;
+
+type TextScores = Readonly<Record<(typeof TEXT_SCORES)[number], number | null>>;
+
+const NO_TEXT_SCORES = Object.fromEntries(TEXT_SCORES.map((name) => [name, null])) as TextScores;
 
 function textScores(answer: string, golds: readonly string[], setting: AnswerSetting): TextScores {
   const { language } = setting;
@@ -66,43 +60,26 @@ function textScores(answer: string, golds: readonly string[], setting: AnswerSet
   };
 }
 
-const noTextScores: Readonly<Record<keyof TextScores, null>> = {
-  exactMatch: null,
-  contains: null,
-  tokenF1: null,
-  memoryRecall: null,
-  rougeL: null,
-  bleu: null,
-};
-
-/** A metric of one data set, with rules for its categories, absent items among them. */
-const LOCOMO = 'locomoF1';
-
-/** The score of a text by which an answer is right or wrong; that of `contains` where the metric is none of a text. */
-function decidingScore(success: string): keyof TextScores {
-  return success in noTextScores ? (success as keyof TextScores) : 'contains';
-}
-
-/** Values that a right answer does not hold: those of the relation that is asked for, and all others that were shown. */
-function settingOf(item: ScoredItem, { shown }: ScoredTurn, profile: UserLanguage): AnswerSetting {
+/** What an answer is judged by: wrong values of the relation that is asked for, and all other values shown. */
+function answerSetting(item: ScoredItem, { shown }: ScoredTurn, profile: UserLanguage): AnswerSetting {
   const { query, superseded, evidence, relation } = item;
+  const values = (memories: ScoredTurn['shown']): string[] => memories.flatMap(({ value }) => value ?? []);
   const others = shown.filter(({ memoryId }) => !evidence.includes(memoryId));
   const isRival = (memory: ScoredTurn['shown'][number]): boolean =>
     relation !== undefined && memory.relation === relation;
-  const valuesOf = (memories: ScoredTurn['shown']): string[] => memories.flatMap(({ value }) => value ?? []);
   return {
     ...profile,
     query,
-    rivals: [...superseded, ...valuesOf(others.filter(isRival))],
-    bystanders: valuesOf(others.filter((memory) => !isRival(memory))),
+    rivals: [...superseded, ...values(others.filter(isRival))],
+    bystanders: values(others.filter((memory) => !isRival(memory))),
     evidenceTexts: shown.filter(({ memoryId }) => evidence.includes(memoryId)).map(({ content }) => content),
   };
 }
 
 /**
- * Scores one turn against its item; `languageProfile` is that of the user who asked. Exactly one of two decides its success:
- * the metric that is named on an answerable item, abstention on an absent one; `locomoF1` decides on both.
- * @param success the metric by which an answer is right: `exactMatch`
+ * Scores one turn against its item. Success is decided by the named metric on an answerable item, by abstention on an absent
+ * one; `locomoF1` decides on both. A metric that does not score texts is replaced by `contains`.
+ * @param languageProfile of the user who asked @param success the metric by which an answer is right
  */
 export function scoreTurn(
   item: ScoredItem,
@@ -113,13 +90,16 @@ export function scoreTurn(
   const { language, unknownAnswer } = languageProfile;
   const { answer } = turn;
   const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];
+  const texts =
+    item.answer === null ? NO_TEXT_SCORES : textScores(answer, golds, answerSetting(item, turn, languageProfile));
+  const abstention = item.answer === null ? Number(isAbstention(answer, unknownAnswer, language)) : null;
+  const locomo = success === 'locomoF1' ? locomoF1(answer, golds, item.category) : null;
+  const deciding = TEXT_SCORES.find((name) => name === success) ?? 'contains';
+  const taskSuccess = locomo ?? abstention ?? texts[deciding];
   const isSuperseded = (value: string): boolean =>
     item.superseded.some((old) => containsTokens(old, value, language) && containsTokens(value, old, language));
-  const texts = item.answer === null ? null : textScores(answer, golds, settingOf(item, turn, languageProfile));
-  const abstention = item.answer === null ? Number(isAbstention(answer, unknownAnswer, language)) : null;
-  const own = success === LOCOMO ? locomoF1(answer, golds, item.category) : null;
-  const taskSuccess = own ?? (texts === null ? abstention! : texts[decidingScore(success)]);
   const wrongClass = classifyWrong({
+    ...languageProfile,
     answer,
     isRight: taskSuccess === 1,
     golds,
@@ -127,15 +107,10 @@ export function scoreTurn(
     otherValues: turn.shown.flatMap(({ memoryId, value }) =>
       value === undefined || item.evidence.includes(memoryId) || isSuperseded(value) ? [] : [value],
     ),
-    shownTexts: [
-      item.query,
-      ...item.history.map((message) => message.content),
-      ...turn.shown.map((memory) => memory.content),
-    ],
-    ...languageProfile,
+    shownTexts: [item.query, ...item.history.map(({ content }) => content), ...turn.shown.map(({ content }) => content)],
   });
-  const judged = { ...(texts ?? noTextScores), locomoF1: own, abstention, taskSuccess, wrongClass };
-  if (texts === null || !evidenceIsKnown(item)) {
+  const judged = { ...texts, locomoF1: locomo, abstention, taskSuccess, wrongClass };
+  if (item.answer === null || !evidenceIsKnown(item)) {
     return { ...judged, failedStage: null, passedStages: [], evidenceRank: null };
   }
   const funnel = followEvidence({
@@ -143,13 +118,8 @@ export function scoreTurn(
     stored: turn.storedIds,
     retrieved: turn.retrievedIds,
     kept: turn.keptIds,
-    inSequence: turn.shown.map((memory) => memory.memoryId),
+    inSequence: turn.shown.map(({ memoryId }) => memoryId),
     answered: taskSuccess === 1,
   });
-  return {
-    ...judged,
-    failedStage: funnel.failedStage,
-    passedStages: funnel.passed,
-    evidenceRank: funnel.rank,
-  };
+  return { ...judged, failedStage: funnel.failedStage, passedStages: funnel.passed, evidenceRank: funnel.rank };
 }

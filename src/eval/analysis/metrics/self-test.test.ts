@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { MetricDefinition } from './metric-definition.ts';
+import type { MetricDefinition } from './metrics.ts';
 import { metricsCheck } from './self-test.ts';
 
 const checked = (golds: readonly string[], language: 'en' | 'zh') =>

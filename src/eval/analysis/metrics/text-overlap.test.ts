@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { bleu } from './bleu.ts';
-import { rougeL } from './rouge-l.ts';
+import { rougeL } from './text-overlap.ts';
 
 it('gives the ROUGE-L of Lin 2004, §3.1: order in the sentence counts', () => {
   const reference = ['police killed gunman'];

@@ -3,7 +3,7 @@ import { isAbstention } from './abstention.ts';
 import { editDistance } from '../../../base/edit-distance.ts';
 import type { Language } from '../../../base/language.ts';
 import { containsTokens, normalise, tokensOf } from '../../../data/normalise.ts';
-import { tokenF1 } from './token-f1.ts';
+import { tokenF1 } from './text-overlap.ts';
 import type { UserLanguage } from '../../../data/user-language.ts';
 
 /** An answer and everything that tells its class. */

@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
 import { clusteredMean } from './clustered-mean.ts';
-import { meanInterval } from './mean-interval.ts';
-import { observationsOf, unitTotals } from './observations.ts';
+import { meanInterval } from './intervals.ts';
+import { unitTotals } from './observations.ts';
 
 const items = (users: readonly (readonly number[])[]) =>
   users.flatMap((values, user) => values.map((value) => ({ userId: `u${user}`, value })));
 
-const totalsOf = (list: Parameters<typeof observationsOf>[0]) => unitTotals(observationsOf(list));
-
 test('one item a user has the variance of a mean, s² ÷ n, whichever way it is computed', () => {
-  const { mean, variance, independent } = clusteredMean(totalsOf(items([[1], [2], [3], [6]])));
+  const { mean, variance, independent } = clusteredMean(unitTotals(items([[1], [2], [3], [6]])));
   // Σ (x − 3)² = 14, s² = 14/3.
   expect(mean).toBe(3);
   expect(variance).toBeCloseTo(14 / 3 / 4, 12);
@@ -19,14 +17,14 @@ test('one item a user has the variance of a mean, s² ÷ n, whichever way it is 
 test('copies of an item of the same user tell nothing new', () => {
   const once = [[1], [2], [3], [6]];
   const copied = once.map(([value]) => Array.from({ length: 10 }, () => value!));
-  const { variance, independent } = clusteredMean(totalsOf(items(copied)));
+  const { variance, independent } = clusteredMean(unitTotals(items(copied)));
   expect(variance).toBeCloseTo(14 / 3 / 4, 12);
   expect(independent).toBeLessThan(variance / 9);
-  expect(meanInterval(totalsOf(items(copied)))).toEqual(meanInterval(totalsOf(items(once))));
+  expect(meanInterval(unitTotals(items(copied)))).toEqual(meanInterval(unitTotals(items(once))));
 });
 
 test('weights items equally, and leaves out a user at a time', () => {
-  const { mean, variance } = clusteredMean(totalsOf(items([[0], [1, 1, 1], [0.5, 1]])));
+  const { mean, variance } = clusteredMean(unitTotals(items([[0], [1, 1, 1], [0.5, 1]])));
   // Without each: 4.5/5, 1.5/3, 3/4, by items 4.5/6 = 0.75.
   expect(mean).toBe(0.75);
   expect(variance).toBeCloseTo(((0.9 - 0.75) ** 2 + (0.5 - 0.75) ** 2 + 0) * (2 / 3), 12);
@@ -34,17 +32,17 @@ test('weights items equally, and leaves out a user at a time', () => {
 
 test('is the interval of Student for one item a user', () => {
   // 3 ± 3.1824 · √(14/12)
-  expect(meanInterval(totalsOf(items([[1], [2], [3], [6]]))).low).toBeCloseTo(3 - 3.1824 * Math.sqrt(14 / 12), 3);
+  expect(meanInterval(unitTotals(items([[1], [2], [3], [6]]))).low).toBeCloseTo(3 - 3.1824 * Math.sqrt(14 / 12), 3);
 });
 
 test('does not depend on the order of rows', () => {
   const rows = items([[0.1, 0.2], [0.7], [0.4, 0.3, 0.9]]);
-  expect(totalsOf([...rows].reverse()).sums).toEqual(totalsOf(rows).sums);
+  expect(unitTotals([...rows].reverse()).sums).toEqual(unitTotals(rows).sums);
 });
 
 test('of one user the questions are drawn; of one question nothing is known', () => {
   const alone = [1, 2, 3, 6].map((value) => ({ userId: 'u', value }));
-  expect(clusteredMean(totalsOf(alone))).toMatchObject({ units: 4, items: 4 });
-  expect(meanInterval(totalsOf(alone))).toEqual(meanInterval(totalsOf(items([[1], [2], [3], [6]]))));
-  expect(meanInterval(totalsOf(alone.slice(0, 1)))).toEqual({ low: -Infinity, high: Infinity });
+  expect(clusteredMean(unitTotals(alone))).toMatchObject({ units: 4, items: 4 });
+  expect(meanInterval(unitTotals(alone))).toEqual(meanInterval(unitTotals(items([[1], [2], [3], [6]]))));
+  expect(meanInterval(unitTotals(alone.slice(0, 1)))).toEqual({ low: -Infinity, high: Infinity });
 });

@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
 import { designEffect, pairedDesignEffect } from './design-effect.ts';
-import { observationsOf, unitTotals } from './observations.ts';
+import { unitTotals } from './observations.ts';
 
 /** Users of four items, each with so many right. */
 const users = (...right: readonly number[]) =>
   unitTotals(
-    observationsOf(
-      right.flatMap((count, user) =>
+    right.flatMap((count, user) =>
         Array.from({ length: 4 }, (_, item) => ({ userId: `u${user}`, value: item < count ? 1 : 0 })),
       ),
-    ),
   );
 
 test('nears the size of users who agree within and differ between, and is 1 where these do not differ', () => {
@@ -44,6 +42,6 @@ test('of pairs it is that of the values or of the differences, whichever is larg
 });
 
 test('one item a user has no design', () => {
-  const three = observationsOf([0, 1, 1].map((value, user) => ({ userId: `u${user}`, value })));
+  const three = [0, 1, 1].map((value, user) => ({ userId: `u${user}`, value }));
   expect(designEffect([unitTotals(three)])).toBe(1);
 });

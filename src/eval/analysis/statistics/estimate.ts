@@ -1,38 +1,35 @@
 import type { Estimate } from '../../../store/records/results.ts';
-import { meanInterval } from './mean-interval.ts';
-import { countUsers, meanOf, type Observations, unitTotals } from './observations.ts';
+import { type Interval, meanInterval, shareInterval } from './intervals.ts';
+import { countUsers, mean, type Observation, type UnitTotals, unitTotals } from './observations.ts';
 import { quantiles } from './quantile.ts';
-import { shareInterval } from './share-interval.ts';
+
+type Observations = readonly Observation[];
+
+function estimate(observations: Observations, interval: (totals: UnitTotals) => Interval): Estimate | null {
+  if (observations.length === 0) return null;
+  return {
+    mean: mean(observations.map(({ value }) => value)),
+    ...interval(unitTotals(observations)),
+    n: observations.length,
+    users: countUsers(observations),
+  };
+}
 
 /** Mean and 95 % interval of a quantity of any range, such as a log-probability; null without observations. */
 export function estimateMean(observations: Observations): Estimate | null {
-  if (observations.values.length === 0) return null;
-  return {
-    mean: meanOf(observations.values),
-    ...meanInterval(unitTotals(observations)),
-    n: observations.values.length,
-    users: countUsers(observations),
-  };
+  return estimate(observations, meanInterval);
 }
 
 /** As `estimateMean`, at least 0, with p50, and p95 from 100 observations on; for durations in ms. */
 export function estimateLatency(observations: Observations): Estimate | null {
-  const estimate = estimateMean(observations);
-  if (estimate === null) return null;
-  const found = quantiles(observations.values);
-  return { ...estimate, low: Math.max(0, estimate.low), ...found };
+  const found = estimateMean(observations);
+  return found && { ...found, low: Math.max(0, found.low), ...quantiles(observations.map(({ value }) => value)) };
 }
 
 /**
  * Mean and 95 % interval of a score from 0 to 1; null without observations.
- * @param effect design effect pooled over the arms of the run; without it the worst case stands for what the items do not show
+ * @param effect design effect pooled over the arms of the run; the worst case by default
  */
 export function estimateShare(observations: Observations, effect?: number): Estimate | null {
-  if (observations.values.length === 0) return null;
-  return {
-    mean: meanOf(observations.values),
-    ...shareInterval(unitTotals(observations), effect),
-    n: observations.values.length,
-    users: countUsers(observations),
-  };
+  return estimate(observations, (totals) => shareInterval(totals, effect));
 }

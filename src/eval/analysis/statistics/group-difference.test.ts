@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { groupDifferenceP } from './group-difference.ts';
-import { observationsOf } from './observations.ts';
 
 const users = (values: readonly number[], from = 0) =>
-  observationsOf(values.map((value, index) => ({ userId: `u${String(from + index).padStart(2, '0')}`, value })));
+  values.map((value, index) => ({ userId: `u${String(from + index).padStart(2, '0')}`, value }));
 
 test('counts the exchanges that spread the means as far: 2 of the 20 ways to part six users', () => {
   const p = groupDifferenceP([users([1, 2, 3]), users([11, 12, 13], 3)], 7);
@@ -19,7 +18,7 @@ test('is 1 where all are equal, and null where there is one group', () => {
 
 test('takes users as the units: a hundred observations of one are one', () => {
   const one = Array.from({ length: 100 }, () => ({ userId: 'a', value: 1 }));
-  const few = observationsOf([...one, { userId: 'b', value: 0 }]);
+  const few = [...one, { userId: 'b', value: 0 }];
   const p = groupDifferenceP([few, users([0, 1, 0, 1])], 7);
   expect(p).toBeGreaterThan(0.9);
 });

@@ -1,116 +1,101 @@
-import { numbered } from '../../../base/numbered.ts';
+/**
+ * What every statistic is computed from: one value an item, or one pair of values an item, each with the user it belongs to.
+ * Users are the units that were sampled: items of one user are not independent of each other.
+ */
 
-/** A user each, for places of columns. */
-export interface UserColumn {
-  /** The number of the user at each place: an index into `userIds`. */
-  readonly userOf: Uint32Array;
-  /** Sorted, so that a result does not depend on the order in which rows are read; some may stand at no place. */
-  readonly userIds: readonly string[];
+/** A value of one user. */
+export interface Observation {
+  readonly userId: string;
+  readonly value: number;
 }
 
-/** Values of items, averaged over their repeats, one at each place. */
-export interface Observations extends UserColumn {
-  readonly values: Float64Array;
+/** The value of an item, averaged over its repeats. */
+export interface ItemValue extends Observation {
+  readonly itemId: string;
 }
 
-/** Two arms' values of the same items, one of each at each place. */
-export interface PairedObservations extends UserColumn {
-  readonly a: Float64Array;
-  readonly b: Float64Array;
+/** The values of two arms on the same item. */
+export interface Pair {
+  readonly userId: string;
+  readonly a: number;
+  readonly b: number;
 }
 
-/** Sums and counts by unit of sampling; both arrays have one entry a unit. */
+/** Sums and counts of values, one entry a unit. */
 export interface UnitTotals {
-  readonly sums: Float64Array;
-  readonly counts: Float64Array;
+  readonly sums: readonly number[];
+  readonly counts: readonly number[];
   /** Sum of the squares of all values. */
   readonly squares: number;
 }
 
-interface OfUser {
-  readonly userId: string;
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
-/** The users of a list, numbered. */
-export function numberUsers(list: readonly OfUser[]): UserColumn {
-  const { numbers: userOf, sorted: userIds } = numbered(list.map(({ userId }) => userId));
-  return { userOf, userIds };
-}
-
-/** The values of a list, in columns. */
-export function observationsOf(list: readonly (OfUser & { readonly value: number })[]): Observations {
-  return { ...numberUsers(list), values: Float64Array.from(list, ({ value }) => value) };
-}
-
-/** The pairs of a list, in columns. */
-export function pairedObservationsOf(
-  list: readonly (OfUser & { readonly a: number; readonly b: number })[],
-): PairedObservations {
-  return { ...numberUsers(list), a: Float64Array.from(list, ({ a }) => a), b: Float64Array.from(list, ({ b }) => b) };
-}
-
-/** One arm's values of pairs. */
-export function sideOf(pairs: PairedObservations, side: 'a' | 'b'): Observations {
-  return { userOf: pairs.userOf, userIds: pairs.userIds, values: pairs[side] };
-}
-
-/** The pairs of which a condition holds. */
-export function pairsWhere(pairs: PairedObservations, holds: (a: number, b: number) => boolean): PairedObservations {
-  const { a, b, userOf, userIds } = pairs;
-  const some = { userOf: new Uint32Array(a.length), a: new Float64Array(a.length), b: new Float64Array(a.length) };
-  let count = 0;
-  for (let place = 0; place < a.length; place++) {
-    if (!holds(a[place]!, b[place]!)) continue;
-    some.userOf[count] = userOf[place]!;
-    some.a[count] = a[place]!;
-    some.b[count] = b[place]!;
-    count++;
-  }
-  return {
-    userIds,
-    userOf: some.userOf.subarray(0, count),
-    a: some.a.subarray(0, count),
-    b: some.b.subarray(0, count),
-  };
-}
-
-/** a − b for every pair. */
-export function differences({ a, b, userOf, userIds }: PairedObservations): Observations {
-  const values = new Float64Array(a.length);
-  for (let place = 0; place < values.length; place++) values[place] = a[place]! - b[place]!;
-  return { userOf, userIds, values };
+/** NaN without values. */
+export function mean(values: readonly number[]): number {
+  return sum(values) / values.length;
 }
 
 /**
- * Totals of the units that were drawn: the users, in the order of their ids. A single user is no sample of users: then each
- * observation is a unit, and nothing is said beyond that user.
+ * Averages the repeats of each item; items come in the order of their first value.
+ * @param value null where a turn has none, which leaves it out
  */
-export function unitTotals({ values, userOf, userIds }: Observations): UnitTotals {
-  const sums = new Float64Array(userIds.length);
-  const counts = new Float64Array(userIds.length);
-  let squares = 0;
-  for (let place = 0; place < values.length; place++) {
-    const value = values[place]!;
-    sums[userOf[place]!]! += value;
-    counts[userOf[place]!]!++;
-    squares += value * value;
+export function perItem<Turn extends { readonly itemId: string; readonly userId: string }>(
+  turns: readonly Turn[],
+  value: (turn: Turn) => number | null,
+): ItemValue[] {
+  const items = new Map<string, { readonly userId: string; sum: number; count: number }>();
+  for (const turn of turns) {
+    const one = value(turn);
+    if (one === null) continue;
+    const item = items.get(turn.itemId);
+    if (item === undefined) items.set(turn.itemId, { userId: turn.userId, sum: one, count: 1 });
+    else {
+      item.sum += one;
+      item.count++;
+    }
   }
-  const ofUsers = counts.filter((count) => count > 0);
-  if (ofUsers.length === 1) return { sums: values.slice(), counts: new Float64Array(values.length).fill(1), squares };
-  if (ofUsers.length === userIds.length) return { sums, counts, squares };
-  return { sums: sums.filter((_, user) => counts[user]! > 0), counts: ofUsers, squares };
+  return Array.from(items, ([itemId, item]) => ({ itemId, userId: item.userId, value: item.sum / item.count }));
 }
 
-/** The number of users of whom there is a value. */
-export function countUsers({ userOf, userIds }: UserColumn): number {
-  const isThere = new Uint8Array(userIds.length);
-  for (const user of userOf) isThere[user] = 1;
-  return isThere.reduce((users, one) => users + one, 0);
+/** Pairs the items that both lists have, in the order of `a`. */
+export function pairItems(a: readonly ItemValue[], b: readonly ItemValue[]): Pair[] {
+  const others = new Map(b.map(({ itemId, value }) => [itemId, value]));
+  return a.flatMap(({ itemId, userId, value }) => {
+    const other = others.get(itemId);
+    return other === undefined ? [] : [{ userId, a: value, b: other }];
+  });
 }
 
-/** The mean over items, each of equal weight; NaN without any. */
-export function meanOf(values: Float64Array): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total / values.length;
+/** One arm's values of pairs. */
+export function sideValues(pairs: readonly Pair[], side: 'a' | 'b'): Observation[] {
+  return pairs.map((pair) => ({ userId: pair.userId, value: pair[side] }));
+}
+
+/** a − b for every pair. */
+export function differences(pairs: readonly Pair[]): Observation[] {
+  return pairs.map(({ userId, a, b }) => ({ userId, value: a - b }));
+}
+
+/**
+ * Totals by user, in the order of their ids, so that a result does not depend on the order of rows. A single user is no
+ * sample of users: each observation is a unit then, and the result says nothing about other users.
+ */
+export function unitTotals(observations: readonly Observation[]): UnitTotals {
+  const values = observations.map(({ value }) => value);
+  const squares = sum(values.map((value) => value * value));
+  const byUser = Map.groupBy(observations, ({ userId }) => userId);
+  if (byUser.size === 1) return { sums: values, counts: values.map(() => 1), squares };
+  const units = [...byUser.keys()].sort().map((userId) => byUser.get(userId)!);
+  return {
+    sums: units.map((unit) => unit.reduce((total, { value }) => total + value, 0)),
+    counts: units.map(({ length }) => length),
+    squares,
+  };
+}
+
+export function countUsers(list: readonly { readonly userId: string }[]): number {
+  return new Set(list.map(({ userId }) => userId)).size;
 }

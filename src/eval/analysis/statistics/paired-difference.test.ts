@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { pairedDesignEffect } from './design-effect.ts';
-import { pairedObservationsOf, sideOf, unitTotals } from './observations.ts';
-import { meanDifference, shareDifference } from './paired-difference.ts';
-import { pairedTotals as totalsOfColumns } from './paired-totals.ts';
+import { sideValues, unitTotals } from './observations.ts';
+import { meanDifference, pairedTotals, shareDifference } from './paired-difference.ts';
 
 /** 162 items of 20 users whose baseline is wrong in ten; `other` says where the arm differs from it. */
 const pairs = (other: (index: number) => number | undefined) =>
@@ -11,10 +10,8 @@ const pairs = (other: (index: number) => number | undefined) =>
     return { userId: `u${index % 20}`, a: other(index) ?? b, b };
   });
 
-const pairedTotals = (list: Parameters<typeof pairedObservationsOf>[0]) => totalsOfColumns(pairedObservationsOf(list));
-
 function widthOf(some: ReturnType<typeof pairs>): number {
-  const side = (which: 'a' | 'b') => unitTotals(sideOf(pairedObservationsOf(some), which));
+  const side = (which: 'a' | 'b') => unitTotals(sideValues(some, which));
   const totals = pairedTotals(some);
   const effect = pairedDesignEffect([side('a'), side('b')], [totals.differences]);
   const { low, high } = shareDifference(totals, effect).interval;

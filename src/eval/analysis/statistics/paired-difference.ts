@@ -1,11 +1,10 @@
 import { clusteredMean, standardError } from './clustered-mean.ts';
-import { type Interval, TAIL, unbounded } from './interval.ts';
-import { meanInterval } from './mean-interval.ts';
-import type { PairedTotals } from './paired-totals.ts';
-import { type DiscordantPairs, tangoInterval, tangoScore } from './paired-score.ts';
-import { studentQuantile, studentTail } from './student-t.ts';
+import { studentQuantile, studentTail } from './distributions.ts';
+import { type Interval, meanInterval, TAIL, unbounded } from './intervals.ts';
+import { differences, type Pair, type UnitTotals, unitTotals } from './observations.ts';
+import { type DiscordantPairs, tangoInterval, tangoScore } from './tango-interval.ts';
 
-/** A mean paired difference with what its values allow to say of it. */
+/** A mean paired difference, its interval and its tests. */
 export interface PairedDifference {
   readonly delta: number;
   /** 95 %. */
@@ -17,10 +16,29 @@ export interface PairedDifference {
   readonly pAbove: (least: number) => number;
 }
 
+/** Totals of the differences between two arms on the same items. */
+export interface PairedTotals {
+  /** Of a − b. */
+  readonly differences: UnitTotals;
+  /** Sum of the differences above zero, and of the absolute values of those below. */
+  readonly gained: number;
+  readonly lost: number;
+}
+
+export function pairedTotals(pairs: readonly Pair[]): PairedTotals {
+  const found = differences(pairs);
+  let [gained, lost] = [0, 0];
+  for (const { value } of found) {
+    if (value > 0) gained += value;
+    else lost -= value;
+  }
+  return { differences: unitTotals(found), gained, lost };
+}
+
 /**
  * The mean of a − b where both are scores from 0 to 1: Tango's score on the pairs that differ, with Student's t. A pair that
- * differs by less than 1 counts as one that differs by the typical amount: Σd² ÷ Σ|d|, which keeps mean and variance.
- * @param effect design effect, by which the pairs tell less
+ * differs by less than 1 counts as one that differs by the typical amount, Σd² ÷ Σ|d|, which preserves mean and variance.
+ * @param effect design effect, which reduces the number of pairs
  */
 export function shareDifference({ differences, gained, lost }: PairedTotals, effect: number): PairedDifference {
   const { mean: delta, items, units, independent } = clusteredMean(differences);
@@ -42,7 +60,7 @@ export function shareDifference({ differences, gained, lost }: PairedTotals, eff
   };
 }
 
-/** The mean of a − b for values of any range: Student's t over units. Without any spread it bounds nothing but itself. */
+/** The mean of a − b for values of any range: Student's t over units. Without any spread the interval is a point. */
 export function meanDifference({ differences }: Pick<PairedTotals, 'differences'>): PairedDifference {
   const found = clusteredMean(differences);
   const { mean: delta, items, units } = found;

@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest';
-import { pairedObservationsOf } from './observations.ts';
 import { judgeLatency, noiseFloor, pairedLatency } from './paired-latency.ts';
 
 const turns = (ratio: (turn: number) => number) =>
-  pairedObservationsOf(
-    Array.from({ length: 200 }, (_, turn) => ({ userId: `u${turn % 20}`, a: 10 * ratio(turn), b: 10 })),
-  );
+  Array.from({ length: 200 }, (_, turn) => ({ userId: `u${turn % 20}`, a: 10 * ratio(turn), b: 10 }));
 
 test('half the time is −ln 2, whichever turn is the slow one, and the ratio of the means beside it', () => {
   expect(pairedLatency(turns(() => 0.5)).delta).toBeCloseTo(-Math.log(2), 12);
@@ -30,5 +27,5 @@ test('a difference inside the A/A floor is noise, and any other needs the test',
 });
 
 test('a duration of 0 ms is refused, not averaged', () => {
-  expect(() => pairedLatency(pairedObservationsOf([{ userId: 'u1', a: 0, b: 3 }]))).toThrow(/u1.*0 ms/);
+  expect(() => pairedLatency([{ userId: 'u1', a: 0, b: 3 }])).toThrow(/u1.*0 ms/);
 });

@@ -1,35 +1,34 @@
 import type { Verdict } from '../../../store/records/results.ts';
-import type { Interval } from './interval.ts';
-import { differences, meanOf, type PairedObservations, unitTotals } from './observations.ts';
+import type { Interval } from './intervals.ts';
+import { differences, mean, type Pair, unitTotals } from './observations.ts';
 import { type PairedDifference, meanDifference } from './paired-difference.ts';
 import { LEAST_USERS, LEVEL } from './verdict.ts';
 
-/** The mean of ln(a ÷ b) over paired turns, and the geometric means of both that it is the ratio of. */
+/** The mean of ln(a ÷ b) over paired turns, and the geometric means of both. */
 export interface LatencyRatio extends PairedDifference {
   /** By user, for a test. */
-  readonly sums: Float64Array;
+  readonly sums: readonly number[];
   /** Geometric, ms. */
   readonly means: { readonly a: number; readonly b: number };
 }
 
 /**
- * Compares durations (ms) turn by turn; the log makes twice as fast and twice as slow equally far from none.
+ * Compares durations (ms) turn by turn; the log makes twice as fast and twice as slow equally far from 0.
  * @throws RangeError without pairs, or on a duration that is not positive: a failed turn must not count as a fast one
  */
-export function pairedLatency(pairs: PairedObservations): LatencyRatio {
-  const { a, b, userOf, userIds } = pairs;
-  if (a.length === 0) throw new RangeError('no paired turns to compare');
-  const refused = a.findIndex((ms, place) => !(ms > 0 && b[place]! > 0));
-  if (refused !== -1) {
-    const user = userIds[userOf[refused]!];
-    throw new RangeError(`a duration of user ${user} is not positive: ${a[refused]} ms, ${b[refused]} ms`);
+export function pairedLatency(pairs: readonly Pair[]): LatencyRatio {
+  if (pairs.length === 0) throw new RangeError('no paired turns to compare');
+  const invalid = pairs.find(({ a, b }) => !(a > 0 && b > 0));
+  if (invalid !== undefined) {
+    const { userId, a, b } = invalid;
+    throw new RangeError(`a duration of user ${userId} is not positive: ${a} ms, ${b} ms`);
   }
-  const logs = { ...pairs, a: a.map(Math.log), b: b.map(Math.log) };
+  const logs = pairs.map(({ userId, a, b }) => ({ userId, a: Math.log(a), b: Math.log(b) }));
   const totals = unitTotals(differences(logs));
   return {
     ...meanDifference({ differences: totals }),
     sums: totals.sums,
-    means: { a: Math.exp(meanOf(logs.a)), b: Math.exp(meanOf(logs.b)) },
+    means: { a: Math.exp(mean(logs.map(({ a }) => a))), b: Math.exp(mean(logs.map(({ b }) => b))) },
   };
 }
 
@@ -38,26 +37,18 @@ export function noiseFloor({ low, high }: Interval): number {
   return Math.max(Math.abs(low), Math.abs(high));
 }
 
-/** A log-ratio that was planned to be tested. */
+/** A planned test of a log-ratio. */
 export interface TestedRatio {
   readonly delta: number;
   readonly users: number;
   /** Two-sided, adjusted over the family. */
   readonly pAdjusted: number;
-  /** Of the A/A twin; undefined where none ran. */
+  /** Of the A/A twin; undefined if it did not run. */
   readonly floor: number | undefined;
 }
 
-/** Judges a against b: a difference within the A/A floor is noise, any other is one if the test shows it; none without a twin. */
-export function judgeLatency({
-  delta,
-  users,
-  pAdjusted,
-  floor,
-}: TestedRatio): Extract<
-  Verdict,
-  'within A/A noise' | 'faster' | 'slower' | 'undecided' | 'too few users' | 'not judged'
-> {
+/** Judges a against b: a difference within the A/A floor is noise, a larger one counts if the test shows it. */
+export function judgeLatency({ delta, users, pAdjusted, floor }: TestedRatio): Verdict {
   if (users < LEAST_USERS) return 'too few users';
   if (floor === undefined) return 'not judged';
   if (!Number.isFinite(floor)) return 'undecided';

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { observationsOf } from './observations.ts';
 import { payback } from './payback.ts';
 
 /** Ten users of two items each, about a mean, so far apart. */
 const rows = (mean: number, spread: number) =>
   Array.from({ length: 20 }, (_, index) => ({ userId: `u${index % 10}`, value: mean + spread * ((index % 10) - 4.5) }));
 
-const about = (mean: number, spread: number) => observationsOf(rows(mean, spread));
+const about = (mean: number, spread: number) => rows(mean, spread);
 
 test('pays once the savings of later turns have paid for the first', () => {
   expect(payback(about(10, 0), about(-5, 0))).toEqual({ turn: 3, low: 3, high: 3 });
@@ -35,7 +34,7 @@ test('a cost and a saving of the same users cancel what these share', () => {
 
 test('of one user the items are drawn', () => {
   const alone = (mean: number, spread: number) =>
-    observationsOf(rows(mean, spread).map(({ value }) => ({ userId: 'u', value })));
+    rows(mean, spread).map(({ value }) => ({ userId: 'u', value }));
   expect(payback(alone(10, 0.5), alone(-5, 0.4)).low).toBeLessThanOrEqual(3);
   expect(payback(alone(10, 0.5), alone(-5, 0.4)).high).toBeGreaterThan(3);
 });

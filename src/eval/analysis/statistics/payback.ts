@@ -1,11 +1,11 @@
-import { TAIL } from './interval.ts';
-import { meanOf, type Observations } from './observations.ts';
-import { studentQuantile } from './student-t.ts';
+import { studentQuantile } from './distributions.ts';
+import { TAIL } from './intervals.ts';
+import { countUsers, mean, type Observation } from './observations.ts';
 
 /** Turns after which an interval says "never". */
 const MOST_TURNS = 10_000;
 
-/** The first turn after which a cost has paid; null for never. */
+/** The first turn after which a cost has paid off; null for never. */
 export interface Payback {
   readonly turn: number | null;
   /** 95 %. */
@@ -13,29 +13,28 @@ export interface Payback {
   readonly high: number | null;
 }
 
-/** The share of each unit in a mean: its users, or, of a single user, each observation. */
-function shares(observations: Observations, alone: boolean, name: string): Map<string, number> {
-  const { values, userOf, userIds } = observations;
-  const mean = meanOf(values);
-  const parts = values.map((value) => (value - mean) / values.length);
-  if (alone) return new Map(Array.from(parts, (part, place) => [`${name} ${place}`, part]));
-  const sums = new Float64Array(userIds.length);
-  for (let place = 0; place < parts.length; place++) sums[userOf[place]!]! += parts[place]!;
-  return new Map(Array.from(new Set(userOf), (user) => [userIds[user]!, sums[user]!]));
+/** The deviation that each unit contributes to a mean: each user, or each observation of a single user. */
+function contributions(observations: readonly Observation[], unit: (one: Observation, index: number) => string) {
+  const average = mean(observations.map(({ value }) => value));
+  const sums = new Map<string, number>();
+  observations.forEach((one, index) => {
+    const key = unit(one, index);
+    sums.set(key, (sums.get(key) ?? 0) + (one.value - average) / observations.length);
+  });
+  return sums;
 }
 
 /**
- * The first turn N at which `first + (N − 1) · later`, two means over the same users, is no longer above zero. Its interval begins
- * at the first turn at which the sum may not be, and ends at the first at which it is known not to be (Student's t over users).
- * @param first what the first turn costs more, one observation an item @param later what each later turn does
+ * The first turn N at which `first + (N − 1) · later`, two means over the same users, is no longer above zero. Its interval
+ * begins at the first turn at which the sum may have reached zero, and ends at the first at which it certainly has (Student's t over users).
+ * @param first extra cost of the first turn, one observation an item @param later extra cost of each later turn
  * @see Fieller 1954, Journal of the Royal Statistical Society B 16, on the interval of a ratio
  */
-export function payback(first: Observations, later: Observations): Payback {
-  const [cost, saving] = [meanOf(first.values), meanOf(later.values)];
-  const usersOf = ({ userOf, userIds }: Observations): string[] =>
-    Array.from(new Set(userOf), (user) => userIds[user]!);
-  const alone = new Set([...usersOf(first), ...usersOf(later)]).size === 1;
-  const [ofFirst, ofLater] = [shares(first, alone, 'first'), shares(later, alone, 'later')];
+export function payback(first: readonly Observation[], later: readonly Observation[]): Payback {
+  const [cost, saving] = [first, later].map((list) => mean(list.map(({ value }) => value))) as [number, number];
+  const alone = countUsers([...first, ...later]) === 1;
+  const ofFirst = contributions(first, ({ userId }, index) => (alone ? `first ${index}` : userId));
+  const ofLater = contributions(later, ({ userId }, index) => (alone ? `later ${index}` : userId));
   const units = [...new Set([...ofFirst.keys(), ...ofLater.keys()])].sort();
   let [squareFirst, both, squareLater] = [0, 0, 0];
   for (const unit of units) {

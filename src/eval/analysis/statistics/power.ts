@@ -1,6 +1,6 @@
-import { TAIL } from './interval.ts';
+import { TAIL } from './intervals.ts';
 import type { PairedDifference } from './paired-difference.ts';
-import { studentQuantile } from './student-t.ts';
+import { studentQuantile } from './distributions.ts';
 
 /** With so many degrees of freedom Student's t is the normal distribution, to four digits. */
 const MANY = 100_000;

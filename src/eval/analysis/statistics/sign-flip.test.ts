@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { pairedObservationsOf } from './observations.ts';
-import { pairedTotals } from './paired-totals.ts';
+import { pairedTotals } from './paired-difference.ts';
 import { signFlipP } from './sign-flip.ts';
 
-const paired = (differences: readonly number[]) => ({ sums: Float64Array.from(differences) });
+const paired = (sums: readonly number[]) => ({ sums });
 
 test('counts all flips for few users', () => {
   expect(signFlipP(paired([1, 2, 3, 1, 2]), 1)).toBe(2 / 32);
@@ -23,7 +22,7 @@ test("agrees with Fisher's test of Darwin's maize: 1,726 of 2^15 (The Design of 
 
 test('flips users, not items, and is 1 where nobody differs', () => {
   const items = [0, 1, 2, 3].flatMap((user) => Array.from({ length: 25 }, () => ({ userId: `u${user}`, a: 1, b: 0 })));
-  expect(signFlipP(pairedTotals(pairedObservationsOf(items)).differences, 1)).toBe(2 / 16);
+  expect(signFlipP(pairedTotals(items).differences, 1)).toBe(2 / 16);
   expect(signFlipP(paired([0, 0, 0]), 1)).toBe(1);
 });
 

@@ -1,7 +1,7 @@
 import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
 import type { Verdict } from '../../../store/records/results.ts';
 import { holm } from './holm.ts';
-import { TAIL } from './interval.ts';
+import { TAIL } from './intervals.ts';
 import type { PairedDifference } from './paired-difference.ts';
 import { neededItems } from './power.ts';
 

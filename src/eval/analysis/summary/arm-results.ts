@@ -1,101 +1,119 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../store/records/results.ts';
 import { funnelStages, wrongClasses } from '../../../store/records/scores.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
-import { type Lookup, readerOf } from '../statistics/column.ts';
-import { countOf, groupedBy } from '../statistics/sublist.ts';
-import { turnField } from '../turn-field.ts';
-import { cacheOf } from '../turn-measures.ts';
 import { cacheStates } from '../../../store/records/turn-account.ts';
+import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { costByRetrieval, costOf } from './arm-cost.ts';
+import { countUsers } from '../statistics/observations.ts';
 import type { DesignEffects } from './design-effects.ts';
 import { fidelityTo, successDifference } from './fidelity.ts';
 import type { Regime } from './regime.ts';
-import { estimateOf, latencyOf, qualityOf, tokenMeans } from './turn-means.ts';
+import { estimateMetric, latency, meanCost, meanOver, qualityEstimates, tokenMeans } from './turn-means.ts';
 
-/** Metrics of the parts by language, beside those of all parts. */
+/** Metrics by language, beside those of every breakdown. */
 const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
 
-/** Properties of items by which turns are parted. */
-const PARTS = {
-  userKind: { of: ({ item }: AnsweredResult) => item.userKind },
-  category: { of: ({ item }: AnsweredResult) => item.category },
-  phrasing: { of: ({ item }: AnsweredResult) => item.phrasing },
-  language: { of: ({ item }: AnsweredResult) => item.language },
-};
-
-/** @param baseline turns of the arm that categories are compared with; none of that arm itself */
+/**
+ * Metrics by user kind, category, phrasing and language of the items.
+ * @param baseline turns that categories are compared with; none for the baseline itself
+ */
 function breakdown(
-  turns: readonly AnsweredResult[],
-  baseline: readonly AnsweredResult[],
+  turns: Turns,
+  baseline: Turns,
   { all, primary }: RunMetrics,
   effects: DesignEffects,
 ): BreakdownPart[] {
   return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
-    const groups = [...groupedBy(turns, PARTS[field])].filter(([value]) => value !== '');
     const names = ['exactMatch', primary.name, 'taskSuccess', ...(field === 'language' ? BY_LANGUAGE : [])];
     const shown = [...new Set(names)].flatMap((name) => all.find((metric) => metric.name === name) ?? []);
-    return groups
+    return [...Map.groupBy(turns, ({ item }) => item[field])]
+      .filter(([value]) => value !== '')
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([value, some]) => {
-        const metrics = Object.fromEntries(shown.map((metric) => [metric.name, estimateOf(metric, some, effects)]));
+        const metrics = Object.fromEntries(shown.map((metric) => [metric.name, estimateMetric(metric, some, effects)]));
         const difference = field === 'category' ? successDifference(baseline, some) : undefined;
         return {
-          ...{ field, value, n: some.length, metrics: metrics as BreakdownPart['metrics'] },
+          field,
+          value,
+          n: some.length,
+          metrics: metrics as BreakdownPart['metrics'],
           ...(difference === undefined ? {} : { difference }),
         };
       });
   });
 }
 
-const AHEAD = turnField('account', 'ahead');
-const KEPT_MEMORIES = turnField('facts', 'keptMemories');
-const WRONG_CLASS = turnField('scores', 'wrongClass');
-const PASSED_STAGES = turnField('scores', 'passedStages');
-
-/** The number of turns of each name, of those that a lookup gives them. */
+/** The number of turns of each name. */
 function counts<Name extends string>(
   names: readonly Name[],
-  turns: readonly AnsweredResult[],
-  lookup: Lookup<AnsweredResult, Name | readonly Name[] | null>,
+  turns: Turns,
+  namesOfTurn: (turn: AnsweredResult) => readonly Name[],
 ): Record<Name, number> {
   const found = Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
-  const given = readerOf(turns, lookup);
-  for (let place = 0; place < turns.length; place++) {
-    const some = given(place);
-    if (typeof some === 'string') found[some]++;
-    else if (some !== null) for (const name of some) found[name]++;
-  }
+  for (const name of turns.flatMap(namesOfTurn)) found[name]++;
   return found;
 }
 
-function aheadOf(turns: readonly AnsweredResult[]): Pick<ArmResults, 'ahead'> {
-  const ahead = readerOf(turns, AHEAD);
-  const works = turns.flatMap((_, place) => ahead(place) ?? []);
-  if (works.length === 0) return {};
-  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / turns.length;
-  return { ahead: { tokens: mean(works.map(({ tokens }) => tokens)), ms: mean(works.map(({ ms }) => ms)) } };
+/** Work ahead of the questions, per turn. */
+function workAhead(turns: Turns): Pick<ArmResults, 'ahead'> {
+  if (!turns.some(({ account }) => account.ahead)) return {};
+  return {
+    ahead: {
+      tokens: meanOver(turns, ({ account }) => account.ahead?.tokens ?? 0),
+      ms: meanOver(turns, ({ account }) => account.ahead?.ms ?? 0),
+    },
+  };
+}
+
+/**
+ * The retrieval kind of each user: `everything` where retrieval returned every memory in all turns of the primary arm, so that
+ * the same set recurs, or `selection`. Empty without a primary arm.
+ */
+export function retrievalKinds(answered: Turns, arms: readonly ArmTraits[]): ReadonlyMap<string, RetrievalKind> {
+  const primary = arms.find(({ comparison }) => comparison === 'primary')?.name;
+  const kinds = new Map<string, RetrievalKind>();
+  for (const { userId, item, facts } of turnsOfArm(answered, primary)) {
+    if (item.memories > facts.retrievedMemories) kinds.set(userId, 'selection');
+    else if (!kinds.has(userId)) kinds.set(userId, 'everything');
+  }
+  return kinds;
+}
+
+/** Costs by the retrieval kind of the user, with the number of cache hits of the primary arm. */
+function costByRetrieval(
+  turns: Turns,
+  regime: Regime,
+  kinds: ReadonlyMap<string, RetrievalKind>,
+): Pick<ArmResults, 'byRetrieval'> {
+  const parts = Map.groupBy(turns, ({ userId }) => kinds.get(userId));
+  if ([...parts.keys()].every((kind) => kind === undefined)) return {};
+  return {
+    byRetrieval: (['everything', 'selection'] as const).flatMap((kind) => {
+      const some = parts.get(kind) ?? [];
+      const hits = regime.hits(some);
+      const counted = { users: countUsers(some), usersWithHits: countUsers(hits), turns: some.length, hits: hits.length };
+      return some.length === 0 ? [] : [{ kind, ...counted, costHit: meanCost(hits), costAll: meanCost(some) }];
+    }),
+  };
 }
 
 /** Settings that all arms of a run share. */
 interface ResultsSettings {
-  /** Turns of the arm that the others are compared with; none where it did not run. */
-  readonly baseline: readonly AnsweredResult[];
+  /** Turns of the arm that the others are compared with; none if it did not run. */
+  readonly baseline: Turns;
   readonly metrics: RunMetrics;
   readonly regime: Regime;
-  /** Pooled over the arms of the run. */
   readonly effects: DesignEffects;
-  /** By user. */
   readonly kinds: ReadonlyMap<string, RetrievalKind>;
-  /** The scores of the turns say something; if not, they are null and nothing is counted. */
+  /** False for random weights, whose scores are null. */
   readonly judged: boolean;
 }
 
 /** The results of one arm; its cost columns are over the cache hits of the primary arm, the same items for every arm. */
 export function armResults(
   arm: ArmTraits,
-  answered: readonly AnsweredResult[],
+  answered: Turns,
   errors: number,
   { baseline, metrics, regime, effects, kinds, judged }: ResultsSettings,
 ): ArmResults {
@@ -105,35 +123,35 @@ export function armResults(
   const misses = regime.misses(answered);
   const injects = arm.injects !== 'nothing';
   const turns = injects
-    ? counts(cacheStates, answered, cacheOf)
+    ? counts(cacheStates, answered, ({ account }) => [account.cache])
     : {
         hit: hits.length,
         miss: misses.length,
-        bypass: countOf(answered, KEPT_MEMORIES, (kept) => kept === 0),
+        bypass: answered.filter(({ facts }) => facts.keptMemories === 0).length,
       };
   const injected = turns.hit + turns.miss;
-  const funnel = counts(funnelStages, answered, PASSED_STAGES);
+  const funnel = counts(funnelStages, answered, ({ scores }) => scores.passedStages);
   return {
     arm: arm.name,
     traits: arm,
     n: answered.length,
     errors,
     metrics: {
-      ...qualityOf(answered, metrics, effects),
-      ttftMs: latencyOf(hits, 'firstToken'),
-      totalMs: latencyOf(hits, 'total'),
+      ...qualityEstimates(answered, metrics, effects),
+      ttftMs: latency(hits, 'firstToken'),
+      totalMs: latency(hits, 'total'),
     },
     breakdown: breakdown(answered, others, metrics, effects),
     ...(fidelity === undefined ? {} : { fidelity }),
     tokens: hits.length === 0 ? null : tokenMeans(hits),
     turns,
-    costHit: costOf(hits),
-    costMiss: costOf(misses),
-    costAll: costOf(answered),
+    costHit: meanCost(hits),
+    costMiss: meanCost(misses),
+    costAll: meanCost(answered),
     ...costByRetrieval(answered, regime, kinds),
-    ...aheadOf(answered),
+    ...workAhead(answered),
     hitRate: !injects || injected === 0 ? null : turns.hit / injected,
-    wrong: judged ? counts(wrongClasses, answered, WRONG_CLASS) : null,
+    wrong: judged ? counts(wrongClasses, answered, ({ scores }) => (scores.wrongClass === null ? [] : [scores.wrongClass])) : null,
     funnel: judged ? funnel : { ...funnel, answered: null },
   };
 }

@@ -1,34 +1,34 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Comparison } from '../../../store/records/results.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
-import type { MetricDefinition } from '../metrics/metric-definition.ts';
+import type { Turns } from '../arm-turns.ts';
+import type { MetricDefinition } from '../metrics/metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { type ComparedArms, comparedArms } from './compared-arms.ts';
 import { costComparisons } from './cost-comparisons.ts';
 import { qualityComparisons } from './quality-comparisons.ts';
 
-/** Metrics whose differences to the baseline are shown beside the primary one. */
-const BESIDE = ['abstention', 'goldLogProb'];
+/** Metrics that are compared beside the primary one. */
+const SECONDARY = ['abstention', 'goldLogProb'];
 
 function comparedMetrics({ all, primary }: RunMetrics): MetricDefinition[] {
-  return [primary, ...all.filter((metric) => BESIDE.includes(metric.name) && metric !== primary)];
+  return [primary, ...all.filter((metric) => SECONDARY.includes(metric.name) && metric !== primary)];
 }
 
 /** Settings of the comparisons of a run. */
 interface ComparisonSettings extends Pick<ComparedArms, 'regime' | 'seed'> {
   readonly metrics: RunMetrics;
-  /** Of metrics in %, points. */
+  /** Of metrics in %, in points. */
   readonly margin: number;
-  /** The self-test was bitwise equal: equal bits are the machine's rule, not its luck. */
+  /** The self-test was bitwise equal, so that equal bits are no coincidence. */
   readonly bitwise: boolean;
 }
 
 /**
- * Every arm against the baseline by the primary metric, and by costs; then by abstention and by the gold's log-probability. Each
- * metric and each cost is a family of tests of the planned arms. None without a baseline.
+ * Compares every arm with the baseline: by the primary metric, by costs, then by abstention and the gold's log-probability. Each
+ * metric and each cost is a family of tests of the planned arms. Empty without a baseline.
  */
 export function compareWithBaseline(
-  answered: readonly AnsweredResult[],
+  answered: Turns,
   arms: readonly ArmTraits[],
   { metrics, margin, bitwise, regime, seed }: ComparisonSettings,
 ): Comparison[] {

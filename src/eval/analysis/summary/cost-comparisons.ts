@@ -2,100 +2,87 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Comparison, CostName, Verdict } from '../../../store/records/results.ts';
 import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { holm } from '../statistics/holm.ts';
-import type { Interval } from '../statistics/interval.ts';
-import { meanOf, type PairedObservations } from '../statistics/observations.ts';
-import { meanDifference } from '../statistics/paired-difference.ts';
-import { judgeLatency, noiseFloor, pairedLatency } from '../statistics/paired-latency.ts';
-import { pairedTotals } from '../statistics/paired-totals.ts';
-import { type Measure, paired, perItem } from '../statistics/per-item.ts';
+import type { Interval } from '../statistics/intervals.ts';
+import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
+import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
+import { judgeLatency, noiseFloor, pairedLatency, type TestedRatio } from '../statistics/paired-latency.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
 import { LEAST_USERS, LEVEL } from '../statistics/verdict.ts';
-import type { ComparedArms } from './compared-arms.ts';
-import { isPlanned } from './quality-comparisons.ts';
-import { tally } from './tally.ts';
-import { timingOf, tokensOf } from '../turn-measures.ts';
+import { type ComparedArms, isPlanned } from './compared-arms.ts';
+import { tally } from './paired-quality.ts';
 
-/** A cost over a set of turns: how it is read, compared and judged. */
-interface Cost {
-  readonly name: CostName;
-  readonly over: 'hits' | 'all';
-  readonly measure: Measure<AnsweredResult>;
-  readonly compare: (pairs: PairedObservations) => ComparedCost;
-  /** Null for a cost that is shown and not tested. */
-  readonly judge: ((tested: TestedCost, floor: number | undefined) => Verdict) | null;
-}
-
-interface ComparedCost {
+interface CostDifference {
   readonly delta: number;
   readonly interval: Interval;
   readonly means: { readonly a: number; readonly b: number };
-  readonly sums: Float64Array;
+  readonly sums: readonly number[];
 }
 
-interface TestedCost {
-  readonly delta: number;
-  readonly users: number;
-  readonly pAdjusted: number;
+/** A cost over a set of turns: its value, its comparison and its verdict. */
+interface ComparedCost {
+  readonly name: CostName;
+  readonly over: 'hits' | 'all';
+  readonly value: (turn: AnsweredResult) => number;
+  readonly compare: (pairs: readonly Pair[]) => CostDifference;
+  /** Null for a cost that is shown and not tested. */
+  readonly judge: ((tested: TestedRatio) => Verdict) | null;
 }
 
-function compareTokens(pairs: PairedObservations): ComparedCost {
+function compareTokens(pairs: readonly Pair[]): CostDifference {
   const { differences } = pairedTotals(pairs);
   return {
     ...meanDifference({ differences }),
-    means: { a: meanOf(pairs.a), b: meanOf(pairs.b) },
+    means: { a: mean(pairs.map(({ a }) => a)), b: mean(pairs.map(({ b }) => b)) },
     sums: differences.sums,
   };
 }
 
-function judgeTokens({ delta, users, pAdjusted }: TestedCost): Verdict {
+function judgeTokens({ delta, users, pAdjusted }: TestedRatio): Verdict {
   if (users < LEAST_USERS) return 'too few users';
   if (pAdjusted >= LEVEL) return 'undecided';
   return delta < 0 ? 'fewer' : 'more';
 }
 
-const time = { measure: timingOf.firstToken, compare: pairedLatency };
-const tokens = { measure: tokensOf.evaluated, compare: compareTokens };
+const time = { value: ({ timings }: AnsweredResult) => timings.firstToken, compare: pairedLatency };
+const tokens = { value: (turn: AnsweredResult) => turn.tokens.evaluated, compare: compareTokens };
 
 /** Costs in the order of the results: over cache hits, where they are tested, and over all turns. */
-const costs: readonly Cost[] = [
-  { ...time, name: 'ttftLogRatio', over: 'hits', judge: (tested, floor) => judgeLatency({ ...tested, floor }) },
+const costs: readonly ComparedCost[] = [
+  { ...time, name: 'ttftLogRatio', over: 'hits', judge: judgeLatency },
   { ...tokens, name: 'evaluatedTokens', over: 'hits', judge: judgeTokens },
   { ...time, name: 'ttftLogRatioAll', over: 'all', judge: null },
   { ...tokens, name: 'evaluatedTokensAll', over: 'all', judge: null },
 ];
 
-/** One cost of some arms against another arm; a family of tests where one was planned. */
-function against(
-  cost: Cost,
+/** One cost of some arms against another arm; a family of tests of those for which `isTested` holds. */
+function compareCost(
+  cost: ComparedCost,
   opponent: string,
-  arms: readonly ArmTraits[],
+  arms: readonly { readonly name: string; readonly isTested: boolean }[],
   { byArm, regime, twin, baseline, seed }: ComparedArms,
-  isTested: (arm: ArmTraits) => boolean,
 ): Comparison[] {
-  const pairsOf = (a: string, b: string): PairedObservations => {
-    const of = (arm: string): ReturnType<typeof perItem> => {
-      const turns = byArm.get(arm)!;
-      return perItem(cost.over === 'hits' ? regime.hits(turns) : turns, cost.measure);
-    };
-    return paired(of(a), of(b));
+  const values = (arm: string) => {
+    const turns = byArm.get(arm)!;
+    return perItem(cost.over === 'hits' ? regime.hits(turns) : turns, cost.value);
   };
-  const compared = arms.flatMap((arm) => {
-    const pairs = pairsOf(arm.name, opponent);
-    if (pairs.a.length === 0) return [];
+  const opponentValues = values(opponent);
+  const compared = arms.flatMap(({ name, isTested }) => {
+    const pairs = pairItems(values(name), opponentValues);
+    if (pairs.length === 0) return [];
     const found = cost.compare(pairs);
-    const tested = cost.judge !== null && isTested(arm);
-    return [{ arm, found, counts: tally(pairs, 'lower'), p: tested ? signFlipP(found, seed) : null }];
+    const p = cost.judge !== null && isTested ? signFlipP(found, seed) : null;
+    return [{ name, found, counts: tally(pairs, 'lower'), p }];
   });
-  const twins = twin === undefined ? undefined : pairsOf(twin, baseline);
-  const floor = twins === undefined || twins.a.length === 0 ? undefined : noiseFloor(cost.compare(twins).interval);
+  const twins = twin === undefined ? [] : pairItems(values(twin), values(baseline));
+  const floor = twins.length === 0 ? undefined : noiseFloor(cost.compare(twins).interval);
   const tested = compared.filter(({ p }) => p !== null);
   const adjusted = holm(tested.map(({ p }) => p!));
   return compared.map((one): Comparison => {
-    const { arm, found, counts, p } = one;
-    const pAdjusted = p === null ? null : adjusted[tested.indexOf(one)]!;
+    const { name, found, counts, p } = one;
     const { delta, means } = found;
+    const pAdjusted = p === null ? null : adjusted[tested.indexOf(one)]!;
     return {
-      a: arm.name,
+      a: name,
       b: opponent,
       metric: cost.name,
       delta,
@@ -109,23 +96,24 @@ function against(
       verdict:
         pAdjusted === null || cost.judge === null
           ? 'not judged'
-          : cost.judge({ delta, users: counts.users, pAdjusted }, floor),
+          : cost.judge({ delta, users: counts.users, pAdjusted, floor }),
     };
   });
 }
 
 /**
- * Costs of every arm, paired by item. Those of the planned arms that inject are tested against prefix caching, which has the
- * same to win, or against the baseline where it did not run; all others are shown. Each cost is a family of its own.
+ * Costs of every arm, paired by item. Planned arms that inject are tested against prefix caching, which saves the same work,
+ * or against the baseline if that did not run; all others are shown. Each cost is a family of its own.
  */
 export function costComparisons(arms: ComparedArms): Comparison[] {
   const { others, baseline, prefixCache } = arms;
-  const injecting = others.filter(({ injects, control }) => injects !== 'nothing' && control === null);
-  const isTested = (arm: ArmTraits): boolean => isPlanned(arm) && arm.injects !== 'nothing';
-  const never = (): boolean => false;
+  const injects = (arm: ArmTraits): boolean => arm.injects !== 'nothing';
+  const withTests = (some: readonly ArmTraits[], isOpponent: boolean) =>
+    some.map((arm) => ({ name: arm.name, isTested: isOpponent && isPlanned(arm) && injects(arm) }));
+  const injecting = others.filter((arm) => injects(arm) && arm.control === null);
   const shown = costs.filter(({ over }) => over === 'hits' || arms.regime.divides);
   return shown.flatMap((cost) => [
-    ...(prefixCache === undefined ? [] : against(cost, prefixCache, injecting, arms, isTested)),
-    ...against(cost, baseline, others, arms, prefixCache === undefined ? isTested : never),
+    ...(prefixCache === undefined ? [] : compareCost(cost, prefixCache, withTests(injecting, true), arms)),
+    ...compareCost(cost, baseline, withTests(others, prefixCache === undefined), arms),
   ]);
 }

@@ -5,12 +5,12 @@ import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { unknownQuality } from '../unknown-quality.ts';
 
-/** A run whose turns are all there. */
+/** A run with its probes. */
 export type EndedRun = RunRecord & { readonly status: RunDescription['status']; readonly probes: RunProbes };
 
 const PATHS = ['dataset', 'dataFile', 'errata', 'kvStore', 'preRetrieval'];
 
-/** The name of a file, or of each of several, listed or by a name; what is none stays. */
+/** The file name of a path, or of each path in a list or an object; other values stay. */
 function withoutFolders(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFolders);
   if (typeof value === 'object' && value !== null) {
@@ -19,7 +19,7 @@ function withoutFolders(value: unknown): unknown {
   return typeof value === 'string' ? basename(value) : value;
 }
 
-/** The options without the folders of the machine: a report may be sent to others. */
+/** The options without folders of this machine, since reports are shared. */
 export function shownSettings<Settings extends RunDescription['settings']>(settings: Settings): Settings {
   const shown: RunDescription['settings'] = Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [key, PATHS.includes(key) ? withoutFolders(value) : value]),
@@ -29,7 +29,7 @@ export function shownSettings<Settings extends RunDescription['settings']>(setti
 
 /**
  * The description of a run in its results.
- * @param notes of its turns, behind those that it was stored with
+ * @param notes about its turns, after those that it was stored with
  * @param machineDifferences tests of them; empty for a run of one kind of machine
  */
 export function describeRun(

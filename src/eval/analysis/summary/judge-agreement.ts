@@ -1,9 +1,24 @@
-import type { JudgeProbe, JudgeResults } from '../../../store/records/results.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
-import { judgeMetric } from '../metrics/judge-metric.ts';
-import { verdictAgreement } from '../statistics/cohen-kappa.ts';
+import type { JudgeProbe, JudgeResults, VerdictAgreement } from '../../../store/records/results.ts';
+import type { Turns } from '../arm-turns.ts';
+import { judgeMetric } from '../metrics/metrics.ts';
 
-function agreementOf(turns: readonly AnsweredResult[]): JudgeResults['agreement'] {
+/**
+ * Agreement of two raters: the share of equal verdicts, and Cohen's kappa, which is 0 for the agreement that their rates make
+ * likely by chance and 1 for full agreement. Null without a pair.
+ * @see Cohen 1960, A Coefficient of Agreement for Nominal Scales
+ */
+export function verdictAgreement(pairs: readonly (readonly [boolean, boolean])[]): VerdictAgreement | null {
+  const n = pairs.length;
+  if (n === 0) return null;
+  const same = pairs.filter(([a, b]) => a === b).length;
+  const yesA = pairs.filter(([a]) => a).length;
+  const yesB = pairs.filter(([, b]) => b).length;
+  // Whole numbers, so that certainty is 1 and not nearly 1.
+  const expected = yesA * yesB + (n - yesA) * (n - yesB);
+  return { n, share: same / n, kappa: expected === n * n ? null : (same * n - expected) / (n * n - expected) };
+}
+
+function agreementWithContains(turns: Turns): VerdictAgreement | null {
   return verdictAgreement(
     turns.flatMap((turn) => {
       const [verdict, { contains }] = [judgeMetric.of(turn), turn.scores];
@@ -12,41 +27,35 @@ function agreementOf(turns: readonly AnsweredResult[]): JudgeResults['agreement'
   );
 }
 
-/** The judge of a run: how often it says what `contains` says, over all arms and by arm. */
-export function judgeResults(
-  probe: JudgeProbe,
-  answered: readonly AnsweredResult[],
-  arms: readonly string[],
-): JudgeResults {
+/** The judge of a run: its agreement with `contains`, over all arms and by arm. */
+export function judgeResults(probe: JudgeProbe, answered: Turns, arms: readonly string[]): JudgeResults {
   const answerable = answered.filter(({ item }) => item.gold !== null);
   return {
     ...probe,
-    agreement: agreementOf(answerable),
+    agreement: agreementWithContains(answerable),
     arms: arms.map((arm) => {
       const turns = answerable.filter((turn) => turn.arm === arm);
       const judged = turns.filter((turn) => judgeMetric.of(turn) !== null).length;
-      return { arm, judged, unjudged: turns.length - judged, agreement: agreementOf(turns) };
+      return { arm, judged, unjudged: turns.length - judged, agreement: agreementWithContains(turns) };
     }),
   };
 }
 
-/** Notes on a judge: its agreement with `contains`, and the answers that it gave no verdict on. */
+/** Notes on a judge: its agreement with `contains`, and the answers without a verdict. */
 export function judgeNotes({ model, agreement, arms, failed }: JudgeResults): string[] {
-  const sum = (of: (arm: JudgeResults['arms'][number]) => number): number =>
-    arms.reduce((total, arm) => total + of(arm), 0);
-  const [judged, unjudged] = [sum((arm) => arm.judged), sum((arm) => arm.unjudged)];
-  const kappa = agreement?.kappa?.toFixed(2) ?? '–';
-  const reasons = failed.map(({ reason, answers, first }) => `${answers} × ${reason} (first: ${first})`);
-  return [
-    ...(agreement === null
-      ? []
-      : [
-          `judge ${model} agrees with contains on ${(100 * agreement.share).toFixed(1)} % of ${agreement.n} answers, Cohen's kappa ${kappa}`,
-        ]),
-    ...(unjudged === 0
-      ? []
-      : [
-          `judge ${model} gave no verdict on ${unjudged} of ${judged + unjudged} answers, which are left out of its mean: ${reasons.join('; ')}`,
-        ]),
-  ];
+  const notes: string[] = [];
+  if (agreement !== null) {
+    const share = `${(100 * agreement.share).toFixed(1)} % of ${agreement.n} answers`;
+    const kappa = agreement.kappa?.toFixed(2) ?? '–';
+    notes.push(`judge ${model} agrees with contains on ${share}, Cohen's kappa ${kappa}`);
+  }
+  const judged = arms.reduce((total, arm) => total + arm.judged, 0);
+  const unjudged = arms.reduce((total, arm) => total + arm.unjudged, 0);
+  if (unjudged > 0) {
+    const reasons = failed.map(({ reason, answers, first }) => `${answers} × ${reason} (first: ${first})`).join('; ');
+    notes.push(
+      `judge ${model} gave no verdict on ${unjudged} of ${judged + unjudged} answers, which are left out of its mean: ${reasons}`,
+    );
+  }
+  return notes;
 }

@@ -32,7 +32,7 @@ function turns(wrongOnNew: number): AnsweredTurn[] {
 }
 
 test('tests each arm that is no control, and the ratio of first tokens, which a faster machine leaves as it is', () => {
-  const found = machineDifferences(turns(0), { machines, arms, primary, seed: 7 });
+  const found = machineDifferences(turns(0), machines, { arms, primary, seed: 7 });
   expect(found.map(({ arm, metric }) => `${arm} ${metric}`)).toEqual([
     'rag exactMatch',
     'dki exactMatch',
@@ -43,7 +43,7 @@ test('tests each arm that is no control, and the ratio of first tokens, which a 
 });
 
 test('finds a machine on which an arm answers otherwise', () => {
-  const [rag, dki] = machineDifferences(turns(8), { machines, arms, primary, seed: 7 });
+  const [rag, dki] = machineDifferences(turns(8), machines, { arms, primary, seed: 7 });
   expect(rag!.pAdjusted).toBe(1);
   expect(dki).toMatchObject({ arm: 'dki', metric: 'exactMatch', means: [1, 0.2] });
   // 2 · C(12, 2) of the C(20, 10) ways are as far: Fisher's exact test gives 0.0007.
@@ -52,5 +52,5 @@ test('finds a machine on which an arm answers otherwise', () => {
 });
 
 test('tests nothing where all machines are of one kind', () => {
-  expect(machineDifferences(turns(8), { machines: machines.slice(0, 1), arms, primary, seed: 7 })).toEqual([]);
+  expect(machineDifferences(turns(8), machines.slice(0, 1), { arms, primary, seed: 7 })).toEqual([]);
 });

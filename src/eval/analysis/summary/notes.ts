@@ -3,16 +3,11 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { RetrievalRecord } from '../../../store/records/retrieval-record.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { ParitySelfTest } from '../../../store/records/run-probes.ts';
-import type { MetricDefinition } from '../metrics/metric-definition.ts';
-import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { selectedByModel } from '../../../store/records/turn-account.ts';
 import type { AnsweredResult } from '../../../store/records/turn-result.ts';
-import { type Lookup, readerOf } from '../statistics/column.ts';
-import { countOf, whereOf } from '../statistics/sublist.ts';
-import { turnField } from '../turn-field.ts';
-import { turnsOfArm } from '../turns-of-run.ts';
-
-const GIVEN = turnField(null, 'given');
+import { type Turns, turnsOfArm } from '../arm-turns.ts';
+import type { MetricDefinition } from '../metrics/metrics.ts';
+import type { RunMetrics } from '../metrics/run-metrics.ts';
 
 const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>> = {
   failed: 'retrieval failed, and the question was asked without memories',
@@ -27,13 +22,11 @@ const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>
  * @param stats as the retriever counts
  */
 export function retrievalNotes(
-  answered: readonly AnsweredResult[],
+  answered: Turns,
   stats: Readonly<Record<string, unknown>>,
 ): string[] {
-  const given = readerOf(answered, GIVEN);
-  const isFlagged = answered.some((_, place) => (given(place).retrieval?.flags.length ?? 0) > 0);
   const questions = new Map(
-    (isFlagged ? answered : []).flatMap(({ itemId, repeat, given: { retrieval } }) =>
+    answered.flatMap(({ itemId, repeat, given: { retrieval } }) =>
       retrieval === null ? [] : [[`${repeat}/${itemId}`, retrieval] as const],
     ),
   );
@@ -73,7 +66,7 @@ export function evidenceNotes(
  * @param settings of the run: which prefix its arms use where they do not say it, and the general one
  */
 export function answerPrefixNotes(
-  answered: readonly AnsweredResult[],
+  answered: Turns,
   arms: readonly Pick<ArmTraits, 'name' | 'settings'>[],
   { answerPrefix, generalAnswerPrefix = '' }: Readonly<Record<string, unknown>>,
 ): string[] {
@@ -91,9 +84,9 @@ export function answerPrefixNotes(
 }
 
 /** A note on a primary metric that no answer meets, where answers hold the gold: a model that answers in sentences. */
-export function metricNotes(answered: readonly AnsweredResult[], { all, primary }: RunMetrics): string[] {
+export function metricNotes(answered: Turns, { all, primary }: RunMetrics): string[] {
   const contains = all.find(({ name }) => name === 'contains')!;
-  const above = (metric: MetricDefinition): number => countOf(answered, metric, (value) => (value ?? 0) > 0);
+  const above = (metric: MetricDefinition): number => answered.filter((turn) => (metric.of(turn) ?? 0) > 0).length;
   if (primary.unit !== '%' || above(primary) > 0) return [];
   const holding = above(contains);
   if (holding === 0) return [];
@@ -112,7 +105,7 @@ export function exactnessNotes(selfTest: ParitySelfTest, arms: readonly ArmTrait
 
 /** Notes on arms that use knowledge which no deployment has, and what finding it out took of the turns' tokens. */
 export function boundNotes(
-  answered: readonly AnsweredResult[],
+  answered: Turns,
   arms: readonly Pick<ArmTraits, 'name' | 'deployable'>[],
 ): string[] {
   return arms
@@ -128,28 +121,17 @@ export function boundNotes(
     });
 }
 
-const FORCED = turnField('facts', 'forced');
-const DROPPED_MEMORIES = turnField('facts', 'droppedMemories');
-const DROPPED_HISTORY = turnField('facts', 'droppedHistory');
-
-/** Notes on budgets, arm by arm: a reader must know whose prompts were cut. */
-export function promptNotes(answered: readonly AnsweredResult[], arms: readonly string[]): string[] {
-  const unforced = whereOf(answered, FORCED, (isForced) => !isForced);
-  const counted = <Value>(
-    what: string,
-    among: readonly AnsweredResult[],
-    lookup: Lookup<AnsweredResult, Value>,
-    isCut: (value: Value) => boolean,
-  ): string[] => {
+/** Notes on budgets, arm by arm: whose prompts were cut. */
+export function promptNotes(answered: Turns, arms: readonly string[]): string[] {
+  const countCut = (what: string, isCut: (facts: AnsweredResult['facts']) => boolean): string[] => {
     const cut = arms
-      .map((arm) => ({ arm, turns: countOf(turnsOfArm(among, arm), lookup, isCut) }))
+      .map((arm) => ({ arm, turns: turnsOfArm(answered, arm).filter(({ facts }) => isCut(facts)).length }))
       .filter(({ turns }) => turns > 0);
     return cut.length === 0 ? [] : [`${what}: ${cut.map(({ arm, turns }) => `${arm} in ${turns} turns`).join(', ')}`];
   };
-  const some = (dropped: number): boolean => dropped > 0;
   return [
-    ...counted('forced truncation to the query alone', answered, FORCED, (isForced) => isForced),
-    ...counted('retrieved memories dropped by the budget', unforced, DROPPED_MEMORIES, some),
-    ...counted('history cut to the newest', unforced, DROPPED_HISTORY, some),
+    ...countCut('forced truncation to the query alone', ({ forced }) => forced),
+    ...countCut('retrieved memories dropped by the budget', (facts) => !facts.forced && facts.droppedMemories > 0),
+    ...countCut('history cut to the newest', (facts) => !facts.forced && facts.droppedHistory > 0),
   ];
 }

@@ -1,52 +1,104 @@
 import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
+import type { Comparison } from '../../../store/records/results.ts';
 import { pairedDesignEffect } from '../statistics/design-effect.ts';
-import type { Interval } from '../statistics/interval.ts';
-import { type PairedObservations, sideOf, unitTotals } from '../statistics/observations.ts';
-import { meanDifference, type PairedDifference, shareDifference } from '../statistics/paired-difference.ts';
-import { pairedTotals } from '../statistics/paired-totals.ts';
+import type { Interval } from '../statistics/intervals.ts';
+import { countUsers, type Pair, sideValues, unitTotals } from '../statistics/observations.ts';
+import {
+  meanDifference,
+  type PairedDifference,
+  pairedTotals,
+  shareDifference,
+} from '../statistics/paired-difference.ts';
+import { minimumDetectableEffect } from '../statistics/power.ts';
+import { signFlipP } from '../statistics/sign-flip.ts';
+import { judgeFamily, type Judgement, marginOf } from '../statistics/verdict.ts';
 
-/** Pairs with the sides that they are called by: `a` less `b`, or the other way. */
-function swapped(pairs: PairedObservations): PairedObservations {
-  return { ...pairs, a: pairs.b, b: pairs.a };
+type Direction = Pick<MetricDeclaration, 'direction'>;
+type Delta = Interval & { readonly delta: number };
+type Tally = Pick<Comparison, 'wins' | 'losses' | 'ties' | 'n' | 'users'>;
+
+/** Counts paired items; the better value wins: the higher score, the lower cost. */
+export function tally(pairs: readonly Pair[], better: 'higher' | 'lower'): Tally {
+  const higher = pairs.filter(({ a, b }) => a > b).length;
+  const lower = pairs.filter(({ a, b }) => a < b).length;
+  return {
+    n: pairs.length,
+    users: countUsers(pairs),
+    wins: better === 'higher' ? higher : lower,
+    losses: better === 'higher' ? lower : higher,
+    ties: pairs.length - higher - lower,
+  };
 }
 
 /**
- * Design effect of paired shares, pooled over arms that were paired with one baseline; undefined without any.
+ * Design effect of paired shares, pooled over arms that were paired with the same baseline; 1 without any.
  * @param arms pairs of each, the baseline second
  */
-export function pooledEffect(arms: readonly PairedObservations[]): number | undefined {
-  const some = arms.filter(({ a }) => a.length > 0);
-  const side = (pairs: PairedObservations, which: 'a' | 'b') => unitTotals(sideOf(pairs, which));
-  if (some.length === 0) return undefined;
+export function pooledEffect(arms: readonly (readonly Pair[])[]): number {
+  const some = arms.filter(({ length }) => length > 0);
+  if (some.length === 0) return 1;
   return pairedDesignEffect(
-    [...some.map((pairs) => side(pairs, 'a')), side(some[0]!, 'b')],
+    [...some.map((pairs) => sideValues(pairs, 'a')), sideValues(some[0]!, 'b')].map(unitTotals),
     some.map((pairs) => pairedTotals(pairs).differences),
   );
 }
 
-/**
- * The difference by a metric, so that more is better whichever way the metric goes.
- * @param effect design effect of a metric in %
- */
-export function gainOf(
-  pairs: PairedObservations,
-  { unit, direction }: Pick<MetricDeclaration, 'unit' | 'direction'>,
+/** The difference by a metric with its sign set so that more is better. @param effect design effect of a metric in % */
+export function gain(
+  pairs: readonly Pair[],
+  { unit, direction }: Direction & Pick<MetricDeclaration, 'unit'>,
   effect: number,
 ): PairedDifference {
-  const totals = pairedTotals(direction === 'higher' ? pairs : swapped(pairs));
+  const swapped = pairs.map(({ userId, a, b }) => ({ userId, a: b, b: a }));
+  const totals = pairedTotals(direction === 'higher' ? pairs : swapped);
   return unit === '%' ? shareDifference(totals, effect) : meanDifference(totals);
 }
 
-/** The difference a − b that a gain is of. */
+/** The difference a − b of a gain. */
 export function asDifference(
   { delta, interval: { low, high } }: Pick<PairedDifference, 'delta' | 'interval'>,
-  { direction }: Pick<MetricDeclaration, 'direction'>,
-): Interval & { readonly delta: number } {
+  { direction }: Direction,
+): Delta {
   return direction === 'higher' ? { delta, low, high } : { delta: -delta, low: -high, high: -low };
 }
 
-/** Mean and 95 % interval of a difference of scores from 0 to 1, of two arms alone. */
-export function shareGain(pairs: PairedObservations): Interval & { readonly delta: number } {
-  const gain = gainOf(pairs, { unit: '%', direction: 'higher' }, pooledEffect([pairs]) ?? 1);
-  return asDifference(gain, { direction: 'higher' });
+/** Mean and 95 % interval of a difference of scores from 0 to 1 between two arms. */
+export function shareGain(pairs: readonly Pair[]): Delta {
+  return asDifference(gain(pairs, { unit: '%', direction: 'higher' }, pooledEffect([pairs])), { direction: 'higher' });
+}
+
+/** An arm in a family of tests against one baseline, paired with it by item. */
+export interface TestedArm {
+  readonly pairs: readonly Pair[];
+  /** Its comparison was planned before the run; others are shown without a test. */
+  readonly planned: boolean;
+  /** It counts towards the pooled design effect. */
+  readonly pooled: boolean;
+  /** Every answer came from the same bits as the baseline's. */
+  readonly identical: boolean;
+}
+
+/** Differences of one metric between arms and their baseline, tested and judged as one family. @param margin in points */
+export function judgeDifferences(
+  metric: MetricDeclaration,
+  arms: readonly TestedArm[],
+  { seed, margin }: { readonly seed: number; readonly margin: number },
+): (Delta & Tally & Judgement & Pick<Comparison, 'detectable' | 'p'>)[] {
+  const pool = arms.filter(({ pooled }) => pooled);
+  const effect = pooledEffect((pool.length > 0 ? pool : arms).map(({ pairs }) => pairs));
+  const members = arms.map(({ pairs, planned, identical }) => ({
+    gain: gain(pairs, metric, effect),
+    users: countUsers(pairs),
+    identical,
+    p: planned ? signFlipP(pairedTotals(pairs).differences, seed) : null,
+    effect: metric.unit === '%' ? effect : undefined,
+  }));
+  const judgements = judgeFamily(members, marginOf(metric, margin));
+  return members.map((member, index) => ({
+    ...asDifference(member.identical ? { delta: 0, interval: { low: 0, high: 0 } } : member.gain, metric),
+    ...tally(arms[index]!.pairs, metric.direction),
+    detectable: (Number.isFinite(member.gain.error) && minimumDetectableEffect(member.gain)) || null,
+    p: member.p,
+    ...judgements[index]!,
+  }));
 }

@@ -1,59 +1,71 @@
-import type { Estimate, PhaseMeans, QualityEstimates, TokenMeans } from '../../../store/records/results.ts';
+import type { Cost, Estimate, PhaseMeans, QualityEstimates, TokenMeans } from '../../../store/records/results.ts';
+import type { Timings } from '../../../store/records/timings.ts';
 import type { AnsweredResult } from '../../../store/records/turn-result.ts';
-import type { MetricDefinition } from '../metrics/metric-definition.ts';
+import type { Turns } from '../arm-turns.ts';
+import type { MetricDefinition } from '../metrics/metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate.ts';
-import { type Measure, perItem, sumOf } from '../statistics/per-item.ts';
+import { mean, perItem } from '../statistics/observations.ts';
 import type { DesignEffects } from './design-effects.ts';
-import { timingOf, tokensOf } from '../turn-measures.ts';
 
-/** Mean and interval of one metric over some turns of one arm; null where it is defined of none of them. */
-export function estimateOf(
-  metric: MetricDefinition,
-  turns: readonly AnsweredResult[],
-  effects: DesignEffects,
-): Estimate | null {
-  const values = perItem(turns, metric);
+/** Mean and interval of one metric over turns of one arm; null where no turn has a value. */
+export function estimateMetric(metric: MetricDefinition, turns: Turns, effects: DesignEffects): Estimate | null {
+  const values = perItem(turns, metric.of);
   return metric.unit === '%' ? estimateShare(values, effects.get(metric.name)) : estimateMean(values);
 }
 
-/** All metrics of quality over some turns of one arm. */
-export function qualityOf(
-  turns: readonly AnsweredResult[],
-  { all }: RunMetrics,
-  effects: DesignEffects,
-): QualityEstimates {
+/** All metrics of quality over turns of one arm. */
+export function qualityEstimates(turns: Turns, { all }: RunMetrics, effects: DesignEffects): QualityEstimates {
   return Object.fromEntries(
-    all.map((metric) => [metric.name, estimateOf(metric, turns, effects)]),
+    all.map((metric) => [metric.name, estimateMetric(metric, turns, effects)]),
   ) as unknown as QualityEstimates;
 }
 
-/** Milliseconds over some turns of one arm. */
-export function latencyOf(turns: readonly AnsweredResult[], part: 'firstToken' | 'total'): Estimate | null {
-  return estimateLatency(perItem(turns, timingOf[part]));
+/** Milliseconds over turns of one arm. */
+export function latency(turns: Turns, part: 'firstToken' | 'total'): Estimate | null {
+  return estimateLatency(perItem(turns, ({ timings }) => timings[part]));
 }
 
-/** The mean over some turns; one without a value counts as 0. */
-function meanOf(turns: readonly AnsweredResult[], measure: Measure<AnsweredResult>): number {
-  return (sumOf(turns, measure) ?? 0) / turns.length;
+/** The mean over turns; NaN without any. */
+export function meanOver(turns: Turns, value: (turn: AnsweredResult) => number): number {
+  return mean(turns.map(value));
 }
 
-/** Means a turn. */
-export function tokenMeans(turns: readonly AnsweredResult[]): TokenMeans {
-  const mean = (name: keyof TokenMeans): number => meanOf(turns, tokensOf[name]);
+/** Means per turn. */
+export function tokenMeans(turns: Turns): TokenMeans {
+  const usesFirstLayers = turns.some(({ tokens }) => tokens.firstLayers !== undefined);
   return {
-    prompt: mean('prompt'),
-    kvResident: mean('kvResident'),
-    evaluated: mean('evaluated'),
-    ...(sumOf(turns, tokensOf.firstLayers) === null ? {} : { firstLayers: mean('firstLayers') }),
-    generated: mean('generated'),
-    positions: mean('positions'),
+    prompt: meanOver(turns, ({ tokens }) => tokens.prompt),
+    kvResident: meanOver(turns, ({ tokens }) => tokens.kvResident),
+    evaluated: meanOver(turns, ({ tokens }) => tokens.evaluated),
+    ...(usesFirstLayers ? { firstLayers: meanOver(turns, ({ tokens }) => tokens.firstLayers ?? 0) } : {}),
+    generated: meanOver(turns, ({ tokens }) => tokens.generated),
+    positions: meanOver(turns, ({ tokens }) => tokens.positions),
   };
 }
 
-const PHASES = ['retrieve', 'assemble', 'gate', 'kvLoad', 'kvCompute', 'prefill', 'firstToken', 'decode'] as const;
+const PHASES: readonly (keyof Timings & keyof PhaseMeans)[] = [
+  'retrieve',
+  'assemble',
+  'gate',
+  'kvLoad',
+  'kvCompute',
+  'prefill',
+  'firstToken',
+  'decode',
+];
 
-/** Means a turn, ms. */
-export function phaseMeans(turns: readonly AnsweredResult[]): PhaseMeans {
-  return Object.fromEntries(PHASES.map((phase) => [phase, meanOf(turns, timingOf[phase])])) as PhaseMeans;
+/** Means per turn, ms. */
+export function phaseMeans(turns: Turns): PhaseMeans {
+  return Object.fromEntries(
+    PHASES.map((phase) => [phase, meanOver(turns, ({ timings }) => timings[phase])]),
+  ) as PhaseMeans;
+}
+
+/** The cost of a turn over turns of one arm; null without any. */
+export function meanCost(turns: Turns): Cost | null {
+  const ttftMs = latency(turns, 'firstToken');
+  const totalMs = latency(turns, 'total');
+  if (ttftMs === null || totalMs === null) return null;
+  return { turns: turns.length, tokens: tokenMeans(turns), phasesMs: phaseMeans(turns), ttftMs, totalMs };
 }

@@ -9,7 +9,7 @@ import type { TurnRecord } from '../../../store/records/turn-record.ts';
 import { type JoinRecipe, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { type MemoryLines, questionRange } from '../../../systems/prompt/memory-lines.ts';
 import type { PromptForm } from '../../../systems/prompt/prompt-form.ts';
-import { isHidden } from '../../analysis/texts/turn-without-texts.ts';
+import { isHidden } from '../../analysis/redact.ts';
 import { hashOfIds } from '../observe/hash-of-ids.ts';
 
 /** The K/V in front of a turn's prompt. */

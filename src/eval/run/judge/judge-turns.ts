@@ -1,4 +1,4 @@
-import { judgeMetric } from '../../analysis/metrics/judge-metric.ts';
+import { judgeMetric } from '../../analysis/metrics/metrics.ts';
 import type { OwnScore, TurnRepository } from '../../../store/turn-repository.ts';
 import type { JudgeProbe } from '../../../store/records/results.ts';
 import type { Judge } from './judge.ts';

@@ -9,8 +9,7 @@ import type { Retriever } from '../../../retrieval/retriever.ts';
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../../store/records/results.ts';
 import { ndcgAtK, recallAtK, reciprocalRank } from '../../analysis/metrics/retrieval.ts';
 import { estimateShare } from '../../analysis/statistics/estimate.ts';
-import { observationsOf, pairedObservationsOf } from '../../analysis/statistics/observations.ts';
-import { pairedTotals } from '../../analysis/statistics/paired-totals.ts';
+import { pairedTotals } from '../../analysis/statistics/paired-difference.ts';
 import { signFlipP } from '../../analysis/statistics/sign-flip.ts';
 import { shareGain } from '../../analysis/summary/paired-quality.ts';
 import { salienceRule } from '../bench-parts.ts';
@@ -233,9 +232,7 @@ export function retrievalRows(
   const base = new Map(router.retrieved.map(({ questionId, metrics }) => [questionId, metrics.recallAt5]));
   return measured.flatMap(({ strategy: { label, embedder }, retrieved }) => {
     const row = (kind: string, some: readonly Retrieved[]): RetrievalMeasurement => {
-      const pairs = pairedObservationsOf(
-        some.map(({ userId, questionId, metrics }) => ({ userId, a: metrics.recallAt5, b: base.get(questionId)! })),
-      );
+      const pairs = some.map(({ userId, questionId, metrics }) => ({ userId, a: metrics.recallAt5, b: base.get(questionId)! }));
       return {
         ...(dataset === undefined ? {} : { dataset }),
         strategy: label,
@@ -255,7 +252,7 @@ function means(
   retrieved: readonly Retrieved[],
 ): Pick<RetrievalMeasurement, 'n' | 'metrics' | 'timingsMs' | 'budgetTokens'> {
   const metric = (name: keyof RetrievalMeasurement['metrics']) =>
-    estimateShare(observationsOf(retrieved.map(({ userId, metrics }) => ({ userId, value: metrics[name] }))));
+    estimateShare(retrieved.map(({ userId, metrics }) => ({ userId, value: metrics[name] })));
   const mean = (value: (one: Retrieved) => number): number =>
     retrieved.reduce((sum, one) => sum + value(one), 0) / retrieved.length;
   return {

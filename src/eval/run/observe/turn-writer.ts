@@ -8,10 +8,10 @@ import { TurnRepository } from '../../../store/turn-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
 import { type DatabaseConversationLog, logEntry } from '../../../systems/conversation-log.ts';
-import type { MetricDefinition } from '../../analysis/metrics/metric-definition.ts';
+import type { MetricDefinition } from '../../analysis/metrics/metrics.ts';
 import { checkedValue } from '../../analysis/metrics/registered-metrics.ts';
 import { promptFacts } from '../../analysis/prompt-facts.ts';
-import { turnWithoutTexts } from '../../analysis/texts/turn-without-texts.ts';
+import { turnWithoutTexts } from '../../analysis/redact.ts';
 import type { TokenPieces } from './token-pieces.ts';
 import type { Claims } from '../workers/claims.ts';
 

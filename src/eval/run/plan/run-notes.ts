@@ -2,7 +2,7 @@ import type { GatingCalibration } from '../../../models/embedding/gating-thresho
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { kernelChoice } from '../../../kv/kernels.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
-import { storesTexts } from '../../analysis/texts/withheld-texts.ts';
+import { storesTexts } from '../../analysis/redact.ts';
 import type { BenchParts } from '../bench-parts.ts';
 import { dataNotes } from './describe-data.ts';
 import type { KvFolder } from '../kv-folder.ts';

@@ -4,7 +4,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
 import type { QueuedPlan } from '../../../store/records/queued-plan.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import { placeOfCompute } from '../../analysis/place-of-compute.ts';
+import { deviceName } from '../../analysis/device-name.ts';
 import { describeEnvironment } from './environment.ts';
 import { parseShard, type PlanUser } from './plan-users.ts';
 
@@ -39,7 +39,7 @@ function decisiveFacts(run: PlanFacts): (readonly [what: string, value: unknown]
     ['users of the plan', plan.users],
     ['number of shards', plan.settings.shard === undefined ? undefined : parseShard(plan.settings.shard).of],
     ['number of threads', environment.threads],
-    ['device', placeOfCompute(environment)],
+    ['device', deviceName(environment)],
   ];
 }
 

@@ -54,7 +54,7 @@ export function controlOf(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits
 }
 
 /** True where a rule and as many tokens drawn at random are among the arms: a run in which methods are compared. */
-export function haveControls(arms: readonly ArmTraits[]): boolean {
+export function hasControls(arms: readonly ArmTraits[]): boolean {
   return arms.some((arm) => controlOf(arm, arms) !== undefined);
 }
 

@@ -2,21 +2,22 @@ import type { ArmTraits } from '../../../../store/records/arm-traits.ts';
 import type { EvidenceRank, MethodResults } from '../../../../store/records/results.ts';
 import { evidenceRanks } from '../../../../store/records/results/method-results.ts';
 import type { AnsweredResult } from '../../../../store/records/turn-result.ts';
-import type { MetricDefinition } from '../../metrics/metric-definition.ts';
+import type { Turns } from '../../arm-turns.ts';
+import type { MetricDefinition } from '../../metrics/metrics.ts';
+import { holm } from '../../statistics/holm.ts';
+import { countUsers, mean, type Pair, pairItems, perItem } from '../../statistics/observations.ts';
+import { pairedTotals } from '../../statistics/paired-difference.ts';
 import { pairedLatency } from '../../statistics/paired-latency.ts';
-import { countUsers, pairsWhere } from '../../statistics/observations.ts';
-import { type Measure, paired, perItem } from '../../statistics/per-item.ts';
-import { where } from '../../statistics/sublist.ts';
+import { signFlipP } from '../../statistics/sign-flip.ts';
+import { LEAST_USERS, LEVEL } from '../../statistics/verdict.ts';
 import { type ComparedArms, comparedArms } from '../compared-arms.ts';
 import type { DesignEffects } from '../design-effects.ts';
-import { asDifference, gainOf, pooledEffect } from '../paired-quality.ts';
+import { asDifference, gain, pooledEffect, tally } from '../paired-quality.ts';
 import type { Regime } from '../regime.ts';
-import { estimateOf } from '../turn-means.ts';
-import { timingOf } from '../../turn-measures.ts';
-import { againstRandom } from './against-random.ts';
-import { methodOf } from './method-of-arm.ts';
+import { estimateMetric } from '../turn-means.ts';
+import { controlOf, methodOf } from './method-of-arm.ts';
 
-type Turns = readonly AnsweredResult[];
+type AgainstRandom = NonNullable<MethodResults['againstRandom']>;
 
 /** Settings that all methods of a run share. */
 interface MethodSettings extends Pick<ComparedArms, 'regime' | 'seed'> {
@@ -24,7 +25,7 @@ interface MethodSettings extends Pick<ComparedArms, 'regime' | 'seed'> {
   readonly effects: DesignEffects;
 }
 
-/** The arms of a run as methods at a budget: cost, and quality beside random tokens and by rank of the evidence. */
+/** The arms of a run as methods at a budget: cost, and quality against random tokens and by rank of the evidence. */
 export function methodResults(
   answered: Turns,
   arms: readonly ArmTraits[],
@@ -33,8 +34,8 @@ export function methodResults(
   const compared = comparedArms(answered, arms, { regime, seed });
   if (compared === undefined) return [];
   const { byArm, baseline } = compared;
-  const random = againstRandom(primary, arms, compared);
-  const queryOnly = byArm.get(arms.find(({ comparison }) => comparison === 'primary')?.name ?? '') ?? [];
+  const random = compareWithRandom(primary, arms, compared);
+  const primaryTurns = byArm.get(arms.find(({ comparison }) => comparison === 'primary')?.name ?? '') ?? [];
   return arms.flatMap((arm) => {
     const turns = byArm.get(arm.name);
     if (turns === undefined) return [];
@@ -44,9 +45,9 @@ export function methodResults(
         arm: arm.name,
         ...methodOf(arm),
         bytesPerMemoryToken: bytesPerToken(turns),
-        recomputedTokens: meanOf(hits, ({ account }) => account.recomputed) ?? 0,
-        selectedTokens: meanOf(hits, ({ account }) => account.selection?.selected ?? null),
-        timesQueryOnly: timesQueryOnly(hits, regime.hits(queryOnly), regime),
+        recomputedTokens: meanOfKnown(hits, ({ account }) => account.recomputed) ?? 0,
+        selectedTokens: meanOfKnown(hits, ({ account }) => account.selection?.selected ?? null),
+        timesQueryOnly: timesQueryOnly(hits, regime.hits(primaryTurns), regime),
         againstRandom: random.get(arm.name) ?? null,
         byRank: byRank(primary, effects, turns, arm.name === baseline ? [] : byArm.get(baseline)!),
       },
@@ -54,7 +55,49 @@ export function methodResults(
   });
 }
 
-/** Of all turns that injected, so that long memories count as often as they have tokens. */
+/**
+ * Every method less as many tokens drawn at random, by the primary metric: one family of tests over all deployable methods
+ * and all budgets.
+ * @returns by name of the arm; arms without a control are missing
+ */
+function compareWithRandom(
+  metric: MetricDefinition,
+  arms: readonly ArmTraits[],
+  { byArm, seed }: Pick<ComparedArms, 'byArm' | 'seed'>,
+): ReadonlyMap<string, AgainstRandom> {
+  const compared = arms.flatMap((arm) => {
+    const control = controlOf(arm, arms);
+    const [own, others] = [byArm.get(arm.name), byArm.get(control?.name ?? '')];
+    if (control === undefined || own === undefined || others === undefined) return [];
+    const pairs = pairItems(perItem(own, metric.of), perItem(others, metric.of));
+    return pairs.length === 0 ? [] : [{ arm, control, pairs }];
+  });
+  const effect = pooledEffect(compared.map(({ pairs }) => pairs));
+  const tested = compared.filter(({ arm }) => arm.deployable !== false);
+  const ps = tested.map(({ pairs }) => signFlipP(pairedTotals(pairs).differences, seed));
+  const adjusted = holm(ps);
+  return new Map(
+    compared.map((one) => {
+      const { arm, control, pairs } = one;
+      const place = tested.indexOf(one);
+      const [p, pAdjusted] = place === -1 ? [null, null] : [ps[place]!, adjusted[place]!];
+      const difference = asDifference(gain(pairs, metric, effect), metric);
+      const counts = tally(pairs, metric.direction);
+      const isGain = metric.direction === 'higher' ? difference.delta > 0 : difference.delta < 0;
+      const outcome = outcomeOfTest(pAdjusted, counts.users, isGain);
+      return [arm.name, { b: control.name, ...difference, ...counts, p, pAdjusted, outcome }];
+    }),
+  );
+}
+
+function outcomeOfTest(pAdjusted: number | null, users: number, isGain: boolean): AgainstRandom['outcome'] {
+  if (pAdjusted === null) return 'not tested';
+  if (users < LEAST_USERS) return 'too few users';
+  if (pAdjusted >= LEVEL) return 'undecided';
+  return isGain ? 'better' : 'worse';
+}
+
+/** Over all turns that injected, so that long memories count by their tokens. */
 function bytesPerToken(turns: Turns): number | null {
   let [bytes, tokens] = [0, 0];
   for (const { prefill, account } of turns) {
@@ -65,31 +108,30 @@ function bytesPerToken(turns: Turns): number | null {
   return tokens === 0 ? null : bytes / tokens;
 }
 
-function meanOf(turns: Turns, value: (turn: AnsweredResult) => number | null): number | null {
+function meanOfKnown(turns: Turns, value: (turn: AnsweredResult) => number | null): number | null {
   const values = turns.flatMap((turn) => value(turn) ?? []);
-  return values.length === 0 ? null : values.reduce((sum, one) => sum + one, 0) / values.length;
+  return values.length === 0 ? null : mean(values);
 }
 
-/** The question alone behind K/V that is in place: what comes before its first token, less what it took to load that. */
-const questionAlone: Measure<AnsweredResult> = { of: ({ timings }) => timings.firstToken - timings.kvLoad };
-
-/** Beside what the question alone takes behind K/V that is in place: the primary arm, less what it took to load it. */
+/** Time to first token relative to the question alone behind a KV cache in place: the primary arm less its loading time. */
 function timesQueryOnly(hits: Turns, primary: Turns, { divides }: Regime): MethodResults['timesQueryOnly'] {
   if (!divides) return null;
-  const both = paired(perItem(hits, timingOf.firstToken), perItem(primary, questionAlone));
-  const pairs = pairsWhere(both, (_, queryOnly) => queryOnly > 0);
-  if (pairs.a.length === 0) return null;
+  const pairs = pairItems(
+    perItem(hits, ({ timings }) => timings.firstToken),
+    perItem(primary, ({ timings }) => timings.firstToken - timings.kvLoad),
+  ).filter(({ b }) => b > 0);
+  if (pairs.length === 0) return null;
   const { delta, interval } = pairedLatency(pairs);
   return {
     mean: Math.exp(delta),
     low: Math.exp(interval.low),
     high: Math.exp(interval.high),
-    n: pairs.a.length,
+    n: pairs.length,
     users: countUsers(pairs),
   };
 }
 
-function rankOf({ scores: { evidenceRank } }: AnsweredResult): EvidenceRank | undefined {
+function rankOfEvidence({ scores: { evidenceRank } }: AnsweredResult): EvidenceRank | undefined {
   return evidenceRank === null ? undefined : evidenceRanks[Math.min(evidenceRank, evidenceRanks.length) - 1];
 }
 
@@ -99,14 +141,16 @@ function byRank(
   turns: Turns,
   baseline: Turns,
 ): MethodResults['byRank'] {
-  return evidenceRanks.flatMap((rank): MethodResults['byRank'] => {
-    const isThere = (turn: AnsweredResult): boolean => rankOf(turn) === rank;
-    const [own, others] = [where(turns, isThere), where(baseline, isThere)];
-    const quality = estimateOf(metric, own, effects);
+  const difference = (pairs: readonly Pair[]) => ({
+    ...asDifference(gain(pairs, metric, pooledEffect([pairs])), metric),
+    n: pairs.length,
+    users: countUsers(pairs),
+  });
+  return evidenceRanks.flatMap((rank) => {
+    const [own, others] = [turns, baseline].map((some) => some.filter((turn) => rankOfEvidence(turn) === rank));
+    const quality = estimateMetric(metric, own!, effects);
     if (quality === null) return [];
-    const pairs = paired(perItem(own, metric), perItem(others, metric));
-    if (pairs.a.length === 0) return [{ rank, quality, difference: null }];
-    const difference = asDifference(gainOf(pairs, metric, pooledEffect([pairs]) ?? 1), metric);
-    return [{ rank, quality, difference: { ...difference, n: pairs.a.length, users: countUsers(pairs) } }];
+    const pairs = pairItems(perItem(own!, metric.of), perItem(others!, metric.of));
+    return [{ rank, quality, difference: pairs.length === 0 ? null : difference(pairs) }];
   });
 }

@@ -4,8 +4,8 @@ import type { ArmTraits } from '../../../../store/records/arm-traits.ts';
 import type { AnsweredTurn } from '../../../../store/records/turn-record.ts';
 import { armRegistry } from '../../../../systems/arms/arm-registry.ts';
 import { metricsOfRun } from '../../metrics/run-metrics.ts';
-import { regimeOf } from '../regime.ts';
-import { controlOf, haveControls, methodOf } from './method-of-arm.ts';
+import { cacheRegime } from '../regime.ts';
+import { controlOf, hasControls, methodOf } from './method-of-arm.ts';
 import { methodResults } from './method-results.ts';
 
 const traitsOf = (...names: string[]): readonly ArmTraits[] =>
@@ -52,8 +52,8 @@ describe('the method of an arm', () => {
 });
 
 it('a rule beside as many random tokens makes a comparison of methods, a rule alone none', () => {
-  expect(haveControls(traitsOf('rag', 'dki-first:.3', 'dki-random:.3'))).toBe(true);
-  expect(haveControls(traitsOf('rag', 'dki-first:.3', 'dki-random:.15', 'dki-link:4', 'dki-evict-knorm:.5'))).toBe(
+  expect(hasControls(traitsOf('rag', 'dki-first:.3', 'dki-random:.3'))).toBe(true);
+  expect(hasControls(traitsOf('rag', 'dki-first:.3', 'dki-random:.15', 'dki-link:4', 'dki-evict-knorm:.5'))).toBe(
     false,
   );
 });
@@ -82,7 +82,7 @@ describe('the results of methods', () => {
   ).flat();
   const results = methodResults(turns, arms, {
     ...{ primary, effects: new Map(), seed: 7 },
-    regime: regimeOf(turns, arms),
+    regime: cacheRegime(turns, arms),
   });
   const of = (arm: string) => results.find((one) => one.arm === arm)!;
 

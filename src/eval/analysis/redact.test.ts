@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { answeredTurn, failedTurn } from '../../../../test/fixtures/turn-record.ts';
-import { textHash } from '../../../base/text-hash.ts';
-import { turnRecord } from '../../../store/records/turn-record.ts';
-import { isHidden, resultWithoutTexts, turnWithoutTexts } from './turn-without-texts.ts';
+import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
+import { textHash } from '../../base/text-hash.ts';
+import { turnRecord } from '../../store/records/turn-record.ts';
+import { isHidden, resultWithoutTexts, turnWithoutTexts } from './redact.ts';
 
 const base = answeredTurn('dki', { injected: true });
 const secret = 'Zanzibar';

@@ -1,6 +1,6 @@
-import type { Interval } from './interval.ts';
+import type { Interval } from './intervals.ts';
 
-/** Pairs of right and wrong answers, in numbers that a design effect may have made fractions. */
+/** Counts of pairs of right and wrong answers; a design effect may have made them fractions. */
 export interface DiscordantPairs {
   readonly pairs: number;
   /** Pairs in which the first is right and the second wrong. */
@@ -8,7 +8,7 @@ export interface DiscordantPairs {
   readonly losses: number;
 }
 
-/** Halvings after which a bound is known to more digits than are shown. */
+/** Bisection steps, enough for more digits than are shown. */
 const HALVINGS = 40;
 
 /**

@@ -3,8 +3,8 @@ import { handmadeTraits } from '../../../test/fixtures/arm-traits.ts';
 import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
-import { resultsSoFar, type UnfinishedRun } from './unfinished-run.ts';
-import { UsersSoFar } from './users-so-far.ts';
+import { unfinishedResults, type UnfinishedRun } from './unfinished-run.ts';
+import { PartialResults } from './partial-results.ts';
 
 const right: readonly (readonly number[])[] = [[1, 1, 0], [0, 1], [1], [0, 0, 0, 1], [1, 0]];
 
@@ -29,8 +29,8 @@ test.each([1, 2, 5])('of %i users every arm has the estimate, the answers and th
   using database = openDatabase({ path: ':memory:' });
   const run = storeRun(database, { name: 'r', turns, status: 'running' });
   const written = new TurnRepository(database).listForResults(run.id);
-  const { results } = resultsSoFar(run as UnfinishedRun, written, new Set());
-  const soFar = new UsersSoFar(run.plan.arms, { unit: '%' });
+  const { results } = unfinishedResults(run as UnfinishedRun, written, new Set());
+  const soFar = new PartialResults(run.plan.arms, { unit: '%' });
   for (const ofUser of Map.groupBy(turns, ({ userId }) => userId).values()) {
     soFar.add(ofUser.map((turn) => ({ ...turn, failed: turn.error !== undefined, value: turn.right ? 1 : 0 })));
   }
@@ -48,7 +48,7 @@ function closeTo(numbers: Record<string, number>): unknown {
 }
 
 test('values of no share have the interval of a mean, and an arm without a value has none', () => {
-  const soFar = new UsersSoFar([handmadeTraits('rag'), handmadeTraits('dki')], { unit: 'nats' });
+  const soFar = new PartialResults([handmadeTraits('rag'), handmadeTraits('dki')], { unit: 'nats' });
   for (const [user, value] of [1, 2, 3, 6].entries()) {
     soFar.add([{ userId: `u${user}`, itemId: `i${user}`, arm: 'rag', failed: false, value: -value }]);
   }

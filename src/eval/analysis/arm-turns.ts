@@ -1,0 +1,22 @@
+import type { FailedTurn } from '../../store/records/turn-record.ts';
+import type { AnsweredResult } from '../../store/records/turn-result.ts';
+
+/** Answered turns, in the order of the plan. */
+export type Turns = readonly AnsweredResult[];
+
+/** The turns of a run. */
+export interface TurnsOfRun {
+  readonly answered: Turns;
+  readonly failed: readonly FailedTurn[];
+}
+
+/** The turns of one arm; none for an arm that answered nothing. */
+export function turnsOfArm(turns: Turns, arm: string | undefined): Turns {
+  return turns.filter((turn) => turn.arm === arm);
+}
+
+/** Finds, among the turns of another arm, the turn on the same item and repeat. */
+export function counterpartIn(others: Turns): (turn: AnsweredResult) => AnsweredResult | undefined {
+  const byItem = Map.groupBy(others, ({ itemId }) => itemId);
+  return ({ itemId, repeat }) => byItem.get(itemId)?.findLast((other) => other.repeat === repeat);
+}

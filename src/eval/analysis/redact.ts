@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { textHash } from '../../base/text-hash.ts';
+import type { Observed } from '../../store/records/observed.ts';
+import type { PromptInfo } from '../../store/records/prompt-info.ts';
+import type { RetrievalRecord } from '../../store/records/retrieval-record.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+import type { AnsweredTurn, FailedTurn, ItemRecord, TurnRecord } from '../../store/records/turn-record.ts';
+import type { AnsweredResult } from '../../store/records/turn-result.ts';
+
+/** A data set whose texts appear in no report. */
+export interface WithheldSet {
+  readonly name: string;
+  /** Of the bytes of the user's own file. */
+  readonly fileSha256: string;
+}
+
+/** The data sets of a run that may not be redistributed: reports show hashes in place of their texts. */
+export function withheldSets({ dataset }: Pick<RunRecord, 'dataset'>): WithheldSet[] {
+  return (dataset.parts ?? [dataset])
+    .filter(({ texts }) => texts === 'withheld')
+    .map(({ name, sha256, brought }) => ({ name, fileSha256: brought?.sha256 ?? sha256 }));
+}
+
+/** True if reports must show hashes in place of the texts of a run. */
+export function withholdsTexts(run: Pick<RunRecord, 'dataset'>): boolean {
+  return withheldSets(run).length > 0;
+}
+
+/** True if turns are stored with their texts; `--no-text` stores hashes. */
+export function storesTexts({ plan }: Pick<RunRecord, 'plan'>): boolean {
+  return plan.settings['text'] !== false;
+}
+
+/**
+ * As many negative numbers as there are ids, all equal to a hash of the ids, since ids give back the text. Equal lists stay
+ * equal, and counts stay the same.
+ */
+function hiddenIds(ids: readonly number[]): number[] {
+  if (ids.length === 0 || isHidden(ids)) return [...ids];
+  const hash = createHash('sha256').update(ids.join()).digest().readUInt32BE();
+  return ids.map(() => -1 - hash);
+}
+
+/** True for ids of a redacted text. */
+export function isHidden(ids: readonly number[]): boolean {
+  return ids.some((id) => id < 0);
+}
+
+function hashed(text: string | null): string | null {
+  return text === null ? null : textHash(text);
+}
+
+function redactItem(item: ItemRecord): ItemRecord {
+  return {
+    ...item,
+    query: textHash(item.query),
+    gold: hashed(item.gold),
+    acceptedAnswers: item.acceptedAnswers.map(textHash),
+    answerPrefix: hashed(item.answerPrefix),
+  };
+}
+
+/** Reasons may quote an error, and details the question. */
+function redactRetrieval(retrieval: RetrievalRecord | null): RetrievalRecord | null {
+  if (retrieval === null) return null;
+  const flags = retrieval.flags.map(({ flag, reason }) => ({ flag, reason: textHash(reason) }));
+  return { ...retrieval, flags, details: {} };
+}
+
+function redactPrompt(prompt: PromptInfo): PromptInfo {
+  return {
+    ...prompt,
+    originalQuery: textHash(prompt.originalQuery),
+    systemPrompt: textHash(prompt.systemPrompt),
+    retrievedContext: textHash(prompt.retrievedContext),
+    historyText: textHash(prompt.historyText),
+    historyMessages: prompt.historyMessages.map(({ role, content }) => ({ role, content: textHash(content) })),
+    finalPrompt: textHash(prompt.finalPrompt),
+    segments: prompt.segments.map((segment) => ({
+      ...segment,
+      text: textHash(segment.text),
+      tokenIds: hiddenIds(segment.tokenIds),
+    })),
+  };
+}
+
+/** Tokens are dropped, not hashed: a vocabulary is small enough to try all of it. */
+function redactObserved(observed: Observed): Observed {
+  return {
+    ...observed,
+    goldTokens: observed.goldTokens.map((term) => ({ ...term, token: '' })),
+    nextTokens: observed.nextTokens.map((next) => ({ ...next, token: '' })),
+  };
+}
+
+function redactAnswer(answer: AnsweredTurn['answer']): AnsweredTurn['answer'] {
+  const { prefix } = answer;
+  return {
+    ...answer,
+    text: textHash(answer.text),
+    tokenIds: hiddenIds(answer.tokenIds),
+    ...(prefix === undefined ? {} : { prefix: textHash(prefix) }),
+  };
+}
+
+function redactFailure(turn: FailedTurn): FailedTurn {
+  return { ...turn, error: { ...turn.error, message: textHash(turn.error.message) } };
+}
+
+/**
+ * A turn with hashes in place of its texts and of the token ids that would give them back. Ids of items, users and memories,
+ * names of categories and relations, numbers and times stay.
+ */
+export function turnWithoutTexts<Turn extends TurnRecord>(turn: Turn): Turn;
+export function turnWithoutTexts(turn: TurnRecord): TurnRecord {
+  if (turn.state === 'failed') return redactFailure(turn);
+  const { retrieved, retrieval, summary } = turn.given;
+  return {
+    ...turn,
+    item: redactItem(turn.item),
+    given: {
+      retrieved: retrieved.map((memory) => ({ ...memory, content: textHash(memory.content) })),
+      retrieval: redactRetrieval(retrieval),
+      ...(summary === undefined ? {} : { summary: textHash(summary) }),
+    },
+    prompt: redactPrompt(turn.prompt),
+    answer: redactAnswer(turn.answer),
+    observed: redactObserved(turn.observed),
+  };
+}
+
+/** As `turnWithoutTexts`, for the part of a turn that results are computed from. */
+export function resultWithoutTexts<Turn extends AnsweredResult | FailedTurn>(turn: Turn): Turn;
+export function resultWithoutTexts(turn: AnsweredResult | FailedTurn): AnsweredResult | FailedTurn {
+  if (turn.state === 'failed') return redactFailure(turn);
+  return {
+    ...turn,
+    item: redactItem(turn.item),
+    given: { retrieval: redactRetrieval(turn.given.retrieval) },
+    answer: { text: textHash(turn.answer.text) },
+  };
+}
