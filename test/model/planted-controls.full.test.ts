@@ -34,7 +34,7 @@ describe('a run with a control that sees, a borrower, a setting without effect, 
     ['a control with the answer', 'negative controls', /hold an answer: dki-wrong on/],
     ['a memory that nobody retrieved', 'same memories', /show memories that they were not given: [^;]*borrows on/],
     ['a setting that nobody reads', 'effect', /no outcome is changed by dki@alpha=0\.5 \(against dki\)/],
-    ['a setting that nobody reads', 'cells', /have other cells than they must: dki@alpha=0\.5 on [^:]*: values differ/],
+    ['a setting that nobody reads', 'cells', /have wrong cells: dki@alpha=0\.5 on [^:]*: values differ/],
     ['a turn that fails', 'errors', /stumbles.*out of breath/],
   ])('%s is found by %s', (_, check, evidence) => {
     expect(checkOf(results, check)).toMatchObject({

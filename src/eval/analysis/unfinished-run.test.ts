@@ -66,7 +66,11 @@ test('turns that an arm is not asked, for want of evidence, are not waited for',
     plan: { ...stored.plan, arms: [rag!, { ...oracle!, retrieves: 'evidence' as const }] },
     dataset: { ...stored.dataset, items: users.length * ITEMS, users: users.length, withoutEvidence: 1 },
   };
-  const { progress } = unfinishedResults(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id), null);
+  const { progress } = unfinishedResults(
+    run as UnfinishedRun,
+    new TurnRepository(database).listForResults(run.id),
+    null,
+  );
   expect(progress).toEqual({ users: 3, ofUsers: 3, turns: 11, ofTurns: 11 });
 });
 

@@ -55,7 +55,9 @@ function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: numbe
 }
 
 function successDifference(pairs: readonly ItemPairScores[]): SuccessDifference | null {
-  const scored = pairs.flatMap(({ userId, successA: a, successB: b }) => (a === null || b === null ? [] : { userId, a, b }));
+  const scored = pairs.flatMap(({ userId, successA: a, successB: b }) =>
+    a === null || b === null ? [] : { userId, a, b },
+  );
   if (scored.length === 0) return null;
   const { n, users } = tally(scored, 'higher');
   const { delta, low, high } = shareGain(scored);

@@ -33,7 +33,7 @@ it('passes where every turn that was read back has the cells that it must, and n
   });
   expect(checked('values differ by 1e-1 of the largest')).toMatchObject({
     status: 'failed',
-    evidence: '2 of 2 turns have other cells than they must: dki on i-1: values differ by 1e-1 of the largest',
+    evidence: '2 of 2 turns have wrong cells: dki on i-1: values differ by 1e-1 of the largest',
   });
 });
 

@@ -22,8 +22,10 @@ function forbiddenMemories(arms: readonly ArmTraits[], answered: Turns): string 
     .flatMap(({ name }) => pairWithReference(answered, name, baseline ?? name));
   const fault = (what: string, is: (own: Memories, other: Memories) => boolean) => ({
     what,
-    turns: turnsWhere(pairs, ({ observed: { memories: own } }, { observed: { memories: other } }) =>
-      own !== undefined && other !== undefined && is(own, other),
+    turns: turnsWhere(
+      pairs,
+      ({ observed: { memories: own } }, { observed: { memories: other } }) =>
+        own !== undefined && other !== undefined && is(own, other),
     ),
   });
   return describeFaults([
@@ -39,7 +41,13 @@ interface ControlResult {
   readonly text: string | null;
 }
 
-function judgeControl(arm: string, closed: Turns, chances: ChanceScorer, score: TextMetric, seed: number): ControlResult {
+function judgeControl(
+  arm: string,
+  closed: Turns,
+  chances: ChanceScorer,
+  score: TextMetric,
+  seed: number,
+): ControlResult {
   const own = ({ item, answer }: AnsweredResult): number | null =>
     item.gold === null ? null : score(answer.text, [item.gold, ...item.acceptedAnswers], item.language);
   const rate = estimateShare(perItem(closed, own))!;
@@ -74,7 +82,8 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   const byArm = controls.map(({ name, retrieves }) => {
     // A control that was shown nothing of another user controls nothing.
     const isShown = ({ facts }: AnsweredResult): boolean => retrieves === 'nothing' || facts.keptMemories > 0;
-    const isClosed = (turn: AnsweredResult): boolean => turn.observed.closed && turn.item.gold !== null && isShown(turn);
+    const isClosed = (turn: AnsweredResult): boolean =>
+      turn.observed.closed && turn.item.gold !== null && isShown(turn);
     const closed = turnsOfArm(answered, name).filter(isClosed);
     return { name, closed, items: new Set(closed.map(({ itemId }) => itemId)).size };
   });

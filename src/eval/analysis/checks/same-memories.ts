@@ -11,7 +11,10 @@ const FAULTS: readonly { readonly what: string; readonly isAtFault: (memories: M
   { what: 'show memories in other words', isAtFault: ({ altered }) => altered.length > 0 },
   { what: 'lose memories that they were given', isAtFault: ({ missing }) => missing.length > 0 },
   { what: 'drop memories for which there is space', isAtFault: ({ hidden }) => hidden.length > 0 },
-  { what: "have the user's memories outside of the part for memories", isAtFault: ({ elsewhere }) => elsewhere.length > 0 },
+  {
+    what: "have the user's memories outside of the part for memories",
+    isAtFault: ({ elsewhere }) => elsewhere.length > 0,
+  },
 ];
 
 /** True for arms that must show the same memories as their reference: all retrieved ones that fit. */

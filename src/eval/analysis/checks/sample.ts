@@ -23,7 +23,10 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
     ...rows.flatMap(({ arm, turns: own }) => missingRows(arm, own, plan)),
     ...unbalancedArms(rows, plan),
     ...arms
-      .filter(({ name, control }) => control === 'twin' && answered.some((turn) => turn.arm === name && !(turn.tokens.evaluated > 0)))
+      .filter(
+        ({ name, control }) =>
+          control === 'twin' && answered.some((turn) => turn.arm === name && !(turn.tokens.evaluated > 0)),
+      )
       .map(({ name }) => `${name} answered without evaluating its prompt: it is no run of its own`),
   ];
   const evidence = `${answered.length + failed.length} of ${plannedTurns(arms, plan)} planned turns are rows, ${failed.length} of them failed`;

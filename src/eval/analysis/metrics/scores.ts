@@ -107,7 +107,11 @@ export function scoreTurn(
     otherValues: turn.shown.flatMap(({ memoryId, value }) =>
       value === undefined || item.evidence.includes(memoryId) || isSuperseded(value) ? [] : [value],
     ),
-    shownTexts: [item.query, ...item.history.map(({ content }) => content), ...turn.shown.map(({ content }) => content)],
+    shownTexts: [
+      item.query,
+      ...item.history.map(({ content }) => content),
+      ...turn.shown.map(({ content }) => content),
+    ],
   });
   const judged = { ...texts, locomoF1: locomo, abstention, taskSuccess, wrongClass };
   if (item.answer === null || !evidenceIsKnown(item)) {

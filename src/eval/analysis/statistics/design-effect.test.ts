@@ -6,8 +6,8 @@ import { unitTotals } from './observations.ts';
 const users = (...right: readonly number[]) =>
   unitTotals(
     right.flatMap((count, user) =>
-        Array.from({ length: 4 }, (_, item) => ({ userId: `u${user}`, value: item < count ? 1 : 0 })),
-      ),
+      Array.from({ length: 4 }, (_, item) => ({ userId: `u${user}`, value: item < count ? 1 : 0 })),
+    ),
   );
 
 test('nears the size of users who agree within and differ between, and is 1 where these do not differ', () => {

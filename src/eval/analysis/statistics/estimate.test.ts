@@ -17,9 +17,5 @@ test('carry mean, interval, items and users; latency its quantiles too', () => {
 });
 
 test('nothing observed is no estimate', () => {
-  expect([estimateShare, estimateLatency, estimateMean].map((estimate) => estimate([]))).toEqual([
-    null,
-    null,
-    null,
-  ]);
+  expect([estimateShare, estimateLatency, estimateMean].map((estimate) => estimate([]))).toEqual([null, null, null]);
 });

@@ -33,8 +33,7 @@ test('a cost and a saving of the same users cancel what these share', () => {
 });
 
 test('of one user the items are drawn', () => {
-  const alone = (mean: number, spread: number) =>
-    rows(mean, spread).map(({ value }) => ({ userId: 'u', value }));
+  const alone = (mean: number, spread: number) => rows(mean, spread).map(({ value }) => ({ userId: 'u', value }));
   expect(payback(alone(10, 0.5), alone(-5, 0.4)).low).toBeLessThanOrEqual(3);
   expect(payback(alone(10, 0.5), alone(-5, 0.4)).high).toBeGreaterThan(3);
 });

@@ -92,7 +92,12 @@ function costByRetrieval(
     byRetrieval: (['everything', 'selection'] as const).flatMap((kind) => {
       const some = parts.get(kind) ?? [];
       const hits = regime.hits(some);
-      const counted = { users: countUsers(some), usersWithHits: countUsers(hits), turns: some.length, hits: hits.length };
+      const counted = {
+        users: countUsers(some),
+        usersWithHits: countUsers(hits),
+        turns: some.length,
+        hits: hits.length,
+      };
       return some.length === 0 ? [] : [{ kind, ...counted, costHit: meanCost(hits), costAll: meanCost(some) }];
     }),
   };
@@ -151,7 +156,9 @@ export function armResults(
     ...costByRetrieval(answered, regime, kinds),
     ...workAhead(answered),
     hitRate: !injects || injected === 0 ? null : turns.hit / injected,
-    wrong: judged ? counts(wrongClasses, answered, ({ scores }) => (scores.wrongClass === null ? [] : [scores.wrongClass])) : null,
+    wrong: judged
+      ? counts(wrongClasses, answered, ({ scores }) => (scores.wrongClass === null ? [] : [scores.wrongClass]))
+      : null,
     funnel: judged ? funnel : { ...funnel, answered: null },
   };
 }

@@ -42,7 +42,11 @@ function latencyRatios(answered: Turns, arms: readonly ArmTraits[]): TestedValue
 export function machineDifferences(
   answered: Turns,
   machines: readonly MachineKind[],
-  { arms, primary, seed }: { readonly arms: readonly ArmTraits[]; readonly primary: MetricDefinition; readonly seed: number },
+  {
+    arms,
+    primary,
+    seed,
+  }: { readonly arms: readonly ArmTraits[]; readonly primary: MetricDefinition; readonly seed: number },
 ): MachineDifference[] {
   if (machines.length < 2) return [];
   const tested = [

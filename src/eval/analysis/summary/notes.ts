@@ -21,10 +21,7 @@ const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>
  * a filter would have kept out.
  * @param stats as the retriever counts
  */
-export function retrievalNotes(
-  answered: Turns,
-  stats: Readonly<Record<string, unknown>>,
-): string[] {
+export function retrievalNotes(answered: Turns, stats: Readonly<Record<string, unknown>>): string[] {
   const questions = new Map(
     answered.flatMap(({ itemId, repeat, given: { retrieval } }) =>
       retrieval === null ? [] : [[`${repeat}/${itemId}`, retrieval] as const],
@@ -104,10 +101,7 @@ export function exactnessNotes(selfTest: ParitySelfTest, arms: readonly ArmTrait
 }
 
 /** Notes on arms that use knowledge which no deployment has, and what finding it out took of the turns' tokens. */
-export function boundNotes(
-  answered: Turns,
-  arms: readonly Pick<ArmTraits, 'name' | 'deployable'>[],
-): string[] {
+export function boundNotes(answered: Turns, arms: readonly Pick<ArmTraits, 'name' | 'deployable'>[]): string[] {
   return arms
     .filter(({ deployable }) => deployable === false)
     .flatMap(({ name }) => {

@@ -232,7 +232,11 @@ export function retrievalRows(
   const base = new Map(router.retrieved.map(({ questionId, metrics }) => [questionId, metrics.recallAt5]));
   return measured.flatMap(({ strategy: { label, embedder }, retrieved }) => {
     const row = (kind: string, some: readonly Retrieved[]): RetrievalMeasurement => {
-      const pairs = some.map(({ userId, questionId, metrics }) => ({ userId, a: metrics.recallAt5, b: base.get(questionId)! }));
+      const pairs = some.map(({ userId, questionId, metrics }) => ({
+        userId,
+        a: metrics.recallAt5,
+        b: base.get(questionId)!,
+      }));
       return {
         ...(dataset === undefined ? {} : { dataset }),
         strategy: label,
