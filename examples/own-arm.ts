@@ -6,16 +6,7 @@ import { type ArmDefinition, loadBenchConfig, RAGSystem, runBench } from 'dki-be
 
 const byRank: ArmDefinition = {
   name: 'rag-by-rank',
-  traits: () => ({
-    retrieves: 'retrieved',
-    injects: 'nothing',
-    equivalence: 'none',
-    control: null,
-    comparison: 'exploratory',
-    keepsSession: false,
-    summary: 'memories as text, the nearest first',
-    mark: { colour: '#555555', shape: 'cross', dash: [1, 0] },
-  }),
+  traits: { summary: 'memories as text, the nearest first' },
   open: (parts) => new RAGSystem({ ...parts, rules: { ...parts.rules, placement: 'rank' } }),
 };
 

@@ -13,7 +13,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { scoreTurn } from '../../src/eval/analysis/metrics/scores.ts';
 import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';
 import { type Arm, armRegistry } from '../../src/systems/arms/arm-registry.ts';
-import { givenMemories } from '../../src/systems/arms/given-memories.ts';
+import { givenMemories } from '../../src/systems/retrieve.ts';
 import type { BenchSystem } from '../../src/systems/contracts.ts';
 import { isPreference } from '../../src/systems/prompt/placement.ts';
 import { foundMemories, openParts, storeIn } from '../open-parts.ts';

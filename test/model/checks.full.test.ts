@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
 import type { CheckName } from '../../src/store/records/results.ts';
+import { ownTraits } from '../../src/systems/arms/arm-registry.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
 import { injectingArms } from '../../src/systems/arms/injecting-arms.ts';
 import { textArms } from '../../src/systems/arms/text-arms.ts';
@@ -106,7 +107,7 @@ const impostors: readonly {
     title: 'an answer that it was told',
     arm: {
       ...wrong,
-      traits: (...args) => ({ ...wrong.traits(...args), retrieves: 'evidence' }),
+      traits: (...given) => ({ ...ownTraits(wrong, ...given), retrieves: 'evidence' }),
       open: (parts, argument) => rag.open(parts, argument),
     },
     checks: ['token accounting'],

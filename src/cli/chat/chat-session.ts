@@ -15,7 +15,7 @@ import { openRuns } from '../../eval/run/open-runs.ts';
 import type { InspectedTurn } from '../../viewer/stored-turn.ts';
 import type { Observed } from '../../store/records/observed.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
-import { givenMemories } from '../../systems/arms/given-memories.ts';
+import { givenMemories } from '../../systems/retrieve.ts';
 import { type BenchSystem, type ChatRequest, type ChatResponse, nothingRetrieved } from '../../systems/contracts.ts';
 import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';

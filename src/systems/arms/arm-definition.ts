@@ -7,8 +7,13 @@ import type { JoinRecipe } from '../prefill/join-recipe.ts';
 import type { SystemParts } from '../system-parts.ts';
 import type { BlockSettings } from './block-settings.ts';
 
-/** Traits of one arm that hold whatever else runs. */
-export type OwnTraits = Omit<ArmTraits, 'name' | 'base' | 'settings' | 'reference'>;
+type Claims = Omit<ArmTraits, 'name' | 'base' | 'settings' | 'reference'>;
+
+/**
+ * Traits of one arm. All but the summary have a default: it retrieves like `rag`, injects nothing, claims no equivalence, is
+ * no control, is compared without a planned test, and has a mark of its own in figures.
+ */
+export type OwnTraits = Pick<Claims, 'summary'> & Partial<Claims>;
 
 /** Everything that an arm may be made of. */
 export interface ArmParts extends SystemParts {
@@ -30,21 +35,12 @@ export interface ArmParts extends SystemParts {
  *
  * @example
  * import { armRegistry, type ArmDefinition, RAGSystem } from 'dki-bench';
- * const shout: ArmDefinition = {
- *   name: 'rag-shout',
- *   traits: () => ({
- *     retrieves: 'retrieved',
- *     injects: 'nothing',
- *     equivalence: 'none',
- *     control: null,
- *     comparison: 'exploratory',
- *     keepsSession: false,
- *     summary: 'RAG that asks in capitals',
- *     mark: { colour: '#555555', shape: 'cross', dash: [1, 0] },
- *   }),
+ * const bullets: ArmDefinition = {
+ *   name: 'rag-bullets',
+ *   traits: { summary: 'RAG with bullets in place of numbers' },
  *   open: (parts) => new RAGSystem({ ...parts, rules: { ...parts.rules, labels: 'bullet' } }),
  * };
- * const arms = armRegistry.with(shout);
+ * const arms = armRegistry.with(bullets);
  * console.log(arms.names);
  */
 export interface ArmDefinition {
@@ -56,15 +52,13 @@ export interface ArmDefinition {
     readonly pattern: RegExp;
   };
   /**
-   * Behaviour and claims of the arm, by which plan, checks, tables and figures know it.
-   *
-   * @param alpha by the name's setting, else the run's
-   * @param blocks by the name's settings: empty, but of an arm that joins
+   * Behaviour and claims of the arm, by which plan, checks, tables and figures know it; a function where they depend on the
+   * argument, on α (the name's setting, else the run's), or on settings of blocks.
    */
-  traits(argument: string | null, alpha: number, blocks: BlockSettings): OwnTraits;
+  readonly traits: OwnTraits | ((argument: string | null, alpha: number, blocks: BlockSettings) => OwnTraits);
   /** Capabilities without which the arm cannot run. Default: none. */
   requires?(argument: string | null, alpha: number, blocks: BlockSettings): readonly CapabilityName[];
-  /** The way in which it joins blocks, without settings; missing where it joins none, so that it has no settings of blocks. */
+  /** The way in which it joins blocks, without settings; missing for an arm that joins none. */
   joins?(argument: string | null): JoinRecipe;
   /** A gate decides on each turn: its threshold must belong to the embedder. Default false. */
   readonly gated?: boolean;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
 import { hasCapability } from '../../engine/engine-capabilities.ts';
 import type { BenchSystem } from '../contracts.ts';
-import type { ArmDefinition, ArmParts } from './arm-definition.ts';
+import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 import { withSetting } from './arm-name.ts';
 import { armRegistry, type Arm } from './arm-registry.ts';
 
@@ -12,7 +12,7 @@ const named = (name: string, alpha = 1): Arm => armRegistry.named([name], { ...d
 const referencesOf = (...names: string[]) =>
   armRegistry.named(names, defaults).map(({ traits }) => [traits.name, traits.reference]);
 
-const ownTraits: ReturnType<ArmDefinition['traits']> = {
+const ownTraits: OwnTraits = {
   retrieves: 'retrieved',
   injects: 'memories',
   equivalence: 'tokens',
@@ -236,20 +236,20 @@ describe('settings of blocks', () => {
   });
 
   it.each([
-    ['rag@context=none', '@context is of arms that join whole blocks'],
-    ['dki@positions=parallel', '@positions is of arms that join whole blocks'],
-    ['dki-blocks-evict-knorm:.5@sink=4', '@sink is of arms that join whole blocks'],
-    ['dki-blocks@temperature=0.9', '@temperature is of blocks that stand at the same positions'],
+    ['rag@context=none', '@context is for arms that join whole blocks'],
+    ['dki@positions=parallel', '@positions is for arms that join whole blocks'],
+    ['dki-blocks-evict-knorm:.5@sink=4', '@sink is for arms that join whole blocks'],
+    ['dki-blocks@temperature=0.9', '@temperature is for blocks that share positions'],
     ['dki-parallel@positions=contiguous', 'parallel blocks at contiguous positions are dki-blocks'],
     ['dki-link:4@positions=parallel', 'parallel blocks have none there'],
     ['dki-first:.3@context=none', 'the first block is never recomputed'],
     ['dki-link:4@sink=1', 'the first block is never recomputed'],
     ['dki-blocks@sink=4:kept@budget=all', '@budget=all gives them all to memories'],
     ['dki-blocks@built=ahead@context=previous', 'has no memory in front of it'],
-    ['dki@built=ahead', '@built is of arms that join whole blocks'],
-    ['dki-blocks@run=4', '@run is of arms that recompute a share'],
-    ['dki-link:4@run=4', '@run is of arms that recompute a share'],
-    ['dki-ranked:.3@run=4', '@run is of arms that recompute a share'],
+    ['dki@built=ahead', '@built is for arms that join whole blocks'],
+    ['dki-blocks@run=4', '@run is for arms that recompute a share'],
+    ['dki-link:4@run=4', '@run is for arms that recompute a share'],
+    ['dki-ranked:.3@run=4', '@run is for arms that recompute a share'],
   ])('are refused where they have no sense: %s', (name, why) => {
     expect(() => named(name)).toThrow(`--arms ${name}: `);
     expect(() => named(name)).toThrow(why);

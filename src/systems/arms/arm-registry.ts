@@ -5,7 +5,8 @@ import type { ArmSettings, ArmTraits, Mark } from '../../store/records/arm-trait
 import type { BenchSystem } from '../contracts.ts';
 import { noAnswerPrefix } from '../prompt/answer-prefix.ts';
 import type { SystemParts } from '../system-parts.ts';
-import type { ArmDefinition, ArmParts } from './arm-definition.ts';
+import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
+import { armMark } from './arm-marks.ts';
 import { type ArmName, armSettingsHelp, blockSettingsHelp, parseArmName } from './arm-name.ts';
 import { blockSettingsOf, requireSense } from './block-settings.ts';
 import { injectingArms } from './injecting-arms.ts';
@@ -55,14 +56,15 @@ export class ArmRegistry {
   get summaries(): readonly { readonly name: string; readonly summary: string }[] {
     return this.names.map((name) => {
       const definition = this.#definitions.find((candidate) => exampleName(candidate) === name)!;
-      return { name, summary: definition.traits(definition.argument?.example ?? null, 1, {}).summary };
+      return { name, summary: ownTraits(definition, definition.argument?.example ?? null, 1, {}).summary };
     });
   }
 
   /** The mark of an arm in figures; undefined for a name that no arm has. */
   mark(name: string): Mark | undefined {
     const found = this.#find(name);
-    return found?.definition.traits(found.parsed.argument, 1, {}).mark;
+    if (found === undefined) return undefined;
+    return ownTraits(found.definition, found.parsed.argument, 1, {}).mark ?? this.#mark(found.definition);
   }
 
   /** True for the name of an arm, with settings that there are. */
@@ -120,31 +122,34 @@ export class ArmRegistry {
       );
     }
     const { definition, parsed } = found;
-    const { argument, settings } = parsed;
+    const { base, argument, settings } = parsed;
     const alpha = settings.alpha ?? defaults.alpha;
+    const keptAs = settings.store ?? 'f16';
     const { blocks, others } = blockSettingsOf(settings);
     requireSense(name, settings, definition.joins?.(argument) ?? null);
-    const traits = definition.traits(argument, alpha, blocks);
-    if (settings.alpha !== undefined && traits.injects === 'nothing') {
-      throw new BenchError('bad-option', `--arms ${name}: ${definition.name} injects no KV to scale`, 'drop @alpha');
-    }
-    const keptAs = settings.store ?? 'f16';
-    if (settings.store !== undefined && traits.injects === 'nothing') {
-      throw new BenchError('bad-option', `--arms ${name}: ${definition.name} keeps no KV`, 'drop @store');
-    }
+    const traits = {
+      ...defaultTraits,
+      mark: this.#mark(definition),
+      ...ownTraits(definition, argument, alpha, blocks),
+    };
+    requireInjection(name, definition, settings, traits.injects);
     const needs = definition.requires?.(argument, alpha, blocks) ?? [];
     const isPlain = Object.keys(settings).length === 0;
+    const isQuantised = keptAs !== 'f16';
     return {
       arm: {
         traits: {
           ...traits,
-          ...(keptAs === 'f16' || traits.equivalence === 'none' ? {} : { equivalence: 'tokens' as const }),
-          // With settings it is another arm, which nobody planned to compare.
+          ...(isQuantised && traits.equivalence !== 'none' ? { equivalence: 'tokens' as const } : {}),
+          // With settings it is another arm, whose comparison was not planned.
           ...(isPlain ? {} : { control: null, comparison: 'exploratory' as const }),
-          ...{ name, base: parsed.base, settings, reference: null },
+          name,
+          base,
+          settings,
+          reference: null,
         },
         // Quantised numbers are edited cells.
-        requires: keptAs === 'f16' || needs.includes('cells') ? needs : [...needs, 'cells' as const],
+        requires: isQuantised && !needs.includes('cells') ? [...needs, 'cells' as const] : needs,
         template: settings.template,
         gated: definition.gated ?? false,
         readsSummary: definition.readsSummary ?? false,
@@ -157,6 +162,42 @@ export class ArmRegistry {
       rulesKey: JSON.stringify(Object.entries({ ...others, alpha: undefined, store: undefined }).sort()),
       isBaseline: definition.name === BASELINE,
     };
+  }
+
+  #mark(definition: ArmDefinition): Mark {
+    return armMark(definition.name, this.#definitions.indexOf(definition));
+  }
+}
+
+const defaultTraits = {
+  retrieves: 'retrieved',
+  injects: 'nothing',
+  equivalence: 'none',
+  control: null,
+  comparison: 'exploratory',
+  keepsSession: false,
+} as const satisfies Partial<OwnTraits>;
+
+/** The traits of a definition for one name. */
+export function ownTraits({ traits }: ArmDefinition, ...given: Parameters<TraitsOf>): OwnTraits {
+  return typeof traits === 'function' ? traits(...given) : traits;
+}
+
+type TraitsOf = Extract<ArmDefinition['traits'], (...given: never[]) => unknown>;
+
+/** @throws BenchError `bad-option` for settings of KV on an arm that injects none */
+function requireInjection(
+  name: string,
+  definition: ArmDefinition,
+  { alpha, store }: ArmSettings,
+  injects: ArmTraits['injects'],
+): void {
+  if (injects !== 'nothing') return;
+  if (alpha !== undefined) {
+    throw new BenchError('bad-option', `--arms ${name}: ${definition.name} injects no KV to scale`, 'drop @alpha');
+  }
+  if (store !== undefined) {
+    throw new BenchError('bad-option', `--arms ${name}: ${definition.name} keeps no KV`, 'drop @store');
   }
 }
 

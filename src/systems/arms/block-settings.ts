@@ -4,12 +4,12 @@ import type { BlockMaking } from '../../store/records/block-making.ts';
 import type { JoinRecipe } from '../prefill/join-recipe.ts';
 import type { TokenSelection } from '../prefill/select-tokens.ts';
 
-/** The settings that are of arms which join blocks. */
+/** The settings of arms that join blocks. */
 const blockSettings = ['context', 'sink', 'positions', 'temperature', 'run', 'built'] as const;
 
 export type BlockSettings = Pick<ArmSettings, (typeof blockSettings)[number]>;
 
-/** The settings of an arm that its blocks are made and placed by, and the others. */
+/** Splits an arm's settings into those of blocks and the others. */
 export function blockSettingsOf(settings: ArmSettings): {
   readonly blocks: BlockSettings;
   readonly others: ArmSettings;
@@ -46,46 +46,73 @@ function takesRuns(
   return recompute !== null && recompute.by !== 'link' && recompute.by !== 'ranked';
 }
 
+/** The settings of an arm's name, and the recipe that they change. */
+interface Setting {
+  readonly settings: ArmSettings;
+  /** Without settings. */
+  readonly recipe: JoinRecipe;
+  /** Blocks at the same positions, with settings. */
+  readonly parallel: boolean;
+}
+
+interface Conflict {
+  readonly when: (given: Setting) => boolean;
+  readonly why: string;
+  readonly hint: string;
+}
+
+/** Settings that contradict each other or the arm. */
+const conflicts: readonly Conflict[] = [
+  {
+    when: ({ settings, recipe }) => recipe.positions === 'parallel' && settings.positions === 'contiguous',
+    why: 'parallel blocks at contiguous positions are dki-blocks',
+    hint: 'use dki-blocks',
+  },
+  {
+    when: ({ settings, parallel }) => settings.temperature !== undefined && !parallel,
+    why: '@temperature is for blocks that share positions',
+    hint: 'add @positions=parallel, or use dki-parallel',
+  },
+  {
+    when: ({ recipe, parallel }) => parallel && recipe.recompute !== null,
+    why: 'tokens are recomputed in sight of the blocks in front of them, and parallel blocks have none there',
+    hint: 'use dki-blocks@positions=parallel',
+  },
+  {
+    when: ({ settings: { context, sink }, recipe }) =>
+      (context === 'none' || sink !== undefined) && recipe.recompute !== null,
+    why: 'the first block is never recomputed, since it saw what precedes it: the header, and nothing else',
+    hint: 'use @context=previous, or set it on dki-blocks',
+  },
+  {
+    when: ({ settings: { sink, budget } }) => sink?.endsWith(':kept') === true && budget === 'all',
+    why: 'kept sink tokens need cells, and @budget=all gives them all to memories',
+    hint: 'drop @budget=all, or :kept',
+  },
+  {
+    when: ({ settings: { context, built } }) => context === 'previous' && built === 'ahead',
+    why: 'a block that is computed when its memory is added has no memory in front of it',
+    hint: 'drop @built=ahead, or @context=previous',
+  },
+  {
+    when: ({ settings, recipe }) => settings.run !== undefined && !takesRuns(recipe.recompute),
+    why: '@run is for arms that recompute a share of single tokens',
+    hint: 'set it on dki-first, dki-random, dki-cacheblend or another of them',
+  },
+];
+
 /**
- * Refuses settings that have no sense for an arm.
+ * Refuses settings that make no sense for an arm.
  * @param name as the user gave it @param recipe without settings; null for an arm that joins no blocks
  * @throws BenchError `bad-option` with the reason
  */
 export function requireSense(name: string, settings: ArmSettings, recipe: JoinRecipe | null): void {
   const [first] = blockSettings.filter((setting) => settings[setting] !== undefined);
   if (first === undefined) return;
-  if (recipe === null) throw senseless(name, `@${first} is of arms that join whole blocks`, 'set it on dki-blocks');
-  const { context, sink, positions } = settings;
+  const refusal = (why: string, hint: string): BenchError =>
+    new BenchError('bad-option', `--arms ${name}: ${why}`, hint);
+  if (recipe === null) throw refusal(`@${first} is for arms that join whole blocks`, 'set it on dki-blocks');
   const parallel = recipeWith(recipe, settings).positions === 'parallel';
-  if (recipe.positions === 'parallel' && positions === 'contiguous') {
-    throw senseless(name, 'parallel blocks at contiguous positions are dki-blocks', 'use dki-blocks');
-  }
-  if (settings.temperature !== undefined && !parallel) {
-    const why = '@temperature is of blocks that stand at the same positions';
-    throw senseless(name, why, 'add @positions=parallel, or use dki-parallel');
-  }
-  if (parallel && recipe.recompute !== null) {
-    const why = 'tokens are recomputed in sight of the blocks in front of them, and parallel blocks have none there';
-    throw senseless(name, why, 'use dki-blocks@positions=parallel');
-  }
-  if ((context === 'none' || sink !== undefined) && recipe.recompute !== null) {
-    const why = 'the first block is never recomputed, since it saw what precedes it: the header, and nothing else';
-    throw senseless(name, why, 'use @context=previous, or set it on dki-blocks');
-  }
-  if (sink?.endsWith(':kept') === true && settings.budget === 'all') {
-    const why = 'tokens that are kept in front of blocks need cells, and @budget=all gives them all to memories';
-    throw senseless(name, why, 'drop @budget=all, or :kept');
-  }
-  if (context === 'previous' && settings.built === 'ahead') {
-    const why = 'a block that is computed when its memory is added has no memory in front of it';
-    throw senseless(name, why, 'drop @built=ahead, or @context=previous');
-  }
-  if (settings.run !== undefined && !takesRuns(recipe.recompute)) {
-    const why = '@run is of arms that recompute a share of the tokens by a rule of single ones';
-    throw senseless(name, why, 'set it on dki-first, dki-random, dki-cacheblend or another of them');
-  }
-}
-
-function senseless(name: string, why: string, hint: string): BenchError {
-  return new BenchError('bad-option', `--arms ${name}: ${why}`, hint);
+  const conflict = conflicts.find(({ when }) => when({ settings, recipe, parallel }));
+  if (conflict !== undefined) throw refusal(conflict.why, conflict.hint);
 }

@@ -1,140 +1,242 @@
-import type { RecipeName } from '../prefill/join-recipe.ts';
-import type { ArmDefinition } from './arm-definition.ts';
-import { evictingArms } from './evicting-arms.ts';
-import { injecting, joining } from './injecting-arm.ts';
-import { selectingArms } from './selecting-arms.ts';
+import type { CapabilityName } from '../../engine/engine-capabilities.ts';
+import { parseEviction } from '../../kv/eviction-scores.ts';
+import type { EvictionName, EvictionRule } from '../../store/records/prefill-record.ts';
+import { DKISystem, type DKISystemParts } from '../dki-system.ts';
+import { keptSinkTokens } from '../prefill/block-context.ts';
+import { type JoinRecipe, makingOf, parseRecipe, type RecipeName, recipeName, SHARE } from '../prefill/join-recipe.ts';
+import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
+import { type BlockSettings, recipeWith } from './block-settings.ts';
 
-/** An arm whose values a gate scales in each turn by what it finds. */
-function scaledByTurn(definition: ArmDefinition): ArmDefinition {
+/** An arm that injects memories as KV. */
+interface InjectingArm extends Pick<ArmDefinition, 'name' | 'argument' | 'gated'> {
+  readonly needs: readonly CapabilityName[];
+  readonly traits: OwnTraits;
+  /** Claims to be bitwise text while values are not scaled. Default false. */
+  readonly exact?: boolean;
+  /** The argument with which its quality was planned to be tested. Default: as its traits say. */
+  readonly plannedArgument?: string;
+  /** What sets its system apart from that of `dki`. */
+  readonly parts?: (parts: ArmParts, argument: string | null) => Partial<Omit<DKISystemParts, keyof ArmParts>>;
+}
+
+function injecting(arm: InjectingArm): ArmDefinition {
+  const { name, needs, traits, exact = false, plannedArgument, parts = () => ({}), gated = false, ...argument } = arm;
+  return {
+    ...argument,
+    name,
+    gated,
+    traits: (given, alpha) => ({
+      injects: 'memories',
+      prefill: 'prefix',
+      // A gate scales each turn by its own α.
+      ...(gated ? {} : { alpha }),
+      ...(exact ? { equivalence: alpha === 1 ? 'bitwise' : 'tokens' } : {}),
+      ...(plannedArgument !== undefined && given === plannedArgument ? { comparison: 'planned' } : {}),
+      ...traits,
+    }),
+    // Scaled values are edited cells.
+    requires: (_, alpha) => (alpha === 1 || needs.includes('cells') ? needs : [...needs, 'cells']),
+    open: (all, given) => new DKISystem({ ...all, ...parts(all, given) }),
+  };
+}
+
+/** An arm that joins blocks. @param recipe its recipe by the argument, without settings */
+function joining(arm: InjectingArm, recipe: (argument: string | null) => RecipeName): ArmDefinition {
+  const withSettings = (argument: string | null, blocks: BlockSettings): JoinRecipe =>
+    recipeWith(parseRecipe(recipe(argument)), blocks);
+  const definition = injecting({
+    ...arm,
+    parts: ({ blocks }, argument) => ({
+      prefill: withSettings(argument, blocks),
+      ahead: blocks.built === 'ahead',
+    }),
+  });
   return {
     ...definition,
-    traits: (...asked) => {
-      const { alpha: _, ...traits } = definition.traits(...asked);
-      return traits;
+    traits: (argument, alpha, blocks) => {
+      const joined = withSettings(argument, blocks);
+      const making = makingOf(joined);
+      const traits = definition.traits as Extract<ArmDefinition['traits'], (...given: never[]) => unknown>;
+      return {
+        ...traits(argument, alpha, blocks),
+        prefill: recipeName(joined),
+        ...(making === undefined ? {} : { making }),
+        // A session lists no tokens that share positions, and kept sink tokens are in no prompt.
+        ...(joined.positions === 'parallel' || keptSinkTokens(joined) > 0 ? { equivalence: 'none' } : {}),
+      };
     },
+    requires: (argument, _, blocks) =>
+      withSettings(argument, blocks).positions === 'parallel' ? [...arm.needs, 'sharedPositions'] : arm.needs,
+    joins: (argument) => parseRecipe(recipe(argument)),
   };
 }
 
-/** An arm whose sequence is bitwise that of text while its values are not scaled. */
-function exact(definition: ArmDefinition): ArmDefinition {
-  return {
-    ...definition,
-    traits: (argument, alpha, blocks) => ({
-      ...definition.traits(argument, alpha, blocks),
-      equivalence: alpha === 1 ? 'bitwise' : 'tokens',
-    }),
-  };
-}
-
-/** An arm whose quality is tested with one argument, planned before anything was measured. */
-function planned(planned: string, definition: ArmDefinition): ArmDefinition {
-  return {
-    ...definition,
-    traits: (argument, ...asked) => ({
-      ...definition.traits(argument, ...asked),
-      comparison: argument === planned ? 'planned' : 'exploratory',
-    }),
-  };
-}
-
-/** Arms that inject KV, from exact to bold, and their control. */
-export const injectingArms: readonly ArmDefinition[] = [
-  exact(
-    injecting(
-      'dki',
-      {
-        comparison: 'primary',
-        summary: 'header and retrieved memories as one exact KV prefix, computed once for a set of memories',
-        mark: { colour: '#ad420a', shape: 'triangle-up', dash: [12, 3] },
-      },
-      ['checkpoints'],
-    ),
-  ),
-  exact(
-    injecting(
-      'dki-resident',
-      {
-        keepsSession: true,
-        summary: 'as dki, the prefix left in the session from turn to turn, so that it is not even loaded',
-        mark: { colour: '#9f8089', shape: 'triangle-left', dash: [12, 3, 2, 3] },
-      },
-      ['checkpoints'],
-      () => ({ keepsSession: true }),
-    ),
-  ),
-  joining(
-    'dki-blocks',
+/** An arm that recomputes the share of the memory tokens that its argument names, selected by a rule. */
+function selecting(
+  rule: string,
+  summary: string,
+  { needs = [], pattern = SHARE, ...traits }: Partial<OwnTraits> & { needs?: CapabilityName[]; pattern?: string } = {},
+): ArmDefinition {
+  return joining(
     {
-      equivalence: 'tokens',
-      comparison: 'planned',
-      summary: 'each memory as a KV block computed once, blocks joined at contiguous positions, keys re-rotated',
-      mark: { colour: '#10774d', shape: 'diamond', dash: [3, 2] },
+      name: `dki-${rule}`,
+      argument: { example: '.3', pattern: new RegExp(`^${pattern}$`) },
+      needs: ['cells', ...needs],
+      traits: { equivalence: 'tokens', summary, ...traits },
     },
-    ['cells'],
+    (share) => `${rule}:${share}` as RecipeName,
+  );
+}
+
+const evictions: Readonly<Record<EvictionRule, string>> = {
+  random: 'at random, the control of every rule',
+  streaming: 'all but the most recent, the header being the sink (StreamingLLM)',
+  knorm: 'those with the longest keys (Knorm)',
+  keydiff: 'those with keys most like the mean (KeyDiff)',
+  lagkv: 'those of the lowest lag-relative variance (LagKV)',
+};
+
+/** An arm whose memories keep some of their tokens, each head of each layer its own. */
+function evicting(rule: EvictionRule, prefill: 'prefix' | 'blocks'): ArmDefinition {
+  const isPrefix = prefill === 'prefix';
+  const name = (ratio: string | null): EvictionName => `${rule}:${ratio}` as EvictionName;
+  const summary = isPrefix
+    ? `as dki, a fraction of the memory tokens dropped: ${evictions[rule]}`
+    : `as dki-blocks, a fraction of each block dropped: ${evictions[rule]}`;
+  const definition = injecting({
+    name: `dki-${isPrefix ? '' : 'blocks-'}evict-${rule}`,
+    // The fraction that is dropped, without the zero in front.
+    argument: { example: '.5', pattern: /^(0|\.\d{1,3})$/ },
+    needs: ['cells'],
+    traits: { summary, prefill },
+    parts: (_, ratio) => ({
+      evict: parseEviction(name(ratio)),
+      ...(isPrefix ? {} : { prefill: parseRecipe('blocks') }),
+    }),
+  });
+  const traits = definition.traits as Extract<ArmDefinition['traits'], (...given: never[]) => unknown>;
+  return { ...definition, traits: (ratio, ...settings) => ({ ...traits(ratio, ...settings), evict: name(ratio) }) };
+}
+
+const evictionRules = Object.keys(evictions) as EvictionRule[];
+
+/** Arms that inject KV, from exact to bold, and their controls. */
+export const injectingArms: readonly ArmDefinition[] = [
+  injecting({
+    name: 'dki',
+    needs: ['checkpoints'],
+    exact: true,
+    traits: {
+      comparison: 'primary',
+      summary: 'header and retrieved memories as one exact KV prefix, computed once for a set of memories',
+    },
+  }),
+  injecting({
+    name: 'dki-resident',
+    needs: ['checkpoints'],
+    exact: true,
+    traits: {
+      keepsSession: true,
+      summary: 'as dki, the prefix left in the session from turn to turn, so that it is not even loaded',
+    },
+    parts: () => ({ keepsSession: true }),
+  }),
+  joining(
+    {
+      name: 'dki-blocks',
+      needs: ['cells'],
+      traits: {
+        equivalence: 'tokens',
+        comparison: 'planned',
+        summary: 'each memory as a KV block computed once, blocks joined at contiguous positions, keys re-rotated',
+      },
+    },
     () => 'blocks',
   ),
-  {
-    ...planned(
-      '4',
-      joining(
-        'dki-link',
-        {
-          equivalence: 'tokens',
-          summary:
-            'as dki-blocks, the first K tokens (or all) of every block recomputed in sight of what precedes it (LegoLink)',
-          mark: { colour: '#c40d61', shape: 'triangle-down', dash: [1, 2] },
-        },
-        ['cells'],
-        (argument) => `link:${argument}` as RecipeName,
-      ),
-    ),
-    argument: { example: '4', pattern: /^(\d{1,6}|all)$/ },
-  },
-  ...selectingArms,
   joining(
-    'dki-parallel',
     {
-      comparison: 'planned',
-      summary: 'as dki-blocks, all blocks at the same positions (parallel encoding)',
-      mark: { colour: '#ab8f68', shape: 'cross', dash: [8, 3, 2, 3] },
+      name: 'dki-link',
+      argument: { example: '4', pattern: /^(\d{1,6}|all)$/ },
+      plannedArgument: '4',
+      needs: ['cells'],
+      traits: {
+        equivalence: 'tokens',
+        summary:
+          'as dki-blocks, the first K tokens (or all) of every block recomputed in sight of what precedes it (LegoLink)',
+      },
     },
-    ['cells'],
+    (argument) => `link:${argument}` as RecipeName,
+  ),
+  selecting('first', 'as dki-blocks, a share of the memory tokens recomputed: the first of every block'),
+  selecting(
+    'random',
+    'as dki-first, tokens drawn at random: the control of every selection; ranked:R draws as many as dki-ranked:R',
+    { pattern: `(ranked:)?${SHARE}` },
+  ),
+  selecting(
+    'ranked',
+    'as dki-first, whole blocks recomputed: the best retrieved first, at least one, while the share lasts',
+  ),
+  selecting(
+    'cacheblend',
+    'as dki-first, tokens whose KV in the second layer deviates most from a full prefill of it (CacheBlend)',
+    { needs: ['firstLayers'] },
+  ),
+  selecting(
+    'cacheblend-oracle',
+    'as dki-first, tokens whose KV deviates most from a full prefill, which no deployment has: a bound (CacheBlend)',
+    { deployable: false },
+  ),
+  selecting(
+    'informative',
+    'as dki-first, tokens that the words before them in their own block make least likely: those with values',
+    { needs: ['logProbabilities'] },
+  ),
+  selecting('ranked-informative', 'as dki-informative, of the best retrieved block first, then of the next', {
+    needs: ['logProbabilities'],
+  }),
+  selecting(
+    'query',
+    'as dki-first, tokens that the question attends to most in the middle layer (ProphetKV, in one layer)',
+    { needs: ['queries'] },
+  ),
+  joining(
+    {
+      name: 'dki-parallel',
+      needs: ['cells'],
+      traits: {
+        comparison: 'planned',
+        summary: 'as dki-blocks, all blocks at the same positions (parallel encoding)',
+      },
+    },
     () => 'parallel',
   ),
-  ...evictingArms,
-  injecting(
-    'dki-hybrid',
-    {
+  ...evictionRules.map((rule) => evicting(rule, 'prefix')),
+  ...evictionRules.map((rule) => evicting(rule, 'blocks')),
+  injecting({
+    name: 'dki-hybrid',
+    needs: ['checkpoints'],
+    traits: {
       injects: 'preferences',
       summary: "the user's preferences as KV, all else that is retrieved as text behind them",
-      mark: { colour: '#7e8b91', shape: 'bow-tie', dash: [4, 4, 1, 4] },
     },
-    ['checkpoints'],
-    () => ({ preferencesOnly: true }),
-  ),
-  {
-    ...scaledByTurn(
-      injecting(
-        'dki-gated',
-        {
-          summary: 'as dki, injecting only if retrieval is relevant enough, with α by relevance and uncertainty',
-          mark: { colour: '#b86b1a', shape: 'hourglass', dash: [2, 3] },
-        },
-        ['checkpoints', 'cells', 'fullDistribution'],
-        ({ gatingThreshold }) => ({ gating: { kind: 'dual-factor', threshold: gatingThreshold } }),
-      ),
-    ),
+    parts: () => ({ preferencesOnly: true }),
+  }),
+  injecting({
+    name: 'dki-gated',
+    needs: ['checkpoints', 'cells', 'fullDistribution'],
     gated: true,
-  },
-  injecting(
-    'dki-wrong',
-    {
+    traits: { summary: 'as dki, injecting only if retrieval is relevant enough, with α by relevance and uncertainty' },
+    parts: ({ gatingThreshold }) => ({ gating: { kind: 'dual-factor', threshold: gatingThreshold } }),
+  }),
+  injecting({
+    name: 'dki-wrong',
+    needs: ['checkpoints'],
+    traits: {
       retrieves: 'donor',
       control: 'negative',
       summary: "as dki, with another user's memories in place of those retrieved: a control that must not answer",
-      mark: { colour: '#6b6f71', shape: 'circle', dash: [4, 4] },
     },
-    ['checkpoints'],
-    () => ({ retrieves: 'donor' }),
-  ),
+    parts: () => ({ retrieves: 'donor' }),
+  }),
 ];

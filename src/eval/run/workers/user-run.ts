@@ -12,7 +12,7 @@ import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { Scores } from '../../../store/records/scores.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
-import { givenMemories, type MemorySources } from '../../../systems/arms/given-memories.ts';
+import { givenMemories, type MemorySources } from '../../../systems/retrieve.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/placement.ts';
 import { scoreTurn } from '../../analysis/metrics/scores.ts';

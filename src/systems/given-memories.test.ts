@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { MemorySearchResult } from '../../retrieval/retriever.ts';
-import type { RetrievalRecord } from '../../store/records/retrieval-record.ts';
-import { givenMemories, type MemorySources } from './given-memories.ts';
+import type { MemorySearchResult } from '../retrieval/retriever.ts';
+import type { RetrievalRecord } from '../store/records/retrieval-record.ts';
+import { givenMemories, type MemorySources } from './retrieve.ts';
 
 const memory = (memoryId: string, createdAt: string, preference = false): MemorySearchResult => ({
   memoryId,
