@@ -8,14 +8,14 @@ import type { OpenStore } from '../../systems/prefill/prefill-strategy.ts';
 
 const CHECKPOINTS = 'checkpoints';
 
-/** The folder in which a run keeps K/V: one that was named, shared on purpose, or one of the run's own that goes with it. */
+/** The folder in which a run keeps KV: one that was named, shared on purpose, or one of the run's own that goes with it. */
 export class KvFolder implements Disposable {
   readonly shared: boolean;
   readonly #path: string;
   readonly #maxBytes: number;
 
   /**
-   * @param runFolder the folder of the run's report; K/V that a killed process left there is deleted
+   * @param runFolder the folder of the run's report; KV that a killed process left there is deleted
    * @throws BenchError `disk` where it cannot be
    */
   constructor({ kvStore, kvBytes }: Pick<BenchConfig, 'kvStore' | 'kvBytes'>, runFolder: string) {
@@ -26,7 +26,7 @@ export class KvFolder implements Disposable {
       this[Symbol.dispose]();
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      const message = `${this.#path}: K/V of an earlier run cannot be deleted: ${code}`;
+      const message = `${this.#path}: KV of an earlier run cannot be deleted: ${code}`;
       throw new BenchError('disk', message, 'delete it, or name another folder: --out DIR', cause);
     }
   }
@@ -36,7 +36,7 @@ export class KvFolder implements Disposable {
     return join(this.#path, CHECKPOINTS);
   }
 
-  /** A store of one arm: arms never find each other's K/V. */
+  /** A store of one arm: arms never find each other's KV. */
   opener(arm: string): OpenStore {
     return async (engine) => ({
       store: await KvStore.open(join(this.#path, folderOf(arm)), this.#maxBytes, engine),
@@ -44,7 +44,7 @@ export class KvFolder implements Disposable {
     });
   }
 
-  /** Deletes the K/V that any arm keeps of a memory of the user, before it returns; gives the number of entries. */
+  /** Deletes the KV that any arm keeps of a memory of the user, before it returns; gives the number of entries. */
   async forgetMemory(userId: string, memoryId: string, keeper: CheckpointKeeper): Promise<number> {
     if (!existsSync(this.#path)) return 0;
     let entries = 0;

@@ -12,7 +12,7 @@ import type { PromptForm } from '../../../systems/prompt/prompt-form.ts';
 import { isHidden } from '../../analysis/redact.ts';
 import { hashOfIds } from '../observe/hash-of-ids.ts';
 
-/** The K/V in front of a turn's prompt. */
+/** The KV in front of a turn's prompt. */
 export type StoredInjection =
   | {
       readonly prefill: 'prefix';

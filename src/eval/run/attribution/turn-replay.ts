@@ -20,12 +20,12 @@ import {
 } from '../../../systems/prefill/scale-prefix.ts';
 import { partsOf, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
 
-/** Bound of the K/V that a replay keeps: that of a run. */
+/** Bound of the KV that a replay keeps: that of a run. */
 const STORE_BYTES = 256 * 2 ** 20;
 
 /** Brings a session to where the answer of a stored turn began, with all memories or without one of them. */
 export interface TurnReplay extends AsyncDisposable {
-  /** The way in which a memory is left out: as a block of K/V, or as text that is evaluated without it. */
+  /** The way in which a memory is left out: as a block of KV, or as text that is evaluated without it. */
   readonly method: 'text' | 'blocks';
   /** @returns the tokens that are still to be evaluated @throws BenchError `not-reproduced` */
   begin(leftOut?: string): Promise<readonly TokenId[]>;

@@ -12,7 +12,7 @@ import { hashOfIds } from './hash-of-ids.ts';
 
 /**
  * The answer of a turn as its engine generated it, beside what the system says of it.
- * @param next the distribution behind the prompt, from the K/V that the turn left
+ * @param next the distribution behind the prompt, from the KV that the turn left
  * @param endTokens at which the engine ends generation
  */
 export function observedAnswer(

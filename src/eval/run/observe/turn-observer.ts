@@ -63,7 +63,7 @@ interface ObservedTurn {
 
 /**
  * Scores gold answers and numerical parity of the turns of one item, after each turn, outside every clock and meter: from
- * the K/V that the turn left in its session.
+ * the KV that the turn left in its session.
  */
 export class TurnObserver {
   readonly #parts: ObserverParts;

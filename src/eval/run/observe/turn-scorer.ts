@@ -36,7 +36,7 @@ export interface TurnScore {
 }
 
 /**
- * Scores the turns of one item from the K/V that each left in its session: saved, restored in another session, cut shortly
+ * Scores the turns of one item from the KV that each left in its session: saved, restored in another session, cut shortly
  * before the end of the prompt, and evaluated from there. Turns whose cells are the same bytes, at the same positions, in
  * front of the same ids, are scored once: what follows is a function of these alone.
  */

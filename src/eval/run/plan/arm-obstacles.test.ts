@@ -111,7 +111,7 @@ describe('arms that an engine cannot run', () => {
     expect(() => runnable(true, arms.slice(2, 4))).toThrow('m.gguf cannot run rag-cached, dki: no files');
   });
 
-  it('a suite that measures K/V is refused where there is none', () => {
+  it('a suite that measures KV is refused where there is none', () => {
     const storage = { name: 'storage', requires: ['checkpoints', 'cells'] } as const;
     const without = { ...bare, missing: { cells: 'no cells' } };
     expect(() => requireMeasurable('m.gguf', without, storage)).toThrow(

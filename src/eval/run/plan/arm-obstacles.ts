@@ -104,7 +104,7 @@ export function runnableArms(
 }
 
 /**
- * Refuses a suite that measures K/V with an engine that gives none, before any turn.
+ * Refuses a suite that measures KV with an engine that gives none, before any turn.
  * @throws BenchError `bad-model` with the reason
  */
 export function requireMeasurable(

@@ -67,7 +67,7 @@ export function dataNotes({ parts }: Pick<AskedData, 'parts'>): string[] {
     ),
     ...parts
       .filter(({ users }) => users.length > 1 && users.every(({ items }) => items.length === 1))
-      .map(({ name }) => `${name}: each user asks one question, so that no turn finds K/V of an earlier one`),
+      .map(({ name }) => `${name}: each user asks one question, so that no turn finds KV of an earlier one`),
     ...(differ
       ? [
           `only some of the data sets name a primary metric, or another one (${named

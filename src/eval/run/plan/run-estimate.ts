@@ -71,7 +71,7 @@ function promptCharacters(
 
 /**
  * Estimates what is left of a run from its warm-up: the turns of each arm by the length of their prompts, scoring, and the
- * isolation probe. K/V that turns find in a store makes the run shorter.
+ * isolation probe. KV that turns find in a store makes the run shorter.
  * @param users those who are not finished
  */
 export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, settings: EstimateSettings): RunEstimate {

@@ -40,7 +40,7 @@ function processNotes(parts: BenchParts, stores: KvFolder, { environment: { gitD
     ...(gitDirty === true ? ['the work tree had changes that are not in the commit'] : []),
     ...(stores.shared
       ? [
-          'K/V store shared by users and runs (--kv-store): hit rates are not those of a fresh user, ' +
+          'KV store shared by users and runs (--kv-store): hit rates are not those of a fresh user, ' +
             'and rag-cached, which keeps its list of prompts in memory, starts empty in each process',
         ]
       : []),
@@ -49,5 +49,5 @@ function processNotes(parts: BenchParts, stores: KvFolder, { environment: { gitD
 
 function kernelNotes(): string[] {
   const { passedOver } = kernelChoice();
-  return passedOver === null ? [] : [`K/V blocks moved by WebAssembly, native kernels passed over: ${passedOver}`];
+  return passedOver === null ? [] : [`KV blocks moved by WebAssembly, native kernels passed over: ${passedOver}`];
 }

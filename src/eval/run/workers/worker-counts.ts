@@ -7,7 +7,7 @@ const RETRIEVER_COUNTS = [
   ...['memories', 'namespaces', 'entries', 'fallbacks', 'failures', 'strategies', 'answers', 'wouldBeFiltered'],
   ...['queryCache', 'embeddings'],
 ];
-/** The only number of a K/V store that is no count. */
+/** The only number of a KV store that is no count. */
 const STORE_LIMITS = ['maxBytes'];
 
 /** Counts of several workers, as one that had asked all users would have. */

@@ -41,7 +41,7 @@ function obstacleOf(
 ): string | undefined {
   if (!canStart) return 'this program starts no workers';
   if (config.kvStore !== undefined) {
-    return 'what a turn finds in a K/V store that users share (--kv-store) would depend on which worker came first';
+    return 'what a turn finds in a KV store that users share (--kv-store) would depend on which worker came first';
   }
   if (config.engineUrl !== undefined || config.llamaServer !== undefined) {
     return 'a server has one cache and one set of counters for all who ask it';
