@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cellFaults } from '../fixtures/cell-faults.ts';
-import { evictionFaults } from '../fixtures/eviction-faults.ts';
-import { storeFaults } from '../fixtures/store-faults.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
 import { ProvenTurns } from '../fixtures/proven-turn.ts';
 import { replacing } from '../fixtures/replacing.ts';
@@ -81,15 +79,12 @@ it.each([...exact, ...recomputing, ...making, ...evicting, ...quantised, 'dki@st
   },
 );
 
-it.each([...cellFaults, ...evictionFaults, ...storeFaults])(
-  '$title are found in $arm',
-  async ({ arm, fault, found }) => {
-    const [miss, hit] = await turns.of(arm, fault);
-    expect(hit!.wrongCells).toMatch(found);
-    // A store lies about what it was given before.
-    if (fault.kv?.openBlocks === undefined) expect(miss!.wrongCells).toMatch(found);
-  },
-);
+it.each(cellFaults)('$title are found in $arm', async ({ arm, fault, found }) => {
+  const [miss, hit] = await turns.of(arm, fault);
+  expect(hit!.wrongCells).toMatch(found);
+  // A store lies about what it was given before.
+  if (fault.kv?.openBlocks === undefined) expect(miss!.wrongCells).toMatch(found);
+});
 
 it('an answer from other KV than the turn leaves behind does not come out again', async () => {
   const [miss, hit] = await turns.of('dki', { session: twoFacedSession });

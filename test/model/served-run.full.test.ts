@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { fakeOpenAiOpener } from '../fixtures/fake-openai-server/fake-openai-opener.ts';
-import type { Misbehave } from '../fixtures/fake-server/fake-server.ts';
+import type { Misbehave } from '../fixtures/fake-server.ts';
 import { checkOf, smallRun } from '../fixtures/small-run.ts';
 import { failedChecks } from './bench-fixture.ts';
 

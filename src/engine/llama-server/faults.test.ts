@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
 import { FakeLlamaServer } from '../../../test/fixtures/fake-llama-server/fake-llama-server.ts';
-import type { Misbehaviour, SeenRequest } from '../../../test/fixtures/fake-server/fake-server.ts';
+import type { Misbehaviour, SeenRequest } from '../../../test/fixtures/fake-server.ts';
 import { servedModel } from '../../config/bench-config.ts';
 import { freePort } from '../../base/free-port.ts';
 import type { EngineSession } from '../engine-session.ts';

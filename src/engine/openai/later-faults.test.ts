@@ -4,7 +4,7 @@ import {
   FaultyOpenAiServer,
   type FaultyServerOptions,
 } from '../../../test/fixtures/fake-openai-server/faulty-openai-server.ts';
-import type { Misbehaviour } from '../../../test/fixtures/fake-server/fake-server.ts';
+import type { Misbehaviour } from '../../../test/fixtures/fake-server.ts';
 import type { EngineSession } from '../engine-session.ts';
 import type { Engine } from '../engine.ts';
 import { meterDifference } from '../token-meter.ts';

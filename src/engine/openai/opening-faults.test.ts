@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cached, FaultyOpenAiServer } from '../../../test/fixtures/fake-openai-server/faulty-openai-server.ts';
-import type { Misbehaviour } from '../../../test/fixtures/fake-server/fake-server.ts';
+import type { Misbehaviour } from '../../../test/fixtures/fake-server.ts';
 import { servedModel } from '../../config/bench-config.ts';
 import type { BenchError } from '../../base/bench-error.ts';
 import { freePort } from '../../base/free-port.ts';

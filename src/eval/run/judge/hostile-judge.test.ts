@@ -32,7 +32,7 @@ afterEach(async () => {
 
 /** Quick where a reply is late, patient where a machine is. */
 const judge = (timeoutMs = 20_000) =>
-  new Judge('m', { address: judgeAddress(server.address), key: KEY, timeoutMs, pausesMs: [1] }, database);
+  new Judge('m', { address: judgeAddress(server.url), key: KEY, timeoutMs, pausesMs: [1] }, database);
 
 async function failureOf(work: Promise<unknown>): Promise<JudgeFailure> {
   const error: unknown = await work.then(
@@ -112,7 +112,7 @@ describe('the key', () => {
   it.each([301, 302, 303, 307, 308])('is sent to no other host: a redirect (%d) is refused', async (status) => {
     await using other = await HostileServer.start();
     other.misdeed = reply('yes');
-    server.misdeed = body('', status, { location: `${other.address}/v1/chat/completions` });
+    server.misdeed = body('', status, { location: `${other.url}/v1/chat/completions` });
     const { reason, message } = await failureOf(judge().ask(question));
     expect([reason, message]).toEqual(['no such route or model', expect.stringContaining(`answered ${status}`)]);
     expect([server.requests, other.requests]).toEqual([1, 0]);
