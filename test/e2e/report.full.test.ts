@@ -1,63 +1,51 @@
-import { cpSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { cpSync, existsSync, statSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { redrawReports } from '../../src/cli/stored-reports.ts';
 import { writeReport } from '../../src/report/report-files.ts';
+import { program, runProcess } from '../fixtures/run-process.ts';
 import { runResults } from '../fixtures/run-results.ts';
-import { excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
+import { expectAccessible, followLinks, hasChromium, isFile, openPage } from '../fixtures/viewer-browser.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
 
-let folder: string;
+/** Stored reports of two suites of one name, and one alone. */
+const names = ['reference/storage', 'reference/serving', 'smollm2-135m-vllm'];
+
+const folder = new TestFolder();
 let browser: Browser;
 let page: Page;
-const faults: string[] = [];
-const address = () => pathToFileURL(join(folder, 'report.html')).href;
+let faults: string[];
+const address = (path = 'report.html') => pathToFileURL(folder.file(path)).href;
+
+beforeAll(async () => {
+  if (hasChromium) ({ browser, page, faults } = await openPage(isFile));
+});
+afterAll(async () => {
+  if (hasChromium) await browser.close();
+  folder[Symbol.dispose]();
+});
 
 describe.skipIf(!hasChromium)('a report in a browser, from a file', () => {
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'dki-report-browser-'));
     const names = ['token identity', 'token accounting', 'cells', 'clock', 'errors'] as const;
     const checks = names.map((check) => ({ check, status: 'passed', evidence: 'by hand' }) as const);
-    await writeReport(folder, [{ ...runResults, checks }]);
-    browser = await openChromium();
-    page = await browser.newPage();
-    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-    page.on('pageerror', (error) => faults.push(error.message));
-    page.on('request', (request) => !request.url().startsWith('file:') && faults.push(`asks for ${request.url()}`));
-  });
-  afterAll(async () => {
-    await browser.close();
-    rmSync(folder, { recursive: true });
+    await writeReport(folder.path, [{ ...runResults, checks }]);
   });
 
-  it.each([1280, 390])(
-    'at %i px: small, nothing serious to axe in light and dark, no wider than the page',
-    async (width) => {
-      expect(statSync(join(folder, 'report.html')).size).toBeLessThan(2_000_000);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.emulateMedia({ colorScheme });
-        await page.goto(address());
-        expect(await seriousFaults(page)).toEqual([]);
-        expect(await excessWidth(page)).toBe(0);
-      }
-      expect(faults).toEqual([]);
-    },
-  );
+  it('is small, nothing serious to axe in light and dark, and no wider than the page', async () => {
+    expect(statSync(folder.file('report.html')).size).toBeLessThan(2_000_000);
+    await expectAccessible(page, () => page.goto(address()));
+    expect(faults).toEqual([]);
+  });
 
   it.each(['reference', 'reference/methods', 'smollm2-135m'])('%s, as it is drawn from its results', async (name) => {
-    const stored = join(folder, 'reports', name);
+    const stored = folder.file(`drawn/${name}`);
     cpSync(fileURLToPath(new URL(`../../reports/${name}`, import.meta.url)), stored, { recursive: true });
     await redrawReports(stored);
-    const file = join(stored, 'report.html');
+    const file = `${stored}/report.html`;
     expect(statSync(file).size).toBeLessThan(2_000_000);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.goto(pathToFileURL(file).href);
-      expect([colorScheme, await seriousFaults(page), await excessWidth(page)]).toEqual([colorScheme, [], 0]);
-    }
+    await expectAccessible(page, () => page.goto(pathToFileURL(file).href), [390]);
     const links = await page.evaluate<string[]>('[...document.querySelectorAll("a[href]")].map(({ href }) => href)');
     const files = links.filter((href) => href.startsWith('file:') && !href.includes('#'));
     expect(files.filter((href) => !existsSync(fileURLToPath(href)))).toEqual([]);
@@ -100,5 +88,47 @@ describe.skipIf(!hasChromium)('a report in a browser, from a file', () => {
     expect(await plain.locator('label.filter, thead button').count()).toBe(0);
     expect(await plain.locator('section[aria-labelledby=main-checks]').locator('tbody tr').count()).toBe(all);
     await context.close();
+  });
+});
+
+describe.skipIf(!hasChromium)('several reports as one static site', () => {
+  beforeAll(async () => {
+    for (const name of names) {
+      cpSync(fileURLToPath(new URL(`../../reports/${name}`, import.meta.url)), folder.file(`reports/${name}`), { recursive: true }); // prettier-ignore
+    }
+    const words = ['inspect', '--report', 'reports', '--export', 'site', '--quiet'];
+    const { code, stdout, stderr } = await runProcess([...program, ...words], { cwd: folder.path });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^site\/index\.html: 3 runs, \d+ items, \d+ turns, \d+ files, \d+ MB\n$/);
+  });
+
+  it('opens with an index of all of them, from which each is reached, and back', async () => {
+    await expectAccessible(page, () => page.goto(address('site/index.html')));
+    const listed = (await page.locator('tbody th').allInnerTexts()).map((text) => text.trim());
+    expect(listed.sort()).toEqual([...names].sort());
+    await page.getByRole('link', { name: 'smollm2-135m-vllm' }).click();
+    await page.waitForURL(/files\/run-\d+\.html$/);
+    expect(await page.textContent('h1')).toBe('smollm2-135m-vllm');
+    await page.getByRole('link', { name: 'Items and arms', exact: true }).click();
+    await page.waitForURL(/files\/matrix-\d+\.html$/);
+    await page.keyboard.press('Escape');
+    await page.waitForURL(/files\/run-\d+\.html$/);
+    await page.keyboard.press('Escape');
+    await page.waitForURL(/site\/index\.html$/);
+    expect(faults).toEqual([]);
+  });
+
+  it('leads to files that are there', async () => {
+    const seen = await followLinks(page, address('site/index.html'));
+    expect(seen.size).toBeGreaterThan(60);
+    expect(faults).toEqual([]);
+  });
+
+  it('writes one of them alone where it is named', async () => {
+    const words = ['inspect', '--report', 'reports', '--run', 'smollm2-135m-vllm', '--export', 'one', '--quiet'];
+    const { code, stdout } = await runProcess([...program, ...words], { cwd: folder.path });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^one\/index\.html: run smollm2-135m-vllm, \d+ items, /)]);
+    await page.goto(address('one/index.html'));
+    expect(await page.locator('nav[aria-label="Breadcrumbs"]').count()).toBe(0);
   });
 });

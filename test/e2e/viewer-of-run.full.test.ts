@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,38 +11,21 @@ import { serverLinks as links } from '../../src/viewer/links.ts';
 import { type InspectServer, startServer } from '../../src/viewer/server.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
 import { hostileDataset, hostileMemory } from '../fixtures/hostile-dataset.ts';
-import { excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
+import { excessWidth, followLinks, hasChromium, openPage, seriousFaults } from '../fixtures/viewer-browser.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
 
 const run = 'small';
 const hostileItem = '<img src=x>';
 const shownMemory = hostileMemory.replace('\u202e', '\\u202e').replace('\u2066', '\\u2066');
 
-let folder: string;
+const own = new TestFolder();
+const folder = own.path;
 let path: string;
 let database: BenchDatabase;
 let server: InspectServer;
 let browser: Browser;
 let page: Page;
-/** Errors of pages, and what was asked of others than the viewer, or in vain. */
-const faults: string[] = [];
-
-function watch(watched: Page): void {
-  watched.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-  watched.on('pageerror', (error) => faults.push(error.message));
-  watched.on('dialog', (dialog) => {
-    faults.push(`a dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  watched.on('requestfailed', (request) => {
-    const why = request.failure()?.errorText ?? '';
-    // Whoever goes on to another page waits for nothing more.
-    if (why !== 'net::ERR_ABORTED') faults.push(`${why}: ${request.url()}`);
-  });
-  watched.on('request', (request) => {
-    const here = [server.url, 'file:', 'data:'].some((own) => request.url().startsWith(own));
-    if (!here) faults.push(`asks for ${request.url()}`);
-  });
-}
+let faults: string[];
 
 const open = (address: string) => page.goto(new URL(address, server.url).href);
 const turnOf = (item: string, arm: string) => links.turn({ run, item, arm, repeat: 0, turn: 0 });
@@ -52,24 +34,28 @@ const focused = () => page.evaluate<string>('document.activeElement.textContent.
 
 describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'dki-viewer-'));
     writeFileSync(join(folder, 'hostile.jsonl'), hostileDataset());
     const words = ['--dataset', './hostile.jsonl', '--arms', 'none,rag,dki-blocks', '--run', run, '--quiet'];
     const { code, stderr } = await runProcess([...program, 'bench', ...words], { cwd: folder });
     expect([code, stderr]).toEqual([0, '']);
     path = join(folder, 'reports', 'dki-bench.sqlite');
     database = openDatabase({ path, readOnly: true });
-    const onBug = (error: Error) => faults.push(error.stack ?? error.message);
+    const onBug = (error: Error) => faults.push(error.stack!);
     server = await startServer(viewerApp({ database, onBug }), 0);
-    browser = await openChromium();
-    page = await browser.newPage();
-    watch(page);
+    ({ browser, page, faults } = await openPage((url) =>
+      [server.url, 'file:', 'data:'].some((at) => url.startsWith(at)),
+    ));
+    page.on('requestfailed', (request) => {
+      const why = request.failure()?.errorText ?? '';
+      // A page that is left waits for nothing more.
+      if (why !== 'net::ERR_ABORTED') faults.push(`${why}: ${request.url()}`);
+    });
   });
   afterAll(async () => {
     await browser.close();
     await server.close();
     database.close();
-    rmSync(folder, { recursive: true });
+    own[Symbol.dispose]();
   });
 
   it('leads by keys from the runs to a turn and back', async () => {
@@ -198,25 +184,13 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
       expect(
         files('pages').every((name) => /^(?:[a-z]+-\d+\.(?:html|json|svg)|style\.css|viewer\.js)$/.test(name)),
       ).toBe(true);
-      const waiting = [pathToFileURL(join(folder, 'pages', 'index.html')).href];
-      const seen = new Set(waiting);
       const kinds = new Set<string>();
-      for (let address = waiting.pop(); address !== undefined; address = waiting.pop()) {
-        expect(existsSync(fileURLToPath(address))).toBe(true);
-        if (!address.endsWith('.html')) continue;
-        await page.goto(address);
-        const found = await page.evaluate<string[]>(
-          '[...document.querySelectorAll("a[href]")].map(({ href }) => href)',
-        );
-        for (const href of found.map((one) => one.replace(/#.*$/, ''))) {
-          if (!seen.has(href)) waiting.push(href);
-          seen.add(href);
-        }
+      const seen = await followLinks(page, pathToFileURL(join(folder, 'pages', 'index.html')).href, async (address) => {
         const kind = /([a-z]+)(?:-\d+)?\.html$/.exec(address)![1]!;
         if (!kinds.has(kind)) expect([kind, await seriousFaults(page)]).toEqual([kind, []]);
         kinds.add(kind);
         expect(await excessWidth(page)).toBe(0);
-      }
+      });
       expect([...kinds].sort()).toEqual(['index', 'item', 'matrix', 'pair', 'run', 'table', 'turn']);
       expect(seen.size).toBe(made.files - 2);
       expect(faults).toEqual([]);

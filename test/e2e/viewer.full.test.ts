@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
@@ -10,22 +7,20 @@ import { serverLinks as links } from '../../src/viewer/links.ts';
 import { type InspectServer, startServer } from '../../src/viewer/server.ts';
 import { runResults } from '../fixtures/run-results.ts';
 import { storeRun } from '../fixtures/stored-runs.ts';
-import { excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
+import { expectAccessible, hasChromium, openPage } from '../fixtures/viewer-browser.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
 
 const hostile = '<script>document.title = "taken"</script><img src=x onerror="document.title = 1">\u202e\u0000';
-const widths = [1280, 390];
-const schemes = ['light', 'dark'] as const;
 
-let folder: string;
+const folder = new TestFolder();
 let database: BenchDatabase;
 let server: InspectServer;
 let browser: Browser;
 let page: Page;
-const faults: string[] = [];
+let faults: string[];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-bench-browser-'));
-  const path = join(folder, 'bench.sqlite');
+  const path = folder.file('bench.sqlite');
   {
     using writable = openDatabase({ path });
     const turns = Array.from({ length: 60 }, (_, index) => index).flatMap((index) =>
@@ -48,16 +43,13 @@ beforeAll(async () => {
   database = openDatabase({ path, readOnly: true });
   const onBug = (error: Error) => faults.push(String(error));
   server = await startServer(viewerApp({ database, onBug }), 0);
-  browser = await openChromium();
-  page = await browser.newPage();
-  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-  page.on('pageerror', (error) => faults.push(error.message));
+  ({ browser, page, faults } = await openPage());
 });
 afterAll(async () => {
   await browser.close();
   await server.close();
   database.close();
-  rmSync(folder, { recursive: true });
+  folder[Symbol.dispose]();
 });
 
 const open = (address: string) => page.goto(new URL(address, server.url).href);
@@ -82,17 +74,11 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
   it.each(Object.entries(pages))(
     '%s: nothing serious to axe, no wider than the page, no text taken for markup',
     async (_, to) => {
-      for (const width of widths) {
-        for (const colorScheme of schemes) {
-          await page.setViewportSize({ width, height: 900 });
-          await page.emulateMedia({ colorScheme });
-          await open(to);
-          expect(await seriousFaults(page)).toEqual([]);
-          expect([width, colorScheme, await excessWidth(page)]).toEqual([width, colorScheme, 0]);
-          expect(await page.title()).toContain('dki-bench');
-          expect(await page.locator('img[src="x"]').count()).toBe(0);
-        }
-      }
+      await expectAccessible(page, async () => {
+        await open(to);
+        expect(await page.title()).toContain('dki-bench');
+        expect(await page.locator('img[src="x"]').count()).toBe(0);
+      });
       expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);
     },
   );

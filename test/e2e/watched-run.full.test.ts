@@ -1,6 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
@@ -8,24 +6,25 @@ import { RunRepository } from '../../src/store/run-repository.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
 import { formatNumber } from '../../src/render/table.ts';
 import { program, type RunningProcess, startProcess } from '../fixtures/run-process.ts';
-import { excessWidth, hasChromium, openChromium, seriousFaults } from '../fixtures/viewer-browser.ts';
+import { expectAccessible, hasChromium, openPage } from '../fixtures/viewer-browser.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
 
 const run = 'watched';
 const arms = ['none', 'rag', 'dki', 'dki-blocks'];
 const patience = { timeout: 600_000, interval: 200 };
 
-let folder: string;
-let path: string;
+const folder = new TestFolder();
+const path = folder.file('reports/dki-bench.sqlite');
 let bench: RunningProcess;
 let viewer: RunningProcess;
 let url: string;
 let browser: Browser;
 let page: Page;
-const faults: string[] = [];
+let faults: string[];
 
 /** Starts the viewer as a user does, and waits for its address. */
 async function startViewer(port: string): Promise<void> {
-  viewer = startProcess([...program, 'inspect', '--port', port], { cwd: folder });
+  viewer = startProcess([...program, 'inspect', '--port', port], { cwd: folder.path });
   let stdout = '';
   viewer.child.stdout.on('data', (text: string) => (stdout += text));
   await vi.waitUntil(() => stdout.includes('\n'), patience);
@@ -48,23 +47,18 @@ function storedRun(read: (runs: RunRepository) => unknown): unknown {
 
 describe.skipIf(!hasChromium)('a bench that runs', () => {
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'dki-watched-'));
-    path = join(folder, 'reports', 'dki-bench.sqlite');
     const words = ['--arms', arms.join(','), '--limit', '40', '--run', run, '--quiet'];
-    bench = startProcess([...program, 'bench', ...words], { cwd: folder });
+    bench = startProcess([...program, 'bench', ...words], { cwd: folder.path });
     await vi.waitUntil(() => existsSync(path) && storedRun((runs) => runs.names().length > 0), patience);
     await startViewer('0');
-    browser = await openChromium();
-    page = await browser.newPage();
-    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-    page.on('pageerror', (error) => faults.push(error.message));
+    ({ browser, page, faults } = await openPage());
   });
   afterAll(async () => {
     await browser.close();
     bench.child.kill('SIGKILL');
     viewer.child.kill('SIGKILL');
     await Promise.all([bench.ended, viewer.ended]);
-    rmSync(folder, { recursive: true });
+    folder[Symbol.dispose]();
   });
 
   it('is watched from its beginning: turns come, and the table, without a reload', async () => {
@@ -96,13 +90,7 @@ describe.skipIf(!hasChromium)('a bench that runs', () => {
     expect(await still.textContent('[data-connection]')).toContain('reload the page for that of now');
     const [before, planned] = [await turns(still), Number(await still.locator('progress').getAttribute('max'))];
     expect([before > 0, before < planned]).toEqual([true, true]);
-    for (const width of [1280, 390]) {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.emulateMedia({ colorScheme });
-        expect([width, colorScheme, await seriousFaults(page), await excessWidth(page)]).toEqual([width, colorScheme, [], 0]); // prettier-ignore
-      }
-    }
+    await expectAccessible(page);
     bench.child.kill('SIGCONT');
     await vi.waitUntil(async () => {
       await still.reload();
