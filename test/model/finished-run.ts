@@ -5,6 +5,7 @@ import { composeEngine, runBench } from '../../src/bench/compose.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineSession } from '../../src/engine/engine-session.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
 import type { RunRecord } from '../../src/store/records/run-record.ts';
 import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
@@ -17,16 +18,17 @@ export interface FinishedRun extends AsyncDisposable {
   readonly config: ReturnType<typeof smallConfig>;
   readonly database: BenchDatabase;
   readonly run: RunRecord;
+  readonly results: RunResults;
   readonly engine: Engine;
   turnsOf(arm: string): Answered[];
   /** A right answer that rests on one of several memories. */
   telling(arm: string): Answered;
 }
 
-export async function finishedRun(arms: readonly string[]): Promise<FinishedRun> {
+export async function finishedRun(arms: readonly string[], items = 8): Promise<FinishedRun> {
   const folder = new TestFolder();
-  const config = smallConfig(folder, { arms: arms.join(), run: 'small', limit: '8' });
-  await runBench(config);
+  const config = smallConfig(folder, { arms: arms.join(), run: 'small', limit: String(items) });
+  const [results] = await runBench(config);
   const database = openDatabase({ path: config.db });
   const run = new RunRepository(database).findByName('small')!;
   const engine = await loadRunModel(runModel(run), config.model, composeEngine);
@@ -34,6 +36,7 @@ export async function finishedRun(arms: readonly string[]): Promise<FinishedRun>
     [...new TurnRepository(database).listByRun(run.id, { arm })].filter(isAnswered);
   return {
     ...{ folder, config, database, run, engine, turnsOf },
+    results: results!,
     telling: (arm) =>
       turnsOf(arm).find(
         (turn) => turn.scores.exactMatch === 1 && evidenceOf(turn) !== undefined && turn.given.retrieved.length > 1,
