@@ -39,7 +39,7 @@ export function openParts(
   };
 }
 
-/** Opens the K/V store of one system in a folder that other processes may open too. */
+/** Opens the KV store of one system in a folder that other processes may open too. */
 export function storeIn(folder: string, maxBytes: number): OpenStore {
   return async (engine) => ({ store: await KvStore.open(folder, maxBytes, engine), diskTiming: 'at-once' });
 }

@@ -1,5 +1,5 @@
 /**
- * Measures the cost of joining K/V: `npm run perf -- kv`. Each step on synthetic blocks, beside copying the same bytes, in
+ * Measures the cost of joining KV: `npm run perf -- kv`. Each step on synthetic blocks, beside copying the same bytes, in
  * one run. It prints and never fails. Times are CPU times, which other processes do not lengthen but by taking caches and memory
  * bandwidth: the tenth percentile of rounds that take turns is what the work itself costs.
  */

@@ -32,7 +32,7 @@ const SEED = 7;
 const USERS = 12;
 const MEMORIES_OF_A_USER = 12;
 const MEMORIES_OF_A_TURN = 5;
-/** A memory is replaced, and all K/V that contains it forgotten, every so many turns; every other time it is removed. */
+/** A memory is replaced, and all KV that contains it forgotten, every so many turns; every other time it is removed. */
 const TURNS_TO_A_CHANGE = 10;
 const LINES = 10;
 /** How often memory is measured. */
@@ -45,14 +45,14 @@ const STATE_BYTES = 25 * 2 ** 20;
 const OVERFILL = 1.6;
 const MIB = 2 ** 20;
 
-/** Names of bytes of K/V: a checkpoint of the engine, a block of a store. */
+/** Names of bytes of KV: a checkpoint of the engine, a block of a store. */
 const STATE = /\.(?:state|block)$/;
 /** Names of files that are being written, and of those through which the engine moves cells. */
 const UNFINISHED = /\.(?:new|partial)$|^session-\d+\.state$/;
 
 interface Files {
   readonly bytes: number;
-  /** Of K/V alone, without records and unfinished files. */
+  /** Of KV alone, without records and unfinished files. */
   readonly stateBytes: number;
   readonly count: number;
   readonly unfinished: number;

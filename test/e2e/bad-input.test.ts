@@ -58,9 +58,9 @@ it.each([
   ],
   ['a model that is none', ['--model', 'text.gguf'], /text\.gguf: not a (?:complete )?GGUF file/],
   [
-    'an architecture whose K/V is unknown',
+    'an architecture whose KV is unknown',
     ['--model', 'gemma.gguf', '--arms', 'dki'],
-    /K\/V layout of architecture gemma3 is not supported/,
+    /KV layout of architecture gemma3 is not supported/,
   ],
   ['a model larger than memory', ['--model', 'huge.gguf'], /huge\.gguf: \d+ bytes, and \d+ bytes of memory are free/],
   ['an unknown arm', ['--arms', 'rga'], /--arms: unknown arm "rga": did you mean rag\?/],

@@ -21,7 +21,7 @@ function besideDisk(folder: TestFolder, size: string, script: string): Promise<E
 
 describe('a disk that is full', () => {
   it.for([
-    ['K/V states', '--out out --kv-store disk/kv', /^error: \S+: the KV state could not be written\n/],
+    ['KV states', '--out out --kv-store disk/kv', /^error: \S+: the KV state could not be written\n/],
     ['turns', '--out disk --kv-store kv', /^error: \S+dki-bench\.sqlite: no space left to write\n/],
   ] as const)('of %s ends a run that goes on where there is space', async ([, places, message], { skip }) => {
     skip(ownMounts === undefined, noMounts);

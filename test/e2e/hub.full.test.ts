@@ -89,7 +89,7 @@ it('the doctor says of a model which arms it can run and why not the others', as
   const { stdout } = await runProcess([...program, 'doctor', '--model', 'gemma.gguf'], { cwd: folder.path });
   const text = stdout.replace(/\s+/g, ' ');
   expect(text).toContain('✓ runs none, oracle, full, rag, rag-twin ✗ cannot run rag-cached, dki, ');
-  expect(text).toContain(': the K/V layout of architecture gemma3 is not supported (supported: llama, qwen2, qwen3)');
+  expect(text).toContain(': the KV layout of architecture gemma3 is not supported (supported: llama, qwen2, qwen3)');
   // 2 layers × 2 heads × 8 numbers of keys and of values.
   expect(text).toContain('KV 128 bytes in f16, 68 bytes in q8_0, per memory token');
   expect(text).toContain('stops at b (1)');
@@ -97,6 +97,6 @@ it('the doctor says of a model which arms it can run and why not the others', as
     cwd: folder.path,
   });
   expect(refused.stderr).toContain(
-    'gemma.gguf cannot run dki: the K/V layout of architecture gemma3 is not supported (supported: llama, qwen2, qwen3)\n',
+    'gemma.gguf cannot run dki: the KV layout of architecture gemma3 is not supported (supported: llama, qwen2, qwen3)\n',
   );
 });

@@ -86,7 +86,7 @@ describe('a process that is killed', () => {
     if (bytes > 1e6) expect(unfinished).toBeGreaterThan(0);
   });
 
-  it('in runs on one K/V store leaves nothing that a later run would stumble over', async () => {
+  it('in runs on one KV store leaves nothing that a later run would stumble over', async () => {
     using folder = new TestFolder();
     const arms = ['--limit', '8', '--arms', 'rag,dki,dki-blocks', '--quiet', '--kv-store', 'kv'];
     const bench = [...program, 'bench', ...arms];
@@ -106,7 +106,7 @@ describe('a process that is killed', () => {
   });
 });
 
-/** A run that is killed at a random moment after it has begun to keep K/V. */
+/** A run that is killed at a random moment after it has begun to keep KV. */
 async function killedRun(command: readonly string[], folder: TestFolder): Promise<void> {
   const { child, ended } = startProcess(command, { cwd: folder.path });
   const before = filesOfStore(folder);

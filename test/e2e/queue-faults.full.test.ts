@@ -10,7 +10,7 @@ import { program } from '../fixtures/run-process.ts';
 import { StoppingProxy } from '../fixtures/stopping-proxy.ts';
 import { wrongClock } from '../fixtures/wrong-clock.ts';
 
-/** K/V of which some must go to the disk. */
+/** KV of which some must go to the disk. */
 const options = ['--limit', '12', '--arms', 'rag,rag-cached,dki', '--kv-bytes', '32KiB'];
 /** A user has five turns or so: this ends one of them in the middle. */
 const INTO_A_TURN_MS = 150;
@@ -138,7 +138,7 @@ it('a disk that is full ends its worker with what to do, and costs no turn', asy
   const { code, stderr } = await runs.worker('disk', { command }).ended;
   expect([code, stderr]).toEqual([
     2,
-    expect.stringMatching(/the K\/V state could not be written\n {2}hint: free some space/),
+    expect.stringMatching(/the KV state could not be written\n {2}hint: free some space/),
   ]);
   expect(await reasonsOf('disk')).toEqual([expect.stringContaining('could not be written')]);
   expect(await runs.worker('disk').ended).toMatchObject({ code: 0 });

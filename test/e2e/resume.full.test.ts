@@ -7,6 +7,7 @@ import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
+import { untimed } from '../fixtures/untimed.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -25,12 +26,6 @@ async function bench(
   return { ...ended, ms: performance.now() - start };
 }
 
-/** A record of a turn without times. */
-function untimed(record: unknown): unknown {
-  const isTime = (key: string): boolean => ['timings', 'id'].includes(key) || key.endsWith('Ms');
-  return JSON.parse(JSON.stringify(record, (key, value: unknown) => (isTime(key) ? undefined : value)));
-}
-
 /** All that a run has stored, but ids, times and what is timed. */
 function stored(folder: TestFolder, name: string): unknown {
   using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
@@ -39,40 +34,34 @@ function stored(folder: TestFolder, name: string): unknown {
   const turns = [...new TurnRepository(database).listByRun(run.id)].map(untimed);
   const ofRun = (sessionId: string | null): boolean =>
     sessionId?.startsWith(run.id) === true && !sessionId.includes('/isolation/');
-  const { query } = database;
-  const messages = query
-    .select()
-    .from(conversations)
-    .all()
-    .filter((row) => ofRun(row.sessionId));
-  const audits = query
-    .select()
-    .from(auditLogs)
-    .all()
-    .filter((row) => ofRun(row.sessionId));
-  const remembered = query
-    .select()
-    .from(memories)
-    .all()
-    .filter((row) => ofRun(row.sessionId));
+  const rowsOf = <Table extends typeof conversations | typeof auditLogs | typeof memories>(table: Table) =>
+    database.query
+      .select()
+      .from(table)
+      .all()
+      .filter((row) => ofRun(row.sessionId)) as Table['$inferSelect'][];
   const results = resultsOfRuns(database, name)[0]!;
   return {
     turns,
-    sessions: query
+    sessions: database.query
       .select()
       .from(sessions)
       .all()
-      .filter((row) => ofRun(row.id))
-      .map((row) => plain(row.id))
+      .flatMap(({ id }) => (ofRun(id) ? plain(id) : []))
       .sort(),
-    messages: messages.map(({ sessionId, role, content, injectionMode }) => [
+    messages: rowsOf(conversations).map(({ sessionId, role, content, injectionMode }) => [
       plain(sessionId),
       role,
       content,
       injectionMode,
     ]),
-    audits: audits.map(({ sessionId, action, memoryIds, mode }) => [plain(sessionId), action, memoryIds, mode]),
-    memories: remembered.map(({ sessionId, id, content }) => [plain(sessionId), id, content]),
+    audits: rowsOf(auditLogs).map(({ sessionId, action, memoryIds, mode }) => [
+      plain(sessionId),
+      action,
+      memoryIds,
+      mode,
+    ]),
+    memories: rowsOf(memories).map(({ sessionId, id, content }) => [plain(sessionId), id, content]),
     table: results.arms.map(({ arm, n, errors, metrics, tokens, turns: counts, wrong, funnel }) => ({
       arm,
       n,

@@ -10,7 +10,7 @@ const keeping = names.slice(1);
 /** Four prefixes of a hundred tokens, or some twenty blocks: far less than ten users fill. */
 const boundKib = 400;
 
-it('two runs at once on one K/V store and one database both end well, within the bound of the store', async () => {
+it('two runs at once on one KV store and one database both end well, within the bound of the store', async () => {
   using folder = new TestFolder();
   const words = ['--limit', '8', '--arms', names.join(), '--quiet', '--json'];
   const shared = [...words, '--kv-store', 'kv', '--kv-bytes', `${boundKib}KiB`];
@@ -20,7 +20,7 @@ it('two runs at once on one K/V store and one database both end well, within the
   for (const { code, stdout, stderr } of ended) {
     expect([code, stderr.match(/error.*/g)]).toEqual([0, null]);
     const results = JSON.parse(stdout) as RunResults;
-    // No K/V of another user, memory or position: the ids, the bits and the answers of the text, and no secret told.
+    // No KV of another user, memory or position: the ids, the bits and the answers of the text, and no secret told.
     expect(passedChecks(results)).toEqual(expect.arrayContaining(['token identity', 'numerical parity', 'isolation']));
     expect(failedChecks(results)).toEqual([]);
     expect(results.arms.map(({ n, errors }) => [n, errors])).toEqual(names.map(() => [10, 0]));

@@ -149,7 +149,7 @@ describe('DKISystem', () => {
     expect(second.promptInfo.segments.find(({ role }) => role === 'memory')!.origin).toBe('injected');
   });
 
-  it('forgets all K/V of a memory that is replaced or removed', async () => {
+  it('forgets all KV of a memory that is replaced or removed', async () => {
     await using dki = new DKISystem({ ...parts, openStore: store('forget') });
     const kept = () => dki.getStats().kvStore;
     await dki.addMemory('s9', 'My cat is called Mirto.', { userId: 'eve', memoryId: 'cat' });
@@ -182,7 +182,7 @@ describe('DKISystem', () => {
 describe('openSystem', () => {
   const asked = { query: 'What is my dog called?', userId: 'ann' };
 
-  it('keeps memories and K/V from one process to the next in the database and the store that are named', async () => {
+  it('keeps memories and KV from one process to the next in the database and the store that are named', async () => {
     const options = { arm: 'dki', database: folder.file('opened.sqlite'), store: folder.file('opened') };
     const answers: string[] = [];
     {

@@ -41,7 +41,7 @@ afterAll(() => {
 
 describe('what cannot be read or written', () => {
   it.for([
-    ['a closed K/V store', ['--kv-store', 'closed'], /closed\/checkpoints: cannot keep KV states there: EACCES\n/],
+    ['a closed KV store', ['--kv-store', 'closed'], /closed\/checkpoints: cannot keep KV states there: EACCES\n/],
     ['a report folder that leads nowhere', ['--out', 'dangling'], /dangling\/dki-bench\.sqlite cannot be opened: /],
     ['a closed report folder', ['--out', 'closed'], /closed\/dki-bench\.sqlite: unable to open database file\n/],
     ['a closed folder of a data set', ['--dataset', 'closed/set.jsonl'], /set\.jsonl: cannot be read: EACCES/],
@@ -64,7 +64,7 @@ describe('what cannot be read or written', () => {
     states.forEach((name) => chmodSync(folder.file(join('shared', name)), 0));
     const { code, stderr } = await bench('--kv-store', 'shared');
     expect(stderr).toMatch(
-      /^error: \S+shared\/checkpoints\/\S+: a K\/V state cannot be read: EACCES\n {2}hint: [^\n]+\n$/,
+      /^error: \S+shared\/checkpoints\/\S+: a KV state cannot be read: EACCES\n {2}hint: [^\n]+\n$/,
     );
     expect(code).toBe(2);
     expect(files()).toEqual(expect.arrayContaining(before));

@@ -3,12 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isRunning } from '../../src/base/is-running.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { RunRepository } from '../../src/store/run-repository.ts';
-import { TurnRepository } from '../../src/store/turn-repository.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { program, runProcess, startProcess } from '../fixtures/run-process.ts';
-import { untimed, untimedResults } from '../fixtures/untimed.ts';
+import { untimedResults, untimedTurns } from '../fixtures/untimed.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -26,14 +23,7 @@ const words = (...more: readonly string[]): string[] => [...program, 'bench', '-
 
 const bench = (...more: readonly string[]) => runProcess(words(...options, ...more), { cwd: root });
 
-/** The turns of a run by what they are of, without times. */
-function turnsOf(name: string): unknown[] {
-  using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
-  const { id } = new RunRepository(database).findByName(name)!;
-  return [...new TurnRepository(database).listByRun(id)]
-    .sort((a, b) => `${a.itemId}/${a.position}`.localeCompare(`${b.itemId}/${b.position}`))
-    .map(untimed);
-}
+const turnsOf = (name: string) => untimedTurns(folder.file('dki-bench.sqlite'), name);
 
 function resultsOf(name: string): RunResults {
   return JSON.parse(readFileSync(folder.file(`${name}/results.json`), 'utf8')) as RunResults;

@@ -4,13 +4,12 @@ import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { RunUserRepository } from '../../src/store/run-user-repository.ts';
-import { type StoredTurn, TurnRepository } from '../../src/store/turn-repository.ts';
 import { runSuites } from '../../src/eval/bench-run.ts';
 import type { StartWorker } from '../../src/eval/run/workers/workers.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';
-import { untimed, untimedResults } from '../fixtures/untimed.ts';
+import { untimedResults, untimedTurns } from '../fixtures/untimed.ts';
 import { type StartedWorker, workersInProcess } from '../fixtures/workers-in-process.ts';
 import { TestFolder } from './bench-fixture.ts';
 
@@ -41,14 +40,7 @@ async function run(
   return { results: results!, started: own.started };
 }
 
-/** The turns of a run by what they are of, without times. */
-function turnsOf(name: string): readonly unknown[] {
-  using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
-  const { id } = new RunRepository(database).findByName(name)!;
-  const keyOf = ({ userId, itemId, position }: StoredTurn): string => `${userId}/${itemId}/${position}`;
-  const turns = [...new TurnRepository(database).listByRun(id)];
-  return turns.sort((a, b) => keyOf(a).localeCompare(keyOf(b))).map(untimed);
-}
+const turnsOf = (name: string) => untimedTurns(folder.file('dki-bench.sqlite'), name);
 
 describe('several workers', () => {
   it('give the rows and the results of one, turn by turn', async () => {

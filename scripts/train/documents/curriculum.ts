@@ -5,7 +5,7 @@ import type { PhrasingSide } from '../../../src/data/generators/relations.ts';
 /** Attention between memories in training: full (`text`), none beyond the header, or only from recomputed first tokens. */
 export type TrainingLayout = 'text' | 'blocks' | 'parallel' | 'link' | 'none';
 
-/** Stage of training: `base` on text, `block` also on the layouts of joined K/V. */
+/** Stage of training: `base` on text, `block` also on the layouts of joined KV. */
 export type TrainingStage = 'base' | 'block';
 
 /** Choices with weights, which sum to 1. */
