@@ -1,5 +1,6 @@
-import type { UserLanguage } from './user-language.ts';
 import type { DatasetRecord, ItemRecord, MemoryRecord } from './schema.ts';
+import { grammars } from '../base/grammar.ts';
+import type { Language } from '../base/language.ts';
 
 /** A statement of a user that a memory system stores; `createdAt` is ISO 8601. */
 export type DatasetMemory = Readonly<Omit<MemoryRecord, 'type'>>;
@@ -83,4 +84,17 @@ export function indexChanges<Memory extends Pick<DatasetMemory, 'memoryId'>>(
 export function visibleMemories(user: DatasetUser, item: Pick<DatasetItem, 'askedAt'>): readonly DatasetMemory[] {
   const now = Date.parse(item.askedAt);
   return user.memories.filter((memory) => Date.parse(memory.createdAt) <= now);
+}
+
+/** The language profile of a user, from their data set: all answers to them are scored by it, whatever else a run asks. */
+export interface UserLanguage {
+  readonly language: Language;
+  /** The gold answer of an absent item. */
+  readonly unknownAnswer: string;
+}
+
+/** The profile of a language, unless it is that of the file, user or both, whose own is `whole`. */
+export function profileOf(language: Language | undefined, whole: UserLanguage): UserLanguage {
+  if (language === undefined || language === whole.language) return whole;
+  return { language, unknownAnswer: grammars[language].unknownAnswer };
 }

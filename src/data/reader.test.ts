@@ -6,8 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { BenchError } from '../base/bench-error.ts';
 import { datasetFile } from './dataset-source.ts';
 import { readDataset, readSource } from './reader.ts';
-import { visibleMemories } from './dataset.ts';
-import { profileOf } from './user-language.ts';
+import { profileOf, visibleMemories } from './dataset.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dki-dataset-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,9 +1,16 @@
 import { basename } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { grammars } from '../base/grammar.ts';
-import { profileOf, type UserLanguage } from './user-language.ts';
+import {
+  type Dataset,
+  type DatasetDeclaration,
+  type DatasetItem,
+  type DatasetMemory,
+  type DatasetUser,
+  profileOf,
+  type UserLanguage,
+} from './dataset.ts';
 import { byAge, checkConsistency, requirePassages } from './consistency.ts';
-import type { Dataset, DatasetDeclaration, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
 import { datasetFile, type DatasetSource } from './dataset-source.ts';
 import { type DatasetRecords, readRecords } from './records.ts';
 import type { DatasetRecord } from './schema.ts';

@@ -1,7 +1,6 @@
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { HistoryMessage } from '../../../src/data/schema.ts';
-import { exchange } from '../../../src/data/generators/exchange.ts';
-import { fill } from '../../../src/data/generators/fill.ts';
+import { exchange, fill } from '../../../src/data/generators/wording.ts';
 import { sharedWords } from './content-words.ts';
 import type { FactValue } from './fact-values.ts';
 import type { PlannedQuestion } from './planned-question.ts';

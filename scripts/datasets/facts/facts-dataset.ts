@@ -1,6 +1,6 @@
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { WrittenRecord } from '../../../src/data/schema.ts';
-import { instant } from '../../../src/data/generators/instant.ts';
+import { instant } from '../../../src/data/generators/wording.ts';
 import { factGrammars, type FactGrammar, type FactLanguage } from './fact-grammar.ts';
 import { QuestionWriter, type WordedQuestion } from './fact-items.ts';
 import { factValues, valuesOf, type Split } from './fact-values.ts';

@@ -1,4 +1,4 @@
-import { fill } from '../../../src/data/generators/fill.ts';
+import { fill } from '../../../src/data/generators/wording.ts';
 import type { FactGrammar, FactTemplate, Subject } from './fact-grammar.ts';
 
 /**

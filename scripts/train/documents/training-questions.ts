@@ -1,7 +1,7 @@
 import type { Grammar } from '../../../src/base/grammar.ts';
 import type { HistoryMessage } from '../../../src/data/schema.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { answerIn } from '../../../src/data/generators/answer-text.ts';
+import { answerIn, exchange } from '../../../src/data/generators/wording.ts';
 import type { Curriculum, DocumentOptions, TrainingLayout } from './curriculum.ts';
 import {
   drawRelation,
@@ -13,7 +13,6 @@ import {
   type Relation,
   type Subject,
 } from '../../../src/data/generators/relations.ts';
-import { exchange } from '../../../src/data/generators/exchange.ts';
 import type { Fact, QuestionKind } from './training-facts.ts';
 import type { TrainingTask } from './training-tasks.ts';
 

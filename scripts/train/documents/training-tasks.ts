@@ -1,10 +1,8 @@
 import type { Grammar } from '../../../src/base/grammar.ts';
 import type { HistoryMessage } from '../../../src/data/schema.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { answerIn } from '../../../src/data/generators/answer-text.ts';
+import { answerIn, exchange, fill } from '../../../src/data/generators/wording.ts';
 import type { DocumentOptions, TaskKind } from './curriculum.ts';
-import { exchange } from '../../../src/data/generators/exchange.ts';
-import { fill } from '../../../src/data/generators/fill.ts';
 import {
   drawOpenAttribute,
   drawPreference,

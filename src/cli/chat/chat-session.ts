@@ -14,16 +14,18 @@ import { likeliestTexts } from '../../eval/run/observe/turn-observer.ts';
 import { openRuns } from '../../eval/run/open-runs.ts';
 import type { InspectedTurn } from '../../viewer/stored-turn.ts';
 import type { Observed } from '../../store/records/observed.ts';
-import type { Arm } from '../../systems/arms/arm-registry.ts';
+import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
 import { givenMemories } from '../../systems/retrieve.ts';
 import { type BenchSystem, type ChatRequest, type ChatResponse, nothingRetrieved } from '../../systems/contracts.ts';
 import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { WHOLE_PROMPT } from '../../systems/prefill/text-prefill.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
-import { chatArm } from './chat-arm.ts';
 import { type ChatTurn, inspectedChatTurn } from './chat-turn.ts';
 import { chatSessionId, UserMemories } from './user-memories.ts';
+import { armSettingsHelp, blockSettingsHelp } from '../../systems/arms/arm-name.ts';
+import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
+import { everyArm } from '../arm-help.ts';
 
 /** The user and the arm of a chat. */
 export interface ChatSetup {
@@ -264,4 +266,28 @@ async function requireCalibration(
 /** Closes what was opened last first. */
 async function closeAll(closers: Closers): Promise<void> {
   for (const close of closers.toReversed()) await close();
+}
+
+/** Tells an arm that can chat from one whose memories only a data set knows. */
+function canChat({ traits: { retrieves } }: Arm): boolean {
+  return retrieves !== 'evidence' && retrieves !== 'donor';
+}
+
+/** The arms that can chat. */
+export function chatArms(): readonly Arm[] {
+  return everyArm().filter(canChat);
+}
+
+/** @throws BenchError `bad-option` for an unknown name, and for an arm that cannot chat */
+export function chatArm(name: string, { alpha, embedder }: Pick<BenchConfig, 'alpha' | 'embedder'>): Arm {
+  const known = chatArms().map(({ traits }) => traits.name);
+  const hint = `choose among ${known.join(', ')}; each may have ${armSettingsHelp}; those that join blocks ${blockSettingsHelp}`;
+  if (!armRegistry.has(name)) {
+    throw new BenchError('bad-option', `there is no arm "${name}"${didYouMean(name, known)}`, hint);
+  }
+  const gatingThreshold = readGatingCalibration(embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
+  const arm = armRegistry.named([name], { alpha, gatingThreshold })[0]!;
+  if (canChat(arm)) return arm;
+  const why = "it is given what only a data set knows: evidence, or another user's memories";
+  throw new BenchError('bad-option', `arm ${name} cannot chat: ${why}`, hint);
 }

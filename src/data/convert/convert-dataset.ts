@@ -11,9 +11,8 @@ import { csvRows } from './csv-rows.ts';
 import { Errata } from './errata.ts';
 import { FieldNames } from './field-names.ts';
 import { jsonElements } from './json-elements.ts';
-import { jsonlRows } from './jsonl-rows.ts';
+import { jsonlRows, recordsOfRow } from './rows.ts';
 import { publicDatasetForms } from './public-datasets.ts';
-import { recordsOfRow } from './rows.ts';
 import { ConversionNotes, type SourceRecord } from './source-record.ts';
 import { WrittenRecords } from './written-records.ts';
 

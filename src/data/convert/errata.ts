@@ -109,12 +109,9 @@ export class Errata {
   of(
     conversation: number,
     question: number,
-    {
-      text,
-      answer,
-      evidence,
-    }: { readonly text: string; readonly answer: string; readonly evidence: readonly string[] },
+    published: { readonly text: string; readonly answer: string; readonly evidence: readonly string[] },
   ): Correction | undefined {
+    const { text, answer, evidence } = published;
     const entry = this.#entries.get(`${conversation}/${question}`);
     if (entry === undefined) return undefined;
     const same = (a: string, b: string): boolean => normalise(a, 'en') === normalise(b, 'en');

@@ -29,12 +29,7 @@ function fromIso(text: string): Instant | undefined {
 function fromSpoken(text: string): Instant | undefined {
   const match = SPOKEN.exec(text);
   if (match === null) return undefined;
-  const [hour, minute, day, year] = [match[1], match[2], match[4], match[6]].map(Number) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [hour, minute, day, year] = [Number(match[1]), Number(match[2]), Number(match[4]), Number(match[6])];
   const month = months.indexOf(match[5]!.toLowerCase()) + 1;
   if (month === 0 || hour < 1 || hour > 12 || minute > 59) return undefined;
   const two = (part: number): string => String(part).padStart(2, '0');
@@ -50,4 +45,16 @@ function fromSpoken(text: string): Instant | undefined {
 export function readInstant(text: string): Instant | undefined {
   const trimmed = text.trim();
   return fromIso(trimmed) ?? fromSpoken(trimmed);
+}
+
+const dayText = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+
+/** A day in words: `8 May 2023`. */
+export function dayInWords(atMs: number): string {
+  return dayText.format(atMs);
+}
+
+/** One turn of a dated conversation as a memory: `8 May 2023, Mira: I planted tulips.` */
+export function spokenLine(atMs: number, speaker: string, said: string): string {
+  return `${dayInWords(atMs)}, ${speaker}: ${said}`;
 }

@@ -3,9 +3,8 @@ import { BenchError } from '../../base/bench-error.ts';
 import { shownValue } from '../../base/shown-value.ts';
 import { checkedBy } from '../parse-record.ts';
 import type { Errata } from './errata.ts';
-import { readInstant } from './instants.ts';
+import { readInstant, spokenLine } from './instants.ts';
 import type { JsonElements } from './json-elements.ts';
-import { spokenLine } from './spoken-line.ts';
 import type { ConversionNotes, SourceMemory, SourceRecord } from './source-record.ts';
 
 const sampleSchema = z.looseObject({

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { shownValue } from '../../base/shown-value.ts';
 import { checkedBy } from '../parse-record.ts';
-import { readInstant } from './instants.ts';
+import { dayInWords, readInstant, spokenLine } from './instants.ts';
 import type { JsonElements } from './json-elements.ts';
-import { dayInWords, spokenLine } from './spoken-line.ts';
 import type { ConversionNotes, SourceMemory, SourceRecord } from './source-record.ts';
 
 const turnSchema = z.looseObject({
@@ -63,9 +62,14 @@ function memoriesOf({ question_id: userId, ...asked }: Question, place: string, 
       const createdMs = startMs + index * 1000;
       return [
         {
-          ...{ kind: 'memory', place: at, userId, memoryId: `${userId}/${session + 1}:${index + 1}` },
-          ...{ content: spokenLine(startMs, role, content.trim()), createdAt: new Date(createdMs).toISOString() },
-          ...{ createdMs, isEvidence },
+          kind: 'memory',
+          place: at,
+          userId,
+          memoryId: `${userId}/${session + 1}:${index + 1}`,
+          content: spokenLine(startMs, role, content.trim()),
+          createdAt: new Date(createdMs).toISOString(),
+          createdMs,
+          isEvidence,
         },
       ];
     });
@@ -87,7 +91,11 @@ function* recordsOfQuestion(asked: Question, place: string, notes: ConversionNot
   const evidence = isAbsent ? [] : memories.filter(({ isEvidence }) => isEvidence);
   if (!isAbsent && evidence.length === 0) notes.add('questions without a marked turn have no evidence', place);
   yield {
-    ...{ kind: 'item', place, userId: id, itemId: id, query: `Today is ${dayInWords(dateMs)}. ${question}` },
+    kind: 'item',
+    place,
+    userId: id,
+    itemId: id,
+    query: `Today is ${dayInWords(dateMs)}. ${question}`,
     answer: isAbsent ? null : String(answer),
     evidence: evidence.map(({ memoryId }) => memoryId),
     category: isAbsent ? ABSTENTION : type,

@@ -46,7 +46,13 @@ export async function* musiqueRecords(
     if (evidence.length === 0) notes.add('questions whose answer is in no passage have no evidence', place);
     const [answer, ...acceptedAnswers] = answers;
     yield {
-      ...{ kind: 'item', place, userId, itemId: userId, query: question, answer: answer!, acceptedAnswers },
+      kind: 'item',
+      place,
+      userId,
+      itemId: userId,
+      query: question,
+      answer: answer!,
+      acceptedAnswers,
       evidence: evidence.map(({ memoryId }) => memoryId),
       passages: passages.map(({ memoryId }) => memoryId),
       category: evidence.length === 0 ? 'answer in no passage' : 'answer in a passage',

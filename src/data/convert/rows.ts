@@ -3,6 +3,8 @@ import { shownValue } from '../../base/shown-value.ts';
 import { type Field, type FieldNames, knownFields } from './field-names.ts';
 import { readInstant } from './instants.ts';
 import type { ConversionNotes, SourceRecord } from './source-record.ts';
+import { fileLines } from '../file-lines.ts';
+import { parsedObject } from '../parse-record.ts';
 
 /** A row of a table or a line of JSON: columns and their values. */
 export interface Row {
@@ -199,4 +201,20 @@ export function* recordsOfRow(row: Row, names: FieldNames, notes: ConversionNote
     askedAt: cells.instant('asked_at'),
     history: cells.json('history'),
   };
+}
+
+/** The type that our own records name: rows show it by their columns. */
+function isOurType([key, value]: readonly [string, unknown]): boolean {
+  return key === 'type' && (value === 'memory' || value === 'item');
+}
+
+/**
+ * Reads a JSON Lines file whose objects have any fields; our own records may lack some.
+ * @throws BenchError `not-found` for a missing file, `bad-data` for a line that is not a JSON object
+ */
+export async function* jsonlRows(path: string): AsyncGenerator<Row> {
+  for await (const { number, text } of fileLines(path)) {
+    const place = `${path}:${number}`;
+    yield { place, values: Object.entries(parsedObject(text, place)).filter((entry) => !isOurType(entry)) };
+  }
 }

@@ -1,49 +1,33 @@
-/** One memory of a foreign file; missing values are filled in when it is written. */
-export interface SourceMemory {
+import type { WrittenRecord } from '../schema.ts';
+
+type Fields<Type extends WrittenRecord['type']> = Omit<Extract<WrittenRecord, { type: Type }>, 'type'>;
+/** Fields of a record, each of which a foreign file may lack. */
+type Written<Type extends WrittenRecord['type']> = {
+  readonly [Name in keyof Fields<Type>]?: Readonly<Fields<Type>[Name]> | undefined;
+};
+
+/** One memory of a foreign file; missing values are filled in when it is written, and all are checked then. */
+export interface SourceMemory extends Omit<Written<'memory'>, 'scope'> {
   readonly kind: 'memory';
   /** `file:line`, for messages. */
   readonly place: string;
   readonly userId: string;
-  readonly memoryId?: string | undefined;
   readonly content: string;
-  /** ISO 8601. */
-  readonly createdAt?: string | undefined;
-  readonly value?: string | undefined;
-  readonly relation?: string | undefined;
-  readonly preference?: boolean | undefined;
-  readonly supersedes?: string | undefined;
-  /** ISO 8601. */
-  readonly updatedAt?: string | undefined;
-  readonly uri?: string | undefined;
   readonly scope?: string | undefined;
-  /** Ids of memories. */
-  readonly links?: readonly string[] | undefined;
-  readonly confidence?: number | undefined;
 }
 
 /** One question of a foreign file. */
-export interface SourceItem {
+export interface SourceItem extends Omit<Written<'item'>, 'evidence' | 'language' | 'phrasing' | 'history'> {
   readonly kind: 'item';
   readonly place: string;
   readonly userId: string;
-  readonly itemId?: string | undefined;
   readonly query: string;
   /** Null if nothing answers it. */
   readonly answer: string | null;
-  readonly acceptedAnswers?: readonly string[] | undefined;
-  readonly answerPrefix?: string | undefined;
-  readonly systemPrompt?: string | undefined;
-  readonly relation?: string | undefined;
-  readonly language?: string | undefined;
   /** Ids of memories, or their whole texts; `preceding` for the memory right before it. */
   readonly evidence: readonly string[] | 'preceding';
-  readonly superseded?: readonly string[] | undefined;
-  /** As evidence, from the best to the last. */
-  readonly passages?: readonly string[] | undefined;
-  readonly category?: string | undefined;
+  readonly language?: string | undefined;
   readonly phrasing?: string | undefined;
-  /** ISO 8601. */
-  readonly askedAt?: string | undefined;
   readonly history?: unknown;
 }
 

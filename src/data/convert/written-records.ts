@@ -106,37 +106,33 @@ export class WrittenRecords {
   }
 
   #memory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
-    const { place, userId, content, value, relation, preference, updatedAt, uri, scope, links, confidence } = memory;
-    const supersedes = memory.supersedes?.trim();
+    const { kind: _, place, userId, memoryId: givenId, content, createdAt: givenTime, ...more } = memory;
+    const { updatedAt, links = [] } = more;
+    const supersedes = more.supersedes?.trim();
     const user = this.#user(userId);
-    const createdAt = memory.createdAt ?? this.#madeUpTime();
+    const createdAt = givenTime ?? new Date(FIRST_MS + this.#memories.size * 1000).toISOString();
     this.#requireAllTimed(memory);
-    const memoryId = memory.memoryId?.trim() ?? this.#freeId(`${userId}-m`, ++user.memories);
-    const required = { type: 'memory' as const, userId: userId, memoryId, content, createdAt };
-    const more = { value, relation, preference, supersedes, updatedAt, uri, scope, links, confidence };
-    const record = { ...required, ...defined(more) };
+    const memoryId = givenId?.trim() ?? this.#freeId(`${userId}-m`, ++user.memories);
+    const required = { type: 'memory' as const, userId, memoryId, content, createdAt };
+    const record = { ...required, ...defined({ ...more, supersedes }) };
     checkedBy(recordSchemas.memory, record, place);
     const createdMs = Date.parse(createdAt);
     if (updatedAt !== undefined && Date.parse(updatedAt) < createdMs) {
       const message = `${place}: updated_at expected a time from created_at on, got ${shownValue(updatedAt)}`;
       throw new BenchError('bad-data', message, 'correct one of the two, or leave it empty');
     }
-    const known = { id: memoryId, userId: userId, createdMs, contentKey: contentKey(memory) };
+    const known = { id: memoryId, userId, createdMs, contentKey: contentKey(memory) };
     user.latestMs = Math.max(user.latestMs, createdMs);
     this.#memories.set(memoryId, known);
     this.#byContent.set(known.contentKey, known);
     if (supersedes !== undefined) this.#superseding.push({ later: known, earlierId: supersedes, place });
-    for (const id of links ?? []) this.#linking.push({ userId, id, place });
+    for (const id of links) this.#linking.push({ userId, id, place });
     return record;
   }
 
   #freeId(prefix: string, number: number): string {
     const id = `${prefix}${String(number).padStart(2, '0')}`;
     return this.#memories.has(id) ? this.#freeId(prefix, number + 1) : id;
-  }
-
-  #madeUpTime(): string {
-    return new Date(FIRST_MS + this.#memories.size * 1000).toISOString();
   }
 
   /** Refuses a memory without a time among memories with times: its place in the order would be arbitrary. */
@@ -170,11 +166,10 @@ export class WrittenRecords {
   }
 
   #item(item: PlacedItem): WrittenRecord {
-    const { place, userId, query, answer, acceptedAnswers, answerPrefix, systemPrompt } = item;
-    const { relation, language, superseded, category, phrasing, history } = item;
+    const { kind: _, place, userId, itemId: givenId, query, answer, evidence: __, askedAt: givenTime, ...more } = item;
     const user = this.#user(userId);
-    const askedAt = item.askedAt ?? this.#dayAfter(item, user.latestMs);
-    const itemId = item.itemId?.trim() ?? `${userId}-q${String(++user.items).padStart(2, '0')}`;
+    const askedAt = givenTime ?? this.#dayAfter(item, user.latestMs);
+    const itemId = givenId?.trim() ?? `${userId}-q${String(++user.items).padStart(2, '0')}`;
     const other = this.#itemPlaces.get(itemId);
     if (other !== undefined) {
       const message = `${place}: item_id expected an id of its own, got ${shownValue(itemId)}, which ${other} has`;
@@ -183,9 +178,8 @@ export class WrittenRecords {
     this.#itemPlaces.set(itemId, place);
     const evidence = this.#evidence(item, Date.parse(askedAt));
     const passages = item.passages === undefined ? undefined : this.#memoriesOf(item, 'passages', Date.parse(askedAt));
-    const answers = defined({ acceptedAnswers, answerPrefix, systemPrompt, relation, language });
-    const more = { ...answers, ...defined({ superseded, passages, category, phrasing, history }) };
-    const record = { type: 'item' as const, itemId, userId, query, answer, evidence, askedAt, ...more };
+    const required = { type: 'item' as const, itemId, userId, query, answer, evidence, askedAt };
+    const record = { ...required, ...defined({ ...more, passages }) };
     checkedBy(recordSchemas.item, record, place);
     return record;
   }

@@ -1,5 +1,5 @@
 import { templates } from '../../config/templates.ts';
-import { fill } from './fill.ts';
+import { fill } from './wording.ts';
 import { growingData, type GrowthScope } from './growing-data.ts';
 import type { GrowingUser } from './growing-user.ts';
 

@@ -2,8 +2,7 @@ import type { HistoryMessage } from '../schema.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import type { UserPlan } from './evaluation-plan.ts';
 import type { Blank, EvaluationFact } from './fact-book.ts';
-import { answerIn } from './answer-text.ts';
-import { exchange } from './exchange.ts';
+import { answerIn, exchange } from './wording.ts';
 import { question, statement, USER, type PhrasingSide } from './relations.ts';
 
 /** One question of a user; `fact` is the fact that answers it. */

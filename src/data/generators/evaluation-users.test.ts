@@ -4,7 +4,7 @@ import { containsTokens } from '../normalise.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawEvaluationUsers } from './evaluation-users.ts';
 import { FactBook } from './fact-book.ts';
-import { isHeldOutValue } from './held-out.ts';
+import { isHeldOutValue } from './value-source.ts';
 import { USER, type Relation } from './relations.ts';
 import { topicOf } from './topics.ts';
 

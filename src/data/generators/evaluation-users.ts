@@ -5,7 +5,7 @@ import type { SeededRandom } from '../../base/seeded-random.ts';
 import { planUser, type UserPlan } from './evaluation-plan.ts';
 import { drawQuestions, WordingsExhausted, type EvaluationQuestion } from './evaluation-questions.ts';
 import type { EvaluationFact } from './fact-book.ts';
-import { instant } from './instant.ts';
+import { instant, ordinal } from './wording.ts';
 import { statement } from './relations.ts';
 
 type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
@@ -47,10 +47,6 @@ function sentencesOf(random: SeededRandom, facts: readonly EvaluationFact[]): Se
   return sentences.sort((a, b) => a.at - b.at || Number(a.current) - Number(b.current));
 }
 
-function numbered(prefix: string, index: number): string {
-  return `${prefix}${String(index + 1).padStart(2, '0')}`;
-}
-
 /** Writes the memories, and maps each fact to the id of the memory with its current value. */
 function writeMemories(
   random: SeededRandom,
@@ -61,7 +57,7 @@ function writeMemories(
   const replaced = new Map<EvaluationFact, string>();
   const sentences = sentencesOf(random, facts);
   const memories = sentences.map(({ fact, value, current: holds }, index): MemoryLine => {
-    const memoryId = numbered(`${userId}-m`, index);
+    const memoryId = `${userId}-m${ordinal(index)}`;
     (holds ? current : replaced).set(fact, memoryId);
     const update = holds && fact.oldValue !== undefined;
     const day = ((index + 0.1 + 0.8 * random.float()) * MEMORY_DAYS) / sentences.length;
@@ -83,7 +79,7 @@ function writeItem(userId: string, asked: EvaluationQuestion, index: number, evi
   const old = asked.fact?.oldValue;
   return {
     type: 'item',
-    itemId: numbered(`${userId}-q`, index),
+    itemId: `${userId}-q${ordinal(index)}`,
     userId,
     query: asked.query,
     answer: asked.answer,
@@ -114,7 +110,7 @@ function isSound(user: EvaluationUser, { language }: Grammar): boolean {
 }
 
 function drawUser(random: SeededRandom, grammar: Grammar, prefix: string, index: number): EvaluationUser {
-  const userId = numbered(prefix, index);
+  const userId = `${prefix}${ordinal(index)}`;
   for (let tries = 0; tries < TRIES; tries++) {
     try {
       const plan = planUser(random, grammar, index);

@@ -2,6 +2,7 @@ import { grammars, type Grammar } from '../../base/grammar.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import type { DatasetGenerator, ContextWindow } from './dataset-generator.ts';
 import { growingDataset, GrowingUser } from './growing-user.ts';
+import { ordinal } from './wording.ts';
 
 /** Inputs for growing one user. */
 export interface GrowthScope {
@@ -41,7 +42,7 @@ export function growingData({
       const random = new SeededRandom(seed);
       const users: GrowingUser[] = [];
       for (let index = 0; index < count; index++) {
-        const id = `${letter}${marks[grammar.language]}${String(index + 1).padStart(2, '0')}`;
+        const id = `${letter}${marks[grammar.language]}${ordinal(index)}`;
         const user = new GrowingUser(random, grammar, id);
         await grow(user, { random, grammar, index, window });
         users.push(user);

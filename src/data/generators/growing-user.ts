@@ -1,11 +1,9 @@
 import type { Grammar } from '../../base/grammar.ts';
-import type { HistoryMessage } from '../schema.ts';
-import type { WrittenRecord } from '../schema.ts';
+import type { HistoryMessage, WrittenRecord } from '../schema.ts';
 import { containsTokens } from '../normalise.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import { exchange } from './exchange.ts';
+import { exchange, instant, jsonLines, ordinal } from './wording.ts';
 import { FactBook, type EvaluationFact } from './fact-book.ts';
-import { instant } from './instant.ts';
 import { question, statement, USER, type Relation, type Subject } from './relations.ts';
 
 export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
@@ -89,7 +87,7 @@ export class GrowingUser {
       this.#memories.push({
         type: 'memory',
         userId: this.userId,
-        memoryId: `${this.userId}-m${String(number + 1).padStart(3, '0')}`,
+        memoryId: `${this.userId}-m${ordinal(number, 3)}`,
         content,
         createdAt: day(number, 0),
         value: fact.value,
@@ -152,7 +150,7 @@ export class GrowingUser {
     const number = this.#items.length;
     return {
       type: 'item',
-      itemId: `${this.userId}-q${String(number + 1).padStart(3, '0')}`,
+      itemId: `${this.userId}-q${ordinal(number, 3)}`,
       userId: this.userId,
       query,
       askedAt: day(this.#memories.length - 1, number + 1),
@@ -192,5 +190,5 @@ export function growingDataset(
     { type: 'dataset', name: `${name}-${language}`, language, version: 2, seed, unknownAnswer },
     ...users.flatMap((user) => user.records),
   ];
-  return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  return jsonLines(records);
 }

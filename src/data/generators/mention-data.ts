@@ -1,6 +1,6 @@
 import { grammars } from '../../base/grammar.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { instant } from './instant.ts';
+import { instant, ordinal } from './wording.ts';
 import { drawRelation, question, statement, USER, valueOf, type Relation } from './relations.ts';
 import type { RetrievalMemory, RetrievalQuestion } from './retrieval-set.ts';
 
@@ -33,7 +33,7 @@ const [LEAST_OLD_DAYS, OLDEST_DAYS] = [8, 60];
  */
 export function mentionUsers(seed: number, users = USERS): MentionUser[] {
   const random = new SeededRandom(seed);
-  return Array.from({ length: users }, (_, index) => drawUser(random, `s${String(index + 1).padStart(2, '0')}`));
+  return Array.from({ length: users }, (_, index) => drawUser(random, `s${ordinal(index)}`));
 }
 
 function drawUser(random: SeededRandom, userId: string): MentionUser {
@@ -52,15 +52,18 @@ function drawUser(random: SeededRandom, userId: string): MentionUser {
     return { times, query: question(random, USER, relation, 'known') };
   });
   said.sort((a, b) => a.atMs - b.atMs);
-  const idOf = (place: number): string => `${userId}-m${String(place + 1).padStart(2, '0')}`;
+  const idOf = (place: number): string => `${userId}-m${ordinal(place)}`;
   return {
     userId,
     memories: said.map(({ content, topic, atMs }, place) => ({
       memoryId: idOf(place),
       content,
       metadata: {
-        ...{ createdAt: instant(atMs), section: `topic ${topic + 1}`, memory_type: 'fact' as const },
-        ...{ reinforcement: 1, preference: false },
+        createdAt: instant(atMs),
+        section: `topic ${topic + 1}`,
+        memory_type: 'fact' as const,
+        reinforcement: 1,
+        preference: false,
       },
     })),
     questions: topics.map(({ times, query }, topic) => ({

@@ -2,6 +2,7 @@ import { grammars, type Grammar } from '../../base/grammar.ts';
 import type { WrittenRecord } from '../schema.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawEvaluationUsers, type EvaluationUser } from './evaluation-users.ts';
+import { jsonLines } from './wording.ts';
 
 const VERSION = 2;
 /** Prefixes of users' ids, different by language, so that one run can ask both data sets. */
@@ -33,5 +34,5 @@ export function makeRecallDataset(language: Grammar['language'], seed: number, u
     },
     ...users.flatMap((user) => [...user.memories, ...user.items]),
   ];
-  return { users, text: records.map((record) => `${JSON.stringify(record)}\n`).join('') };
+  return { users, text: jsonLines(records) };
 }

@@ -1,6 +1,6 @@
 import type { Grammar, Phrasings } from '../../base/grammar.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import { fill } from './fill.ts';
+import { fill } from './wording.ts';
 import { drawValue, nonceWord } from './values.ts';
 
 /** Subject of a fact: the user, a relative or colleague ("my sister"), a named person, or the person named last ("she"). */
@@ -31,16 +31,8 @@ export const USER: Subject = { kind: 'user' };
 
 /** Converts a relation of the grammar. */
 export function namedRelation(grammar: Grammar, template: Grammar['relations'][number]): Relation {
-  return {
-    grammar,
-    attribute: template.name,
-    head: template.name,
-    valueKind: template.value,
-    preference: template.preference ?? false,
-    open: false,
-    statements: template.statements,
-    questions: template.questions,
-  };
+  const { name } = template;
+  return { ...openRelation(grammar, template, { attribute: name, head: name }), open: false };
 }
 
 /** An attribute that can be anything: a noun, real or nonce, half the time each, sometimes with an adjective. */

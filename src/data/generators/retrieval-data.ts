@@ -3,6 +3,7 @@ import type { WrittenRecord } from '../schema.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
 import { retrievalQuestions, type RetrievalUser } from './retrieval-set.ts';
+import { jsonLines } from './wording.ts';
 
 const VERSION = 1;
 const USERS = 30;
@@ -19,15 +20,12 @@ function recordsOf({ userId, memories, questions }: RetrievalUser): WrittenRecor
   return [
     ...memories.map(({ memoryId, content, metadata }): WrittenRecord => {
       const { createdAt, preference, section, memory_type: memoryType, reinforcement } = metadata;
-      return {
-        type: 'memory',
-        ...{ userId, memoryId, content, createdAt, preference, section, memoryType, reinforcement },
-      };
+      const record = { userId, memoryId, content, createdAt, preference, section, memoryType, reinforcement };
+      return { type: 'memory', ...record };
     }),
-    ...questions.map(({ questionId: itemId, kind: category, query, evidence, askedAt }): WrittenRecord => ({
-      type: 'question',
-      ...{ itemId, userId, query, evidence: [...evidence], category, askedAt },
-    })),
+    ...questions.map(({ questionId: itemId, kind: category, query, evidence, askedAt }): WrittenRecord => {
+      return { type: 'question', itemId, userId, query, evidence: [...evidence], category, askedAt };
+    }),
   ];
 }
 
@@ -43,6 +41,6 @@ export const retrievalData: DatasetGenerator = {
       { type: 'dataset', name: 'retrieval', language: 'en', version: VERSION, seed, unknownAnswer },
       ...retrievalUsers(seed, users).flatMap(recordsOf),
     ];
-    return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+    return jsonLines(records);
   },
 };

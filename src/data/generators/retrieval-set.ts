@@ -1,5 +1,6 @@
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { question, USER, type Relation } from './relations.ts';
+import { instant, ordinal } from './wording.ts';
 import {
   planRetrieval,
   type PlannedChain,
@@ -69,10 +70,10 @@ interface Asked {
  */
 export function retrievalQuestions(random: SeededRandom, { users, memories }: RetrievalSetOptions): RetrievalUser[] {
   return Array.from({ length: users }, (_, index) => {
-    const userId = `r${numbered(index, 2)}`;
+    const userId = `r${ordinal(index, 2)}`;
     const plan = planRetrieval(random, memories);
     const byAge = [...plan.memories].sort((a, b) => b.ageDays - a.ageDays);
-    const ids = new Map(byAge.map((memory, place) => [memory, `${userId}-m${numbered(place, 3)}`]));
+    const ids = new Map(byAge.map((memory, place) => [memory, `${userId}-m${ordinal(place, 3)}`]));
     const asked = random.shuffled([
       ...aboutPreferences(random, plan),
       ...aboutRecent(random, plan),
@@ -87,7 +88,7 @@ export function retrievalQuestions(random: SeededRandom, { users, memories }: Re
       userId,
       memories: byAge.map((memory) => written(memory, ids.get(memory)!)),
       questions: asked.map(({ kind, query, evidence }, place) => ({
-        questionId: `${userId}-q${numbered(place, 2)}`,
+        questionId: `${userId}-q${ordinal(place, 2)}`,
         kind,
         query,
         evidence: evidence.map((memory) => ids.get(memory)!),
@@ -95,14 +96,6 @@ export function retrievalQuestions(random: SeededRandom, { users, memories }: Re
       })),
     };
   });
-}
-
-function numbered(index: number, digits: number): string {
-  return String(index + 1).padStart(digits, '0');
-}
-
-function instant(ms: number): string {
-  return new Date(ms - (ms % MINUTE_MS)).toISOString().replace('.000', '');
 }
 
 function written(

@@ -1,7 +1,7 @@
 import type { Grammar } from '../../base/grammar.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import { fill } from './fill.ts';
-import { drawn, isHeldOutValue } from './held-out.ts';
+import { fill } from './wording.ts';
+import { crc32 } from 'node:zlib';
 
 /** Draws one value of a kind, held out or not. */
 export type ValueSource = (random: SeededRandom, heldOut: boolean) => string;
@@ -57,4 +57,20 @@ export const timeSource: ValueSource = fresh(
 /** Source of generated values only. */
 export function fresh(draw: (random: SeededRandom) => string): ValueSource {
   return (random, heldOut) => drawn(heldOut, () => draw(random));
+}
+
+/**
+ * Separates held-out values from those of training: a value is held out if and only if crc32 of its lower-case UTF-8 text
+ * is a multiple of ten.
+ */
+export function isHeldOutValue(value: string): boolean {
+  return crc32(value.toLowerCase()) % 10 === 0;
+}
+
+/** Draws until the value is held out, or is not, as wanted. */
+export function drawn(heldOut: boolean, draw: () => string): string {
+  for (;;) {
+    const value = draw();
+    if (isHeldOutValue(value) === heldOut) return value;
+  }
 }

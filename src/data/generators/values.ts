@@ -2,7 +2,7 @@ import type { Grammar } from '../../base/grammar.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { chineseValues, madeUpWord } from './chinese-values.ts';
 import { englishValues, pseudoword } from './english-values.ts';
-import { drawn } from './held-out.ts';
+import { drawn } from './value-source.ts';
 
 const sources = { en: englishValues, zh: chineseValues } as const;
 const nonces = { en: pseudoword, zh: madeUpWord } as const;

@@ -1,5 +1,5 @@
 import { countSentences, firstSentence } from '../../../base/first-sentence.ts';
-import type { UserLanguage } from '../../../data/user-language.ts';
+import type { UserLanguage } from '../../../data/dataset.ts';
 import { isAbstention } from './abstention.ts';
 import { hasNegation, isNegated } from './negation.ts';
 import { exactMatch } from './text-overlap.ts';

@@ -1,6 +1,5 @@
-import { evidenceIsKnown } from '../../../data/dataset.ts';
+import { evidenceIsKnown, type UserLanguage } from '../../../data/dataset.ts';
 import { containsTokens } from '../../../data/normalise.ts';
-import type { UserLanguage } from '../../../data/user-language.ts';
 import type { Scores } from '../../../store/records/scores.ts';
 import { isAbstention } from './abstention.ts';
 import { bleu } from './bleu.ts';

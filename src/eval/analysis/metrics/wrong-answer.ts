@@ -4,7 +4,7 @@ import { editDistance } from '../../../base/edit-distance.ts';
 import type { Language } from '../../../base/language.ts';
 import { containsTokens, normalise, tokensOf } from '../../../data/normalise.ts';
 import { tokenF1 } from './text-overlap.ts';
-import type { UserLanguage } from '../../../data/user-language.ts';
+import type { UserLanguage } from '../../../data/dataset.ts';
 
 /** An answer and everything that tells its class. */
 export interface AnswerUnderTest extends UserLanguage {

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
-import { profileOf } from '../../../data/user-language.ts';
+import { type DatasetItem, type DatasetUser, profileOf } from '../../../data/dataset.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { ChatRequest, ChatResponse, MemorySystem } from '../../../systems/contracts.ts';
 

@@ -8,9 +8,8 @@ import {
   type SequenceScore,
 } from '../../../engine/sequence-score.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../../engine/token-id.ts';
-import type { DatasetItem } from '../../../data/dataset.ts';
+import type { DatasetItem, UserLanguage } from '../../../data/dataset.ts';
 import { containsTokens } from '../../../data/normalise.ts';
-import type { UserLanguage } from '../../../data/user-language.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';

@@ -5,9 +5,9 @@ import {
   type DatasetMemory,
   type DatasetUser,
   indexChanges,
+  profileOf,
   visibleMemories,
 } from '../../../data/dataset.ts';
-import { profileOf } from '../../../data/user-language.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { Scores } from '../../../store/records/scores.ts';

@@ -1,0 +1,37 @@
+import type { Grammar } from '../../base/grammar.ts';
+import type { HistoryMessage, WrittenRecord } from '../schema.ts';
+
+/** Fills the slots of a template, such as `{v}`; a slot without a value stays. */
+export function fill(template: string, slots: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (whole, slot: string) => slots[slot] ?? whole);
+}
+
+/** Formats an answer as the models are trained to write it: a space, the value, the full stop of the language. */
+export function answerIn({ answer }: Grammar, value: string): string {
+  return fill(answer, { v: value });
+}
+
+/** One turn of a conversation: a message of the user and the assistant's reply. */
+export function exchange(user: string, assistant: string): HistoryMessage[] {
+  return [
+    { role: 'user', content: user },
+    { role: 'assistant', content: assistant },
+  ];
+}
+
+/** A number in an id, counted from 1, with leading zeros. */
+export function ordinal(index: number, digits = 2): string {
+  return String(index + 1).padStart(digits, '0');
+}
+
+/** Formats records as JSON Lines. */
+export function jsonLines(records: readonly WrittenRecord[]): string {
+  return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+}
+
+const MINUTE_MS = 60_000;
+
+/** Formats a time, cut to whole minutes, such as `2026-03-01T09:00:00Z`. */
+export function instant(ms: number): string {
+  return new Date(ms - (ms % MINUTE_MS)).toISOString().replace('.000', '');
+}
