@@ -1,3 +1,12 @@
+/**
+ * Makes runs. This file runs one suite from options to results; `open-bench.ts` opens what a process needs for turns.
+ * - `plan/` checks options, arms and data before the first turn, and writes the record of the run.
+ * - `workers/` divides the run by user (`claims.ts`) and takes the turns of a user (`user-run.ts`).
+ * - `observe/` times, scores and stores each turn.
+ * - `prove/` tests the model before the first turn, computes injected cells again, and probes isolation.
+ * - `queue/` shares a run through PostgreSQL and merges the parts of a run.
+ * - `measure/` holds what suites measure beside turns; `judge/` and `attribution/` follow the turns.
+ */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
@@ -98,12 +107,7 @@ export async function runSuite(
   });
   const context: RunContext = { database, run, bench, findings, workers, hooks, signal };
   runs.update(run.id, { status: 'running' });
-  if (findings.probes === null) {
-    hooks.onProgress?.({ phase: 'self-test', done: 0, total: 1 });
-    const tests = await bench.clock.time('checks', () => selfTests(bench, settings, signal));
-    const metrics = planted === undefined ? tests.metrics : withPlantedVerdicts(tests.metrics, planted);
-    await findings.begin({ ...tests, metrics, notes: notesOfRun(prepared, run) });
-  }
+  if (findings.probes === null) await testSelf(context, prepared, planted);
   await takeTurns(context);
   await takeMeasures(context, prepared);
   hooks.onProgress?.({ phase: 'report', done: 0, total: 1 });
@@ -124,6 +128,18 @@ interface RunContext {
   readonly workers: Workers;
   readonly hooks: BenchHooks;
   readonly signal: AbortSignal;
+}
+
+/** Runs the self-tests of a new run and stores what they found. @param planted the judge's verdicts on known answers */
+async function testSelf(
+  { bench, findings, hooks, run, signal }: RunContext,
+  prepared: PreparedSuite,
+  planted: Awaited<ReturnType<typeof plantedVerdicts>> | undefined,
+): Promise<void> {
+  hooks.onProgress?.({ phase: 'self-test', done: 0, total: 1 });
+  const tests = await bench.clock.time('checks', () => selfTests(bench, prepared.settings, signal));
+  const metrics = planted === undefined ? tests.metrics : withPlantedVerdicts(tests.metrics, planted);
+  await findings.begin({ ...tests, metrics, notes: notesOfRun(prepared, run) });
 }
 
 /** Warms up, and takes turns until those of all users are stored, including users that workers take or give back. */

@@ -3,8 +3,10 @@ import type { Engine } from '../../../engine/engine.ts';
 import {
   compareScores,
   likeliestTokens,
+  logProbabilityOf,
   meanDivergence,
   type NextDistribution,
+  probabilityOf,
   type SequenceScore,
 } from '../../../engine/sequence-score.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../../engine/token-id.ts';
@@ -15,10 +17,9 @@ import type { Observed } from '../../../store/records/observed.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-place.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
-import type { RecordedTurn } from './turn-recorder.ts';
+import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
 import { hashOfIds } from './hash-of-ids.ts';
 import { injectable, type InjectedParts, injectedParts } from './injected-parts.ts';
-import { observedAnswer } from './observed-answer.ts';
 import { type GivenForTurn, shownMemories } from './shown-memories.ts';
 import { type ScoredTexts, type ScorerParts, TurnScorer, type TurnScore } from './turn-scorer.ts';
 
@@ -181,6 +182,34 @@ export class TurnObserver {
     this.#asText.set(key, known);
     return compareScores(seen.score.gold, known);
   }
+}
+
+/**
+ * The answer of a turn as its engine generated it, beside what the system says of it.
+ * @param next the distribution behind the prompt, from the KV that the turn left
+ * @param endTokens at which the engine ends generation
+ */
+function observedAnswer(
+  generation: RecordedGeneration | null,
+  { trace }: Pick<ChatResponse, 'trace'>,
+  next: NextDistribution,
+  endTokens: readonly TokenId[],
+): NonNullable<Observed['answer']> {
+  if (generation === null) return { sha256: null, asGenerated: false, shortfall: null };
+  const { tokens, text } = generation.given;
+  return {
+    sha256: hashOfIds(tokens),
+    asGenerated: trace.answer.text === text && trace.answer.tokenIds.join() === tokens.join(),
+    shortfall: shortfall(tokens[0], next, endTokens),
+  };
+}
+
+/** ln p of the likeliest token less that of the first; of an answer that ended at once, less that of an end. */
+function shortfall(first: TokenId | undefined, next: NextDistribution, endTokens: readonly TokenId[]): number | null {
+  const chosen = (first === undefined ? endTokens : [first]).flatMap((token) => probabilityOf(next, token) ?? []);
+  const [likeliest] = likeliestTokens(next, 1);
+  if (likeliest === undefined || (chosen.length === 0 && next.span === 'top')) return null;
+  return logProbabilityOf(likeliest.probability) - logProbabilityOf(Math.max(0, ...chosen));
 }
 
 function agreementBetween(own: NextDistribution, reference: NextDistribution): Observed['agreement'] {

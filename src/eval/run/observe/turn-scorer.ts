@@ -35,6 +35,16 @@ export interface TurnScore {
   readonly own: readonly number[] | undefined;
 }
 
+/** The scoring session where scoring starts, and the texts that follow. */
+interface ScoringStart {
+  /** Hash of the cells in the session; null if the engine does not show them. */
+  readonly cells: string | null;
+  /** Brings the session back to this state; it is there at the first call. */
+  readonly begin: () => Promise<void>;
+  readonly suffix: readonly TokenId[];
+  readonly texts: ScoredTexts;
+}
+
 /**
  * Scores the turns of one item from the KV that each left in its session: saved, restored in another session, cut shortly
  * before the end of the prompt, and evaluated from there. Turns whose cells are the same bytes, at the same positions, in
@@ -54,7 +64,10 @@ export class TurnScorer {
     const { session, prefixPositions, suffix } = turn;
     if (!engine.capabilities.checkpoints || session.cells === 0) {
       // Without checkpoints there are no arms but those of text: evaluated whole, as the turn was.
-      return this.#once(digest([Int32Array.from(suffix)]), () => scoring.clear(options), suffix, texts, options);
+      return this.#once(
+        { cells: digest([Int32Array.from(suffix)]), begin: () => scoring.clear(options), suffix, texts },
+        options,
+      );
     }
     const kept = this.#keptTokens(suffix, texts);
     const checkpoint = await session.checkpoint(options);
@@ -66,7 +79,10 @@ export class TurnScorer {
       await scoring.truncate(cut, options);
       const rest = { ...texts, gold: { ...texts.gold, suffix: texts.gold.suffix.slice(begun) } };
       const cells = await this.#cellsDigest(options);
-      return await this.#once(cells, () => scoring.truncate(cut, options), suffix.slice(begun), rest, options);
+      return await this.#once(
+        { cells, begin: () => scoring.truncate(cut, options), suffix: suffix.slice(begun), texts: rest },
+        options,
+      );
     } finally {
       await engine.deleteCheckpoint(checkpoint);
     }
@@ -99,16 +115,10 @@ export class TurnScorer {
     return digest([cells.positions, ...cells.keys, ...cells.values]);
   }
 
-  /** @param begin brings the scoring session to where the texts begin; it is there at the first call */
-  async #once(
-    state: string | null,
-    begin: () => Promise<void>,
-    suffix: readonly TokenId[],
-    { gold, own }: ScoredTexts,
-    options: CallOptions,
-  ): Promise<TurnScore> {
+  async #once({ cells, begin, suffix, texts }: ScoringStart, options: CallOptions): Promise<TurnScore> {
+    const { gold, own } = texts;
     const lists = [suffix, gold.suffix, gold.answer, own ?? []];
-    const key = state === null ? undefined : [state, ...lists.map((ids) => ids.join())].join(':');
+    const key = cells === null ? undefined : [cells, ...lists.map((ids) => ids.join())].join(':');
     const known = key === undefined ? undefined : this.#known.get(key);
     if (known !== undefined) return known;
     const { scoring } = this.#parts;

@@ -11,7 +11,7 @@ test('the control is shown memories of another user, in the language of the one 
   const users = parts.flatMap((part) => part.users);
   for (const asker of [users[0]!, users.at(-1)!]) {
     const recalled = asker.memories.slice(0, 3).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
-    const shown = controlMemories(recalled, users, asker, asker.items[0]!, 7);
+    const shown = controlMemories(recalled, asker, asker.items[0]!, { users, seed: 7 });
     expect(shown).toHaveLength(3);
     const of = new Map(users.flatMap((user) => user.memories.map(({ memoryId }) => [`donor-${memoryId}`, user])));
     for (const { memoryId } of shown) {
@@ -26,9 +26,9 @@ test('no memory is donated that answers the question', async () => {
   const { users } = (await readAskedData({ dataset: [file] })).parts[0]!;
   const [asker, donor] = [users[0]!, users[1]!];
   const recalled = asker.memories.slice(0, 3).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
-  const first = controlMemories(recalled, [asker, donor], asker, asker.items[0]!, 7)[0]!;
+  const first = controlMemories(recalled, asker, asker.items[0]!, { users: [asker, donor], seed: 7 })[0]!;
   const question = { ...asker.items[0]!, answer: first.metadata['value'] as string };
-  const shown = controlMemories(recalled, [asker, donor], asker, question, 7);
+  const shown = controlMemories(recalled, asker, question, { users: [asker, donor], seed: 7 });
   expect(shown).toHaveLength(3);
   expect(shown.filter(({ content }) => content.includes(question.answer))).toEqual([]);
 });
@@ -39,8 +39,12 @@ test('no memory is donated that says what the asker has said', async () => {
   const [asker, donor] = [users[0]!, users[1]!];
   const recalled = asker.memories.slice(0, 1).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
   const same = { ...donor, memories: asker.memories };
-  expect(controlMemories(recalled, [asker, same], asker, { ...asker.items[0]!, answer: null }, 7)).toEqual([]);
-  expect(controlMemories(recalled, [asker, donor], asker, { ...asker.items[0]!, answer: null }, 7)).toHaveLength(1);
+  expect(
+    controlMemories(recalled, asker, { ...asker.items[0]!, answer: null }, { users: [asker, same], seed: 7 }),
+  ).toEqual([]);
+  expect(
+    controlMemories(recalled, asker, { ...asker.items[0]!, answer: null }, { users: [asker, donor], seed: 7 }),
+  ).toHaveLength(1);
 });
 
 test('who is the only user of a language has donors of the data set that ships in it', async () => {
@@ -49,7 +53,7 @@ test('who is the only user of a language has donors of the data set that ships i
   const donors = await controlUsers([alone!]);
   expect(donors.length).toBeGreaterThan(10);
   const retrieved = alone!.memories.slice(0, 2).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
-  const shown = controlMemories(retrieved, donors, alone!, alone!.items[0]!, 7);
+  const shown = controlMemories(retrieved, alone!, alone!.items[0]!, { users: donors, seed: 7 });
   expect(shown).toHaveLength(2);
   const own = new Set(alone!.memories.map(({ content }) => content));
   for (const { content } of shown) expect(own).not.toContain(content);

@@ -14,10 +14,9 @@ import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
  */
 export function controlMemories(
   retrieved: readonly MemorySearchResult[],
-  users: readonly DatasetUser[],
   { userId, languageProfile, memories }: Pick<DatasetUser, 'userId' | 'languageProfile' | 'memories'>,
   item: Pick<DatasetItem, 'itemId' | 'answer' | 'acceptedAnswers' | 'language'>,
-  seed: number,
+  { users, seed }: { readonly users: readonly DatasetUser[]; readonly seed: number },
 ): MemorySearchResult[] {
   const { itemId, answer, acceptedAnswers, language = languageProfile.language } = item;
   const random = new SeededRandom((seed ^ crc32(itemId)) | 0);

@@ -156,7 +156,7 @@ export class UserRun {
       all,
       preferences: all.filter(({ memoryId }) => preferred.has(memoryId)),
       evidence: all.filter(({ memoryId }) => item.evidence.includes(memoryId)),
-      donated: controlMemories(retrieved.memories, controlUsers, this.#user, item, settings.seed),
+      donated: controlMemories(retrieved.memories, this.#user, item, { users: controlUsers, seed: settings.seed }),
     };
     return { item, question, visible, sources, observer: new TurnObserver(this.#bench, item, profile) };
   }
