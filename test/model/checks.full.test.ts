@@ -3,22 +3,13 @@ import { runBench } from '../../src/bench/compose.ts';
 import type { CheckName } from '../../src/store/records/results.ts';
 import { ownTraits } from '../../src/systems/arms/arm-registry.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
-import { injectingArms } from '../../src/systems/arms/injecting-arms.ts';
-import { textArms } from '../../src/systems/arms/text-arms.ts';
-import type { BenchSystem, ChatRequest } from '../../src/systems/contracts.ts';
+import type { ChatRequest } from '../../src/systems/contracts.ts';
 import { DKISystem } from '../../src/systems/dki-system.ts';
 import { parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
-import { replacing } from '../fixtures/replacing.ts';
+import { lying, shippedArm } from '../fixtures/small-run.ts';
 import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
-const definitionOf = (name: string): ArmDefinition =>
-  [...textArms, ...injectingArms].find((definition) => definition.name === name)!;
-const [rag, dki, link, wrong] = ['rag', 'dki', 'dki-link', 'dki-wrong'].map(definitionOf) as [
-  ArmDefinition,
-  ArmDefinition,
-  ArmDefinition,
-  ArmDefinition,
-];
+const [rag, dki, link, wrong] = [shippedArm('rag'), shippedArm('dki'), shippedArm('dki-link'), shippedArm('dki-wrong')];
 
 /** Arms that claim to be one that ships and are not. */
 const impostors: readonly {
@@ -29,30 +20,19 @@ const impostors: readonly {
 }[] = [
   {
     title: 'another system prompt',
-    arm: {
-      ...dki,
-      open: (...args) => {
-        const system = dki.open(...args);
-        return replacing(system, { chat: (request) => system.chat({ ...request, systemPrompt: 'You are a pirate.' }) });
-      },
-    },
+    arm: lying(dki, (system) => (request) => system.chat({ ...request, systemPrompt: 'You are a pirate.' })),
     checks: ['token identity'],
   },
   {
     title: 'the prefix of another set of memories',
-    arm: {
-      ...dki,
-      open: (...args) => {
-        const system = dki.open(...args);
-        const first = new Map<string | undefined, ChatRequest['retrieved']>();
-        const chat: BenchSystem['chat'] = ({ retrieved, ...request }) => {
-          if (!first.has(request.userId)) first.set(request.userId, retrieved);
-          const shown = first.get(request.userId);
-          return system.chat({ ...request, ...(shown === undefined ? {} : { retrieved: shown }) });
-        };
-        return replacing(system, { chat });
-      },
-    },
+    arm: lying(dki, (system) => {
+      const first = new Map<string | undefined, ChatRequest['retrieved']>();
+      return ({ retrieved, ...request }) => {
+        if (!first.has(request.userId)) first.set(request.userId, retrieved);
+        const shown = first.get(request.userId);
+        return system.chat({ ...request, ...(shown === undefined ? {} : { retrieved: shown }) });
+      };
+    }),
     checks: ['token identity'],
   },
   {
@@ -64,20 +44,16 @@ const impostors: readonly {
     title: 'two tokens of KV and the rest as text',
     arm: {
       ...dki,
-      open: (...args) => {
-        const system = rag.open(...args);
-        const chat: BenchSystem['chat'] = async (request) => {
-          const response = await system.chat(request);
-          const { prompt, evaluated } = response.tokens;
-          const account = { ...response.trace.account, cache: 'hit', resident: 2, evaluated: evaluated - 2 } as const;
-          return {
-            ...response,
-            tokens: { ...response.tokens, prompt: prompt - 2, kvResident: 2, evaluated: evaluated - 2 },
-            trace: { ...response.trace, account },
-          };
+      open: lying(rag, (system) => async (request) => {
+        const response = await system.chat(request);
+        const { prompt, evaluated } = response.tokens;
+        const account = { ...response.trace.account, cache: 'hit', resident: 2, evaluated: evaluated - 2 } as const;
+        return {
+          ...response,
+          tokens: { ...response.tokens, prompt: prompt - 2, kvResident: 2, evaluated: evaluated - 2 },
+          trace: { ...response.trace, account },
         };
-        return replacing(system, { chat });
-      },
+      }).open,
     },
     checks: ['token accounting'],
   },
@@ -89,18 +65,11 @@ const impostors: readonly {
   {
     title: 'recomputed tokens that are not owned up to',
     name: 'dki-link:4',
-    arm: {
-      ...link,
-      open: (...args) => {
-        const system = link.open(...args);
-        const chat: BenchSystem['chat'] = async (request) => {
-          const response = await system.chat(request);
-          const account = { ...response.trace.account, recomputed: 0 };
-          return { ...response, trace: { ...response.trace, account } };
-        };
-        return replacing(system, { chat });
-      },
-    },
+    arm: lying(link, (system) => async (request) => {
+      const response = await system.chat(request);
+      const account = { ...response.trace.account, recomputed: 0 };
+      return { ...response, trace: { ...response.trace, account } };
+    }),
     checks: ['token accounting'],
   },
   {

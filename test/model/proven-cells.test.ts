@@ -13,64 +13,37 @@ afterAll(() => turns[Symbol.asyncDispose]());
 
 const proven = { sameAgain: true, wrongCells: null };
 
-const exact = ['dki', 'dki@alpha=0.5', 'dki-blocks', 'dki-blocks@alpha=0.5', 'dki-parallel'];
-const recomputing = [
-  ...['dki-link:3', 'dki-link:all', 'dki-link:3@alpha=0.5', 'dki-random:.5', 'dki-random:0', 'dki-ranked:1'],
-  ...['dki-ranked:.5', 'dki-cacheblend-oracle:.4', 'dki-cacheblend-oracle:.4@alpha=0.5', 'dki-cacheblend-oracle:1'],
-  ...[
-    'dki-cacheblend:.4',
-    'dki-cacheblend:.4@alpha=0.5',
-    'dki-informative:.4',
-    'dki-query:.4',
-    'dki-query:.4@alpha=0.5',
-    'dki-query:1',
-  ],
-  ...[
-    'dki-random:.5@run=2',
-    'dki-cacheblend:.4@run=3',
-    'dki-query:.4@run=2@alpha=0.5',
-    'dki-ranked-informative:.5@run=2',
-  ],
-];
+const words = (text: string): string[] => text.trim().split(/\s+/);
 
-const making = [
-  ...['dki-blocks@context=none', 'dki-blocks@context=none@alpha=0.5', 'dki-blocks@context=previous'],
-  ...['dki-blocks@positions=parallel', 'dki-parallel@temperature=0.9', 'dki-parallel@temperature=0.5@alpha=0.5'],
-  ...['dki-parallel@context=none@temperature=1.5', 'dki-parallel@context=previous', 'dki-link:3@context=previous'],
-  ...[
-    'dki-blocks@sink=1',
-    'dki-blocks@sink=4:kept',
-    'dki-blocks@context=none@sink=4',
-    'dki-blocks@context=none@sink=1:kept',
-  ],
-  ...[
-    'dki-blocks@sink=4:kept@alpha=0.5',
-    'dki-blocks@context=previous@sink=2',
-    'dki-parallel@sink=3:kept@temperature=0.9',
-  ],
-  ...['dki-blocks@context=previous@sink=2:kept', 'dki-blocks@built=ahead@sink=2:kept'],
-  ...['dki-random:1@context=previous', 'dki-cacheblend:.4@context=previous', 'dki-query:.4@context=previous'],
-];
+const exact = words(`
+  dki dki@alpha=0.5 dki-blocks dki-blocks@alpha=0.5 dki-parallel
+`);
+const recomputing = words(`
+  dki-link:3 dki-link:all dki-link:3@alpha=0.5 dki-random:.5 dki-random:0 dki-ranked:1 dki-ranked:.5
+  dki-cacheblend-oracle:.4 dki-cacheblend-oracle:.4@alpha=0.5 dki-cacheblend-oracle:1 dki-cacheblend:.4
+  dki-cacheblend:.4@alpha=0.5 dki-informative:.4 dki-query:.4 dki-query:.4@alpha=0.5 dki-query:1
+  dki-random:.5@run=2 dki-cacheblend:.4@run=3 dki-query:.4@run=2@alpha=0.5 dki-ranked-informative:.5@run=2
+`);
+const making = words(`
+  dki-blocks@context=none dki-blocks@context=none@alpha=0.5 dki-blocks@context=previous
+  dki-blocks@positions=parallel dki-parallel@temperature=0.9 dki-parallel@temperature=0.5@alpha=0.5
+  dki-parallel@context=none@temperature=1.5 dki-parallel@context=previous dki-link:3@context=previous
+  dki-blocks@sink=1 dki-blocks@sink=4:kept dki-blocks@context=none@sink=4 dki-blocks@context=none@sink=1:kept
+  dki-blocks@sink=4:kept@alpha=0.5 dki-blocks@context=previous@sink=2 dki-parallel@sink=3:kept@temperature=0.9
+  dki-blocks@context=previous@sink=2:kept dki-blocks@built=ahead@sink=2:kept dki-random:1@context=previous
+  dki-cacheblend:.4@context=previous dki-query:.4@context=previous
+`);
 
 const evicting = ['random', 'streaming', 'knorm', 'keydiff', 'lagkv'].flatMap((by) => [
   ...[`dki-evict-${by}:.5`, `dki-blocks-evict-${by}:.5`],
   ...[`dki-evict-${by}:.75@alpha=0.5`, `dki-blocks-evict-${by}:.25@alpha=0.5`, `dki-blocks-evict-${by}:0`],
 ]);
 
-const quantised = ['q8_0', 'q4_0'].flatMap((type) =>
-  [
-    'dki',
-    'dki-blocks',
-    'dki-blocks@alpha=0.5',
-    'dki-blocks@context=previous',
-    'dki-parallel',
-    'dki-link:3',
-    'dki-query:.4',
-  ]
-    .concat('dki-cacheblend-oracle:.4', 'dki-evict-keydiff:.5', 'dki-blocks-evict-knorm:.5', 'dki-resident')
-    .concat('dki-blocks@sink=2', 'dki-blocks@sink=2:kept', 'dki-blocks@context=none@sink=2')
-    .map((arm) => `${arm}@store=${type}`),
-);
+const quantised = words(`
+  dki dki-blocks dki-blocks@alpha=0.5 dki-blocks@context=previous dki-parallel dki-link:3 dki-query:.4
+  dki-cacheblend-oracle:.4 dki-evict-keydiff:.5 dki-blocks-evict-knorm:.5 dki-resident dki-blocks@sink=2
+  dki-blocks@sink=2:kept dki-blocks@context=none@sink=2
+`).flatMap((arm) => ['q8_0', 'q4_0'].map((type) => `${arm}@store=${type}`));
 
 it.each([...exact, ...recomputing, ...making, ...evicting, ...quantised, 'dki@store=f16'])(
   'the cells of %s are those of a fresh evaluation, on a miss and on a hit, and give the answer again',
