@@ -9,7 +9,7 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { type AskedData, readAskedData } from '../data/asked-data.ts';
 import type { DatasetUser } from '../data/dataset.ts';
-import { embeddingsOf, needsModel, openRunRetriever } from '../eval/run/bench-parts.ts';
+import { openEmbeddings, needsModel, openRunRetriever } from '../eval/run/bench-parts.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { memoryEntry } from '../eval/run/memory-entry.ts';
 import { readPreRetrievalFile } from '../eval/run/plan/pre-retrieval-file.ts';
@@ -129,7 +129,7 @@ async function retrieve(
     ...(threads === undefined ? {} : { threads }),
   };
   await using engine = needsModel(config, preRetrieval) ? await engines.open({ model, ...sizes }) : undefined;
-  const parts = { embeddings: embeddingsOf(config.embedder), backend: chooseVectorBackend(), preRetrieval, engine };
+  const parts = { embeddings: openEmbeddings(config.embedder), backend: chooseVectorBackend(), preRetrieval, engine };
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-search-'));
   try {
     const retriever = await openRunRetriever(parts, config, `search-${randomUUID()}`, folder);

@@ -17,9 +17,9 @@ const file = Buffer.from(JSON.stringify(questions));
 const sha256 = createHash('sha256').update(file).digest('hex');
 const name = 'org/repo/main/data.json';
 
-const environmentOf = (folder: TestFolder) => ({ DKI_BENCH_CACHE: folder.path });
+const currentEnvironment = (folder: TestFolder) => ({ DKI_BENCH_CACHE: folder.path });
 const offerOf = (folder: TestFolder, server: HubServer): DatasetOffer =>
-  datasetOffer('musique-s', `${server.endpoint}/org/repo/resolve/main/data.json`, environmentOf(folder));
+  datasetOffer('musique-s', `${server.endpoint}/org/repo/resolve/main/data.json`, currentEnvironment(folder));
 const kept = (folder: TestFolder): string[] => readdirSync(folder.file('data')).sort();
 
 describe('a public data set', () => {
@@ -34,7 +34,7 @@ describe('a public data set', () => {
     expect(readFileSync(path).equals(file)).toBe(true);
     expect(seen.at(-1)).toEqual({ name: 'musique-s', doneBytes: file.length, totalBytes: file.length });
     const flags = { dataset: 'musique-s' };
-    const config = loadBenchConfig({ flags, environment: environmentOf(folder), workingFolder: folder.path });
+    const config = loadBenchConfig({ flags, environment: currentEnvironment(folder), workingFolder: folder.path });
     expect(config.dataFile).toEqual({ 'musique-s': path });
     const { length } = server.requests;
     expect(await fetchDataset(offerOf(folder, server))).toMatchObject({ hash: 'as before', sha256 });

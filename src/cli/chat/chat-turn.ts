@@ -1,5 +1,5 @@
 import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
-import { hashOfIds } from '../../eval/run/observe/hash-of-ids.ts';
+import { hashIds } from '../../eval/run/observe/hash-ids.ts';
 import { firstDifference } from '../../eval/run/observe/turn-observer.ts';
 import { retrievedMemories } from '../../eval/run/observe/turn-writer.ts';
 import { type InspectedTurn, inspectedTurn } from '../../viewer/stored-turn.ts';
@@ -96,7 +96,7 @@ function observedOf({ promptInfo: { segments }, trace }: ChatResponse): Omit<Obs
   return {
     injectableMemories: injected.filter(({ memoryId }) => memoryId !== undefined).length,
     injectableTokens: injected.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
-    sequenceSha256: hashOfIds(trace.sessionTokens),
+    sequenceSha256: hashIds(trace.sessionTokens),
     sequenceTokens: trace.sessionTokens.length,
     firstForeignToken: firstDifference(own, trace.sessionTokens),
     goldLogProbability: null,

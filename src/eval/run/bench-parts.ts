@@ -15,7 +15,7 @@ import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../../systems/system-parts.ts';
-import { coresOfWorker } from './workers/workers-of-run.ts';
+import { coresOfWorker } from './workers/number-of-workers.ts';
 import { readPreRetrievalFile } from './plan/pre-retrieval-file.ts';
 import type { Suite } from './suite.ts';
 
@@ -74,7 +74,7 @@ export class BenchParts implements AsyncDisposable {
       { signal: options.signal },
     );
     const modelLoadMs = performance.now() - start;
-    const embeddings = embeddingsOf(config.embedder);
+    const embeddings = openEmbeddings(config.embedder);
     await embeddings.info();
     return new BenchParts(engine, modelLoadMs, embeddings, preRetrieval);
   }
@@ -85,7 +85,7 @@ export class BenchParts implements AsyncDisposable {
 }
 
 /** The embedder of a folder, loaded at first use. */
-export function embeddingsOf(folder: string): EmbeddingService {
+export function openEmbeddings(folder: string): EmbeddingService {
   return new EmbeddingService(() => TransformersEmbedder.open(folder));
 }
 

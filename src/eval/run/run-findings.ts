@@ -6,7 +6,7 @@ import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { WorkerCounts } from '../../store/records/user-share.ts';
 import { type RunClock, withBooks } from './run-clock.ts';
-import { countsTogether } from './workers/worker-counts.ts';
+import { addCounts } from './workers/worker-counts.ts';
 
 /** Time and tokens that a process has spent before the first turn of a run. */
 export interface ProcessStart {
@@ -63,7 +63,7 @@ export class RunFindings {
       const said = new Map([...this.#counts, ...shares.map(({ worker, share }) => [worker, share.counts] as const)]);
       const together = shares.reduce((sum, { share }) => withBooks(sum, share.books), this.#profile);
       const wall = { wallMs: this.#wallMsBefore + performance.now() - this.#start.started };
-      const counted = said.size === 0 ? {} : countsTogether([...said.values()]);
+      const counted = said.size === 0 ? {} : addCounts([...said.values()]);
       const now = { ...this.#probes!, ...counted, ...change, profile: { ...together, ...wall } };
       this.#runs.update(this.#runId, { probes: now });
       return { probes: now, profile: together, counts: said };

@@ -15,7 +15,7 @@ export class RunLock implements Disposable {
       if (this.#take()) return;
       this.#takeAway();
       if (this.#take()) return;
-      const message = `process ${holderOf(this.#path) ?? 'of somebody else'} is making run "${run}"`;
+      const message = `process ${readHolder(this.#path) ?? 'of somebody else'} is making run "${run}"`;
       throw new BenchError('bad-option', message, 'wait for its end, or end it');
     } catch (cause) {
       if (cause instanceof BenchError) throw cause;
@@ -30,7 +30,7 @@ export class RunLock implements Disposable {
 
   /** Gives back a lock that is this process's own. */
   [Symbol.dispose](): void {
-    if (holderOf(this.#path) === process.pid) rmSync(this.#path, { force: true });
+    if (readHolder(this.#path) === process.pid) rmSync(this.#path, { force: true });
   }
 
   /** False where there is a lock: of two processes only one makes it. */
@@ -55,7 +55,7 @@ export class RunLock implements Disposable {
 }
 
 /** The process that a lock names; undefined for what no process wrote. */
-function holderOf(path: string): number | undefined {
+function readHolder(path: string): number | undefined {
   try {
     const pid = Number(readFileSync(path, 'utf8'));
     return Number.isInteger(pid) && pid > 0 ? pid : undefined;
@@ -66,6 +66,6 @@ function holderOf(path: string): number | undefined {
 
 /** A process that had the number of this one before is gone. */
 function isHeld(path: string): boolean {
-  const holder = holderOf(path);
+  const holder = readHolder(path);
   return holder !== undefined && holder !== process.pid && isRunning(holder);
 }

@@ -21,7 +21,7 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import { resultsOf } from '../analysis/stored-results.ts';
-import { embeddingsOf, openRunRetriever } from './bench-parts.ts';
+import { openEmbeddings, openRunRetriever } from './bench-parts.ts';
 import { withFetchedModels } from './plan/fetch-models.ts';
 import { probeBench } from './prove/isolation-probe.ts';
 import { openJudge } from './judge/judge.ts';
@@ -35,7 +35,7 @@ import type { BenchHooks, Progress } from './progress.ts';
 import { cheapestItem, estimateRun } from './plan/run-estimate.ts';
 import { machineLoad, RunFindings } from './run-findings.ts';
 import { RunLock } from './run-lock.ts';
-import { notesOfRun } from './plan/run-notes.ts';
+import { notesBeforeTurns } from './plan/run-notes.ts';
 import { newRun, resumedConfig } from './plan/run-record.ts';
 import { selfTests } from './prove/self-tests.ts';
 import { type MeasureContext, type Suite, suiteOptions } from './suite.ts';
@@ -44,7 +44,7 @@ import { UserRun, warmUp } from './workers/user-run.ts';
 import { RowClaims } from './workers/claims.ts';
 import { runUnits } from './workers/run-units.ts';
 import { type StartWorker, Workers } from './workers/workers.ts';
-import { withWorkers } from './workers/workers-of-run.ts';
+import { withWorkers } from './workers/number-of-workers.ts';
 
 /** One suite under the name of its run. */
 export interface SuiteRun {
@@ -139,7 +139,7 @@ async function testSelf(
   hooks.onProgress?.({ phase: 'self-test', done: 0, total: 1 });
   const tests = await bench.clock.time('checks', () => selfTests(bench, prepared.settings, signal));
   const metrics = planted === undefined ? tests.metrics : withPlantedVerdicts(tests.metrics, planted);
-  await findings.begin({ ...tests, metrics, notes: notesOfRun(prepared, run) });
+  await findings.begin({ ...tests, metrics, notes: notesBeforeTurns(prepared, run) });
 }
 
 /** Warms up, and takes turns until those of all users are stored, including users that workers take or give back. */
@@ -237,7 +237,7 @@ async function takeMeasures(context: RunContext, prepared: PreparedSuite): Promi
 /** Opens retrieval strategies with an index of their own. */
 function retrieverOpener({ parts, settings, folder }: PreparedSuite, run: RunRecord): MeasureContext['openRetriever'] {
   return (strategy, { embedder, ...others } = {}) => {
-    const embeddings = embedder === undefined ? parts.embeddings : embeddingsOf(embedder);
+    const embeddings = embedder === undefined ? parts.embeddings : openEmbeddings(embedder);
     // Each pays for its own vectors.
     embeddings.clear();
     const options = { ...settings, retriever: strategy, ...others };

@@ -10,7 +10,7 @@ import { type JoinRecipe, parseRecipe } from '../../../systems/prefill/join-reci
 import { type MemoryLines, questionRange } from '../../../systems/prompt/memory-lines.ts';
 import type { PromptForm } from '../../../systems/prompt/prompt-form.ts';
 import { isHidden } from '../../analysis/redact.ts';
-import { hashOfIds } from '../observe/hash-of-ids.ts';
+import { hashIds } from '../observe/hash-ids.ts';
 
 /** The KV in front of a turn's prompt. */
 export type StoredInjection =
@@ -69,7 +69,7 @@ export function storedSequence(turn: TurnRecord): StoredSequence {
   }
   // The tokens of cells that several tokens share are not known: the others are.
   const isForeign =
-    prefill?.evicted === undefined ? hashOfIds(ids) !== observed.sequenceSha256 : observed.firstForeignToken !== null;
+    prefill?.evicted === undefined ? hashIds(ids) !== observed.sequenceSha256 : observed.firstForeignToken !== null;
   // Tokens that share positions are in no list, and those that are kept in front of blocks in no prompt.
   const isListed = !account.sharesPositions && !hasKeptSinks(prefill);
   if (isListed && isForeign) {

@@ -18,7 +18,7 @@ import type { ChatResponse } from '../../../systems/contracts.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-place.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
 import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
-import { hashOfIds } from './hash-of-ids.ts';
+import { hashIds } from './hash-ids.ts';
 import { injectable, type InjectedParts, injectedParts } from './injected-parts.ts';
 import { type GivenForTurn, shownMemories } from './shown-memories.ts';
 import { type ScoredTexts, type ScorerParts, TurnScorer, type TurnScore } from './turn-scorer.ts';
@@ -105,15 +105,15 @@ export class TurnObserver {
       isWhole: prefixPositions === 0 && tokens.evaluated === promptIds.length,
       observed: {
         ...injectable(arm, parts),
-        sequenceSha256: hashOfIds(trace.sessionTokens),
+        sequenceSha256: hashIds(trace.sessionTokens),
         sequenceTokens: trace.sessionTokens.length,
         firstForeignToken: firstDifference(promptIds, knownTokens(arm, parts, trace.sessionTokens, promptIds)),
-        goldLogProbability: sumOf(score.gold.logProbabilities),
+        goldLogProbability: sum(score.gold.logProbabilities),
         goldTokens: score.gold.logProbabilities.map((logProbability, index) => ({
           token: goldTexts[index]!,
           logProbability,
         })),
-        freeLogProbability: score.own === undefined ? null : sumOf(score.own) / score.own.length,
+        freeLogProbability: score.own === undefined ? null : sum(score.own) / score.own.length,
         nextTokens: await likeliestTexts(engine, score.next),
         closed: this.#isClosed(response),
         answer: observedAnswer(recorded.generation, response, score.next, engine.info.endTokens),
@@ -174,8 +174,8 @@ export class TurnObserver {
    * itself where it did, else here.
    */
   async #parity(seen: ObservedTurn, options: CallOptions): Promise<Observed['parity']> {
-    const key = hashOfIds(seen.ids);
-    const whole = [...this.#seen.values()].filter(({ isWhole, ids }) => isWhole && hashOfIds(ids) === key);
+    const key = hashIds(seen.ids);
+    const whole = [...this.#seen.values()].filter(({ isWhole, ids }) => isWhole && hashIds(ids) === key);
     const other = whole.find((turn) => turn !== seen) ?? whole[0];
     if (other !== undefined) return compareScores(seen.score.gold, other.score.gold);
     const known = this.#asText.get(key) ?? (await this.#scorer.scoreText(seen.ids, seen.gold, options));
@@ -198,7 +198,7 @@ function observedAnswer(
   if (generation === null) return { sha256: null, asGenerated: false, shortfall: null };
   const { tokens, text } = generation.given;
   return {
-    sha256: hashOfIds(tokens),
+    sha256: hashIds(tokens),
     asGenerated: trace.answer.text === text && trace.answer.tokenIds.join() === tokens.join(),
     shortfall: shortfall(tokens[0], next, endTokens),
   };
@@ -256,6 +256,6 @@ export function firstDifference(a: readonly TokenId[], b: readonly TokenId[]): n
   return null;
 }
 
-function sumOf(values: readonly number[]): number {
+function sum(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }

@@ -42,7 +42,7 @@ export interface WriterParts {
 }
 
 /** A conversation is one session; any other question has its own. */
-export function sessionIdOf(runId: string, item: DatasetItem, arm: Arm, repeat: number): string {
+export function turnSessionId(runId: string, item: DatasetItem, arm: Arm, repeat: number): string {
   return `${runId}/${item.conversation ?? item.itemId}/${arm.traits.name}/${repeat}`;
 }
 
@@ -72,7 +72,7 @@ export class TurnWriter {
     const { userId } = this.#user;
     for (const [position, outcome] of outcomes.entries()) {
       const { arm } = outcome;
-      const sessionId = sessionIdOf(runId, item, arm, repeat);
+      const sessionId = turnSessionId(runId, item, arm, repeat);
       const key: TurnKey = { itemId: item.itemId, userId, arm: arm.traits.name, repeat, turn: 0, position };
       const record = this.#recordOf(key, item, memories, outcome);
       const shows = storesTexts && record.state === 'answered';

@@ -24,7 +24,7 @@ import { drawUsers, shardUsers } from './plan-users.ts';
 import type { BenchHooks } from '../progress.ts';
 import { checkSame } from './run-record.ts';
 import type { Suite } from '../suite.ts';
-import { withoutIdleWorkers } from '../workers/workers-of-run.ts';
+import { withoutIdleWorkers } from '../workers/number-of-workers.ts';
 
 /** A suite, and the run that is made of it. */
 interface SuiteToPrepare {

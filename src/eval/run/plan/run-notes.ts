@@ -9,7 +9,10 @@ import type { KvFolder } from '../kv-folder.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
 
 /** Notes that a reader of a run must see, known before its first turn. */
-export function notesOfRun({ calibration, dataset, parts, settings, stores }: PreparedSuite, run: RunRecord): string[] {
+export function notesBeforeTurns(
+  { calibration, dataset, parts, settings, stores }: PreparedSuite,
+  run: RunRecord,
+): string[] {
   return [
     ...dataNotes(dataset),
     ...processNotes(parts, stores, run),

@@ -153,7 +153,7 @@ export async function checkSame(
 }
 
 /** The machine and the build that compute turns. */
-export function environmentOf({ engine: { info } }: Pick<BenchParts, 'engine'>): RunRecord['environment'] {
+export function currentEnvironment({ engine: { info } }: Pick<BenchParts, 'engine'>): RunRecord['environment'] {
   return {
     ...describeEnvironment(),
     engine: info.engine,
@@ -208,7 +208,7 @@ export async function newRun(
     suite: suite.name,
     seed: config.seed,
     plan,
-    environment: environmentOf(parts),
+    environment: currentEnvironment(parts),
     model: {
       name: nameOfModel(info),
       sha256: info.modelSha256 ?? '',

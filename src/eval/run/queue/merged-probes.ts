@@ -1,7 +1,7 @@
 import { auditSum } from '../../../store/records/engine-audit.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { withBooks } from '../run-clock.ts';
-import { countsTogether } from '../workers/worker-counts.ts';
+import { addCounts } from '../workers/worker-counts.ts';
 
 type Profile = RunProbes['profile'];
 
@@ -53,9 +53,7 @@ export function mergedProbes(all: readonly RunProbes[], notes: readonly string[]
     metrics: worst(all, ({ metrics }) => Number(metrics.status !== 'passed')).metrics,
     ...(embedder.embedder === undefined ? {} : { embedder: embedder.embedder }),
     isolation: worst(all, wrongIsolation).isolation,
-    ...countsTogether(
-      all.map(({ refusedCalls = {}, kvStores, retriever = {} }) => ({ refusedCalls, kvStores, retriever })),
-    ),
+    ...addCounts(all.map(({ refusedCalls = {}, kvStores, retriever = {} }) => ({ refusedCalls, kvStores, retriever }))),
     ...(load === undefined ? {} : { load }),
     ...(audits.length === 0 ? {} : { audit: audits.reduce(auditSum) }),
     notes: [...new Set([...all.flatMap((probes) => probes.notes), ...notes])],

@@ -12,8 +12,8 @@ import { requireSameBuild, requireSameUsers } from '../plan/same-plan.ts';
 import { prepareSuite } from '../plan/prepared-suite.ts';
 import type { BenchHooks } from '../progress.ts';
 import { withBooks } from '../run-clock.ts';
-import { notesOfRun } from '../plan/run-notes.ts';
-import { environmentOf } from '../plan/run-record.ts';
+import { notesBeforeTurns } from '../plan/run-notes.ts';
+import { currentEnvironment } from '../plan/run-record.ts';
 import { selfTests } from '../prove/self-tests.ts';
 import type { Suite } from '../suite.ts';
 import { runUnits } from '../workers/run-units.ts';
@@ -56,7 +56,7 @@ export async function workOnQueue(
     { suite, begun, folder, place, engines, settings, isMade: false },
     { signal },
   );
-  const environment = environmentOf(prepared.parts);
+  const environment = currentEnvironment(prepared.parts);
   requireSameBuild(plan, environment);
   using database = openDatabase({ path: ':memory:' });
   const { schemaVersion: _, ...record } = plan;
@@ -71,7 +71,7 @@ export async function workOnQueue(
   const profile = { modelMs: prepared.parts.modelLoadMs, embedderMs: 0, coldStartMs, wallMs };
   const probes: QueueWorker['probes'] = {
     ...tests,
-    notes: notesOfRun(prepared, run),
+    notes: notesBeforeTurns(prepared, run),
     kvStores: {},
     isolation: null,
     measured: null,

@@ -24,7 +24,7 @@ import { type PlanUser, takesItem } from '../plan/plan-users.ts';
 import type { TurnProver } from '../prove/turn-prover.ts';
 import { measuredResponse } from '../observe/turn-recorder.ts';
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
-import { sessionIdOf, type TurnOutcome, TurnWriter } from '../observe/turn-writer.ts';
+import { turnSessionId, type TurnOutcome, TurnWriter } from '../observe/turn-writer.ts';
 
 /** Consecutive turns without a reachable engine that end the run, which can be resumed. */
 const UNREACHED_AT_MOST = 2;
@@ -180,7 +180,7 @@ export class UserRun {
     const { item, question, sources, visible, observer } = prepared;
     const { arm } = open;
     const { clock, runId } = this.#bench;
-    const sessionId = sessionIdOf(runId, item, arm, repeat);
+    const sessionId = turnSessionId(runId, item, arm, repeat);
     const history = [...(this.#conversations.get(sessionId) ?? []), ...item.history];
     const session = { sessionId, userId: this.#user.userId, history };
     const request: ChatRequest = { ...question, ...session, ...givenMemories(arm.traits, sources) };

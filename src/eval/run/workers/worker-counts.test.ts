@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkerCounts } from '../../../store/records/user-share.ts';
-import { countsTogether } from './worker-counts.ts';
+import { addCounts } from './worker-counts.ts';
 
 const first: WorkerCounts = {
   refusedCalls: { rag: 0, dki: 1 },
@@ -20,7 +20,7 @@ const second: WorkerCounts = {
 };
 
 test('counts add up, settings stay, and each warning is said once', () => {
-  expect(countsTogether([first, second])).toEqual({
+  expect(addCounts([first, second])).toEqual({
     refusedCalls: { rag: 2, dki: 1 },
     kvStores: { dki: { hits: 7, maxBytes: 100, memory: { hits: 3, kind: 'l1' } } },
     retriever: {
@@ -31,5 +31,5 @@ test('counts add up, settings stay, and each warning is said once', () => {
 });
 
 test('the counts of one worker stay as they are', () => {
-  expect(countsTogether([first])).toEqual(first);
+  expect(addCounts([first])).toEqual(first);
 });

@@ -11,7 +11,7 @@ const RETRIEVER_COUNTS = [
 const STORE_LIMITS = ['maxBytes'];
 
 /** Counts of several workers, as one that had asked all users would have. */
-export function countsTogether(workers: readonly WorkerCounts[]): WorkerCounts {
+export function addCounts(workers: readonly WorkerCounts[]): WorkerCounts {
   return {
     refusedCalls: added(workers.map(({ refusedCalls }) => refusedCalls)) as WorkerCounts['refusedCalls'],
     kvStores: added(workers.map(({ kvStores }) => kvStores)) as WorkerCounts['kvStores'],

@@ -18,7 +18,7 @@ export function withWorkers(
   parts: Pick<BenchHooks, 'arms'> & { readonly canStart: boolean },
 ): BenchConfig {
   if (workers === undefined || workers === 1 || suite.timesAreResults === true) return options;
-  const obstacle = obstacleOf(options, parts);
+  const obstacle = obstacleToWorkers(options, parts);
   if (workers === 'auto') {
     const count = obstacle === undefined ? Math.min(AUTO_AT_MOST, availableParallelism()) : 1;
     return count === 1 ? options : { ...options, workers: count };
@@ -35,7 +35,7 @@ export function withoutIdleWorkers(options: BenchConfig, users: number): BenchCo
 }
 
 /** The reason why one process must take all turns; undefined where several can. */
-function obstacleOf(
+function obstacleToWorkers(
   config: Omit<BenchConfig, 'workers'>,
   { arms = [], canStart }: Parameters<typeof withWorkers>[2],
 ): string | undefined {
