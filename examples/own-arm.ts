@@ -6,7 +6,16 @@ import { type ArmDefinition, loadBenchConfig, RAGSystem, runBench } from 'dki-be
 
 const byRank: ArmDefinition = {
   name: 'rag-by-rank',
-  traits: { summary: 'memories as text, the nearest first' },
+  traits: () => ({
+    retrieves: 'retrieved',
+    injects: 'nothing',
+    equivalence: 'none',
+    control: null,
+    comparison: 'exploratory',
+    keepsSession: false,
+    summary: 'memories as text, the nearest first',
+    mark: { colour: '#555555', shape: 'cross', dash: [1, 0] },
+  }),
   open: (parts) => new RAGSystem({ ...parts, rules: { ...parts.rules, placement: 'rank' } }),
 };
 
