@@ -35,6 +35,12 @@ function forbiddenMemories(arms: readonly ArmTraits[], answered: Turns): string 
   ]);
 }
 
+/** The turns of a control on closed items. */
+interface ClosedTurns {
+  readonly name: string;
+  readonly closed: Turns;
+}
+
 interface ControlResult {
   readonly fails: boolean;
   /** Null if there is no other gold to compare with. */
@@ -42,8 +48,7 @@ interface ControlResult {
 }
 
 function judgeControl(
-  arm: string,
-  closed: Turns,
+  { name, closed }: ClosedTurns,
   chances: ChanceScorer,
   score: TextMetric,
   seed: number,
@@ -58,7 +63,7 @@ function judgeControl(
   return {
     fails: rate.low > chance.mean + TOLERANCE,
     text:
-      `${arm} ${percent(rate.mean)} % of ${rate.n} closed items, ` +
+      `${name} ${percent(rate.mean)} % of ${rate.n} closed items, ` +
       `by chance ${percent(chance.mean)} ${interval} (${describeScopes(scopes)})`,
   };
 }
@@ -93,7 +98,7 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   }
   const { name: metric, score } = textMetric(metrics.primary.name);
   const chances = new ChanceScorer(answered);
-  const results = byArm.map(({ name, closed }) => judgeControl(name, closed, chances, score, seed));
+  const results = byArm.map((control) => judgeControl(control, chances, score, seed));
   const texts = results.flatMap(({ text }) => text ?? []);
   if (texts.length < results.length) {
     return undecided('negative controls', 'all items have one gold: nothing says what chance would give');

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { selectedByFirstLayers, selectedByModel } from '../../../store/records/turn-account.ts';
 import type { AnsweredResult } from '../../../store/records/turn-result.ts';
@@ -46,18 +47,22 @@ export const tokenAccounting: Check = (input) => {
 function isAccounted({ facts, tokens, account, observed }: AnsweredResult, { making }: ArmTraits): boolean {
   const { cache, built, recomputed, gate } = account;
   const { injectableTokens, injectableCells = injectableTokens } = observed;
+  const expected = {
+    kvResident: injectableCells,
+    prompt: facts.tokens - injectableTokens,
+    evaluated: facts.tokens - injectableTokens + recomputed + selectedByModel(account) + gate + built,
+    firstLayers: selectedByFirstLayers(account),
+  };
+  const { kvResident, prompt, evaluated, firstLayers = 0 } = tokens;
+  const isCounted = isDeepStrictEqual({ kvResident, prompt, evaluated, firstLayers }, expected);
+  return cache !== 'bypass' && isCounted && (cache === 'miss' ? isBuilt(built, injectableTokens, making) : built === 0);
+}
+
+/** True if a cache miss built something, and no more than it injects. */
+function isBuilt(built: number, injectableTokens: number, making: ArmTraits['making']): boolean {
   // With this context, the memory before each block is evaluated with it once more.
-  const mostBuilt = (making?.context === 'previous' ? 2 : 1) * injectableTokens + (making?.sink?.tokens ?? 0);
-  const isBuilt = cache === 'miss' ? built > 0 && built <= mostBuilt : built === 0;
-  const evaluated = facts.tokens - injectableTokens + recomputed + selectedByModel(account) + gate + built;
-  return (
-    cache !== 'bypass' &&
-    isBuilt &&
-    tokens.kvResident === injectableCells &&
-    tokens.prompt + injectableTokens === facts.tokens &&
-    tokens.evaluated === evaluated &&
-    (tokens.firstLayers ?? 0) === selectedByFirstLayers(account)
-  );
+  const most = (making?.context === 'previous' ? 2 : 1) * injectableTokens + (making?.sink?.tokens ?? 0);
+  return built > 0 && built <= most;
 }
 
 /**
