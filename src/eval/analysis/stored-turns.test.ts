@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { type HandmadeTurn, storeRun, turnOf } from '../../../test/fixtures/stored-runs.ts';
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
-import { plainResult } from '../../../test/fixtures/plain-result.ts';
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { RetrievalRecord } from '../../store/records/retrieval-record.ts';
@@ -26,7 +25,7 @@ test('turns say what their records say, whatever they share', () => {
   const records = turns.map((turn, index) => ({ ...turnOf(turn), position: stored[index]!.position }));
   const { answered, failed } = readStoredTurns(database, run.id);
   expect(failed).toEqual(records.filter(({ state }) => state === 'failed'));
-  expect(answered.map(plainResult)).toEqual(
+  expect(answered).toEqual(
     records.flatMap((turn) => {
       if (turn.state === 'failed') return [];
       const { prompt: _prompt, given, answer, observed, ...rest } = turn;
