@@ -107,10 +107,8 @@ export abstract class BaseEngine implements Engine {
     }
   }
 
-  /** Makes a place ready for a new session. */
-  protected async prepare(_place: number, _options: CallOptions): Promise<void> {
-    // Nothing to do where a session needs no server.
-  }
+  /** Makes a place ready for a new session, and checks that the engine is still there. */
+  protected abstract prepare(place: number, options: CallOptions): Promise<void>;
 
   /** @throws BenchError `no-session` once the engine is closed; the reason of the signal */
   protected requireOpen({ signal }: CallOptions): void {

@@ -169,12 +169,13 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     }
   }
 
-  /** Erases a range with tokens behind it, which move up. Called where the engine has `shift`. */
-  protected shift(_range: TokenRange): Promise<void> {
-    throw new Error('the engine has shift, and its session has no call for it');
+  /** Erases a range with tokens behind it, which move up. Called only with capability `shift`. */
+  protected shift({ start, end }: TokenRange): Promise<void> {
+    throw new Error(`this session cannot erase ${start} to ${end}, though its engine has shift`);
   }
 
-  protected clearNow(_options: ClearOptions): Promise<void> {
+  /** Empties the session, and takes the name of a cache scope where the engine has such. */
+  protected clearNow(_: ClearOptions): Promise<void> {
     return this.truncateNow(0);
   }
 

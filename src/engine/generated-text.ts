@@ -126,29 +126,23 @@ export async function decodeTokens(
   signal: AbortSignal | undefined,
 ): Promise<Decoded> {
   const { maxTokens, onToken } = limits;
-  const endOf = endWatcher(limits, detokenize);
+  const watch = endWatcher(limits, detokenize);
   const tokens: TokenId[] = [];
   let next = await nextToken();
   const firstTokenAt = performance.now();
-  const decoded = ({ text, thought }: GeneratedText, stop: Decoded['stop']): Decoded => ({
-    tokens,
-    text,
-    stop,
-    firstTokenAt,
-    thoughtTokens: tokensOfThought(thought, tokens, detokenize),
-  });
+  const decoded = (stop: Decoded['stop'], read = generatedText(detokenize(tokens), limits, true)): Decoded => {
+    const { text, thought } = read;
+    return { tokens, text, stop, firstTokenAt, thoughtTokens: tokensOfThought(thought, tokens, detokenize) };
+  };
   if (next.done === true) onToken?.(null, '');
   while (next.done !== true) {
     tokens.push(next.value);
-    const ended = endOf(tokens);
-    if (ended?.end !== undefined) {
-      onToken?.(next.value, ended.text);
-      return decoded(ended, ended.end);
-    }
-    onToken?.(next.value, stableText(detokenize(tokens), limits));
-    if (tokens.length === maxTokens || signal?.aborted === true) break;
+    const ended = watch(tokens);
+    onToken?.(next.value, ended?.text ?? stableText(detokenize(tokens), limits));
+    if (ended?.end !== undefined) return decoded(ended.end, ended);
+    if (signal?.aborted === true) return decoded('aborted');
+    if (tokens.length === maxTokens) return decoded('length');
     next = await nextToken();
   }
-  const stop = next.done === true ? 'end' : signal?.aborted === true ? 'aborted' : 'length';
-  return decoded(generatedText(detokenize(tokens), limits, true), stop);
+  return decoded('end');
 }

@@ -71,39 +71,20 @@ export function readGgufHeader(path: string): GgufHeader {
   const architecture = textValue(metadata.get('general.architecture'));
   if (architecture === undefined) throw notALanguageModel(path, 'general.architecture');
   requirePossible(file, architecture);
-  const read = (key: string): GgufPair | undefined => metadata.get(`${architecture}.${key}`);
-  const count = (key: string): number | undefined => numberValue(read(key));
-  const required = (key: string): number => {
-    const value = count(key);
-    if (value === undefined) throw notALanguageModel(path, `${architecture}.${key}`);
-    return value;
-  };
-
   const vocabulary = metadata.get('tokenizer.ggml.tokens')?.value as GgufList | undefined;
   if (vocabulary === undefined) throw notALanguageModel(path, 'tokenizer.ggml.tokens');
-  const heads = required('attention.head_count');
-  const kvHeadCount = read('attention.head_count_kv') ?? read('attention.head_count')!;
-  const layers = required('block_count');
-  const headDimension = count('attention.key_length') ?? required('embedding_length') / heads;
-  const valueDimension = count('attention.value_length') ?? headDimension;
-  const scaling = ropeScaling(read('rope.scaling.type'), file);
-  // Older files have the second key; 0 means no scaling.
-  const scalingFactor = count('rope.scaling.factor') ?? count('rope.scale_linear') ?? 0;
-  const slidingWindowTokens = count('attention.sliding_window') ?? 0;
-  const sections = read('rope.dimension_sections')?.value;
-  const rope: RopeLayout = {
-    base: count('rope.freq_base') ?? DEFAULT_ROPE_BASE,
-    frequencyScale: scaling === 'none' || scalingFactor === 0 ? 1 : 1 / scalingFactor,
-    dimensions: count('rope.dimension_count') ?? headDimension,
-    pairing: NEIGHBOUR_PAIRING.includes(architecture) ? 'norm' : 'neox',
-    scaling: scaling ?? (scalingFactor === 0 ? 'none' : 'linear'),
-    frequencyFactors: readFrequencyFactors(file),
-  };
+  const keys = new ArchitectureKeys(file, architecture);
+  const heads = keys.required('attention.head_count');
+  const kvHeadCount = keys.pair('attention.head_count_kv') ?? keys.pair('attention.head_count')!;
+  const layers = keys.required('block_count');
+  const headDimension = keys.count('attention.key_length') ?? keys.required('embedding_length') / heads;
+  const valueDimension = keys.count('attention.value_length') ?? headDimension;
+  const slidingWindowTokens = keys.count('attention.sliding_window');
   return {
     name: textValue(metadata.get('general.name')) ?? basename(path, '.gguf'),
     architecture,
     parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), 0),
-    trainContextTokens: required('context_length'),
+    trainContextTokens: keys.required('context_length'),
     vocabularySize: vocabulary.values.length,
     layers,
     listByLayer: listByLayer(file, architecture, layers),
@@ -112,11 +93,56 @@ export function readGgufHeader(path: string): GgufHeader {
     headDimension,
     valueDimension,
     kvNumbersPerToken: sumOverLayers(kvHeadCount, layers) * (headDimension + valueDimension),
-    rope,
-    positionDimensions: typeof sections === 'object' ? sections.values.filter((size) => Number(size) > 0).length : 1,
+    rope: readRope(file, keys, headDimension),
+    positionDimensions: keys.list('rope.dimension_sections')?.filter((size) => Number(size) > 0).length ?? 1,
     slidingWindowTokens: slidingWindowTokens === 0 ? undefined : slidingWindowTokens,
     stopTokens: readStopTokens(metadata, vocabulary.values),
     chatTemplate: textValue(metadata.get('tokenizer.chat_template')),
+  };
+}
+
+/** Reads the keys that begin with the architecture. */
+class ArchitectureKeys {
+  readonly architecture: string;
+  readonly #file: GgufFile;
+
+  constructor(file: GgufFile, architecture: string) {
+    this.#file = file;
+    this.architecture = architecture;
+  }
+
+  pair(key: string): GgufPair | undefined {
+    return this.#file.metadata.get(`${this.architecture}.${key}`);
+  }
+
+  count(key: string): number | undefined {
+    return numberValue(this.pair(key));
+  }
+
+  list(key: string): GgufList['values'] | undefined {
+    const value = this.pair(key)?.value;
+    return typeof value === 'object' ? value.values : undefined;
+  }
+
+  required(key: string): number {
+    const value = this.count(key);
+    if (value === undefined) throw notALanguageModel(this.#file.path, `${this.architecture}.${key}`);
+    return value;
+  }
+}
+
+function readRope(file: GgufFile, keys: ArchitectureKeys, headDimension: number): RopeLayout {
+  const isLong = file.tensors.some(({ name }) => name === 'rope_factors_long.weight');
+  const scaling = isLong ? 'longrope' : textValue(keys.pair('rope.scaling.type'));
+  // Older files have the second key; 0 means no scaling.
+  const factor = keys.count('rope.scaling.factor') ?? keys.count('rope.scale_linear') ?? 0;
+  return {
+    base: keys.count('rope.freq_base') ?? DEFAULT_ROPE_BASE,
+    frequencyScale: scaling === 'none' || factor === 0 ? 1 : 1 / factor,
+    dimensions: keys.count('rope.dimension_count') ?? headDimension,
+    pairing: NEIGHBOUR_PAIRING.includes(keys.architecture) ? 'norm' : 'neox',
+    scaling: scaling ?? (factor === 0 ? 'none' : 'linear'),
+    frequencyFactors: readFrequencyFactors(file),
   };
 }
 
@@ -138,11 +164,6 @@ function sumOverLayers({ value }: GgufPair, layers: number): number {
   return typeof value === 'object'
     ? value.values.reduce<number>((sum, one) => sum + Number(one), 0)
     : Number(value) * layers;
-}
-
-function ropeScaling(type: GgufPair | undefined, { tensors }: GgufFile): string | undefined {
-  if (tensors.some(({ name }) => name === 'rope_factors_long.weight')) return 'longrope';
-  return textValue(type);
 }
 
 function readStopTokens(metadata: GgufFile['metadata'], vocabulary: GgufList['values']): GgufHeader['stopTokens'] {

@@ -74,17 +74,14 @@ class Limits {
     for (const [key, range] of Object.entries(WHOLE)) this.#requireWhole(key, range);
     this.#requireFinite();
     for (const key of ['attention.layer_norm_rms_epsilon', 'attention.layer_norm_epsilon']) {
-      const epsilon = this.#number(key);
-      if (epsilon !== undefined && (epsilon < 0 || epsilon > 1)) this.#refuse(key, epsilon, '0 to 1');
+      this.#requireNumber(key, '0 to 1', (epsilon) => epsilon >= 0 && epsilon <= 1);
     }
-    const base = this.#number('rope.freq_base');
-    if (base !== undefined && base < 1) this.#refuse('rope.freq_base', base, '1 or more');
+    this.#requireNumber('rope.freq_base', '1 or more', (base) => base >= 1);
     const scaling = this.#pair('rope.scaling.type')?.value;
     if (typeof scaling === 'string' && !ROPE_SCALINGS.includes(scaling)) {
       this.#refuse('rope.scaling.type', 'a text', ROPE_SCALINGS.join(' or '));
     }
     this.#requireProportions();
-    this.#requireRotation();
     this.#requireTokenizerLists();
     for (const tensor of this.#file.tensors) this.#requireComputable(tensor);
   }
@@ -134,35 +131,30 @@ class Limits {
 
   /** Numbers that must divide each other, or be no larger. */
   #requireProportions(): void {
-    const heads = this.#number('attention.head_count');
-    const kvHeads = this.#number('attention.head_count_kv');
-    const embedding = this.#number('embedding_length');
-    const layers = this.#number('block_count');
-    const predicting = this.#number('nextn_predict_layers') ?? 0;
-    if (layers !== undefined && predicting >= layers) {
-      this.#refuse('nextn_predict_layers', predicting, `fewer than the ${layers} layers`);
+    const at = (key: string): number | undefined => this.#number(key);
+    const heads = at('attention.head_count');
+    const layers = at('block_count');
+    const embedding = at('embedding_length');
+    const headDimension = this.#headDimension();
+    const [experts = 0, used = 0] = [at('expert_count'), at('expert_used_count')];
+    this.#requireNumber('nextn_predict_layers', `fewer than the ${layers} layers`, (n) => n < (layers ?? Infinity));
+    this.#requireNumber('attention.head_count_kv', `a divisor of ${heads} heads`, (n) => (heads ?? 0) % n === 0);
+    if (at('attention.key_length') === undefined) {
+      const divides = (n: number): boolean => (embedding ?? 0) % n === 0;
+      this.#requireNumber('attention.head_count', `a divisor of embedding_length ${embedding}`, divides);
     }
-    if (heads !== undefined && kvHeads !== undefined && heads % kvHeads !== 0) {
-      this.#refuse('attention.head_count_kv', kvHeads, `a divisor of ${heads} heads`);
-    }
-    const derived = this.#number('attention.key_length') === undefined;
-    if (derived && heads !== undefined && embedding !== undefined && embedding % heads !== 0) {
-      this.#refuse('attention.head_count', heads, `a divisor of embedding_length ${embedding}`);
-    }
-    const [experts = 0, used = 0] = [this.#number('expert_count'), this.#number('expert_used_count')];
+    this.#requireNumber('rope.dimension_count', 'an even number', (n) => n % 2 === 0);
+    const rotated = `at most the ${headDimension} numbers of a head`;
+    this.#requireNumber('rope.dimension_count', rotated, (n) => n <= (headDimension ?? Infinity));
     if (used > experts || (experts > 0 && used === 0)) {
       this.#refuse('expert_used_count', used, `some of ${experts} experts`);
     }
   }
 
-  #requireRotation(): void {
-    const rotated = this.#number('rope.dimension_count');
-    const headDimension = this.#headDimension();
-    if (rotated === undefined) return;
-    if (rotated % 2 !== 0) this.#refuse('rope.dimension_count', rotated, 'an even number');
-    if (headDimension !== undefined && rotated > headDimension) {
-      this.#refuse('rope.dimension_count', rotated, `at most the ${headDimension} numbers of a head`);
-    }
+  /** Checks a number, if the header has it. */
+  #requireNumber(key: string, expected: string, isPossible: (number: number) => boolean): void {
+    const number = this.#number(key);
+    if (number !== undefined && !isPossible(number)) this.#refuse(key, number, expected);
   }
 
   #headDimension(): number | undefined {
@@ -175,15 +167,16 @@ class Limits {
     const { metadata } = this.#file;
     const tokens = metadata.get('tokenizer.ggml.tokens')?.value;
     const count = isList(tokens) ? tokens.values.length : 0;
+    const each = count === 0 ? 'one token at least' : `one for each of ${count} tokens`;
     for (const [key, { kinds, perToken }] of Object.entries(TOKENIZER_LISTS)) {
       const value = metadata.get(key)?.value;
       if (value === undefined) continue;
+      const found = isList(value) ? value.kind : undefined;
       if (!isList(value) || !kinds.includes(value.kind)) {
-        return this.#refuse(key, isList(value) ? `a list of ${value.kind}` : shown(value), `a list of ${kinds[0]}`);
+        return this.#refuse(key, found === undefined ? shown(value) : `a list of ${found}`, `a list of ${kinds[0]}`);
       }
-      if (!perToken || (value.values.length === count && count > 0)) continue;
-      const expected = count === 0 ? 'one token at least' : `one for each of ${count} tokens`;
-      this.#refuse(key, `${value.values.length} elements`, expected);
+      const { length } = value.values;
+      if (perToken && (length !== count || count === 0)) this.#refuse(key, `${length} elements`, each);
     }
     if (isList(tokens)) this.#requireTokens(tokens, metadata.get('tokenizer.ggml.model')?.value);
   }
@@ -205,8 +198,8 @@ class Limits {
     const refuse = (why: string): never => {
       throw refusal(this.#file.path, `tensor ${JSON.stringify(name)} ${why}`);
     };
-    const [longest = 0, ...others] = dimensions.toSorted((a, b) => b - a);
-    const isVector = others.every((size) => size === 1);
+    const longest = Math.max(...dimensions);
+    const isVector = dimensions.filter((size) => size > 1).length <= 1;
     if (isVector && type !== FLOAT32) refuse(`has numbers of type ${type}, expected a vector of 32-bit floats`);
     if (NOT_OF_WEIGHTS.includes(type)) refuse(`has numbers of type ${type}, in which no weights are`);
     const rotated = this.#number('rope.dimension_count') ?? this.#headDimension();
@@ -214,11 +207,14 @@ class Limits {
       refuse(`has ${dimensions.join(' × ')} numbers, expected one for each pair of ${rotated} numbers`);
     }
     const layer = FFN.exec(name)?.[1];
-    if (layer === undefined) return;
-    const length = this.#pair('feed_forward_length')?.value ?? 0;
-    if (Number(isList(length) ? length.values[Number(layer)] : length) < 1) {
+    if (layer !== undefined && this.#ffnLength(Number(layer)) < 1) {
       refuse(`is there, and ${this.#architecture}.feed_forward_length says that there is none`);
     }
+  }
+
+  #ffnLength(layer: number): number {
+    const length = this.#pair('feed_forward_length')?.value ?? 0;
+    return Number(isList(length) ? length.values[layer] : length);
   }
 }
 

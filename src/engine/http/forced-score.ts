@@ -86,18 +86,17 @@ export async function forcedScore(
     // The last token before a step is not evaluated yet; at the first step all are.
     const there = index === 0 ? before.length : before.length - 1;
     // A shorter list is summed in another order: where all are listed, all are requested each time.
-    const listedHere = index === 0 ? first : isWhole ? await list(before, there) : undefined;
-    if (index > 0 && listedHere !== undefined) lists.push(listedHere);
-    const known = listedHere && find(listedHere, token);
+    if (index > 0 && isWhole) lists.push(await list(before, there));
+    const known = lists[index] && find(lists[index], token);
     logProbabilities.push(logProbabilityOf(known ?? (await probability(before, there, token))));
   }
-  const next: NextDistribution = isWhole
-    ? { span: 'all', probabilities: wholeDistribution(first, vocabularySize) }
-    : {
-        span: 'top',
-        tokens: first.top_logprobs.slice(0, listed).map(({ id, logprob }) => ({ id, probability: Math.exp(logprob) })),
-      };
-  if (!distributions || !isWhole) return { next, logProbabilities };
+  if (!isWhole) {
+    const top = first.top_logprobs.slice(0, listed);
+    const tokens = top.map(({ id, logprob }) => ({ id, probability: Math.exp(logprob) }));
+    return { next: { span: 'top', tokens }, logProbabilities };
+  }
+  const next: NextDistribution = { span: 'all', probabilities: wholeDistribution(first, vocabularySize) };
+  if (!distributions) return { next, logProbabilities };
   const behind = lists.slice(0, continuation.length);
   return {
     next,

@@ -93,16 +93,16 @@ export class ServerTokenizer {
     const [plain, added] = [await ids(LETTER, false), await ids(LETTER, true, true)];
     const bosToken = added.length > plain.length && added[0] !== plain[0] ? added[0]! : null;
     const bosText = bos ?? (bosToken === null ? '' : await routes.decode([bosToken], options));
-    const bosId = bosToken ?? (await controlOf(bosText));
+    const found = [...ends.map(({ id }) => id), bosToken ?? (await controlOf(bosText))];
     const anchor = await ids(ANCHOR, false);
     const anchored = (await ids(ANCHOR + LETTER, false)).slice(anchor.length);
     return new ServerTokenizer(routes, {
-      control: [...control, ...ends.map(({ id }) => id), ...(bosId === undefined ? [] : [bosId])],
+      control: [...control, ...found.filter((id) => id !== undefined)],
       addsSpace: anchored.join() !== plain.join(),
       anchor,
       ends,
       bosToken,
-      markers: { bos: bosText, eos: eos === '' ? (ends[0]?.text ?? '') : eos },
+      markers: { bos: bosText, eos: [eos, ends[0]?.text].find((text) => text !== '') ?? '' },
     });
   }
 

@@ -115,6 +115,10 @@ export class LlamaCppEngine extends BaseEngine {
     });
   }
 
+  protected prepare(): Promise<void> {
+    return Promise.resolve();
+  }
+
   protected async release(): Promise<void> {
     const { firstLayers, model, verified, folder } = this.#parts;
     await firstLayers[Symbol.asyncDispose]();

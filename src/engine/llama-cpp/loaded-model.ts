@@ -3,7 +3,7 @@ import type { CustomBatchingPrioritizationStrategy, LlamaContext, LlamaModel, To
 import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
-import type { EngineInfo, KnownModel } from '../engine-info.ts';
+import { type EngineInfo, type KnownModel, LONGEST_DEFAULT_CONTEXT_TOKENS } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
 import type { NumberType } from '../sequence-state.ts';
 import type { TokenId } from '../token-id.ts';
@@ -15,7 +15,6 @@ import { checkModelFile } from '../gguf/model-file.ts';
 import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
 
-const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
 const BATCH_TOKENS = 512;
 /** Below this number of parameters, threads wait for each other longer than they work. */
 const ONE_THREAD_BELOW_PARAMETERS = 50e6;
@@ -39,6 +38,20 @@ export interface LoadOptions extends LlamaCppOptions, CallOptions {
   readonly modelSha256?: string;
 }
 
+/** A request with its defaults. */
+function completeRequest(
+  { sessions = 1, kvType = 'F16', cellsPerPosition = 1, cores = availableParallelism(), ...given }: EngineRequest,
+  { parameters, trainContextTokens }: GgufHeader,
+): Pick<EngineInfo, 'contextTokens' | 'cellTokens'> & {
+  readonly sessions: number;
+  readonly kvType: NumberType;
+  readonly threads: number;
+} {
+  const threads = given.threads ?? (parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : cores);
+  const contextTokens = given.contextTokens ?? Math.min(trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
+  return { sessions, kvType, threads, contextTokens, cellTokens: contextTokens * cellsPerPosition };
+}
+
 /** Loads a model file and makes a context. @throws BenchError `bad-model`, `not-found`; the reason of the signal */
 export async function loadModel(
   modelPath: string,
@@ -46,13 +59,9 @@ export async function loadModel(
   { gpu = 'off', gpuLayers = 'max', flashAttention: attention = 'off', signal, modelSha256: knownSha256 }: LoadOptions,
 ): Promise<LoadedModel> {
   const flashAttention = attention === 'on';
-  const { sessions = 1, kvType = 'F16', cellsPerPosition = 1 } = request;
   const sizeBytes = checkModelFile(modelPath, process.availableMemory());
   const header = readGgufHeader(modelPath);
-  const { cores = availableParallelism() } = request;
-  const threads = request.threads ?? (header.parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : cores);
-  const contextTokens = request.contextTokens ?? Math.min(header.trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
-  const cellTokens = contextTokens * cellsPerPosition;
+  const { sessions, kvType, threads, contextTokens, cellTokens } = completeRequest(request, header);
   const backend = await LlamaBackend.get(gpu);
   // Earlier complaints are not about this file.
   await backend.takeComplaint();
@@ -127,16 +136,17 @@ export async function loadModel(
     const complaint = await backend.takeComplaint();
     await model?.dispose();
     signal?.throwIfAborted();
-    const why = complaint ?? (cause instanceof Error ? cause.message : String(cause));
-    throw new BenchError(
-      'bad-model',
-      `${modelPath}: llama.cpp cannot load it: ${why}`,
-      gpu === 'off'
-        ? 'if the file was downloaded, download it again; if memory is short, lower --context-tokens'
-        : 'if memory of the device is short, lower --gpu-layers or --context-tokens; on the CPU: --gpu off',
-      cause,
-    );
+    throw loadFailure(modelPath, gpu, complaint, cause);
   }
+}
+
+function loadFailure(path: string, gpu: string, complaint: string | undefined, cause: unknown): BenchError {
+  const why = complaint ?? (cause instanceof Error ? cause.message : String(cause));
+  const hint =
+    gpu === 'off'
+      ? 'if the file was downloaded, download it again; if memory is short, lower --context-tokens'
+      : 'if memory of the device is short, lower --gpu-layers or --context-tokens; on the CPU: --gpu off';
+  return new BenchError('bad-model', `${path}: llama.cpp cannot load it: ${why}`, hint, cause);
 }
 
 /**

@@ -5,13 +5,14 @@ import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { DownloadOptions } from '../../models/hub/hub-file.ts';
 import { hubPrefix } from '../../models/hub/hub-reference.ts';
 import type { CallOptions } from '../engine-session.ts';
+import { LONGEST_DEFAULT_CONTEXT_TOKENS } from '../engine-info.ts';
 import type { EngineAdapter, EngineRequest } from '../engine-request.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { checkModelFile } from '../gguf/model-file.ts';
 import { modelFileOf } from '../gguf/model-file.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { ServerConnection } from '../http/server-connection.ts';
-import { LlamaServerEngine, LONGEST_DEFAULT_CONTEXT_TOKENS, type ServerPlace } from './llama-server-engine.ts';
+import { LlamaServerEngine, type ServerPlace } from './llama-server-engine.ts';
 import { OwnServer, type OwnServerSettings } from './own-server.ts';
 import { probeServer } from './probe-server.ts';
 

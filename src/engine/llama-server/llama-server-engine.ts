@@ -3,7 +3,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { EngineAudit } from '../../store/records/engine-audit.ts';
 import { BaseEngine } from '../base-engine.ts';
 import type { Checkpoint } from '../checkpoint.ts';
-import type { EngineInfo } from '../engine-info.ts';
+import { type EngineInfo, LONGEST_DEFAULT_CONTEXT_TOKENS } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { TokenizeRequest } from '../engine.ts';
@@ -21,9 +21,6 @@ import { LlamaServerSession } from './llama-server-session.ts';
 import { type ProbedServer, probeServer } from './probe-server.ts';
 import { SlotCarrier } from './slot-carrier.ts';
 import { Slot } from './slot.ts';
-
-/** Longest window unless the request names one. */
-export const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
 
 /** The address of a server, and its files on this machine. */
 export interface ServerPlace {
@@ -106,7 +103,7 @@ export class LlamaServerEngine extends BaseEngine {
   }
 
   /** @throws BenchError `changed` where another server answers now */
-  protected override async prepare(id: number, options: CallOptions): Promise<void> {
+  protected async prepare(id: number, options: CallOptions): Promise<void> {
     const { place, probed } = this.#parts;
     const { connection, slotsFolder } = place;
     const before = serverFacts(probed.served.props);

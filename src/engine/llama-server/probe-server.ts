@@ -11,6 +11,7 @@ import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
 import { chatTemplate, modelsShape, propsShape, type ServerProps, shownModel } from '../http/served-model.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { llamaTokenRoutes, ServerTokenizer } from '../http/server-tokenizer.ts';
+import type { TokenId } from '../token-id.ts';
 import { proveReuse } from './reuse-proof.ts';
 import { slotsShape } from './slot.ts';
 import { proveStates, type SlotStates } from './state-proof.ts';
@@ -120,34 +121,40 @@ async function loadedServer(
   const props = await connection.get('/props', propsShape, options);
   const { data } = await connection.get('/v1/models', modelsShape, options);
   const [model] = data;
-  const meta = model?.meta;
-  if (model === undefined || meta === undefined || meta === null) {
+  const meta = model?.meta ?? undefined;
+  if (model === undefined || meta === undefined) {
     throw connection.errors.protocol('does not say in /v1/models which model it has loaded');
   }
   if (file === undefined && name !== servedModel && name !== model.id) {
     const hint = `drop --model, or name what is served: ${model.id}`;
     throw new BenchError('bad-model', `--model ${name}: ${connection.url} serves ${model.id}`, hint);
   }
-  const header = file === undefined ? undefined : readGgufHeader(file);
-  if (header !== undefined) requireSameSizes(connection.url, file!, header, meta);
-  const control = file === undefined ? [] : controlTokens(file);
-  const known = { bos: props.bos_token, eos: props.eos_token, control };
-  const tokenizer = await ServerTokenizer.open(llamaTokenRoutes(connection), known, options);
-  const description: KnownModel =
-    header !== undefined
-      ? describeModel(header, statSync(file!).size)
-      : {
-          ...shownModel,
-          name: basename(props.model_path, '.gguf'),
-          architecture: meta.architecture ?? shownModel.architecture,
-          parameters: meta.n_params,
-          sizeBytes: meta.size,
-          trainContextTokens: meta.n_ctx_train,
-          vocabularySize: meta.n_vocab,
-          stopTokens: tokenizer.ends,
-          chatTemplate: chatTemplate(props),
-        };
-  return { props, alias: model.id, description, header, tokenizer };
+  const alias = model.id;
+  const open = (control: readonly TokenId[]): Promise<ServerTokenizer> =>
+    ServerTokenizer.open(
+      llamaTokenRoutes(connection),
+      { bos: props.bos_token, eos: props.eos_token, control },
+      options,
+    );
+  if (file !== undefined) {
+    const header = readGgufHeader(file);
+    requireSameSizes(connection.url, file, header, meta);
+    const description = describeModel(header, statSync(file).size);
+    return { props, alias, description, header, tokenizer: await open(controlTokens(file)) };
+  }
+  const tokenizer = await open([]);
+  const description: KnownModel = {
+    ...shownModel,
+    name: basename(props.model_path, '.gguf'),
+    architecture: meta.architecture ?? shownModel.architecture,
+    parameters: meta.n_params,
+    sizeBytes: meta.size,
+    trainContextTokens: meta.n_ctx_train,
+    vocabularySize: meta.n_vocab,
+    stopTokens: tokenizer.ends,
+    chatTemplate: chatTemplate(props),
+  };
+  return { props, alias, description, header: undefined, tokenizer };
 }
 
 /** Compares sizes, since a server shows no hash of its model; `proveStates` compares keys of the first layer. */

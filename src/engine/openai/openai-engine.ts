@@ -1,7 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { EngineAudit } from '../../store/records/engine-audit.ts';
 import { BaseEngine } from '../base-engine.ts';
-import type { EngineInfo } from '../engine-info.ts';
+import { type EngineInfo, LONGEST_DEFAULT_CONTEXT_TOKENS } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { TokenizeRequest } from '../engine.ts';
@@ -13,8 +13,6 @@ import { OpenAiSession } from './openai-session.ts';
 import type { ProbedServer } from './probe-server.ts';
 import { PromptSender } from './prompt-sender.ts';
 import { requireSameModel } from './v1-server.ts';
-
-const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
 
 /** A model of an OpenAI-compatible server. Each session has a name in the server's prefix cache. */
 export class OpenAiEngine extends BaseEngine {
@@ -60,7 +58,7 @@ export class OpenAiEngine extends BaseEngine {
     );
   }
 
-  protected override prepare(_place: number, options: CallOptions): Promise<void> {
+  protected prepare(_place: number, options: CallOptions): Promise<void> {
     return requireSameModel(this.#probed.server, options);
   }
 

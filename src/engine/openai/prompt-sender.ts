@@ -86,19 +86,17 @@ export class PromptSender {
   count(sent: Sent, { usage, timings }: Pick<Completion, 'usage' | 'timings'>): Counted {
     const { errors } = this.server.connection;
     const { ids, name } = sent;
-    const cached = usage?.prompt_tokens_details?.cached_tokens ?? timings?.cache_n;
-    const all =
-      usage?.prompt_tokens ?? (timings?.cache_n === undefined ? undefined : timings.cache_n + timings.prompt_n);
+    const { cached, all } = reportedTokens(usage, timings);
     if (all === undefined) throw errors.protocol('does not count the tokens of a prompt');
     if (cached === undefined) throw errors.protocol(UNKNOWN_REUSE);
-    const length = ids.length + name.line.length;
+    const lineTokens = name.line.length;
+    const length = ids.length + lineTokens;
     if (this.asIds && all !== length) throw errors.protocol(`counts ${all} tokens of a prompt of ${length}`);
     if (cached > all) throw errors.protocol(`says that it reused ${cached} of ${all} tokens`);
     this.#ledger?.add({ evaluated: all - cached, reused: cached });
-    const lineTokens = name.line.length;
     // The token in front of a unique line may be found under any name.
-    const reused =
-      lineTokens === 0 ? cached : Math.max(0, cached > this.#opening(ids) + lineTokens ? cached - lineTokens : 0);
+    const isLineFound = lineTokens === 0 || cached > this.#opening(ids) + lineTokens;
+    const reused = isLineFound ? cached - lineTokens : 0;
     return { evaluated: all - lineTokens - reused, reused };
   }
 
@@ -121,4 +119,17 @@ export class PromptSender {
     const { bosToken } = this.server.tokenizer.special;
     return bosToken !== null && first === bosToken ? 1 : 0;
   }
+}
+
+/** Prompt tokens in all, and those found in a cache; undefined where the server does not report them. */
+function reportedTokens(
+  usage: Completion['usage'],
+  timings: Completion['timings'],
+): { readonly all: number | undefined; readonly cached: number | undefined } {
+  const found = timings?.cache_n;
+  const evaluated = timings?.prompt_n ?? 0;
+  return {
+    all: usage?.prompt_tokens ?? (found === undefined ? undefined : found + evaluated),
+    cached: usage?.prompt_tokens_details?.cached_tokens ?? found,
+  };
 }

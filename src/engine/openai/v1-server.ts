@@ -49,14 +49,16 @@ export async function findServer(
     throw new BenchError('unsupported', `${connection.url}: ${NO_TOKENISER}`, hint);
   }
   const { routes } = found;
-  const props = await optional(connection.get('/props', propsShape, options));
-  const info = await optional(connection.get('/tokenizer_info', tokenizerInfoShape, options));
+  const [props, info, version] = [
+    await optional(connection.get('/props', propsShape, options)),
+    await optional(connection.get('/tokenizer_info', tokenizerInfoShape, options)),
+    await optional(connection.get('/version', versionShape, options)),
+  ];
   const windowTokens = model.max_model_len ?? found.windowTokens ?? props?.default_generation_settings.n_ctx;
   if (windowTokens === undefined) throw connection.errors.protocol('does not say how long a sequence may be');
   const known = { bos: props?.bos_token, eos: props?.eos_token ?? info?.eos_token ?? undefined };
   const tokenizer = await ServerTokenizer.open(routes, known, options);
-  const version = await optional(connection.get('/version', versionShape, options));
-  const llamaServer = props === undefined ? 'not shown by the server' : `llama-server ${props.build_info}`;
+  const template = props === undefined ? (info?.chat_template ?? null) : chatTemplate(props);
   return {
     connection,
     model,
@@ -64,17 +66,31 @@ export async function findServer(
     tokenizer,
     routes,
     slots: props?.total_slots ?? null,
-    build: { server: version === undefined ? llamaServer : `vLLM or SGLang ${version.version}` },
-    description: {
-      ...shownModel,
-      name: model.id,
-      parameters: model.meta?.n_params ?? null,
-      sizeBytes: model.meta?.size ?? null,
-      trainContextTokens: model.meta?.n_ctx_train ?? windowTokens,
-      vocabularySize: model.meta?.n_vocab ?? null,
-      stopTokens: tokenizer.ends,
-      chatTemplate: props === undefined ? (info?.chat_template ?? null) : chatTemplate(props),
-    },
+    build: { server: programName(version?.version, props?.build_info) },
+    description: describeServed(model, windowTokens, tokenizer, template),
+  };
+}
+
+function programName(version: string | undefined, llamaBuild: string | undefined): string {
+  if (version !== undefined) return `vLLM or SGLang ${version}`;
+  return llamaBuild === undefined ? 'not shown by the server' : `llama-server ${llamaBuild}`;
+}
+
+function describeServed(
+  { id, meta }: ServedModel,
+  windowTokens: number,
+  tokenizer: ServerTokenizer,
+  template: string | null,
+): ModelDescription {
+  return {
+    ...shownModel,
+    name: id,
+    parameters: meta?.n_params ?? null,
+    sizeBytes: meta?.size ?? null,
+    trainContextTokens: meta?.n_ctx_train ?? windowTokens,
+    vocabularySize: meta?.n_vocab ?? null,
+    stopTokens: tokenizer.ends,
+    chatTemplate: template,
   };
 }
 
