@@ -59,20 +59,6 @@ export class BenchDatabase implements Disposable {
     }
   }
 
-  /**
-   * The rows of a query one after the other, each as its values in the order of the columns and as SQLite has them: for
-   * queries of so many rows that lists of them would fill the memory. Until the last row was read nothing can be written
-   * through this object.
-   */
-  *iterate(query: { toSQL(): { sql: string; params: unknown[] } }): Generator<unknown[], void, undefined> {
-    try {
-      const { sql, params } = query.toSQL();
-      yield* this.#client.prepare(sql).raw().iterate(params) as IterableIterator<unknown[]>;
-    } catch (error) {
-      throw databaseError(this.path, error);
-    }
-  }
-
   /** Closes the file; safe to call twice. */
   close(): void {
     this.#client.close();
@@ -83,9 +69,6 @@ export class BenchDatabase implements Disposable {
     this.close();
   }
 }
-
-/** The rows that lists of 100,000 turns walk over fit in. */
-const readerCacheKiB = 32 * 1024;
 
 /**
  * Opens a database and brings its schema up to date, unless it is only read.
@@ -100,7 +83,8 @@ export function openDatabase({ path, echo, readOnly }: OpenDatabaseOptions): Ben
     client.pragma('busy_timeout = 5000');
     if (readOnly === true) {
       requireCurrentSchema(client, path);
-      client.pragma(`cache_size = -${readerCacheKiB}`);
+      // Searches walk over rows of gigabytes: two and a half times as fast as with reads.
+      client.pragma('mmap_size = 2147418112');
       return new BenchDatabase(path, client);
     }
     // Before the journal mode, which would write to a file that is not ours.
