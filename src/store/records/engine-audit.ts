@@ -1,17 +1,16 @@
 import { z } from 'zod';
+import { object } from './schemas.ts';
 
 /** Prompt tokens of many calls. */
-const promptTokens = z
-  .object({
-    /** Ran through the model. */
-    evaluated: z.number(),
-    /** Had their K/V already; null where nobody counts them. */
-    reused: z.number().nullable(),
-  })
-  .readonly();
+const promptTokens = object({
+  /** Ran through the model. */
+  evaluated: z.number(),
+  /** Had their K/V already; null where nobody counts them. */
+  reused: z.number().nullable(),
+});
 
 /** The prompt tokens of one time by two books: what a server said in its answers, and what its own counters say. */
-export const engineAudit = z.object({ answers: promptTokens, counters: promptTokens }).readonly();
+export const engineAudit = object({ answers: promptTokens, counters: promptTokens });
 
 export type PromptTokens = z.output<typeof promptTokens>;
 export type EngineAudit = z.output<typeof engineAudit>;

@@ -1,82 +1,75 @@
 import { z } from 'zod';
+import { list, object } from './schemas.ts';
 
 const tokens = z.number().int().nonnegative();
-const ids = z.array(z.string()).readonly();
+const ids = list(z.string());
 
 /** Measurements of a turn from outside the system that answered. */
-export const observed = z
-  .object({
-    /** Memories in the sequence that the arm was to inject; 0 for an arm that injects none. */
-    injectableMemories: tokens,
-    /** Tokens up to the last of them, by the prompt's segments: the cells that injection must fill, but for evicted ones. */
-    injectableTokens: tokens,
-    /** The cells that are left of them where the arm evicts, or with shared tokens that it keeps; missing where it does neither. */
-    injectableCells: tokens.exactOptional(),
-    /** sha-256 of the prompt's ids, as the session holds them after the turn. */
-    sequenceSha256: z.string(),
-    sequenceTokens: tokens,
-    /** The first place where the session's ids differ from the prompt's; null where they agree. */
-    firstForeignToken: z.number().nullable(),
-    /** Sum of ln p over the gold answer's tokens. */
-    goldLogProbability: z.number().nullable(),
-    /** The terms of that sum, in order. */
-    goldTokens: z.array(z.object({ token: z.string(), logProbability: z.number() }).readonly()).readonly(),
-    /** Against the prompt evaluated as text; null for an arm that claims no such equality. */
-    parity: z.object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }).readonly().nullable(),
-    /** The ten likeliest next tokens. */
-    nextTokens: z.array(z.object({ token: z.string(), probability: z.number() }).readonly()).readonly(),
-    /** Mean of ln p over the tokens of its own answer, at their place; null where that was not asked for. */
-    freeLogProbability: z.number().nullable(),
-    /** Its next token against that of the reference, or of `rag`; null where neither ran. */
-    agreement: z.object({ klDivergence: z.number(), topOne: z.boolean() }).readonly().nullable(),
-    /**
-     * Mean over the gold answer's tokens of the KL divergence of the reference's distribution from its own, in nats; null where
-     * neither ran, where the engine gives a part of the distribution, and in turns of older runs.
-     */
-    goldKl: z.number().nullable().default(null),
-    /** The gold stands neither in question, history, system prompt nor in the memories that the arm was shown. */
-    closed: z.boolean(),
-    /** The answer as the engine generated it; missing in turns of older runs, as all below. */
-    answer: z
-      .object({
-        /** Of its ids; null where the engine generated nothing in the turn. */
-        sha256: z.string().nullable(),
-        /** The system gave these ids and this text, and no others. */
-        asGenerated: z.boolean(),
-        /** ln p of the likeliest first token less that of the one that came; null where the engine does not give it. */
-        shortfall: z.number().nullable(),
-      })
-      .readonly()
-      .exactOptional(),
-    /** The memories of the prompt beside those that the arm was given; lists are of ids. */
-    memories: z
-      .object({
-        given: tokens,
-        shown: tokens,
-        /** Shown and not given, or more often than given. */
-        foreign: ids,
-        /** Shown in other words. */
-        altered: ids,
-        /** Given, and neither shown nor dropped. */
-        missing: ids,
-        /** Dropped though there was space. */
-        hidden: ids,
-        /** Of the user, in a part of the prompt that is for other things. */
-        elsewhere: ids,
-        /** Shown memories that are the asker's own. */
-        own: tokens,
-        /** One of those shown holds a gold answer. */
-        holdsGold: z.boolean(),
-      })
-      .readonly()
-      .exactOptional(),
-    /** By the runner's clock: milliseconds before the first token that the system spent in no call of engine, store or memories. */
-    ownMs: z.number().exactOptional(),
-    /** Of the sample that is proven anew: the answer, generated again from the K/V that the turn left, is the same. */
-    sameAgain: z.boolean().exactOptional(),
-    /** Of that sample, where K/V was injected: the first thing in which its cells are not what they must be; null where they are. */
-    wrongCells: z.string().nullable().exactOptional(),
-  })
-  .readonly();
+export const observed = object({
+  /** Memories in the sequence that the arm was to inject; 0 for an arm that injects none. */
+  injectableMemories: tokens,
+  /** Tokens up to the last of them, by the prompt's segments: the cells that injection must fill, but for evicted ones. */
+  injectableTokens: tokens,
+  /** The cells that are left of them where the arm evicts, or with shared tokens that it keeps; missing where it does neither. */
+  injectableCells: tokens.exactOptional(),
+  /** sha-256 of the prompt's ids, as the session holds them after the turn. */
+  sequenceSha256: z.string(),
+  sequenceTokens: tokens,
+  /** The first place where the session's ids differ from the prompt's; null where they agree. */
+  firstForeignToken: z.number().nullable(),
+  /** Sum of ln p over the gold answer's tokens. */
+  goldLogProbability: z.number().nullable(),
+  /** The terms of that sum, in order. */
+  goldTokens: list(object({ token: z.string(), logProbability: z.number() })),
+  /** Against the prompt evaluated as text; null for an arm that claims no such equality. */
+  parity: object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }).nullable(),
+  /** The ten likeliest next tokens. */
+  nextTokens: list(object({ token: z.string(), probability: z.number() })),
+  /** Mean of ln p over the tokens of its own answer, at their place; null where that was not asked for. */
+  freeLogProbability: z.number().nullable(),
+  /** Its next token against that of the reference, or of `rag`; null where neither ran. */
+  agreement: object({ klDivergence: z.number(), topOne: z.boolean() }).nullable(),
+  /**
+   * Mean over the gold answer's tokens of the KL divergence of the reference's distribution from its own, in nats; null where
+   * neither ran, where the engine gives a part of the distribution, and in turns of older runs.
+   */
+  goldKl: z.number().nullable().default(null),
+  /** The gold stands neither in question, history, system prompt nor in the memories that the arm was shown. */
+  closed: z.boolean(),
+  /** The answer as the engine generated it; missing in turns of older runs, as all below. */
+  answer: object({
+    /** Of its ids; null where the engine generated nothing in the turn. */
+    sha256: z.string().nullable(),
+    /** The system gave these ids and this text, and no others. */
+    asGenerated: z.boolean(),
+    /** ln p of the likeliest first token less that of the one that came; null where the engine does not give it. */
+    shortfall: z.number().nullable(),
+  }).exactOptional(),
+  /** The memories of the prompt beside those that the arm was given; lists are of ids. */
+  memories: object({
+    given: tokens,
+    shown: tokens,
+    /** Shown and not given, or more often than given. */
+    foreign: ids,
+    /** Shown in other words. */
+    altered: ids,
+    /** Given, and neither shown nor dropped. */
+    missing: ids,
+    /** Dropped though there was space. */
+    hidden: ids,
+    /** Of the user, in a part of the prompt that is for other things. */
+    elsewhere: ids,
+    /** Shown memories that are the asker's own. */
+    own: tokens,
+    /** One of those shown holds a gold answer. */
+    holdsGold: z.boolean(),
+  }).exactOptional(),
+  /** By the runner's clock: milliseconds before the first token that the system spent in no call of engine, store or memories. */
+  ownMs: z.number().exactOptional(),
+  /** Of the sample that is proven anew: the answer, generated again from the K/V that the turn left, is the same. */
+  sameAgain: z.boolean().exactOptional(),
+  /** Of that sample, where K/V was injected: the first thing in which its cells are not what they must be; null where they are. */
+  wrongCells: z.string().nullable().exactOptional(),
+});
 
 export type Observed = z.output<typeof observed>;

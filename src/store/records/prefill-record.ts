@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { list, object } from './schemas.ts';
 import { storeType } from './store-type.ts';
 import { blockMaking } from './block-making.ts';
 
@@ -28,7 +29,7 @@ const injected = z.object({
    * Tokens of the memory lines that were injected, and the cells that are not the header's: fewer where tokens were evicted,
    * more where shared ones were kept in front of blocks. Earlier releases did not record them.
    */
-  memoryLines: z.object({ tokens: z.number(), cells: z.number() }).readonly().exactOptional(),
+  memoryLines: object({ tokens: z.number(), cells: z.number() }).exactOptional(),
   /** The tokens of the memories that were dropped before their K/V was kept; missing where none were. */
   evicted: evictionName.exactOptional(),
   /** The type in which it is kept; missing where that is the engine's own. */
@@ -37,7 +38,7 @@ const injected = z.object({
 
 /** Header and memory lines as one contiguous prefix. */
 const exactPrefix = injected
-  .extend({ strategy: z.literal('prefix'), ...block.shape, memoryIds: z.array(z.string()).readonly() })
+  .extend({ strategy: z.literal('prefix'), ...block.shape, memoryIds: list(z.string()) })
   .readonly();
 
 /** Rules that select a share of the tokens, single ones or runs of them. */
@@ -68,12 +69,9 @@ const joinedBlocks = injected
     making: blockMaking.exactOptional(),
     header: block.readonly(),
     /** In the order of the sequence; `position` is that of the first token. */
-    blocks: z.array(block.extend({ memoryId: z.string(), position: z.number() }).readonly()).readonly(),
+    blocks: list(block.extend({ memoryId: z.string(), position: z.number() }).readonly()),
     /** Positions whose cells were computed anew, in order and apart; earlier releases did not record them. */
-    recomputed: z
-      .array(z.object({ start: z.number(), end: z.number() }).readonly())
-      .readonly()
-      .default([]),
+    recomputed: list(object({ start: z.number(), end: z.number() })).default([]),
     /** Evaluated for them: more where the engine takes no fewer at once. */
     recomputedTokens: z.number(),
     joinMs: z.number(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { list, object } from './schemas.ts';
 
 /**
  * Parts of the final sequence; `template` is a piece of a model's own chat template, markers and all; `answerPrefix` the
@@ -22,68 +23,60 @@ const segmentRoles = [
 export const segmentRole = z.enum(segmentRoles);
 
 /** A segment of the final sequence with its token ids and the origin of its K/V. */
-export const promptSegment = z
-  .object({
-    role: segmentRole,
-    /** Empty for BOS, which is one token and no text. */
-    text: z.string(),
-    /** The memory that a `memory` segment holds. */
-    memoryId: z.string().exactOptional(),
-    tokenIds: z.array(z.number()).readonly(),
-    origin: z.enum(['evaluated', 'injected']),
-  })
-  .readonly();
+export const promptSegment = object({
+  role: segmentRole,
+  /** Empty for BOS, which is one token and no text. */
+  text: z.string(),
+  /** The memory that a `memory` segment holds. */
+  memoryId: z.string().exactOptional(),
+  tokenIds: list(z.number()),
+  origin: z.enum(['evaluated', 'injected']),
+});
 
 /** A part that does not stand in the sequence, and the rule that dropped it. */
-export const droppedPart = z
-  .object({
-    part: z.enum(['memory', 'history', 'system']),
-    id: z.string(),
-    /** null where they were not counted: the budget was full before. */
-    tokens: z.number().nullable(),
-    rule: z.enum(['memory-budget', 'history-budget', 'history-turns', 'forced-truncation']),
-  })
-  .readonly();
+export const droppedPart = object({
+  part: z.enum(['memory', 'history', 'system']),
+  id: z.string(),
+  /** null where they were not counted: the budget was full before. */
+  tokens: z.number().nullable(),
+  rule: z.enum(['memory-budget', 'history-budget', 'history-turns', 'forced-truncation']),
+});
 
 /** Use of the context window, in tokens. */
-export const budget = z
-  .object({
-    windowTokens: z.number(),
-    reserveTokens: z.number(),
-    /** BOS, system prompt, query, footer and answer prefix. */
-    fixedTokens: z.number(),
-    memoryLimitTokens: z.number(),
-    memoryTokens: z.number(),
-    historyTokens: z.number(),
-    /** Tokens at a position that another token has as well: they take a cell, and no position. */
-    sharedTokens: z.number(),
-    /** Cells of shared tokens in front of blocks, which stand in no prompt; missing where there are none. */
-    sinkTokens: z.number().exactOptional(),
-    /** Positions left. */
-    freeTokens: z.number(),
-    dropped: z.array(droppedPart).readonly(),
-    /** Everything but the query was given up, since even the fixed part was too long. */
-    forced: z.boolean(),
-    warnings: z.array(z.string()).readonly(),
-  })
-  .readonly();
+export const budget = object({
+  windowTokens: z.number(),
+  reserveTokens: z.number(),
+  /** BOS, system prompt, query, footer and answer prefix. */
+  fixedTokens: z.number(),
+  memoryLimitTokens: z.number(),
+  memoryTokens: z.number(),
+  historyTokens: z.number(),
+  /** Tokens at a position that another token has as well: they take a cell, and no position. */
+  sharedTokens: z.number(),
+  /** Cells of shared tokens in front of blocks, which stand in no prompt; missing where there are none. */
+  sinkTokens: z.number().exactOptional(),
+  /** Positions left. */
+  freeTokens: z.number(),
+  dropped: list(droppedPart),
+  /** Everything but the query was given up, since even the fixed part was too long. */
+  forced: z.boolean(),
+  warnings: list(z.string()),
+});
 
 /** A message of the conversation so far. */
-export const historyMessage = z.object({ role: z.enum(['user', 'assistant']), content: z.string() }).readonly();
+export const historyMessage = object({ role: z.enum(['user', 'assistant']), content: z.string() });
 
 /** The prompt as the model saw it, and the budget behind it. */
-export const promptInfo = z
-  .object({
-    originalQuery: z.string(),
-    systemPrompt: z.string(),
-    retrievedContext: z.string(),
-    historyText: z.string(),
-    historyMessages: z.array(historyMessage).readonly(),
-    finalPrompt: z.string(),
-    segments: z.array(promptSegment).readonly(),
-    budget,
-  })
-  .readonly();
+export const promptInfo = object({
+  originalQuery: z.string(),
+  systemPrompt: z.string(),
+  retrievedContext: z.string(),
+  historyText: z.string(),
+  historyMessages: list(historyMessage),
+  finalPrompt: z.string(),
+  segments: list(promptSegment),
+  budget,
+});
 
 export type SegmentRole = z.output<typeof segmentRole>;
 /** A segment of the final sequence with its token ids and the origin of its K/V. */

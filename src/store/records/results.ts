@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { list, object } from './schemas.ts';
 import { armResults } from './results/arm-results.ts';
 import { checkResult } from './results/check-result.ts';
 import { comparison } from './results/comparison.ts';
@@ -15,25 +16,23 @@ import { schemaVersion } from './schema-version.ts';
  *
  * @see docs/results.md
  */
-export const runResults = z
-  .object({
-    schemaVersion: z.literal(schemaVersion),
-    run: runDescription,
-    arms: z.array(armResults).readonly(),
-    comparisons: z.array(comparison).readonly(),
-    checks: z.array(checkResult).readonly(),
-    /** Each arm under each condition that the suite's data vary; empty where they vary none. */
-    conditions: z.array(conditionResults).readonly(),
-    /** The turn from which on K/V pays, by arm; empty without arms that keep K/V. */
-    breakEven: z.array(breakEven).readonly(),
-    /** Measurements of the suite beside turns; null where it measures turns alone. */
-    measured: measured.nullable(),
-    /** The arms as methods at a budget; missing but in the suite `methods`. */
-    methods: z.array(methodResults).readonly().exactOptional(),
-    /** A judge's agreement with `contains`; missing where none was asked. */
-    judge: judgeResults.exactOptional(),
-  })
-  .readonly();
+export const runResults = object({
+  schemaVersion: z.literal(schemaVersion),
+  run: runDescription,
+  arms: list(armResults),
+  comparisons: list(comparison),
+  checks: list(checkResult),
+  /** Each arm under each condition that the suite's data vary; empty where they vary none. */
+  conditions: list(conditionResults),
+  /** The turn from which on K/V pays, by arm; empty without arms that keep K/V. */
+  breakEven: list(breakEven),
+  /** Measurements of the suite beside turns; null where it measures turns alone. */
+  measured: measured.nullable(),
+  /** The arms as methods at a budget; missing but in the suite `methods`. */
+  methods: list(methodResults).exactOptional(),
+  /** A judge's agreement with `contains`; missing where none was asked. */
+  judge: judgeResults.exactOptional(),
+});
 
 /** The document `results.json` of one run. */
 export type RunResults = z.output<typeof runResults>;

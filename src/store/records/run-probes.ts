@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { list, object } from './schemas.ts';
 import { engineAudit } from './engine-audit.ts';
 import { machineKind } from './machine-kind.ts';
 import { checkResult } from './results/check-result.ts';
@@ -7,117 +8,108 @@ import { measured } from './results/measured.ts';
 import { kvStores, profile, tokenisation } from './results/run-description.ts';
 
 /** Differences of one token sequence that is evaluated in different pieces, and again as it was. */
-export const paritySelfTest = z
-  .object({
-    prompts: z.number(),
-    /** Evaluations in two pieces, over all prompts. */
-    cuts: z.number(),
-    /** Every piecewise evaluation, and every repeated one, gave the bits of the whole one. */
+export const paritySelfTest = object({
+  prompts: z.number(),
+  /** Evaluations in two pieces, over all prompts. */
+  cuts: z.number(),
+  /** Every piecewise evaluation, and every repeated one, gave the bits of the whole one. */
+  bitwiseEqual: z.boolean(),
+  /** Largest difference in ln p, where p ≥ 1e-6: the noise floor of this model on this machine. */
+  largestDifference: z.number(),
+  /** Evaluations in one piece, again: a device that differs here computes otherwise from run to run. Missing in runs of before. */
+  repeated: object({
+    evaluations: z.number(),
     bitwiseEqual: z.boolean(),
-    /** Largest difference in ln p, where p ≥ 1e-6: the noise floor of this model on this machine. */
     largestDifference: z.number(),
-    /** Evaluations in one piece, again: a device that differs here computes otherwise from run to run. Missing in runs of before. */
-    repeated: z
-      .object({ evaluations: z.number(), bitwiseEqual: z.boolean(), largestDifference: z.number() })
-      .readonly()
-      .exactOptional(),
-  })
-  .readonly();
+  }).exactOptional(),
+});
 
 /** Self-test of a model's cells; `missing`: the reason why they are out of reach. */
 export const cellsSelfTest = z.union([
-  z
-    .object({
-      /** One memory as a joined block against the same text: bits, and the largest difference in ln p. */
-      oneBlock: z.object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }).readonly(),
-      /** Keys of layer 0, and all keys and values, of a prefix that is evaluated in two pieces: parts of the largest number of a cell. */
-      noise: z.object({ firstKeys: z.number(), deeper: z.number() }).readonly(),
-      /** All tokens of all blocks recomputed against the cells of the text, likewise. */
-      recomputed: z.number(),
-      /** Keys that the engine moved itself against plain rotation, likewise; null where it moves none. */
-      shift: z.number().nullable(),
-      /** In ln p: what keys do that are rotated by one position too many. */
-      planted: z.number(),
-    })
-    .readonly(),
-  z.object({ missing: z.string() }).readonly(),
+  object({
+    /** One memory as a joined block against the same text: bits, and the largest difference in ln p. */
+    oneBlock: object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }),
+    /** Keys of layer 0, and all keys and values, of a prefix that is evaluated in two pieces: parts of the largest number of a cell. */
+    noise: object({ firstKeys: z.number(), deeper: z.number() }),
+    /** All tokens of all blocks recomputed against the cells of the text, likewise. */
+    recomputed: z.number(),
+    /** Keys that the engine moved itself against plain rotation, likewise; null where it moves none. */
+    shift: z.number().nullable(),
+    /** In ln p: what keys do that are rotated by one position too many. */
+    planted: z.number(),
+  }),
+  object({ missing: z.string() }),
 ]);
 
 /** Sentences of the bench that were embedded together, and each once more by itself, as a question. */
-const embedderProbe = z
-  .object({
-    sentences: z.number(),
-    /** Those whose vector is that of another. */
-    shared: z.array(z.string()).readonly(),
-    /** Those that are not nearest to themselves. */
-    lost: z.array(z.string()).readonly(),
-  })
-  .readonly();
+const embedderProbe = object({
+  sentences: z.number(),
+  /** Those whose vector is that of another. */
+  shared: list(z.string()),
+  /** Those that are not nearest to themselves. */
+  lost: list(z.string()),
+});
 
 const answers = z.number();
 
 /** Answers of one arm about secrets that were planted: to the users who own them, and to those who do not. */
-export const armIsolation = z
-  .object({
-    arm: z.string(),
-    /** It answers as the baseline does, so that owners who do not hear their own make the test blind. */
-    mustHear: z.boolean(),
-    owners: z.object({ answers, right: z.number() }).readonly(),
-    /** Answers that could hold somebody else's secret, one attempt each. */
-    strangers: z.object({ answers, leaks: z.number() }).readonly(),
-    /** First answers to users whose memories are those of another, word for word: K/V of that other must not serve them. */
-    doubles: z.object({ answers, reused: z.number() }).readonly(),
-    /**
-     * The same of those who asked at one moment; `lost`: owners who did not hear their own secret then, and do when nobody else
-     * asks. Missing in older runs.
-     */
-    atOnce: z.object({ answers, leaks: z.number(), lost: z.number().exactOptional() }).readonly().exactOptional(),
-    /** And of a system that was opened anew on the same store, with doubles among those who ask; missing in older runs. */
-    reopened: z.object({ answers, leaks: z.number(), reused: z.number() }).readonly().exactOptional(),
-    /** `said[asker][owner]`: answers of an owner or of their stranger, two in all, that hold the owner's secret. */
-    said: z.array(z.array(z.number()).readonly()).readonly(),
-  })
-  .readonly();
+export const armIsolation = object({
+  arm: z.string(),
+  /** It answers as the baseline does, so that owners who do not hear their own make the test blind. */
+  mustHear: z.boolean(),
+  owners: object({ answers, right: z.number() }),
+  /** Answers that could hold somebody else's secret, one attempt each. */
+  strangers: object({ answers, leaks: z.number() }),
+  /** First answers to users whose memories are those of another, word for word: K/V of that other must not serve them. */
+  doubles: object({ answers, reused: z.number() }),
+  /**
+   * The same of those who asked at one moment; `lost`: owners who did not hear their own secret then, and do when nobody else
+   * asks. Missing in older runs.
+   */
+  atOnce: object({ answers, leaks: z.number(), lost: z.number().exactOptional() }).exactOptional(),
+  /** And of a system that was opened anew on the same store, with doubles among those who ask; missing in older runs. */
+  reopened: object({ answers, leaks: z.number(), reused: z.number() }).exactOptional(),
+  /** `said[asker][owner]`: answers of an owner or of their stranger, two in all, that hold the owner's secret. */
+  said: list(list(z.number())),
+});
 
-export const isolationProbe = z.object({ arms: z.array(armIsolation).readonly() }).readonly();
+export const isolationProbe = object({ arms: list(armIsolation) });
 
 /** Findings of a run beside its turns. */
-export const runProbes = z
-  .object({
-    /** Before any arm runs. */
-    parity: paritySelfTest,
-    /** Missing in older runs, and where no prompt of the data has two memories. */
-    cells: cellsSelfTest.exactOptional(),
-    /** Calls of engine, store and memories outside of turns that were refused, by arm; missing in older runs. */
-    refusedCalls: z.record(z.string(), z.number()).readonly().exactOptional(),
-    /** The largest load average of the machine that was seen between users; missing in older runs. */
-    load: z.object({ cores: z.number(), average: z.number() }).readonly().exactOptional(),
-    /** The check `metrics`. */
-    metrics: checkResult,
-    /** Missing in older runs. */
-    embedder: embedderProbe.exactOptional(),
-    tokenisation,
-    /** Of a run that was put together: the machines that took its turns. */
-    machines: z.array(machineKind).readonly().exactOptional(),
-    notes: z.array(z.string()).readonly(),
-    profile,
-    /**
-     * Prompt tokens of the run by the answers of a server, and by its own counters; missing for an engine without such counters,
-     * and where an answer was lost.
-     */
-    audit: engineAudit.exactOptional(),
-    /** After the turns. */
-    kvStores,
-    /** After the turns, as the retriever counts; missing until then. */
-    retriever: z.record(z.string(), z.unknown()).readonly().exactOptional(),
-    /** After the turns; null until then. */
-    isolation: isolationProbe.nullable(),
-    /** Measurements of the suite beside turns; null until then, and where it measures nothing. */
-    measured: measured.nullable(),
-    /** After all else; missing until then, and where no judge is asked. */
-    judge: judgeProbe.exactOptional(),
-  })
-  .readonly();
+export const runProbes = object({
+  /** Before any arm runs. */
+  parity: paritySelfTest,
+  /** Missing in older runs, and where no prompt of the data has two memories. */
+  cells: cellsSelfTest.exactOptional(),
+  /** Calls of engine, store and memories outside of turns that were refused, by arm; missing in older runs. */
+  refusedCalls: z.record(z.string(), z.number()).readonly().exactOptional(),
+  /** The largest load average of the machine that was seen between users; missing in older runs. */
+  load: object({ cores: z.number(), average: z.number() }).exactOptional(),
+  /** The check `metrics`. */
+  metrics: checkResult,
+  /** Missing in older runs. */
+  embedder: embedderProbe.exactOptional(),
+  tokenisation,
+  /** Of a run that was put together: the machines that took its turns. */
+  machines: list(machineKind).exactOptional(),
+  notes: list(z.string()),
+  profile,
+  /**
+   * Prompt tokens of the run by the answers of a server, and by its own counters; missing for an engine without such counters,
+   * and where an answer was lost.
+   */
+  audit: engineAudit.exactOptional(),
+  /** After the turns. */
+  kvStores,
+  /** After the turns, as the retriever counts; missing until then. */
+  retriever: z.record(z.string(), z.unknown()).readonly().exactOptional(),
+  /** After the turns; null until then. */
+  isolation: isolationProbe.nullable(),
+  /** Measurements of the suite beside turns; null until then, and where it measures nothing. */
+  measured: measured.nullable(),
+  /** After all else; missing until then, and where no judge is asked. */
+  judge: judgeProbe.exactOptional(),
+});
 
 export type CellsSelfTest = z.output<typeof cellsSelfTest>;
 export type EmbedderProbe = z.output<typeof embedderProbe>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { list, object } from './schemas.ts';
 import { armTraits } from './arm-traits.ts';
 import { metricDeclaration } from './metric-declaration.ts';
 import {
@@ -14,34 +15,29 @@ import { schemaVersion } from './schema-version.ts';
 const entries = z.record(z.string(), z.unknown()).readonly();
 
 /** All that the turns of a run depend on, beside its models and data. */
-export const runPlan = z
-  .object({
-    /** In the order of the run. */
-    arms: z.array(armTraits).readonly(),
-    /** Arms of the suite that the model could not run. */
-    armsNotRun: z.array(armNotRun).readonly(),
-    /** Metrics of the calling program; missing without any. */
-    metrics: z.array(metricDeclaration).readonly().exactOptional(),
-    /** Of a shard: the users of the whole run in their order, and the turns that each takes. */
-    users: z
-      .array(z.object({ userId: z.string(), turns: z.number() }).readonly())
-      .readonly()
-      .exactOptional(),
-    /** The effective options, in their order. */
-    settings: entries.and(
-      z.object({
-        /** The suites that were asked for together; the run is one of them. */
-        suite: z.array(z.string()).readonly(),
-        /** A loss of quality that still counts as kept, in points. */
-        margin: z.number(),
-        /** The part of the run that this is, `i/n`; missing of a whole one. */
-        shard: z.string().exactOptional(),
-        /** Processes that take turns at one time; missing where it is one. */
-        workers: z.number().exactOptional(),
-      }),
-    ),
-  })
-  .readonly();
+export const runPlan = object({
+  /** In the order of the run. */
+  arms: list(armTraits),
+  /** Arms of the suite that the model could not run. */
+  armsNotRun: list(armNotRun),
+  /** Metrics of the calling program; missing without any. */
+  metrics: list(metricDeclaration).exactOptional(),
+  /** Of a shard: the users of the whole run in their order, and the turns that each takes. */
+  users: list(object({ userId: z.string(), turns: z.number() })).exactOptional(),
+  /** The effective options, in their order. */
+  settings: entries.and(
+    z.object({
+      /** The suites that were asked for together; the run is one of them. */
+      suite: list(z.string()),
+      /** A loss of quality that still counts as kept, in points. */
+      margin: z.number(),
+      /** The part of the run that this is, `i/n`; missing of a whole one. */
+      shard: z.string().exactOptional(),
+      /** Processes that take turns at one time; missing where it is one. */
+      workers: z.number().exactOptional(),
+    }),
+  ),
+});
 
 /** Machine and code, among others: git commit, hash of the lockfile, versions, memory. */
 const runEnvironment = entries.and(
@@ -51,15 +47,13 @@ const runEnvironment = entries.and(
     cores: z.number(),
     threads: z.number(),
     /** The device that computed the model; missing in runs of before, which computed on the CPU. */
-    compute: z
-      .object({
-        backend: z.string(),
-        devices: z.array(z.string()).readonly(),
-        memoryBytes: z.number(),
-        layers: z.number(),
-        flashAttention: z.boolean(),
-      })
-      .readonly()
+    compute: object({
+      backend: z.string(),
+      devices: list(z.string()),
+      memoryBytes: z.number(),
+      layers: z.number(),
+      flashAttention: z.boolean(),
+    })
       .nullable()
       .exactOptional(),
     /** The work tree had changes that are not in the commit; null outside a work tree. */
@@ -70,27 +64,25 @@ const runEnvironment = entries.and(
 export const runStatuses = ['running', 'finished', 'interrupted', 'failed'] as const;
 
 /** One run of the bench, with all that is needed to repeat it. */
-export const runRecord = z
-  .object({
-    schemaVersion: z.literal(schemaVersion),
-    id: z.string(),
-    name: z.string(),
-    suite: z.string(),
-    status: z.enum(runStatuses),
-    seed: z.number(),
-    plan: runPlan,
-    environment: runEnvironment,
-    model: modelDescription,
-    embedder: embedderDescription,
-    dataset: datasetDescription,
-    retriever: retrieverDescription,
-    /** Null until the self-tests have passed. */
-    probes: runProbes.nullable(),
-    /** Milliseconds since 1970. */
-    startedAt: z.number(),
-    finishedAt: z.number().nullable(),
-  })
-  .readonly();
+export const runRecord = object({
+  schemaVersion: z.literal(schemaVersion),
+  id: z.string(),
+  name: z.string(),
+  suite: z.string(),
+  status: z.enum(runStatuses),
+  seed: z.number(),
+  plan: runPlan,
+  environment: runEnvironment,
+  model: modelDescription,
+  embedder: embedderDescription,
+  dataset: datasetDescription,
+  retriever: retrieverDescription,
+  /** Null until the self-tests have passed. */
+  probes: runProbes.nullable(),
+  /** Milliseconds since 1970. */
+  startedAt: z.number(),
+  finishedAt: z.number().nullable(),
+});
 
 export type RunPlan = z.output<typeof runPlan>;
 /** A run as the database holds it: plan, workers, findings, status. */

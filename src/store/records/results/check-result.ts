@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { object } from '../schemas.ts';
 
 /** The checks of a run, in the order in which they are shown. */
 export const checkNames = [
@@ -21,15 +22,13 @@ export const checkNames = [
 ] as const;
 
 /** One thing that a run verifies about itself. */
-export const checkResult = z
-  .object({
-    check: z.enum(checkNames),
-    /** `undecided`: these arms, this model or this n cannot decide it. */
-    status: z.enum(['passed', 'failed', 'undecided']),
-    /** One line that a reader can verify; the reason where undecided. */
-    evidence: z.string(),
-  })
-  .readonly();
+export const checkResult = object({
+  check: z.enum(checkNames),
+  /** `undecided`: these arms, this model or this n cannot decide it. */
+  status: z.enum(['passed', 'failed', 'undecided']),
+  /** One line that a reader can verify; the reason where undecided. */
+  evidence: z.string(),
+});
 
 export type CheckName = (typeof checkNames)[number];
 /** The outcome of one check of a run, with its evidence. */

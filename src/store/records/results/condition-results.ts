@@ -1,26 +1,25 @@
 import { z } from 'zod';
+import { object } from '../schemas.ts';
 import { phaseMeans, qualityEstimates, tokenMeans } from './arm-results.ts';
 import { estimate } from './estimate.ts';
 
 /** One arm under one condition, over all its turns there, or over those whose evidence lies in one third of the memories. */
-export const conditionResults = z
-  .object({
-    arm: z.string(),
-    /** As the data set gives it: the share of the window, the number of memories, the depth of the conversation. */
-    condition: z.number(),
-    /** Place of the evidence among the memories, by creation; null for all items. */
-    place: z.enum(['early', 'middle', 'late']).nullable(),
-    n: z.number(),
-    errors: z.number(),
-    metrics: qualityEstimates.extend({ ttftMs: estimate.nullable() }).readonly(),
-    phasesMs: phaseMeans,
-    tokens: tokenMeans,
-    /** Means a turn: memories that the user had, that were retrieved, that fitted, that did not, and tokens of those that did. */
-    memories: z.record(z.enum(['stored', 'retrieved', 'kept', 'dropped', 'tokens']), z.number()).readonly(),
-    /** Turns whose question alone was left of the prompt. */
-    forced: z.number(),
-  })
-  .readonly();
+export const conditionResults = object({
+  arm: z.string(),
+  /** As the data set gives it: the share of the window, the number of memories, the depth of the conversation. */
+  condition: z.number(),
+  /** Place of the evidence among the memories, by creation; null for all items. */
+  place: z.enum(['early', 'middle', 'late']).nullable(),
+  n: z.number(),
+  errors: z.number(),
+  metrics: qualityEstimates.extend({ ttftMs: estimate.nullable() }).readonly(),
+  phasesMs: phaseMeans,
+  tokens: tokenMeans,
+  /** Means a turn: memories that the user had, that were retrieved, that fitted, that did not, and tokens of those that did. */
+  memories: z.record(z.enum(['stored', 'retrieved', 'kept', 'dropped', 'tokens']), z.number()).readonly(),
+  /** Turns whose question alone was left of the prompt. */
+  forced: z.number(),
+});
 
 const crossing = {
   arm: z.string(),

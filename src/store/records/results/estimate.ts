@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { object } from '../schemas.ts';
 
 /** A bound of an interval that may be infinite, for which JSON has null. */
 const bound = (unbounded: number) => z.union([z.number(), z.literal(unbounded), z.null().transform(() => unbounded)]);
@@ -7,26 +8,24 @@ export const lowerBound = bound(-Infinity);
 export const upperBound = bound(Infinity);
 
 /** The median, and p95 where there are at least 100 values. */
-export const quantiles = z.object({ p50: z.number(), p95: z.number().exactOptional() }).readonly();
+export const quantiles = object({ p50: z.number(), p95: z.number().exactOptional() });
 
 /**
  * A mean over items with its 95 % interval over users, or over the questions of a single one; one observation of values of any
  * range has infinite bounds (JSON: null).
  */
-export const estimate = z
-  .object({
-    mean: z.number(),
-    low: lowerBound,
-    high: upperBound,
-    /** Items. */
-    n: z.number(),
-    users: z.number(),
-    /** Of durations. */
-    p50: z.number().exactOptional(),
-    /** Only from n ≥ 100. */
-    p95: z.number().exactOptional(),
-  })
-  .readonly();
+export const estimate = object({
+  mean: z.number(),
+  low: lowerBound,
+  high: upperBound,
+  /** Items. */
+  n: z.number(),
+  users: z.number(),
+  /** Of durations. */
+  p50: z.number().exactOptional(),
+  /** Only from n ≥ 100. */
+  p95: z.number().exactOptional(),
+});
 
 export type Quantiles = z.output<typeof quantiles>;
 /** A mean with its 95 % interval. */

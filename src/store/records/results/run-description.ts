@@ -1,30 +1,27 @@
 import { z } from 'zod';
+import { list, object } from '../schemas.ts';
 import { metricDeclaration } from '../metric-declaration.ts';
 import { machineDifference, usedMachine } from './machines.ts';
 
 const counts = z.record(z.string(), z.number()).readonly();
 const facts = z.record(z.string(), z.unknown()).readonly();
 
-export const modelDescription = z
-  .object({
-    name: z.string(),
-    sha256: z.string(),
-    /** Null where the engine does not show it. */
-    parameters: z.number().nullable(),
-    contextTokens: z.number(),
-    /** Cells of one sequence: more than its positions where blocks may share these. */
-    cellTokens: z.number(),
-  })
-  .readonly();
+export const modelDescription = object({
+  name: z.string(),
+  sha256: z.string(),
+  /** Null where the engine does not show it. */
+  parameters: z.number().nullable(),
+  contextTokens: z.number(),
+  /** Cells of one sequence: more than its positions where blocks may share these. */
+  cellTokens: z.number(),
+});
 
-export const embedderDescription = z
-  .object({
-    name: z.string(),
-    sha256: z.string(),
-    /** Name and version of what evaluated it; older runs did not write it. */
-    runtime: z.string().exactOptional(),
-  })
-  .readonly();
+export const embedderDescription = object({
+  name: z.string(),
+  sha256: z.string(),
+  /** Name and version of what evaluated it; older runs did not write it. */
+  runtime: z.string().exactOptional(),
+});
 
 /** A data set's note; missing where it has none. */
 const declaration = {
@@ -37,96 +34,84 @@ const declaration = {
   /** A sentence that a reader of any result must know. */
   note: z.string().exactOptional(),
   /** Of a public data set: the file that was brought, and published errata, by the hash of their bytes. */
-  brought: z.object({ sha256: z.string(), errataSha256: z.string().exactOptional() }).readonly().exactOptional(),
+  brought: object({ sha256: z.string(), errataSha256: z.string().exactOptional() }).exactOptional(),
 };
 
 /** One of several data sets of a run. */
-export const datasetPart = z
-  .object({
-    name: z.string(),
-    sha256: z.string(),
-    language: z.enum(['en', 'zh']),
-    items: z.number(),
-    users: z.number(),
-    ...declaration,
-  })
-  .readonly();
+export const datasetPart = object({
+  name: z.string(),
+  sha256: z.string(),
+  language: z.enum(['en', 'zh']),
+  items: z.number(),
+  users: z.number(),
+  ...declaration,
+});
 
-export const datasetDescription = z
-  .object({
-    name: z.string(),
-    sha256: z.string(),
-    items: z.number(),
-    users: z.number(),
-    /** Answerable items whose evidence the data do not name; missing where there is none. */
-    withoutEvidence: z.number().exactOptional(),
-    /** Items by kind of user, category and phrasing: `{ recurring: 200, large: 200 }` and so on. */
-    counts: z.object({ userKind: counts, category: counts, phrasing: counts }).readonly(),
-    /** The data sets that were asked together, with the items of each; missing where it is one. */
-    parts: z.array(datasetPart).readonly().exactOptional(),
-    ...declaration,
-  })
-  .readonly();
+export const datasetDescription = object({
+  name: z.string(),
+  sha256: z.string(),
+  items: z.number(),
+  users: z.number(),
+  /** Answerable items whose evidence the data do not name; missing where there is none. */
+  withoutEvidence: z.number().exactOptional(),
+  /** Items by kind of user, category and phrasing: `{ recurring: 200, large: 200 }` and so on. */
+  counts: object({ userKind: counts, category: counts, phrasing: counts }),
+  /** The data sets that were asked together, with the items of each; missing where it is one. */
+  parts: list(datasetPart).exactOptional(),
+  ...declaration,
+});
 
-export const retrieverDescription = z
-  .object({
-    name: z.string(),
-    backend: z.string(),
-    version: z.string(),
-    /** Places of hot and cold memory, for the strategy that has both. */
-    tiers: z.object({ hot: z.string(), cold: z.string() }).readonly().exactOptional(),
-    /** Rules by which questions are prepared, for the strategy that prepares them. */
-    preRetrieval: z.unknown().optional(),
-  })
-  .readonly();
+export const retrieverDescription = object({
+  name: z.string(),
+  backend: z.string(),
+  version: z.string(),
+  /** Places of hot and cold memory, for the strategy that has both. */
+  tiers: object({ hot: z.string(), cold: z.string() }).exactOptional(),
+  /** Rules by which questions are prepared, for the strategy that prepares them. */
+  preRetrieval: z.unknown().optional(),
+});
 
 /** Milliseconds of a run by what they were spent on; `checks` are the self-tests and the probes. */
-const spent = z
-  .object({
-    warmUp: z.number(),
-    turns: z.number(),
-    /** Observation of turns: gold answers, parity, distributions. */
-    scoring: z.number(),
-    checks: z.number(),
-    /** Measurements of the suite beside turns. */
-    measure: z.number(),
-    /** A judge's answers, waiting included; missing where none was asked. */
-    judge: z.number().exactOptional(),
-  })
-  .readonly();
+const spent = object({
+  warmUp: z.number(),
+  turns: z.number(),
+  /** Observation of turns: gold answers, parity, distributions. */
+  scoring: z.number(),
+  checks: z.number(),
+  /** Measurements of the suite beside turns. */
+  measure: z.number(),
+  /** A judge's answers, waiting included; missing where none was asked. */
+  judge: z.number().exactOptional(),
+});
 
 /**
  * Prompt tokens that the engine evaluated over all its sessions, by what they were spent on as in `spent`; `prepared` before
  * turns: K/V ahead, questions for retrieval. `unbooked`: at a time when nothing of this was done.
  */
-const evaluatedTokens = z
-  .object({
-    warmUp: z.number(),
-    turns: z.number(),
-    prepared: z.number(),
-    scoring: z.number(),
-    checks: z.number(),
-    measure: z.number(),
-    unbooked: z.number(),
-  })
-  .readonly();
+const evaluatedTokens = object({
+  warmUp: z.number(),
+  turns: z.number(),
+  prepared: z.number(),
+  scoring: z.number(),
+  checks: z.number(),
+  measure: z.number(),
+  unbooked: z.number(),
+});
 
 /** Wall time, ms, over all sessions of the run: `modelMs` inside the engine, loading included. */
-export const profile = z
-  .object({
-    wallMs: z.number(),
-    modelMs: z.number(),
-    embedderMs: z.number(),
-    coldStartMs: z.number(),
-    /** Missing in older runs. */
-    spent: spent.exactOptional(),
-    /** Null where the engine does not count them; missing in older runs. */
-    evaluatedTokens: evaluatedTokens.nullable().exactOptional(),
-  })
-  .readonly();
+export const profile = object({
+  wallMs: z.number(),
+  modelMs: z.number(),
+  embedderMs: z.number(),
+  coldStartMs: z.number(),
+  /** Missing in older runs. */
+  spent: spent.exactOptional(),
+  /** Null where the engine does not count them; missing in older runs. */
+  evaluatedTokens: evaluatedTokens.nullable().exactOptional(),
+});
 
 /** Ids that differ between tokenising each segment alone and tokenising the joined text. */
-export const tokenisation = z.object({ prompts: z.number(), tokens: z.number(), differing: z.number() }).readonly();
+export const tokenisation = object({ prompts: z.number(), tokens: z.number(), differing: z.number() });
 
 /**
  * K/V that was kept, by arm, as its store counts: hits and evictions since the last start of the run, bytes and entries as
@@ -135,50 +120,45 @@ export const tokenisation = z.object({ prompts: z.number(), tokens: z.number(), 
 export const kvStores = z.record(z.string(), facts).readonly();
 
 /** An arm of a suite that did not run, and the reason in one line. */
-export const armNotRun = z.object({ arm: z.string(), why: z.string() }).readonly();
+export const armNotRun = object({ arm: z.string(), why: z.string() });
 
 /** The run behind the results: its models, data and machine, by name and hash. */
-export const runDescription = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    suite: z.string(),
-    seed: z.number(),
-    status: z.enum(['finished', 'running', 'interrupted', 'failed']),
-    /** Of an unfinished run: users whose turns are all there, turns that are written, and how many there shall be. */
-    progress: z
-      .object({ users: z.number(), ofUsers: z.number(), turns: z.number(), ofTurns: z.number() })
-      .readonly()
-      .exactOptional(),
-    startedAt: z.iso.datetime(),
-    finishedAt: z.iso.datetime().nullable(),
-    model: modelDescription,
-    embedder: embedderDescription,
-    dataset: datasetDescription,
-    /** The reason why all values of quality are null and not compared; null where they are given. */
-    unknownQuality: z.string().nullable(),
-    /** `stats` as the retriever counts, after the last user. */
-    retriever: retrieverDescription.unwrap().extend({ stats: facts }).readonly(),
-    environment: facts,
-    /** The options that the turns depend on. */
-    settings: facts,
-    /** Metrics of the calling program; missing without any. */
-    metrics: z.array(metricDeclaration).readonly().exactOptional(),
-    /** Arms of the suite that the model could not run. */
-    armsNotRun: z.array(armNotRun).readonly(),
-    profile,
-    tokenisation,
-    kvStores,
-    /** Notes a reader must see: fallbacks, shared stores, a dirty work tree. */
-    notes: z.array(z.string()).readonly(),
-    /** Processes that took turns at one time: times are under load. Missing where one took all. */
-    workers: z.number().exactOptional(),
-    /** Of a run that was put together: the kinds of machine that took its turns. */
-    machines: z.array(usedMachine).readonly().exactOptional(),
-    /** Tests for a difference between several; missing of one. */
-    machineDifferences: z.array(machineDifference).readonly().exactOptional(),
-  })
-  .readonly();
+export const runDescription = object({
+  id: z.string(),
+  name: z.string(),
+  suite: z.string(),
+  seed: z.number(),
+  status: z.enum(['finished', 'running', 'interrupted', 'failed']),
+  /** Of an unfinished run: users whose turns are all there, turns that are written, and how many there shall be. */
+  progress: object({ users: z.number(), ofUsers: z.number(), turns: z.number(), ofTurns: z.number() }).exactOptional(),
+  startedAt: z.iso.datetime(),
+  finishedAt: z.iso.datetime().nullable(),
+  model: modelDescription,
+  embedder: embedderDescription,
+  dataset: datasetDescription,
+  /** The reason why all values of quality are null and not compared; null where they are given. */
+  unknownQuality: z.string().nullable(),
+  /** `stats` as the retriever counts, after the last user. */
+  retriever: retrieverDescription.unwrap().extend({ stats: facts }).readonly(),
+  environment: facts,
+  /** The options that the turns depend on. */
+  settings: facts,
+  /** Metrics of the calling program; missing without any. */
+  metrics: list(metricDeclaration).exactOptional(),
+  /** Arms of the suite that the model could not run. */
+  armsNotRun: list(armNotRun),
+  profile,
+  tokenisation,
+  kvStores,
+  /** Notes a reader must see: fallbacks, shared stores, a dirty work tree. */
+  notes: list(z.string()),
+  /** Processes that took turns at one time: times are under load. Missing where one took all. */
+  workers: z.number().exactOptional(),
+  /** Of a run that was put together: the kinds of machine that took its turns. */
+  machines: list(usedMachine).exactOptional(),
+  /** Tests for a difference between several; missing of one. */
+  machineDifferences: list(machineDifference).exactOptional(),
+});
 
 export type EvaluatedTokens = z.output<typeof evaluatedTokens>;
 export type DatasetPart = z.output<typeof datasetPart>;
