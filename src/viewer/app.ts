@@ -3,7 +3,8 @@
  *
  * - `app.ts` routes addresses (`addresses.ts`, `links.ts`) to pages; `server.ts` serves them on this machine alone;
  *   `export.ts` writes the same pages as files.
- * - `runs/`, `run/`, `matrix/`, `item/`, `compare/`, `turn/`, `pair/` and `watch/` each read one kind of page and draw it.
+ * - `runs-page.ts`, `run/`, `matrix/`, `item/`, `compare/`, `turn/`, `pair/` and `watch/` each read one kind of page and draw it;
+ *   lists share `list.ts`.
  * - A turn is drawn from sections (`turn/turn-sections.ts`), which `render/` draws for pages and for the terminal.
  * - `stored-reports/` opens reports without their database.
  *
@@ -20,17 +21,14 @@ import { readComparison } from './compare/read-comparison.ts';
 import { errorPage, failureOf } from './error-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
 import { itemOutcomesPage, readItemOutcomes } from './item/item-outcomes.ts';
-import { itemPage } from './item/item-page.ts';
-import { readItemPage } from './item/read-item-page.ts';
+import { itemPage, readItemPage } from './item/item-page.ts';
 import { type Breadcrumb, layout, type PageKind } from './layout.ts';
 import { type Links, reportLinks, serverLinks } from './links.ts';
-import { matrixPage } from './matrix/matrix-page.ts';
-import { readMatrix } from './matrix/read-matrix.ts';
+import { matrixPage, readMatrix } from './matrix/matrix-page.ts';
 import { pairPage, readPair } from './pair/pair-page.ts';
 import { readFigure, readRunPage, readTable } from './run/read-run-page.ts';
 import { listPage, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
-import { readRunsPage } from './runs/read-runs-page.ts';
-import { runsPage } from './runs/runs-page.ts';
+import { readRunsPage, runsPage } from './runs-page.ts';
 import { script } from './script.ts';
 import { guard, type ServerEnvironment } from './server.ts';
 import { style } from './style.ts';

@@ -1,3 +1,5 @@
+import type { TurnListFilter } from '../store/turn-list-repository.ts';
+
 /** One turn of a run: of an item by an arm. */
 export interface TurnRef {
   readonly run: string;
@@ -14,41 +16,22 @@ export interface ArmRef {
   readonly arm: string;
 }
 
-/** Filter of a run's turns; a turn must meet all of it. */
-export interface TurnFilter {
-  readonly arm?: string;
-  readonly answer?: 'right' | 'wrong';
-  /** An arm that answers the item wrong. */
-  readonly wrong?: string;
-  /** An arm that answers the item right. */
-  readonly right?: string;
-  /** Items that some arm answers right and another wrong. */
-  readonly disagreeing?: true;
-  readonly category?: string;
-  /** Class of a wrong answer. */
-  readonly wrongClass?: string;
-  /** Stage of the evidence funnel that failed. */
-  readonly stage?: string;
-  /** `hit`, `miss` or `bypass`. */
-  readonly cache?: string;
-  /** A check that the turn fails. */
-  readonly check?: string;
-  /** Prompts that were forced, or from which memories or history were dropped. */
-  readonly truncated?: true;
-  /** Turns that failed. */
-  readonly failed?: true;
-  /** A part of the question, the gold or the answer. */
+/** Filter and page of the list of runs. */
+export interface RunsQuery {
+  /** A part of name, suite, model or data. */
   readonly text?: string;
+  /** From 1. */
+  readonly page?: number;
 }
 
 /** Filter and page of the matrix of items and arms: items of which a turn passes. */
-export interface MatrixQuery extends TurnFilter {
+export interface MatrixQuery extends TurnListFilter {
   /** From 1. */
   readonly page?: number;
 }
 
 /** Filter, order and page of the list of a run's turns; all turns by default. */
-export interface ItemQuery extends TurnFilter {
+export interface ItemQuery extends TurnListFilter {
   /** A column of the list; by default the order of writing. */
   readonly sort?: string;
   /** Largest value first; by default the smallest. */
@@ -67,7 +50,7 @@ export interface Links {
   readonly answered: boolean;
   /** True if turns have pages of their own; those of a report have not, and lead to the page of their item. */
   readonly opensTurns: boolean;
-  runs(): string;
+  runs(query?: RunsQuery): string;
   run(run: string, query?: ItemQuery): string;
   /** How far the run has come. */
   watch(run: string): string;
@@ -103,7 +86,7 @@ function address(path: string, values: Readonly<Record<string, string | number |
 export const serverLinks: Links = {
   answered: true,
   opensTurns: true,
-  runs: () => '/',
+  runs: (query = {}) => address('/', { ...query }),
   run: (run, query = {}) => address('/run', { run, ...query }),
   watch: (run) => address('/watch', { run }),
   matrix: (run, query = {}) => address('/matrix', { run, ...query }),

@@ -6,6 +6,7 @@ import { formatNumber } from '../../render/table.ts';
 import type { ArmRef, Links } from '../links.ts';
 import { listText } from '../../render/cut-text.ts';
 import { hiddenNote } from '../hidden-texts.ts';
+import { filterForm, type ListColumn, listTable, numberedLinks, options, pager, select } from '../list.ts';
 import { goldText } from '../run/item-list.ts';
 import type { SuccessDifference } from './paired-arms.ts';
 import type { ComparisonPage } from './read-comparison.ts';
@@ -14,60 +15,59 @@ function outcome({ a, b }: ItemPair, judged: boolean): Html {
   if (judged && a.success !== null && b.success !== null && a.success !== b.success) {
     return a.success > b.success ? html`<b class="good">+ won</b>` : html`<b class="bad">− lost</b>`;
   }
-  if (a.answer !== b.answer) return html`reworded`;
-  return html`<span class="soft">same</span>`;
+  return a.answer === b.answer ? html`<span class="soft">same</span>` : html`reworded`;
 }
 
-function side(href: string, { answer, error, success, repeats }: ItemSide, judged: boolean): Html {
+function answer(href: string, { answer: text, error, success, repeats }: ItemSide, judged: boolean): Html {
   const scored = judged && success !== null;
   const share = repeats > 1 && scored ? ` (right in ${formatNumber(success * 100, 0)} % of ${repeats})` : '';
-  const right = !scored ? '' : success === 1 ? html`<b class="good">✓</b> ` : html`<b class="bad">✗</b> `;
-  return html`<td class="cut">
-    ${right}<a href="${href}"
-      >${error === null ? (answer === '' ? '(empty)' : listText(answer)) : `error: ${listText(error)}`}</a
-    >${share}
-  </td>`;
+  const mark = !scored ? '' : success === 1 ? html`<b class="good">✓</b> ` : html`<b class="bad">✗</b> `;
+  const shown = error !== null ? `error: ${listText(error)}` : text === '' ? '(empty)' : listText(text);
+  return html`${mark}<a href="${href}">${shown}</a>${share}`;
 }
 
-function row({ a, b, unknownQuality }: ComparisonPage, pair: ItemPair, links: Links): Html {
-  const { itemId, question, gold } = pair;
+function columns({ a, b, unknownQuality }: ComparisonPage, links: Links): ListColumn<ItemPair>[] {
   const judged = unknownQuality === null;
-  const sameTurn = pair.a.repeat === pair.b.repeat && pair.a.turn === pair.b.turn;
-  const turn = ({ run, arm }: ArmRef, { repeat, turn: number }: ItemSide, other: ArmRef) =>
-    links.turn(
-      { run, item: itemId, arm, repeat, turn: number },
-      run === other.run && sameTurn ? { against: other.arm } : {},
-    );
-  const beside =
-    links.opensTurns && a.run === b.run && sameTurn && pair.a.error === null && pair.b.error === null
-      ? html` <a
-          href="${links.pair({ run: a.run, item: itemId, arm: a.arm, repeat: pair.a.repeat, turn: pair.a.turn }, b.arm)}"
-          >side by side</a
-        >`
-      : '';
-  return html`<tr>
-    <th scope="row"><a data-open href="${links.item(a.run, itemId)}">${printable(itemId)}</a>${beside}</th>
-    <td>${outcome(pair, judged)}</td>
-    <td class="cut">${question === null ? '' : listText(question)}</td>
-    <td class="cut">${goldText(gold, question)}</td>
-    ${side(turn(a, pair.a, b), pair.a, judged)} ${side(turn(b, pair.b, a), pair.b, judged)}
-  </tr> `;
+  const isSameTurn = (pair: ItemPair): boolean => pair.a.repeat === pair.b.repeat && pair.a.turn === pair.b.turn;
+  const ref = ({ run, arm }: ArmRef, item: string, { repeat, turn }: ItemSide) => ({ run, item, arm, repeat, turn });
+  const item = (pair: ItemPair): Html => {
+    const answered = pair.a.error === null && pair.b.error === null;
+    const beside = links.pair(ref(a, pair.itemId, pair.a), b.arm);
+    const hasPage = links.opensTurns && a.run === b.run && isSameTurn(pair) && answered;
+    return html`<a data-open href="${links.item(a.run, pair.itemId)}">${printable(pair.itemId)}</a>
+      ${hasPage ? html`<a href="${beside}">side by side</a>` : ''}`;
+  };
+  const side = (name: 'a' | 'b'): ListColumn<ItemPair> => {
+    const [own, other] = name === 'a' ? [a, b] : [b, a];
+    return {
+      heading: `${name.toUpperCase()}: ${printable(own.arm)}`,
+      look: 'cut',
+      cell: (pair) => {
+        const against = own.run === other.run && isSameTurn(pair) ? { against: other.arm } : {};
+        return answer(links.turn(ref(own, pair.itemId, pair[name]), against), pair[name], judged);
+      },
+    };
+  };
+  return [
+    { heading: 'item', cell: item },
+    { heading: 'A against B', cell: (pair) => outcome(pair, judged) },
+    { heading: 'question', look: 'cut', cell: ({ question }) => (question === null ? '' : listText(question)) },
+    { heading: 'gold', look: 'cut', cell: ({ gold, question }) => goldText(gold, question) },
+    side('a'),
+    side('b'),
+  ];
 }
 
 function chooser({ a, b, forced }: ComparisonPage): Html {
-  const select = (name: string, label: string, { arm, arms }: ComparisonPage['a']) =>
-    html`<label
-      >${label}
-      <select name="${name}">
-        ${arms.map((known) => html`<option value="${known}" ${known === arm ? 'selected' : ''}>${printable(known)}</option>`)}
-      </select></label
-    >`;
-  return html`<form class="filters" method="get" action="/compare">
-    <input type="hidden" name="a" value="${a.run}" /><input type="hidden" name="b" value="${b.run}" />
-    ${forced.length === 0 ? '' : html`<input type="hidden" name="force" value="1" />`}
-    ${select('armA', `A: arm of ${printable(a.run)}`, a)} ${select('armB', `B: arm of ${printable(b.run)}`, b)}
-    <button>Compare</button>
-  </form>`;
+  return filterForm({
+    action: '/compare',
+    hidden: { a: a.run, b: b.run, ...(forced.length === 0 ? {} : { force: 1 }) },
+    fields: [
+      select('armA', `A: arm of ${a.run}`, a.arm, options(a.arms)),
+      select('armB', `B: arm of ${b.run}`, b.arm, options(b.arms)),
+    ],
+    button: 'Compare',
+  });
 }
 
 /** The mean difference in points, with its interval. */
@@ -109,33 +109,10 @@ function summary({ a, b, counts, difference: success, unknownQuality, forced }: 
 /** The page that compares two arms, of one run or of two, item by item: flips first. */
 export function comparePage(model: ComparisonPage, links: Links): Html {
   const { a, b, pairs, page, pages, forced, hiddenTexts } = model;
-  const options = forced.length === 0 ? {} : { force: true as const };
-  const to = (text: string, number: number) =>
-    html`<li><a href="${links.compare(a, b, { ...options, page: number })}">${text}</a></li>`;
+  const force = forced.length === 0 ? {} : { force: true as const };
+  const swap = { text: 'Swap A and B', href: links.compare(b, a, force) } as const;
+  const around = numberedLinks(page, pages, (number) => links.compare(a, b, { ...force, page: number }));
   return html`<h1>Compare ${printable(a.arm)} with ${printable(b.arm)}</h1>
     ${summary(model)} ${hiddenNote(hiddenTexts)} ${links.answered ? chooser(model) : ''}
-    <nav class="pages" aria-label="Pages of the list">
-      <span role="status">Page ${page} of ${pages}</span>
-      <ul>
-        ${page > 1 ? to('Previous', page - 1) : ''} ${page < pages ? to('Next', page + 1) : ''}
-        <li><a href="${links.compare(b, a, options)}">Swap A and B</a></li>
-      </ul>
-    </nav>
-    <div class="scroll" role="region" aria-label="Items" tabindex="0">
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">item</th>
-            <th scope="col">A against B</th>
-            <th scope="col">question</th>
-            <th scope="col">gold</th>
-            <th scope="col">A: ${printable(a.arm)}</th>
-            <th scope="col">B: ${printable(b.arm)}</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${pairs.map((pair) => row(model, pair, links))}
-        </tbody>
-      </table>
-    </div>`;
+    ${pager(`Page ${page} of ${pages}`, [...around, swap])} ${listTable('Items', '', columns(model, links), pairs)}`;
 }

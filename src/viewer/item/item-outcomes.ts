@@ -9,9 +9,12 @@ import { runNamed, unknownName } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links } from '../links.ts';
 import { isRight, outcomeInWords, outcomeMarks, outcomeOf } from '../matrix/outcome.ts';
-import { type MatrixRow, rowOf } from '../matrix/read-matrix.ts';
-import { longText } from '../../render/section-html.ts';
-import { type ArmColumn, armsTable, countColumn, timeColumn } from './arms-table.ts';
+import { type MatrixRow, matrixRow } from '../matrix/matrix-page.ts';
+import { longText, pairsHtml } from '../../render/section-html.ts';
+import { formatNumber } from '../../render/table.ts';
+import { type ListColumn, listTable } from '../list.ts';
+import { goldContent } from '../turn/turn-sections.ts';
+import { MOST_TURNS, placeColumn } from './item-page.ts';
 
 const MOST_BYTES = 400;
 
@@ -40,61 +43,60 @@ export function readItemOutcomes(
   }
   const hiddenTexts = hidden(run);
   return {
-    ...rowOf(itemId, turns, hiddenTexts !== null),
-    ...{ run: run.name, model: run.model.name, userId: first.userId, category: first.category, hiddenTexts },
+    ...matrixRow(itemId, turns, hiddenTexts !== null),
+    run: run.name,
+    model: run.model.name,
+    userId: first.userId,
+    category: first.category,
+    hiddenTexts,
     unknownQuality: unknownQuality(run.model),
   };
 }
 
-function columnsOf(judged: boolean): readonly ArmColumn<TurnOutcome>[] {
+function columns(judged: boolean, turns: readonly TurnOutcome[]): ListColumn<TurnOutcome>[] {
   const outcome = (turn: TurnOutcome): Html => {
     const look = !judged ? 'soft' : isRight([turn]) ? 'good' : 'bad';
-    return html`<span class="${look}"
-      >${outcomeMarks[outcomeOf([turn], judged)]} ${outcomeInWords([turn], judged)}</span
-    >`;
+    const mark = outcomeMarks[outcomeOf([turn], judged)];
+    return html`<span class="${look}">${mark} ${outcomeInWords([turn], judged)}</span>`;
   };
+  const number = (heading: string, digits: number, of: (turn: TurnOutcome) => number | null) => ({
+    heading,
+    look: 'right',
+    cell: (turn: TurnOutcome) => formatNumber(of(turn) ?? NaN, digits),
+  });
   return [
+    { heading: 'arm', cell: ({ arm }) => printable(arm) },
+    ...placeColumn(turns),
     { heading: 'answer', look: 'cut', cell: ({ error, answer }) => longText(error ?? answer, MOST_BYTES) },
     { heading: 'outcome', cell: outcome },
-    countColumn('prompt', ({ promptTokens }) => promptTokens),
-    countColumn('KV resident', ({ kvResidentTokens }) => kvResidentTokens),
-    countColumn('evaluated', ({ evaluatedTokens }) => evaluatedTokens),
-    countColumn('generated', ({ generatedTokens }) => generatedTokens),
-    timeColumn('TTFT', ({ firstTokenMs }) => firstTokenMs),
-    timeColumn('total', ({ totalMs }) => totalMs),
+    number('prompt', 0, ({ promptTokens }) => promptTokens),
+    number('KV resident', 0, ({ kvResidentTokens }) => kvResidentTokens),
+    number('evaluated', 0, ({ evaluatedTokens }) => evaluatedTokens),
+    number('generated', 0, ({ generatedTokens }) => generatedTokens),
+    number('TTFT, ms', 1, ({ firstTokenMs }) => firstTokenMs),
+    number('total, ms', 1, ({ totalMs }) => totalMs),
   ];
 }
 
 /** The page of an item of a report: question, gold and the answers of all arms. */
 export function itemOutcomesPage(model: ItemOutcomes, links: Links): Html {
-  const { itemId, run, userId, question, gold, category, turns } = model;
+  const { itemId, run, userId, question, gold, category, hiddenTexts } = model;
+  const turns = [...model.turns.values()].flat();
+  const missing = { text: 'not in the report', look: 'soft' } as const;
+  const hasGold = question !== null && hiddenTexts === null;
   return html`<h1>Item ${printable(itemId)}</h1>
     <p class="lead">
       Run <a href="${links.run(run)}">${printable(run)}</a> · user ${printable(userId)} · model
       ${printable(model.model)}
     </p>
-    ${hiddenNote(model.hiddenTexts)}
-    <dl class="pairs">
-      <dt>question</dt>
-      <dd class="answer">
-        ${question === null || question === '' ? html`<span class="soft">not in the report</span>` : longText(question, MOST_BYTES)}
-      </dd>
-      <dt>gold</dt>
-      <dd>
-        ${gold !== null && gold !== '' ? longText(gold, MOST_BYTES) : html`<span class="soft">${question === null || model.hiddenTexts !== null ? 'not in the report' : 'none: abstaining is right'}</span>`}
-      </dd>
-      ${
-        category === null || category === ''
-          ? ''
-          : html`<dt>kind</dt>
-              <dd>${printable(category)}</dd>`
-      }
-    </dl>
-    ${armsTable({
-      turns: [...turns.values()].flat(),
-      name: ({ arm }) => printable(arm),
-      columns: columnsOf(model.unknownQuality === null),
-    })}
+    ${hiddenNote(hiddenTexts)}
+    ${pairsHtml([
+      ['question', question === null || question === '' ? missing : { text: question, most: MOST_BYTES }],
+      ['gold', hasGold || (gold !== null && gold !== '') ? goldContent(gold, MOST_BYTES) : missing],
+      ...(category === null || category === '' ? [] : ([['kind', category]] as const)),
+    ])}
+    ${listTable('Table of the arms', 'arms', columns(model.unknownQuality === null, turns), turns.slice(0, MOST_TURNS))}
+    ${turns.length > MOST_TURNS ? html`<p class="note">… ${turns.length - MOST_TURNS} more turns.</p>` : ''}
     <p class="note">
       A report holds the outcomes of turns. Prompts, KV and probabilities are in the database of the run:
       <code>npx dki-bench inspect --db FILE</code>.

@@ -2,18 +2,86 @@ import { html } from 'hono/html';
 import type { Html } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import type { Links } from '../links.ts';
-import { hiddenNote } from '../hidden-texts.ts';
-import type { AnsweredTurn, InspectedTurn } from '../stored-turn.ts';
+import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
+import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
 import { contentHtml, leftOut, longText, pairsHtml } from '../../render/section-html.ts';
 import { cacheNames } from '../turn/cost-sections.ts';
-import { reference } from '../turn/read-turn.ts';
+import { inspectedRun, type InspectedRun, reference, turnsOfItem } from '../turn/read-turn.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { failureText, goldContent, itemKinds, scoresText, verdict } from '../turn/turn-sections.ts';
-import { type ArmColumn, armsTable, countColumn, timeColumn } from './arms-table.ts';
-import type { ItemModel } from './read-item-page.ts';
+import { type ListColumn, listTable } from '../list.ts';
+import { formatNumber } from '../../render/table.ts';
 
+/** Turns that a page shows. */
+export const MOST_TURNS = 80;
 const MOST_EVIDENCE = 40;
 const MOST_MESSAGES = 40;
 const MOST_BYTES = 400;
+
+/** A memory of the evidence. */
+export interface EvidenceMemory {
+  readonly memoryId: string;
+  readonly content: string;
+  /** Arms that have it in their sequence. */
+  readonly arms: readonly string[];
+}
+
+/** A question with the turns of all arms. */
+export interface ItemModel {
+  readonly run: InspectedRun;
+  readonly itemId: string;
+  readonly userId: string;
+  /** By arm, repeat and number of the turn; not empty. */
+  readonly turns: readonly InspectedTurn[];
+  /** A turn that gave an answer, for the facts that all share; undefined if all failed. */
+  readonly sample: AnsweredTurn | undefined;
+  /** The part of it that some arm retrieved or was given. */
+  readonly evidence: readonly EvidenceMemory[];
+  /** The number of memories of the evidence, by the data set. */
+  readonly evidenceCount: number;
+}
+
+/** Reads an item. @param hidden by default the rule of reports @throws BenchError `not-found` for a name that there is not, `database` for a row that cannot be read */
+export function readItemPage(
+  database: BenchDatabase,
+  runName: string,
+  itemId: string,
+  hidden: HiddenTexts = hiddenInReports,
+): ItemModel {
+  const run = inspectedRun(database, runName, hidden);
+  const quality = unknownQuality(run.model);
+  const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) => inspectedTurn(row, quality, run.metrics));
+  const answered = turns.filter((turn) => turn.state === 'answered');
+  return {
+    run,
+    itemId,
+    userId: turns[0]!.userId,
+    turns,
+    sample: answered[0],
+    evidence: givenEvidence(answered),
+    evidenceCount: answered[0]?.item.evidence ?? 0,
+  };
+}
+
+/** Collects the evidence that the arms were given. */
+function givenEvidence(turns: readonly AnsweredTurn[]): EvidenceMemory[] {
+  const contents = new Map<string, string>();
+  for (const { given } of turns) {
+    for (const { memoryId, content, evidence } of given.retrieved) if (evidence) contents.set(memoryId, content);
+  }
+  return [...contents].map(([memoryId, content]) => ({
+    memoryId,
+    content,
+    arms: [
+      ...new Set(
+        turns
+          .filter(({ prompt }) => prompt.segments.some((segment) => segment.memoryId === memoryId))
+          .map(({ arm }) => arm),
+      ),
+    ],
+  }));
+}
 
 /** The page of an item: question, gold answer and evidence, and the answers of all arms. */
 export function itemPage(model: ItemModel, links: Links): Html {
@@ -78,33 +146,53 @@ function evidence({ evidence: memories, evidenceCount, sample }: ItemModel): Htm
 }
 
 function arms({ run, turns }: ItemModel, links: Links): Html {
+  const answered = (cell: (turn: AnsweredTurn) => Html | string) => (turn: InspectedTurn) =>
+    turn.state === 'answered' ? cell(turn) : '';
+  const count = (heading: string, of: (turn: AnsweredTurn) => number): ListColumn<InspectedTurn> => ({
+    heading,
+    look: 'right',
+    cell: answered((turn) => String(of(turn))),
+  });
+  const time = (heading: string, of: (turn: AnsweredTurn) => number): ListColumn<InspectedTurn> => ({
+    heading: `${heading}, ms`,
+    look: 'right',
+    cell: answered((turn) => formatNumber(of(turn), 1)),
+  });
+  const answer = (turn: InspectedTurn): Html =>
+    turn.state === 'answered'
+      ? longText(turn.answer.text, MOST_BYTES)
+      : html`<span class="bad">failed: ${longText(failureText(turn), MOST_BYTES)}</span>`;
+  const columns: ListColumn<InspectedTurn>[] = [
+    {
+      heading: 'arm',
+      cell: (turn) => html`<a data-open href="${links.turn(reference(run, turn))}">${printable(turn.arm)}</a>`,
+    },
+    ...placeColumn(turns),
+    { heading: 'answer', look: 'cut', cell: answer },
+    { heading: 'verdict', look: 'cut', cell: answered(verdictCell) },
+    count('prompt', ({ tokens }) => tokens.prompt),
+    count('KV resident', ({ tokens }) => tokens.kvResident),
+    count('evaluated', ({ tokens }) => tokens.evaluated),
+    count('generated', ({ tokens }) => tokens.generated),
+    count('positions', ({ tokens }) => tokens.positions),
+    time('TTFT', ({ timings }) => timings.firstToken),
+    time('total', ({ timings }) => timings.total),
+  ];
+  const more = turns.length - MOST_TURNS;
   return html`<section aria-labelledby="arms">
     <h2 id="arms">Arms</h2>
-    ${armsTable<InspectedTurn>({
-      turns,
-      name: (turn) => html`<a data-open href="${links.turn(reference(run, turn))}">${printable(turn.arm)}</a>`,
-      columns: columns.map(({ cell, ...column }) => ({
-        ...column,
-        cell: (turn) => (turn.state === 'answered' ? cell(turn) : ''),
-      })),
-      failure: (turn) =>
-        turn.state === 'failed' ? html`failed: ${longText(failureText(turn), MOST_BYTES)}` : undefined,
-      elsewhere: ', all in the list of the run',
-    })}
+    ${listTable('Table of the arms', 'arms', columns, turns.slice(0, MOST_TURNS))}
+    ${more > 0 ? html`<p class="note">… ${more} more turns, all in the list of the run.</p>` : ''}
   </section>`;
 }
 
-const columns: readonly ArmColumn<AnsweredTurn>[] = [
-  { heading: 'answer', look: 'cut', cell: ({ answer }) => longText(answer.text, MOST_BYTES) },
-  { heading: 'verdict', look: 'cut', cell: verdictCell },
-  countColumn('prompt', ({ tokens }) => tokens.prompt),
-  countColumn('KV resident', ({ tokens }) => tokens.kvResident),
-  countColumn('evaluated', ({ tokens }) => tokens.evaluated),
-  countColumn('generated', ({ tokens }) => tokens.generated),
-  countColumn('positions', ({ tokens }) => tokens.positions),
-  timeColumn('TTFT', ({ timings }) => timings.firstToken),
-  timeColumn('total', ({ timings }) => timings.total),
-];
+/** Repeat and turn, if an arm has several. */
+export function placeColumn<Turn extends { readonly repeat: number; readonly turn: number }>(
+  turns: readonly Turn[],
+): ListColumn<Turn>[] {
+  const place = ({ repeat, turn }: Turn): string => `${repeat} / ${turn}`;
+  return new Set(turns.map(place)).size > 1 ? [{ heading: 'repeat / turn', cell: place }] : [];
+}
 
 function verdictCell(turn: AnsweredTurn): Html {
   const cache = turn.account.cache === 'bypass' ? '' : ` · ${cacheNames[turn.account.cache]}`;

@@ -1,13 +1,115 @@
 import { html } from 'hono/html';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
+import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html-table.ts';
 import { groupedNumber, printable } from '../../render/printable.ts';
-import { listText } from '../../render/cut-text.ts';
-import { hiddenNote } from '../hidden-texts.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { ItemOutcomesRepository, type TurnOutcome } from '../../store/item-outcomes-repository.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+import { runNamed } from '../find-run.ts';
+import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
+import { filterForm, type ListColumn, listTable, numberedLinks, pager } from '../list.ts';
 import { goldText } from '../run/item-list.ts';
-import { turnFilters } from '../run/turn-filters.ts';
+import { type FilterValues, filterValues, turnFilters } from '../run/turn-filters.ts';
 import { isRight, type Outcome, outcomeInWords, outcomeMarks, outcomeOf } from './outcome.ts';
-import type { MatrixPage, MatrixRow } from './read-matrix.ts';
+
+/** Cells of a page, so that wide matrices are no larger than narrow ones. */
+const mostCells = 500;
+const mostRows = 50;
+const leastRows = 10;
+const mostRowsOfFile = 250;
+
+/** An item with the turns of each arm. */
+export interface MatrixRow {
+  readonly itemId: string;
+  /** Null where no arm answered. */
+  readonly question: string | null;
+  readonly gold: string | null;
+  readonly turns: ReadonlyMap<string, readonly TurnOutcome[]>;
+}
+
+/** A page of the matrix of items and arms. */
+export interface MatrixPage {
+  readonly run: string;
+  readonly query: MatrixQuery;
+  readonly values: FilterValues;
+  /** In the order of the run. */
+  readonly arms: readonly string[];
+  readonly rows: readonly MatrixRow[];
+  /** Place of the first row among the items that match, from 1. */
+  readonly first: number;
+  /** Items that match. */
+  readonly matching: number;
+  readonly page: number;
+  readonly pages: number;
+  readonly unknownQuality: string | null;
+  /** Why it has no texts; null where it has. */
+  readonly hiddenTexts: string | null;
+}
+
+/** The arms that have turns, in the order of the run. */
+function armsInOrder({ plan }: RunRecord, having: readonly string[]): string[] {
+  const planned = plan.arms.map(({ name }) => name).filter((name) => having.includes(name));
+  return [...planned, ...having.filter((name) => !planned.includes(name))];
+}
+
+/** An item with its turns by arm. @param hidden its texts are not shown */
+export function matrixRow(itemId: string, turns: readonly TurnOutcome[], hidden: boolean): MatrixRow {
+  const known = turns.find(({ question }) => question !== null);
+  const shown = hidden
+    ? turns.map((turn) => ({ ...turn, question: '', answer: '', error: turn.error && 'failed' }))
+    : turns;
+  return {
+    itemId,
+    question: hidden ? '' : (known?.question ?? null),
+    gold: hidden ? '' : (known?.gold ?? null),
+    turns: Map.groupBy(shown, ({ arm }) => arm),
+  };
+}
+
+/**
+ * Reads a page of the matrix.
+ *
+ * @param options.hidden by default the rule of reports
+ * @param options.inFile a page has as many items as a file takes
+ * @throws BenchError `not-found` for an unknown name
+ */
+export function readMatrix(
+  database: BenchDatabase,
+  name: string,
+  query: MatrixQuery,
+  {
+    hidden = hiddenInReports,
+    inFile = false,
+  }: { readonly hidden?: HiddenTexts | undefined; readonly inFile?: boolean } = {},
+): MatrixPage {
+  const run = runNamed(database, name);
+  const values = filterValues(database, run, query);
+  const { page: wanted = 1, ...filter } = query;
+  const items = new ItemOutcomesRepository(database).items(run.id, filter);
+  const arms = armsInOrder(run, values.arms);
+  const size = inFile ? mostRowsOfFile : Math.max(leastRows, Math.min(mostRows, Math.floor(mostCells / arms.length)));
+  const pages = Math.max(1, Math.ceil(items.length / size));
+  const page = Math.min(wanted, pages);
+  const first = (page - 1) * size;
+  const shown = items.slice(first, first + size);
+  const turns = Map.groupBy(new ItemOutcomesRepository(database).outcomes(run.id, shown), ({ itemId }) => itemId);
+  const hiddenTexts = hidden(run);
+  return {
+    run: run.name,
+    query,
+    values,
+    arms,
+    page,
+    pages,
+    hiddenTexts,
+    rows: shown.map((itemId) => matrixRow(itemId, turns.get(itemId) ?? [], hiddenTexts !== null)),
+    first: first + 1,
+    matching: items.length,
+    unknownQuality: unknownQuality(run.model),
+  };
+}
 
 /** Answers of one item that a page shows. */
 const mostAnswers = 12;
@@ -20,7 +122,13 @@ const legend: readonly (readonly [Outcome, string])[] = [
   ['error', 'error'],
 ];
 
-function cell({ run, unknownQuality }: MatrixPage, { itemId, turns }: MatrixRow, arm: string, links: Links): Html {
+/** The outcome of an arm on an item, with the facts that the script of a file filters by. */
+function outcomeCell(
+  { run, unknownQuality }: MatrixPage,
+  { itemId, turns }: MatrixRow,
+  arm: string,
+  links: Links,
+): Html {
   const ofArm = turns.get(arm);
   if (ofArm === undefined) return html`<td class="o"></td>`;
   const judged = unknownQuality === null;
@@ -63,76 +171,70 @@ function answers({ turns }: MatrixRow, judged: boolean): Html {
   </dl>`;
 }
 
-function row(matrix: MatrixPage, one: MatrixRow, links: Links): Html {
-  const { itemId, question, gold } = one;
+/** The question of an item, which opens its answers, and a link to the item. */
+function questionCell(matrix: MatrixPage, row: MatrixRow, links: Links): Html {
+  const { itemId, question } = row;
   const isHidden = matrix.hiddenTexts !== null;
   const shown = isHidden || question === null ? printable(itemId) : listText(question);
-  return html`<tr>
-    <th scope="row">
-      ${
-        isHidden
-          ? shown
-          : html`<details>
-              <summary>${shown}</summary>
-              ${answers(one, matrix.unknownQuality === null)}
-            </details>`
-      }
-      <a class="soft" data-open href="${links.item(matrix.run, itemId)}">${isHidden ? 'item' : printable(itemId)}</a>
-    </th>
-    <td class="gold cut">${isHidden ? '' : goldText(gold, question)}</td>
-    ${matrix.arms.map((arm) => cell(matrix, one, arm, links))}
-  </tr> `;
+  const opened = html`<details>
+    <summary>${shown}</summary>
+    ${answers(row, matrix.unknownQuality === null)}
+  </details>`;
+  const link = links.item(matrix.run, itemId);
+  return html`${isHidden ? shown : opened}
+    <a class="soft" data-open href="${link}">${isHidden ? 'item' : printable(itemId)}</a>`;
+}
+
+function columns(matrix: MatrixPage, links: Links): ListColumn<MatrixRow>[] {
+  return [
+    { heading: 'question', cell: (row) => questionCell(matrix, row, links) },
+    {
+      heading: 'gold',
+      look: 'gold cut',
+      cell: ({ gold, question }) => (matrix.hiddenTexts === null ? goldText(gold, question) : ''),
+    },
+    ...matrix.arms.map((arm): ListColumn<MatrixRow> => ({
+      heading: html`<span>${printable(arm)}</span>`,
+      look: 'arm',
+      cell: (row) => outcomeCell(matrix, row, arm, links),
+      isWhole: true,
+    })),
+  ];
 }
 
 function filters({ run, query, values }: MatrixPage, links: Links): Html {
   const { page: _, ...filter } = query;
-  // Of a file the script of the page itself hides the rows that do not pass.
+  // In a file, the script of the page itself hides the rows that do not pass.
   if (!links.answered) {
     return html`<form class="filters" data-static="matrix">
       ${turnFilters({}, values, true)}
       <span class="soft">Filters act on the items of this page: <output>all are shown</output>.</span>
     </form>`;
   }
-  return html`<form class="filters" method="get" action="/matrix" data-live="matrix">
-    <input type="hidden" name="run" value="${run}" />
-    ${turnFilters(query, values)}
-    <button>Show</button>
-    ${Object.keys(filter).length === 0 ? '' : html`<a href="${links.matrix(run)}">no filter</a>`}
-  </form>`;
-}
-
-/** `Items 51 to 100 of 4,400`, and links to the pages around. */
-function pager({ run, query, rows, first, matching, page, pages }: MatrixPage, links: Links): Html {
-  const { page: _, ...filter } = query;
-  const to = (text: string, number: number, relation: string, more: MatrixQuery = { page: number }): Html =>
-    html`<li><a href="${links.matrix(run, { ...filter, ...more })}" rel="${relation}">${text}</a></li>`;
-  return html`<nav class="pages" aria-label="Pages of the matrix">
-    <span role="status"
-      >${
-        matching === 0
-          ? 'No item matches.'
-          : `Items ${groupedNumber(first)} to ${groupedNumber(first + rows.length - 1)} of ${groupedNumber(matching)}`
-      }</span
-    >
-    <ul>
-      ${page > 1 ? to('First', 1, 'first', {}) : ''} ${page > 1 ? to('Previous', page - 1, 'prev') : ''}
-      ${page < pages ? to('Next', page + 1, 'next') : ''}
-    </ul>
-  </nav>`;
+  return filterForm({
+    action: '/matrix',
+    live: 'matrix',
+    hidden: { run },
+    fields: turnFilters(query, values),
+    unfiltered: Object.keys(filter).length === 0 ? undefined : links.matrix(run),
+  });
 }
 
 /** The matrix of items and arms: a mark for each outcome, gold and answers behind each question. */
 export function matrixPage(matrix: MatrixPage, links: Links): Html {
-  const { run, query, arms, rows, unknownQuality, hiddenTexts, values } = matrix;
+  const { run, query, rows, first, matching, page, pages, hiddenTexts, values } = matrix;
   const { page: _, ...filter } = query;
-  const marks = unknownQuality === null ? legend : [];
+  const marks = matrix.unknownQuality === null ? legend : [];
+  const last = groupedNumber(first + rows.length - 1);
+  const status =
+    matching === 0 ? 'No item matches.' : `Items ${groupedNumber(first)} to ${last} of ${groupedNumber(matching)}`;
   return html`<h1>Items and arms</h1>
     <p class="lead">
-      Run <a href="${links.run(run)}">${printable(run)}</a>. A row shows an item of which some turn passes the filters;
-      a mark opens the turn, a question its answers.
+      Run <a href="${links.run(run)}">${printable(run)}</a>. A row shows an item with a turn that passes the filters; a
+      mark opens the turn, a question its answers.
       ${links.answered ? html`<a href="${links.run(run, filter)}#items">The same turns as a list</a>` : ''}
     </p>
-    ${unknownQuality === null ? '' : html`<p class="note">No scores: ${printable(unknownQuality)}.</p>`}
+    ${matrix.unknownQuality === null ? '' : html`<p class="note">No scores: ${printable(matrix.unknownQuality)}.</p>`}
     ${hiddenNote(hiddenTexts)} ${filters(matrix, links)}
     <ul class="legend">
       ${marks.map(([outcome, words]) => html`<li class="o ${outcome}"><b>${outcomeMarks[outcome]}</b> ${words}</li> `)}
@@ -140,24 +242,10 @@ export function matrixPage(matrix: MatrixPage, links: Links): Html {
       ${values.failedChecks.size === 0 ? html`<li class="soft">no turn fails a check by itself</li>` : ''}
     </ul>
     <div data-result="matrix">
-      ${pager(matrix, links)}
-      ${
-        rows.length === 0
-          ? ''
-          : html`<div class="scroll" role="region" aria-label="Items and arms" tabindex="0">
-              <table class="list matrix">
-                <thead>
-                  <tr>
-                    <th scope="col">question</th>
-                    <th scope="col">gold</th>
-                    ${arms.map((arm) => html`<th scope="col" class="arm"><span>${printable(arm)}</span></th>`)}
-                  </tr>
-                </thead>
-                <tbody>
-                  ${rows.map((one) => row(matrix, one, links))}
-                </tbody>
-              </table>
-            </div>`
-      }
+      ${pager(
+        status,
+        numberedLinks(page, pages, (number) => links.matrix(run, { ...filter, page: number })),
+      )}
+      ${rows.length === 0 ? '' : listTable('Items and arms', 'matrix', columns(matrix, links), rows)}
     </div>`;
 }

@@ -15,7 +15,7 @@ import { barHtml, contentHtml, leftOut, pairsHtml, scrolledTable } from '../../r
 import type { BenchDatabase } from '../../store/database.ts';
 import { type HiddenTexts, hiddenNote } from '../hidden-texts.ts';
 import type { Links, TurnRef } from '../links.ts';
-import { select } from '../run/turn-filters.ts';
+import { filterForm, options, select } from '../list.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { costSection, kvSection } from '../turn/cost-sections.ts';
 import { type PlacedSegment, placedSegments, segmentKind, segmentName, segmentPlace } from '../turn/placed-segments.ts';
@@ -79,13 +79,9 @@ export function pairPage(model: PairModel, links: Links): Html {
 }
 
 function chooser({ run, a, b, arms }: PairModel): Html {
-  const each = arms.map((arm): readonly [string, string] => [arm, arm]);
-  const turn = { run: run.name, item: a.itemId, repeat: a.repeat, turn: a.turn };
-  return html`<form class="filters" method="get" action="/pair">
-    ${Object.entries(turn).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    ${select('arm', 'A', a.arm, each)} ${select('other', 'B', b.arm, each)}
-    <button>Show</button>
-  </form>`;
+  const hidden = { run: run.name, item: a.itemId, repeat: a.repeat, turn: a.turn };
+  const fields = [select('arm', 'A', a.arm, options(arms)), select('other', 'B', b.arm, options(arms))];
+  return filterForm({ action: '/pair', hidden, fields });
 }
 
 /** What one side has in a row: its content, the part of it that is compared, and a bar. */

@@ -8,8 +8,9 @@ import { formatNumber } from '../../render/table.ts';
 import type { ItemQuery, Links } from '../links.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import { listText } from '../../render/cut-text.ts';
+import { filterForm, type ListColumn, listTable, type PageLink, pager, select, tick } from '../list.ts';
 import { type TurnColumn, turnColumns } from './turn-columns.ts';
-import { type FilterValues, select, tick, turnFilters } from './turn-filters.ts';
+import { type FilterValues, turnFilters } from './turn-filters.ts';
 
 /** A page of the turns of a run, and the values of its filters. */
 export interface ItemList {
@@ -25,26 +26,22 @@ export interface ItemList {
   readonly hiddenTexts: string | null;
 }
 
-const shownColumns = ({ query, primary, unknownQuality }: ItemList): readonly TurnColumn[] =>
-  turnColumns(primary).filter(({ key, quality, onDemand }) =>
-    quality && unknownQuality !== null ? false : !onDemand || key === query.sort,
-  );
-
-function filters(list: ItemList, links: Links): Html {
-  const { run, query, primary, values } = list;
+function filters({ run, query, primary, values }: ItemList, links: Links): Html {
   const sorts = turnColumns(primary).filter(({ quality }) => values.judged || !quality);
-  const isFiltered = Object.keys(query).length > 0;
-  return html`<form class="filters" method="get" action="/run" data-live="items">
-    <input type="hidden" name="run" value="${run}" />
-    ${turnFilters(query, values)}
-    ${select('sort', 'sorted by', query.sort, [
-      ['', 'order of the run'],
-      ...sorts.map(({ key, heading, meaning }) => [key, `${heading}: ${meaning}`] as const),
-    ])}
-    ${tick('descending', 'largest first', query.descending)}
-    <button>Show</button>
-    ${isFiltered ? html`<a href="${links.run(run)}#items">no filter</a>` : ''}
-  </form> `;
+  return filterForm({
+    action: '/run',
+    live: 'items',
+    hidden: { run },
+    fields: [
+      turnFilters(query, values),
+      select('sort', 'sorted by', query.sort, [
+        ['', 'order of the run'],
+        ...sorts.map(({ key, heading, meaning }) => [key, `${heading}: ${meaning}`] as const),
+      ]),
+      tick('descending', 'largest first', query.descending),
+    ],
+    unfiltered: Object.keys(query).length > 0 ? `${links.run(run)}#items` : undefined,
+  });
 }
 
 /** The query of the first page of the same list. */
@@ -52,21 +49,28 @@ function fromStart({ after: _after, before: _before, at: _at, ...query }: ItemQu
   return query;
 }
 
-function heading(list: ItemList, { key, heading: text, meaning }: TurnColumn, links: Links): Html {
-  if (!links.answered) return html`<th scope="col" class="right" title="${meaning}">${text}</th>`;
-  const { descending: _descending, sort, ...rest } = fromStart(list.query);
-  const isSorted = sort === key;
-  const opposite = isSorted && list.query.descending !== true ? { descending: true as const } : {};
-  const state = isSorted ? (list.query.descending === true ? 'descending' : 'ascending') : 'none';
-  const mark = isSorted ? (list.query.descending === true ? ' ↓' : ' ↑') : '';
-  return html`<th scope="col" class="right" aria-sort="${state}">
-    <a
-      href="${links.run(list.run, { ...rest, sort: key, ...opposite })}#items"
-      title="${meaning}"
-      class="${isSorted ? 'sorted' : ''}"
-      >${text}${mark}</a
-    >
-  </th>`;
+/** A column of numbers, whose heading sorts the list. */
+function numberColumn({ run, query }: ItemList, column: TurnColumn, links: Links): ListColumn<TurnListRow> {
+  const { key, heading, meaning, digits } = column;
+  const { descending, sort, ...rest } = fromStart(query);
+  const sorted = sort !== key ? 'none' : descending === true ? 'descending' : 'ascending';
+  const opposite = sorted === 'ascending' ? { descending: true as const } : {};
+  const mark = { none: '', ascending: ' ↑', descending: ' ↓' }[sorted];
+  const look = sorted === 'none' ? '' : 'sorted';
+  return {
+    heading: links.answered
+      ? html`<a href="${links.run(run, { ...rest, sort: key, ...opposite })}#items" class="${look}"
+          >${heading}${mark}</a
+        >`
+      : heading,
+    title: meaning,
+    look: 'right',
+    sorted: links.answered ? sorted : undefined,
+    cell: (turn) => {
+      const value = turn[key];
+      return value === null ? '–' : formatNumber(value, digits);
+    },
+  };
 }
 
 /** A gold answer as a list shows it; none where the question is not known either. */
@@ -84,32 +88,52 @@ function verdictMark({ taskSuccess, error, wrongClass, failedStage }: TurnListRo
     >${wrongClass === null ? '' : html` <span class="soft">${printable(wrongClass)}</span>`}${where}`;
 }
 
-function row(list: ItemList, columns: readonly TurnColumn[], turn: TurnListRow, links: Links): Html {
-  const { itemId, arm, repeat, turn: number, question, gold, answer, error } = turn;
-  const ref = { run: list.run, item: itemId, arm, repeat, turn: number };
+/** What is special about a turn: `repeat 2, truncated`. */
+function remarks({ repeat, turn, truncated, failedChecks }: TurnListRow): string {
   const marks = [
     repeat > 0 ? `repeat ${repeat}` : '',
-    number > 0 ? `turn ${number}` : '',
-    turn.truncated ? 'truncated' : '',
-    turn.failedChecks === null ? '' : `fails ${turn.failedChecks.replaceAll(',', ', ')}`,
+    turn > 0 ? `turn ${turn}` : '',
+    truncated ? 'truncated' : '',
+    failedChecks === null ? '' : `fails ${failedChecks.replaceAll(',', ', ')}`,
   ];
-  const remarks = marks.filter((mark) => mark !== '').join(', ');
-  const cells = columns.map(({ key, digits }) => {
-    const value = turn[key];
-    return html`<td class="right">${value === null ? '–' : formatNumber(value, digits)}</td>`;
-  });
-  return html`<tr>
-    <th scope="row">
-      <a data-open href="${links.turn(ref)}">${printable(arm)}</a
-      >${remarks === '' ? '' : html` <span class="soft">${remarks}</span>`}
-    </th>
-    <td class="id"><a href="${links.item(list.run, itemId)}">${printable(itemId)}</a></td>
-    <td class="cut">${question === null ? html`<span class="soft">not recorded</span>` : listText(question)}</td>
-    <td class="cut">${goldText(gold, question)}</td>
-    <td class="cut">${error === null ? listText(answer) : html`<span class="bad">${listText(error)}</span>`}</td>
-    <td>${verdictMark(turn, list.unknownQuality === null)}</td>
-    ${cells}
-  </tr> `;
+  return marks.filter((mark) => mark !== '').join(', ');
+}
+
+function columns(list: ItemList, links: Links): ListColumn<TurnListRow>[] {
+  const { run, query, primary, unknownQuality } = list;
+  const numbers = turnColumns(primary).filter(({ key, quality, onDemand }) =>
+    quality && unknownQuality !== null ? false : !onDemand || key === query.sort,
+  );
+  return [
+    {
+      heading: 'arm',
+      cell: (row) => {
+        const { itemId: item, arm, repeat, turn } = row;
+        const marks = remarks(row);
+        return html`<a data-open href="${links.turn({ run, item, arm, repeat, turn })}">${printable(arm)}</a>
+          ${marks === '' ? '' : html`<span class="soft">${marks}</span>`}`;
+      },
+    },
+    {
+      heading: 'item',
+      look: 'id',
+      cell: ({ itemId }) => html`<a href="${links.item(run, itemId)}">${printable(itemId)}</a>`,
+    },
+    {
+      heading: 'question',
+      look: 'cut',
+      cell: ({ question }) => (question === null ? html`<span class="soft">not recorded</span>` : listText(question)),
+    },
+    { heading: 'gold', look: 'cut', cell: ({ gold, question }) => goldText(gold, question) },
+    {
+      heading: 'answer',
+      look: 'cut',
+      cell: ({ answer, error }) =>
+        error === null ? listText(answer) : html`<span class="bad">${listText(error)}</span>`,
+    },
+    { heading: 'verdict', cell: (row) => verdictMark(row, unknownQuality === null) },
+    ...numbers.map((column) => numberColumn(list, column, links)),
+  ];
 }
 
 /** `Turns 51 to 100 of 4,400`; the number alone if the address does not tell the place in the list. */
@@ -124,23 +148,20 @@ function place({ query: { at, after, before }, page: { rows, matching, hasNext }
   return total === undefined ? `${shown}, more follow` : `${shown} of ${total}`;
 }
 
-function pager(list: ItemList, links: Links): Html {
-  const { run, query, page } = list;
-  const { rows, hasPrevious, hasNext } = page;
+function pageLinks({ run, query, page: { rows, hasPrevious, hasNext } }: ItemList, links: Links): PageLink[] {
   const rest = fromStart(query);
   const at = query.after === undefined && query.before === undefined ? 0 : query.at;
-  const to = (text: string, cursor: ItemQuery, relation: string): Html =>
-    html`<li><a href="${links.run(run, { ...rest, ...cursor })}#items" rel="${relation}">${text}</a></li>`;
-  const atOf = (ahead: number | undefined) => (ahead === undefined || ahead < 1 ? {} : { at: ahead });
+  const to = (text: PageLink['text'], cursor: ItemQuery, step = 0): PageLink => {
+    const ahead = at === undefined ? 0 : at + step;
+    const place = step === 0 || ahead < 1 ? {} : { at: ahead };
+    return { text, href: `${links.run(run, { ...rest, ...cursor, ...place })}#items` };
+  };
   const [first, last] = [rows[0]?.turnId, rows.at(-1)?.turnId];
-  return html`<nav class="pages" aria-label="Pages of the list">
-    <span role="status">${place(list)}</span>
-    <ul>
-      ${hasPrevious ? to('First', {}, 'first') : ''}
-      ${hasPrevious && first !== undefined ? to('Previous', { before: first, ...atOf(at === undefined ? at : at - 50) }, 'prev') : ''}
-      ${hasNext && last !== undefined ? to('Next', { after: last, ...atOf(at === undefined ? at : at + rows.length) }, 'next') : ''}
-    </ul>
-  </nav> `;
+  return [
+    ...(hasPrevious ? [to('First', {})] : []),
+    ...(hasPrevious && first !== undefined ? [to('Previous', { before: first }, -50)] : []),
+    ...(hasNext && last !== undefined ? [to('Next', { after: last }, rows.length)] : []),
+  ];
 }
 
 /** A link to the matrix of the items of these turns; of an export, of all items. */
@@ -151,36 +172,15 @@ function matrixLink({ run, query }: ItemList, links: Links): Html {
 
 /** The turns of a run as a list with filters, order and pages. */
 export function itemList(list: ItemList, links: Links): Html {
-  const columns = shownColumns(list);
+  const { page, unknownQuality, hiddenTexts } = list;
   return html`<section id="items" aria-labelledby="items-heading">
     <h2 id="items-heading">Turns</h2>
     ${matrixLink(list, links)}
-    ${list.unknownQuality === null ? '' : html`<p class="note">No scores: ${printable(list.unknownQuality)}.</p>`}
-    ${hiddenNote(list.hiddenTexts)} ${links.answered ? filters(list, links) : ''}
+    ${unknownQuality === null ? '' : html`<p class="note">No scores: ${printable(unknownQuality)}.</p>`}
+    ${hiddenNote(hiddenTexts)} ${links.answered ? filters(list, links) : ''}
     <div data-result="items">
-      ${pager(list, links)}
-      ${
-        list.page.rows.length === 0
-          ? ''
-          : html`<div class="scroll" role="region" aria-labelledby="items-heading" tabindex="0">
-              <table class="list">
-                <thead>
-                  <tr>
-                    <th scope="col">arm</th>
-                    <th scope="col">item</th>
-                    <th scope="col">question</th>
-                    <th scope="col">gold</th>
-                    <th scope="col">answer</th>
-                    <th scope="col">verdict</th>
-                    ${columns.map((column) => heading(list, column, links))}
-                  </tr>
-                </thead>
-                <tbody>
-                  ${list.page.rows.map((turn) => row(list, columns, turn, links))}
-                </tbody>
-              </table>
-            </div>`
-      }
+      ${pager(place(list), pageLinks(list, links))}
+      ${page.rows.length === 0 ? '' : listTable('Turns', '', columns(list, links), page.rows)}
     </div>
   </section> `;
 }

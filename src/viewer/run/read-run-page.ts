@@ -14,7 +14,7 @@ import type { Table } from '../../render/table.ts';
 import { type HiddenTexts, hiddenInReports, rowWithoutTexts } from '../hidden-texts.ts';
 import { runNamed, unknownName, usualPair } from '../find-run.ts';
 import type { ItemQuery } from '../links.ts';
-import { filterValues } from './filter-values.ts';
+import { filterValues } from './turn-filters.ts';
 import type { ItemList } from './item-list.ts';
 
 /** Rows of a page of the list. */

@@ -10,6 +10,7 @@ import { checksTable } from '../../report/tables/checks-table.ts';
 import { shownTables } from '../../report/tables/report-tables.ts';
 import type { Table } from '../../render/table.ts';
 import type { Links } from '../links.ts';
+import { filterForm, options, select } from '../list.ts';
 import { itemList } from './item-list.ts';
 import { allTables, type RunPage } from './read-run-page.ts';
 
@@ -103,25 +104,11 @@ export function listPage({ name, items }: RunPage, links: Links): Html {
 }
 
 /** A form that compares two arms of the run item by item. */
-function armsForm({
-  items: {
-    run,
-    values: { arms },
-  },
-  usualPair: [a, b],
-}: RunPage): Html | string {
-  if (arms.length < 2) return '';
-  const select = (name: string, label: string, chosen: string | undefined) =>
-    html`<label
-      >${label}
-      <select name="${name}">
-        ${arms.map((arm) => html`<option value="${arm}" ${arm === chosen ? 'selected' : ''}>${printable(arm)}</option>`)}
-      </select></label
-    >`;
-  return html`<form class="filters" method="get" action="/compare">
-    <input type="hidden" name="a" value="${run}" /><input type="hidden" name="b" value="${run}" />
-    ${select('armA', 'compare arm', a)} ${select('armB', 'against', b)} <button>Compare</button>
-  </form>`;
+function armsForm({ items: { run, values }, usualPair: [a, b] }: RunPage): Html | string {
+  if (values.arms.length < 2) return '';
+  const arms = options(values.arms);
+  const fields = [select('armA', 'compare arm', a, arms), select('armB', 'against', b, arms)];
+  return filterForm({ action: '/compare', hidden: { a: run, b: run }, fields, button: 'Compare' });
 }
 
 /** The remark on a report that holds no outcomes of its turns. */

@@ -1,9 +1,14 @@
 import { html } from 'hono/html';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { Html } from '../../render/html-table.ts';
-import { printable } from '../../render/printable.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { ItemOutcomesRepository } from '../../store/item-outcomes-repository.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
 import { funnelStages, wrongClasses } from '../../store/records/scores.ts';
 import { cacheStates } from '../../store/records/turn-account.ts';
-import type { TurnFilter } from '../links.ts';
+import { type TurnListFilter, TurnListRepository } from '../../store/turn-list-repository.ts';
+import { armsOf, unknownName } from '../find-run.ts';
+import { type Option, options, select, textField, tick } from '../list.ts';
 import { cacheNames } from '../turn/cost-sections.ts';
 
 /** The values that filters of a run offer. */
@@ -16,48 +21,41 @@ export interface FilterValues {
   readonly judged: boolean;
 }
 
-type Option = readonly [value: string, text: string];
-
-const option = (value: string, text: string, chosen: string | undefined): Html =>
-  html`<option value="${value}" ${value === (chosen ?? '') ? 'selected' : ''}>${printable(text)}</option>`;
-
-/** A field of a form with a choice of values. */
-export const select = (name: string, label: string, chosen: string | undefined, options: readonly Option[]): Html =>
-  html`<label
-    >${label}
-    <select name="${name}">
-      ${options.map(([value, text]) => option(value, text, chosen))}
-    </select></label
-  >`;
-
-/** A field of a form that is ticked or not. */
-export const tick = (name: string, label: string, ticked: true | undefined): Html =>
-  html`<label class="tick"
-    ><input type="checkbox" name="${name}" value="1" ${ticked === true ? 'checked' : ''} /> ${label}</label
-  >`;
-
-const each = (names: readonly string[]): Option[] => names.map((name) => [name, name]);
+/** Reads what the filters of a run offer. @throws BenchError `not-found` for an arm or category of the filter that the run does not have */
+export function filterValues(database: BenchDatabase, run: RunRecord, filter: TurnListFilter): FilterValues {
+  const categories = new TurnListRepository(database).categories(run.id);
+  if (filter.category !== undefined && !categories.includes(filter.category)) {
+    throw unknownName(`run "${run.name}" has no category`, filter.category, categories);
+  }
+  const arms = armsOf(database, run);
+  for (const arm of [filter.arm, filter.wrong, filter.right]) {
+    if (arm !== undefined && !arms.includes(arm)) throw unknownName(`run "${run.name}" has no arm`, arm, arms);
+  }
+  return {
+    arms,
+    categories,
+    failedChecks: new ItemOutcomesRepository(database).failedChecks(run.id),
+    judged: unknownQuality(run.model) === null,
+  };
+}
 
 /** The fields of a form that filter the turns of a run. @param onFile those alone that the script of a file can follow */
 export function turnFilters(
-  filter: TurnFilter,
+  filter: TurnListFilter,
   { arms, categories, failedChecks, judged }: FilterValues,
   onFile = false,
 ): Html {
-  const answers = html`${select('answer', 'answer', filter.answer, [['', 'any'], ...each(['right', 'wrong'])])}
-  ${arms.length < 2 ? '' : select('wrong', 'wrong in', filter.wrong, [['', '–'], ...each(arms)])}
-  ${arms.length < 2 ? '' : select('right', 'and right in', filter.right, [['', '–'], ...each(arms)])}
-  ${select('wrongClass', 'class of error', filter.wrongClass, [['', 'any'], ...each(wrongClasses)])}
-  ${select('stage', 'failed stage', filter.stage, [['', 'any'], ...each(funnelStages)])}`;
+  const answers = html`${select('answer', 'answer', filter.answer, [['', 'any'], ...options(['right', 'wrong'])])}
+  ${arms.length < 2 ? '' : select('wrong', 'wrong in', filter.wrong, [['', '–'], ...options(arms)])}
+  ${arms.length < 2 ? '' : select('right', 'and right in', filter.right, [['', '–'], ...options(arms)])}
+  ${select('wrongClass', 'class of error', filter.wrongClass, [['', 'any'], ...options(wrongClasses)])}
+  ${select('stage', 'failed stage', filter.stage, [['', 'any'], ...options(funnelStages)])}`;
   const checks = [...failedChecks].map(([name, turns]): Option => [name, `${name}: ${turns} turns`]);
-  return html`<label
-      >text
-      <input type="search" name="text" value="${filter.text ?? ''}" maxlength="200" data-filter autocomplete="off"
-    /></label>
-    ${select('arm', 'arm', filter.arm, [['', 'all'], ...each(arms)])} ${judged ? answers : ''}
-    ${onFile || categories.length === 0 ? '' : select('category', 'category', filter.category, [['', 'all'], ...each(categories)])}
-    ${select('cache', 'cache', filter.cache, [['', 'any'], ...cacheStates.map((one): Option => [one, cacheNames[one]])])}
-    ${checks.length === 0 ? '' : select('check', 'fails check', filter.check, [['', 'any or none'], ...checks])}
-    ${judged ? tick('disagreeing', 'arms disagree', filter.disagreeing) : ''}
-    ${onFile ? '' : tick('truncated', 'truncated', filter.truncated)} ${tick('failed', 'error', filter.failed)}`;
+  return html`${textField(filter.text)} ${select('arm', 'arm', filter.arm, [['', 'all'], ...options(arms)])}
+  ${judged ? answers : ''}
+  ${onFile || categories.length === 0 ? '' : select('category', 'category', filter.category, [['', 'all'], ...options(categories)])}
+  ${select('cache', 'cache', filter.cache, [['', 'any'], ...cacheStates.map((one): Option => [one, cacheNames[one]])])}
+  ${checks.length === 0 ? '' : select('check', 'fails check', filter.check, [['', 'any or none'], ...checks])}
+  ${judged ? tick('disagreeing', 'arms disagree', filter.disagreeing) : ''}
+  ${onFile ? '' : tick('truncated', 'truncated', filter.truncated)} ${tick('failed', 'error', filter.failed)}`;
 }

@@ -7,9 +7,9 @@ import { storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../../store/database.ts';
 import { storedOutcomes } from '../../report/outcomes.ts';
 import { readItemOutcomes } from '../item/item-outcomes.ts';
-import { readMatrix } from '../matrix/read-matrix.ts';
+import { readMatrix } from '../matrix/matrix-page.ts';
 import { readRunPage } from '../run/read-run-page.ts';
-import { readRunsPage } from '../runs/read-runs-page.ts';
+import { readRunsPage } from '../runs-page.ts';
 import { openReports, type TextsOfRun } from './open-reports.ts';
 
 const noTexts: TextsOfRun = () => Promise.resolve(null);

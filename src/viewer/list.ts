@@ -1,0 +1,143 @@
+import { html } from 'hono/html';
+import type { Html } from '../render/html-table.ts';
+import { printable } from '../render/printable.ts';
+
+/** A column of a list; the first one heads the rows. */
+export interface ListColumn<Row> {
+  readonly heading: Html | string;
+  /** Class of its cells: `right` for numbers, `cut` for long texts. */
+  readonly look?: string;
+  readonly title?: string;
+  /** How the list is sorted by it; undefined if it cannot be. */
+  readonly sorted?: 'ascending' | 'descending' | 'none' | undefined;
+  /** Content of a cell, or a whole `td` if it has attributes of its own. */
+  readonly cell: (row: Row) => Html | string;
+  readonly isWhole?: true;
+}
+
+/** A list as a table in a box that scrolls on a narrow page. */
+export function listTable<Row>(
+  label: string,
+  look: string,
+  columns: readonly ListColumn<Row>[],
+  rows: readonly Row[],
+): Html {
+  const heading = ({ heading: text, look: own, title, sorted }: ListColumn<Row>): Html =>
+    html`<th
+      scope="col"
+      class="${own === 'right' || own === 'arm' ? own : ''}"
+      ${title === undefined ? '' : html`title="${title}"`}
+      ${sorted === undefined ? '' : html`aria-sort="${sorted}"`}
+    >
+      ${text}
+    </th>`;
+  const cell = (
+    row: Row,
+    { look: own = '', cell: content, isWhole }: ListColumn<Row>,
+    index: number,
+  ): Html | string => {
+    if (isWhole === true) return content(row);
+    return index === 0 ? html`<th scope="row">${content(row)}</th>` : html`<td class="${own}">${content(row)}</td>`;
+  };
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
+    <table class="list ${look}">
+      <thead>
+        <tr>
+          ${columns.map(heading)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              ${columns.map((column, index) => cell(row, column, index))}
+            </tr> `,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** A link between pages of a list. */
+export interface PageLink {
+  readonly text: 'First' | 'Previous' | 'Next' | 'Swap A and B';
+  readonly href: string;
+}
+
+const relations = { First: 'first', Previous: 'prev', Next: 'next', 'Swap A and B': 'alternate' } as const;
+
+/** The place of a page in its list, and links to the pages around it. */
+export function pager(status: string, links: readonly PageLink[]): Html {
+  return html`<nav class="pages" aria-label="Pages of the list">
+    <span role="status">${status}</span>
+    <ul>
+      ${links.map(({ text, href }) => html`<li><a href="${href}" rel="${relations[text]}">${text}</a></li>`)}
+    </ul>
+  </nav>`;
+}
+
+/** The links around a numbered page. */
+export function numberedLinks(page: number, pages: number, href: (page: number) => string): PageLink[] {
+  return [
+    ...(page > 1
+      ? ([
+          { text: 'First', href: href(1) },
+          { text: 'Previous', href: href(page - 1) },
+        ] as const)
+      : []),
+    ...(page < pages ? ([{ text: 'Next', href: href(page + 1) }] as const) : []),
+  ];
+}
+
+/** A form that shows another list. */
+export interface FilterForm {
+  readonly action: string;
+  /** The list that follows the form as it changes; undefined for a form that only its button sends. */
+  readonly live?: string;
+  readonly hidden: Readonly<Record<string, string | number>>;
+  readonly fields: Html | readonly (Html | string)[];
+  readonly button?: string;
+  /** Address of the list without filters, if some are set. */
+  readonly unfiltered?: string | undefined;
+}
+
+/** Fields that choose what a list shows; without a script, the button does the same. */
+export function filterForm({ action, live, hidden, fields, button = 'Show', unfiltered }: FilterForm): Html {
+  return html`<form
+    class="filters"
+    method="get"
+    action="${action}"
+    ${live === undefined ? '' : html`data-live="${live}"`}
+  >
+    ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${fields} <button>${button}</button>
+    ${unfiltered === undefined ? '' : html`<a href="${unfiltered}">no filter</a>`}
+  </form>`;
+}
+
+/** A value of a field, and its text. */
+export type Option = readonly [value: string, text: string];
+
+/** Options whose text is their value. */
+export const options = (names: readonly string[]): Option[] => names.map((name) => [name, name]);
+
+/** A field with a choice of values. */
+export const select = (name: string, label: string, chosen: string | undefined, values: readonly Option[]): Html =>
+  html`<label
+    >${printable(label)}
+    <select name="${name}">
+      ${values.map(([value, text]) => html`<option value="${value}" ${value === (chosen ?? '') ? 'selected' : ''}>${printable(text)}</option>`)}
+    </select></label
+  >`;
+
+/** A field that is ticked or not. */
+export const tick = (name: string, label: string, ticked: true | undefined): Html =>
+  html`<label class="tick"
+    ><input type="checkbox" name="${name}" value="1" ${ticked === true ? 'checked' : ''} /> ${label}</label
+  >`;
+
+/** The field for a text to search. */
+export const textField = (text = ''): Html =>
+  html`<label
+    >text <input type="search" name="text" value="${text}" maxlength="200" data-filter autocomplete="off"
+  /></label>`;

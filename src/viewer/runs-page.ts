@@ -1,0 +1,157 @@
+import { html } from 'hono/html';
+import { headline } from '../report/headline.ts';
+import { lackOfProof } from '../report/proof.ts';
+import { verdictSentences } from '../report/verdict.ts';
+import type { Html } from '../render/html-table.ts';
+import { printable } from '../render/printable.ts';
+import type { BenchDatabase } from '../store/database.ts';
+import type { RunResults } from '../store/records/results.ts';
+import type { RunRecord } from '../store/records/run-record.ts';
+import { RunRepository, type RunHead } from '../store/run-repository.ts';
+import type { Links, RunsQuery } from './links.ts';
+import { filterForm, type ListColumn, listTable, numberedLinks, pager, textField } from './list.ts';
+
+/** A run in the list of runs. */
+export interface ListedRun {
+  readonly name: string;
+  readonly suite: string;
+  readonly status: RunRecord['status'];
+  readonly startedAt: string;
+  readonly model: string;
+  readonly dataset: string;
+  readonly items: number;
+  /** Null before the run has results. */
+  readonly checks: { readonly passed: number; readonly failed: readonly string[] } | null;
+  /** The result of the run in a line. */
+  readonly verdict: string;
+}
+
+/** A page of the list of runs. */
+export interface RunsPage {
+  readonly query: RunsQuery;
+  readonly runs: readonly ListedRun[];
+  readonly matching: number;
+  readonly page: number;
+  readonly pages: number;
+}
+
+const pageSize = 50;
+
+type Verdict = Pick<ListedRun, 'checks' | 'verdict'>;
+
+/** Verdicts of runs with results, kept because these do not change and are documents of 100 kB and more. */
+const verdicts = new Map<string, Verdict>();
+
+function cachedVerdict(database: BenchDatabase, run: RunHead): Verdict {
+  const key = `${database.path}\n${run.id}\n${run.status}\n${run.finishedAt ?? ''}\n${run.resultsBytes ?? ''}`;
+  const known = verdicts.get(key);
+  if (known !== undefined) return known;
+  const results = run.resultsBytes === null ? null : new RunRepository(database).results(run.id);
+  if (results === null) return { checks: null, verdict: `${run.status}: no results yet` };
+  const verdict = runVerdict(results);
+  verdicts.set(key, verdict);
+  return verdict;
+}
+
+function runVerdict(results: RunResults): Verdict {
+  const named = (wanted: 'passed' | 'failed'): string[] =>
+    results.checks.filter(({ status }) => status === wanted).map(({ check }) => check);
+  return {
+    checks: { passed: named('passed').length, failed: named('failed') },
+    // The last sentence, on the scope of the result, is the same for every run.
+    verdict:
+      lackOfProof(results) ?? headline([results])[0] ?? verdictSentences(results).slice(0, -1)[0] ?? 'see its tables',
+  };
+}
+
+/** Reads the runs, the latest first. @param size rows of a page */
+export function readRunsPage(database: BenchDatabase, query: RunsQuery, size = pageSize): RunsPage {
+  const wanted = query.text?.toLowerCase();
+  const all = new RunRepository(database).heads().reverse();
+  const matching = all.filter((run) =>
+    wanted === undefined
+      ? true
+      : [run.name, run.suite, run.status, run.model, run.dataset].some((text) => text.toLowerCase().includes(wanted)),
+  );
+  const pages = Math.max(1, Math.ceil(matching.length / size));
+  const page = Math.min(query.page ?? 1, pages);
+  return {
+    query,
+    matching: matching.length,
+    page,
+    pages,
+    runs: matching.slice((page - 1) * size, page * size).map((run) => ({
+      name: run.name,
+      suite: run.suite,
+      status: run.status,
+      startedAt: new Date(run.startedAt).toISOString(),
+      model: run.model,
+      dataset: run.dataset,
+      items: run.items,
+      ...cachedVerdict(database, run),
+    })),
+  };
+}
+
+function checksCell({ checks }: ListedRun): Html {
+  if (checks === null) return html`–`;
+  if (checks.failed.length > 0) return html`<b class="bad">✗ failed:</b> ${printable(checks.failed.join(', '))}`;
+  return html`<b class="good">✓ ${checks.passed} passed</b>`;
+}
+
+/** A mark that chooses a run to compare, or to compare with. */
+function markColumn(side: 'a' | 'b'): ListColumn<ListedRun> {
+  const word = side === 'a' ? 'compare' : 'against';
+  return {
+    heading: html`<abbr title="${word} this run">${side.toUpperCase()}</abbr>`,
+    look: 'mark',
+    cell: ({ name }) =>
+      html`<input type="radio" name="${side}" value="${name}" aria-label="${word} ${printable(name)}" />`,
+  };
+}
+
+function columns(links: Links): ListColumn<ListedRun>[] {
+  const time = (startedAt: string): Html =>
+    html`<time datetime="${startedAt}">${startedAt.slice(0, 16).replace('T', ' ')}</time>`;
+  return [
+    { heading: 'run', cell: ({ name }) => html`<a data-open href="${links.run(name)}">${printable(name)}</a>` },
+    ...(links.answered ? [markColumn('a'), markColumn('b')] : []),
+    { heading: 'suite', cell: ({ suite }) => printable(suite) },
+    { heading: 'started, UTC', cell: ({ startedAt }) => time(startedAt) },
+    { heading: 'model', look: 'name', cell: ({ model }) => printable(model) },
+    { heading: 'data', look: 'name', cell: ({ dataset }) => printable(dataset) },
+    { heading: 'items', look: 'right', cell: ({ items }) => String(items) },
+    { heading: 'checks', cell: checksCell },
+    {
+      heading: 'verdict',
+      look: 'sentence',
+      cell: ({ name, checks, verdict }) =>
+        html`${printable(verdict)}
+        ${checks === null && links.answered ? html`<a href="${links.watch(name)}">Progress</a>` : ''}`,
+    },
+  ];
+}
+
+/** The page of all runs; two of them can be marked and compared. */
+export function runsPage({ query, runs, matching, page, pages }: RunsPage, links: Links): Html {
+  const table = listTable('Runs', 'runs', columns(links), runs);
+  const hint = query.text === undefined ? html`: make one with <code>npm run bench</code>` : ' matches';
+  const status = `${matching === 1 ? '1 run' : `${matching} runs`}${pages > 1 ? `, page ${page} of ${pages}` : ''}`;
+  const form = html`<form method="get" action="/compare">
+    <p class="mark">Mark two runs to compare <b>A</b> with <b>B</b>. <button>Compare</button></p>
+    ${table}
+  </form>`;
+  return html`<h1>Runs</h1>
+    ${links.answered ? filterForm({ action: '/', live: 'runs', hidden: {}, fields: textField(query.text) }) : ''}
+    <div data-result="runs">
+      ${
+        links.answered
+          ? pager(
+              status,
+              numberedLinks(page, pages, (number) => links.runs({ ...query, page: number })),
+            )
+          : ''
+      }
+      ${runs.length === 0 ? html`<p>No run${hint}.</p>` : links.answered ? form : table}
+    </div>`;
+}
