@@ -70,7 +70,7 @@ it.each(canBePrimary.map(({ name }) => name))('the list holds the values of %s w
   const { items } = readRunPage(database, 'r', {});
   expect(items.page.rows.map(({ primaryValue }) => primaryValue)).toEqual(values);
   const headings = [
-    ...String(await itemList(items, links)).matchAll(/<th scope="col" class="right"[^]*?>([^<>]+)<\/a/g),
+    ...String(await itemList(items, links)).matchAll(/<th\s+scope="col"\s+class="right"[^]*?>([^<>]+)<\/a/g),
   ];
   expect(headings[0]![1]!.trim()).toBe(primary.label);
 });
