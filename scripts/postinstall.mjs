@@ -7,7 +7,7 @@ import { prepareKvKernels } from './kv-kernels/prepare-kv-kernels.mjs';
 
 const parts = [
   [prepareFaiss, 'exact vector search by usearch instead of FAISS'],
-  [prepareKvKernels, 'K/V blocks are moved by WebAssembly instead of native kernels'],
+  [prepareKvKernels, 'KV blocks are moved by WebAssembly instead of native kernels'],
 ];
 
 for (const [prepare, otherwise] of parts) {

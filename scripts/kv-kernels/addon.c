@@ -1,4 +1,4 @@
-// The kernels that move K/V blocks, as functions of Node-API on the memory of the WebAssembly kernels, a Uint8Array. Addresses
+// The kernels that move KV blocks, as functions of Node-API on the memory of the WebAssembly kernels, a Uint8Array. Addresses
 // and lengths are in bytes from its beginning; a call moves one range of each layer, of equal length, since the way into
 // a call of its own for each costs a third of the time.
 #include <node_api.h>

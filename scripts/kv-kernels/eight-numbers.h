@@ -1,4 +1,4 @@
-// Reads and writes eight numbers of K/V at once, as 32-bit floats.
+// Reads and writes eight numbers of KV at once, as 32-bit floats.
 #ifndef EIGHT_NUMBERS_H
 #define EIGHT_NUMBERS_H
 

@@ -109,7 +109,7 @@ class RecallModel:
             tensor.copy_(torch.randn(tensor.shape, generator=generator) * deviation)
 
     def _look_back(self) -> None:
-        """Starts the heads of layer 0's first K/V head as "previous token" heads, the first half of an induction head.
+        """Starts the heads of layer 0's first KV head as "previous token" heads, the first half of an induction head.
 
         Residual dimension 0 is the same for every token, so a query and a key that read it alone are rotated constants,
         and their score depends on the offset alone: it is largest where the query's phase undoes the rotation, at

@@ -29,7 +29,7 @@ STAGES: Dict[str, Stage] = {
     "base-strange": Stage("base", 5_500, 1.0, "base-settled", workers=2, rates=(1.0, 0.5), strange=0.4),
     # The same cooled down again: `recall-base`.
     "base-final": Stage("base", 2_000, 1.0, "base-strange", rates=(0.5, 0.0), strange=0.2),
-    # From the same weights, on the layouts of joined K/V as well: `recall-block`.
+    # From the same weights, on the layouts of joined KV as well: `recall-block`.
     "block-final": Stage("block", 2_000, 1.0, "base-strange", rates=(0.5, 0.0), strange=0.2),
     # A toy, to see that everything fits together.
     "smoke": Stage("block", 75, 0.3, workers=2, strange=0.2),

@@ -21,7 +21,7 @@ interface PlacedDataset {
   readonly dataset: Dataset;
 }
 
-/** The ids by which turns, sessions and K/V are stored: each may occur in one data set only. */
+/** The ids by which turns, sessions and KV are stored: each may occur in one data set only. */
 const idsOf: Readonly<Record<string, (user: DatasetUser) => readonly string[]>> = {
   user: ({ userId }) => [userId],
   item: ({ items }) => items.map(({ itemId }) => itemId),

@@ -39,14 +39,16 @@ export function contentHtml(content: Content): Html {
 
 function phraseHtml({ text, look, title, most }: Phrase): Html {
   const inner = most === undefined ? html`${printable(text)}` : longText(text, most);
-  const tooltip = title === undefined ? '' : html` title="${printable(title)}"`;
+  const attributes = title === undefined ? html`class="${look}"` : html`class="${look}" title="${printable(title)}"`;
   switch (look) {
     case undefined:
       return inner;
     case 'strong':
       return html`<strong>${inner}</strong>`;
     case 'code':
-      return html`<code${tooltip}>${inner}</code>`;
+      return title === undefined
+        ? html`<code>${inner}</code>`
+        : html`<code title="${printable(title)}">${inner}</code>`;
     case 'inserted':
       return html`<ins>${inner}</ins>`;
     case 'deleted':
@@ -54,7 +56,7 @@ function phraseHtml({ text, look, title, most }: Phrase): Html {
     case 'marked':
       return html`<mark>${inner}</mark>`;
     default:
-      return html`<span class="${look}" ${tooltip}>${inner}</span>`;
+      return html`<span ${attributes}>${inner}</span>`;
   }
 }
 

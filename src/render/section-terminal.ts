@@ -89,7 +89,7 @@ function besideLines(name: string, text: string, indent: number, width: number):
 }
 
 /** Cuts a text to so many columns, at its end. */
-export function shortened(text: string, columns: number): string {
+function shortened(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let shown = '';
   for (const character of text) {

@@ -24,7 +24,7 @@ export function runNamed(database: BenchDatabase, name: string): RunRecord {
 }
 
 /**
- * The two arms of a run that a reader most likely compares: joined K/V, or else the primary arm, with the baseline.
+ * The two arms of a run that a reader most likely compares: joined KV, or else the primary arm, with the baseline.
  *
  * @param arms names of those that have turns
  */

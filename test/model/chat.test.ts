@@ -74,9 +74,9 @@ describe('a chat', () => {
     expect(counts[1]).toBeGreaterThan(30);
     // Only what was not injected was read.
     expect(counts[2]).toBe(counts[0]);
-    expect(shown).toContain('<m1> [1] My dog is called Brenko.\\n');
+    expect(shown).toMatch(/memory m1 +\d+ +injected +\[1\] My dog is called Brenko\.\\n/);
     expect(shown).toMatch(/" Bre" +(?:1\.000|0\.[5-9]\d\d)/);
-    expect(shown).toContain('Answer (not judged: a chat has no right answer to compare with)');
+    expect(shown).toMatch(/verdict +not judged: a chat has no right answer to compare with/);
     expect(shown).not.toMatch(/gold|abstaining|wrong/);
     expect(Math.max(...shown!.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
     expect(forgot).toBe('forgot m1; deleted 4 messages and 1 entry of KV\n');

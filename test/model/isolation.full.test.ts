@@ -16,5 +16,5 @@ it('the isolation check fails on an unscoped index that all ask', async () => {
 
 it('the isolation check fails on an unscoped store that all ask', async () => {
   const { status, evidence } = await judged('store', { arms, leaks: unscoped });
-  expect([status, evidence]).toEqual(['failed', expect.stringContaining('KV of another user served by')]);
+  expect([status, evidence]).toEqual(['failed', expect.stringContaining('KV cache of another user served by')]);
 });

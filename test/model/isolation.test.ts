@@ -21,7 +21,7 @@ it('the isolation check fails on an unscoped index', async () => {
 
 it('the isolation check fails on an unscoped store', async () => {
   const { status, evidence } = await judged('store', { ...few, leaks: unscoped });
-  expect([status, evidence]).toEqual(['failed', expect.stringContaining('KV of another user served by')]);
+  expect([status, evidence]).toEqual(['failed', expect.stringContaining('KV cache of another user served by')]);
 });
 
 it('the isolation check fails on systems that mix two users only when they ask at one moment', async () => {

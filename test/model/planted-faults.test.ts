@@ -113,7 +113,7 @@ describe('a run with arms that lie', () => {
     ['an answer that no engine gave', 'answers', /answers are not what the engine generated: [^;]*told on/],
     ['a twin that copies', 'answers', /answers are not what the engine generated: [^;]*rag-twin on/],
     ['a twin that copies', 'sample', /rag-twin answered without evaluating its prompt/],
-    ['another answer path on cache hits', 'answers', /another than the likeliest token: two-faced on/],
+    ['another answer path on cache hits', 'answers', /do not begin with the likeliest token: two-faced on/],
     ['another answer path on cache hits', 'token identity', /hold other ids than they claim: [^;]*two-faced on/],
     ['memories that are withheld', 'same memories', /lose memories that they were given: [^;]*withholds on/],
     ['memories in the system prompt', 'same memories', /outside of the part for memories: whispers on/],

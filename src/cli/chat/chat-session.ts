@@ -279,7 +279,7 @@ export function chatArms(): readonly Arm[] {
 }
 
 /** @throws BenchError `bad-option` for an unknown name, and for an arm that cannot chat */
-export function chatArm(name: string, { alpha, embedder }: Pick<BenchConfig, 'alpha' | 'embedder'>): Arm {
+function chatArm(name: string, { alpha, embedder }: Pick<BenchConfig, 'alpha' | 'embedder'>): Arm {
   const known = chatArms().map(({ traits }) => traits.name);
   const hint = `choose among ${known.join(', ')}; each may have ${armSettingsHelp}; those that join blocks ${blockSettingsHelp}`;
   if (!armRegistry.has(name)) {

@@ -44,7 +44,7 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
 };
 
 /** Starts each accelerator's interface that this platform may have, and asks for its devices. */
-export async function listAccelerators(): Promise<readonly Accelerator[]> {
+async function listAccelerators(): Promise<readonly Accelerator[]> {
   const found: Accelerator[] = [];
   for (const name of acceleratorsOf(process.platform, process.arch)) {
     try {

@@ -40,9 +40,9 @@ export const armSettings = object({
   template: z.enum(['plain', 'chat']).exactOptional(),
   /** The beginning of the answer that the model is given: none, the run's general one, or the item's own where it has one. */
   answerPrefix: z.enum(['none', 'general', 'item']).exactOptional(),
-  /** The type in which injected K/V is kept, and from which it is restored. */
+  /** The type in which injected KV is kept, and from which it is restored. */
   store: storeType.exactOptional(),
-  /** The context of a block of K/V while it is computed: the header, nothing, or the header and the memory before it. */
+  /** The context of a block of KV while it is computed: the header, nothing, or the header and the memory before it. */
   context: z.enum(['header', 'none', 'previous']).exactOptional(),
   /** Shared tokens in front of each block while it is computed: `4`, dropped when blocks are joined, or `4:kept`. */
   sink: z
@@ -74,16 +74,16 @@ export const armTraits = object({
   settings: armSettings,
   /** The memories that it is given: none, those that the retriever found, the evidence, all of the user's, or another user's. */
   retrieves: z.enum(['nothing', 'retrieved', 'evidence', 'all', 'donor']),
-  /** Memories that it injects as K/V, wherever there are any. */
+  /** Memories that it injects as KV, wherever there are any. */
   injects: z.enum(['nothing', 'memories', 'preferences']),
   /**
-   * The way in which its K/V comes about, which its cells must show: one contiguous prefix, or joined blocks, of which the
+   * The way in which its KV comes about, which its cells must show: one contiguous prefix, or joined blocks, of which the
    * first k tokens may be recomputed. Missing where it injects none, and of an arm that does not say.
    */
   prefill: prefillName.exactOptional(),
   /** How its blocks are made, where that is not the default. */
   making: blockMaking.exactOptional(),
-  /** The tokens of its memories that are dropped before their K/V is kept; missing where none are. */
+  /** The tokens of its memories that are dropped before their KV is kept; missing where none are. */
   evict: evictionName.exactOptional(),
   /** Multiplies the values of injected memories; missing where it injects none, and where each turn has its own. */
   alpha: z.number().exactOptional(),
@@ -104,7 +104,7 @@ export const armTraits = object({
   comparison: z.enum(['baseline', 'primary', 'planned', 'exploratory']),
   /** Missing, or false where it uses knowledge that no deployment has: its answers are a bound, its costs are nobody's. */
   deployable: z.literal(false).exactOptional(),
-  /** Keeps K/V in its session from turn to turn, so that it needs one of its own. */
+  /** Keeps KV in its session from turn to turn, so that it needs one of its own. */
   keepsSession: z.boolean(),
   /** One line, for `--help` and tables. */
   summary: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { list, object } from './schemas.ts';
 
-/** A memory is left out as `text` of the prompt, or as one of its `blocks` of K/V. */
+/** A memory is left out as `text` of the prompt, or as one of its `blocks` of KV. */
 export const attributionMethods = ['text', 'blocks'] as const;
 
 /** Leave-one-out attribution of an answer: its log-probability with all memories, and without each. */

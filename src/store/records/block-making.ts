@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { object } from './schemas.ts';
 
-/** The making of K/V blocks where it is not the default: what each sees while it is computed, and what joining does to it. */
+/** The making of KV blocks where it is not the default: what each sees while it is computed, and what joining does to it. */
 export const blockMaking = object({
   /** A block sees nothing, or the memory before it in the sequence besides the header. Default: the header alone. */
   context: z.enum(['none', 'previous']).exactOptional(),

@@ -5,7 +5,7 @@ import { object } from './schemas.ts';
 const promptTokens = object({
   /** Ran through the model. */
   evaluated: z.number(),
-  /** Had their K/V already; null where nobody counts them. */
+  /** Had their KV already; null where nobody counts them. */
   reused: z.number().nullable(),
 });
 

@@ -66,9 +66,9 @@ export const observed = object({
   }).exactOptional(),
   /** By the runner's clock: milliseconds before the first token that the system spent in no call of engine, store or memories. */
   ownMs: z.number().exactOptional(),
-  /** Of the sample that is proven anew: the answer, generated again from the K/V that the turn left, is the same. */
+  /** Of the sample that is proven anew: the answer, generated again from the KV that the turn left, is the same. */
   sameAgain: z.boolean().exactOptional(),
-  /** Of that sample, where K/V was injected: the first thing in which its cells are not what they must be; null where they are. */
+  /** Of that sample, where KV was injected: the first thing in which its cells are not what they must be; null where they are. */
   wrongCells: z.string().nullable().exactOptional(),
 });
 

@@ -4,7 +4,7 @@ import { storeType } from './store-type.ts';
 import { blockMaking } from './block-making.ts';
 
 /**
- * Origin of K/V: `computed` in this turn, or found in the session itself, in memory, or in the store's folder; an engine may have
+ * Origin of KV: `computed` in this turn, or found in the session itself, in memory, or in the store's folder; an engine may have
  * loaded the last from a copy in memory that it had verified.
  */
 const origin = z.enum(['computed', 'resident', 'memory', 'disk']);
@@ -30,7 +30,7 @@ const injected = z.object({
    * more where shared ones were kept in front of blocks. Earlier releases did not record them.
    */
   memoryLines: object({ tokens: z.number(), cells: z.number() }).exactOptional(),
-  /** The tokens of the memories that were dropped before their K/V was kept; missing where none were. */
+  /** The tokens of the memories that were dropped before their KV was kept; missing where none were. */
   evicted: evictionName.exactOptional(),
   /** The type in which it is kept; missing where that is the engine's own. */
   keptAs: storeType.exactOptional(),
@@ -78,7 +78,7 @@ const joinedBlocks = injected
   })
   .readonly();
 
-/** The K/V that a turn injected. */
+/** The KV that a turn injected. */
 export const prefillRecord = z.union([exactPrefix, joinedBlocks]);
 
 export type PrefillRecord = z.output<typeof prefillRecord>;

@@ -22,7 +22,7 @@ const segmentRoles = [
 
 export const segmentRole = z.enum(segmentRoles);
 
-/** A segment of the final sequence with its token ids and the origin of its K/V. */
+/** A segment of the final sequence with its token ids and the origin of its KV. */
 export const promptSegment = object({
   role: segmentRole,
   /** Empty for BOS, which is one token and no text. */
@@ -79,7 +79,7 @@ export const promptInfo = object({
 });
 
 export type SegmentRole = z.output<typeof segmentRole>;
-/** A segment of the final sequence with its token ids and the origin of its K/V. */
+/** A segment of the final sequence with its token ids and the origin of its KV. */
 export type PromptSegment = z.output<typeof promptSegment>;
 /** A part that does not stand in the sequence, and the rule that dropped it. */
 export type DroppedPart = z.output<typeof droppedPart>;

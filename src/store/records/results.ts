@@ -24,7 +24,7 @@ export const runResults = object({
   checks: list(checkResult),
   /** Each arm under each condition that the suite's data vary; empty where they vary none. */
   conditions: list(conditionResults),
-  /** The turn from which on K/V pays, by arm; empty without arms that keep K/V. */
+  /** The turn from which on KV pays, by arm; empty without arms that keep KV. */
   breakEven: list(breakEven),
   /** Measurements of the suite beside turns; null where it measures turns alone. */
   measured: measured.nullable(),

@@ -60,7 +60,7 @@ export const armIsolation = object({
   owners: object({ answers, right: z.number() }),
   /** Answers that could hold somebody else's secret, one attempt each. */
   strangers: object({ answers, leaks: z.number() }),
-  /** First answers to users whose memories are those of another, word for word: K/V of that other must not serve them. */
+  /** First answers to users whose memories are those of another, word for word: KV of that other must not serve them. */
   doubles: object({ answers, reused: z.number() }),
   /**
    * The same of those who asked at one moment; `lost`: owners who did not hear their own secret then, and do when nobody else

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Types in which K/V is kept, as ggml names them; `f16` as the engine has it. */
+/** Types in which KV is kept, as ggml names them; `f16` as the engine has it. */
 export const quantisedTypes = ['q8_0', 'q4_0'] as const;
 
 export type QuantisedType = (typeof quantisedTypes)[number];

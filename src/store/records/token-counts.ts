@@ -5,7 +5,7 @@ import { object } from './schemas.ts';
 export const tokenCounts = object({
   /** Given as text. */
   prompt: z.number(),
-  /** Cells filled by injected K/V. */
+  /** Cells filled by injected KV. */
   kvResident: z.number(),
   /** Run through the model in this turn, by the engine's meter. */
   evaluated: z.number(),
@@ -19,5 +19,5 @@ export const tokenCounts = object({
   positions: z.number(),
 });
 
-/** Tokens of a turn: given as text, resident as K/V, evaluated, generated. */
+/** Tokens of a turn: given as text, resident as KV, evaluated, generated. */
 export type TokenCounts = z.output<typeof tokenCounts>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { object } from './schemas.ts';
 
-/** `hit`: all K/V was in the store; `miss`: some was computed in this turn; `bypass`: the strategy keeps none. */
+/** `hit`: all KV was in the store; `miss`: some was computed in this turn; `bypass`: the strategy keeps none. */
 export const cacheStates = ['hit', 'miss', 'bypass'] as const;
 
 const tokens = z.number().int().nonnegative();
@@ -34,7 +34,7 @@ export const turnAccount = object({
   cache: z.enum(cacheStates),
   /** Evaluated in this turn, in all. */
   evaluated: tokens,
-  /** Evaluated to build K/V that was not in the store. */
+  /** Evaluated to build KV that was not in the store. */
   built: tokens,
   /** Of blocks, evaluated again at their final place; more than are selected where the engine takes no fewer at once. */
   recomputed: tokens,

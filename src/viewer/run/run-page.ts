@@ -15,7 +15,7 @@ import { itemList } from './item-list.ts';
 import { allTables, type RunPage } from './read-run-page.ts';
 
 /** Tables that the page of a run only links. */
-export function otherTables(results: RunResults): Table[] {
+function otherTables(results: RunResults): Table[] {
   const shown = new Set(shownTables(results).map(({ id }) => id));
   return allTables(results).filter(({ id }) => !shown.has(id));
 }

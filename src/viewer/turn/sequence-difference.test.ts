@@ -24,7 +24,7 @@ const idsOf = (list: readonly string[]) => withLine(list).prompt.segments[4]!.to
 const pieces = new Map([...words, ...others].map((word) => [idsOf([word])[0]!, word]));
 
 describe('the difference of two sequences', () => {
-  it('is none where ids and positions agree, and says what was injected as K/V', () => {
+  it('is none where ids and positions agree, and says what was injected as KV', () => {
     const { segments, ...counts } = sequenceDifference(answered('dki', true), answered('rag'), pieces);
     expect(counts).toEqual({ sameTokens: 43, onlyHere: 0, onlyThere: 0, movedTokens: 0 });
     expect(segments[3]).toEqual({

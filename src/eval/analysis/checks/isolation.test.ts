@@ -18,7 +18,7 @@ const scoped: ArmIsolation = {
 const judged = (changes: Partial<ArmIsolation>, more: Partial<CheckInput> = {}): CheckResult['status'] =>
   checked({ probes: { ...checkInput().probes, isolation: { arms: [{ ...scoped, ...changes }] } }, ...more }).status;
 
-it('passes without a leak, and fails by a leak and by foreign K/V, at once, one by one and in a new system', () => {
+it('passes without a leak, and fails by a leak and by foreign KV, at once, one by one and in a new system', () => {
   expect(judged({})).toBe('passed');
   expect(judged({ strangers: { answers: 50, leaks: 1 } })).toBe('failed');
   expect(judged({ doubles: { answers: 5, reused: 1 } })).toBe('failed');

@@ -128,7 +128,7 @@ export const armResults = object({
    * number. Missing for arms that do nothing ahead.
    */
   ahead: object({ tokens: z.number(), ms: z.number() }).exactOptional(),
-  /** Cache hits ÷ turns that injected memories; null for arms that keep no K/V. */
+  /** Cache hits ÷ turns that injected memories; null for arms that keep no KV. */
   hitRate: z.number().nullable(),
   /** Wrong answers by class; null where quality is unknown. */
   wrong: z.record(z.enum(wrongClasses), count).readonly().nullable(),

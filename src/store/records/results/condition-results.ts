@@ -23,7 +23,7 @@ export const conditionResults = object({
 
 const crossing = {
   arm: z.string(),
-  /** Of a turn that computes its K/V, and of one that finds it. */
+  /** Of a turn that computes its KV, and of one that finds it. */
   missMs: z.number(),
   hitMs: z.number(),
   /** The first turn with one set of memories after which the sum is no longer above that of the text; null for never. */
@@ -38,7 +38,7 @@ const olderBreakEven = z
   .object({ ...crossing, ragMs: z.number() })
   .transform(({ ragMs, ...rest }) => ({ ...rest, against: 'rag', textMissMs: ragMs, textHitMs: ragMs }));
 
-/** The cost of keeping K/V at first and its savings later, in time to the first token, against an arm of text. */
+/** The cost of keeping KV at first and its savings later, in time to the first token, against an arm of text. */
 export const breakEven = z.union([
   z.object({
     ...crossing,

@@ -3,7 +3,7 @@ import { list, object } from '../schemas.ts';
 import { servingMeasurement } from './serving.ts';
 import { estimate, lowerBound, quantiles, upperBound } from './estimate.ts';
 
-/** Bytes of K/V, and the time that moving them takes. */
+/** Bytes of KV, and the time that moving them takes. */
 export const storageMeasurement = object({
   kvType: z.string(),
   tier: z.enum(['memory', 'disk', 'text']),

@@ -25,7 +25,7 @@ export const methodResults = object({
   kind: methodKind,
   /** As the name spells it: the share of tokens that is recomputed or dropped, tokens of each block, the type of the store. */
   budget: z.string().nullable(),
-  /** K/V as it is kept, for each token of the memory lines, the header apart; null where nothing is kept. */
+  /** KV as it is kept, for each token of the memory lines, the header apart; null where nothing is kept. */
   bytesPerMemoryToken: z.number().nullable(),
   /** Means a turn, over the turns of the columns of cost: what was evaluated again, and of it what the rule asked for. */
   recomputedTokens: z.number(),

@@ -86,7 +86,7 @@ const spent = object({
 
 /**
  * Prompt tokens that the engine evaluated over all its sessions, by what they were spent on as in `spent`; `prepared` before
- * turns: K/V ahead, questions for retrieval. `unbooked`: at a time when nothing of this was done.
+ * turns: KV ahead, questions for retrieval. `unbooked`: at a time when nothing of this was done.
  */
 const evaluatedTokens = object({
   warmUp: z.number(),
@@ -114,7 +114,7 @@ export const profile = object({
 export const tokenisation = object({ prompts: z.number(), tokens: z.number(), differing: z.number() });
 
 /**
- * K/V that was kept, by arm, as its store counts: hits and evictions since the last start of the run, bytes and entries as
+ * KV that was kept, by arm, as its store counts: hits and evictions since the last start of the run, bytes and entries as
  * the last user left them; of several workers, the sum.
  */
 export const kvStores = z.record(z.string(), facts).readonly();

@@ -19,7 +19,7 @@ export const servedLoad = object({
   /** Means a turn; null where the engine does not count them. */
   evaluatedTokens: z.number().nullable(),
   reusedTokens: z.number().nullable(),
-  /** K/V that was moved into sessions and out of them, mean a turn. */
+  /** KV that was moved into sessions and out of them, mean a turn. */
   movedBytes: z.number(),
   /** Turns whose set of memories, or prefix, was found; null for an arm that keeps none. */
   hits: z.number().nullable(),
