@@ -175,7 +175,8 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
   }
 
   /** Empties the session, and takes the name of a cache scope where the engine has such. */
-  protected clearNow(_: ClearOptions): Promise<void> {
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- a session with cache scopes takes the name
+  protected clearNow(_options: ClearOptions): Promise<void> {
     return this.truncateNow(0);
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { getTableColumns, getTableName, is } from 'drizzle-orm';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
-import { SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { type SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { turnRecord } from './records/turn-record.ts';
 import { AttributionRepository } from './attribution-repository.ts';
@@ -100,7 +100,7 @@ function storeOlder(version: number): void {
   const migrations = readMigrationFiles({ migrationsFolder }).slice(0, version - 3);
   for (const { sql } of migrations) for (const statement of sql) client.exec(statement);
   client.pragma(`user_version = ${version}`);
-  client.pragma(`application_id = ${0x444b4942}`);
+  client.pragma('application_id = 0x444b4942');
   client.exec(`ATTACH '${release}' AS release`);
   client.exec('INSERT INTO runs SELECT * FROM release.runs; INSERT INTO turns SELECT * FROM release.turns');
   client.exec(`INSERT INTO attributions VALUES (3, 'text', -1, '[]', 2, 5)`);
@@ -146,9 +146,9 @@ test('a database that cannot be brought up to date stays as it is', () => {
 
 test('the columns of schema.ts are those of the migrations', () => {
   using database = openDatabase({ path });
-  const tables = Object.values(schema).filter((value) => is(value, SQLiteTable));
+  const tables = Object.values<unknown>(schema).filter((value) => is(value, SQLiteTable));
   const declared = tables.flatMap((table) =>
-    Object.values(getTableColumns(table)).map(
+    Object.values<SQLiteColumn>(getTableColumns(table)).map(
       (column) => `${getTableName(table)}.${column.name} ${column.getSQLType()} ${column.notNull}`,
     ),
   );

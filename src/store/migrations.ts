@@ -92,7 +92,7 @@ function turnOfParts(parts: readonly unknown[]): TurnRecord {
   const [item, facts, account, answer, timings, tokens, scores, observed, error, given, prefill, prompt] = parts.map(
     (part) => JSON.parse((part as string | null) ?? 'null') as never,
   );
-  if (error !== null) return { state: 'failed', error } as unknown as TurnRecord;
+  if ((error as unknown) !== null) return { state: 'failed', error } as unknown as TurnRecord;
   return {
     state: 'answered',
     // Older runs lack the fields that were added since.

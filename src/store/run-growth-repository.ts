@@ -69,7 +69,7 @@ export class RunGrowthRepository {
     const { id, itemId, arm, repeat, turn, failedChecks, error } = turns;
     return this.#database.guard(() =>
       this.#database.query
-        .select({ itemId, arm, repeat, turn, failedChecks, error: cutText<string | null>(error) })
+        .select({ itemId, arm, repeat, turn, failedChecks, error: sql<string | null>`${cutText(error)}` })
         .from(turns)
         .where(and(eq(turns.runId, this.#runId), isNotNull(failedChecks)))
         .orderBy(desc(id))

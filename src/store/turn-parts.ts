@@ -127,7 +127,7 @@ function failedChecks(turn: TurnRecord, { parity }: RunFacts): string | null {
   const isBitwise = parity?.bitwiseEqual === true;
   // Comparisons with NaN are false: without a self-test nothing is known of the noise.
   const noise = 2 * (parity?.largestDifference ?? NaN);
-  const keepsSink = prefill !== null && 'making' in prefill && prefill.making?.sink?.kept === true;
+  const keepsSink = prefill !== null && 'making' in prefill && prefill.making.sink?.kept === true;
   const uncounted = Math.abs(tokens.evaluated - account.evaluated) >= (account.found?.blockTokens ?? 1);
   const checks = {
     'token identity': observed.firstForeignToken !== null && !account.sharesPositions && !keepsSink,

@@ -136,7 +136,7 @@ describe('a run', () => {
     expect(one.code).toBe(0);
     expect(one.stdout).toMatch(/^query +\d+ {2}evaluated {2}User: /m);
     const two = await dkiBench(['inspect', '--arm', 'rag,dki', '--print']);
-    expect(two.stdout).toMatch(/^sequences: identical, \d+ tokens$/m);
+    expect(two.stdout).toMatch(/^sequences +identical, \d+ tokens$/m);
     const { stdout } = await dkiBench(['inspect', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ run: { name: 'first' }, turns: [{ arm: 'dki', state: 'answered' }] });
     const wrong = await dkiBench(['inspect', '--arm', 'dkii', '--print']);

@@ -44,16 +44,17 @@ const impostors: readonly {
     title: 'two tokens of KV and the rest as text',
     arm: {
       ...dki,
-      open: lying(rag, (system) => async (request) => {
-        const response = await system.chat(request);
-        const { prompt, evaluated } = response.tokens;
-        const account = { ...response.trace.account, cache: 'hit', resident: 2, evaluated: evaluated - 2 } as const;
-        return {
-          ...response,
-          tokens: { ...response.tokens, prompt: prompt - 2, kvResident: 2, evaluated: evaluated - 2 },
-          trace: { ...response.trace, account },
-        };
-      }).open,
+      open: (...opening) =>
+        lying(rag, (system) => async (request) => {
+          const response = await system.chat(request);
+          const { prompt, evaluated } = response.tokens;
+          const account = { ...response.trace.account, cache: 'hit', resident: 2, evaluated: evaluated - 2 } as const;
+          return {
+            ...response,
+            tokens: { ...response.tokens, prompt: prompt - 2, kvResident: 2, evaluated: evaluated - 2 },
+            trace: { ...response.trace, account },
+          };
+        }).open(...opening),
     },
     checks: ['token accounting'],
   },

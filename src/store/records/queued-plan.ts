@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { object } from './schemas.ts';
 import { runPlan, runRecord } from './run-record.ts';
 import { runProbes } from './run-probes.ts';

@@ -88,7 +88,7 @@ export class RowClaims implements Claims {
   }
 
   failed(_: Unit, error: unknown): Promise<void> {
-    return Promise.reject(error as Error);
+    return Promise.reject(error instanceof Error ? error : new Error(String(error)));
   }
 }
 
