@@ -16,7 +16,11 @@ import { resolveEmbedder, resolveModel } from '../models/resolve-name.ts';
 /** Sources of options; by default those of this process. */
 export interface ConfigSources extends OptionSources {
   /** Checks `--arms`; without it any name is accepted, and opening the arms checks it. */
-  readonly arms?: { readonly names: readonly string[]; has(name: string): boolean };
+  readonly arms?: {
+    readonly names: readonly string[];
+    /** True for the name of an arm, its argument included. */
+    has(name: string): boolean;
+  };
 }
 
 /**

@@ -16,6 +16,7 @@ export const capabilityNames = [
   'queries',
 ] as const;
 
+/** Something that an engine may be able to do, by the name that messages and `doctor` use. */
 export type CapabilityName = (typeof capabilityNames)[number];
 
 /** The capabilities of one engine with one model. Adapters probe them at opening, and withdraw a claim that a negative control refutes. */

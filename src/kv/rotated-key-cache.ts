@@ -67,6 +67,7 @@ export class RotatedKeyCache {
     for (const entry of [...(this.#byBlock.get(block)?.values() ?? [])]) this.#remove(entry);
   }
 
+  /** Forgets all rotated keys. */
   clear(): void {
     this.#entries.clear();
     this.#byBlock.clear();
