@@ -1,4 +1,5 @@
-import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { composeEngine } from '../../src/bench/compose.ts';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
@@ -81,9 +82,10 @@ describeReal('a model that people have', [MODEL, EMBEDDER], () => {
 
   it('with other bytes than the registry states is refused', async () => {
     const bytes = readFileSync(file);
+    vi.stubEnv('HF_HUB_CACHE', folder.file('hub'));
     vi.stubEnv('DKI_BENCH_CACHE', folder.file('cache'));
     const damaged = modelFiles(entry(MODEL))[0]!.path;
-    cpSync(file, damaged);
+    mkdirSync(dirname(damaged), { recursive: true });
     bytes[bytes.length - 1]! ^= 1;
     writeFileSync(damaged, bytes);
     await expect(filledIn(MODEL)).rejects.toMatchObject({
