@@ -102,15 +102,8 @@ export { resultsOfRuns } from './eval/analysis/stored-results.ts';
 
 export type { ArmTraits } from './store/records/arm-traits.ts';
 export type { Budget, DroppedPart, HistoryMessage, PromptInfo, PromptSegment } from './store/records/prompt-info.ts';
-export type {
-  ArmResults,
-  CheckResult,
-  Comparison,
-  Estimate,
-  RunDescription,
-  RunResults,
-} from './store/records/results.ts';
+export type { ArmResults, CheckResult, Comparison, RunResults } from './store/records/results.ts';
+export type { Estimate } from './store/records/estimate.ts';
+export type { RunDescription } from './store/records/run-description.ts';
 export type { RunRecord } from './store/records/run-record.ts';
-export type { Timings } from './store/records/timings.ts';
-export type { TokenCounts } from './store/records/token-counts.ts';
-export type { AnsweredTurn, FailedTurn, TurnRecord } from './store/records/turn-record.ts';
+export type { AnsweredTurn, FailedTurn, Timings, TokenCounts, TurnRecord } from './store/records/turn-record.ts';

@@ -28,7 +28,7 @@ import { ArenaCells } from '../../src/kv/arena-cells.ts';
 import { readQuantised, writeQuantised } from '../../src/kv/quantised-block.ts';
 import { keyRotation, rotateKeys } from '../../src/kv/rope-shift.ts';
 import { RotatedKeyCache } from '../../src/kv/rotated-key-cache.ts';
-import { quantisedTypes } from '../../src/store/records/store-type.ts';
+import { quantisedTypes } from '../../src/store/records/prefill-record.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
 
 const HEADER_TOKENS = 20;

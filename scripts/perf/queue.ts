@@ -10,7 +10,7 @@ import { BenchError } from '../../src/base/bench-error.ts';
 import { QueueConnection } from '../../src/store/queue/queue-connection.ts';
 import { QueueReader } from '../../src/store/queue/queue-reader.ts';
 import { QueueStore } from '../../src/store/queue/queue-store.ts';
-import type { QueuedPlan, QueueWorker } from '../../src/store/records/queued-plan.ts';
+import type { QueuedPlan, QueueWorker } from '../../src/store/records/run-record.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
 
 interface Spent {

@@ -5,7 +5,7 @@ import { suitesNamed } from '../eval/suites/suites.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
 import { metricsTable } from '../report/list-tables.ts';
-import { metricDeclaration } from '../store/records/metric-declaration.ts';
+import { metricDeclaration } from '../store/records/run-description.ts';
 import { armSummary, everyArm } from './arm-help.ts';
 import { listDatasets } from './data.ts';
 import { subcommand, withExamples } from './options.ts';

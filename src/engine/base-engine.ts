@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { EngineAudit } from '../store/records/engine-audit.ts';
+import type { EngineAudit } from '../store/records/run-probes.ts';
 import type { BaseSession } from './base-session.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { type EngineCapabilities, unsupported } from './engine-capabilities.ts';

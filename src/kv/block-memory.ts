@@ -1,5 +1,5 @@
 import type { SequenceState } from '../engine/sequence-state.ts';
-import type { StoreType } from '../store/records/store-type.ts';
+import type { StoreType } from '../store/records/prefill-record.ts';
 import { readBlockFile, writeBlockFile } from './block-file.ts';
 import { ArenaCells, deletedDuringTurn } from './arena-cells.ts';
 import type { AboutKv } from './kv-record.ts';

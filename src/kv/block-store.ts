@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
-import type { StoreType } from '../store/records/store-type.ts';
+import type { StoreType } from '../store/records/prefill-record.ts';
 import { BlockMemory, type BlockMemoryStats, fileOf, type KeptBlock } from './block-memory.ts';
 import type { KvStore, KvStoreStats } from './kv-store.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';

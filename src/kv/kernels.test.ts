@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { nativeKernels } from '../../test/fixtures/both-kernels.ts';
 import { decodeHalf, encodeHalf, scattered } from '../../test/fixtures/plain-keys.ts';
 import { numberBytes, type NumberType } from '../engine/sequence-state.ts';
-import { type QuantisedType, quantisedTypes } from '../store/records/store-type.ts';
+import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { ArenaScratch } from './arena-cells.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './cell-arena.ts';
 import { encodeFloat16 } from './float16.ts';

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../base/bench-error.ts';
 import { numberBytes, type NumberType, type Rotary } from '../engine/sequence-state.ts';
-import type { QuantisedType } from '../store/records/store-type.ts';
+import type { QuantisedType } from '../store/records/prefill-record.ts';
 import { arena, giveMemoryBack, PARAMETERS_AT, takeMemory, wholeMemory } from './cell-arena.ts';
 
 // Neither Node's types nor the library of the language declare it.

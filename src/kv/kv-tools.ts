@@ -5,7 +5,7 @@ import { cutCells } from './cut-cells.ts';
 import { evictCells } from './evict-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { kvKey } from './kv-key.ts';
-import type { StoreType } from '../store/records/store-type.ts';
+import type { StoreType } from '../store/records/prefill-record.ts';
 import type { KvStore } from './kv-store.ts';
 import { meanAttention, repeatHeads } from './mean-attention.ts';
 import { firstCells, replaceCells } from './place-values.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
 import type { KvLayout } from '../engine/sequence-state.ts';
-import { type QuantisedType, quantisedTypes } from '../store/records/store-type.ts';
+import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { evictCells } from './evict-cells.ts';
 import { quantise, quantisedCellBytes, readQuantised, writeQuantised } from './quantised-block.ts';
 

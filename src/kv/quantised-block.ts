@@ -6,7 +6,7 @@ import {
   type NumberType,
   type SequenceState,
 } from '../engine/sequence-state.ts';
-import { type QuantisedType, quantisedTypes } from '../store/records/store-type.ts';
+import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { ArenaScratch } from './arena-cells.ts';
 import {
   CELL_INTEGER_BYTES,

@@ -2,7 +2,7 @@
  * The model of a table, from which every format is drawn: Markdown, LaTeX, CSV, JSON, HTML and the terminal, one writer each in
  * this folder. Figures are drawn by `figure.ts`. Nothing here knows what a run is.
  */
-import type { Estimate } from '../store/records/results.ts';
+import type { Estimate } from '../store/records/estimate.ts';
 
 /** A value of a table, in the unit of its column. */
 export type Cell =

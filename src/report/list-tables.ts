@@ -1,7 +1,7 @@
 /** Tables of what the command line lists: data sets, models and metrics. */
 import type { BroughtEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
 import { countCell, itemRows, type Table, textCell } from '../render/table.ts';
-import type { MetricDeclaration } from '../store/records/metric-declaration.ts';
+import type { MetricDeclaration } from '../store/records/run-description.ts';
 
 const SHOWN_HASH = 12;
 

@@ -11,7 +11,7 @@ import { escapedControls } from '../render/printable.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../store/records/outcome-columns.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import { schemaVersion } from '../store/records/schema-version.ts';
+import { schemaVersion } from '../store/records/schemas.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import type { TurnListRow } from '../store/turn-list-repository.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';

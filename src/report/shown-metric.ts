@@ -1,7 +1,8 @@
 import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
 import { metricsOfRun, successMetric } from '../eval/analysis/metrics/run-metrics.ts';
-import type { MetricDeclaration } from '../store/records/metric-declaration.ts';
-import type { Estimate, RunResults } from '../store/records/results.ts';
+import type { MetricDeclaration } from '../store/records/run-description.ts';
+import type { Estimate } from '../store/records/estimate.ts';
+import type { RunResults } from '../store/records/results.ts';
 import { type Cell, type Difference, differenceCell, estimateCell, intervalColumn, type ItemColumn, textCell } from '../render/table.ts'; // prettier-ignore
 
 type Run = RunResults['run'];

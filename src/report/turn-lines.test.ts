@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { textHash } from '../base/text-hash.ts';
 import { failedTurn } from '../../test/fixtures/turn-record.ts';
 import { turnOf } from '../../test/fixtures/stored-runs.ts';
-import type { TurnResult } from '../store/records/turn-result.ts';
+import type { TurnResult } from '../store/records/turn-record.ts';
 import { spreadsheetText, turnColumns, turnLines } from './turn-lines.ts';
 
 const run = {

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { type AttributionRecord, attributionRecord } from './records/attribution-record.ts';
+import { type AttributionRecord, attributionRecord } from './records/turn-record.ts';
 import type { BenchDatabase } from './database.ts';
 import { readRecord } from './read-record.ts';
 import { attributions } from './schema.ts';

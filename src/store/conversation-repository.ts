@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { desc, eq, sql } from 'drizzle-orm';
 import { conversations, type ConversationRow } from './schema.ts';
-import type { TokenCounts } from './records/token-counts.ts';
+import type { TokenCounts } from './records/turn-record.ts';
 import type { BenchDatabase } from './database.ts';
 
 export interface NewMessage {

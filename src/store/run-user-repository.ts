@@ -1,6 +1,6 @@
 import { and, asc, eq, isNotNull, isNull } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
-import { type UserShare, userShare } from './records/user-share.ts';
+import { type UserShare, userShare } from './records/user-bundle.ts';
 import type { BenchDatabase } from './database.ts';
 import { readRecord } from './read-record.ts';
 import { runUsers } from './schema.ts';

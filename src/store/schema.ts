@@ -4,10 +4,10 @@
  * databases to them.
  */
 import { integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { type AttributionRecord, attributionMethods } from './records/attribution-record.ts';
+import { attributionMethods, type AttributionRecord } from './records/turn-record.ts';
 import type { RunResults } from './records/results.ts';
 import { type RunRecord, runStatuses } from './records/run-record.ts';
-import type { UserShare } from './records/user-share.ts';
+import type { UserShare } from './records/user-bundle.ts';
 import { deflatedJson, float32, json } from './columns.ts';
 import type { Measures, TurnDocument } from './turn-parts.ts';
 

@@ -1,6 +1,5 @@
 import type { RunProbes } from './records/run-probes.ts';
-import type { AnsweredTurn, FailedTurn, TurnRecord } from './records/turn-record.ts';
-import type { AnsweredResult } from './records/turn-result.ts';
+import type { AnsweredResult, AnsweredTurn, FailedTurn, TurnRecord } from './records/turn-record.ts';
 
 type KeyFields = 'state' | 'itemId' | 'userId' | 'arm' | 'repeat' | 'turn' | 'position';
 

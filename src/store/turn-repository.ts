@@ -1,6 +1,5 @@
 import { and, asc, count, eq, gt, inArray, or, type SQL, sql } from 'drizzle-orm';
-import { type TurnRecord, turnRecord } from './records/turn-record.ts';
-import type { TurnResult } from './records/turn-result.ts';
+import { type TurnRecord, turnRecord, type TurnResult } from './records/turn-record.ts';
 import type { BenchDatabase } from './database.ts';
 import { unreadable } from './database-error.ts';
 import { readRecord } from './read-record.ts';

@@ -1,10 +1,13 @@
 import type { Generation, GenerationLimits } from '../engine/engine-session.ts';
 import { meterDifference, type TokenMeter } from '../engine/token-meter.ts';
 import type { PromptSegment } from '../store/records/prompt-info.ts';
-import type { Timings } from '../store/records/timings.ts';
-import type { TokenCounts } from '../store/records/token-counts.ts';
-import { selectedByModel, type TurnAccount } from '../store/records/turn-account.ts';
-import type { AnswerRecord } from '../store/records/turn-record.ts';
+import {
+  type AnswerRecord,
+  selectedByModel,
+  type Timings,
+  type TokenCounts,
+  type TurnAccount,
+} from '../store/records/turn-record.ts';
 import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './contracts.ts';
 import { type LogEntry, logEntry } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';

@@ -4,11 +4,7 @@ import type { TokenId } from '../engine/token-id.ts';
 import type { MemorySearchResult, Retrieval, RetrievalSummary } from '../retrieval/retriever.ts';
 import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts';
 import type { PrefillRecord } from '../store/records/prefill-record.ts';
-import type { RetrievalRecord } from '../store/records/retrieval-record.ts';
-import type { Timings } from '../store/records/timings.ts';
-import type { TokenCounts } from '../store/records/token-counts.ts';
-import type { TurnAccount } from '../store/records/turn-account.ts';
-import type { AnswerRecord } from '../store/records/turn-record.ts';
+import type { AnswerRecord, RetrievalRecord, Timings, TokenCounts, TurnAccount } from '../store/records/turn-record.ts';
 import type { AnswerOpening } from './prompt/answer-place.ts';
 import type { MemoryText } from './prompt/memory-lines.ts';
 

@@ -5,8 +5,7 @@ import type { BenchDatabase } from '../store/database.ts';
 import type { ConversationRow } from '../store/schema.ts';
 import { SessionRepository } from '../store/session-repository.ts';
 import type { HistoryMessage } from '../store/records/prompt-info.ts';
-import type { Timings } from '../store/records/timings.ts';
-import type { TokenCounts } from '../store/records/token-counts.ts';
+import type { Timings, TokenCounts } from '../store/records/turn-record.ts';
 import type { ChatRequest, ChatResponse } from './contracts.ts';
 
 /** One turn in the log: two messages and a line of the audit log. */

@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.ts';
 import { type Eviction, evictionName } from '../kv/eviction-scores.ts';
 import { kvTools } from '../kv/kv-tools.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
-import type { StoreType } from '../store/records/store-type.ts';
+import type { StoreType } from '../store/records/prefill-record.ts';
 import { PipelineSystem } from './pipeline-system.ts';
 import { keptSinkTokens } from './prefill/block-context.ts';
 import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './prefill/dual-factor-gate.ts';

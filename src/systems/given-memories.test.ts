@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { MemorySearchResult } from '../retrieval/retriever.ts';
-import type { RetrievalRecord } from '../store/records/retrieval-record.ts';
+import type { RetrievalRecord } from '../store/records/turn-record.ts';
 import { givenMemories, type MemorySources } from './retrieve.ts';
 
 const memory = (memoryId: string, createdAt: string, preference = false): MemorySearchResult => ({

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
-import { checkNames } from '../store/records/results/check-result.ts';
-import { funnelStages, wrongClasses } from '../store/records/scores.ts';
-import { cacheStates } from '../store/records/turn-account.ts';
+import { checkNames } from '../store/records/results.ts';
+import { cacheStates, funnelStages, wrongClasses } from '../store/records/turn-record.ts';
 import { turnSorts } from '../store/turn-list-repository.ts';
 
 const name = z.string({ error: 'is missing' }).min(1, 'is empty').max(500, 'has more than 500 characters');

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cellFaults } from '../fixtures/cell-faults.ts';
-import { evictionRules } from '../../src/store/records/prefill-record.ts';
-import { quantisedTypes } from '../../src/store/records/store-type.ts';
+import { evictionRules, quantisedTypes } from '../../src/store/records/prefill-record.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { ProvenTurns } from '../fixtures/proven-turn.ts';
 

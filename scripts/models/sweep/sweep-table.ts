@@ -1,6 +1,6 @@
 import { estimateMean, estimateShare } from '../../../src/eval/analysis/statistics/estimate.ts';
 import { differences, type Observation } from '../../../src/eval/analysis/statistics/observations.ts';
-import type { Estimate } from '../../../src/store/records/results.ts';
+import type { Estimate } from '../../../src/store/records/estimate.ts';
 import type { AskedTurn } from './asked-turns.ts';
 
 const points = (share: number): string => (100 * share).toFixed(0);

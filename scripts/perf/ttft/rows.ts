@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openDatabase } from '../../../src/store/database.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { meterDifference } from '../../../src/engine/token-meter.ts';
-import type { TurnAccount } from '../../../src/store/records/turn-account.ts';
+import type { TurnAccount } from '../../../src/store/records/turn-record.ts';
 import type { BenchSystem } from '../../../src/systems/contracts.ts';
 import { DKISystem, type DKISystemParts } from '../../../src/systems/dki-system.ts';
 import type { OpenStore } from '../../../src/systems/prefill/prefill-strategy.ts';

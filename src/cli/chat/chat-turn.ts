@@ -4,8 +4,7 @@ import { firstDifference } from '../../eval/run/observe/turn-observer.ts';
 import { retrievedMemories } from '../../eval/run/observe/turn-writer.ts';
 import { type InspectedTurn, inspectedTurn } from '../../viewer/stored-turn.ts';
 import type { Observed } from '../../store/records/observed.ts';
-import type { Scores } from '../../store/records/scores.ts';
-import type { ItemRecord } from '../../store/records/turn-record.ts';
+import type { ItemRecord, Scores } from '../../store/records/turn-record.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 
 /** A turn of a chat, and its user. */

@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { PromptTokens } from '../../store/records/engine-audit.ts';
+import type { PromptTokens } from '../../store/records/run-probes.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { counterDifference, readPromptCounters } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';

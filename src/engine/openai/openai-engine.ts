@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { EngineAudit } from '../../store/records/engine-audit.ts';
+import type { EngineAudit } from '../../store/records/run-probes.ts';
 import { BaseEngine } from '../base-engine.ts';
 import { type EngineInfo, LONGEST_DEFAULT_CONTEXT_TOKENS } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';

@@ -1,4 +1,4 @@
-import { booksAgree } from '../../store/records/engine-audit.ts';
+import { booksAgree } from '../../store/records/run-probes.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';

@@ -1,5 +1,4 @@
-import type { FailedTurn } from '../../store/records/turn-record.ts';
-import type { AnsweredResult } from '../../store/records/turn-result.ts';
+import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
 
 /** Answered turns, in the order of the plan. */
 export type Turns = readonly AnsweredResult[];

@@ -1,6 +1,6 @@
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
-import type { MetricDeclaration } from '../../store/records/metric-declaration.ts';
-import type { Estimate } from '../../store/records/results.ts';
+import type { MetricDeclaration } from '../../store/records/run-description.ts';
+import type { Estimate } from '../../store/records/estimate.ts';
 import { designEffect } from './statistics/design-effect.ts';
 import { meanInterval, shareInterval } from './statistics/intervals.ts';
 import { perItem, sum, type UnitTotals } from './statistics/observations.ts';

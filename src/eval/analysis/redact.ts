@@ -2,10 +2,15 @@ import { createHash } from 'node:crypto';
 import { textHash } from '../../base/text-hash.ts';
 import type { Observed } from '../../store/records/observed.ts';
 import type { PromptInfo } from '../../store/records/prompt-info.ts';
-import type { RetrievalRecord } from '../../store/records/retrieval-record.ts';
+import type {
+  AnsweredResult,
+  AnsweredTurn,
+  FailedTurn,
+  ItemRecord,
+  RetrievalRecord,
+  TurnRecord,
+} from '../../store/records/turn-record.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import type { AnsweredTurn, FailedTurn, ItemRecord, TurnRecord } from '../../store/records/turn-record.ts';
-import type { AnsweredResult } from '../../store/records/turn-result.ts';
 
 /** A data set whose texts appear in no report. */
 export interface WithheldSet {

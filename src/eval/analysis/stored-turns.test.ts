@@ -3,7 +3,7 @@ import { type HandmadeTurn, storeRun, turnOf } from '../../../test/fixtures/stor
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
-import type { RetrievalRecord } from '../../store/records/retrieval-record.ts';
+import type { RetrievalRecord } from '../../store/records/turn-record.ts';
 import { readStoredTurns } from './stored-turns.ts';
 
 const base = { userId: 'ann', arm: 'rag', right: true };

@@ -1,8 +1,7 @@
 import type { BenchDatabase } from '../../store/database.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
-import type { FailedTurn } from '../../store/records/turn-record.ts';
-import type { AnsweredResult } from '../../store/records/turn-result.ts';
+import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
 import type { TurnsOfRun } from './arm-turns.ts';
 
 /** Reads the turns of a run, as far as results are computed from them, by user in the order of the plan. */

@@ -1,7 +1,7 @@
 import type { CheckResult, Comparison, MethodResults, RunResults } from '../../store/records/results.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import type { TurnResult } from '../../store/records/turn-result.ts';
+import type { TurnResult } from '../../store/records/turn-record.ts';
 import { analyse } from './analyse.ts';
 import { plannedSample, plannedTurns } from './checks/sample.ts';
 

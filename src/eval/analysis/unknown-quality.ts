@@ -1,6 +1,6 @@
 import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { Observed } from '../../store/records/observed.ts';
-import type { Scores } from '../../store/records/scores.ts';
+import type { Scores } from '../../store/records/turn-record.ts';
 
 /** The reason why a model's answers have no quality to measure; null if they have. */
 export function unknownQuality(model: { readonly name: string }): string | null {

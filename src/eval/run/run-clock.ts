@@ -1,8 +1,8 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { EvaluatedTokens } from '../../store/records/results.ts';
+import type { EvaluatedTokens } from '../../store/records/run-description.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
-import type { RunBooks } from '../../store/records/user-share.ts';
+import type { RunBooks } from '../../store/records/user-bundle.ts';
 
 type SpentMs = RunBooks['spent'];
 type Profile = RunProbes['profile'];

@@ -4,7 +4,7 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import type { WorkerCounts } from '../../store/records/user-share.ts';
+import type { WorkerCounts } from '../../store/records/user-bundle.ts';
 import { type RunClock, withBooks } from './run-clock.ts';
 import { addCounts } from './workers/worker-counts.ts';
 

@@ -1,7 +1,8 @@
 /** Figures of quality by condition: 2 (window), 6 (depth of the conversation), 10 (coreference) and F3 (number of memories). */
 import { type Figure, type FigureRow, type FigureSpec, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import type { ConditionResults, Estimate, RunResults } from '../../store/records/results.ts';
+import type { ConditionResults, RunResults } from '../../store/records/results.ts';
+import type { Estimate } from '../../store/records/estimate.ts';
 import { baselineArm, joinedArm } from '../compared-arms.ts';
 import { metricNamed, primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { shareLabel } from '../tables/condition-tables.ts';

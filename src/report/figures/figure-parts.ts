@@ -1,7 +1,7 @@
 /** Parts that figures share: estimates as data, panels, and layers of intervals. */
 import type { FigureSpec } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import type { Estimate } from '../../store/records/results.ts';
+import type { Estimate } from '../../store/records/estimate.ts';
 
 /** The key of figures whose points have intervals. */
 export const MEANS = 'Points are means, lines their 95 % intervals.';

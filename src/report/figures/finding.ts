@@ -1,6 +1,7 @@
 /** Words for the titles of figures, which say no more than the intervals allow. */
 import { type Difference, formatInterval, formatNumber } from '../../render/table.ts';
-import type { Comparison, Estimate } from '../../store/records/results.ts';
+import type { Comparison } from '../../store/records/results.ts';
+import type { Estimate } from '../../store/records/estimate.ts';
 import { ratioText } from '../compared-arms.ts';
 import type { ShownMetric } from '../shown-metric.ts';
 

@@ -1,6 +1,7 @@
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import type { LeakMatrix, RunResults } from '../../store/records/results.ts';
+import type { LeakMatrix } from '../../store/records/measured.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { countLeaks } from '../tables/measured-tables.ts';
 import { categories, facets, quantity } from './figure-parts.ts';
 import { listed } from './finding.ts';

@@ -1,6 +1,7 @@
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { type Difference, formatNumber } from '../../render/table.ts';
-import type { RetrievalMeasurement, RunResults } from '../../store/records/results.ts';
+import type { RetrievalMeasurement } from '../../store/records/measured.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { estimateFields, intervalLayer, inWords, MEANS, nameAxis, quantity } from './figure-parts.ts';
 import { holdsZero, listed, sizeText } from './finding.ts';
 

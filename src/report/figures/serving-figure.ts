@@ -1,6 +1,7 @@
 import { type Figure } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import type { RunResults, ServedLoad } from '../../store/records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import type { ServedLoad } from '../../store/records/measured.ts';
 import { asLines, curveEncoding } from './arm-marks.ts';
 import { distinct, layer, quantity } from './figure-parts.ts';
 

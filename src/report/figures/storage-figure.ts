@@ -1,6 +1,7 @@
 import { type Figure } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import type { RunResults, StorageMeasurement } from '../../store/records/results.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import type { StorageMeasurement } from '../../store/records/measured.ts';
 import { categories, distinct, layer, nameAxis, quantity } from './figure-parts.ts';
 
 const label = ({ tier, kvType }: StorageMeasurement): string => (tier === 'text' ? `text, ${kvType}` : `KV, ${kvType}`);

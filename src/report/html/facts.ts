@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { deviceName } from '../../eval/analysis/device-name.ts';
 import { formatNumber } from '../../render/table.ts';
-import type { DatasetPart, RunResults } from '../../store/records/results.ts';
+import type { DatasetPart } from '../../store/records/run-description.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { modelSize } from '../verdict.ts';
 
 /** A fact that a reader needs to judge or repeat the runs: its values, each with the suites that have it. */

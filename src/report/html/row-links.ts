@@ -1,7 +1,6 @@
 import type { RowLink } from '../../render/html-table.ts';
-import type { RunResults } from '../../store/records/results.ts';
+import { checkNames, type RunResults } from '../../store/records/results.ts';
 import { viewerAddress } from '../../config/viewer-address.ts';
-import { checkNames } from '../../store/records/results/check-result.ts';
 
 /** Filter of the turns that a row is about, as the viewer's addresses have it. */
 export type RowFilter = Readonly<Partial<Record<'arm' | 'category' | 'check', string>>>;

@@ -1,4 +1,5 @@
-import type { ArmResults, Estimate, RunResults } from '../../store/records/results.ts';
+import type { ArmResults, RunResults } from '../../store/records/results.ts';
+import type { Estimate } from '../../store/records/estimate.ts';
 import { intervalColumn, type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, findComparison } from '../compared-arms.ts';
 import { titleWithProof } from '../proof.ts';

@@ -1,5 +1,4 @@
-import type { Comparison, CostName, RunResults } from '../../store/records/results.ts';
-import { costNames } from '../../store/records/results/comparison.ts';
+import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/results.ts';
 import { type Cell, countColumn, differenceCell, estimateCell, intervalColumn, type ItemColumn, itemRows, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../compared-arms.ts';
 import { loadNotes } from '../load-notes.ts';

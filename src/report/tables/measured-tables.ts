@@ -1,5 +1,6 @@
 /** Tables of suites that measure without arms' answers: 8 (storage), 9 (leakage) and 12 (serving). */
-import type { LeakMatrix, RunResults, ServedLoad, ServingMeasurement, StorageMeasurement } from '../../store/records/results.ts'; // prettier-ignore
+import type { LeakMatrix, ServedLoad, ServingMeasurement, StorageMeasurement } from '../../store/records/measured.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { type Cell, countCell, countColumn, formatNumber, itemRows, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts'; // prettier-ignore
 import { titleWithProof } from '../proof.ts';
 

@@ -1,5 +1,10 @@
-import type { ArmResults, EvidenceRank, MethodResults, RunResults } from '../../store/records/results.ts';
-import { evidenceRanks } from '../../store/records/results/method-results.ts';
+import {
+  type ArmResults,
+  type EvidenceRank,
+  evidenceRanks,
+  type MethodResults,
+  type RunResults,
+} from '../../store/records/results.ts';
 import { countColumn, estimateCell, intervalColumn, type ItemBlock, type ItemColumn, itemRows, numberCell, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, findComparison, primaryArm } from '../compared-arms.ts';
 import { titleWithProof } from '../proof.ts';

@@ -1,4 +1,5 @@
-import type { RetrievalMeasurement, RetrievalMeasurements, RunResults } from '../../store/records/results.ts';
+import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/measured.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { countColumn, intervalColumn, type ItemBlock, itemRows, numberColumn, type Table } from '../../render/table.ts';
 import { titleWithProof } from '../proof.ts';
 import { probabilityCell } from './comparisons-table.ts';

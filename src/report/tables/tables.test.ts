@@ -1,7 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import { shown } from '../../../test/fixtures/shown-cells.ts';
-import type { BreakdownPart, Estimate, RetrievalMeasurement, RunResults } from '../../store/records/results.ts';
+import type { BreakdownPart, RunResults } from '../../store/records/results.ts';
+import type { Estimate } from '../../store/records/estimate.ts';
+import type { RetrievalMeasurement } from '../../store/records/measured.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
 import { judgeTable } from './judge-table.ts';

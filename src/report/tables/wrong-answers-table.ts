@@ -1,4 +1,5 @@
-import type { FunnelStage, RunResults, WrongClass } from '../../store/records/results.ts';
+import type { FunnelStage, WrongClass } from '../../store/records/turn-record.ts';
+import type { RunResults } from '../../store/records/results.ts';
 import { countCell, numberColumn, type Table } from '../../render/table.ts';
 import { qualityCell } from '../shown-metric.ts';
 import { armTable } from './arm-table.ts';

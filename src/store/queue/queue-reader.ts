@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
-import { type QueuedPlan, queuedPlan, type QueueWorker, queueWorker } from '../records/queued-plan.ts';
+import { type QueuedPlan, queuedPlan, type QueueWorker, queueWorker } from '../records/run-record.ts';
 import { requireSchemaVersion, readRecord } from '../read-record.ts';
 import type { QueueConnection } from './queue-connection.ts';
 import { hasQueueSchema, SCHEMA } from './queue-schema.ts';

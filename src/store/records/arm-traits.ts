@@ -1,8 +1,6 @@
 import { z } from 'zod';
+import { blockMaking, evictionName, joinedStrategy, storeType } from './prefill-record.ts';
 import { list, object } from './schemas.ts';
-import { blockMaking } from './block-making.ts';
-import { evictionName, joinedStrategy } from './prefill-record.ts';
-import { storeType } from './store-type.ts';
 
 /** Shapes of marks in figures, told apart in grey too. */
 const markShapes = [

@@ -1,7 +1,29 @@
 import { z } from 'zod';
 import { list, object } from './schemas.ts';
-import { storeType } from './store-type.ts';
-import { blockMaking } from './block-making.ts';
+
+/** Types in which KV is kept, as ggml names them; `f16` as the engine has it. */
+export const quantisedTypes = ['q8_0', 'q4_0'] as const;
+
+export type QuantisedType = (typeof quantisedTypes)[number];
+
+export const storeType = z.enum(['f16', ...quantisedTypes]);
+
+export type StoreType = z.output<typeof storeType>;
+
+/** The making of KV blocks where it is not the default: what each sees while it is computed, and what joining does to it. */
+export const blockMaking = object({
+  /** A block sees nothing, or the memory before it in the sequence besides the header. Default: the header alone. */
+  context: z.enum(['none', 'previous']).exactOptional(),
+  /**
+   * Tokens that are put in front of every block while it is computed, the first of the prompt; their cells are dropped when
+   * blocks are joined, or kept, in front of each. Default: none.
+   */
+  sink: object({ tokens: z.number().int().positive(), kept: z.boolean() }).exactOptional(),
+  /** Divides what queries find in the keys of memories, before the softmax. Default 1. */
+  temperature: z.number().positive().exactOptional(),
+});
+
+export type BlockMaking = z.output<typeof blockMaking>;
 
 /**
  * Origin of KV: `computed` in this turn, or found in the session itself, in memory, or in the store's folder; an engine may have

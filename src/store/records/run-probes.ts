@@ -1,11 +1,37 @@
 import { z } from 'zod';
+import { measured } from './measured.ts';
+import { checkResult, judgeProbe } from './results.ts';
+import { kvStores, machineKind, profile, tokenisation } from './run-description.ts';
 import { list, object } from './schemas.ts';
-import { engineAudit } from './engine-audit.ts';
-import { machineKind } from './machine-kind.ts';
-import { checkResult } from './results/check-result.ts';
-import { judgeProbe } from './results/judge-results.ts';
-import { measured } from './results/measured.ts';
-import { kvStores, profile, tokenisation } from './results/run-description.ts';
+
+/** Prompt tokens of many calls. */
+const promptTokens = object({
+  /** Ran through the model. */
+  evaluated: z.number(),
+  /** Had their KV already; null where nobody counts them. */
+  reused: z.number().nullable(),
+});
+
+/** The prompt tokens of one time by two books: what a server said in its answers, and what its own counters say. */
+export const engineAudit = object({ answers: promptTokens, counters: promptTokens });
+
+export type PromptTokens = z.output<typeof promptTokens>;
+export type EngineAudit = z.output<typeof engineAudit>;
+
+/** True where the two books say the same; what one of them does not count is not compared. */
+export function booksAgree({ answers, counters }: EngineAudit): boolean {
+  const reusedAgree = answers.reused === null || counters.reused === null || answers.reused === counters.reused;
+  return answers.evaluated === counters.evaluated && reusedAgree;
+}
+
+/** The books of two times together. */
+export function auditSum(a: EngineAudit, b: EngineAudit): EngineAudit {
+  const sum = (x: PromptTokens, y: PromptTokens): PromptTokens => ({
+    evaluated: x.evaluated + y.evaluated,
+    reused: x.reused === null || y.reused === null ? null : x.reused + y.reused,
+  });
+  return { answers: sum(a.answers, b.answers), counters: sum(a.counters, b.counters) };
+}
 
 /** Differences of one token sequence that is evaluated in different pieces, and again as it was. */
 export const paritySelfTest = object({

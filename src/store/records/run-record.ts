@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { list, object } from './schemas.ts';
 import { armTraits } from './arm-traits.ts';
-import { metricDeclaration } from './metric-declaration.ts';
 import {
   armNotRun,
   datasetDescription,
   embedderDescription,
+  metricDeclaration,
   modelDescription,
   retrieverDescription,
-} from './results/run-description.ts';
+} from './run-description.ts';
 import { runProbes } from './run-probes.ts';
-import { schemaVersion } from './schema-version.ts';
+import { list, object, schemaVersion } from './schemas.ts';
 
 const entries = z.record(z.string(), z.unknown()).readonly();
 
@@ -87,3 +86,23 @@ export const runRecord = object({
 export type RunPlan = z.output<typeof runPlan>;
 /** A run as the database holds it: plan, workers, findings, status. */
 export type RunRecord = z.output<typeof runRecord>;
+
+/** A run that workers of a queue shall make: all that its turns depend on, by name and hash, and no place of any machine. */
+export const queuedPlan = object({
+  schemaVersion: z.literal(schemaVersion),
+  name: z.string(),
+  suite: z.string(),
+  seed: z.number(),
+  environment: runEnvironment,
+  model: modelDescription,
+  embedder: embedderDescription,
+  dataset: datasetDescription,
+  retriever: retrieverDescription,
+  plan: runPlan.unwrap().required({ users: true }).readonly(),
+});
+
+/** A worker as it stands in a queue: its machine and build, and its self-tests. */
+export const queueWorker = object({ environment: runEnvironment, probes: runProbes });
+
+export type QueuedPlan = z.output<typeof queuedPlan>;
+export type QueueWorker = z.output<typeof queueWorker>;

@@ -5,3 +5,6 @@ export const object = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(sh
 
 /** The schema of a readonly array. */
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
+
+/** Version of all records: of turns, of runs and of results. From 1 on, reading upgrades older ones. */
+export const schemaVersion = 1;

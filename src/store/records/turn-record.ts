@@ -1,13 +1,199 @@
 import { z } from 'zod';
-import { list, object } from './schemas.ts';
-import { observed } from './observed.ts';
-import { prefillRecord } from './prefill-record.ts';
+import { observed, type Observed } from './observed.ts';
+import { prefillRecord, type PrefillRecord } from './prefill-record.ts';
 import { promptInfo } from './prompt-info.ts';
-import { retrievalRecord, retrievedMemory } from './retrieval-record.ts';
-import { scores } from './scores.ts';
-import { timings } from './timings.ts';
-import { tokenCounts } from './token-counts.ts';
-import { turnAccount } from './turn-account.ts';
+import { list, object } from './schemas.ts';
+
+const milliseconds = z.number();
+
+/** A retrieval without its memories: what is stored of it with the turn. */
+export const retrievalRecord = object({
+  /** The strategy that answered. */
+  strategy: z.string(),
+  /** Making vectors, asking stores and indexes, and putting their answers in order. */
+  timingsMs: object({ embedding: milliseconds, search: milliseconds, ranking: milliseconds }),
+  /** Tokens of its memories, and its budget of them, if the strategy has one. */
+  tokensUsed: z.number().exactOptional(),
+  tokenBudget: z.number().exactOptional(),
+  flags: list(
+    object({
+      /**
+       * `failed`: nothing could be retrieved, the turn went on without; `degraded`: a part was missing; `fallback`:
+       * another way than the chosen one was taken; `cached`: an earlier answer was given again.
+       */
+      flag: z.enum(['failed', 'degraded', 'fallback', 'cached']),
+      /** One line. */
+      reason: z.string(),
+    }),
+  ),
+  /** Steps of the strategy, for a reader: hints, tiers, paths taken; no texts of memories. */
+  details: z.record(z.string(), z.unknown()).readonly(),
+});
+
+export type RetrievalRecord = z.output<typeof retrievalRecord>;
+
+/** A memory that was retrieved for a turn. */
+export const retrievedMemory = object({
+  memoryId: z.string(),
+  content: z.string(),
+  score: z.number(),
+  /** From 1. */
+  rank: z.number(),
+  /** Stands in the sequence. */
+  kept: z.boolean(),
+  /** Answers the question, by the data set. */
+  evidence: z.boolean(),
+});
+
+export type RetrievedMemory = z.output<typeof retrievedMemory>;
+
+/** `hit`: all KV was in the store; `miss`: some was computed in this turn; `bypass`: the strategy keeps none. */
+export const cacheStates = ['hit', 'miss', 'bypass'] as const;
+
+const tokens = z.number().int().nonnegative();
+
+/** Tokens that are recomputed, by the rule of the arm. */
+const selection = object({
+  /** Of blocks that did not see all that precedes them: those that the rule chooses among. */
+  selectable: tokens,
+  selected: tokens,
+  /** Runs of neighbours among them, each of which takes one import of the cells before it and one export. */
+  splices: tokens,
+  /** Of evaluating them and writing their cells. */
+  ms: z.number(),
+});
+
+/** Tokens evaluated to select those that are recomputed: its cost is layers × tokens. */
+const selector = object({
+  /** `whole`: the model that answers, so that `evaluated` holds these tokens too; `first-layers`: its first layers alone. */
+  model: z.enum(['whole', 'first-layers']),
+  tokens,
+  /** That they ran through. */
+  layers: tokens,
+  ms: z.number(),
+});
+
+export type Selector = z.output<typeof selector>;
+
+/** A turn's own claims, in tokens; the engine's meter is compared with them. */
+export const turnAccount = object({
+  cache: z.enum(cacheStates),
+  /** Evaluated in this turn, in all. */
+  evaluated: tokens,
+  /** Evaluated to build KV that was not in the store. */
+  built: tokens,
+  /** Of blocks, evaluated again at their final place; more than are selected where the engine takes no fewer at once. */
+  recomputed: tokens,
+  /** Missing where no rule selects tokens. */
+  selection: selection.exactOptional(),
+  /** Missing where nothing is evaluated to select them. */
+  selector: selector.exactOptional(),
+  /** Evaluated to decide whether to inject. */
+  gate: tokens,
+  /** Cells filled without evaluation. */
+  resident: tokens,
+  /** Positions that the prompt takes. */
+  positions: tokens,
+  /** Blocks share positions: the session's tokens are then not those of the prompt. */
+  sharesPositions: z.boolean(),
+  /**
+   * Of the prompt, what the engine's own prefix cache should find: whole blocks of so many tokens; missing where the turn uses
+   * no such cache.
+   */
+  found: object({ tokens, blockTokens: tokens }).exactOptional(),
+  /** Work between the arm's last turn and this one, outside this turn's clock and meter; missing where nothing is done ahead. */
+  ahead: object({ tokens, ms: z.number() }).exactOptional(),
+});
+
+export type TurnAccount = z.output<typeof turnAccount>;
+
+/** Tokens of the selector that the model which answers evaluated. */
+export function selectedByModel(account: Pick<TurnAccount, 'selector'>): number {
+  return selectedBy('whole', account);
+}
+
+/** Tokens of the selector that ran through the model's first layers alone. */
+export function selectedByFirstLayers(account: Pick<TurnAccount, 'selector'>): number {
+  return selectedBy('first-layers', account);
+}
+
+function selectedBy(model: Selector['model'], { selector }: Pick<TurnAccount, 'selector'>): number {
+  return selector?.model === model ? selector.tokens : 0;
+}
+
+/** Milliseconds. `firstToken` (TTFT) runs from the call of `chat` to the first token; the rest are parts of `total`. */
+export const timings = object({
+  retrieve: milliseconds,
+  assemble: milliseconds,
+  gate: milliseconds,
+  kvLoad: milliseconds,
+  kvCompute: milliseconds,
+  prefill: milliseconds,
+  firstToken: milliseconds,
+  decode: milliseconds,
+  total: milliseconds,
+});
+
+/** Times of the phases of a turn, in ms, as its system measured them. */
+export type Timings = z.output<typeof timings>;
+
+/** The four columns of every table, and positions where they differ from cells. */
+export const tokenCounts = object({
+  /** Given as text. */
+  prompt: z.number(),
+  /** Cells filled by injected KV. */
+  kvResident: z.number(),
+  /** Run through the model in this turn, by the engine's meter. */
+  evaluated: z.number(),
+  /**
+   * Run through the model's first layers alone in this turn, by the meter of the engine that has these; missing where none
+   * were.
+   */
+  firstLayers: z.number().exactOptional(),
+  generated: z.number(),
+  /** Positions that the prompt takes; equal to cells unless blocks share positions. */
+  positions: z.number(),
+});
+
+/** Tokens of a turn: given as text, resident as KV, evaluated, generated. */
+export type TokenCounts = z.output<typeof tokenCounts>;
+
+/** Classes of wrong answers, in the order in which they are tried. */
+export const wrongClasses = ['wrong-abstention', 'stale', 'confused', 'near-copy', 'fabricated', 'off-topic'] as const;
+
+/** Stages of the evidence funnel, in order. */
+export const funnelStages = ['stored', 'retrieved', 'kept', 'sequence', 'answered'] as const;
+
+const score = z.number().nullable();
+
+/** The scores of one turn, each 0 to 1 but those of the calling program; null where a metric does not apply to the item. */
+export const scores = object({
+  exactMatch: score,
+  /** Missing in turns of older runs. */
+  contains: score.default(null),
+  tokenF1: score,
+  /** Of data that are judged by it alone; defined of absent items, too. */
+  locomoF1: score.default(null),
+  memoryRecall: score,
+  rougeL: score,
+  bleu: score,
+  abstention: score,
+  taskSuccess: score,
+  /** Values of the calling program's metrics, by name; missing without any. */
+  own: z.record(z.string(), score).readonly().exactOptional(),
+  /** Null for a right answer. */
+  wrongClass: z.enum(wrongClasses).nullable(),
+  /** The first stage of the evidence funnel that failed; null where none did, and where there is no funnel. */
+  failedStage: z.enum(funnelStages).nullable(),
+  /** Stages that the item passed, up to the first failure; empty of an absent item, and where the evidence is unknown. */
+  passedStages: list(z.enum(funnelStages)),
+  /** Rank, from 1, of the evidence that was retrieved last. */
+  evidenceRank: z.number().nullable(),
+});
+
+export type WrongClass = (typeof wrongClasses)[number];
+export type FunnelStage = (typeof funnelStages)[number];
+export type Scores = z.output<typeof scores>;
 
 /** Names one turn of a run. */
 export const turnKey = z.object({
@@ -129,3 +315,35 @@ export type AnsweredTurn = z.output<typeof answeredTurn>;
 export type FailedTurn = z.output<typeof failedTurn>;
 /** The record of a turn, answered or failed. */
 export type TurnRecord = z.output<typeof turnRecord>;
+
+/**
+ * The part of a turn that results are computed from: without the tokens that the model was given, and without the texts
+ * that no table shows. A whole record is one too; those of a stored run look their fields up in columns, and cannot be spread.
+ */
+export type TurnResult = AnsweredResult | FailedTurn;
+
+export interface AnsweredResult extends Omit<AnsweredTurn, 'given' | 'prompt' | 'prefill' | 'answer' | 'observed'> {
+  readonly given: Pick<GivenRecord, 'retrieval'>;
+  readonly prefill: Pick<PrefillRecord, 'sizeBytes' | 'memoryLines'> | null;
+  readonly answer: Pick<AnswerRecord, 'text'>;
+  /** The number of the gold's tokens is left of them. */
+  readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & {
+    readonly goldTokens: Pick<Observed['goldTokens'], 'length'>;
+  };
+}
+
+/** A memory is left out as `text` of the prompt, or as one of its `blocks` of KV. */
+export const attributionMethods = ['text', 'blocks'] as const;
+
+/** Leave-one-out attribution of an answer: its log-probability with all memories, and without each. */
+export const attributionRecord = object({
+  method: z.enum(attributionMethods),
+  /** Sum of ln p over the tokens of the answer, with all memories. */
+  logProbability: z.number(),
+  /** The same without each, in the order of the sequence. */
+  memories: list(object({ memoryId: z.string(), logProbability: z.number() })),
+  /** Time inside the engine. */
+  modelMs: z.number(),
+});
+
+export type AttributionRecord = z.output<typeof attributionRecord>;

@@ -1,6 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { ArmSettings } from '../../store/records/arm-traits.ts';
-import type { BlockMaking } from '../../store/records/block-making.ts';
+import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { JoinRecipe } from '../prefill/join-recipe.ts';
 import type { TokenSelection } from '../prefill/select-tokens.ts';
 

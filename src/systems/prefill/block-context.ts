@@ -2,7 +2,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
-import type { BlockMaking } from '../../store/records/block-making.ts';
+import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { MemoryLine, MemoryLines } from '../prompt/memory-lines.ts';
 
 /** Tokens that a block attends to while it is computed, besides its own. */

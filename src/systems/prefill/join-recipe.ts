@@ -1,4 +1,4 @@
-import type { BlockMaking } from '../../store/records/block-making.ts';
+import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { TokenScorer, TokenSelection } from './select-tokens.ts';
 
 /** How blocks are made and placed, and what of them is evaluated again where it stands. */

@@ -2,7 +2,7 @@ import type { Rotary, SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenRange } from '../../engine/token-id.ts';
 import type { BlockPlacement, JoinOptions } from '../../kv/join-blocks.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
-import type { Selector } from '../../store/records/turn-account.ts';
+import type { Selector } from '../../store/records/turn-record.ts';
 import { reevaluate } from './reevaluate.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';

@@ -4,7 +4,7 @@ import type { TokenId } from '../../engine/token-id.ts';
 import type { DiskTiming } from '../../kv/block-store.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
-import type { TurnAccount } from '../../store/records/turn-account.ts';
+import type { TurnAccount } from '../../store/records/turn-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import type { MemoryLines } from '../prompt/memory-lines.ts';
 

@@ -5,7 +5,7 @@ import { writeBlockFile } from '../../kv/block-file.ts';
 import type { Eviction } from '../../kv/eviction-scores.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
-import type { StoreType } from '../../store/records/store-type.ts';
+import type { StoreType } from '../../store/records/prefill-record.ts';
 import {
   computeExactly,
   isBadState,

@@ -2,7 +2,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { firstLayers } from '../../kv/cut-cells.ts';
 import type { TokenId, TokenRange } from '../../engine/token-id.ts';
-import type { Selector } from '../../store/records/turn-account.ts';
+import type { Selector } from '../../store/records/turn-record.ts';
 import { reevaluate } from './reevaluate.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import { cellsOf } from './scale-prefix.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { mostCounted, type TurnListPage } from '../../store/turn-list-repository.ts';
 import type { TurnListRow } from '../../store/turn-list-repository.ts';
 import type { Html } from '../../render/html-table.ts';
-import type { MetricDeclaration } from '../../store/records/metric-declaration.ts';
+import type { MetricDeclaration } from '../../store/records/run-description.ts';
 import { groupedNumber, printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { ItemQuery, Links } from '../links.ts';

@@ -1,4 +1,4 @@
-import type { MetricDeclaration } from '../../store/records/metric-declaration.ts';
+import type { MetricDeclaration } from '../../store/records/run-description.ts';
 import type { TurnSort } from '../../store/turn-list-repository.ts';
 
 /** A column of numbers in the list of turns. */

@@ -1,6 +1,6 @@
 import type { RunResults } from '../../store/records/results.ts';
 import { type RunRecord, runRecord } from '../../store/records/run-record.ts';
-import { schemaVersion } from '../../store/records/schema-version.ts';
+import { schemaVersion } from '../../store/records/schemas.ts';
 import { readRecord } from '../../store/read-record.ts';
 
 /**

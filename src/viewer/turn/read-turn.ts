@@ -10,7 +10,7 @@ import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { turnWithoutTexts } from '../../eval/analysis/redact.ts';
 import { runNamed, unknownName } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
-import type { AttributionRecord } from '../../store/records/attribution-record.ts';
+import type { AttributionRecord } from '../../store/records/turn-record.ts';
 import type { TurnRef } from '../links.ts';
 import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
 

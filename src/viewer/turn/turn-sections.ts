@@ -7,9 +7,13 @@ import {
   type SectionBlock,
   textBlocks,
 } from '../../render/section.ts';
-import { type FunnelStage, funnelStages } from '../../store/records/scores.ts';
-import type { AttributionRecord } from '../../store/records/attribution-record.ts';
-import type { FailedTurn, ItemRecord } from '../../store/records/turn-record.ts';
+import {
+  type AttributionRecord,
+  type FailedTurn,
+  type FunnelStage,
+  funnelStages,
+  type ItemRecord,
+} from '../../store/records/turn-record.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { costSection, kvSection } from './cost-sections.ts';
 import { attributionSection, budgetSection, memoriesSection, sequenceSection } from './prompt-sections.ts';

@@ -5,7 +5,7 @@ import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { turnsOfPlan } from '../../eval/analysis/unfinished-run.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { type PartialArm, PartialResults } from '../../eval/analysis/partial-results.ts';
-import type { MetricDeclaration } from '../../store/records/metric-declaration.ts';
+import type { MetricDeclaration } from '../../store/records/run-description.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { runNamed } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';

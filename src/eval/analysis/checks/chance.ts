@@ -1,8 +1,7 @@
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { spacedForm } from '../../../data/normalise.ts';
-import type { Estimate } from '../../../store/records/results.ts';
-import type { ItemRecord } from '../../../store/records/turn-record.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { Estimate } from '../../../store/records/estimate.ts';
+import type { AnsweredResult, ItemRecord } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../arm-turns.ts';
 import type { TextMetric } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';

@@ -1,7 +1,7 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { CheckName, CheckResult } from '../../../store/records/results.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, type TurnsOfRun, turnsOfArm } from '../arm-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { checkInput } from '../../../../test/fixtures/check-input.ts';
 import { failedTurn } from '../../../../test/fixtures/turn-record.ts';
-import { checkNames } from '../../../store/records/results/check-result.ts';
+import { checkNames } from '../../../store/records/results.ts';
 import { decideChecks } from './decide-checks.ts';
 
 it('gives every check once, in the order in which they are shown', () => {

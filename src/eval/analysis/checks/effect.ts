@@ -1,5 +1,5 @@
 import type { ArmSettings, ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
 import { type Check, decided, undecided } from './check.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { askedTwice, type Changes, checkInput } from '../../../../test/fixtures/check-input.ts';
-import type { EngineAudit } from '../../../store/records/engine-audit.ts';
+import type { EngineAudit } from '../../../store/records/run-probes.ts';
 import type { CheckResult } from '../../../store/records/results.ts';
 import { reuse } from './reuse.ts';
 

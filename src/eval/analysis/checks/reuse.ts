@@ -1,5 +1,5 @@
-import { booksAgree } from '../../../store/records/engine-audit.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import { booksAgree } from '../../../store/records/run-probes.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { decided, examples, type OptionalCheck, undecided } from './check.ts';
 
 /**

@@ -1,7 +1,6 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import type { FailedTurn } from '../../../store/records/turn-record.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { AnsweredResult, FailedTurn } from '../../../store/records/turn-record.ts';
 import { type Check, decided, type RunSample, undecided } from './check.ts';
 
 interface ArmRows {

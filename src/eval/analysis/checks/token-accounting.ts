@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { selectedByFirstLayers, selectedByModel } from '../../../store/records/turn-account.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import { type AnsweredResult, selectedByFirstLayers, selectedByModel } from '../../../store/records/turn-record.ts';
 import { type Check, type CheckInput, decided, examples, undecided } from './check.ts';
 import { evaluatesAsClaimed } from './reuse.ts';
 import { plannedTurns } from './sample.ts';

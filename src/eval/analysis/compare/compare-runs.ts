@@ -1,5 +1,5 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import { metricDeclaration, type MetricDeclaration } from '../../../store/records/metric-declaration.ts';
+import { metricDeclaration, type MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { CheckName } from '../../../store/records/results.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import {

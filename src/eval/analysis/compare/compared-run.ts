@@ -1,6 +1,6 @@
 import type { CheckName } from '../../../store/records/results.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import type { TurnsOfRun } from '../arm-turns.ts';
 import { checksOfRun } from '../checks/decide-checks.ts';
 import { metricsOfRun, type RunMetrics } from '../metrics/run-metrics.ts';

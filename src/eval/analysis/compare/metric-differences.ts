@@ -1,4 +1,4 @@
-import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
+import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { Verdict } from '../../../store/records/results.ts';
 import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';

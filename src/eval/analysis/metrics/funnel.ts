@@ -1,4 +1,4 @@
-import type { FunnelStage } from '../../../store/records/scores.ts';
+import type { FunnelStage } from '../../../store/records/turn-record.ts';
 
 /** Places of the memories that answer an item, from the store to the prompt. */
 export interface EvidencePath {

@@ -1,5 +1,5 @@
-import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { MetricDeclaration } from '../../../store/records/run-description.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 
 /** A metric of one turn: its declaration and its value. */
 export interface MetricDefinition extends MetricDeclaration {

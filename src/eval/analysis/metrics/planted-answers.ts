@@ -1,6 +1,6 @@
 import { grammars } from '../../../base/grammar.ts';
 import type { Language } from '../../../base/language.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { builtInMetrics, type MetricDefinition } from './metrics.ts';
 import { scoreTurn } from './scores.ts';
 

@@ -1,5 +1,5 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import { metricDeclaration, type MetricDeclaration } from '../../../store/records/metric-declaration.ts';
+import { metricDeclaration, type MetricDeclaration } from '../../../store/records/run-description.ts';
 import { builtInMetrics, judgeMetric, type MetricDefinition } from './metrics.ts';
 
 const registered = new Map<string, MetricDefinition>();

@@ -1,6 +1,6 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { didYouMean } from '../../../base/nearest-name.ts';
-import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
+import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import { builtInMetrics, type MetricDefinition } from './metrics.ts';
 
 /** For data that name none. */

@@ -1,6 +1,6 @@
 import { evidenceIsKnown, type UserLanguage } from '../../../data/dataset.ts';
 import { containsTokens } from '../../../data/normalise.ts';
-import type { Scores } from '../../../store/records/scores.ts';
+import type { Scores } from '../../../store/records/turn-record.ts';
 import { isAbstention } from './abstention.ts';
 import { bleu } from './bleu.ts';
 import { type AnswerSetting, contains } from './contains.ts';

@@ -1,4 +1,4 @@
-import type { WrongClass } from '../../../store/records/scores.ts';
+import type { WrongClass } from '../../../store/records/turn-record.ts';
 import { isAbstention } from './abstention.ts';
 import { editDistance } from '../../../base/edit-distance.ts';
 import type { Language } from '../../../base/language.ts';

@@ -1,4 +1,4 @@
-import type { Estimate } from '../../../store/records/results.ts';
+import type { Estimate } from '../../../store/records/estimate.ts';
 import { type Interval, meanInterval, shareInterval } from './intervals.ts';
 import { countUsers, mean, type Observation, type UnitTotals, unitTotals } from './observations.ts';
 import { quantiles } from './quantile.ts';

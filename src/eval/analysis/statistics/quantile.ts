@@ -1,5 +1,5 @@
 import { quantileSorted } from 'simple-statistics';
-import type { Quantiles } from '../../../store/records/results.ts';
+import type { Quantiles } from '../../../store/records/estimate.ts';
 
 /** p95 of fewer values than this rests on fewer than five of them. */
 const LEAST_FOR_P95 = 100;

@@ -1,8 +1,6 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../store/records/results.ts';
-import { funnelStages, wrongClasses } from '../../../store/records/scores.ts';
-import { cacheStates } from '../../../store/records/turn-account.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import { type AnsweredResult, cacheStates, funnelStages, wrongClasses } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { countUsers } from '../statistics/observations.ts';

@@ -1,6 +1,5 @@
 import type { ConditionResults } from '../../../store/records/results.ts';
-import type { FailedTurn } from '../../../store/records/turn-record.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { AnsweredResult, FailedTurn } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { DesignEffects } from './design-effects.ts';

@@ -1,6 +1,6 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Comparison, CostName, Verdict } from '../../../store/records/results.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { holm } from '../statistics/holm.ts';
 import type { Interval } from '../statistics/intervals.ts';
 import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';

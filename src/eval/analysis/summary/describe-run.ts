@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import type { RunDescription } from '../../../store/records/results.ts';
-import type { MachineDifference } from '../../../store/records/results/machines.ts';
+import type { MachineDifference, RunDescription } from '../../../store/records/run-description.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { unknownQuality } from '../unknown-quality.ts';

@@ -1,5 +1,5 @@
 import type { ArmResults, BreakdownPart } from '../../../store/records/results.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns } from '../arm-turns.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { pairItems, perItem } from '../statistics/observations.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { turnOf } from '../../../../test/fixtures/stored-runs.ts';
-import type { MachineKind } from '../../../store/records/machine-kind.ts';
+import type { MachineKind } from '../../../store/records/run-description.ts';
 import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
 import { machineDifferences } from './machine-differences.ts';

@@ -1,6 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { MachineKind } from '../../../store/records/machine-kind.ts';
-import type { MachineDifference } from '../../../store/records/results/machines.ts';
+import type { MachineDifference, MachineKind } from '../../../store/records/run-description.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
 import type { MetricDefinition } from '../metrics/metrics.ts';
 import { groupDifferenceP } from '../statistics/group-difference.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
-import type { RetrievalRecord } from '../../../store/records/retrieval-record.ts';
-import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
+import type { AnsweredTurn, RetrievalRecord } from '../../../store/records/turn-record.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
 import { answerPrefixNotes, boundNotes, evidenceNotes, metricNotes, promptNotes, retrievalNotes } from './notes.ts';
 

@@ -1,10 +1,8 @@
 import { selfTestText } from '../checks/numerical-parity.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { RetrievalRecord } from '../../../store/records/retrieval-record.ts';
+import { type AnsweredResult, type RetrievalRecord, selectedByModel } from '../../../store/records/turn-record.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { ParitySelfTest } from '../../../store/records/run-probes.ts';
-import { selectedByModel } from '../../../store/records/turn-account.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import type { MetricDefinition } from '../metrics/metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';

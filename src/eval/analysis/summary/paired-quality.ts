@@ -1,4 +1,4 @@
-import type { MetricDeclaration } from '../../../store/records/metric-declaration.ts';
+import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { Comparison } from '../../../store/records/results.ts';
 import { pairedDesignEffect } from '../statistics/design-effect.ts';
 import type { Interval } from '../statistics/intervals.ts';

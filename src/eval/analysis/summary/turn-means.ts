@@ -1,6 +1,6 @@
-import type { Cost, Estimate, PhaseMeans, QualityEstimates, TokenMeans } from '../../../store/records/results.ts';
-import type { Timings } from '../../../store/records/timings.ts';
-import type { AnsweredResult } from '../../../store/records/turn-result.ts';
+import type { Cost, PhaseMeans, QualityEstimates, TokenMeans } from '../../../store/records/results.ts';
+import type { Estimate } from '../../../store/records/estimate.ts';
+import type { AnsweredResult, Timings } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../arm-turns.ts';
 import type { MetricDefinition } from '../metrics/metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';

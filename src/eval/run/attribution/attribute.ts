@@ -1,8 +1,7 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
-import type { AttributionRecord } from '../../../store/records/attribution-record.ts';
-import type { TurnRecord } from '../../../store/records/turn-record.ts';
+import type { AttributionRecord, TurnRecord } from '../../../store/records/turn-record.ts';
 import { answerAgain, sumOf } from './answer-again.ts';
 import { memoriesOf, storedSequence } from './stored-sequence.ts';
 import { openReplay } from './turn-replay.ts';

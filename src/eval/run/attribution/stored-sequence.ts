@@ -1,9 +1,8 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import { type Eviction, parseEviction } from '../../../kv/eviction-scores.ts';
-import type { StoreType } from '../../../store/records/store-type.ts';
+import type { PrefillRecord, StoreType } from '../../../store/records/prefill-record.ts';
 import type { Observed } from '../../../store/records/observed.ts';
-import type { PrefillRecord } from '../../../store/records/prefill-record.ts';
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
 import type { TurnRecord } from '../../../store/records/turn-record.ts';
 import { type JoinRecipe, parseRecipe } from '../../../systems/prefill/join-recipe.ts';

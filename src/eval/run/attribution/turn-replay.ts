@@ -7,7 +7,7 @@ import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { kvTools } from '../../../kv/kv-tools.ts';
 import { KvStore } from '../../../kv/kv-store.ts';
-import type { StoreType } from '../../../store/records/store-type.ts';
+import type { StoreType } from '../../../store/records/prefill-record.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../../systems/prefill/gather-blocks.ts';
 import { placeBlocks } from '../../../systems/prefill/place-blocks.ts';

@@ -6,7 +6,7 @@ import { mentionUsers } from '../../../data/generators/mention-data.ts';
 import { RETRIEVAL_MEMORIES, retrievalUsers } from '../../../data/generators/retrieval-data.ts';
 import { presetEmbedderName, presetModels } from '../../../models/preset-models.ts';
 import type { Retriever } from '../../../retrieval/retriever.ts';
-import type { RetrievalMeasurement, RetrievalMeasurements } from '../../../store/records/results.ts';
+import type { RetrievalMeasurement, RetrievalMeasurements } from '../../../store/records/measured.ts';
 import { ndcgAtK, recallAtK, reciprocalRank } from '../../analysis/metrics/retrieval.ts';
 import { estimateShare } from '../../analysis/statistics/estimate.ts';
 import { pairedTotals } from '../../analysis/statistics/paired-difference.ts';

@@ -5,7 +5,7 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import { meterDifference, type TokenMeter } from '../../../engine/token-meter.ts';
 import { kvBytes } from '../../../kv/cut-cells.ts';
-import type { ServedLoad, ServingMeasurement } from '../../../store/records/results.ts';
+import type { ServedLoad, ServingMeasurement } from '../../../store/records/measured.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { SystemPool } from '../../../systems/system-pool.ts';
 import { quantiles } from '../../analysis/statistics/quantile.ts';

@@ -3,7 +3,7 @@ import type { NumberType } from '../../../engine/sequence-state.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { cutCells, kvBytes } from '../../../kv/cut-cells.ts';
 import { joinBlocks } from '../../../kv/join-blocks.ts';
-import type { StorageMeasurement } from '../../../store/records/results.ts';
+import type { StorageMeasurement } from '../../../store/records/measured.ts';
 import { cellsOf } from '../../../systems/prefill/scale-prefix.ts';
 import { memorySegment } from '../../../systems/prompt/segments.ts';
 import { quantiles } from '../../analysis/statistics/quantile.ts';

@@ -1,9 +1,14 @@
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import type { Observed } from '../../../store/records/observed.ts';
-import type { RetrievedMemory } from '../../../store/records/retrieval-record.ts';
-import type { Scores } from '../../../store/records/scores.ts';
-import type { AnsweredTurn, ItemRecord, TurnKey, TurnRecord } from '../../../store/records/turn-record.ts';
+import type {
+  AnsweredTurn,
+  ItemRecord,
+  RetrievedMemory,
+  Scores,
+  TurnKey,
+  TurnRecord,
+} from '../../../store/records/turn-record.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';

@@ -1,6 +1,6 @@
 import type { AskedData } from '../../../data/asked-data.ts';
 import { type Dataset, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
-import type { DatasetPart, RunDescription } from '../../../store/records/results.ts';
+import type { DatasetPart, RunDescription } from '../../../store/records/run-description.ts';
 import { drawnDatasets } from './plan-users.ts';
 
 function countBy(names: readonly string[]): Readonly<Record<string, number>> {

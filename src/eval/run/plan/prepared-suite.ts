@@ -10,7 +10,7 @@ import {
   readGatingCalibration,
   requireCalibrationFor,
 } from '../../../models/embedding/gating-threshold.ts';
-import type { ArmNotRun } from '../../../store/records/results.ts';
+import type { ArmNotRun } from '../../../store/records/run-description.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { type Arm, armRegistry } from '../../../systems/arms/arm-registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';

@@ -16,7 +16,7 @@ import type { BenchParts } from '../bench-parts.ts';
 import { keptOptions } from './option-effects.ts';
 import { ownMetrics } from '../own-metrics.ts';
 import { planUsers } from './plan-users.ts';
-import type { ArmNotRun } from '../../../store/records/results.ts';
+import type { ArmNotRun } from '../../../store/records/run-description.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 

@@ -4,8 +4,7 @@ import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts'
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { PrefillName } from '../../../store/records/arm-traits.ts';
-import type { BlockMaking } from '../../../store/records/block-making.ts';
-import type { StoreType } from '../../../store/records/store-type.ts';
+import type { BlockMaking, StoreType } from '../../../store/records/prefill-record.ts';
 import { type RecipeName, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';

@@ -1,5 +1,5 @@
 import type { KvLayout, NumberType, Rotary, SequenceState } from '../../../engine/sequence-state.ts';
-import type { StoreType } from '../../../store/records/store-type.ts';
+import type { StoreType } from '../../../store/records/prefill-record.ts';
 
 /** The keys and values of one position in 64-bit floats: per layer, the numbers of all heads. */
 export interface ReferenceCell {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../../../base/bench-error.ts';
 import { copyTokenPieces, copyUser } from '../../../store/copy-user.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
-import type { MachineKind } from '../../../store/records/machine-kind.ts';
+import type { MachineKind } from '../../../store/records/run-description.ts';
 import type { RunResults } from '../../../store/records/results.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';

@@ -1,5 +1,4 @@
-import { auditSum } from '../../../store/records/engine-audit.ts';
-import type { RunProbes } from '../../../store/records/run-probes.ts';
+import { auditSum, type RunProbes } from '../../../store/records/run-probes.ts';
 import { withBooks } from '../run-clock.ts';
 import { addCounts } from '../workers/worker-counts.ts';
 

@@ -1,5 +1,5 @@
 import type { CellsSelfTest, IsolationProbe } from '../../../store/records/run-probes.ts';
-import type { WorkerCounts } from '../../../store/records/user-share.ts';
+import type { WorkerCounts } from '../../../store/records/user-bundle.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { probeBench } from '../prove/isolation-probe.ts';
 import { TurnProver } from '../prove/turn-prover.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../data/dataset.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
-import type { Scores } from '../../../store/records/scores.ts';
+import type { Scores } from '../../../store/records/turn-record.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { givenMemories, type MemorySources } from '../../../systems/retrieve.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';

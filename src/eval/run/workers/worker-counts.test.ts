@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WorkerCounts } from '../../../store/records/user-share.ts';
+import type { WorkerCounts } from '../../../store/records/user-bundle.ts';
 import { addCounts } from './worker-counts.ts';
 
 const first: WorkerCounts = {

@@ -1,4 +1,4 @@
-import type { WorkerCounts } from '../../../store/records/user-share.ts';
+import type { WorkerCounts } from '../../../store/records/user-bundle.ts';
 
 type Facts = Readonly<Record<string, unknown>>;
 

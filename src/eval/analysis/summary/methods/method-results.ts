@@ -1,7 +1,6 @@
 import type { ArmTraits } from '../../../../store/records/arm-traits.ts';
-import type { EvidenceRank, MethodResults } from '../../../../store/records/results.ts';
-import { evidenceRanks } from '../../../../store/records/results/method-results.ts';
-import type { AnsweredResult } from '../../../../store/records/turn-result.ts';
+import { type EvidenceRank, evidenceRanks, type MethodResults } from '../../../../store/records/results.ts';
+import type { AnsweredResult } from '../../../../store/records/turn-record.ts';
 import type { Turns } from '../../arm-turns.ts';
 import type { MetricDefinition } from '../../metrics/metrics.ts';
 import { holm } from '../../statistics/holm.ts';

@@ -1,7 +1,59 @@
 import { z } from 'zod';
-import { list, object } from '../schemas.ts';
-import { metricDeclaration } from '../metric-declaration.ts';
-import { machineDifference, usedMachine } from './machines.ts';
+import { list, object } from './schemas.ts';
+
+/** A kind of machine, with the build of its engine, and the users whose turns it took. */
+export const machineKind = object({
+  platform: z.string(),
+  cpu: z.string(),
+  cores: z.number(),
+  threads: z.number(),
+  engine: z.string(),
+  /** Versions and options of the engine's build. */
+  build: z.record(z.string(), z.string()).readonly(),
+  /** Ids of the users. */
+  users: list(z.string()),
+  turns: z.number(),
+});
+
+export type MachineKind = z.output<typeof machineKind>;
+
+/** A metric's declaration; comparisons, verdicts, tables and figures follow this, and no name. */
+export const metricDeclaration = object({
+  /** For programs: `contains`. */
+  name: z.string(),
+  /** For readers: the heading of its column. */
+  label: z.string(),
+  /** `binary`: 0 or 1 of each turn. */
+  kind: z.enum(['binary', 'continuous']),
+  /** `%`: values are shares from 0 to 1, shown as percentages, and differences in points; any other is shown as it is. */
+  unit: z.string(),
+  /** Defined of items that nothing answers, as of the others; missing of a metric that needs a gold. */
+  ofAbsent: z.literal(true).exactOptional(),
+  /** The better value. */
+  direction: z.enum(['higher', 'lower']),
+  /** A loss that still counts as kept: in points where the unit is `%`, else in the unit. */
+  margin: z.number(),
+});
+
+export type MetricDeclaration = z.output<typeof metricDeclaration>;
+
+/** A kind of machine that took turns of a run, and how many users it asked. */
+export const usedMachine = machineKind.unwrap().extend({ users: z.number() }).readonly();
+
+/** A test whether users of one kind of machine have other values than users of another. */
+export const machineDifference = object({
+  arm: z.string(),
+  /** The primary metric, or `ttftLogRatioAll`: first tokens against the baseline's, paired within a user. */
+  metric: z.string(),
+  /** By kind of machine, in the order of `machines`; null where none of its users has a value. */
+  means: list(z.number().nullable()),
+  /** Of 10,000 exchanges of users between the machines. */
+  p: z.number(),
+  /** Holm, over all tests of machines. */
+  pAdjusted: z.number(),
+});
+
+export type MachineDifference = z.output<typeof machineDifference>;
 
 const counts = z.record(z.string(), z.number()).readonly();
 const facts = z.record(z.string(), z.unknown()).readonly();
