@@ -6,7 +6,7 @@ import { type EngineCapabilities, unsupported } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
 import type { CallOptions, EngineSession } from './engine-session.ts';
 import { type Engine, type FirstLayersOptions, neededFor, type TokenizeRequest } from './engine.ts';
-import type { TokenId } from './token-id.ts';
+import type { TokenIds } from './token-id.ts';
 import { meterSum, type TokenMeter, zeroMeter } from './token-meter.ts';
 
 /** What the engines of all adapters share: a place for each session, the sum of their counts, and the end. */
@@ -23,23 +23,14 @@ export abstract class BaseEngine implements Engine {
     this.capabilities = capabilities;
   }
 
-  protected abstract tokenizeNow(
-    texts: readonly TokenizeRequest[],
-    options: CallOptions,
-  ): Promise<readonly (readonly TokenId[])[]>;
-  protected abstract detokenizeNow(
-    ids: readonly (readonly TokenId[])[],
-    options: CallOptions,
-  ): Promise<readonly string[]>;
+  protected abstract tokenizeNow(texts: readonly TokenizeRequest[], options: CallOptions): Promise<readonly TokenIds[]>;
+  protected abstract detokenizeNow(ids: readonly TokenIds[], options: CallOptions): Promise<readonly string[]>;
   /** @param place of the session among those that are open */
   protected abstract newSession(place: number, onClose: (last: TokenMeter) => void): BaseSession;
   /** Frees what the engine holds, once its sessions are closed. */
   protected abstract release(): Promise<void>;
 
-  async tokenize(
-    texts: readonly TokenizeRequest[],
-    options: CallOptions = {},
-  ): Promise<readonly (readonly TokenId[])[]> {
+  async tokenize(texts: readonly TokenizeRequest[], options: CallOptions = {}): Promise<readonly TokenIds[]> {
     this.requireOpen(options);
     const start = performance.now();
     try {
@@ -49,7 +40,7 @@ export abstract class BaseEngine implements Engine {
     }
   }
 
-  async detokenize(ids: readonly (readonly TokenId[])[], options: CallOptions = {}): Promise<readonly string[]> {
+  async detokenize(ids: readonly TokenIds[], options: CallOptions = {}): Promise<readonly string[]> {
     this.requireOpen(options);
     return this.detokenizeNow(ids, options);
   }

@@ -15,7 +15,7 @@ import type { StateExchange } from './llama-state/state-exchange.ts';
 import type { SequenceScore } from './sequence-score.ts';
 import type { SequenceState } from './sequence-state.ts';
 import type { SessionCells } from './session-cells.ts';
-import { requireRange, type TokenId, type TokenRange } from './token-id.ts';
+import { requireRange, type TokenIds, type TokenRange } from './token-id.ts';
 import type { TokenMeter } from './token-meter.ts';
 
 /** What every session has of its engine. */
@@ -44,7 +44,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     this.parts = parts;
   }
 
-  get tokens(): readonly TokenId[] {
+  get tokens(): TokenIds {
     return this.parts.cells.tokensByPosition();
   }
 
@@ -54,23 +54,19 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
 
   /** The counts now, while a call may be running. */
   abstract reading(): TokenMeter;
-  protected abstract evaluateNow(tokens: readonly TokenId[], options: CallOptions): Promise<void>;
+  protected abstract evaluateNow(tokens: TokenIds, options: CallOptions): Promise<void>;
   protected abstract generateNow(
-    tokens: readonly TokenId[],
+    tokens: TokenIds,
     limits: GenerationLimits,
     options: GenerateOptions,
   ): Promise<Generation>;
-  protected abstract scoreNow(
-    tokens: readonly TokenId[],
-    continuation: readonly TokenId[],
-    options: ScoreOptions,
-  ): Promise<SequenceScore>;
+  protected abstract scoreNow(tokens: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore>;
   /** Drops the engine's KV after the first `kept` positions; the list of cells follows. */
   protected abstract keepFirst(kept: number): Promise<void>;
   /** Frees what the engine holds for the session. */
   protected abstract release(): Promise<void>;
 
-  evaluate(tokens: readonly TokenId[], options: CallOptions = {}): Promise<void> {
+  evaluate(tokens: TokenIds, options: CallOptions = {}): Promise<void> {
     return this.#queue.add(options.signal, async () => {
       if (tokens.length === 0) return;
       this.#requireLeast(tokens);
@@ -79,7 +75,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     });
   }
 
-  generate(tokens: readonly TokenId[], limits: GenerationLimits, { signal }: CallOptions = {}): Promise<Generation> {
+  generate(tokens: TokenIds, limits: GenerationLimits, { signal }: CallOptions = {}): Promise<Generation> {
     const start = performance.now();
     return this.#queue.add(undefined, async () => {
       const { maxTokens } = limits;
@@ -97,11 +93,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     });
   }
 
-  score(
-    tokens: readonly TokenId[],
-    continuation: readonly TokenId[],
-    options: ScoreOptions = {},
-  ): Promise<SequenceScore> {
+  score(tokens: TokenIds, continuation: TokenIds, options: ScoreOptions = {}): Promise<SequenceScore> {
     return this.#queue.add(options.signal, async () => {
       this.require('logProbabilities');
       this.#requireLeast(tokens);
@@ -133,7 +125,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     return this.#queue.add(signal, () => this.reading());
   }
 
-  readBack({ signal }: CallOptions = {}): Promise<readonly TokenId[] | null> {
+  readBack({ signal }: CallOptions = {}): Promise<TokenIds | null> {
     return this.#queue.add(signal, () => null);
   }
 
@@ -198,7 +190,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     requireCapability(this.parts.capabilities, name);
   }
 
-  #requireLeast({ length }: readonly TokenId[]): void {
+  #requireLeast({ length }: TokenIds): void {
     const { leastTokens } = this.parts.capabilities;
     if (length < leastTokens) throw new RangeError(`${length} tokens: at least ${leastTokens} are evaluated at once`);
   }

@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { TokenId } from './token-id.ts';
+import type { TokenId, TokenIds } from './token-id.ts';
 
 /** What is known of a model before its weights are read. Null: the engine does not show it. */
 export interface ModelDescription {
@@ -61,7 +61,7 @@ export interface EngineInfo {
   /** Texts of the tokens that open and close a text, for chat templates; empty where there is none. */
   readonly markers: { readonly bos: string; readonly eos: string };
   /** Tokens at which the engine ends generation. */
-  readonly endTokens: readonly TokenId[];
+  readonly endTokens: TokenIds;
   /** All that the bytes of a state depend on: model, build options, number types. Null for an engine without states. */
   readonly stateIdentity: string | null;
 }

@@ -1,7 +1,7 @@
 import type { Checkpoint } from './checkpoint.ts';
 import type { SequenceScore } from './sequence-score.ts';
 import type { SequenceState } from './sequence-state.ts';
-import type { TokenId, TokenRange } from './token-id.ts';
+import type { TokenId, TokenIds, TokenRange } from './token-id.ts';
 import type { TokenMeter } from './token-meter.ts';
 
 /** The last argument of every call of the port. */
@@ -55,7 +55,7 @@ export interface Retry {
 /** A generated continuation, why it ended, and the time that it took. */
 export interface Generation {
   /** All sampled tokens, with those of a thought and behind the end of the text, without the end-of-text token. */
-  readonly tokens: readonly TokenId[];
+  readonly tokens: TokenIds;
   /** The answer behind a thought: cut before the stop text or behind the sentence, without leading white space and split characters. */
   readonly text: string;
   /** Of `tokens`, those of a thought, `<think>` and `</think>` included. */
@@ -92,7 +92,7 @@ export interface Generation {
  */
 export interface EngineSession extends AsyncDisposable {
   /** [position], as the adapter counts them; −1 where no cell has the position, or several have. */
-  readonly tokens: readonly TokenId[];
+  readonly tokens: TokenIds;
   /** Cells in use; tokens for an engine without KV. Differs from the number of positions only behind imported cells. */
   readonly cells: number;
   /**
@@ -100,20 +100,20 @@ export interface EngineSession extends AsyncDisposable {
    * tokens.
    * @throws RangeError for fewer
    */
-  evaluate(tokens: readonly TokenId[], options?: CallOptions): Promise<void>;
+  evaluate(tokens: TokenIds, options?: CallOptions): Promise<void>;
   /**
    * Evaluates at least `leastTokens` tokens and generates. Afterwards the session holds both, without the last sampled token,
    * which is not evaluated. An abort resolves with the tokens so far; before the first one, the session is as it was.
    * @throws RangeError for fewer tokens, or a limit below 1
    */
-  generate(tokens: readonly TokenId[], limits: GenerationLimits, options?: CallOptions): Promise<Generation>;
+  generate(tokens: TokenIds, limits: GenerationLimits, options?: CallOptions): Promise<Generation>;
   /**
    * The distribution behind at least `leastTokens` tokens, and ln p of each token of a continuation, which may be empty.
    * With `exactCuts`, bits do not depend on how many tokens were evaluated before. Afterwards the session holds the tokens and
    * the continuation, without its last token.
    * @throws RangeError for fewer tokens, or a continuation that is longer than one pass
    */
-  score(tokens: readonly TokenId[], continuation: readonly TokenId[], options?: ScoreOptions): Promise<SequenceScore>;
+  score(tokens: TokenIds, continuation: TokenIds, options?: ScoreOptions): Promise<SequenceScore>;
   /**
    * Drops everything from a position on, and positions without a cell directly before it. An engine's prefix cache may find
    * the dropped tokens again.
@@ -131,7 +131,7 @@ export interface EngineSession extends AsyncDisposable {
   /** Counts since the session was opened. */
   meter(options?: CallOptions): Promise<TokenMeter>;
   /** The ids as the engine itself holds them; null where the engine cannot list them. */
-  readBack(options?: CallOptions): Promise<readonly TokenId[] | null>;
+  readBack(options?: CallOptions): Promise<TokenIds | null>;
   /** Saves the session. Needs capability `checkpoints`. @throws RangeError for an empty session @throws BenchError `disk` */
   checkpoint(options?: CheckpointOptions): Promise<Checkpoint>;
   /** Replaces the session by a saved one, whose bytes it verifies. Needs capability `checkpoints`. */

@@ -10,7 +10,7 @@ import type { Checkpoint } from './checkpoint.ts';
 import type { CapabilityName, EngineCapabilities } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
 import type { CallOptions, EngineSession } from './engine-session.ts';
-import type { TokenId } from './token-id.ts';
+import type { TokenIds } from './token-id.ts';
 import type { TokenMeter } from './token-meter.ts';
 
 /** A text to tokenise alone, without BOS. */
@@ -55,9 +55,9 @@ export interface Engine extends AsyncDisposable {
    * The ids of each text alone, without BOS, in order.
    * @throws BenchError `special-token` where `as: 'text'` would yield a control token
    */
-  tokenize(texts: readonly TokenizeRequest[], options?: CallOptions): Promise<readonly (readonly TokenId[])[]>;
+  tokenize(texts: readonly TokenizeRequest[], options?: CallOptions): Promise<readonly TokenIds[]>;
   /** The text of each list of ids, in order; control tokens have none. */
-  detokenize(ids: readonly (readonly TokenId[])[], options?: CallOptions): Promise<readonly string[]>;
+  detokenize(ids: readonly TokenIds[], options?: CallOptions): Promise<readonly string[]>;
   /**
    * Opens an empty session.
    * @param scope names the owner of its KV: no other scope finds it in a cache of the engine

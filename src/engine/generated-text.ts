@@ -1,6 +1,6 @@
 import { sentenceEnd, surelyFirstSentence } from '../base/first-sentence.ts';
 import type { Generation, GenerationLimits } from './engine-session.ts';
-import type { TokenId } from './token-id.ts';
+import type { TokenId, TokenIds } from './token-id.ts';
 
 /** The limits of a text. */
 export type TextLimits = Pick<GenerationLimits, 'stopTexts' | 'oneSentence'>;
@@ -47,8 +47,8 @@ export function generatedText(generated: string, limits: TextLimits, isWhole: bo
  */
 export function endWatcher(
   limits: TextLimits,
-  detokenize: (tokens: readonly TokenId[]) => string,
-): (tokens: readonly TokenId[]) => GeneratedText | undefined {
+  detokenize: (tokens: TokenIds) => string,
+): (tokens: TokenIds) => GeneratedText | undefined {
   const { stopTexts = [], oneSentence = false } = limits;
   if (stopTexts.length === 0 && !oneSentence) return () => undefined;
   const longest = Math.max(oneSentence ? SENTENCE_TOKENS : 0, ...stopTexts.map((text) => Buffer.byteLength(text)));
@@ -73,11 +73,7 @@ export function stableText(generated: string, limits: TextLimits): string {
 }
 
 /** The number of first tokens whose text holds a thought. */
-function tokensOfThought(
-  thought: string,
-  tokens: readonly TokenId[],
-  detokenize: (tokens: readonly TokenId[]) => string,
-): number {
+function tokensOfThought(thought: string, tokens: TokenIds, detokenize: (tokens: TokenIds) => string): number {
   if (thought === '') return 0;
   const count = tokens.findIndex(
     (_, index) => detokenize(tokens.slice(0, index + 1)).replace(SPLIT_CHARACTER, '').length >= thought.length,
@@ -122,7 +118,7 @@ type Decoded = Pick<Generation, 'tokens' | 'text' | 'thoughtTokens' | 'stop'> & 
 export async function decodeTokens(
   nextToken: () => Promise<IteratorResult<TokenId, void>>,
   limits: GenerationLimits,
-  detokenize: (tokens: readonly TokenId[]) => string,
+  detokenize: (tokens: TokenIds) => string,
   signal: AbortSignal | undefined,
 ): Promise<Decoded> {
   const { maxTokens, onToken } = limits;

@@ -1,4 +1,4 @@
-import type { TokenId } from './token-id.ts';
+import type { TokenId, TokenIds } from './token-id.ts';
 
 /** The smallest positive 32-bit float, in place of probabilities that an engine rounds to 0: ln p stays finite. */
 const SMALLEST_PROBABILITY = 2 ** -149;
@@ -46,7 +46,7 @@ export function logProbabilityOf(probability: number): number {
 /** Scores a continuation by the probabilities of all tokens in front of each of its own. @param distributions adds all of them */
 export function toScore(
   probabilities: readonly ReadonlyMap<TokenId, number>[],
-  continuation: readonly TokenId[],
+  continuation: TokenIds,
   vocabularySize: number,
   distributions = false,
 ): SequenceScore {

@@ -1,4 +1,4 @@
-import { type TokenId, UNKNOWN_TOKEN } from './token-id.ts';
+import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from './token-id.ts';
 
 /**
  * The cells of a session in the order in which they came. llama.cpp counts positions, and imported cells may share
@@ -24,7 +24,7 @@ export class SessionCells {
   }
 
   /** The token of each cell. */
-  get tokenIds(): readonly TokenId[] {
+  get tokenIds(): TokenIds {
     return this.#tokens;
   }
 
@@ -47,7 +47,7 @@ export class SessionCells {
   }
 
   /** Adds a cell for each token that llama.cpp has behind those that are known. */
-  follow(tokens: readonly TokenId[]): void {
+  follow(tokens: TokenIds): void {
     for (; this.#next < tokens.length; this.#next++) {
       this.#positions.push(this.#next);
       this.#tokens.push(tokens[this.#next]!);

@@ -1,6 +1,6 @@
 import type { CallOptions } from './engine-session.ts';
 import type { Engine, TokenizeRequest } from './engine.ts';
-import type { TokenId } from './token-id.ts';
+import type { TokenIds } from './token-id.ts';
 
 /**
  * Ids of texts that were tokenised already: texts are added in batches, one call of the engine each, and looked up
@@ -14,7 +14,7 @@ import type { TokenId } from './token-id.ts';
  */
 export class TokenCache {
   readonly #engine: Pick<Engine, 'tokenize'>;
-  readonly #ids = new Map<string, readonly TokenId[]>();
+  readonly #ids = new Map<string, TokenIds>();
 
   constructor(engine: Pick<Engine, 'tokenize'>) {
     this.#engine = engine;
@@ -31,7 +31,7 @@ export class TokenCache {
   }
 
   /** @throws RangeError for a text that was not added */
-  idsOf(request: TokenizeRequest): readonly TokenId[] {
+  idsOf(request: TokenizeRequest): TokenIds {
     const ids = this.#ids.get(keyOf(request));
     if (ids === undefined) throw new RangeError(`${JSON.stringify(request.text)} was not tokenised before`);
     return ids;

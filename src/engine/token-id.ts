@@ -1,6 +1,9 @@
 /** The id of a token in the vocabulary of a model. */
 export type TokenId = number;
 
+/** Tokens in the order of a text. */
+export type TokenIds = readonly TokenId[];
+
 /** In place of an id that nobody knows. */
 export const UNKNOWN_TOKEN: TokenId = -1;
 

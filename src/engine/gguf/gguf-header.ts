@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenId, TokenIds } from '../token-id.ts';
 import { type GgufFile, type GgufList, type GgufPair, readBytes, readGgufFile, refusal } from './gguf-file.ts';
 import { requirePossible } from './gguf-limits.ts';
 import { queriesObstacle } from './query-layer.ts';
@@ -202,7 +202,7 @@ function readFrequencyFactors({ path, tensors }: GgufFile): number[] | undefined
 const CONTROL = 3;
 
 /** The control tokens of a model, by its file. @throws BenchError `bad-model` */
-export function controlTokens(path: string): readonly TokenId[] {
+export function controlTokens(path: string): TokenIds {
   const kinds = readGgufFile(path).metadata.get('tokenizer.ggml.token_type')?.value;
   return typeof kinds === 'object' ? [...kinds.values.keys()].filter((id) => kinds.values[id] === CONTROL) : [];
 }

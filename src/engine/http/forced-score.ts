@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { logProbabilityOf, type NextDistribution, type SequenceScore } from '../sequence-score.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenId, TokenIds } from '../token-id.ts';
 
 const tokenProbabilityShape = z.object({ id: z.int().nonnegative(), logprob: z.number() });
 
@@ -31,7 +31,7 @@ export function scoredModel(vocabularySize: number, plainToken: TokenId): Scored
 
 /** One request of a score: forces a token behind ids, and lists `count` probabilities in its place. */
 export interface ForcedRequest {
-  readonly ids: readonly TokenId[];
+  readonly ids: TokenIds;
   /** The first ids, which the server holds already. */
   readonly held: number;
   readonly token: TokenId;
@@ -45,10 +45,10 @@ export type SendForced = (request: ForcedRequest) => Promise<ListedProbabilities
 
 /** A continuation to score behind ids. */
 export interface ScoreRequest {
-  readonly ids: readonly TokenId[];
+  readonly ids: TokenIds;
   /** The first ids, which the server holds already. */
   readonly held: number;
-  readonly continuation: readonly TokenId[];
+  readonly continuation: TokenIds;
   readonly distributions: boolean;
 }
 
@@ -68,12 +68,12 @@ export async function forcedScore(
     isStep = true;
     return found;
   };
-  const listAll = async (before: readonly TokenId[]): Promise<ListedProbabilities> =>
+  const listAll = async (before: TokenIds): Promise<ListedProbabilities> =>
     (await force({ ids: before, held: before.length, token: plainToken, count: vocabularySize }))!;
-  const list = async (before: readonly TokenId[], there: number, token = plainToken): Promise<ListedProbabilities> =>
+  const list = async (before: TokenIds, there: number, token = plainToken): Promise<ListedProbabilities> =>
     (await force({ ids: before, held: there, token, count: isWhole ? vocabularySize : listed })) ??
     (await listAll(before));
-  const probability = async (before: readonly TokenId[], there: number, token: TokenId): Promise<number> => {
+  const probability = async (before: TokenIds, there: number, token: TokenId): Promise<number> => {
     const found = await force({ ids: before, held: there, token, count: 1 });
     return found === undefined ? (find(await listAll(before), token) ?? 0) : Math.exp(found.logprob);
   };

@@ -2,30 +2,26 @@ import { BaseSession, type GenerateOptions, type SessionParts } from '../base-se
 import type { CallOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
 import { PLACEHOLDER_TOKEN } from '../llama-state/state-file.ts';
 import type { SequenceScore } from '../sequence-score.ts';
-import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
+import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 
 /** A session behind HTTP: every request carries all ids of the sequence, and the server finds what it holds of them. */
 export abstract class ServerSession<Parts extends SessionParts> extends BaseSession<Parts> {
   /** Evaluates all ids of a sequence. */
-  protected abstract sendEvaluate(ids: readonly TokenId[], options: CallOptions): Promise<void>;
+  protected abstract sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void>;
   protected abstract sendGenerate(
-    ids: readonly TokenId[],
+    ids: TokenIds,
     limits: GenerationLimits,
     options: GenerateOptions,
   ): Promise<Generation>;
-  protected abstract sendScore(
-    ids: readonly TokenId[],
-    continuation: readonly TokenId[],
-    options: ScoreOptions,
-  ): Promise<SequenceScore>;
+  protected abstract sendScore(ids: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore>;
 
-  protected async evaluateNow(tokens: readonly TokenId[], options: CallOptions): Promise<void> {
+  protected async evaluateNow(tokens: TokenIds, options: CallOptions): Promise<void> {
     await this.sendEvaluate(this.#withSession(tokens), options);
     this.#follow(tokens);
   }
 
   protected async generateNow(
-    tokens: readonly TokenId[],
+    tokens: TokenIds,
     limits: GenerationLimits,
     options: GenerateOptions,
   ): Promise<Generation> {
@@ -37,22 +33,18 @@ export abstract class ServerSession<Parts extends SessionParts> extends BaseSess
     return generation;
   }
 
-  protected async scoreNow(
-    tokens: readonly TokenId[],
-    continuation: readonly TokenId[],
-    options: ScoreOptions,
-  ): Promise<SequenceScore> {
+  protected async scoreNow(tokens: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore> {
     const score = await this.sendScore(this.#withSession(tokens), continuation, options);
     this.#follow([...tokens, ...continuation.slice(0, -1)]);
     return score;
   }
 
   /** All ids of the session, as the server has them, and more behind them. */
-  #withSession(tokens: readonly TokenId[]): TokenId[] {
+  #withSession(tokens: TokenIds): TokenId[] {
     return [...this.tokens.map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token)), ...tokens];
   }
 
-  #follow(tokens: readonly TokenId[]): void {
+  #follow(tokens: TokenIds): void {
     this.parts.cells.follow([...this.tokens, ...tokens]);
   }
 }

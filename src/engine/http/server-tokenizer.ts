@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineInfo, ModelDescription } from '../engine-info.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenId, TokenIds } from '../token-id.ts';
 import type { TokenizeRequest } from '../engine.ts';
 import type { ServerConnection } from './server-connection.ts';
 
@@ -16,8 +16,8 @@ export interface Encoding {
 
 /** The routes by which a server turns text into ids, and ids into text. */
 export interface TokenRoutes {
-  encode(text: string, encoding: Encoding, options: CallOptions): Promise<readonly TokenId[]>;
-  decode(ids: readonly TokenId[], options: CallOptions): Promise<string>;
+  encode(text: string, encoding: Encoding, options: CallOptions): Promise<TokenIds>;
+  decode(ids: TokenIds, options: CallOptions): Promise<string>;
 }
 
 const tokensShape = z.object({ tokens: z.array(z.int().nonnegative()) });
@@ -54,7 +54,7 @@ export interface KnownTokens {
   readonly bos?: string | undefined;
   readonly eos?: string | undefined;
   /** Control tokens of the model's file, where it is named. */
-  readonly control?: readonly TokenId[];
+  readonly control?: TokenIds;
 }
 
 /** A server's tokeniser. It tells control tokens apart by asking for each text with and without them. */
@@ -62,7 +62,7 @@ export class ServerTokenizer {
   readonly #routes: TokenRoutes;
   readonly #control: Set<TokenId>;
   readonly #addsSpace: boolean;
-  readonly #anchor: readonly TokenId[];
+  readonly #anchor: TokenIds;
   /** Tokens that end a generation. */
   readonly ends: ModelDescription['stopTokens'];
   readonly special: Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'>;
@@ -82,7 +82,7 @@ export class ServerTokenizer {
     { bos, eos = '', control = [] }: KnownTokens,
     options: CallOptions,
   ): Promise<ServerTokenizer> {
-    const ids = (text: string, parse: boolean, add = false): Promise<readonly TokenId[]> =>
+    const ids = (text: string, parse: boolean, add = false): Promise<TokenIds> =>
       routes.encode(text, { parse, add }, options);
     const controlOf = (text: string): Promise<TokenId | undefined> => controlTokenOf(routes, text, options);
     const ends: { id: TokenId; text: string }[] = [];
@@ -107,7 +107,7 @@ export class ServerTokenizer {
   }
 
   /** @throws BenchError `special-token` where `as: 'text'` would yield a control token that is known */
-  async tokenize(texts: readonly TokenizeRequest[], options: CallOptions): Promise<readonly (readonly TokenId[])[]> {
+  async tokenize(texts: readonly TokenizeRequest[], options: CallOptions): Promise<readonly TokenIds[]> {
     return atOnce(texts, async (request) => {
       const ids = await this.#idsOf(request, request.as === 'template', options);
       if (request.as === 'template') await this.#learn(request, ids, options);
@@ -116,7 +116,7 @@ export class ServerTokenizer {
     });
   }
 
-  async detokenize(lists: readonly (readonly TokenId[])[], options: CallOptions): Promise<readonly string[]> {
+  async detokenize(lists: readonly TokenIds[], options: CallOptions): Promise<readonly string[]> {
     return atOnce(lists, async (ids) => {
       const shown = ids.filter((id) => !this.#control.has(id));
       if (shown.length === 0) return '';
@@ -127,11 +127,7 @@ export class ServerTokenizer {
     });
   }
 
-  async #idsOf(
-    { text, first = false }: TokenizeRequest,
-    parse: boolean,
-    options: CallOptions,
-  ): Promise<readonly TokenId[]> {
+  async #idsOf({ text, first = false }: TokenizeRequest, parse: boolean, options: CallOptions): Promise<TokenIds> {
     if (text === '') return [];
     if (!this.#addsSpace || first) return this.#routes.encode(text, { parse }, options);
     const anchored = await this.#routes.encode(ANCHOR + text, { parse }, options);
@@ -142,7 +138,7 @@ export class ServerTokenizer {
    * Control tokens of a template: those that the same text has not where it is only a text, and that are no text by themselves.
    * An ordinary token beside a control token is missing there too, where it merges with the first character of that one's name.
    */
-  async #learn(request: TokenizeRequest, ids: readonly TokenId[], options: CallOptions): Promise<void> {
+  async #learn(request: TokenizeRequest, ids: TokenIds, options: CallOptions): Promise<void> {
     const unknown = ids.filter((id) => !this.#control.has(id));
     if (unknown.length === 0) return;
     const plain = new Set(await this.#idsOf(request, false, options));
@@ -154,7 +150,7 @@ export class ServerTokenizer {
     }
   }
 
-  #requireNone({ text }: TokenizeRequest, ids: readonly TokenId[]): void {
+  #requireNone({ text }: TokenizeRequest, ids: TokenIds): void {
     const found = ids.find((id) => this.#control.has(id));
     if (found === undefined) return;
     throw new BenchError(
@@ -174,9 +170,9 @@ async function controlTokenOf(routes: TokenRoutes, text: string, options: CallOp
 }
 
 interface Found {
-  readonly control: readonly TokenId[];
+  readonly control: TokenIds;
   readonly addsSpace: boolean;
-  readonly anchor: readonly TokenId[];
+  readonly anchor: TokenIds;
   readonly ends: ModelDescription['stopTokens'];
   readonly bosToken: TokenId | null;
   readonly markers: EngineInfo['markers'];

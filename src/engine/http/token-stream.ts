@@ -1,6 +1,6 @@
 import type { CallOptions, Generation, GenerationLimits, Retry } from '../engine-session.ts';
 import { decodeTokens } from '../generated-text.ts';
-import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
+import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 
 /** Tokens one by one out of the events of an answer. Ids that the server does not send are unknown. */
 export abstract class TokenStream<Event> {
@@ -38,7 +38,7 @@ export abstract class TokenStream<Event> {
   }
 
   /** The text of the first, or of the last, tokens: a server sends the text of each, and holds back unfinished characters. */
-  textOf(ids: readonly TokenId[]): string {
+  textOf(ids: TokenIds): string {
     if (ids.length === 0) return '';
     if (ids.every((id, index) => id === this.#ids[index])) return this.#text.slice(0, this.#ends[ids.length - 1]);
     return this.#text.slice(this.#ends[this.#ids.length - ids.length - 1] ?? 0, this.#ends.at(-1));
@@ -85,7 +85,7 @@ export async function decodeStream(
 }
 
 /** Fills unknown ids in from a second answer, whose other ids must be the same. */
-export function fillUnknown(known: readonly TokenId[], again: readonly TokenId[]): readonly TokenId[] {
+export function fillUnknown(known: TokenIds, again: TokenIds): TokenIds {
   const agree = known.every((id, index) => id === UNKNOWN_TOKEN || id === again[index]);
   return agree && again.length >= known.length ? again.slice(0, known.length) : known;
 }

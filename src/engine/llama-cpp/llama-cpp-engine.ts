@@ -13,7 +13,7 @@ import { PrivateFolder } from '../llama-state/private-folder.ts';
 import { StateExchange } from '../llama-state/state-exchange.ts';
 import { VerifiedStates } from '../llama-state/verified-states.ts';
 import { SessionCells } from '../session-cells.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import { BusyClock } from './busy-clock.ts';
 import { LlamaCppSession } from './llama-cpp-session.ts';
@@ -89,11 +89,11 @@ export class LlamaCppEngine extends BaseEngine {
     this.#parts.checkpoints.remove(id);
   }
 
-  protected tokenizeNow(texts: readonly TokenizeRequest[]): Promise<readonly (readonly TokenId[])[]> {
+  protected tokenizeNow(texts: readonly TokenizeRequest[]): Promise<readonly TokenIds[]> {
     return Promise.resolve(texts.map((text) => this.#parts.model.tokenize(text)));
   }
 
-  protected detokenizeNow(ids: readonly (readonly TokenId[])[]): Promise<readonly string[]> {
+  protected detokenizeNow(ids: readonly TokenIds[]): Promise<readonly string[]> {
     return Promise.resolve(ids.map((tokens) => this.#detokenize(tokens)));
   }
 
@@ -146,7 +146,7 @@ export class LlamaCppEngine extends BaseEngine {
     );
   }
 
-  #detokenize(tokens: readonly TokenId[]): string {
+  #detokenize(tokens: TokenIds): string {
     return this.#parts.model.model.detokenize(tokens as readonly Token[]);
   }
 }

@@ -2,7 +2,7 @@ import { BaseSession, type GenerateOptions, type SessionParts } from '../base-se
 import type { CallOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
 import { decodeTokens } from '../generated-text.ts';
 import { type SequenceScore, toScore } from '../sequence-score.ts';
-import type { TokenId, TokenRange } from '../token-id.ts';
+import type { TokenId, TokenIds, TokenRange } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import type { BusyClock } from './busy-clock.ts';
 import { chunkTokens, type PrefillPace } from './prefill-chunks.ts';
@@ -13,10 +13,10 @@ interface LlamaCppParts extends SessionParts {
   readonly clock: BusyClock;
   /** Of the model, shared by its sessions. */
   readonly pace: PrefillPace;
-  readonly detokenize: (tokens: readonly TokenId[]) => string;
+  readonly detokenize: (tokens: TokenIds) => string;
 }
 
-type Chunks = readonly (readonly TokenId[])[];
+type Chunks = readonly TokenIds[];
 
 /** One llama.cpp sequence. */
 export class LlamaCppSession extends BaseSession<LlamaCppParts> {
@@ -33,23 +33,19 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     };
   }
 
-  protected async evaluateNow(tokens: readonly TokenId[], { signal }: CallOptions): Promise<void> {
+  protected async evaluateNow(tokens: TokenIds, { signal }: CallOptions): Promise<void> {
     const chunks = chunkTokens(tokens, this.parts.pace.largestChunk(signal));
     await this.#orAsBefore(() => this.#prefill(chunks, signal));
   }
 
-  protected generateNow(
-    tokens: readonly TokenId[],
-    limits: GenerationLimits,
-    options: GenerateOptions,
-  ): Promise<Generation> {
+  protected generateNow(tokens: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
     const chunks = chunkTokens(tokens, this.parts.pace.largestChunk(options.signal));
     return this.#orAsBefore(() => this.#generate(chunks, limits, options));
   }
 
   protected async scoreNow(
-    tokens: readonly TokenId[],
-    continuation: readonly TokenId[],
+    tokens: TokenIds,
+    continuation: TokenIds,
     { signal, distributions = false }: ScoreOptions,
   ): Promise<SequenceScore> {
     const { pace, sequence, info } = this.parts;

@@ -6,7 +6,7 @@ import type { EngineCapabilities } from '../engine-capabilities.ts';
 import { type EngineInfo, type KnownModel, LONGEST_DEFAULT_CONTEXT_TOKENS } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
 import type { NumberType } from '../sequence-state.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenId, TokenIds } from '../token-id.ts';
 import type { TokenizeRequest } from '../engine.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { LlamaBackend } from './llama-backend.ts';
@@ -26,7 +26,7 @@ export interface LoadedModel {
   readonly info: EngineInfo & { readonly model: KnownModel };
   readonly capabilities: EngineCapabilities;
   readonly batchTokens: number;
-  readonly tokenize: (request: TokenizeRequest) => readonly TokenId[];
+  readonly tokenize: (request: TokenizeRequest) => TokenIds;
   /** The first complaint of llama.cpp since it was last asked. */
   readonly takeComplaint: () => Promise<string | undefined>;
   readonly dispose: () => Promise<void>;

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
 import { BenchError } from '../../base/bench-error.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenId, TokenIds } from '../token-id.ts';
 import type { BusyClock } from './busy-clock.ts';
 
 /** A sequence of a llama.cpp context, with a clock for its calls. After a failed load it is an empty one. */
@@ -25,7 +25,7 @@ export class NativeSequence {
   }
 
   /** [position], as node-llama-cpp holds them. */
-  get tokens(): readonly TokenId[] {
+  get tokens(): TokenIds {
     return this.#sequence.contextTokens;
   }
 
@@ -38,14 +38,14 @@ export class NativeSequence {
     return this.#countedBefore + usedInputTokens + usedOutputTokens - this.#uncounted;
   }
 
-  async prefill(tokens: readonly TokenId[]): Promise<void> {
+  async prefill(tokens: TokenIds): Promise<void> {
     this.#shiftsWaiting = false;
     await this.#clock.time(() => this.#sequence.evaluateWithoutGeneratingNewTokens(tokens as Token[]));
   }
 
   /** Evaluates tokens at the first `next()`, the token given before at each later one; done at an end token. */
   sample(
-    tokens: readonly TokenId[],
+    tokens: TokenIds,
     sampling: { readonly temperature: number; readonly seed: number },
   ): { next(): Promise<IteratorResult<TokenId, void>>; end(): Promise<void> } {
     this.#shiftsWaiting = false;
@@ -59,7 +59,7 @@ export class NativeSequence {
   }
 
   /** Evaluates tokens and gives the softmax over the vocabulary behind each of the last ones. */
-  async probabilities(tokens: readonly TokenId[], positions: number): Promise<ReadonlyMap<TokenId, number>[]> {
+  async probabilities(tokens: TokenIds, positions: number): Promise<ReadonlyMap<TokenId, number>[]> {
     this.#shiftsWaiting = false;
     const first = tokens.length - positions;
     const input = tokens.map((token, index) => (index < first ? (token as Token) : withProbabilities(token)));

@@ -1,4 +1,4 @@
-import type { TokenId } from '../token-id.ts';
+import type { TokenId, TokenIds } from '../token-id.ts';
 
 /**
  * Cuts tokens into chunks that llama.cpp evaluates at once, none of a single token: llama.cpp computes single tokens in
@@ -7,7 +7,7 @@ import type { TokenId } from '../token-id.ts';
  * @param lastAtLeast tokens that stay together in the last chunk, at least two and fewer than `largest`
  * @throws RangeError for a single token, and for a last chunk that would not fit
  */
-export function chunkTokens(tokens: readonly TokenId[], largest: number, lastAtLeast = 2): TokenId[][] {
+export function chunkTokens(tokens: TokenIds, largest: number, lastAtLeast = 2): TokenId[][] {
   if (tokens.length < 2) {
     throw new RangeError(`${tokens.length} tokens to evaluate: bits are repeatable from two tokens on`);
   }

@@ -15,7 +15,7 @@ import { CheckpointFolder } from '../llama-state/checkpoint-folder.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
 import { StateExchange } from '../llama-state/state-exchange.ts';
 import { SessionCells } from '../session-cells.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import { LlamaServerSession } from './llama-server-session.ts';
 import { type ProbedServer, probeServer } from './probe-server.ts';
@@ -80,14 +80,11 @@ export class LlamaServerEngine extends BaseEngine {
     this.#parts.checkpoints.remove(id);
   }
 
-  protected tokenizeNow(
-    texts: readonly TokenizeRequest[],
-    options: CallOptions,
-  ): Promise<readonly (readonly TokenId[])[]> {
+  protected tokenizeNow(texts: readonly TokenizeRequest[], options: CallOptions): Promise<readonly TokenIds[]> {
     return this.#parts.probed.served.tokenizer.tokenize(texts, options);
   }
 
-  protected detokenizeNow(ids: readonly (readonly TokenId[])[], options: CallOptions): Promise<readonly string[]> {
+  protected detokenizeNow(ids: readonly TokenIds[], options: CallOptions): Promise<readonly string[]> {
     return this.#parts.probed.served.tokenizer.detokenize(ids, options);
   }
 

@@ -5,7 +5,7 @@ import { CERTAIN, forcedScore, type ScoredModel } from '../http/forced-score.ts'
 import { ServerSession } from '../http/server-session.ts';
 import { decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
 import type { SequenceScore } from '../sequence-score.ts';
-import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
+import { type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import type { Chunk, Finished, Slot } from './slot.ts';
 
@@ -22,7 +22,7 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
     return this.parts.slot.meter;
   }
 
-  protected sendEvaluate(ids: readonly TokenId[], options: CallOptions): Promise<void> {
+  protected sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void> {
     return this.#orEmpty(() => this.parts.slot.evaluate(ids, this.#held, options));
   }
 
@@ -30,11 +30,7 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
    * llama-server sends no id of a token that leaves a character unfinished: those are requested again, outside the measured
    * time, and stay unknown where the second answer differs.
    */
-  protected sendGenerate(
-    ids: readonly TokenId[],
-    limits: GenerationLimits,
-    options: GenerateOptions,
-  ): Promise<Generation> {
+  protected sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
     return this.#orEmpty(async () => {
       const { slot } = this.parts;
       const { maxTokens, temperature = 0, seed = 0 } = limits;
@@ -58,8 +54,8 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
   }
 
   protected sendScore(
-    ids: readonly TokenId[],
-    continuation: readonly TokenId[],
+    ids: TokenIds,
+    continuation: TokenIds,
     { distributions = false, signal }: ScoreOptions,
   ): Promise<SequenceScore> {
     const { slot, scored } = this.parts;

@@ -11,7 +11,7 @@ import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
 import { chatTemplate, modelsShape, propsShape, type ServerProps, shownModel } from '../http/served-model.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { llamaTokenRoutes, ServerTokenizer } from '../http/server-tokenizer.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import { proveReuse } from './reuse-proof.ts';
 import { slotsShape } from './slot.ts';
 import { proveStates, type SlotStates } from './state-proof.ts';
@@ -130,7 +130,7 @@ async function loadedServer(
     throw new BenchError('bad-model', `--model ${name}: ${connection.url} serves ${model.id}`, hint);
   }
   const alias = model.id;
-  const open = (control: readonly TokenId[]): Promise<ServerTokenizer> =>
+  const open = (control: TokenIds): Promise<ServerTokenizer> =>
     ServerTokenizer.open(
       llamaTokenRoutes(connection),
       { bos: props.bos_token, eos: props.eos_token, control },

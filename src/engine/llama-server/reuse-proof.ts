@@ -3,7 +3,7 @@ import type { PromptTokens } from '../../store/records/run-probes.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { counterDifference, readPromptCounters } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import { completionShape, promptTokens } from './slot.ts';
 
 /**
@@ -15,7 +15,7 @@ import { completionShape, promptTokens } from './slot.ts';
  */
 export async function proveReuse(
   connection: ServerConnection,
-  [first, second]: readonly [readonly TokenId[], readonly TokenId[]],
+  [first, second]: readonly [TokenIds, TokenIds],
   options: CallOptions,
 ): Promise<void> {
   const { url, errors } = connection;

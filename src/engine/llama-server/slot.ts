@@ -4,7 +4,7 @@ import { listedProbabilitiesShape } from '../http/forced-score.ts';
 import type { CallOptions, Retry } from '../engine-session.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenId, TokenIds } from '../token-id.ts';
 import { lostCall, meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
 
 const count = z.int().nonnegative();
@@ -132,7 +132,7 @@ export class Slot {
    * @param options `isStep`: an earlier request of the same call left them there, and they are not counted again
    */
   async complete(
-    ids: readonly TokenId[],
+    ids: TokenIds,
     held: number,
     fields: RequestFields,
     { isStep, ...options }: CallOptions & { readonly isStep: boolean },
@@ -148,7 +148,7 @@ export class Slot {
   }
 
   /** Evaluates ids. @param held the first ids, which the slot must hold */
-  async evaluate(ids: readonly TokenId[], held: number, options: CallOptions): Promise<void> {
+  async evaluate(ids: TokenIds, held: number, options: CallOptions): Promise<void> {
     await this.#orLost(options.signal, async () => {
       const body = this.#body(ids, held, { n_predict: 0 });
       for await (const chunk of this.#events(body, options)) {
@@ -166,7 +166,7 @@ export class Slot {
    * caller leaves the loop early, the server is stopped, and its work is counted once it is idle.
    */
   async *generate(
-    ids: readonly TokenId[],
+    ids: TokenIds,
     held: number,
     fields: RequestFields,
     options: CallOptions & { readonly onRetry: (retry: Retry) => void },
@@ -196,7 +196,7 @@ export class Slot {
   }
 
   /** Generates behind ids once more, in one piece, without counting it. */
-  async generateAgain(ids: readonly TokenId[], fields: RequestFields): Promise<readonly TokenId[]> {
+  async generateAgain(ids: TokenIds, fields: RequestFields): Promise<TokenIds> {
     const body = { ...this.#body(ids, 1, fields), response_fields: FIELDS };
     const { tokens, timings } = await this.#connection.post('/completion', body, completionShape);
     this.#ledger?.add(promptTokens(timings, ids));
@@ -220,7 +220,7 @@ export class Slot {
     throw this.#connection.errors.busy(`slot ${this.id} did not stop working in ${IDLE_LIMIT_MS / 1000} s`);
   }
 
-  #body(ids: readonly TokenId[], held: number, fields: RequestFields): object {
+  #body(ids: TokenIds, held: number, fields: RequestFields): object {
     // An empty slot must find nothing, neither in itself nor in a cache of the server.
     return { ...PLAIN, temperature: 0, ...fields, prompt: ids, id_slot: this.id, cache_prompt: held > 0 };
   }
@@ -234,14 +234,14 @@ export class Slot {
     );
   }
 
-  #finished(chunk: Chunk, ids: readonly TokenId[], held: number): Finished | undefined {
+  #finished(chunk: Chunk, ids: TokenIds, held: number): Finished | undefined {
     if (chunk.stop !== true) return undefined;
     this.#require(chunk, ids, held);
     return { timings: chunk.timings!, stopType: chunk.stop_type ?? '' };
   }
 
   /** @throws BenchError `changed`, `protocol` for an answer of another model, slot or sequence */
-  #require({ id_slot: slot, model, timings }: Chunk, ids: readonly TokenId[], held: number): void {
+  #require({ id_slot: slot, model, timings }: Chunk, ids: TokenIds, held: number): void {
     const { errors } = this.#connection;
     if (slot !== undefined && slot !== this.id)
       throw errors.protocol(`answered from slot ${slot} in place of ${this.id}`);
@@ -251,7 +251,7 @@ export class Slot {
     this.#requireReuse(timings, ids, held);
   }
 
-  #requireReuse(timings: Timings, ids: readonly TokenId[], held: number): void {
+  #requireReuse(timings: Timings, ids: TokenIds, held: number): void {
     const { errors } = this.#connection;
     const { reused, evaluated } = promptTokens(timings, ids);
     if (reused + evaluated !== ids.length) {
@@ -265,7 +265,7 @@ export class Slot {
   }
 
   /** @param sampled null where the server does not say */
-  #book(timings: Timings, ids: readonly TokenId[], sampled: number | null, isStep = false): void {
+  #book(timings: Timings, ids: TokenIds, sampled: number | null, isStep = false): void {
     const { reused, evaluated } = promptTokens(timings, ids);
     this.#ledger?.add({ reused, evaluated });
     const busyMs = timings.prompt_ms + (timings.predicted_ms ?? 0);
@@ -278,7 +278,7 @@ export class Slot {
   }
 
   /** Books the work done before the caller left. */
-  async #bookStopped(ids: readonly TokenId[], timings: Timings | undefined): Promise<void> {
+  async #bookStopped(ids: TokenIds, timings: Timings | undefined): Promise<void> {
     const holds = await this.idle().catch(() => null);
     if (timings === undefined) this.#lose();
     else this.#book(timings, ids, holds === null ? null : holds - ids.length + 1);
@@ -306,10 +306,7 @@ export class Slot {
 }
 
 /** Prompt tokens of an answer. */
-export function promptTokens(
-  timings: Timings,
-  ids: readonly TokenId[],
-): { readonly reused: number; readonly evaluated: number } {
+export function promptTokens(timings: Timings, ids: TokenIds): { readonly reused: number; readonly evaluated: number } {
   // Older builds report only the evaluated ones.
   return { evaluated: timings.prompt_n, reused: timings.cache_n ?? ids.length - timings.prompt_n };
 }

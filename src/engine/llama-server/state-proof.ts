@@ -11,7 +11,7 @@ import { PrivateFolder } from '../llama-state/private-folder.ts';
 import { SessionCells } from '../session-cells.ts';
 import { type ParsedState, parseState } from '../llama-state/state-file.ts';
 import type { StateForm } from '../llama-state/state-file.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenId, TokenIds } from '../token-id.ts';
 import type { Rotary } from '../sequence-state.ts';
 import { Slot } from './slot.ts';
 import { SlotCarrier } from './slot-carrier.ts';
@@ -92,7 +92,7 @@ function withoutStates(why: string): ProvenStates {
   return { states: null, cells: null, missing };
 }
 
-async function isFound(slot: Slot, ids: readonly TokenId[], held: number, options: CallOptions): Promise<boolean> {
+async function isFound(slot: Slot, ids: TokenIds, held: number, options: CallOptions): Promise<boolean> {
   try {
     await slot.evaluate(ids, held, options);
     return true;

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 
 /** Words that most vocabularies have as one token; any sixteen of them make the lines. */
 const WORDS =
@@ -11,7 +11,7 @@ const LINE_WORDS = 12;
 /** A name that goes with prompts: only prompts of the same name are found in the server's prefix cache. */
 export interface CacheName {
   /** Ids of a line behind the token that opens the prompt; empty where request fields keep names apart. */
-  readonly line: readonly TokenId[];
+  readonly line: TokenIds;
   /** Fields of every request. */
   readonly fields: object;
   /** Fields of the first request under a new name. */
@@ -25,12 +25,12 @@ export interface CacheName {
 export class CacheNames {
   readonly kind: 'salt' | 'switch' | 'line';
   /** By word, and last the end of the line; empty but for lines. */
-  readonly #words: readonly TokenId[];
+  readonly #words: TokenIds;
   /** Makes the names of each process different. */
   readonly #secret = randomBytes(16).toString('hex');
   #count = 0;
 
-  private constructor(kind: CacheNames['kind'], words: readonly TokenId[] = []) {
+  private constructor(kind: CacheNames['kind'], words: TokenIds = []) {
     this.kind = kind;
     this.#words = words;
   }
@@ -44,10 +44,10 @@ export class CacheNames {
   }
 
   /** @param tokenize gives the ids of one text */
-  static async byLine(tokenize: (text: string) => Promise<readonly TokenId[]>): Promise<CacheNames> {
+  static async byLine(tokenize: (text: string) => Promise<TokenIds>): Promise<CacheNames> {
     const ids = async (before: string) =>
       await Promise.all(WORDS.split(' ').map(async (word) => await tokenize(before + word)));
-    const whole = (words: readonly (readonly TokenId[])[]) => words.filter(({ length }) => length === 1);
+    const whole = (words: readonly TokenIds[]) => words.filter(({ length }) => length === 1);
     // Tokenizers never join words, so that a line that is sent as text has as many tokens as one of ids. Some put the space
     // in front of a text's first word themselves.
     const words = [whole(await ids(' ')), whole(await ids('')), await ids('')].find(

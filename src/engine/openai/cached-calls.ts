@@ -3,7 +3,7 @@ import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
 import { forcedScore, type ScoredModel } from '../http/forced-score.ts';
 import type { SequenceScore } from '../sequence-score.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import { lostCall, meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
 import type { CacheName, CacheNames } from './cache-names.ts';
 import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
@@ -63,7 +63,7 @@ export class CachedCalls {
     this.#held = Math.min(this.#held, length);
   }
 
-  evaluate(ids: readonly TokenId[], options: CallOptions): Promise<void> {
+  evaluate(ids: TokenIds, options: CallOptions): Promise<void> {
     return this.#timed(async () => {
       const sent = this.#sent(ids);
       // A server samples at least one token.
@@ -72,7 +72,7 @@ export class CachedCalls {
     });
   }
 
-  generate(ids: readonly TokenId[], limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
+  generate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
     const { sender, telling } = this.#parts;
     return this.#timed(async () => {
       const sent = this.#sent(ids);
@@ -87,8 +87,8 @@ export class CachedCalls {
   }
 
   score(
-    ids: readonly TokenId[],
-    continuation: readonly TokenId[],
+    ids: TokenIds,
+    continuation: TokenIds,
     { distributions = false, signal }: ScoreOptions,
   ): Promise<SequenceScore> {
     const { scoring, sender } = this.#parts;
@@ -118,7 +118,7 @@ export class CachedCalls {
     });
   }
 
-  #sent(ids: readonly TokenId[]): Sent {
+  #sent(ids: TokenIds): Sent {
     return { ids, name: this.#name, isFirst: this.#isFresh };
   }
 

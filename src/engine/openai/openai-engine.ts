@@ -7,7 +7,7 @@ import type { CallOptions } from '../engine-session.ts';
 import type { TokenizeRequest } from '../engine.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
 import { SessionCells } from '../session-cells.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import { OpenAiSession } from './openai-session.ts';
 import type { ProbedServer } from './probe-server.ts';
@@ -37,14 +37,11 @@ export class OpenAiEngine extends BaseEngine {
     return this.#ledger.audit(options);
   }
 
-  protected tokenizeNow(
-    texts: readonly TokenizeRequest[],
-    options: CallOptions,
-  ): Promise<readonly (readonly TokenId[])[]> {
+  protected tokenizeNow(texts: readonly TokenizeRequest[], options: CallOptions): Promise<readonly TokenIds[]> {
     return this.#probed.server.tokenizer.tokenize(texts, options);
   }
 
-  protected detokenizeNow(ids: readonly (readonly TokenId[])[], options: CallOptions): Promise<readonly string[]> {
+  protected detokenizeNow(ids: readonly TokenIds[], options: CallOptions): Promise<readonly string[]> {
     return this.#probed.server.tokenizer.detokenize(ids, options);
   }
 

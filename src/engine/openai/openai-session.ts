@@ -2,7 +2,7 @@ import type { GenerateOptions, SessionParts } from '../base-session.ts';
 import type { CallOptions, ClearOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
 import { ServerSession } from '../http/server-session.ts';
 import type { SequenceScore } from '../sequence-score.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
 import { CachedCalls, type CallParts } from './cached-calls.ts';
 
@@ -24,23 +24,15 @@ export class OpenAiSession extends ServerSession<SessionParts> {
     this.#calls.rename(cacheScope);
   }
 
-  protected sendEvaluate(ids: readonly TokenId[], options: CallOptions): Promise<void> {
+  protected sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void> {
     return this.#calls.evaluate(ids, options);
   }
 
-  protected sendGenerate(
-    ids: readonly TokenId[],
-    limits: GenerationLimits,
-    options: GenerateOptions,
-  ): Promise<Generation> {
+  protected sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
     return this.#calls.generate(ids, limits, options);
   }
 
-  protected sendScore(
-    ids: readonly TokenId[],
-    continuation: readonly TokenId[],
-    options: ScoreOptions,
-  ): Promise<SequenceScore> {
+  protected sendScore(ids: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore> {
     return this.#calls.score(ids, continuation, options);
   }
 

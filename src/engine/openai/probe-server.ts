@@ -2,7 +2,7 @@ import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { scoredModel } from '../http/forced-score.ts';
 import { optional } from '../http/server-errors.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import type { CacheNames } from './cache-names.ts';
 import type { CallParts, Scoring } from './cached-calls.ts';
 import { PromptSender, type Sent } from './prompt-sender.ts';
@@ -74,11 +74,7 @@ export async function probeServer(server: V1Server, options: CallOptions): Promi
 }
 
 /** @throws the server's own refusal where it takes no text either */
-async function takesIds(
-  { connection, model }: V1Server,
-  ids: readonly TokenId[],
-  options: CallOptions,
-): Promise<boolean> {
+async function takesIds({ connection, model }: V1Server, ids: TokenIds, options: CallOptions): Promise<boolean> {
   const send = (prompt: unknown) =>
     connection.post('/v1/completions', { model: model.id, prompt, max_tokens: 1 }, completionShape, options);
   if ((await optional(send(ids))) !== undefined) return true;
@@ -88,7 +84,7 @@ async function takesIds(
 
 async function probeTelling(
   sender: PromptSender,
-  ids: readonly TokenId[],
+  ids: TokenIds,
   names: CacheNames,
   options: CallOptions,
 ): Promise<AnswerTelling> {
@@ -108,7 +104,7 @@ async function probeTelling(
 
 async function probeScoring(
   sender: PromptSender,
-  ids: readonly TokenId[],
+  ids: TokenIds,
   names: CacheNames,
   options: CallOptions,
 ): Promise<Scoring> {

@@ -1,6 +1,6 @@
 import type { CallOptions, Retry } from '../engine-session.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import type { CacheName } from './cache-names.ts';
 import { type Completion, completionShape, llamaCompletionShape } from './v1-shapes.ts';
 import type { V1Server } from './v1-server.ts';
@@ -23,7 +23,7 @@ const UNKNOWN_REUSE =
 
 /** A sequence to send: all ids of a session, and its name in the server's prefix cache. */
 export interface Sent {
-  readonly ids: readonly TokenId[];
+  readonly ids: TokenIds;
   readonly name: CacheName;
   /** Nothing was sent under the name, and no other session has it. */
   readonly isFirst: boolean;
@@ -72,7 +72,7 @@ export class PromptSender {
   }
 
   /** The ids of an answer once more, by llama-server's own route: /v1 lists none that leave a character unfinished. */
-  async tokensAgain(sent: Sent, fields: object): Promise<readonly TokenId[]> {
+  async tokensAgain(sent: Sent, fields: object): Promise<TokenIds> {
     const body = { ...(await this.#body(sent, fields, {})), return_tokens: true };
     const { tokens, timings } = await this.server.connection.post('/completion', body, llamaCompletionShape);
     this.#ledger?.add({ evaluated: timings.prompt_n, reused: timings.cache_n });
@@ -115,7 +115,7 @@ export class PromptSender {
   }
 
   /** Tokens in front of everything: the one that opens texts, where the model asks for it. */
-  #opening([first]: readonly TokenId[]): number {
+  #opening([first]: TokenIds): number {
     const { bosToken } = this.server.tokenizer.special;
     return bosToken !== null && first === bosToken ? 1 : 0;
   }

@@ -3,7 +3,7 @@ import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
 import { optional } from '../http/server-errors.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import { type CacheName, CacheNames } from './cache-names.ts';
 import { type Counted, PromptSender } from './prompt-sender.ts';
 import type { V1Server } from './v1-server.ts';
@@ -40,7 +40,7 @@ export async function proveReuse(server: V1Server, asIds: boolean, options: Call
     const trial = await optional(tryNames(server, asIds, names, options));
     if (trial !== undefined && isApart(trial)) return describeReuse(names, trial);
   }
-  const tokenize = async (text: string): Promise<readonly TokenId[]> =>
+  const tokenize = async (text: string): Promise<TokenIds> =>
     (await server.tokenizer.tokenize([{ text, as: 'text' }], options))[0]!;
   const lines = await CacheNames.byLine(tokenize);
   const trial = await tryNames(server, asIds, lines, options);

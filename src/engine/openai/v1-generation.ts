@@ -2,7 +2,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { GenerateOptions } from '../base-session.ts';
 import type { Generation, GenerationLimits, Retry } from '../engine-session.ts';
 import { decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
-import { type TokenId, UNKNOWN_TOKEN } from '../token-id.ts';
+import { type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
 import type { Choice, Completion } from './v1-shapes.ts';
 
@@ -68,7 +68,7 @@ export async function generateBehind(
 function requestFields(
   { maxTokens, temperature = 0, seed = 0, stopTexts = [] }: GenerationLimits,
   { ids, reuseAtOnce }: AnswerTelling,
-  endTokens: readonly TokenId[],
+  endTokens: TokenIds,
 ): object {
   return {
     max_tokens: maxTokens,
@@ -102,11 +102,7 @@ async function settle(
 }
 
 /** The ids of an answer's text; the unknown ones where the text may not be tokenised. */
-async function tokenizeAnswer(
-  text: string,
-  { server }: PromptSender,
-  unknown: readonly TokenId[],
-): Promise<readonly TokenId[]> {
+async function tokenizeAnswer(text: string, { server }: PromptSender, unknown: TokenIds): Promise<TokenIds> {
   try {
     const [ids = []] = await server.tokenizer.tokenize([{ text, as: 'text' }], {});
     return ids;
@@ -123,12 +119,12 @@ export class AnswerStream extends TokenStream<Completion> {
   timings: Completion['timings'];
   /** The server reported an id. */
   tellsIds = false;
-  readonly #endTokens: readonly TokenId[];
+  readonly #endTokens: TokenIds;
   #reason: Choice['finish_reason'];
   #isStopText = false;
 
   /** @param endTokens tokens at which the server ends an answer */
-  constructor(events: AsyncGenerator<Completion, void>, endTokens: readonly TokenId[]) {
+  constructor(events: AsyncGenerator<Completion, void>, endTokens: TokenIds) {
     super(events);
     this.#endTokens = endTokens;
   }

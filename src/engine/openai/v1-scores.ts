@@ -1,7 +1,7 @@
 import type { CallOptions } from '../engine-session.ts';
 import { CERTAIN, type ForcedRequest, type ListedProbabilities } from '../http/forced-score.ts';
 import { logProbabilityOf, type SequenceScore } from '../sequence-score.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenId, TokenIds } from '../token-id.ts';
 import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
 import type { Choice } from './v1-shapes.ts';
 
@@ -9,7 +9,7 @@ const TOKEN = /^token_id:(\d+)$/;
 
 /** A continuation to score, and the number of likeliest tokens to list. */
 interface RecomputedRequest extends CallOptions {
-  readonly continuation: readonly TokenId[];
+  readonly continuation: TokenIds;
   readonly listed: number;
 }
 

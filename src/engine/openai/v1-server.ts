@@ -6,7 +6,7 @@ import { chatTemplate, modelsShape, propsShape, type ServedModel, shownModel } f
 import type { ServerConnection } from '../http/server-connection.ts';
 import { optional } from '../http/server-errors.ts';
 import { ANCHOR, llamaTokenRoutes, ServerTokenizer, type TokenRoutes } from '../http/server-tokenizer.ts';
-import type { TokenId } from '../token-id.ts';
+import type { TokenIds } from '../token-id.ts';
 import { promptShape, tokenizedShape, tokenizerInfoShape, versionShape } from './v1-shapes.ts';
 
 /** A server with one of its models, as it describes both. */
@@ -152,7 +152,7 @@ export async function findTokenRoutes(
  * everything that looks like one, and its parts are tokenised alone.
  */
 function promptTokenRoutes(connection: ServerConnection, model: string): TokenRoutes {
-  const encodeWhole = async (prompt: string, add: boolean, options: CallOptions): Promise<readonly TokenId[]> => {
+  const encodeWhole = async (prompt: string, add: boolean, options: CallOptions): Promise<TokenIds> => {
     const body = { model, prompt, add_special_tokens: add };
     return (await connection.post('/tokenize', body, tokenizedShape, options)).tokens;
   };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { likeliestTokens } from '../../../src/engine/sequence-score.ts';
-import type { TokenId } from '../../../src/engine/token-id.ts';
+import type { TokenIds } from '../../../src/engine/token-id.ts';
 import type { Opened } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 
@@ -9,7 +9,7 @@ export function generationPromises(subject: Subject, opened: Opened): void {
   const toldIn = (told: readonly (number | null)[], tokens: readonly number[]): (number | null)[] =>
     told.map((id, index) => (id === -1 && subject.tellsIdsLater === true ? tokens[index]! : id));
   const prompt = (): number[] => [...opened.prompts.memories, ...opened.prompts.question];
-  const endingPrompt = async (): Promise<readonly TokenId[]> => {
+  const endingPrompt = async (): Promise<TokenIds> => {
     if (subject.ends === 'likeliest' || typeof subject.ends === 'number') return prompt();
     const [ids = []] = await opened.engine.tokenize([{ text: subject.ends.asked, as: 'template', first: true }]);
     return ids;
