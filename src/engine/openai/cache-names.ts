@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { TokenIds } from '../token-id.ts';
+import type { TokenId, TokenIds } from '../token-id.ts';
 
 /** Words that most vocabularies have as one token; any sixteen of them make the lines. */
 const WORDS =
@@ -24,60 +24,50 @@ export interface CacheName {
  */
 export class CacheNames {
   readonly kind: 'salt' | 'switch' | 'line';
-  /** By word, and last the end of the line; empty but for lines. */
+  /** Tokens of the line in front of every prompt. */
+  readonly lineTokens: number;
+  /** The alphabet of lines, then the end of a line. */
   readonly #words: TokenIds;
   /** Makes the names of each process different. */
   readonly #secret = randomBytes(16).toString('hex');
   #count = 0;
 
-  private constructor(kind: CacheNames['kind'], words: TokenIds = []) {
+  constructor(kind: CacheNames['kind'], words: TokenIds = []) {
     this.kind = kind;
+    this.lineTokens = kind === 'line' ? LINE_WORDS + 1 : 0;
     this.#words = words;
   }
 
-  static bySalt(): CacheNames {
-    return new CacheNames('salt');
-  }
-
-  static bySwitch(): CacheNames {
-    return new CacheNames('switch');
-  }
-
-  /** @param tokenize gives the ids of one text */
+  /** Names by lines. @param tokenize gives the ids of one text */
   static async byLine(tokenize: (text: string) => Promise<TokenIds>): Promise<CacheNames> {
     const ids = async (before: string) =>
       await Promise.all(WORDS.split(' ').map(async (word) => await tokenize(before + word)));
     const whole = (words: readonly TokenIds[]) => words.filter(({ length }) => length === 1);
+    const [spaced, bare] = [await ids(' '), await ids('')];
     // Tokenizers never join words, so that a line that is sent as text has as many tokens as one of ids. Some put the space
     // in front of a text's first word themselves.
-    const words = [whole(await ids(' ')), whole(await ids('')), await ids('')].find(
-      ({ length }) => length >= ALPHABET,
-    )!;
-    const lineIds = [...words.slice(0, ALPHABET), await tokenize('\n')].map((word) => word.at(-1)!);
-    return new CacheNames('line', lineIds);
-  }
-
-  /** Tokens of the line in front of every prompt. */
-  get lineTokens(): number {
-    return this.kind === 'line' ? LINE_WORDS + 1 : 0;
+    const words = [whole(spaced), whole(bare), bare].find(({ length }) => length >= ALPHABET)!;
+    return new CacheNames(
+      'line',
+      [...words.slice(0, ALPHABET), await tokenize('\n')].map((word): TokenId => word.at(-1)!),
+    );
   }
 
   /**
    * The name of a scope; without one, a name that is never used again.
    * @param place of the session among those that are open
    */
-  name(scope: string | undefined, place: number): CacheName {
+  name(scope?: string, place = 0): CacheName {
     const named = scope === undefined ? `fresh ${this.#count++}` : `scope ${scope}`;
     const hash = createHash('sha256').update(`${this.#secret} ${named}`).digest();
-    const none = { line: [], fields: {}, firstFields: {} };
     switch (this.kind) {
       case 'salt':
-        return { ...none, fields: { cache_salt: hash.toString('base64url') } };
+        return { line: [], fields: { cache_salt: hash.toString('base64url') }, firstFields: {} };
       case 'switch':
-        return { ...none, fields: { cache_prompt: true, id_slot: place }, firstFields: { cache_prompt: false } };
+        return { line: [], fields: { cache_prompt: true, id_slot: place }, firstFields: { cache_prompt: false } };
       case 'line': {
         const words = Array.from({ length: LINE_WORDS }, (_, index) => hash[index]! % ALPHABET);
-        return { ...none, line: [...words, ALPHABET].map((word) => this.#words[word]!) };
+        return { line: [...words, ALPHABET].map((word) => this.#words[word]!), fields: {}, firstFields: {} };
       }
     }
   }

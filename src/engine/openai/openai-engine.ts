@@ -46,13 +46,22 @@ export class OpenAiEngine extends BaseEngine {
   }
 
   protected newSession(place: number, onClose: (last: TokenMeter) => void): OpenAiSession {
-    const { server, asIds, calls } = this.#probed;
+    const { server, asIds, names, telling, scoring } = this.#probed;
     const { info, capabilities } = this;
     const sender = new PromptSender(server, asIds, this.#ledger);
-    return new OpenAiSession(
-      { cells: new SessionCells(), exchange: null, info, capabilities, onClose },
-      { ...calls, sender, place },
-    );
+    const cells = new SessionCells();
+    return new OpenAiSession({
+      cells,
+      exchange: null,
+      info,
+      capabilities,
+      onClose,
+      sender,
+      names,
+      telling,
+      scoring,
+      place,
+    });
   }
 
   protected prepare(_place: number, options: CallOptions): Promise<void> {
@@ -64,29 +73,24 @@ export class OpenAiEngine extends BaseEngine {
   }
 }
 
-function describe({ server, calls: { names } }: ProbedServer, request: EngineRequest): EngineInfo {
+function describe({ server, names }: ProbedServer, request: EngineRequest): EngineInfo {
   const { url } = server.connection;
   const { cellsPerPosition = 1, sessions = 1, kvType } = request;
   // The line of a cache's name takes space in the window too, and so does the last token of a scored text.
   const longest = server.windowTokens - names.lineTokens - 1;
   const contextTokens = request.contextTokens ?? Math.min(longest, LONGEST_DEFAULT_CONTEXT_TOKENS);
+  const refusal = (why: string, hint: string): BenchError => new BenchError('bad-option', `${url}: ${why}`, hint);
   if (contextTokens > longest) {
-    throw new BenchError(
-      'bad-option',
-      `${url}: the server takes ${longest} tokens, and ${contextTokens} are needed`,
+    throw refusal(
+      `the server takes ${longest} tokens, and ${contextTokens} are needed`,
       `start it with a longer window (vLLM: --max-model-len ${contextTokens + names.lineTokens + 1}), or give --context-tokens ${longest}`,
     );
   }
   if (names.kind === 'switch' && server.slots !== null && sessions > server.slots) {
-    throw new BenchError(
-      'bad-option',
-      `${url}: the server has ${server.slots} slots, and ${sessions} are needed`,
-      `start it with --parallel ${sessions} --ctx-size ${sessions * (contextTokens + 1)}`,
-    );
+    const hint = `start it with --parallel ${sessions} --ctx-size ${sessions * (contextTokens + 1)}`;
+    throw refusal(`the server has ${server.slots} slots, and ${sessions} are needed`, hint);
   }
-  if (kvType !== undefined) {
-    throw new BenchError('bad-option', `${url}: the server does not say how it stores KV`, `do not ask for ${kvType}`);
-  }
+  if (kvType !== undefined) throw refusal('the server does not say how it stores KV', `do not ask for ${kvType}`);
   return {
     engine: 'openai',
     build: server.build,

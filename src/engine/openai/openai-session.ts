@@ -1,47 +1,160 @@
 import type { GenerateOptions, SessionParts } from '../base-session.ts';
 import type { CallOptions, ClearOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
+import { forcedScore, type ScoredModel } from '../http/forced-score.ts';
 import { ServerSession } from '../http/server-session.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenIds } from '../token-id.ts';
-import type { TokenMeter } from '../token-meter.ts';
-import { CachedCalls, type CallParts } from './cached-calls.ts';
+import { lostCall, meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
+import type { CacheName, CacheNames } from './cache-names.ts';
+import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
+import { type AnswerTelling, generateBehind } from './v1-generation.ts';
+import { forcedToken, recomputedScore } from './v1-scores.ts';
+import { requireSameModel } from './v1-server.ts';
 
-/** A list of ids that every call sends whole: the server finds in its cache what it still has of them. */
-export class OpenAiSession extends ServerSession<SessionParts> {
-  readonly #calls: CachedCalls;
+/** How a server scores a continuation: by the log-probabilities of a prompt, or token by token; null if it cannot. */
+export type Scoring =
+  { readonly by: 'prompt'; readonly listed: number } | { readonly by: 'force'; readonly model: ScoredModel } | null;
 
-  constructor(parts: SessionParts, callParts: CallParts) {
+interface OpenAiParts extends SessionParts {
+  readonly sender: PromptSender;
+  readonly names: CacheNames;
+  readonly telling: AnswerTelling;
+  readonly scoring: Scoring;
+  /** Of the session among those that are open. */
+  readonly place: number;
+}
+
+/**
+ * Sends the whole sequence with every call, under the session's name in the server's prefix cache, and compares the tokens
+ * that the server reports as reused with those that were left there.
+ */
+export class OpenAiSession extends ServerSession<OpenAiParts> {
+  #name: CacheName;
+  /** Nothing was sent under the name, and no other session has it. */
+  #isFresh = true;
+  /** The first tokens of the sequence, which the server has evaluated under the name. */
+  #held = 0;
+  #meter: TokenMeter = zeroMeter;
+
+  constructor(parts: OpenAiParts) {
     super(parts);
-    this.#calls = new CachedCalls(callParts);
+    this.#name = parts.names.name(undefined, parts.place);
   }
 
   reading(): TokenMeter {
-    return this.#calls.meter;
+    return this.#meter;
   }
 
   protected override async clearNow({ cacheScope }: ClearOptions): Promise<void> {
     await this.truncateNow(0);
-    this.#calls.rename(cacheScope);
-  }
-
-  protected sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void> {
-    return this.#calls.evaluate(ids, options);
-  }
-
-  protected sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
-    return this.#calls.generate(ids, limits, options);
-  }
-
-  protected sendScore(ids: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore> {
-    return this.#calls.score(ids, continuation, options);
+    const { names, place, capabilities } = this.parts;
+    // A cache of the session's own finds nothing of earlier sequences.
+    const scope = capabilities.prefixCache?.span === 'engine' ? cacheScope : undefined;
+    this.#name = names.name(scope, place);
+    this.#isFresh = scope === undefined;
+    this.#held = 0;
   }
 
   protected keepFirst(kept: number): Promise<void> {
-    this.#calls.cut(kept);
+    this.#held = Math.min(this.#held, kept);
     return Promise.resolve();
   }
 
   protected release(): Promise<void> {
     return Promise.resolve();
+  }
+
+  protected sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void> {
+    return this.#timed(async () => {
+      const sent = this.#sent(ids);
+      // A server samples at least one token.
+      const { counted } = await this.parts.sender.complete(sent, { max_tokens: 1 }, options);
+      this.#book(counted, sent, 1);
+    });
+  }
+
+  protected sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
+    const { sender, telling } = this.parts;
+    return this.#timed(async () => {
+      const sent = this.#sent(ids);
+      const { generation, counted, sampled } = await generateBehind({ sender, sent, telling }, limits, options);
+      if (counted === null) this.#lose();
+      else {
+        this.#book(counted, sent, sampled);
+        await requireSameModel(sender.server, {});
+      }
+      return generation;
+    });
+  }
+
+  protected sendScore(ids: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore> {
+    const { sender, scoring } = this.parts;
+    const { distributions = false, signal } = options;
+    return this.#timed(async () => {
+      if (scoring!.by === 'prompt') {
+        const sent = this.#sent(ids);
+        const { listed } = scoring!;
+        const { score, counted } = await recomputedScore(sender, sent, { continuation, listed, signal });
+        // Evaluated past the cache: nothing is expected to be found.
+        this.#held = 0;
+        this.#book(counted, sent, 1);
+        return score;
+      }
+      return forcedScore(
+        async (request) => {
+          const sent = this.#sent(request.ids);
+          const { found, counted } = await forcedToken(sender, sent, request, { signal });
+          this.#book(counted, sent, 1, request.isStep);
+          return found;
+        },
+        { ids, held: this.#held, continuation, distributions },
+        scoring!.model,
+      );
+    });
+  }
+
+  #sent(ids: TokenIds): Sent {
+    return { ids, name: this.#name, isFirst: this.#isFresh };
+  }
+
+  /** @param sampled null where the server does not say @param isStep an earlier call counted what was there already */
+  #book({ evaluated, reused }: Counted, { ids, name }: Sent, sampled: number | null, isStep = false): void {
+    const { sender, capabilities } = this.parts;
+    const { errors } = sender.server.connection;
+    if (this.#isFresh && reused > 0) throw errors.protocol(`reused ${reused} tokens of a prompt under a new name`);
+    const left = Math.min(this.#held, ids.length - 1) + name.line.length;
+    const block = capabilities.prefixCache?.span === 'engine' ? capabilities.prefixCache.blockTokens : Infinity;
+    const expected = left - (left % block) - name.line.length;
+    // Fewer than expected: the server needed the memory. None: another server answers, or the same one was restarted.
+    if (reused === 0 && expected > 1) {
+      throw errors.changed(`it found none of the ${this.#held} tokens that were left in its cache`);
+    }
+    this.#isFresh = false;
+    this.#held = ids.length;
+    const decoded = sampled === null ? null : Math.max(0, sampled - 1);
+    this.#count({ evaluated, reused: isStep ? 0 : reused, decoded, busyMs: 0 });
+  }
+
+  #lose(): void {
+    this.#isFresh = false;
+    this.#held = 0;
+    this.#count(lostCall);
+  }
+
+  /** Counts the time of a call; what a failed one evaluated is unknown. */
+  async #timed<T>(call: () => Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      const result = await call();
+      this.#count({ ...zeroMeter, busyMs: performance.now() - start });
+      return result;
+    } catch (error) {
+      this.#lose();
+      throw error;
+    }
+  }
+
+  #count(counts: TokenMeter): void {
+    this.#meter = meterSum(this.#meter, counts);
   }
 }

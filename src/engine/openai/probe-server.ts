@@ -1,55 +1,77 @@
-import type { EngineCapabilities } from '../engine-capabilities.ts';
+import { booksAgree } from '../../store/records/run-probes.ts';
+import type { CapabilityName, EngineCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { scoredModel } from '../http/forced-score.ts';
+import { PromptLedger } from '../http/prompt-ledger.ts';
 import { optional } from '../http/server-errors.ts';
 import type { TokenIds } from '../token-id.ts';
-import type { CacheNames } from './cache-names.ts';
-import type { CallParts, Scoring } from './cached-calls.ts';
-import { PromptSender, type Sent } from './prompt-sender.ts';
-import { proveReuse } from './reuse-proof.ts';
+import { type CacheName, CacheNames } from './cache-names.ts';
+import type { Scoring } from './openai-session.ts';
+import { type Counted, PromptSender, type Sent } from './prompt-sender.ts';
 import { AnswerStream, type AnswerTelling } from './v1-generation.ts';
 import { forcedToken, givesPromptScores } from './v1-scores.ts';
 import type { V1Server } from './v1-server.ts';
-import { completionShape } from './v1-shapes.ts';
+import { completionShape } from './prompt-sender.ts';
 
 /** Numbers of listed tokens to try: vLLM gives 20 by default. */
 const LISTED_TOKENS = [20, 5, 1];
 const TEXT = 'The river runs past the old mill.';
+/** A power of two, so that the tokens found show the size of blocks; larger blocks count as no cache. */
+const PROOF_TOKENS = 256;
+const PROOF_TEXT = ' The river runs past the old mill and the stone bridge, where we met a painter that winter.';
 
 const NO_STATES = 'an OpenAI-compatible server gives no KV out and takes none in: take llama-cpp or llama-server';
 const AS_TEXT = 'the server refuses prompts of token ids: they are sent as text, which it may tokenise otherwise';
 const NO_SCORES = 'the server gives neither prompt_logprobs nor the log-probability of a token that is forced';
 const TEXT_HAS_NO_PLACES = 'prompts go as text, in which the places of the tokens of a gold are unknown';
+const NO_CACHE =
+  'of a prompt that was sent twice the server reused nothing: start it with a prefix cache (vLLM: --enable-prefix-caching)';
+const NO_NAMES =
+  'the server keeps one prompt per slot and does not tell users apart: --engine llama-server keeps prompts in files';
+const DRIVEN_OUT =
+  "another prompt drove an earlier one out of the server's cache: start it with more slots, or a larger cache";
+
+type Missing = Partial<Record<CapabilityName, string>>;
+
+/** How the server reuses earlier prompts, and the reason for each cache that is missing. */
+interface ProvenReuse {
+  readonly names: CacheNames;
+  readonly prefixCache: EngineCapabilities['prefixCache'];
+  readonly missing: Missing;
+}
 
 /** A server that has proven what it can do. */
 export interface ProbedServer {
   readonly server: V1Server;
   readonly asIds: boolean;
-  readonly calls: Omit<CallParts, 'sender' | 'place'>;
+  readonly names: CacheNames;
+  readonly telling: AnswerTelling;
+  readonly scoring: Scoring;
   readonly capabilities: Omit<EngineCapabilities, 'sessions'>;
 }
 
 /**
  * Finds out what a server can do, by a few short prompts and four of some hundred tokens.
- * @throws BenchError as `proveReuse`
+ * @throws BenchError `protocol` as `proveReuse`
  */
 export async function probeServer(server: V1Server, options: CallOptions): Promise<ProbedServer> {
-  const { bosToken } = server.tokenizer.special;
-  const [text = []] = await server.tokenizer.tokenize([{ text: TEXT, as: 'text' }], options);
-  const ids = [...(bosToken === null ? [] : [bosToken]), ...text];
+  const ids = await promptIds(server, TEXT, options);
   const asIds = await takesIds(server, ids, options);
   const { names, prefixCache, missing } = await proveReuse(server, asIds, options);
   const sender = new PromptSender(server, asIds);
-  const telling = await probeTelling(sender, ids, names, options);
-  const scoring = asIds ? await probeScoring(sender, ids, names, options) : null;
-  const logProbabilities = describeScoring(scoring);
+  const newSent = (): Sent => ({ ids, name: names.name(), isFirst: true });
+  const telling = await probeTelling(sender, newSent, options);
+  const scoring = asIds ? await probeScoring(sender, newSent, options) : null;
+  const scores = describeScoring(scoring, asIds);
   return {
     server,
     asIds,
-    calls: { names, prefixCache, telling, scoring },
+    names,
+    telling,
+    scoring,
     capabilities: {
       tokenIds: asIds,
-      logProbabilities,
+      logProbabilities: scores.logProbabilities,
       prefixCache,
       checkpoints: false,
       cells: null,
@@ -61,7 +83,7 @@ export async function probeServer(server: V1Server, options: CallOptions): Promi
       missing: {
         ...missing,
         ...(asIds ? {} : { tokenIds: AS_TEXT }),
-        ...missingScores(logProbabilities, asIds),
+        ...scores.missing,
         checkpoints: NO_STATES,
         cells: NO_STATES,
         sharedPositions: NO_STATES,
@@ -73,6 +95,13 @@ export async function probeServer(server: V1Server, options: CallOptions): Promi
   };
 }
 
+/** The ids of a prompt, opened as the model needs it. */
+async function promptIds({ tokenizer }: V1Server, text: string, options: CallOptions): Promise<TokenIds> {
+  const { bosToken } = tokenizer.special;
+  const [ids = []] = await tokenizer.tokenize([{ text, as: 'text' }], options);
+  return bosToken === null ? ids : [bosToken, ...ids];
+}
+
 /** @throws the server's own refusal where it takes no text either */
 async function takesIds({ connection, model }: V1Server, ids: TokenIds, options: CallOptions): Promise<boolean> {
   const send = (prompt: unknown) =>
@@ -82,59 +111,109 @@ async function takesIds({ connection, model }: V1Server, ids: TokenIds, options:
   return false;
 }
 
-async function probeTelling(
-  sender: PromptSender,
-  ids: TokenIds,
+/**
+ * Proves that a server finds prompts of the same name in its prefix cache, and of no other name, by a salt, a switch or a
+ * line. A server without salts or switches may refuse or ignore them.
+ * @throws BenchError `protocol` where names are not kept apart, where reuse is not reported, and where counts differ
+ */
+async function proveReuse(server: V1Server, asIds: boolean, options: CallOptions): Promise<ProvenReuse> {
+  for (const names of [new CacheNames('salt'), new CacheNames('switch')]) {
+    const counts = await optional(tryNames(server, asIds, names, options));
+    if (counts !== undefined && foundElsewhere(counts) === 0) return describeReuse(names, counts);
+  }
+  const lines = await CacheNames.byLine(
+    async (text) => (await server.tokenizer.tokenize([{ text, as: 'text' }], options))[0]!,
+  );
+  const counts = await tryNames(server, asIds, lines, options);
+  const reused = foundElsewhere(counts);
+  if (reused === 0) return describeReuse(lines, counts);
+  throw server.connection.errors.protocol(`reused ${reused} tokens of a prompt under a new name`);
+}
+
+/**
+ * Sends one prompt four times: under a new name, where it must find nothing; again, which shows the cache and its blocks;
+ * under another name, where it must find nothing; and under the first name, where it must still be. The counts of the answers
+ * must equal the server's counters.
+ */
+async function tryNames(
+  server: V1Server,
+  asIds: boolean,
   names: CacheNames,
   options: CallOptions,
-): Promise<AnswerTelling> {
+): Promise<Record<'cold' | 'again' | 'other' | 'kept', Counted>> {
+  const { connection } = server;
+  const ledger = await PromptLedger.open(connection, options);
+  const sender = new PromptSender(server, asIds, ledger);
+  const opened = await promptIds(server, PROOF_TEXT.repeat(PROOF_TOKENS / 8), options);
+  const ids = opened.slice(0, PROOF_TOKENS - names.lineTokens);
+  const send = async (name: CacheName, isFirst: boolean): Promise<Counted> =>
+    (await sender.complete({ ids, name, isFirst }, { max_tokens: 1 }, options)).counted;
+  const [one, two] = [names.name(), names.name()];
+  const [cold, again, other, kept] = [
+    await send(one, true),
+    await send(one, false),
+    await send(two, true),
+    await send(one, false),
+  ];
+  const audit = await ledger.audit(options);
+  if (audit === null || booksAgree(audit)) return { cold, again, other, kept };
+  const { answers, counters } = audit;
+  throw connection.errors.protocol(
+    `says that it evaluated ${answers.evaluated} tokens and reused ${answers.reused}, and its counters say` +
+      ` ${counters.evaluated} and ${counters.reused}; is it used by others?`,
+  );
+}
+
+function foundElsewhere({ cold, other }: Awaited<ReturnType<typeof tryNames>>): number {
+  return cold.reused || other.reused;
+}
+
+function describeReuse(names: CacheNames, { again, kept }: Awaited<ReturnType<typeof tryNames>>): ProvenReuse {
+  if (again.reused === 0) {
+    return { names, prefixCache: null, missing: { prefixCache: NO_CACHE, promptCache: NO_CACHE } };
+  }
+  // All but the last token and those behind the last whole block were found.
+  const blockTokens = again.evaluated;
+  const promptCache = names.kind === 'switch' ? NO_NAMES : kept.reused < again.reused ? DRIVEN_OUT : undefined;
+  return promptCache === undefined
+    ? { names, prefixCache: { span: 'engine', blockTokens }, missing: {} }
+    : { names, prefixCache: { span: 'session', blockTokens }, missing: { promptCache } };
+}
+
+async function probeTelling(sender: PromptSender, newSent: () => Sent, options: CallOptions): Promise<AnswerTelling> {
   const tries = { beside: { return_token_ids: true }, listed: { logprobs: 1 } } as const;
   let reuseAtOnce = false;
-  for (const [telling, fields] of Object.entries(tries)) {
-    const sent: Sent = { ids, name: names.name(undefined, 0), isFirst: true };
-    const events = sender.stream(sent, { max_tokens: 8, ignore_eos: true, ...fields }, options);
+  for (const ids of ['beside', 'listed'] as const) {
+    const events = sender.stream(newSent(), { max_tokens: 8, ignore_eos: true, ...tries[ids] }, options);
     const stream = new AnswerStream(events, sender.server.tokenizer.special.endTokens);
     await stream.next();
     reuseAtOnce = stream.timings?.cache_n !== undefined;
     await stream.finish();
-    if (stream.tellsIds) return { ids: telling as keyof typeof tries, reuseAtOnce };
+    if (stream.tellsIds) return { ids, reuseAtOnce };
   }
   return { ids: 'never', reuseAtOnce };
 }
 
-async function probeScoring(
-  sender: PromptSender,
-  ids: TokenIds,
-  names: CacheNames,
-  options: CallOptions,
-): Promise<Scoring> {
-  const newSent = (): Sent => ({ ids, name: names.name(undefined, 0), isFirst: true });
+async function probeScoring(sender: PromptSender, newSent: () => Sent, options: CallOptions): Promise<Scoring> {
   for (const listed of LISTED_TOKENS) {
-    if ((await optional(givesPromptScores(sender, newSent(), listed, options))) === true) {
-      return { by: 'prompt', listed };
-    }
+    const gives = await optional(givesPromptScores(sender, newSent(), listed, options));
+    if (gives === true) return { by: 'prompt', listed };
   }
   const { vocabularySize } = sender.server.description;
-  const token = ids.at(-1)!;
   if (vocabularySize === null) return null;
-  const forced = await optional(forcedToken(sender, newSent(), { token, count: 1 }, options));
+  const sent = newSent();
+  const token = sent.ids.at(-1)!;
+  const forced = await optional(forcedToken(sender, sent, { token, count: 1 }, options));
   return forced?.found?.id === token ? { by: 'force', model: scoredModel(vocabularySize, token) } : null;
 }
 
-function describeScoring(scoring: Scoring): EngineCapabilities['logProbabilities'] {
-  if (scoring === null) return null;
-  return scoring.by === 'prompt'
-    ? { next: scoring.listed, continuation: 'recomputed' }
-    : { next: scoring.model.listed, continuation: 'steps' };
-}
-
-function missingScores(
-  found: EngineCapabilities['logProbabilities'],
-  asIds: boolean,
-): Readonly<Partial<Record<'logProbabilities' | 'fullDistribution', string>>> {
-  if (found === null) {
+function describeScoring(scoring: Scoring, asIds: boolean): Pick<EngineCapabilities, 'logProbabilities' | 'missing'> {
+  if (scoring === null) {
     const why = asIds ? NO_SCORES : TEXT_HAS_NO_PLACES;
-    return { logProbabilities: why, fullDistribution: why };
+    return { logProbabilities: null, missing: { logProbabilities: why, fullDistribution: why } };
   }
-  return found.next === 'all' ? {} : { fullDistribution: `the server lists the likeliest ${found.next} tokens alone` };
+  const [next, continuation] =
+    scoring.by === 'prompt' ? ([scoring.listed, 'recomputed'] as const) : ([scoring.model.listed, 'steps'] as const);
+  const few = { fullDistribution: `the server lists the likeliest ${next} tokens alone` };
+  return { logProbabilities: { next, continuation }, missing: next === 'all' ? {} : few };
 }

@@ -1,9 +1,59 @@
-import type { CallOptions, Retry } from '../engine-session.ts';
+import { z } from 'zod';
+import type { CallOptions } from '../engine-session.ts';
+import { listedProbabilitiesShape } from '../http/forced-score.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
+import type { RequestOptions } from '../http/server-connection.ts';
 import type { TokenIds } from '../token-id.ts';
 import type { CacheName } from './cache-names.ts';
-import { type Completion, completionShape, llamaCompletionShape } from './v1-shapes.ts';
 import type { V1Server } from './v1-server.ts';
+
+const count = z.int().nonnegative();
+const ids = z.array(z.int());
+
+const usageShape = z.object({
+  prompt_tokens: count,
+  completion_tokens: count.nullish(),
+  prompt_tokens_details: z.object({ cached_tokens: count.nullish() }).nullish(),
+});
+
+const choiceShape = z.object({
+  text: z.string().default(''),
+  finish_reason: z.string().nullish(),
+  /** vLLM: the stop text, or the id of the token, at which it ended. */
+  stop_reason: z.union([z.string(), z.int()]).nullish(),
+  /** SGLang: the same. */
+  matched_stop: z.union([z.string(), z.int()]).nullish(),
+  /** vLLM: of the new tokens. */
+  token_ids: ids.nullish(),
+  logprobs: z
+    .object({
+      /** llama-server: of the new tokens, with ids. */
+      content: z.array(listedProbabilitiesShape).nullish().catch(null),
+      /** vLLM: by token, written as `token_id:7` on request. */
+      top_logprobs: z.array(z.record(z.string(), z.number()).nullable()).nullish().catch(null),
+    })
+    .nullish(),
+  /** vLLM: by id, at each place of the prompt but the first. */
+  prompt_logprobs: z.array(z.record(z.string(), z.object({ logprob: z.number() })).nullable()).nullish(),
+});
+
+export type Choice = z.output<typeof choiceShape>;
+
+/** A completion of a server with OpenAI's /v1, and an event of one that is streamed: the fields that are read. */
+export const completionShape = z.object({
+  choices: z.array(choiceShape),
+  usage: usageShape.nullish(),
+  /** llama-server. */
+  timings: z.object({ cache_n: count.optional(), prompt_n: count, predicted_n: count.optional() }).nullish(),
+});
+
+export type Completion = z.output<typeof completionShape>;
+
+/** `/completion` of llama-server. */
+const llamaCompletionShape = z.object({
+  tokens: ids,
+  timings: z.object({ cache_n: count, prompt_n: count }),
+});
 
 /** Overrides a server's own settings: greedy or the whole softmax, no penalties. */
 const PLAIN = {
@@ -35,10 +85,6 @@ export interface Counted {
   readonly reused: number;
 }
 
-export interface SendOptions extends CallOptions {
-  readonly onRetry?: (retry: Retry) => void;
-}
-
 /** Sends prompts to a server, as ids or, where it refuses those, as text, and checks the counts of its answers. */
 export class PromptSender {
   readonly server: V1Server;
@@ -65,7 +111,7 @@ export class PromptSender {
   }
 
   /** The events of an answer; the caller must then `count` or `lose` it. */
-  async *stream(sent: Sent, fields: object, options: SendOptions): AsyncGenerator<Completion, void> {
+  async *stream(sent: Sent, fields: object, options: RequestOptions): AsyncGenerator<Completion, void> {
     const streamed = { stream: true, stream_options: { include_usage: true }, timings_per_token: true };
     const body = { ...(await this.#body(sent, fields, options)), ...streamed };
     yield* this.server.connection.stream('/v1/completions', body, completionShape, options);
@@ -83,10 +129,9 @@ export class PromptSender {
    * Books the prompt tokens that an answer reports.
    * @throws BenchError `protocol` where it does not report reused tokens, or counts another prompt than was sent
    */
-  count(sent: Sent, { usage, timings }: Pick<Completion, 'usage' | 'timings'>): Counted {
+  count({ ids, name }: Sent, answer: Pick<Completion, 'usage' | 'timings'>): Counted {
     const { errors } = this.server.connection;
-    const { ids, name } = sent;
-    const { cached, all } = reportedTokens(usage, timings);
+    const { all, cached } = reportedTokens(answer);
     if (all === undefined) throw errors.protocol('does not count the tokens of a prompt');
     if (cached === undefined) throw errors.protocol(UNKNOWN_REUSE);
     const lineTokens = name.line.length;
@@ -122,14 +167,10 @@ export class PromptSender {
 }
 
 /** Prompt tokens in all, and those found in a cache; undefined where the server does not report them. */
-function reportedTokens(
-  usage: Completion['usage'],
-  timings: Completion['timings'],
-): { readonly all: number | undefined; readonly cached: number | undefined } {
+function reportedTokens({ usage, timings }: Pick<Completion, 'usage' | 'timings'>) {
   const found = timings?.cache_n;
-  const evaluated = timings?.prompt_n ?? 0;
   return {
-    all: usage?.prompt_tokens ?? (found === undefined ? undefined : found + evaluated),
+    all: usage?.prompt_tokens ?? (found === undefined ? undefined : found + (timings?.prompt_n ?? 0)),
     cached: usage?.prompt_tokens_details?.cached_tokens ?? found,
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AnswerStream } from './v1-generation.ts';
-import { type Completion, completionShape } from './v1-shapes.ts';
+import { type Completion, completionShape } from './prompt-sender.ts';
 
 const ENDS = [2];
 

@@ -4,7 +4,7 @@ import type { Generation, GenerationLimits, Retry } from '../engine-session.ts';
 import { decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
 import { type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
-import type { Choice, Completion } from './v1-shapes.ts';
+import type { Choice, Completion } from './prompt-sender.ts';
 
 /** How a server reports the tokens of its answers. */
 export interface AnswerTelling {

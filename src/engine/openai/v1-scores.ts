@@ -2,39 +2,42 @@ import type { CallOptions } from '../engine-session.ts';
 import { CERTAIN, type ForcedRequest, type ListedProbabilities } from '../http/forced-score.ts';
 import { logProbabilityOf, type SequenceScore } from '../sequence-score.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
-import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
-import type { Choice } from './v1-shapes.ts';
+import type { Choice, Counted, PromptSender, Sent } from './prompt-sender.ts';
 
 const TOKEN = /^token_id:(\d+)$/;
 
-/** A continuation to score, and the number of likeliest tokens to list. */
-interface RecomputedRequest extends CallOptions {
-  readonly continuation: TokenIds;
-  readonly listed: number;
-}
+const scoreFields = (listed: number): object => ({
+  max_tokens: 1,
+  prompt_logprobs: listed,
+  logprobs: listed,
+  return_tokens_as_token_ids: true,
+});
 
-/** Scores a continuation by the server's `prompt_logprobs`: evaluates the whole sequence, past the prefix cache. */
+/**
+ * Scores a continuation by the server's `prompt_logprobs`: evaluates the whole sequence, past the prefix cache.
+ * @param listed the number of likeliest tokens to list
+ */
 export async function recomputedScore(
   sender: PromptSender,
   { ids, ...named }: Sent,
-  { continuation, listed, signal }: RecomputedRequest,
+  { continuation, listed, signal }: CallOptions & { readonly continuation: TokenIds; readonly listed: number },
 ): Promise<{ readonly score: SequenceScore; readonly counted: Counted }> {
   const { errors } = sender.server.connection;
   const sent = { ...named, ids: [...ids, ...continuation] };
   const { answer, counted } = await sender.complete(sent, scoreFields(listed), { signal });
   const [choice] = answer.choices;
-  const at = (index: number): ReadonlyMap<TokenId, number> => {
+  const places = continuation.map((_, index): ReadonlyMap<TokenId, number> => {
     const place = choice?.prompt_logprobs?.[ids.length + sent.name.line.length + index];
     if (place === null || place === undefined)
       throw errors.protocol('gives no prompt_logprobs for a token of the gold');
     return new Map(Object.entries(place).map(([id, { logprob }]) => [Number(id), logprob]));
-  };
+  });
   const logProbabilities = continuation.map((token, index) => {
-    const found = at(index).get(token);
+    const found = places[index]!.get(token);
     if (found === undefined) throw errors.protocol('gives prompt_logprobs without the token that stands there');
     return logProbabilityOf(Math.exp(found));
   });
-  const next = continuation.length > 0 ? at(0) : behindPrompt(choice);
+  const next = places[0] ?? behindPrompt(choice);
   if (next === undefined) throw errors.protocol('gives no logprobs of the token behind a prompt');
   const tokens = [...next]
     .sort(([a, p], [b, q]) => q - p || a - b)
@@ -68,11 +71,7 @@ export async function forcedToken(
   return { found: answer.choices[0]?.logprobs?.content?.[0], counted };
 }
 
-function scoreFields(listed: number): object {
-  return { max_tokens: 1, prompt_logprobs: listed, logprobs: listed, return_tokens_as_token_ids: true };
-}
-
-/** By id; undefined where the server does not write ids. */
+/** Log-probabilities of the token behind the prompt, by id; undefined where the server does not write ids. */
 function behindPrompt(choice: Choice | undefined): ReadonlyMap<TokenId, number> | undefined {
   const listed = Object.entries(choice?.logprobs?.top_logprobs?.[0] ?? {}).map(
     ([text, logprob]) => [Number(TOKEN.exec(text)?.[1]), logprob] as const,

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { servedModel } from '../../config/bench-config.ts';
 import type { ModelDescription } from '../engine-info.ts';
@@ -7,7 +8,23 @@ import type { ServerConnection } from '../http/server-connection.ts';
 import { optional } from '../http/server-errors.ts';
 import { ANCHOR, llamaTokenRoutes, ServerTokenizer, type TokenRoutes } from '../http/server-tokenizer.ts';
 import type { TokenIds } from '../token-id.ts';
-import { promptShape, tokenizedShape, tokenizerInfoShape, versionShape } from './v1-shapes.ts';
+
+const versionShape = z.object({ version: z.string() });
+
+/** `/tokenize` of vLLM and SGLang. */
+const tokenizedShape = z.object({ tokens: z.array(z.int()), max_model_len: z.int().nonnegative().nullish() });
+
+/** `/detokenize` of vLLM and SGLang. */
+const promptShape = z.union([
+  z.object({ prompt: z.string() }).transform(({ prompt }) => prompt),
+  z.object({ text: z.string() }).transform(({ text }) => text),
+]);
+
+/** `/tokenizer_info` of a vLLM with --enable-tokenizer-info-endpoint. */
+const tokenizerInfoShape = z.object({
+  chat_template: z.string().nullish(),
+  eos_token: z.string().nullish().catch(null),
+});
 
 /** A server with one of its models, as it describes both. */
 export interface V1Server {
@@ -49,31 +66,21 @@ export async function findServer(
     throw new BenchError('unsupported', `${connection.url}: ${NO_TOKENISER}`, hint);
   }
   const { routes } = found;
-  const [props, info, version] = [
-    await optional(connection.get('/props', propsShape, options)),
-    await optional(connection.get('/tokenizer_info', tokenizerInfoShape, options)),
-    await optional(connection.get('/version', versionShape, options)),
-  ];
-  const windowTokens = model.max_model_len ?? found.windowTokens ?? props?.default_generation_settings.n_ctx;
-  if (windowTokens === undefined) throw connection.errors.protocol('does not say how long a sequence may be');
-  const known = { bos: props?.bos_token, eos: props?.eos_token ?? info?.eos_token ?? undefined };
-  const tokenizer = await ServerTokenizer.open(routes, known, options);
-  const template = props === undefined ? (info?.chat_template ?? null) : chatTemplate(props);
+  const { build, windowTokens, slots, eos, bos, chatTemplate } = await readDetails(connection, options);
+  const longest = model.max_model_len ?? found.windowTokens ?? windowTokens;
+  if (longest === undefined) throw connection.errors.protocol('does not say how long a sequence may be');
+  const tokenizer = await ServerTokenizer.open(routes, { bos, eos }, options);
+  const description = describeServed(model, longest, tokenizer, chatTemplate);
   return {
     connection,
     model,
-    windowTokens,
+    windowTokens: longest,
     tokenizer,
     routes,
-    slots: props?.total_slots ?? null,
-    build: { server: programName(version?.version, props?.build_info) },
-    description: describeServed(model, windowTokens, tokenizer, template),
+    slots,
+    build: { server: build ?? 'not shown by the server' },
+    description,
   };
-}
-
-function programName(version: string | undefined, llamaBuild: string | undefined): string {
-  if (version !== undefined) return `vLLM or SGLang ${version}`;
-  return llamaBuild === undefined ? 'not shown by the server' : `llama-server ${llamaBuild}`;
 }
 
 function describeServed(
@@ -91,6 +98,25 @@ function describeServed(
     vocabularySize: meta?.n_vocab ?? null,
     stopTokens: tokenizer.ends,
     chatTemplate: template,
+  };
+}
+
+/** What llama-server, vLLM or SGLang shows of itself and its model. */
+async function readDetails(connection: ServerConnection, options: CallOptions) {
+  const props = await optional(connection.get('/props', propsShape, options));
+  const info = await optional(connection.get('/tokenizer_info', tokenizerInfoShape, options));
+  const version = await optional(connection.get('/version', versionShape, options));
+  const shown = { build: version && `vLLM or SGLang ${version.version}`, slots: null };
+  if (props === undefined) {
+    return { ...shown, eos: info?.eos_token ?? undefined, chatTemplate: info?.chat_template ?? null };
+  }
+  return {
+    build: shown.build ?? `llama-server ${props.build_info}`,
+    windowTokens: props.default_generation_settings.n_ctx,
+    slots: props.total_slots,
+    bos: props.bos_token,
+    eos: props.eos_token ?? info?.eos_token ?? undefined,
+    chatTemplate: chatTemplate(props),
   };
 }
 
