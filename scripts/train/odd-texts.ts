@@ -30,7 +30,7 @@ export function oddTexts(random: SeededRandom, count: number): string[] {
     const parts = Array.from({ length: random.int(1, 5) }, () => {
       if (random.chance(0.6)) return random.pick(PIECES);
       const relation = drawRelation(random, grammars[random.pick(['en', 'zh'] as const)], 0.5, random.chance(0.5));
-      return statement(random, USER, relation, valueOf(random, relation, false), 'known');
+      return statement(random, { subject: USER, relation, value: valueOf(random, relation, false) }, 'known');
     });
     return parts.join(random.pick(['', ' ']));
   });

@@ -1,27 +1,23 @@
 import type { SequenceState } from '../engine/sequence-state.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
-import { readBlockFile, writeBlockFile } from './block-file.ts';
 import { ArenaCells, deletedDuringTurn } from './arena-cells.ts';
-import type { AboutKv } from './kv-record.ts';
+import { readBlockFile, writeBlockFile } from './block-file.ts';
 import { kvBytes } from './cut-cells.ts';
+import type { OwnedKv } from './kv-record.ts';
 import { readQuantised, writeQuantised } from './quantised-block.ts';
 import { RotatedKeyCache } from './rotated-key-cache.ts';
 
 /** Share of the memory for rotated keys: they are half of a block. */
 const ROTATED_SHARE = 1 / 3;
 
-/** A block to keep: its owner, the cost of computing it, and whether the disk has it too. */
-export interface Block extends AboutKv {
-  readonly userId: string;
-  readonly key: string;
-  readonly onDisk: boolean;
-}
-
-/** A block in memory. */
-export interface KeptBlock extends Block {
-  readonly state: ArenaCells | QuantisedCells;
+/** A block in memory. Turns that found it may read its cells until it is erased. */
+export interface MemoryBlock extends OwnedKv {
+  readonly cells: ArenaCells | QuantisedCells;
   readonly sizeBytes: number;
-  readonly usedAt: number;
+  /** True if the disk has it too. */
+  onDisk: boolean;
+  /** Time of its last use on the memory's clock. */
+  usedAt: number;
 }
 
 /** Counts of blocks in memory since it was opened. */
@@ -35,51 +31,42 @@ export interface BlockMemoryStats {
   readonly maxBytes: number;
 }
 
-/** Quantised cells; they are restored each time they are found. */
+/** Quantised cells outside of the arena; each turn that finds them gets a dequantised copy. */
 class QuantisedCells {
-  readonly positions: Int32Array;
-  readonly #bytes: Uint8Array<ArrayBuffer>;
-  #isErased = false;
+  readonly count: number;
+  #bytes: Uint8Array<ArrayBuffer> | undefined;
 
-  /** @param bytes as `writeQuantised` gives them; this object owns them then */
-  constructor(bytes: Uint8Array<ArrayBuffer>, { positions }: Pick<SequenceState, 'positions'>) {
+  /** @param bytes as `writeQuantised` gives them, owned by this object from then on */
+  constructor(bytes: Uint8Array<ArrayBuffer>, count: number) {
     this.#bytes = bytes;
-    this.positions = positions;
-  }
-
-  get sizeBytes(): number {
-    return this.#bytes.length;
+    this.count = count;
   }
 
   /** @throws BenchError `not-found` after `erase` */
   get bytes(): Uint8Array<ArrayBuffer> {
-    if (this.#isErased) throw deletedDuringTurn();
+    if (this.#bytes === undefined) throw deletedDuringTurn();
     return this.#bytes;
   }
 
-  moveOut(): void {
-    // Nothing: it is not in the arena, and turns that found it have copies.
-  }
-
   erase(): void {
-    this.#bytes.fill(0);
-    this.#isErased = true;
+    this.#bytes?.fill(0);
+    this.#bytes = undefined;
   }
 }
 
-/** Blocks of KV in memory, by user and content key. It says which of them exceeds its bound, and evicts what it is told to. */
+/** Blocks of KV in memory, by user and content key, with a bound of bytes that the caller enforces by `evict`. */
 export class BlockMemory {
   /** Rotated keys of the blocks; they go with their block. */
   readonly rotated: RotatedKeyCache;
   readonly #maxBytes: number;
   readonly #type: StoreType;
-  readonly #blocks = new Map<string, KeptBlock>();
+  readonly #blocks = new Map<string, MemoryBlock>();
   #clock = 0;
   #sizeBytes = 0;
   #hits = 0;
   #evicted = 0;
 
-  /** @param memoryBytes bound, rotated keys included @param type of the numbers in which blocks are kept */
+  /** @param memoryBytes bound, rotated keys included @param type of the numbers in which blocks are stored */
   constructor(memoryBytes: number, type: StoreType) {
     const rotatedBytes = Math.floor(memoryBytes * ROTATED_SHARE);
     this.rotated = new RotatedKeyCache(rotatedBytes);
@@ -87,60 +74,55 @@ export class BlockMemory {
     this.#type = type;
   }
 
-  /** Those that are in memory alone. */
-  get unwritten(): KeptBlock[] {
+  /** The blocks that are in memory alone. */
+  get unwritten(): MemoryBlock[] {
     return [...this.#blocks.values()].filter(({ onDisk }) => !onDisk);
   }
 
-  /** Of more than its bound holds, what is cheap to recompute and long unused; undefined within the bound. */
-  get firstToGo(): KeptBlock | undefined {
+  /** While the bound is exceeded, the block to evict: cheap to recompute and long unused. */
+  get firstToGo(): MemoryBlock | undefined {
     if (this.#sizeBytes <= this.#maxBytes) return undefined;
-    const worth = ({ state, usedAt }: KeptBlock): number => state.positions.length / (this.#clock - usedAt + 1);
+    const worth = ({ cells, usedAt }: MemoryBlock): number => cellCount(cells) / (this.#clock - usedAt + 1);
     return [...this.#blocks.values()].reduce((least, block) => (worth(block) < worth(least) ? block : least));
   }
 
   find(userId: string, key: string): SequenceState | undefined {
-    const id = idOf({ userId, key });
-    const block = this.#blocks.get(id);
+    const block = this.#blocks.get(blockId({ userId, key }));
     if (block === undefined) return undefined;
     this.#hits++;
-    this.#blocks.set(id, { ...block, usedAt: ++this.#clock });
-    return cellsOf(block.state);
+    block.usedAt = ++this.#clock;
+    return readCells(block.cells);
   }
 
-  /** Keeps a copy, in place of one that it has under that key. */
-  keep(block: Block, state: SequenceState): SequenceState {
-    if (this.#type === 'f16') return this.#put(block, new ArenaCells(state));
-    return this.#put(block, new QuantisedCells(writeQuantised(state, this.#type), state));
+  /** Stores a copy, in place of one under the same key. */
+  put(about: OwnedKv, state: SequenceState): SequenceState {
+    return this.#put(
+      about,
+      this.#type === 'f16'
+        ? new ArenaCells(state)
+        : new QuantisedCells(writeQuantised(state, this.#type), state.positions.length),
+      false,
+    );
   }
 
-  /** As `keep`, of the bytes of a file that `fileOf` gave. @throws BenchError `bad-state` */
-  keepFile(block: Block, bytes: Uint8Array, name: string): SequenceState {
-    if (this.#type === 'f16') return this.keep(block, readBlockFile(bytes, name));
-    return this.#put(block, new QuantisedCells(bytes.slice(), readQuantised(bytes, name)));
+  /** Stores a block from the bytes of its file. @throws BenchError `bad-state` */
+  putFile(about: OwnedKv, bytes: Uint8Array, name: string): SequenceState {
+    return this.#put(
+      about,
+      this.#type === 'f16'
+        ? new ArenaCells(readBlockFile(bytes, name))
+        : new QuantisedCells(bytes.slice(), readQuantised(bytes, name).positions.length),
+      true,
+    );
   }
 
-  #put(block: Block, kept: ArenaCells | QuantisedCells): SequenceState {
-    const before = this.#blocks.get(idOf(block));
-    if (before !== undefined) this.#moveOut(before);
-    const sizeBytes = kept instanceof QuantisedCells ? kept.sizeBytes : kvBytes(kept);
-    this.#blocks.set(idOf(block), { ...block, state: kept, sizeBytes, usedAt: ++this.#clock });
-    this.#sizeBytes += sizeBytes;
-    return cellsOf(kept);
+  /** True while this very copy is stored. */
+  holds(block: MemoryBlock): boolean {
+    return this.#blocks.get(blockId(block)) === block;
   }
 
-  /** True while this very copy is kept. */
-  holds(block: KeptBlock): boolean {
-    return this.#blocks.get(idOf(block))?.state === block.state;
-  }
-
-  /** Notes whether the disk has a block, while it is kept. */
-  note(block: KeptBlock, onDisk: boolean): void {
-    if (this.holds(block)) this.#blocks.set(idOf(block), { ...this.#blocks.get(idOf(block))!, onDisk });
-  }
-
-  /** Gives a block up, if it is kept still. */
-  evict(block: KeptBlock): void {
+  /** Evicts a block, if it is still stored; turns that found it read it from plain memory. */
+  evict(block: MemoryBlock): void {
     if (!this.holds(block)) return;
     this.#moveOut(block);
     this.#evicted++;
@@ -148,14 +130,14 @@ export class BlockMemory {
 
   /** Erases a block that was found and cannot be used, which is no hit then. @returns false where it is not here */
   reject(userId: string, key: string): boolean {
-    const block = this.#blocks.get(idOf({ userId, key }));
+    const block = this.#blocks.get(blockId({ userId, key }));
     if (block === undefined) return false;
     this.#hits--;
     this.#erase(block);
     return true;
   }
 
-  /** Erases the blocks of a user that contain the memory; gives the number of those that were in memory alone. */
+  /** Erases the blocks of a user that contain the memory. @returns the number of those that were in memory alone */
   forget(userId: string, memoryId: string): number {
     const affected = [...this.#blocks.values()].filter(
       (block) => block.userId === userId && block.memoryIds.includes(memoryId),
@@ -166,9 +148,7 @@ export class BlockMemory {
 
   /** Erases everything. */
   clear(): void {
-    for (const { state } of this.#blocks.values()) state.erase();
-    this.#blocks.clear();
-    this.#sizeBytes = 0;
+    for (const block of this.#blocks.values()) this.#erase(block);
     this.rotated.clear();
   }
 
@@ -183,34 +163,46 @@ export class BlockMemory {
     };
   }
 
-  /** Those who found the block before may read it still. */
-  #moveOut(block: KeptBlock): void {
-    this.#drop(block);
-    block.state.moveOut();
+  #put({ userId, key, tokens, memoryIds }: OwnedKv, cells: MemoryBlock['cells'], onDisk: boolean): SequenceState {
+    const id = blockId({ userId, key });
+    const before = this.#blocks.get(id);
+    if (before !== undefined) this.#moveOut(before);
+    const sizeBytes = cells instanceof QuantisedCells ? cells.bytes.length : kvBytes(cells);
+    this.#blocks.set(id, { userId, key, tokens, memoryIds, cells, sizeBytes, onDisk, usedAt: ++this.#clock });
+    this.#sizeBytes += sizeBytes;
+    return readCells(cells);
   }
 
-  #erase(block: KeptBlock): void {
+  #moveOut(block: MemoryBlock): void {
     this.#drop(block);
-    block.state.erase();
+    if (block.cells instanceof ArenaCells) block.cells.moveOut();
   }
 
-  #drop(block: KeptBlock): void {
-    this.#blocks.delete(idOf(block));
+  #erase(block: MemoryBlock): void {
+    this.#drop(block);
+    block.cells.erase();
+  }
+
+  #drop(block: MemoryBlock): void {
+    this.#blocks.delete(blockId(block));
     this.#sizeBytes -= block.sizeBytes;
-    if (block.state instanceof ArenaCells) this.rotated.forget(block.state);
+    if (block.cells instanceof ArenaCells) this.rotated.forget(block.cells);
   }
 }
 
-/** The bytes of a block as the disk keeps it. */
-export function fileOf({ state }: Pick<KeptBlock, 'state'>): Uint8Array<ArrayBuffer> {
-  return state instanceof QuantisedCells ? state.bytes : writeBlockFile(state);
+/** The bytes of a block as the disk stores it. */
+export function fileBytes({ cells }: MemoryBlock): Uint8Array<ArrayBuffer> {
+  return cells instanceof QuantisedCells ? cells.bytes : writeBlockFile(cells);
 }
 
-/** The cells themselves, or a copy that is restored. */
-function cellsOf(kept: ArenaCells | QuantisedCells): SequenceState {
-  return kept instanceof QuantisedCells ? readQuantised(kept.bytes) : kept;
+function readCells(cells: MemoryBlock['cells']): SequenceState {
+  return cells instanceof QuantisedCells ? readQuantised(cells.bytes) : cells;
 }
 
-function idOf({ userId, key }: Pick<Block, 'userId' | 'key'>): string {
+function cellCount(cells: MemoryBlock['cells']): number {
+  return cells instanceof QuantisedCells ? cells.count : cells.positions.length;
+}
+
+function blockId({ userId, key }: Pick<OwnedKv, 'userId' | 'key'>): string {
   return JSON.stringify([userId, key]);
 }

@@ -42,7 +42,7 @@ const open = async (memoryBytes = 1e6): Promise<BlockStore> => new BlockStore(aw
 
 it('gives a block back from memory at once, and when it is settled to the next process from disk, as it was', async () => {
   const store = await open();
-  store.keep('ann', key(1), 3, ['m1'], block(3, 7));
+  store.keep({ userId: 'ann', key: key(1), tokens: 3, memoryIds: ['m1'] }, block(3, 7));
   expect(await store.find('ann', key(1))).toMatchObject({ tier: 'memory' });
   expect(await store.find('bob', key(1))).toBeUndefined();
   const next = await open();
@@ -71,7 +71,7 @@ it('writes a block once, and again where the disk was full', async () => {
     },
   });
   const store = new BlockStore(full, 1e6);
-  store.keep('ann', key(1), 3, ['m1'], block(3, 7));
+  store.keep({ userId: 'ann', key: key(1), tokens: 3, memoryIds: ['m1'] }, block(3, 7));
   await expect(store.settle()).rejects.toMatchObject({ code: 'disk' });
   isFull = false;
   await store.settle();
@@ -82,14 +82,14 @@ it('writes a block once, and again where the disk was full', async () => {
 it('keeps within its bound in memory, gives up cheap and long unused blocks first, and has them on disk still', async () => {
   // Two thirds are for blocks: ten cells.
   const store = await open(15 * CELL_BYTES);
-  store.keep('ann', key(1), 6, [], block(6, 1));
-  store.keep('ann', key(2), 2, [], block(2, 2));
+  store.keep({ userId: 'ann', key: key(1), tokens: 6, memoryIds: [] }, block(6, 1));
+  store.keep({ userId: 'ann', key: key(2), tokens: 2, memoryIds: [] }, block(2, 2));
   const found = (await store.find('ann', key(2)))!.state;
   // Rotated keys are kept when their distance comes a second time.
   for (let time = 1; time <= 2; time++) store.rotated.keep(found, 4, () => [new Uint8Array(9)]);
   expect(store.stats().memory.rotatedBytes).toBe(9);
   await store.find('ann', key(1));
-  store.keep('ann', key(3), 4, [], block(4, 3));
+  store.keep({ userId: 'ann', key: key(3), tokens: 4, memoryIds: [] }, block(4, 3));
   expect(store.stats().memory).toMatchObject({ evicted: 0, entries: 3, rotatedBytes: 9 });
   await store.settle();
   expect(store.stats().memory).toMatchObject({ evicted: 1, entries: 2, sizeBytes: 10 * CELL_BYTES, rotatedBytes: 0 });
@@ -99,7 +99,7 @@ it('keeps within its bound in memory, gives up cheap and long unused blocks firs
 
 it('does not keep in memory what is larger than its bound', async () => {
   const store = await open(3 * CELL_BYTES);
-  store.keep('ann', key(1), 6, [], block(6, 1));
+  store.keep({ userId: 'ann', key: key(1), tokens: 6, memoryIds: [] }, block(6, 1));
   await store.settle();
   expect(store.stats().memory).toMatchObject({ entries: 0, sizeBytes: 0 });
   expect((await store.find('ann', key(1)))!.tier).toBe('disk');
@@ -107,9 +107,9 @@ it('does not keep in memory what is larger than its bound', async () => {
 
 it('forgets a memory on both tiers, its rotated keys too, of that user alone', async () => {
   const store = await open();
-  store.keep('ann', key(1), 3, ['m1'], block(3, 1));
-  store.keep('ann', key(2), 3, ['m2'], block(3, 2));
-  store.keep('bob', key(1), 3, ['m1'], block(3, 1));
+  store.keep({ userId: 'ann', key: key(1), tokens: 3, memoryIds: ['m1'] }, block(3, 1));
+  store.keep({ userId: 'ann', key: key(2), tokens: 3, memoryIds: ['m2'] }, block(3, 2));
+  store.keep({ userId: 'bob', key: key(1), tokens: 3, memoryIds: ['m1'] }, block(3, 1));
   await store.settle();
   const { state } = (await store.find('ann', key(1)))!;
   for (let time = 1; time <= 2; time++) store.rotated.keep(state, 4, () => [new Uint8Array(9)]);
@@ -125,11 +125,11 @@ it('forgets a memory on both tiers, its rotated keys too, of that user alone', a
 
 it('writes a block to disk when it leaves memory, where nobody else will look for it', async () => {
   const store = new BlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
-  store.keep('ann', key(1), 6, ['m1'], block(6, 1));
-  store.keep('ann', key(2), 2, ['m2'], block(2, 2));
+  store.keep({ userId: 'ann', key: key(1), tokens: 6, memoryIds: ['m1'] }, block(6, 1));
+  store.keep({ userId: 'ann', key: key(2), tokens: 2, memoryIds: ['m2'] }, block(2, 2));
   await store.settle();
   expect(store.stats().disk.entries).toBe(0);
-  store.keep('ann', key(3), 4, ['m2', 'm3'], block(4, 3));
+  store.keep({ userId: 'ann', key: key(3), tokens: 4, memoryIds: ['m2', 'm3'] }, block(4, 3));
   expect(store.stats().disk.entries).toBe(0);
   await store.settle();
   expect(store.stats()).toMatchObject({ memory: { entries: 2, evicted: 1 }, disk: { entries: 1 } });
@@ -145,7 +145,7 @@ it('writes a block to disk when it leaves memory, where nobody else will look fo
 
 it('rejects a file that is whole and no block, and counts it as no hit', async () => {
   const disk = await folder.open(1e6);
-  await disk.keepBlock('ann', key(1), 3, [], Buffer.from('no block at all'));
+  await disk.keepBlock({ userId: 'ann', key: key(1), tokens: 3, memoryIds: [] }, Buffer.from('no block at all'));
   const store = new BlockStore(disk, 1e6);
   expect(await store.find('ann', key(1))).toBeUndefined();
   expect(disk.stats()).toMatchObject({ rejected: 1, hits: 0, misses: 1, entries: 0 });
@@ -154,30 +154,30 @@ it('rejects a file that is whole and no block, and counts it as no hit', async (
 it('lets a turn read what it found when the block is evicted or kept anew meanwhile, and nothing that was forgotten', async () => {
   const store = await open(15 * CELL_BYTES);
   const fills = ({ keys, values }: SequenceState): number[] => [...keys, ...values].map((tensor) => tensor.at(-1)!);
-  const first = store.keep('ann', key(1), 6, ['m1'], block(6, 1));
-  store.keep('ann', key(2), 10, ['m2'], block(10, 40));
+  const first = store.keep({ userId: 'ann', key: key(1), tokens: 6, memoryIds: ['m1'] }, block(6, 1));
+  store.keep({ userId: 'ann', key: key(2), tokens: 10, memoryIds: ['m2'] }, block(10, 40));
   await store.settle();
   expect([store.stats().memory.evicted, fills(first)]).toEqual([1, [1, 2, 1, 2]]);
   const second = (await store.find('ann', key(2)))!.state;
-  const replaced = store.keep('ann', key(2), 10, ['m2'], block(10, 40));
+  const replaced = store.keep({ userId: 'ann', key: key(2), tokens: 10, memoryIds: ['m2'] }, block(10, 40));
   expect(fills(second)).toEqual([40, 41, 40, 41]);
   await store.forgetMemory('ann', 'm2');
   expect(() => replaced.keys).toThrow('was deleted while a turn was using it');
-  const third = store.keep('ann', key(3), 4, ['m3'], block(4, 60));
+  const third = store.keep({ userId: 'ann', key: key(3), tokens: 4, memoryIds: ['m3'] }, block(4, 60));
   await store.clear();
   expect(() => third.values).toThrow('was deleted while a turn was using it');
 });
 
 it('finds nothing that is forgotten while a block is on its way to or from the disk', async () => {
   const store = await open();
-  store.keep('ann', key(1), 3, ['m1'], block(3, 1));
+  store.keep({ userId: 'ann', key: key(1), tokens: 3, memoryIds: ['m1'] }, block(3, 1));
   const settled = store.settle();
   expect(await store.forgetMemory('ann', 'm1')).toBe(1);
   await settled;
   await store.settle();
   expect(await store.find('ann', key(1))).toBeUndefined();
   const before = await open();
-  before.keep('ann', key(2), 3, ['m2'], block(3, 2));
+  before.keep({ userId: 'ann', key: key(2), tokens: 3, memoryIds: ['m2'] }, block(3, 2));
   await before.settle();
   const next = await open();
   const found = next.find('ann', key(2));
@@ -192,7 +192,7 @@ it('keeps both of two blocks that push each other out of memory at once', async 
   const ids = [1, 2, 3, 4, 5];
   await Promise.all(
     ids.map(async (id) => {
-      store.keep('ann', key(id), 6, [`m${id}`], block(6, 10 * id));
+      store.keep({ userId: 'ann', key: key(id), tokens: 6, memoryIds: [`m${id}`] }, block(6, 10 * id));
       await store.settle();
     }),
   );

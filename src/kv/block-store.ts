@@ -1,11 +1,12 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
-import { BlockMemory, type BlockMemoryStats, fileOf, type KeptBlock } from './block-memory.ts';
+import { BlockMemory, type BlockMemoryStats, fileBytes, type MemoryBlock } from './block-memory.ts';
+import type { OwnedKv } from './kv-record.ts';
 import type { KvStore, KvStoreStats } from './kv-store.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';
 
-/** A block, and which tier had it. */
+/** A block, and the tier that had it. */
 export interface FoundBlock {
   /** The store's own: disposing of it does nothing. */
   readonly state: SequenceState;
@@ -19,17 +20,17 @@ export interface BlockStoreStats {
 }
 
 /**
- * The time at which a block reaches the disk: `at-once`, with the next `settle`, where other processes shall find it;
- * `when-evicted` where the folder goes with this process, so that a file is written for what no longer fits into memory alone.
+ * When a block is written to disk: `at-once`, with the next `settle`, so that other processes find it; `when-evicted`
+ * where the folder goes with this process, so that only blocks that no longer fit into memory are written.
  */
 export type DiskTiming = 'at-once' | 'when-evicted';
 
 /**
- * Blocks of KV by content key in two tiers: in memory, and behind it on disk. Both are bounded by bytes, give up first
- * what is cheap to recompute and long unused, and never show one user the block of another.
+ * Blocks of KV by content key in two tiers, memory and disk. Both are bounded by bytes, evict first what is cheap to
+ * recompute and long unused, and never give one user the block of another.
  *
- * A turn finds and keeps its blocks, and settles the store when its answer is there: nobody who waits for an answer waits
- * for a write. Until then memory may exceed its bound by the blocks of the turn, which holds them in any case.
+ * A turn finds and stores its blocks, and calls `settle` after its answer, so that no answer waits for a write. Until then
+ * memory may exceed its bound by the blocks of the turn, which holds them in any case.
  *
  * @example
  * declare const store: KvStore;
@@ -42,21 +43,21 @@ export type DiskTiming = 'at-once' | 'when-evicted';
  * if (block === undefined) {
  *   await session.evaluate([...header, ...line]);
  *   using cells = await session.exportCells({ start: header.length, end: header.length + line.length });
- *   block = blocks.keep('ann', key, line.length, ['memory-1'], cells);
+ *   block = blocks.keep({ userId: 'ann', key, tokens: line.length, memoryIds: ['memory-1'] }, cells);
  * }
- * // Behind the answer:
+ * // After the answer:
  * await blocks.settle();
  */
 export class BlockStore implements Disposable {
   readonly #disk: KvStore;
   readonly #memory: BlockMemory;
   readonly #timing: DiskTiming;
-  /** Counts deletions of memories: a block that is on its way meanwhile may contain one of them. */
+  /** Counts deletions of memories: a block that is being read meanwhile may contain one of them. */
   #forgotten = 0;
 
   /**
    * @param memoryBytes bound of the tier in memory, rotated keys included
-   * @param type of the numbers in which blocks are kept on both tiers; quantised ones are restored each time they are found
+   * @param type of the stored numbers on both tiers; quantised ones are dequantised each time they are found
    */
   constructor(store: KvStore, memoryBytes: number, timing: DiskTiming = 'at-once', type: StoreType = 'f16') {
     this.#disk = store;
@@ -79,8 +80,8 @@ export class BlockStore implements Disposable {
     if (forgotten !== this.#forgotten) return this.find(userId, key);
     const { bytes, tokens, memoryIds } = stored;
     try {
-      const block = { userId, key, tokens, memoryIds, onDisk: true };
-      return { state: this.#memory.keepFile(block, bytes, `KV block ${key}`), tier: 'disk' };
+      const state = this.#memory.putFile({ userId, key, tokens, memoryIds }, bytes, `KV block ${key}`);
+      return { state, tier: 'disk' };
     } catch (error) {
       if (!(error instanceof BenchError) || error.code !== 'bad-state') throw error;
       await this.#disk.reject(userId, key);
@@ -89,19 +90,18 @@ export class BlockStore implements Disposable {
   }
 
   /**
-   * Keeps a copy of a block, in memory until `settle` is called.
-   * @param tokens tokens that it took to compute it @param memoryIds the memories that it contains, for forgetting
-   * @returns the copy, of quantised numbers what they stand for; the state that was given can be disposed of
+   * Stores a copy of a block, in memory until `settle` is called.
+   * @returns the copy, dequantised where the store quantises; the given state can be disposed of
    */
-  keep(userId: string, key: string, tokens: number, memoryIds: readonly string[], state: SequenceState): SequenceState {
-    return this.#memory.keep({ userId, key, tokens, memoryIds: [...memoryIds], onDisk: false }, state);
+  keep(about: OwnedKv, state: SequenceState): SequenceState {
+    return this.#memory.put(about, state);
   }
 
   /** Writes the blocks that should be on disk by now, and evicts down to the bound in memory. @throws BenchError `disk` */
   async settle(): Promise<void> {
-    if (this.#timing === 'at-once') for (const block of this.#memory.unwritten) await this.#writeDown(block);
+    if (this.#timing === 'at-once') for (const block of this.#memory.unwritten) await this.#write(block);
     for (let block = this.#memory.firstToGo; block !== undefined; block = this.#memory.firstToGo) {
-      if (!block.onDisk) await this.#writeDown(block);
+      if (!block.onDisk) await this.#write(block);
       this.#memory.evict(block);
     }
   }
@@ -136,7 +136,7 @@ export class BlockStore implements Disposable {
     this[Symbol.dispose]();
   }
 
-  /** Gives all memory back; what is on disk stays. */
+  /** Frees the memory; the disk keeps its blocks. */
   [Symbol.dispose](): void {
     this.#forgotten++;
     this.#memory.clear();
@@ -147,16 +147,15 @@ export class BlockStore implements Disposable {
     return { memory: this.#memory.stats(), disk: this.#disk.stats() };
   }
 
-  /** Does nothing for a block that was forgotten since. */
-  async #writeDown(block: KeptBlock): Promise<void> {
+  async #write(block: MemoryBlock): Promise<void> {
+    // It may have been forgotten since.
     if (!this.#memory.holds(block)) return;
-    const { userId, key, tokens, memoryIds } = block;
-    // From the first moment on: whoever forgets it while it is written finds it on disk, and counts it once.
-    this.#memory.note(block, true);
+    // Set before the write, so that a deletion meanwhile finds it on disk and counts it once.
+    block.onDisk = true;
     try {
-      await this.#disk.keepBlock(userId, key, tokens, memoryIds, fileOf(block));
+      await this.#disk.keepBlock(block, fileBytes(block));
     } catch (error) {
-      this.#memory.note(block, false);
+      block.onDisk = false;
       throw error;
     }
   }

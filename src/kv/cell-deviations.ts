@@ -1,4 +1,4 @@
-import { type KvLayout, sameLayout, type SequenceState } from '../engine/sequence-state.ts';
+import { sameLayout, type SequenceState } from '../engine/sequence-state.ts';
 import { readNumbers } from './float16.ts';
 
 /**
@@ -15,27 +15,19 @@ export function cellDeviations(a: SequenceState, b: SequenceState, firstLayer = 
       `${positions.length} cells cannot be compared with ${b.positions.length}, or not in their layout`,
     );
   }
-  const deviations = new Float64Array(positions.length);
+  const cells = positions.length;
+  const row = layout.heads * layout.headDimension;
+  const deviations = new Float64Array(cells);
+  const addDistances = (numbers: Float32Array, others: Float32Array, isTransposed: boolean): void =>
+    numbers.forEach((number, at) => {
+      const cell = isTransposed ? at % cells : Math.floor(at / row);
+      deviations[cell]! += (number - others[at]!) ** 2;
+    });
   const { keyType, valueType, valuesTransposed } = layout;
   for (let layer = firstLayer; layer < layout.layers; layer++) {
-    addDistances(deviations, readNumbers(a.keys[layer]!, keyType), readNumbers(b.keys[layer]!, keyType), layout, false);
+    addDistances(readNumbers(a.keys[layer]!, keyType), readNumbers(b.keys[layer]!, keyType), false);
     const [values, others] = [a.values[layer]!, b.values[layer]!].map((bytes) => readNumbers(bytes, valueType));
-    addDistances(deviations, values!, others!, layout, valuesTransposed);
+    addDistances(values!, others!, valuesTransposed);
   }
   return deviations;
-}
-
-function addDistances(
-  deviations: Float64Array,
-  a: Float32Array,
-  b: Float32Array,
-  { heads, headDimension }: KvLayout,
-  isTransposed: boolean,
-): void {
-  const cells = deviations.length;
-  const row = heads * headDimension;
-  for (let at = 0; at < a.length; at++) {
-    const cell = isTransposed ? at % cells : Math.floor(at / row);
-    deviations[cell]! += (a[at]! - b[at]!) ** 2;
-  }
 }

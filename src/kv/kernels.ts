@@ -106,11 +106,13 @@ export const wasmKernels: Kernels = {
 
 /** A function of `scripts/kv-kernels/addon.c`; it moves the ranges of all layers in one call. */
 type NativeKernel = (
-  memory: Uint8Array,
-  sources: Uint32Array,
-  targets: Uint32Array,
-  rangeBytes: number,
-  ...numbers: readonly number[]
+  ...parameters: [
+    memory: Uint8Array,
+    sources: Uint32Array,
+    targets: Uint32Array,
+    rangeBytes: number,
+    ...numbers: number[],
+  ]
 ) => Flag;
 
 /**

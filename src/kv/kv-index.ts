@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { UserFolder, type OrphanedCheckpoint } from './user-folder.ts';
 import type { KvEntry } from './kv-record.ts';
+import { UserFolder, type OrphanedCheckpoint } from './user-folder.ts';
 
-/** Longer than any file system takes to tell two changes of a folder apart, but for FAT's 2 s. */
+/** Longer than any file system takes to tell two changes of a folder apart, except FAT's 2 s. */
 const CLOCK_TICK_MS = 100;
 
 interface KnownEntry extends KvEntry {
@@ -14,26 +14,22 @@ interface KnownEntry extends KvEntry {
 }
 
 /**
- * The entries of all users' folders below one root, as far as this process knows them, in order of use: one bound of
- * bytes for all. Methods that take KV away give the checkpoints whose bytes are nobody's then.
+ * The entries of all users' folders below one root, as far as this process knows them, with one bound of bytes for all.
+ * Methods that delete KV return the checkpoints that no entry names any more.
  */
 export class KvIndex {
   readonly #root: string;
   readonly #maxBytes: number;
   readonly #entries = new Map<string, KnownEntry>();
-  /** By path of a folder, the time of its last change when it was looked at. */
-  readonly #seenChange = new Map<string, number>();
+  /** Modification time of each folder when it was last read, by path. */
+  readonly #readAt = new Map<string, number>();
   #clock = 0;
-  #evicted = 0;
+  /** Entries that were deleted for the bound. */
+  evicted = 0;
 
   constructor(root: string, maxBytes: number) {
     this.#root = root;
     this.#maxBytes = maxBytes;
-  }
-
-  /** Entries that were given up for the bound. */
-  get evicted(): number {
-    return this.#evicted;
   }
 
   get size(): number {
@@ -41,12 +37,10 @@ export class KvIndex {
   }
 
   get sizeBytes(): number {
-    let sum = 0;
-    for (const { sizeBytes } of this.#entries.values()) sum += sizeBytes;
-    return sum;
+    return [...this.#entries.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
-  /** The folder of a user. No text of a user names one: its hash does. */
+  /** The folder of a user, named by a hash: no text of a user names a file. */
   folder(userId: string): UserFolder {
     return new UserFolder(join(this.#root, createHash('sha256').update(userId).digest('hex').slice(0, 32)));
   }
@@ -57,82 +51,81 @@ export class KvIndex {
       .map((file) => new UserFolder(join(this.#root, file.name)));
   }
 
-  /** Notes that an entry was used; where that is the first that is heard of it, evicts down to the bound. */
+  /** Notes that an entry was used; evicts down to the bound where another process wrote it. */
   wasFound(folder: UserFolder, entry: KvEntry): OrphanedCheckpoint[] {
-    const isNew = !this.#entries.has(idOf(folder, entry.key));
-    this.#use(folder, entry);
-    return isNew ? this.#evict(idOf(folder, entry.key)) : [];
+    const isNew = !this.#entries.has(entryId(folder, entry.key));
+    const id = this.#use(folder, entry);
+    return isNew ? this.#evict(id) : [];
   }
 
-  /** Notes that an entry was kept, looks at what other processes kept meanwhile, and evicts down to the bound. */
-  wasKept(folder: UserFolder, entry: KvEntry): OrphanedCheckpoint[] {
-    const orphans = this.lookAround();
-    this.#use(folder, entry);
-    return [...orphans, ...this.#evict(idOf(folder, entry.key))];
+  /** Notes that an entry was written, reads what other processes wrote meanwhile, and evicts down to the bound. */
+  wasWritten(folder: UserFolder, entry: KvEntry): OrphanedCheckpoint[] {
+    const orphans = this.refresh();
+    return [...orphans, ...this.#evict(this.#use(folder, entry))];
   }
 
-  /** Notes that an entry is not there. */
+  /** Notes that there is no entry of a key. */
   wasMissed(folder: UserFolder, key: string): void {
-    this.#entries.delete(idOf(folder, key));
+    this.#entries.delete(entryId(folder, key));
   }
 
-  /** Looks at every folder that has changed since it was looked at. */
-  lookAround(): OrphanedCheckpoint[] {
+  /** Reads every folder that has changed since it was last read. */
+  refresh(): OrphanedCheckpoint[] {
     return this.folders().flatMap((folder) => {
       const changedAt = folder.changedAtMs();
-      if (this.#seenChange.get(folder.path) === changedAt) return [];
-      const { orphans } = this.#takeOver(folder, (key) => this.#entries.get(idOf(folder, key)));
+      if (this.#readAt.get(folder.path) === changedAt) return [];
+      const { orphans } = this.#read(folder, (key) => this.#entries.get(entryId(folder, key)));
       // A second change within one tick of the file system's clock would look like the first.
-      if (Date.now() - changedAt > CLOCK_TICK_MS) this.#seenChange.set(folder.path, changedAt);
+      if (Date.now() - changedAt > CLOCK_TICK_MS) this.#readAt.set(folder.path, changedAt);
       return orphans;
     });
   }
 
-  /** Deletes those entries of a folder, whoever kept them, that are to go, then down to the bound; gives their number. */
+  /** Deletes the entries of a folder that match, from any process, then evicts down to the bound. */
   removeAll(
     folder: UserFolder,
-    isToGo: (entry: KvEntry) => boolean,
+    matches: (entry: KvEntry) => boolean,
   ): { readonly count: number; readonly orphans: readonly OrphanedCheckpoint[] } {
-    const { entries, orphans } = this.#takeOver(folder);
-    const affected = entries.filter(isToGo);
+    const { entries, orphans } = this.#read(folder);
+    const affected = entries.filter(matches);
     const removed = affected.flatMap(({ key }) => this.remove(folder, key));
     return { count: affected.length, orphans: [...orphans, ...removed, ...this.#evict()] };
   }
 
-  /** Deletes whatever is kept for a key. */
+  /** Deletes the entry of a key, from any process. */
   remove(folder: UserFolder, key: string): OrphanedCheckpoint[] {
-    this.#entries.delete(idOf(folder, key));
+    this.#entries.delete(entryId(folder, key));
     return folder.remove(key);
   }
 
-  /** Deletes an entry that this process knows, not what another put in its place. */
+  /** Deletes the entry that this process knows, unless another process has replaced it. */
   removeKnown(folder: UserFolder, key: string): OrphanedCheckpoint[] {
-    const id = idOf(folder, key);
-    const known = this.#entries.get(id);
-    this.#entries.delete(id);
+    const known = this.#entries.get(entryId(folder, key));
+    this.#entries.delete(entryId(folder, key));
     return folder.remove(key, known?.payload);
   }
 
-  #use(folder: UserFolder, entry: KvEntry): void {
-    this.#entries.set(idOf(folder, entry.key), { ...entry, folder, usedAt: ++this.#clock });
+  #use(folder: UserFolder, entry: KvEntry): string {
+    const id = entryId(folder, entry.key);
+    this.#entries.set(id, { ...entry, folder, usedAt: ++this.#clock });
+    return id;
   }
 
-  /** Takes over what other processes kept or deleted in a folder since it was last looked at. */
-  #takeOver(folder: UserFolder, known?: (key: string) => KvEntry | undefined): ReturnType<UserFolder['entries']> {
+  #read(folder: UserFolder, known?: (key: string) => KvEntry | undefined): ReturnType<UserFolder['entries']> {
     const found = folder.entries(known);
-    const there = new Set(found.entries.map(({ key }) => idOf(folder, key)));
+    const ids = new Set(found.entries.map(({ key }) => entryId(folder, key)));
     for (const [id, entry] of this.#entries) {
-      if (entry.folder.path === folder.path && !there.has(id)) this.#entries.delete(id);
+      if (entry.folder.path === folder.path && !ids.has(id)) this.#entries.delete(id);
     }
     for (const entry of found.entries) {
-      const id = idOf(folder, entry.key);
-      // What another process kept meanwhile is as new to this one as what it kept itself.
+      const id = entryId(folder, entry.key);
+      // An entry that another process wrote counts as used now.
       this.#entries.set(id, { ...entry, folder, usedAt: this.#entries.get(id)?.usedAt ?? this.#clock });
     }
     return found;
   }
 
-  /** Gives up first what is cheap to recompute and long unused; never what was kept or found just now. */
+  /** Evicts first what is cheap to recompute and long unused, but never the newest entry. */
   #evict(newest?: string): OrphanedCheckpoint[] {
     let excess = this.sizeBytes - this.#maxBytes;
     if (excess <= 0) return [];
@@ -142,13 +135,13 @@ export class KvIndex {
     for (const [, entry] of byWorth) {
       if (excess <= 0) break;
       orphans.push(...this.remove(entry.folder, entry.key));
-      this.#evicted++;
+      this.evicted++;
       excess -= entry.sizeBytes;
     }
     return orphans;
   }
 }
 
-function idOf(folder: UserFolder, key: string): string {
+function entryId(folder: UserFolder, key: string): string {
   return `${folder.path}/${key}`;
 }

@@ -3,24 +3,34 @@ import { z } from 'zod';
 import { type Checkpoint, checkpointSchema } from '../engine/checkpoint.ts';
 import { blockName, markName } from './kv-file-names.ts';
 
-const SHA_256 = /^[0-9a-f]{64}$/;
+/** What it cost to compute KV, and what it contains. */
+export interface AboutKv {
+  /** Tokens that were evaluated. */
+  readonly tokens: number;
+  /** The memories in it, for forgetting. */
+  readonly memoryIds: readonly string[];
+}
 
+/** The same of KV that belongs to a user, under its content key. */
+export interface OwnedKv extends AboutKv {
+  readonly userId: string;
+  readonly key: string;
+}
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const common = {
-  key: z.string().regex(SHA_256),
-  fingerprint: z.string().regex(SHA_256),
+  key: sha256,
+  fingerprint: sha256,
   tokens: z.number().int().positive(),
-  memoryIds: z.array(z.string()),
+  memoryIds: z.array(z.string()).readonly(),
 };
 const recordSchema = z.discriminatedUnion('kind', [
   z.object({ ...common, kind: z.literal('block'), sizeBytes: z.number().int().nonnegative() }),
   z.object({ ...common, kind: z.literal('checkpoint'), checkpoint: checkpointSchema }),
 ]);
 
-/** The record of KV that is kept: a block, whose bytes lie beside it, or a checkpoint, whose bytes the engine has. */
+/** The record of stored KV: a block, whose bytes lie beside it, or a checkpoint, whose bytes the engine has. */
 export type KvRecord = Readonly<z.output<typeof recordSchema>>;
-
-/** Facts that the keeper of KV knows: the tokens that it took to compute, and the memories that it contains. */
-export type AboutKv = Pick<KvRecord, 'tokens' | 'memoryIds'>;
 
 /** An entry of a folder, as far as it is known without reading bytes. */
 export interface KvEntry extends AboutKv {
@@ -30,48 +40,48 @@ export interface KvEntry extends AboutKv {
   readonly sizeBytes: number;
 }
 
-/** A record that was written for that key in a folder of that name; undefined for damage. */
+/** Parses the record of a key in a folder; undefined for damage. */
 export function readRecord(text: string, key: string, folder: string): KvRecord | undefined {
   try {
     const record = recordSchema.parse(JSON.parse(text));
-    const isIntact = record.key === key && (record.kind === 'block' || isOfFolder(record, folder));
-    return isIntact ? record : undefined;
+    const isIntact =
+      record.kind === 'block' ||
+      checkpointRecord(folder, key, record, record.checkpoint).fingerprint === record.fingerprint;
+    return isIntact && record.key === key ? record : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isOfFolder(record: KvRecord & { readonly kind: 'checkpoint' }, folder: string): boolean {
-  return checkpointRecord(folder, record.key, record, record.checkpoint).fingerprint === record.fingerprint;
-}
-
 /** The record of a block. The fingerprint binds its bytes to the folder, the key and the record. */
 export function blockRecord(folder: string, key: string, about: AboutKv, bytes: Uint8Array): KvRecord {
-  const fingerprint = fingerprintOf(folder, key, about, bytes);
-  return { kind: 'block', key, fingerprint, sizeBytes: bytes.length, ...aboutOf(about) };
+  return { kind: 'block', sizeBytes: bytes.length, ...signed(folder, key, about, bytes) };
 }
 
 /** The record of a checkpoint. The fingerprint binds it to the folder and the key; the engine verifies its bytes. */
 export function checkpointRecord(folder: string, key: string, about: AboutKv, checkpoint: Checkpoint): KvRecord {
   const { id, tokens, bytes, sha256, stateIdentity } = checkpoint;
   const text = JSON.stringify([id, tokens, bytes, sha256, stateIdentity]);
-  const fingerprint = fingerprintOf(folder, key, about, Buffer.from(text));
-  return { kind: 'checkpoint', key, fingerprint, checkpoint, ...aboutOf(about) };
+  return { kind: 'checkpoint', checkpoint, ...signed(folder, key, about, Buffer.from(text)) };
 }
 
 /** The entry that a record describes. */
 export function entryOf(record: KvRecord): KvEntry {
-  const { key, fingerprint } = record;
-  const payload = record.kind === 'block' ? blockName(key, fingerprint) : markName(key, record.checkpoint.id);
-  const sizeBytes = record.kind === 'block' ? record.sizeBytes : record.checkpoint.bytes;
-  return { key, payload, sizeBytes, ...aboutOf(record) };
+  const { key, fingerprint, tokens, memoryIds } = record;
+  const [payload, sizeBytes] =
+    record.kind === 'block'
+      ? [blockName(key, fingerprint), record.sizeBytes]
+      : [markName(key, record.checkpoint.id), record.checkpoint.bytes];
+  return { key, payload, sizeBytes, tokens, memoryIds };
 }
 
-function aboutOf({ tokens, memoryIds }: AboutKv): AboutKv {
-  return { tokens, memoryIds };
-}
-
-function fingerprintOf(folder: string, key: string, { tokens, memoryIds }: AboutKv, content: Uint8Array): string {
+function signed(
+  folder: string,
+  key: string,
+  { tokens, memoryIds }: AboutKv,
+  content: Uint8Array,
+): AboutKv & Pick<KvRecord, 'key' | 'fingerprint'> {
   const about = JSON.stringify([folder, key, tokens, memoryIds]);
-  return createHash('sha256').update(`${about}\n`).update(content).digest('hex');
+  const fingerprint = createHash('sha256').update(`${about}\n`).update(content).digest('hex');
+  return { key, fingerprint, tokens, memoryIds };
 }

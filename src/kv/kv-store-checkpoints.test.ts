@@ -163,7 +163,7 @@ it('a rejection deletes what was found, not what another process put in its plac
 it('blocks and checkpoints share one bound', async () => {
   const store = await folder.open(25);
   await store.keepCheckpoint('ann', key(1), [], making('ten bytes!', 5));
-  await store.keepBlock('ann', key(2), 500, [], Buffer.from('ten bytes!'));
+  await store.keepBlock({ userId: 'ann', key: key(2), tokens: 500, memoryIds: [] }, Buffer.from('ten bytes!'));
   await store.keepCheckpoint('bob', key(3), [], making('ten bytes!', 50));
   expect(store.stats()).toMatchObject({ evicted: 1, entries: 2, sizeBytes: 20 });
   expect(folder.checkpoints.ids()).toEqual([(await store.findCheckpoint('bob', key(3)))!.id]);
@@ -174,7 +174,7 @@ it('blocks and checkpoints share one bound', async () => {
 it('a key of one kind is not found as the other, and stays', async () => {
   const store = await folder.open();
   await store.keepCheckpoint('ann', key(1), [], making('state'));
-  await store.keepBlock('ann', key(2), 7, [], Buffer.from('state'));
+  await store.keepBlock({ userId: 'ann', key: key(2), tokens: 7, memoryIds: [] }, Buffer.from('state'));
   expect(await store.findBlock('ann', key(1))).toBeUndefined();
   expect(await store.findCheckpoint('ann', key(2))).toBeUndefined();
   expect(store.stats()).toMatchObject({ misses: 2, rejected: 0, entries: 2, sizeBytes: 10 });

@@ -34,7 +34,7 @@ describe.each(['blocks', 'checkpoints'])('two processes that keep %s in one fold
         const content = id + ' '.repeat(700);
         const state = await find(key);
         if (state === undefined) {
-          if (${kind === 'blocks'}) await store.keepBlock('ann', key, 7, ['m' + id], Buffer.from(content));
+          if (${kind === 'blocks'}) await store.keepBlock({ userId: 'ann', key, tokens: 7, memoryIds: ['m' + id] }, Buffer.from(content));
           else await store.keepCheckpoint('ann', key, ['m' + id], (name) => files.make(name, content));
         } else if (++found && !Buffer.from(state).toString().startsWith(id + ' ')) throw new Error('a foreign state');
         if (turn % 10 === 9) await store.forgetMemory('ann', 'm' + id);

@@ -2,17 +2,17 @@ import { mkdirSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
 import { removeWhatever } from '../base/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
-import type { FoundKv, UserFolder, NotFound, OrphanedCheckpoint } from './user-folder.ts';
 import { KvIndex } from './kv-index.ts';
-import type { AboutKv } from './kv-record.ts';
+import type { AboutKv, OwnedKv } from './kv-record.ts';
+import type { FoundKv, NotFound, OrphanedCheckpoint, UserFolder, Written } from './user-folder.ts';
 
-/** An engine, as far as a store needs one: it has the bytes of checkpoints. */
+/** The engine, which has the bytes of checkpoints. */
 export interface CheckpointKeeper {
-  /** Deletes the bytes; a checkpoint that is gone already is no error. */
+  /** Deletes the bytes, if there are any. */
   deleteCheckpoint(checkpoint: Pick<Checkpoint, 'id'>): Promise<void>;
 }
 
-/** A block whose bytes were just found to be those that were kept. */
+/** A block whose bytes were verified. */
 export interface StoredBlock extends AboutKv {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -21,7 +21,7 @@ export interface StoredBlock extends AboutKv {
 export interface KvStoreStats {
   readonly hits: number;
   readonly misses: number;
-  /** Entries that were damaged, foreign, of other tokens or gone, and KV that was computed of other tokens: never used. */
+  /** Entries that were damaged, foreign, of other tokens or gone, and KV computed for other tokens: never used. */
   readonly rejected: number;
   readonly evicted: number;
   readonly entries: number;
@@ -30,14 +30,13 @@ export interface KvStoreStats {
 }
 
 /**
- * Keeps KV beyond a turn by content key, one private namespace a user. An entry is a block, whose bytes lie in the
- * store's folder, or a checkpoint, whose bytes the engine has; a key names one or the other. An entry is found only by
- * the user for whom it was kept, and only while it is what was kept. All entries share one bound of bytes: evicted first
- * is what is cheap to recompute and long unused.
+ * Stores KV beyond a turn by content key, in one private namespace a user. An entry is a block, whose bytes lie in the
+ * store's folder, or a checkpoint, whose bytes the engine has; a key names one or the other. An entry is found only by its
+ * user, and only while it is what was written. All entries share one bound of bytes; evicted first is what is cheap to
+ * recompute and long unused.
  *
- * Two processes may share a folder: each looks at the disk for what it does not know. The bound holds for all of them
- * together, since each looks at what the others kept whenever it keeps something itself. Their engines must share one
- * folder of checkpoints as well.
+ * Processes may share a folder, if their engines share one folder of checkpoints: each reads from disk what it does not
+ * know, and enforces the bound over the entries of all.
  *
  * @example
  * declare const engine: Engine;
@@ -71,8 +70,7 @@ export class KvStore {
   }
 
   /**
-   * Opens a store on a folder of its own, made (0700) where there is none, and deletes what killed processes left there
-   * unfinished.
+   * Opens a store on a folder of its own, created (0700) if missing, and deletes what killed processes left unfinished.
    * @param keeper the engine that makes and restores the checkpoints
    * @throws BenchError `disk`
    */
@@ -80,24 +78,24 @@ export class KvStore {
     const store = new KvStore(root, maxBytes, keeper);
     await store.#onDisk('cannot keep KV states there', async () => {
       mkdirSync(root, { recursive: true, mode: 0o700 });
-      await store.#discard(store.#index.lookAround());
+      await store.#deleteCheckpoints(store.#index.refresh());
     });
     return store;
   }
 
   /**
-   * The checkpoint of that key, by its record: the engine verifies the bytes when it restores them. Where it refuses
-   * them as damaged, or another process has taken them away meanwhile, call `reject`.
-   * @throws BenchError `disk` where the folder cannot be read
+   * The checkpoint of that key, by its record: the engine verifies the bytes when it restores them. If they are damaged, or
+   * another process has deleted them, call `reject`.
+   * @throws BenchError `disk`
    */
   async findCheckpoint(userId: string, key: string): Promise<Checkpoint | undefined> {
-    return (await this.#find(userId, key, (folder) => folder.readCheckpoint(key)))?.checkpoint;
+    return (await this.#find(userId, key, (folder) => folder.readCheckpoint(key)))?.content;
   }
 
-  /** The block of that key, its bytes verified. @throws BenchError `disk` where the folder cannot be read */
+  /** The block of that key, its bytes verified. @throws BenchError `disk` */
   async findBlock(userId: string, key: string): Promise<StoredBlock | undefined> {
     const found = await this.#find(userId, key, (folder) => folder.readBlock(key));
-    return found && { bytes: found.bytes, tokens: found.entry.tokens, memoryIds: found.entry.memoryIds };
+    return found && { bytes: found.content, tokens: found.entry.tokens, memoryIds: found.entry.memoryIds };
   }
 
   /** Deletes an entry that was found and could not be used; it counts as rejected and no longer as a hit. */
@@ -111,20 +109,20 @@ export class KvStore {
   /** Deletes the entry that this process knows under a key, if there is one. */
   async discard(userId: string, key: string): Promise<void> {
     await this.#onDisk('a KV state cannot be deleted', () =>
-      this.#discard(this.#index.removeKnown(this.#index.folder(userId), key)),
+      this.#deleteCheckpoints(this.#index.removeKnown(this.#index.folder(userId), key)),
     );
   }
 
-  /** Counts KV that was computed and is not kept, since its tokens are others than those of its key. */
+  /** Counts KV that was computed and not stored, since its tokens are not those of its key. */
   countRejected(): void {
     this.#counts.rejected++;
   }
 
   /**
-   * Keeps a checkpoint, then evicts down to the bound. Its cost is the number of its tokens.
-   * @param memoryIds the memories that it contains, for forgetting
-   * @param make makes it under the id that it is given, which is written down by then
-   * @throws BenchError `disk`, and any other that `make` throws; nothing is kept then
+   * Stores a checkpoint, then evicts down to the bound. Its cost is the number of its tokens.
+   * @param memoryIds the memories in it, for forgetting
+   * @param make makes it under the given id, which is on disk by then
+   * @throws BenchError `disk`, and any error of `make`; nothing is stored then
    */
   async keepCheckpoint(
     userId: string,
@@ -133,52 +131,53 @@ export class KvStore {
     make: (id: string) => Promise<Checkpoint>,
   ): Promise<Checkpoint> {
     const folder = this.#index.folder(userId);
-    const work = this.#written(folder, () => this.#make(folder, key, memoryIds, make));
+    const work = this.#write(folder, async () => {
+      const unfinished = folder.beginCheckpoint(key);
+      try {
+        const checkpoint = await make(unfinished.id);
+        if (checkpoint.id !== unfinished.id)
+          throw new RangeError(`checkpoint ${checkpoint.id} was made as ${unfinished.id}`);
+        const about = { tokens: checkpoint.tokens.length, memoryIds };
+        return { checkpoint, ...folder.finishCheckpoint(unfinished, key, about, checkpoint) };
+      } catch (error) {
+        folder.abandonCheckpoint(unfinished);
+        // Where this fails the mark stays, and the next process that opens the store tries again.
+        await this.#deleteCheckpoints([unfinished]).catch(() => undefined);
+        throw error;
+      }
+    });
     this.#inWork.add(work);
     try {
-      return await work;
+      return (await work).checkpoint;
     } finally {
       this.#inWork.delete(work);
     }
   }
 
-  /**
-   * Keeps the bytes of a block, then evicts down to the bound.
-   * @param tokens tokens that it took to compute the block
-   * @param memoryIds the memories that it contains, for forgetting
-   * @throws BenchError `disk`
-   */
-  async keepBlock(
-    userId: string,
-    key: string,
-    tokens: number,
-    memoryIds: readonly string[],
-    bytes: Uint8Array,
-  ): Promise<void> {
+  /** Stores the bytes of a block, then evicts down to the bound. @throws BenchError `disk` */
+  async keepBlock({ userId, key, ...about }: OwnedKv, bytes: Uint8Array): Promise<void> {
     const folder = this.#index.folder(userId);
-    await this.#written(folder, async () => {
-      const { entry, orphans } = folder.writeBlock(key, { tokens, memoryIds: [...memoryIds] }, bytes);
-      await this.#discard([...orphans, ...this.#index.wasKept(folder, entry)]);
-    });
+    await this.#write(folder, () => folder.writeBlock(key, about, bytes));
   }
 
-  /** Deletes every entry of the user that contains the memory, whoever kept it, before it returns; gives their number. */
+  /** Deletes every entry of the user that contains the memory, from any process, before it returns. @returns their number */
   async forgetMemory(userId: string, memoryId: string): Promise<number> {
     await Promise.allSettled(this.#inWork);
     return this.#onDisk('KV states cannot be forgotten', async () => {
-      const contains = (entry: AboutKv): boolean => entry.memoryIds.includes(memoryId);
-      const { count, orphans } = this.#index.removeAll(this.#index.folder(userId), contains);
-      await this.#discard(orphans);
+      const { count, orphans } = this.#index.removeAll(this.#index.folder(userId), ({ memoryIds }) =>
+        memoryIds.includes(memoryId),
+      );
+      await this.#deleteCheckpoints(orphans);
       return count;
     });
   }
 
-  /** Deletes everything, whoever kept it. */
+  /** Deletes the entries of all users, from any process. */
   async clear(): Promise<void> {
     await Promise.allSettled(this.#inWork);
     await this.#onDisk('KV states cannot be deleted', async () => {
       for (const folder of this.#index.folders()) {
-        await this.#discard(this.#index.removeAll(folder, () => true).orphans);
+        await this.#deleteCheckpoints(this.#index.removeAll(folder, () => true).orphans);
       }
     });
   }
@@ -189,73 +188,57 @@ export class KvStore {
     return { ...this.#counts, evicted, entries: size, sizeBytes, maxBytes: this.#maxBytes };
   }
 
-  async #find<T extends FoundKv>(
+  async #find<Content>(
     userId: string,
     key: string,
-    look: (folder: UserFolder) => T | NotFound,
-  ): Promise<T | undefined> {
+    read: (folder: UserFolder) => FoundKv<Content> | NotFound,
+  ): Promise<FoundKv<Content> | undefined> {
     const folder = this.#index.folder(userId);
     return this.#onDisk('a KV state cannot be read', async () => {
-      const found = look(folder);
+      const found = read(folder);
       if (typeof found === 'object') {
         this.#counts.hits++;
-        await this.#discard(this.#index.wasFound(folder, found.entry));
+        await this.#deleteCheckpoints(this.#index.wasFound(folder, found.entry));
         return found;
       }
       this.#counts.misses++;
       if (found === 'missing') this.#index.wasMissed(folder, key);
       if (found === 'damaged') {
         this.#counts.rejected++;
-        await this.#discard(this.#index.remove(folder, key));
+        await this.#deleteCheckpoints(this.#index.remove(folder, key));
       }
       return undefined;
     });
   }
 
-  async #make(
-    folder: UserFolder,
-    key: string,
-    memoryIds: readonly string[],
-    make: (id: string) => Promise<Checkpoint>,
-  ): Promise<Checkpoint> {
-    const unfinished = folder.beginCheckpoint(key);
-    const written = await (async () => {
-      const checkpoint = await make(unfinished.id);
-      if (checkpoint.id !== unfinished.id)
-        throw new RangeError(`checkpoint ${checkpoint.id} was made as ${unfinished.id}`);
-      const about = { tokens: checkpoint.tokens.length, memoryIds: [...memoryIds] };
-      return { checkpoint, ...folder.finishCheckpoint(unfinished, key, about, checkpoint) };
-    })().catch(async (error: unknown) => {
-      folder.abandonCheckpoint(unfinished);
-      // Where this fails the mark stays, and who opens the store next tries again.
-      await this.#discard([unfinished]).catch(() => undefined);
-      throw error;
-    });
-    await this.#discard([...written.orphans, ...this.#index.wasKept(folder, written.entry)]);
-    return written.checkpoint;
+  #write<Result extends Written>(folder: UserFolder, write: () => Result | Promise<Result>): Promise<Result> {
+    const act = async (): Promise<Result> => {
+      const written = await write();
+      await this.#deleteCheckpoints([...written.orphans, ...this.#index.wasWritten(folder, written.entry)]);
+      return written;
+    };
+    return this.#onDisk('a KV state could not be written', act, folder.path);
   }
 
-  /** Deletes the bytes of checkpoints that are nobody's, then their marks. */
-  async #discard(orphans: readonly OrphanedCheckpoint[]): Promise<void> {
+  /** Deletes the bytes of checkpoints that no entry names, then their marks. */
+  async #deleteCheckpoints(orphans: readonly OrphanedCheckpoint[]): Promise<void> {
     for (const { id, mark } of orphans) {
       await this.#keeper.deleteCheckpoint({ id });
       removeWhatever(mark);
     }
   }
 
-  async #onDisk<T>(what: string, act: () => Promise<T>, path = this.#root, space = ''): Promise<T> {
+  /** @param written the folder that is written, if any */
+  async #onDisk<Result>(what: string, act: () => Promise<Result>, written?: string): Promise<Result> {
     try {
       return await act();
     } catch (cause) {
-      // Each says enough: of the engine, and of a caller's mistake.
+      // Errors of the engine and mistakes of the caller say enough.
       if (cause instanceof BenchError || cause instanceof RangeError) throw cause;
       const { code, message } = cause as NodeJS.ErrnoException;
+      const space = written === undefined ? '' : 'free some space, lower what is kept, or ';
       const hint = `${space}name a folder that can be written: --kv-store DIR`;
-      throw new BenchError('disk', `${path}: ${what}: ${code ?? message}`, hint, cause);
+      throw new BenchError('disk', `${written ?? this.#root}: ${what}: ${code ?? message}`, hint, cause);
     }
-  }
-
-  #written<T>({ path }: UserFolder, act: () => Promise<T>): Promise<T> {
-    return this.#onDisk('a KV state could not be written', act, path, 'free some space, lower what is kept, or ');
   }
 }

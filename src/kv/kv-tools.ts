@@ -12,24 +12,7 @@ import { firstCells, replaceCells } from './place-values.ts';
 import { readQuantised, writeQuantised } from './quantised-block.ts';
 
 /** The functions of this layer that take time within a turn; a recorder or a test wraps them. */
-export interface KvTools {
-  readonly join: typeof joinBlocks;
-  readonly cut: typeof cutCells;
-  readonly first: typeof firstCells;
-  readonly replace: typeof replaceCells;
-  readonly evict: typeof evictCells;
-  readonly key: typeof kvKey;
-  readonly readBlock: typeof readBlockFile;
-  readonly deviations: typeof cellDeviations;
-  readonly repeatHeads: typeof repeatHeads;
-  readonly attention: typeof meanAttention;
-  readonly quantise: typeof writeQuantised;
-  readonly restore: typeof readQuantised;
-  readonly openBlocks: (store: KvStore, memoryBytes: number, timing: DiskTiming, type: StoreType) => BlockStore;
-}
-
-/** The functions themselves. */
-export const kvTools: KvTools = {
+export const kvTools = {
   join: joinBlocks,
   cut: cutCells,
   first: firstCells,
@@ -42,5 +25,8 @@ export const kvTools: KvTools = {
   attention: meanAttention,
   quantise: writeQuantised,
   restore: readQuantised,
-  openBlocks: (store, memoryBytes, timing, type) => new BlockStore(store, memoryBytes, timing, type),
+  openBlocks: (store: KvStore, memoryBytes: number, timing: DiskTiming, type: StoreType): BlockStore =>
+    new BlockStore(store, memoryBytes, timing, type),
 };
+
+export type KvTools = Readonly<typeof kvTools>;

@@ -136,12 +136,11 @@ export function readQuantised(bytes: Uint8Array, name = 'KV block'): SequenceSta
   if (!isUsable || bytes.length !== fileBytes(layout, cells, type)) {
     throw new BenchError('bad-state', `${name}: unusable quantised KV`, 'delete it; it will be computed again');
   }
-  using scratch = new ArenaScratch();
   return ownedState({
     layout,
     positions: readIntegers(bytes, HEAD_BYTES, cells),
     tokenIds: readIntegers(bytes, HEAD_BYTES + cells * INTEGER_BYTES, cells),
-    ...restoreTensors(bytes.subarray(HEAD_BYTES + cells * CELL_INTEGER_BYTES), layout, cells, type, scratch),
+    ...restoreTensors(bytes.subarray(HEAD_BYTES + cells * CELL_INTEGER_BYTES), layout, cells, type),
   });
 }
 
@@ -151,8 +150,8 @@ function restoreTensors(
   layout: KvLayout,
   cells: number,
   type: QuantisedType,
-  scratch: ArenaScratch,
 ): Pick<SequenceState, 'keys' | 'values'> {
+  using scratch = new ArenaScratch();
   const { layers, heads, headDimension, keyType, valueType, valuesTransposed } = layout;
   const columns = heads * headDimension;
   const tensorBytes = cells * heads * quantisedBytes(headDimension, type);

@@ -26,29 +26,22 @@ import {
   readRecord,
 } from './kv-record.ts';
 
-/** KV that is what was written. */
-export interface FoundKv {
+/** An intact entry, with the bytes of a block or the record of a checkpoint. */
+export interface FoundKv<Content> {
   readonly entry: KvEntry;
+  readonly content: Content;
 }
 
-/** `missing` for KV that is not there, or no longer, and `damaged` for what is not what was written. */
+/** Why there is nothing to find: no entry, one of the other kind, or one that is not what was written. */
 export type NotFound = 'missing' | 'other-kind' | 'damaged';
 
-interface FoundBlock extends FoundKv {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
-interface FoundCheckpoint extends FoundKv {
-  readonly checkpoint: Checkpoint;
-}
-
-/** A checkpoint that no record names any more: its engine shall delete the bytes, then the folder its mark. */
+/** A checkpoint that no record names any more: first its bytes are deleted by the engine, then its mark. */
 export interface OrphanedCheckpoint {
   readonly id: string;
   readonly mark: string;
 }
 
-/** An entry that is in its place, and the checkpoint that it replaced. */
+/** An entry that was written, and the checkpoints that it replaced. */
 export interface Written {
   readonly entry: KvEntry;
   readonly orphans: readonly OrphanedCheckpoint[];
@@ -61,14 +54,12 @@ export interface UnfinishedCheckpoint extends OrphanedCheckpoint {
 
 /**
  * The KV of one user in one folder: a record for each entry, and beside it the bytes of a block or the mark of a
- * checkpoint. Fingerprints bind both to the folder, so that nothing damaged, of another user or of another key is taken
- * for what was kept.
+ * checkpoint. Fingerprints bind both to the folder, so that nothing damaged, of another user or of another key is used.
+ * Anything with the name of such a file that is no regular file (a folder, a pipe, a link) is damage: never read, deleted.
  *
- * What has the name of one of its files and is no regular file (a folder, a pipe, a link) is damage: never read, and deleted.
- *
- * Any number of processes may work in it: an entry in its place is complete, and one that another process takes away or
- * replaces between two steps is missing, never half there. A checkpoint's mark stands before its bytes are made and goes
- * after they are deleted, so that no bytes are forgotten wherever a process is killed.
+ * Any number of processes may work in it: an entry in its place is complete, and one that another process deletes or
+ * replaces between two steps is missing, never half there. A checkpoint's mark is written before its bytes and deleted
+ * after them, so that no bytes are left behind when a process is killed.
  */
 export class UserFolder {
   readonly path: string;
@@ -77,9 +68,9 @@ export class UserFolder {
     this.path = path;
   }
 
-  readBlock(key: string): FoundBlock | NotFound {
-    // A second look, since another process may have replaced the block after the record was read.
-    for (let look = 0; look < 2; look++) {
+  readBlock(key: string): FoundKv<Uint8Array<ArrayBuffer>> | NotFound {
+    // Read twice, since another process may replace the block after the record was read.
+    for (let attempt = 0; attempt < 2; attempt++) {
       const record = this.#record(key);
       if (typeof record === 'string') return record;
       if (record.kind !== 'block') return 'other-kind';
@@ -87,21 +78,20 @@ export class UserFolder {
       const bytes = readRegularFile(join(this.path, entry.payload));
       if (bytes === 'missing') continue;
       if (bytes === 'irregular') return 'damaged';
-      return blockRecord(this.#name, key, record, bytes).fingerprint === record.fingerprint
-        ? { entry, bytes }
-        : 'damaged';
+      const { fingerprint } = blockRecord(this.#name, key, record, bytes);
+      return fingerprint === record.fingerprint ? { entry, content: bytes } : 'damaged';
     }
     return 'damaged';
   }
 
-  /** By the record alone: the engine has the bytes. */
-  readCheckpoint(key: string): FoundCheckpoint | NotFound {
+  /** Reads the record alone: the engine has the bytes. */
+  readCheckpoint(key: string): FoundKv<Checkpoint> | NotFound {
     const record = this.#record(key);
     if (typeof record === 'string') return record;
-    return record.kind === 'checkpoint' ? { entry: entryOf(record), checkpoint: record.checkpoint } : 'other-kind';
+    return record.kind === 'checkpoint' ? { entry: entryOf(record), content: record.checkpoint } : 'other-kind';
   }
 
-  /** Keeps the bytes of a block. Nothing is left behind where that fails. */
+  /** Writes a block. Nothing is left behind where that fails. */
   writeBlock(key: string, about: AboutKv, bytes: Uint8Array): Written {
     const id = randomUUID();
     const unfinished = this.#unfinishedRecord(key, id);
@@ -116,13 +106,13 @@ export class UserFolder {
     }
   }
 
-  /** Writes down that a checkpoint is about to be made, and gives its id, which nobody can guess. */
+  /** Notes that a checkpoint is about to be made, under a random id. */
   beginCheckpoint(key: string): UnfinishedCheckpoint {
     const id = randomUUID();
     const record = this.#unfinishedRecord(key, id);
     const mark = join(this.path, markName(key, id));
     try {
-      // The record first: it tells the mark of a living process from that of a killed one.
+      // The record first: it tells the mark of a running process from that of a killed one.
       [record, mark].forEach((file) => writeFileSync(file, '', { mode: 0o600 }));
       return { id, mark, record };
     } catch (error) {
@@ -131,45 +121,38 @@ export class UserFolder {
     }
   }
 
-  /** Keeps a checkpoint that was begun. */
   finishCheckpoint({ record }: UnfinishedCheckpoint, key: string, about: AboutKv, checkpoint: Checkpoint): Written {
     return this.#finish(record, checkpointRecord(this.#name, key, about, checkpoint));
   }
 
-  /** Gives up a checkpoint that was begun; its mark stays until its bytes are deleted. */
+  /** Abandons a checkpoint that was begun; its mark stays until its bytes are deleted. */
   abandonCheckpoint({ record }: UnfinishedCheckpoint): void {
     removeWhatever(record);
   }
 
-  /**
-   * Deletes an entry, whatever became of its record.
-   * @param payload deletes it only where this is still its payload
-   */
+  /** Deletes an entry, even with a damaged record. @param payload deletes it only if this is still its payload */
   remove(key: string, payload?: string): OrphanedCheckpoint[] {
     const record = this.#record(key);
-    const entry = typeof record === 'string' ? undefined : entryOf(record);
-    if (payload !== undefined && entry !== undefined && entry.payload !== payload) return [];
+    const current = typeof record === 'string' ? undefined : entryOf(record).payload;
+    if (payload !== undefined && current !== undefined && current !== payload) return [];
     removeWhatever(this.#recordPath(key));
     const files = this.#files();
     const payloads = files.filter((file) => keyOf(file) === key && isPayload(file) && !isMarkInWork(file, files));
-    return this.#removePayloads([...new Set([...payloads, ...(entry === undefined ? [] : [entry.payload])])]);
+    return this.#removePayloads([...new Set([...payloads, ...(current === undefined ? [] : [current])])]);
   }
 
   /**
-   * Everything that the folder holds now, by any process. Deletes what writers left unfinished that were killed.
-   * @param known gives an entry that is known of a key: where its payload is still there, and no other of that key, its
-   * record is not read again. Pass none to know its memories: another process may have written it anew.
+   * The entries of all processes. Deletes what killed writers left unfinished.
+   * @param known an entry that is known of a key: its record is not read again while its payload is the only one of that
+   * key. Pass none where its memories matter: another process may have rewritten it.
    */
   entries(known: (key: string) => KvEntry | undefined = () => undefined): {
     readonly entries: readonly KvEntry[];
     readonly orphans: readonly OrphanedCheckpoint[];
   } {
     const files = this.#files();
-    this.#removeAbandoned(files);
-    const payloads = new Map<string, string[]>();
-    for (const file of files.filter(isPayload)) {
-      payloads.set(keyOf(file), [...(payloads.get(keyOf(file)) ?? []), file]);
-    }
+    for (const file of files) if (isUnfinished(file) && !isInWork(file)) removeWhatever(join(this.path, file));
+    const payloads = Map.groupBy(files.filter(isPayload), keyOf);
     const entries = files.filter(isRecord).flatMap((file) => {
       const key = keyOf(file);
       const before = known(key);
@@ -180,12 +163,12 @@ export class UserFolder {
     });
     const named = new Set(entries.map(({ payload }) => payload));
     const unnamed = new Set([...payloads.values()].flat().filter((file) => !named.has(file)));
-    // A second look: a process may have named one of them since.
+    // Checked again: a process may have named one of them since.
     const left = unnamed.size === 0 ? [] : this.#withoutOwner((file) => unnamed.has(file));
     return { entries, orphans: this.#removePayloads(left) };
   }
 
-  /** Time at which a file of it last came or went; 0 for a folder that is not there. */
+  /** Modification time of the folder; 0 where there is none. */
   changedAtMs(): number {
     return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   }
@@ -203,7 +186,7 @@ export class UserFolder {
   /** @param unfinishedPayload the bytes of a block, which take their place before the record does */
   #finish(unfinished: string, record: KvRecord, unfinishedPayload?: string): Written {
     const entry = entryOf(record);
-    // The record first, unfinished: whoever finds the payload without it can tell a killed writer from a living one.
+    // The unfinished record first: it tells the payload of a running process from that of a killed one.
     writeFileSync(unfinished, JSON.stringify(record), { mode: 0o600 });
     if (unfinishedPayload !== undefined) moveOver(unfinishedPayload, join(this.path, entry.payload));
     moveOver(unfinished, this.#recordPath(record.key));
@@ -220,12 +203,12 @@ export class UserFolder {
     });
   }
 
-  /** Those payloads that belong to no record and to no process at work. */
-  #withoutOwner(isWanted: (file: string) => boolean): string[] {
+  /** The payloads that belong to no record and to no process at work. */
+  #withoutOwner(matches: (file: string) => boolean): string[] {
     const files = this.#files();
     const keysInWork = new Set(files.filter(isInWork).map(keyOf));
     return files.filter((file) => {
-      if (!isPayload(file) || !isWanted(file)) return false;
+      if (!isPayload(file) || !matches(file)) return false;
       const key = keyOf(file);
       const isOwned = markedId(file) === undefined ? keysInWork.has(key) : isMarkInWork(file, files);
       const record = this.#record(key);
@@ -233,13 +216,7 @@ export class UserFolder {
     });
   }
 
-  #removeAbandoned(files: readonly string[]): void {
-    for (const file of files) {
-      if (isUnfinished(file) && !isInWork(file)) removeWhatever(join(this.path, file));
-    }
-  }
-
-  /** Those files that begin with a key. */
+  /** The files whose names begin with a key. */
   #files(): string[] {
     try {
       return readdirSync(this.path).filter((file) => isKey(keyOf(file)));

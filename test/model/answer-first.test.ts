@@ -104,9 +104,9 @@ function keeping(kept: Kept): (store: KvStore) => KvStore {
         kept.checkpoints.push(checkpoint);
         return checkpoint;
       },
-      keepBlock: async (...asked) => {
-        kept.blocks.push(asked[4]);
-        await store.keepBlock(...asked);
+      keepBlock: async (block, bytes) => {
+        kept.blocks.push(bytes);
+        await store.keepBlock(block, bytes);
       },
     });
 }

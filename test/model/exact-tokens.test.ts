@@ -26,9 +26,9 @@ function confused(store: KvStore): KvStore {
     },
     findCheckpoint: async (...asked) => checkpoint ?? store.findCheckpoint(...asked),
     findBlock: async (...asked) => (block ??= await store.findBlock(...asked)),
-    keepBlock: async (userId, key, ...kept) => {
-      await store.keepBlock(userId, key, ...kept);
-      block ??= await store.findBlock(userId, key);
+    keepBlock: async (about, bytes) => {
+      await store.keepBlock(about, bytes);
+      block ??= await store.findBlock(about.userId, about.key);
     },
   });
 }

@@ -39,7 +39,7 @@ export function unscoped(store: KvStore): KvStore {
     findCheckpoint: (_, key) => store.findCheckpoint('everybody', key),
     findBlock: (_, key) => store.findBlock('everybody', key),
     keepCheckpoint: (_, ...kept) => store.keepCheckpoint('everybody', ...kept),
-    keepBlock: (_, ...kept) => store.keepBlock('everybody', ...kept),
+    keepBlock: (block, bytes) => store.keepBlock({ ...block, userId: 'everybody' }, bytes),
   });
 }
 

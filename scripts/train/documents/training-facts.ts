@@ -96,7 +96,7 @@ export function statementsOf(
 ): TrainingLine[] {
   const lines = facts.map((fact) => ({
     at: random.float(),
-    text: statement(random, fact.subject, fact.relation, fact.value, options.phrasing),
+    text: statement(random, fact, options.phrasing),
   }));
   facts.forEach((fact, index) => {
     if (!random.chance(level.updates)) return;
@@ -105,7 +105,7 @@ export function statementsOf(
     fact.kind = 'update';
     lines.push({
       at: before + (1 - before) * random.float() + Number.EPSILON,
-      text: statement(random, fact.subject, fact.relation, fact.value, options.phrasing, { update: true }),
+      text: statement(random, fact, options.phrasing, { update: true }),
     });
   });
   return lines;

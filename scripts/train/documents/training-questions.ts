@@ -105,7 +105,7 @@ export class QuestionSource {
     do value = valueOf(random, relation, heldOut);
     while (value === before);
     const update = before !== undefined && random.chance(0.5);
-    const told = statement(random, USER, relation, value, phrasing, { firstPerson: true, update });
+    const told = statement(random, { subject: USER, relation, value }, phrasing, { firstPerson: true, update });
     return {
       history: exchange(told, random.pick(grammar.acknowledgements)),
       query: question(random, USER, relation, phrasing),

@@ -58,7 +58,7 @@ function someone(scope: Scope): Subject {
 
 function says(scope: Scope, subject: Subject, relation: Relation, value: string): TrainingLine {
   const { random, options } = scope;
-  return { at: random.float(), text: statement(random, subject, relation, value, options.phrasing) };
+  return { at: random.float(), text: statement(random, { subject, relation, value }, options.phrasing) };
 }
 
 /** Draws a task of two memories: "My sister is called Anna." and "Anna's dog is Rex." answer "What is my sister's dog called?". */
@@ -67,10 +67,11 @@ function join(scope: Scope): TrainingTask {
   const relative = role(scope);
   const known = person(scope);
   const bridge = random.pick(grammar.tasks.bridges[options.phrasing]);
-  const text = worded(grammar, bridge, USER, drawFirstPerson(random, USER), {
-    r: relative.name,
-    n: known.name,
-  });
+  const text = worded(
+    bridge,
+    { grammar, subject: USER, own: drawFirstPerson(random, USER) },
+    { r: relative.name, n: known.name },
+  );
   const relation = drawRelation(random, grammar, 0.4, options.heldOut);
   const value = valueOf(random, relation, options.heldOut);
   return {
@@ -92,14 +93,15 @@ function list(scope: Scope): TrainingTask {
   const values = places.map(() => drawValue(random, grammar, topic.value, options.heldOut));
   const lines = places.map((at, index): TrainingLine => {
     const template = random.pick(topic.statements[options.phrasing]);
-    return { at, text: worded(grammar, template, subject, drawFirstPerson(random, subject), { v: values[index]! }) };
+    const own = drawFirstPerson(random, subject);
+    return { at, text: worded(template, { grammar, subject, own }, { v: values[index]! }) };
   });
   const { comma, and } = grammar.tasks.listing;
   return {
     kind: 'list',
     lines,
     history: [],
-    query: worded(grammar, random.pick(topic.questions[options.phrasing]), subject, true, {}),
+    query: worded(random.pick(topic.questions[options.phrasing]), { grammar, subject, own: true }),
     value: `${values.slice(0, -1).join(comma)}${and}${values.at(-1)!}`,
     keys: [],
   };
@@ -130,7 +132,11 @@ function datedThings(scope: Scope, count: number, spelled: number): TrainingTask
       kind: 'order',
       lines: place === 0 ? things.map(({ line }) => line) : [],
       history: [],
-      query: worded(grammar, random.pick(grammar.tasks.order[options.phrasing]), USER, true, { a: a!, b: b! }),
+      query: worded(
+        random.pick(grammar.tasks.order[options.phrasing]),
+        { grammar, subject: USER, own: true },
+        { a: a!, b: b! },
+      ),
       value: pair[0].month < pair[1].month ? pair[0].attribute : pair[1].attribute,
       keys: place === 0 ? things.map(({ relation }) => factKey(USER, relation)) : [],
     };
@@ -158,7 +164,11 @@ function choice(scope: Scope): TrainingTask {
     kind: 'choice',
     lines: [says(scope, subject, relation, value!)],
     history: [],
-    query: worded(grammar, random.pick(grammar.tasks.choices[options.phrasing]), subject, true, { x: x!, y: y! }),
+    query: worded(
+      random.pick(grammar.tasks.choices[options.phrasing]),
+      { grammar, subject, own: true },
+      { x: x!, y: y! },
+    ),
     value: value!,
     keys: [factKey(subject, relation)],
   };
@@ -199,7 +209,11 @@ function reference(scope: Scope): TrainingTask {
     kind: 'reference',
     lines: [says(scope, first, before!, values[0]!), says(scope, second, asked!, values[1]!)],
     history: exchange(question(random, first, before!, options.phrasing), answerIn(grammar, values[0]!).trim()),
-    query: worded(grammar, template, USER, true, { t, np: asked!.attribute, p: possessiveOf(grammar, second) }),
+    query: worded(
+      template,
+      { grammar, subject: USER, own: true },
+      { t, np: asked!.attribute, p: possessiveOf(grammar, second) },
+    ),
     value: values[1]!,
     keys: [factKey(first, before!), factKey(second, asked!)],
   };

@@ -10,50 +10,30 @@ export interface JsonElements extends AsyncIterable<unknown> {
   readonly sha256: () => string;
 }
 
-/**
- * Cuts a JSON text into the elements of its outermost list, without parsing them; any other value is the only element.
- * Brackets, quotes and commas inside of texts are no structure.
- */
+/** Cuts a JSON text into the elements of its outermost list, without parsing them; any other value is the only element. */
 class ElementCutter {
   #element = '';
   #depth = 0;
-  #inText = false;
+  #inString = false;
   #escaped = false;
   #isList: boolean | undefined;
 
   /** True after the outermost value has ended. */
   get ended(): boolean {
-    return this.#isList !== undefined && this.#depth === 0 && !this.#inText;
+    return this.#isList !== undefined && this.#depth === 0 && !this.#inString;
   }
 
-  /** Texts of the elements that end in the next piece of the text. */
+  /** The texts of the elements that end in the next piece of the text. */
   *next(piece: string): Generator<string> {
     let start = 0;
     for (let at = 0; at < piece.length; at++) {
       const character = piece[at]!;
-      if (this.#inText) {
-        if (this.#escaped) this.#escaped = false;
-        else if (character === '\\') this.#escaped = true;
-        else if (character === '"') this.#inText = false;
-        continue;
-      }
-      if (this.#isList === undefined) {
-        if (character.trim() === '' || character === '\uFEFF') {
-          start = at + 1;
-          continue;
-        }
+      if (this.#isStringContent(character)) continue;
+      if (this.#isList === undefined && character.trim() !== '') {
         this.#isList = character === '[';
-        if (this.#isList) {
-          this.#depth = 1;
-          start = at + 1;
-          continue;
-        }
+        if (this.#isList) start = at + 1;
       }
-      if (character === '"') this.#inText = true;
-      else if (character === '{' || character === '[') this.#depth++;
-      else if (character === '}' || character === ']') this.#depth--;
-      const isBorder = this.#isList && (this.#depth === 0 || (this.#depth === 1 && character === ','));
-      if (!isBorder) continue;
+      if (!this.#endsElement(character)) continue;
       yield* this.#whole(piece.slice(start, at));
       start = at + 1;
     }
@@ -64,6 +44,23 @@ class ElementCutter {
   /** The last element of a text that is no list, or what stands behind a list. */
   *end(): Generator<string> {
     yield* this.#whole('');
+  }
+
+  /** True for the characters of a string up to its closing quote. */
+  #isStringContent(character: string): boolean {
+    if (!this.#inString) {
+      this.#inString = character === '"';
+      return false;
+    }
+    this.#inString = this.#escaped || character !== '"';
+    this.#escaped = !this.#escaped && character === '\\';
+    return true;
+  }
+
+  #endsElement(character: string): boolean {
+    if (character === '{' || character === '[') this.#depth++;
+    else if (character === '}' || character === ']') this.#depth--;
+    return this.#isList === true && (this.#depth === 0 || (this.#depth === 1 && character === ','));
   }
 
   *#whole(end: string): Generator<string> {

@@ -60,7 +60,7 @@ class Questioner {
     const side = book.drawSide(blank.relation);
     const value = book.drawValue(blank.relation);
     const telling = exchange(
-      statement(this.#random, USER, blank.relation, value, side, { firstPerson: true }),
+      statement(this.#random, { ...blank, value }, side, { firstPerson: true }),
       this.#random.pick(book.grammar.acknowledgements),
     );
     const small = this.#random.chance(0.6) ? this.#chatter(1) : [];

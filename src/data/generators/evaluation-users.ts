@@ -65,7 +65,7 @@ function writeMemories(
       type: 'memory',
       userId,
       memoryId,
-      content: statement(random, fact.subject, fact.relation, value, fact.side, { update }),
+      content: statement(random, { ...fact, value }, fact.side, { update }),
       createdAt: instant(FIRST_MEMORY_MS + day * DAY_MS),
       value,
       ...(fact.relation.preference && fact.subject.kind === 'user' ? { preference: true } : {}),

@@ -79,7 +79,7 @@ export class GrowingUser {
     for (let tries = 0; tries < TRIES; tries++) {
       const subject = wanted?.subject ?? this.#book.drawSubject(OTHERS_SHARE);
       const fact = this.#book.add(subject, wanted?.relation ?? this.#book.drawFree(subject), 'plain');
-      const content = statement(this.#random, wanted?.named ?? subject, fact.relation, fact.value, fact.side);
+      const content = statement(this.#random, { ...fact, subject: wanted?.named ?? subject }, fact.side);
       if (this.#memories.some((other) => this.#holds(other.content, fact.value) || this.#holds(content, other.value!)))
         continue;
       const number = this.#memories.length;
@@ -122,7 +122,7 @@ export class GrowingUser {
     const side = this.#book.drawSide(relation);
     const value = this.#book.drawValue(relation);
     const messages = exchange(
-      statement(this.#random, USER, relation, value, side, { firstPerson: true }),
+      statement(this.#random, { subject: USER, relation, value }, side, { firstPerson: true }),
       this.#random.pick(this.#grammar.acknowledgements),
     );
     const ask = ({ condition, conversation, history = [] }: Omit<GrownQuestion, 'memory'>): void => {

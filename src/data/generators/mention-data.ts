@@ -90,7 +90,7 @@ function drawOther(random: SeededRandom, attributes: Set<string>): Relation {
 function drawSentences(random: SeededRandom, relation: Relation): string[] {
   const sentences = new Set<string>();
   while (sentences.size < RIVALS + 1) {
-    sentences.add(statement(random, USER, relation, valueOf(random, relation, true), 'known'));
+    sentences.add(statement(random, { subject: USER, relation, value: valueOf(random, relation, true) }, 'known'));
   }
   return [...sentences];
 }

@@ -42,9 +42,9 @@ export interface OpenAttribute {
 }
 
 export function drawOpenAttribute(random: SeededRandom, grammar: Grammar, heldOut: boolean): OpenAttribute {
-  const head = random.chance(0.5) ? random.pick(grammar.nouns) : nonceWord(random, grammar, heldOut, 1, 3);
+  const head = random.chance(0.5) ? random.pick(grammar.nouns) : nonceWord(random, grammar, heldOut, 3);
   if (!random.chance(0.25)) return { attribute: head, head };
-  const adjective = random.chance(0.5) ? random.pick(grammar.adjectives) : nonceWord(random, grammar, heldOut, 1, 2);
+  const adjective = random.chance(0.5) ? random.pick(grammar.adjectives) : nonceWord(random, grammar, heldOut, 2);
   return { attribute: fill(grammar.attribute, { a: adjective, h: head }), head };
 }
 
@@ -113,13 +113,11 @@ export function possessiveOf(grammar: Grammar, subject: Subject): string {
   return voiceOf(grammar, subject, true).possessive;
 }
 
-/** Fills a template for a subject: its pronouns and verb forms, then `slots`. */
+/** Fills a template with the pronouns and verb forms of a subject, and with `slots`. @param own "my", not "the user's" */
 export function worded(
-  grammar: Grammar,
   template: string,
-  subject: Subject,
-  own: boolean,
-  slots: Readonly<Record<string, string>>,
+  { grammar, subject, own }: { readonly grammar: Grammar; readonly subject: Subject; readonly own: boolean },
+  slots: Readonly<Record<string, string>> = {},
 ): string {
   const voice = voiceOf(grammar, subject, own);
   const filled: Readonly<Record<string, string>> = { p: voice.possessive, s: voice.nominative, ...slots };
@@ -147,12 +145,17 @@ function wording(
   return random.pick(useOwn ? own : relation.grammar.generic[what][side]);
 }
 
+/** A relation of a subject and its value. */
+export interface Fact {
+  readonly subject: Subject;
+  readonly relation: Relation;
+  readonly value: string;
+}
+
 /** Words a fact as the sentence of a memory. */
 export function statement(
   random: SeededRandom,
-  subject: Subject,
-  relation: Relation,
-  value: string,
+  { subject, relation, value }: Fact,
   side: PhrasingSide,
   options: { readonly update?: boolean; readonly firstPerson?: boolean } = {},
 ): string {
@@ -161,13 +164,13 @@ export function statement(
     ? random.pick(grammar.generic.updates[side])
     : wording(random, relation, 'statements', side);
   const own = (options.firstPerson ?? false) || drawFirstPerson(random, subject);
-  return worded(grammar, template, subject, own, { np: attribute, v: value });
+  return worded(template, { grammar, subject, own }, { np: attribute, v: value });
 }
 
 /** Words a question of the user about a fact. */
 export function question(random: SeededRandom, subject: Subject, relation: Relation, side: PhrasingSide): string {
   const template = wording(random, relation, 'questions', side);
-  return worded(relation.grammar, template, subject, true, { np: relation.attribute });
+  return worded(template, { grammar: relation.grammar, subject, own: true }, { np: relation.attribute });
 }
 
 /** Draws a value of the relation's kind. */

@@ -127,7 +127,7 @@ class Planner {
     const section = sectionOf(subject, relation);
     const memoryType = memoryTypeOf(subject, relation);
     const written = (text: string, update: boolean): string =>
-      statement(this.#random, subject, relation, text, 'known', { update });
+      statement(this.#random, { subject, relation, value: text }, 'known', { update });
     if (oldValue !== undefined) this.keep({ content: written(oldValue, false), memoryType, section });
     return {
       fact,

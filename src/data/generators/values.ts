@@ -19,13 +19,7 @@ export function drawValue(random: SeededRandom, { language }: Grammar, kind: str
   return source(random, heldOut);
 }
 
-/** Draws a nonce word. @param low fewest syllables; a Chinese word has two characters at least */
-export function nonceWord(
-  random: SeededRandom,
-  { language }: Grammar,
-  heldOut: boolean,
-  low: number,
-  high: number,
-): string {
-  return drawn(heldOut, () => nonces[language](random, language === 'zh' ? Math.max(2, low) : low, high));
+/** Draws a nonce word of one syllable to `most`; a Chinese word has at least two characters. */
+export function nonceWord(random: SeededRandom, { language }: Grammar, heldOut: boolean, most: number): string {
+  return drawn(heldOut, () => nonces[language](random, language === 'zh' ? 2 : 1, most));
 }

@@ -127,7 +127,10 @@ async function computeBlock(
   requireTokens(block.tokenIds, tokenIds);
   // A block that saw a memory contains what it says: both are forgotten together.
   const memoryIds = neighbour === null ? [memoryId] : [memoryId, neighbour.memoryId];
-  return store.keep(userId, key, tokenIds.length, memoryIds, evict === null ? block : kv.evict(block, evict));
+  return store.keep(
+    { userId, key, tokens: tokenIds.length, memoryIds },
+    evict === null ? block : kv.evict(block, evict),
+  );
 }
 
 async function findHeader(context: BlockContext, userId: string, tokenIds: readonly TokenId[]): Promise<GatheredBlock> {
@@ -142,7 +145,7 @@ async function findHeader(context: BlockContext, userId: string, tokenIds: reado
     await requireInSession(session, tokenIds);
     using cells = await session.exportCells();
     requireTokens(cells.tokenIds, tokenIds);
-    return store.keep(userId, key, tokenIds.length, [], cells);
+    return store.keep({ userId, key, tokens: tokenIds.length, memoryIds: [] }, cells);
   };
   const state = await computeExactly(compute, () => store.countRejected());
   return { key, start: 0, state, origin: 'computed', computeMs: performance.now() - start };

@@ -226,7 +226,7 @@ export class PrefixCells implements PrefixStore {
     const { engine, kv, store } = this.#parts;
     using cells = quantised === undefined ? wholePrefix(cut, engine, kv) : null;
     const bytes = quantised ?? writeBlockFile(cells!);
-    await store.keepBlock(userId, key, tokenIds.length, memoryIds, bytes);
+    await store.keepBlock({ userId, key, tokens: tokenIds.length, memoryIds }, bytes);
     return bytes.length;
   }
 }

@@ -157,7 +157,10 @@ function drawCanaries(random: SeededRandom): Canaries {
     while (fillers.size < FILLERS) {
       const preference = drawPreference(random, grammar);
       const value = valueOf(random, preference, true);
-      fillers.set(factKey(USER, preference), statement(random, USER, preference, value, 'known'));
+      fillers.set(
+        factKey(USER, preference),
+        statement(random, { subject: USER, relation: preference, value }, 'known'),
+      );
     }
     const memories = [...fillers.values(), `The code of my locker is ${secret}.`];
     return { userId: `canary-${probe}-${index}`, secret, memories };
