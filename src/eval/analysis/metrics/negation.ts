@@ -8,11 +8,10 @@ const NEGATOR =
 const HARMLESS = new Set('only just merely simply forget worry far'.split(' '));
 
 /** Words that may stand between a value and the denial behind it: "Dubois is actually not". */
-const BETWEEN = new Set(
+const BETWEEN =
   'is was are were be been has have had does do did can could will would should may might it that actually also now'.split(
     ' ',
-  ),
-);
+  );
 
 const CHINESE_HARMLESS =
   /不仅|不但|不过|不错|不少|不久|不同|不断|不只|不光|差不多|对不起|不好意思|没错|没问题|非常|除非|并非不|特别|别人|分别|告别/gu;
@@ -35,7 +34,7 @@ function english(words: readonly Word[], { from, to }: Span): boolean {
   // "no Dubois", and not "No. 5".
   if (before.at(-1) === 'no' && !/^\p{N}/u.test(words[from]!.text)) return true;
   const behind = texts(to, words.length, clauseOf(to - 1));
-  const first = behind.findIndex((word) => !BETWEEN.has(word));
+  const first = behind.findIndex((word) => !BETWEEN.includes(word));
   if (first !== -1 && deniesAt(behind, first)) return true;
   // "Dubois, who is no longer …", "Dubois, but not any more".
   const next = texts(to, words.length, clauseOf(to - 1) + 1).join(' ');

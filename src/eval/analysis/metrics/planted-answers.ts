@@ -18,17 +18,26 @@ export interface PlantedAnswer {
   readonly sure?: boolean;
 }
 
+/** The relation that the question of a planted turn is about. */
+const RELATION = 'relation';
+
+function zeros<Name extends string>(...names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+}
+
 /** A turn around a planted answer, scored as every turn is. @param success the metric by which it is right */
 export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredResult {
   const { answer, gold, language, rivals = [], bystanders = [], superseded = [], sure = true } = planted;
-  const { unknownAnswer } = grammars[language];
+  const memory = (memoryId: string, value: string, relation = RELATION) => ({
+    memoryId,
+    content: value,
+    value,
+    relation,
+  });
   const shown = [
-    ...(gold === null ? [] : [{ memoryId: 'gold', content: gold, value: gold, relation: 'asked' }]),
-    ...rivals.map((value, index) => ({ memoryId: `rival-${index}`, content: value, value, relation: 'asked' })),
-    ...bystanders.map((value, index) => {
-      const memoryId = `other-${index}`;
-      return { memoryId, content: value, value, relation: memoryId };
-    }),
+    ...(gold === null ? [] : [memory('gold', gold)]),
+    ...rivals.map((value, index) => memory(`rival-${index}`, value)),
+    ...bystanders.map((value, index) => memory(`other-${index}`, value, `other-${index}`)),
   ];
   const memoryIds = shown.map(({ memoryId }) => memoryId);
   const evidence = gold === null ? [] : ['gold'];
@@ -38,14 +47,12 @@ export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredRe
     itemId: 'planted',
     userId: 'planted',
     arm: 'planted',
-    repeat: 0,
-    turn: 0,
-    position: 0,
+    ...zeros('repeat', 'turn', 'position'),
     item: {
       query: '',
       gold,
       acceptedAnswers: [],
-      relation: 'asked',
+      relation: RELATION,
       answerPrefix: null,
       category: 'planted',
       phrasing: '',
@@ -58,13 +65,9 @@ export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredRe
     },
     given: { retrieval: null },
     facts: {
-      tokens: 0,
-      prefixTokens: 0,
+      ...zeros('tokens', 'prefixTokens', 'droppedMemories', 'droppedHistory', 'memoryTokens'),
       memoryIds,
       forced: false,
-      droppedMemories: 0,
-      droppedHistory: 0,
-      memoryTokens: 0,
       historySha256: '',
       retrievedMemories: memoryIds.length,
       keptMemories: memoryIds.length,
@@ -72,32 +75,19 @@ export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredRe
     prefill: null,
     account: {
       cache: 'bypass',
-      evaluated: 0,
-      built: 0,
-      recomputed: 0,
-      gate: 0,
-      resident: 0,
-      positions: 0,
+      ...zeros('evaluated', 'built', 'recomputed', 'gate', 'resident', 'positions'),
       sharesPositions: false,
     },
     answer: { text: answer },
     timings: {
-      retrieve: 0,
-      assemble: 0,
-      gate: 0,
-      kvLoad: 0,
-      kvCompute: 0,
-      prefill: 0,
+      ...zeros('retrieve', 'assemble', 'gate', 'kvLoad', 'kvCompute', 'prefill', 'decode'),
       firstToken: 1,
-      decode: 0,
       total: 1,
     },
-    tokens: { prompt: 0, kvResident: 0, evaluated: 0, generated: 0, positions: 0 },
+    tokens: zeros('prompt', 'kvResident', 'evaluated', 'generated', 'positions'),
     observed: {
-      injectableMemories: 0,
-      injectableTokens: 0,
+      ...zeros('injectableMemories', 'injectableTokens', 'sequenceTokens'),
       sequenceSha256: '',
-      sequenceTokens: 0,
       firstForeignToken: null,
       parity: null,
       closed: false,
@@ -108,42 +98,32 @@ export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredRe
       goldKl: sure ? 0 : 2,
     },
     scores: scoreTurn(
-      { query: '', answer: gold, acceptedAnswers: [], evidence, superseded, relation: 'asked', history: [] },
+      { query: '', answer: gold, acceptedAnswers: [], evidence, superseded, relation: RELATION, history: [] },
       { answer, storedIds: memoryIds, retrievedIds: memoryIds, keptIds: memoryIds, shown },
-      { language, unknownAnswer },
+      { language, unknownAnswer: grammars[language].unknownAnswer },
       success,
     ),
   };
 }
 
-interface Wording {
-  readonly told: (value: string) => string;
-  readonly marked: (value: string) => string;
-  readonly listed: (values: readonly string[]) => string;
-  readonly both: (one: string, other: string) => string;
-  readonly changed: (old: string, now: string) => string;
-  readonly denied: (value: string) => string;
-  readonly refusal: string;
-}
-
-const WORDINGS: Readonly<Record<Language, Wording>> = {
+const WORDINGS = {
   en: {
-    told: (value) => `It is ${value}, as you told me.`,
-    marked: (value) => `"${value}"!`,
-    listed: (values) => values.join(', '),
-    both: (one, other) => `${one} and ${other}.`,
-    changed: (old, now) => `It was ${old} and is ${now} now.`,
-    denied: (value) => `It is not ${value}.`,
+    told: (value: string) => `It is ${value}, as you told me.`,
+    marked: (value: string) => `"${value}"!`,
+    listed: (values: readonly string[]) => values.join(', '),
+    both: (one: string, other: string) => `${one} and ${other}.`,
+    changed: (old: string, now: string) => `It was ${old} and is ${now} now.`,
+    denied: (value: string) => `It is not ${value}.`,
     // A refusal by every rule: the bench's own, and the phrases of LoCoMo.
     refusal: `${grammars.en.unknownAnswer.replace(/\.$/, '')}, it is not mentioned.`,
   },
   zh: {
-    told: (value) => `我记得是${value}。`,
-    marked: (value) => `“${value}”。`,
-    listed: (values) => values.join('、'),
-    both: (one, other) => `${one}和${other}。`,
-    changed: (old, now) => `以前是${old}，现在是${now}。`,
-    denied: (value) => `不是${value}。`,
+    told: (value: string) => `我记得是${value}。`,
+    marked: (value: string) => `“${value}”。`,
+    listed: (values: readonly string[]) => values.join('、'),
+    both: (one: string, other: string) => `${one}和${other}。`,
+    changed: (old: string, now: string) => `以前是${old}，现在是${now}。`,
+    denied: (value: string) => `不是${value}。`,
     refusal: grammars.zh.unknownAnswer,
   },
 };
@@ -166,99 +146,84 @@ type Due = 0 | 'part' | 1;
 /** Kinds of metrics: equal to the gold; holds it as an answer; holds it anywhere; words in common; declines an absent item. */
 type Kind = 'same' | 'contained' | 'anywhere' | 'overlap' | 'declined';
 
-type Plant = (
-  say: Wording,
-  gold: string,
-  others: readonly string[],
-) => Omit<PlantedAnswer, 'gold' | 'language' | 'sure'>;
-
-/** A way to answer, and the value due from each kind of metric; a kind without one has no value there. */
+/** A way to answer, and the score due from each kind of metric; a kind without one has no value there. */
 interface Way {
   readonly name: string;
-  readonly plant: Plant;
   readonly due: Readonly<Partial<Record<Kind, Due>>>;
+  readonly plant: (values: {
+    readonly say: (typeof WORDINGS)[Language];
+    readonly gold: string;
+    readonly others: readonly string[];
+    /** The first of the others. */
+    readonly other: string;
+  }) => Pick<PlantedAnswer, 'answer' | 'rivals' | 'bystanders' | 'superseded'>;
 }
 
 const RIGHT = { same: 1, contained: 1, anywhere: 1, overlap: 1 } as const;
+const IN_A_SENTENCE = { same: 0, contained: 1, anywhere: 1, overlap: 'part' } as const;
 const WRONG = { same: 0, contained: 0, anywhere: 0, overlap: 0 } as const;
 const FOOLING = { same: 0, contained: 0, anywhere: 1, overlap: 'part' } as const;
 const OTHER_WIDTH = 'the gold in another width';
 
 const WAYS: readonly Way[] = [
-  { name: 'the gold', due: RIGHT, plant: (_say, gold) => ({ answer: gold }) },
-  {
-    name: 'the gold in a longer sentence',
-    due: { same: 0, contained: 1, anywhere: 1, overlap: 'part' },
-    plant: (say, gold) => ({ answer: say.told(gold) }),
-  },
-  { name: 'the gold in capitals', due: RIGHT, plant: (_say, gold) => ({ answer: gold.toUpperCase() }) },
-  { name: OTHER_WIDTH, due: RIGHT, plant: (_say, gold) => ({ answer: inOtherWidth(gold) }) },
-  { name: 'the gold in other punctuation', due: RIGHT, plant: (say, gold) => ({ answer: say.marked(gold) }) },
-  {
-    name: "another's value",
-    due: WRONG,
-    plant: (_say, _gold, [other = '']) => ({ answer: other, rivals: [other] }),
-  },
-  { name: 'an abstention', due: WRONG, plant: (say) => ({ answer: say.refusal }) },
+  { name: 'the gold', due: RIGHT, plant: ({ gold }) => ({ answer: gold }) },
+  { name: 'the gold in a longer sentence', due: IN_A_SENTENCE, plant: ({ say, gold }) => ({ answer: say.told(gold) }) },
+  { name: 'the gold in capitals', due: RIGHT, plant: ({ gold }) => ({ answer: gold.toUpperCase() }) },
+  { name: OTHER_WIDTH, due: RIGHT, plant: ({ gold }) => ({ answer: inOtherWidth(gold) }) },
+  { name: 'the gold in other punctuation', due: RIGHT, plant: ({ say, gold }) => ({ answer: say.marked(gold) }) },
+  { name: "another's value", due: WRONG, plant: ({ other }) => ({ answer: other, rivals: [other] }) },
+  { name: 'an abstention', due: WRONG, plant: ({ say }) => ({ answer: say.refusal }) },
   { name: 'an empty answer', due: WRONG, plant: () => ({ answer: '' }) },
   {
     name: 'all values recited',
     due: FOOLING,
-    plant: (say, gold, others) => ({ answer: say.listed([...others, gold]), bystanders: others }),
+    plant: ({ say, gold, others }) => ({ answer: say.listed([...others, gold]), bystanders: others }),
   },
   {
     name: 'two of a relation',
     due: FOOLING,
-    plant: (say, gold, [other = '']) => ({ answer: say.both(gold, other), rivals: [other] }),
+    plant: ({ say, gold, other }) => ({ answer: say.both(gold, other), rivals: [other] }),
   },
   {
     name: 'old and new together',
     due: FOOLING,
-    plant: (say, gold, [other = '']) => ({ answer: say.changed(other, gold), superseded: [other] }),
+    plant: ({ say, gold, other }) => ({ answer: say.changed(other, gold), superseded: [other] }),
   },
-  { name: 'a negation', due: FOOLING, plant: (say, gold) => ({ answer: say.denied(gold) }) },
-  { name: 'an abstention on an absent item', due: { declined: 1 }, plant: (say) => ({ answer: say.refusal }) },
+  { name: 'a negation', due: FOOLING, plant: ({ say, gold }) => ({ answer: say.denied(gold) }) },
+  { name: 'an abstention on an absent item', due: { declined: 1 }, plant: ({ say }) => ({ answer: say.refusal }) },
   { name: 'an empty answer to an absent item', due: { declined: 0 }, plant: () => ({ answer: '' }) },
-  { name: 'a value for an absent item', due: { declined: 0 }, plant: (_say, gold) => ({ answer: gold }) },
+  { name: 'a value for an absent item', due: { declined: 0 }, plant: ({ gold }) => ({ answer: gold }) },
 ];
 
-function plantAnswer({ plant, due }: Way, gold: string, others: readonly string[], language: Language): PlantedAnswer {
-  return { ...plant(WORDINGS[language], gold, others), gold: due.declined === undefined ? gold : null, language };
+/** Ways to hold the gold without answering, which must not fool `contains`. */
+export const foolingWays = WAYS.filter(({ due }) => due === FOOLING);
+
+/** Answers in one of the ways. @param others values other than the gold, two or more */
+export function plantAnswer(
+  { plant, due }: Way,
+  gold: string,
+  others: readonly string[],
+  language: Language,
+): PlantedAnswer {
+  const planted = plant({ say: WORDINGS[language], gold, others, other: others[0]! });
+  return { ...planted, gold: due.declined === undefined ? gold : null, language };
 }
 
-/** Ways to hold the gold without answering, which must not fool `contains`; `plant` takes two other values or more. */
-export const foolingWays = WAYS.filter(({ due }) => due === FOOLING).map((way) => ({
-  name: way.name,
-  plant: (gold: string, others: readonly string[], language: Language) => plantAnswer(way, gold, others, language),
-}));
-
-/** Metrics that judge a text, by kind, where `success` decides what is right. */
-const PANELS: readonly {
-  readonly success: string;
-  readonly metrics: Readonly<Record<string, readonly Kind[]>>;
-  /** Its published rule knows English and plain characters only. */
-  readonly plainEnglish?: boolean;
-}[] = [
-  {
-    success: 'contains',
-    metrics: {
-      exactMatch: ['same'],
-      contains: ['contained'],
-      memoryRecall: ['anywhere'],
-      tokenF1: ['overlap'],
-      rougeL: ['overlap'],
-      bleu: ['overlap'],
-      abstention: ['declined'],
-      taskSuccess: ['contained', 'declined'],
-    },
+/** Metrics that judge a text, and their kinds, by the metric that decides what is right. */
+const PANELS: Readonly<Record<string, Readonly<Record<string, readonly Kind[]>>>> = {
+  contains: {
+    exactMatch: ['same'],
+    contains: ['contained'],
+    memoryRecall: ['anywhere'],
+    tokenF1: ['overlap'],
+    rougeL: ['overlap'],
+    bleu: ['overlap'],
+    abstention: ['declined'],
+    taskSuccess: ['contained', 'declined'],
   },
-  { success: 'exactMatch', metrics: { taskSuccess: ['same', 'declined'] } },
-  {
-    success: 'locomoF1',
-    metrics: { locomoF1: ['overlap', 'declined'], taskSuccess: ['overlap', 'declined'] },
-    plainEnglish: true,
-  },
-];
+  exactMatch: { taskSuccess: ['same', 'declined'] },
+  locomoF1: { locomoF1: ['overlap', 'declined'], taskSuccess: ['overlap', 'declined'] },
+};
 
 function isDue(value: number | null, due: Due | undefined): boolean {
   if (value === null || due === undefined) return value === null && due === undefined;
@@ -276,18 +241,20 @@ export function misjudged(
   metrics: readonly MetricDefinition[] = builtInMetrics,
 ): string[] {
   const byName = new Map(metrics.map((metric) => [metric.name, metric]));
-  return PANELS.filter(({ plainEnglish }) => !plainEnglish || language === 'en').flatMap((panel) =>
-    golds.flatMap((gold, index) => {
+  return Object.entries(PANELS).flatMap(([success, panel]) => {
+    // The published rule of LoCoMo knows English and plain characters only.
+    if (success === 'locomoF1' && language !== 'en') return [];
+    const ways = WAYS.filter(({ name }) => success !== 'locomoF1' || name !== OTHER_WIDTH);
+    return golds.flatMap((gold, index) => {
       const others = [1, 2, 3].map((step) => golds[(index + step) % golds.length]!);
-      const ways = WAYS.filter(({ name }) => !panel.plainEnglish || name !== OTHER_WIDTH);
       return ways.flatMap((way) => {
-        const turn = plantedTurn(plantAnswer(way, gold, others, language), panel.success);
-        return Object.entries(panel.metrics).flatMap(([name, kinds]) => {
+        const turn = plantedTurn(plantAnswer(way, gold, others, language), success);
+        return Object.entries(panel).flatMap(([name, kinds]) => {
           const due = kinds.map((kind) => way.due[kind]).find((one) => one !== undefined);
           const value = byName.get(name)!.of(turn);
           return isDue(value, due) ? [] : [`${name} gives ${way.name} (${gold}) ${value}, not ${due ?? null}`];
         });
       });
-    }),
-  );
+    });
+  });
 }

@@ -7,11 +7,14 @@
  */
 
 /** Words that no rule gets right. */
-const IRREGULAR: Readonly<Record<string, string>> = {
-  ...{ sky: 'sky', skies: 'sky', dying: 'die', lying: 'lie', tying: 'tie', news: 'news', howe: 'howe' },
-  ...{ inning: 'inning', innings: 'inning', outing: 'outing', outings: 'outing' },
-  ...{ canning: 'canning', cannings: 'canning', proceed: 'proceed', exceed: 'exceed', succeed: 'succeed' },
-};
+const IRREGULAR = new Map([
+  ...'sky news howe inning outing canning proceed exceed succeed'.split(' ').map((word) => [word, word] as const),
+  ...['inning', 'outing', 'canning'].map((word) => [`${word}s`, word] as const),
+  ['skies', 'sky'],
+  ['dying', 'die'],
+  ['lying', 'lie'],
+  ['tying', 'tie'],
+]);
 
 /** `c` for each consonant and `v` for each vowel; y is a vowel behind a consonant. */
 function letters(word: string): string {
@@ -37,8 +40,8 @@ function endsShort(stem: string): boolean {
 type Rule = readonly [suffix: string, replacement: string, fits?: (stem: string, word: string) => boolean];
 
 /** Applies the first rule whose suffix the word has, if its condition holds of the rest; else the word stays. */
-function applied(word: string, rules: readonly Rule[]): string {
-  const rule = rules.find(([suffix]) => word.endsWith(suffix));
+function applied(word: string, list: readonly Rule[]): string {
+  const rule = list.find(([suffix]) => word.endsWith(suffix));
   if (rule === undefined) return word;
   const [suffix, replacement, fits] = rule;
   const stem = word.slice(0, word.length - suffix.length);
@@ -46,7 +49,7 @@ function applied(word: string, rules: readonly Rule[]): string {
 }
 
 /** Rules of one condition, from `suffix>replacement` pairs. */
-function rulesOf(pairs: string, fits: Rule[2]): Rule[] {
+function rules(pairs: string, fits: Rule[2]): Rule[] {
   return pairs.split(' ').map((pair) => {
     const [suffix = '', replacement = ''] = pair.split('>');
     return [suffix, replacement, fits] as Rule;
@@ -84,12 +87,9 @@ function withoutTense(word: string): string {
 const finalY: readonly Rule[] = [['y', 'i', (stem) => stem.length > 1 && letters(stem).endsWith('c')]];
 
 const doubleSuffixes: readonly Rule[] = [
-  ...rulesOf(
-    'ational>ate tional>tion enci>ence anci>ance izer>ize bli>ble alli>al entli>ent eli>e ousli>ous',
-    positive,
-  ),
-  ...rulesOf('ization>ize ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous aliti>al', positive),
-  ...rulesOf('iviti>ive biliti>ble fulli>ful', positive),
+  ...rules('ational>ate tional>tion enci>ence anci>ance izer>ize bli>ble alli>al entli>ent eli>e ousli>ous', positive),
+  ...rules('ization>ize ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous aliti>al', positive),
+  ...rules('iviti>ive biliti>ble fulli>ful', positive),
   ['logi', 'log', (_stem, word) => positive(word.slice(0, -3))],
 ];
 
@@ -98,12 +98,12 @@ function withoutDoubleSuffix(word: string): string {
   return twice ? withoutDoubleSuffix(word.slice(0, -2)) : applied(word, doubleSuffixes);
 }
 
-const laterSuffixes = rulesOf('icate>ic ative alize>al iciti>ic ical>ic ful ness', positive);
+const laterSuffixes = rules('icate>ic ative alize>al iciti>ic ical>ic ful ness', positive);
 
 const lastSuffixes: readonly Rule[] = [
-  ...rulesOf('al ance ence er ic able ible ant ement ment ent', long),
+  ...rules('al ance ence er ic able ible ant ement ment ent', long),
   ['ion', '', (stem) => long(stem) && /[st]$/.test(stem)],
-  ...rulesOf('ou ism ate iti ous ive ize', long),
+  ...rules('ou ism ate iti ous ive ize', long),
 ];
 
 const finalE: readonly Rule[] = [['e', '', (stem) => long(stem) || (measure(stem) === 1 && !endsShort(stem))]];
@@ -111,7 +111,7 @@ const finalLl: readonly Rule[] = [['ll', 'l', (_stem, word) => long(word.slice(0
 
 /** The stem of a word in lower case. */
 export function porterStem(word: string): string {
-  const irregular = Object.hasOwn(IRREGULAR, word) ? IRREGULAR[word] : undefined;
+  const irregular = IRREGULAR.get(word);
   if (irregular !== undefined) return irregular;
   if (word.length <= 2) return word;
   const singular = word.length === 4 && word.endsWith('ies') ? word.slice(0, -1) : applied(word, plurals);

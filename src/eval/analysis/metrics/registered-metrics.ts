@@ -32,21 +32,17 @@ const TAKEN = new Set([
  * @throws BenchError `bad-option` for a name that is taken or invalid, and for an incomplete declaration
  */
 export function registerMetric(definition: MetricDefinition): void {
-  const { name } = definition;
-  const refuse = (message: string, hint: string): never => {
-    throw new BenchError('bad-option', message, hint);
+  const { name, margin } = definition;
+  const refuse = (problem: string, hint: string): never => {
+    throw new BenchError('bad-option', `metric ${JSON.stringify(name)}: ${problem}`, hint);
   };
-  if (!NAME.test(name)) refuse(`metric ${JSON.stringify(name)}: is no name`, 'letters and digits, a letter first');
-  if (TAKEN.has(name) || registered.has(name)) refuse(`metric "${name}": there is one already`, 'choose another name');
-  const declared = metricDeclaration.safeParse(definition);
-  const [issue] = declared.error?.issues ?? [];
+  if (!NAME.test(name)) refuse('is no name', 'letters and digits, a letter first');
+  if (TAKEN.has(name) || registered.has(name)) refuse('there is one already', 'choose another name');
+  const [issue] = metricDeclaration.safeParse(definition).error?.issues ?? [];
   if (issue !== undefined) {
-    refuse(
-      `metric "${name}": ${issue.path.join('.')}: ${issue.message}`,
-      'declare name, label, kind, unit, direction and margin',
-    );
+    refuse(`${issue.path.join('.')}: ${issue.message}`, 'declare name, label, kind, unit, direction and margin');
   }
-  if (!(definition.margin >= 0)) refuse(`metric "${name}": margin ${definition.margin}`, 'give a margin of 0 or more');
+  if (!(margin >= 0)) refuse(`margin ${margin}`, 'give a margin of 0 or more');
   registered.set(name, definition);
 }
 
@@ -65,10 +61,9 @@ export function declarationOf(definition: MetricDefinition): MetricDeclaration {
  * @throws BenchError `bad-option` for NaN, for a share outside 0 to 1, and for a binary value that is neither 0 nor 1
  */
 export function checkedValue({ name, kind, unit }: MetricDeclaration, value: number | null): number | null {
-  const fits =
-    value === null ||
-    (Number.isFinite(value) &&
-      (kind === 'binary' ? value === 0 || value === 1 : unit !== '%' || (value >= 0 && value <= 1)));
+  if (value === null) return null;
+  const isShare = unit === '%' && value >= 0 && value <= 1;
+  const fits = kind === 'binary' ? value === 0 || value === 1 : isShare || (unit !== '%' && Number.isFinite(value));
   if (fits) return value;
   const allowed =
     kind === 'binary' ? '0, 1 or null' : unit === '%' ? 'a share from 0 to 1, or null' : 'a number or null';

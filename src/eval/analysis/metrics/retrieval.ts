@@ -11,18 +11,13 @@
  * @throws RangeError where there is no evidence: nothing could be missed
  */
 export function recallAtK(ranked: readonly string[], evidence: readonly string[], k: number): number {
-  const needed = evidenceSet(evidence);
-  return (
-    distinct(ranked)
-      .slice(0, k)
-      .filter((id) => needed.has(id)).length / needed.size
-  );
+  const relevant = relevance(ranked, evidence);
+  return relevant.slice(0, k).filter(Boolean).length / new Set(evidence).size;
 }
 
 /** One over the place, from 1, of the first piece of evidence; 0 where none is there. @throws RangeError as `recallAtK` */
 export function reciprocalRank(ranked: readonly string[], evidence: readonly string[]): number {
-  const needed = evidenceSet(evidence);
-  const first = distinct(ranked).findIndex((id) => needed.has(id));
+  const first = relevance(ranked, evidence).indexOf(true);
   return first === -1 ? 0 : 1 / (first + 1);
 }
 
@@ -32,23 +27,13 @@ export function reciprocalRank(ranked: readonly string[], evidence: readonly str
  * @throws RangeError as `recallAtK`
  */
 export function ndcgAtK(ranked: readonly string[], evidence: readonly string[], k: number): number {
-  const needed = evidenceSet(evidence);
-  const gain = distinct(ranked)
-    .slice(0, k)
-    .reduce((sum, id, index) => (needed.has(id) ? sum + discount(index) : sum), 0);
-  const ideal = Array.from({ length: Math.min(k, needed.size) }, (_, index) => discount(index));
-  return gain / ideal.reduce((sum, value) => sum + value, 0);
+  const gain = (list: readonly boolean[]): number =>
+    list.slice(0, k).reduce((sum, isRelevant, index) => (isRelevant ? sum + 1 / Math.log2(index + 2) : sum), 0);
+  return gain(relevance(ranked, evidence)) / gain([...new Set(evidence)].map(() => true));
 }
 
-function discount(index: number): number {
-  return 1 / Math.log2(index + 2);
-}
-
-function evidenceSet(evidence: readonly string[]): ReadonlySet<string> {
+/** For each distinct memory of a ranked list, whether it is evidence. */
+function relevance(ranked: readonly string[], evidence: readonly string[]): boolean[] {
   if (evidence.length === 0) throw new RangeError('a question without evidence has no retrieval score');
-  return new Set(evidence);
-}
-
-function distinct(ranked: readonly string[]): string[] {
-  return [...new Set(ranked)];
+  return [...new Set(ranked)].map((id) => evidence.includes(id));
 }

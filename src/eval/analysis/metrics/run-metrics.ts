@@ -22,14 +22,13 @@ export interface MeasuredRun {
   readonly metrics?: readonly MetricDeclaration[];
 }
 
-/** A metric of the calling program, whose values are stored with the turns. */
-function storedMetric(declared: MetricDeclaration): MetricDefinition {
-  return { ...declared, of: ({ scores }) => scores.own?.[declared.name] ?? null };
-}
-
 /** The metrics of a stored run. @throws BenchError `database` for a primary metric of another release */
 export function metricsOfRun({ dataset, metrics = [] }: MeasuredRun): RunMetrics {
-  const all = [...builtInMetrics, ...metrics.map(storedMetric)];
+  const own = metrics.map((declared): MetricDefinition => ({
+    ...declared,
+    of: ({ scores }) => scores.own?.[declared.name] ?? null,
+  }));
+  const all = [...builtInMetrics, ...own];
   const name = dataset.primaryMetric ?? DEFAULT_PRIMARY;
   const primary = all.find((metric) => metric.name === name);
   if (primary !== undefined) return { all, primary };

@@ -1,10 +1,9 @@
 import { evidenceIsKnown, type UserLanguage } from '../../../data/dataset.ts';
 import { containsTokens } from '../../../data/normalise.ts';
-import type { Scores } from '../../../store/records/turn-record.ts';
+import type { FunnelStage, Scores } from '../../../store/records/turn-record.ts';
 import { isAbstention } from './abstention.ts';
 import { bleu } from './bleu.ts';
 import { type AnswerSetting, contains } from './contains.ts';
-import { followEvidence } from './funnel.ts';
 import { locomoF1 } from './locomo-f1.ts';
 import { exactMatch, memoryRecall, rougeL, tokenF1 } from './text-overlap.ts';
 import { classifyWrong } from './wrong-answer.ts';
@@ -40,12 +39,15 @@ export interface ScoredTurn {
   }[];
 }
 
-/** The metrics of `textScores`. */
-const TEXT_SCORES = ['exactMatch', 'contains', 'tokenF1', 'memoryRecall', 'rougeL', 'bleu'] as const;
-
-type TextScores = Readonly<Record<(typeof TEXT_SCORES)[number], number | null>>;
-
-const NO_TEXT_SCORES = Object.fromEntries(TEXT_SCORES.map((name) => [name, null])) as TextScores;
+const NO_TEXT_SCORES = {
+  exactMatch: null,
+  contains: null,
+  tokenF1: null,
+  memoryRecall: null,
+  rougeL: null,
+  bleu: null,
+};
+type TextScores = Readonly<Record<keyof typeof NO_TEXT_SCORES, number | null>>;
 
 function textScores(answer: string, golds: readonly string[], setting: AnswerSetting): TextScores {
   const { language } = setting;
@@ -59,19 +61,49 @@ function textScores(answer: string, golds: readonly string[], setting: AnswerSet
   };
 }
 
-/** What an answer is judged by: wrong values of the relation that is asked for, and all other values shown. */
+/** The setting that an answer is judged in: wrong values of the question's relation, and all other values shown. */
 function answerSetting(item: ScoredItem, { shown }: ScoredTurn, profile: UserLanguage): AnswerSetting {
   const { query, superseded, evidence, relation } = item;
-  const values = (memories: ScoredTurn['shown']): string[] => memories.flatMap(({ value }) => value ?? []);
-  const others = shown.filter(({ memoryId }) => !evidence.includes(memoryId));
-  const isRival = (memory: ScoredTurn['shown'][number]): boolean =>
-    relation !== undefined && memory.relation === relation;
+  const [known, others] = [true, false].map((is) => shown.filter((one) => evidence.includes(one.memoryId) === is));
+  const values = (ofRelation: boolean): string[] =>
+    others!.flatMap((memory) => {
+      const isRival = relation !== undefined && memory.relation === relation;
+      return isRival === ofRelation ? (memory.value ?? []) : [];
+    });
   return {
     ...profile,
     query,
-    rivals: [...superseded, ...values(others.filter(isRival))],
-    bystanders: values(others.filter((memory) => !isRival(memory))),
-    evidenceTexts: shown.filter(({ memoryId }) => evidence.includes(memoryId)).map(({ content }) => content),
+    rivals: [...superseded, ...values(true)],
+    bystanders: values(false),
+    evidenceTexts: known!.map(({ content }) => content),
+  };
+}
+
+/**
+ * Follows the evidence of an answerable item: stored → retrieved → kept → in the sequence → answered. A stage is passed
+ * when every piece of evidence passes it; an item without evidence, which the history answers, passes all but the last
+ * freely. An answer that is right in spite of a failed stage keeps that stage: the model guessed or knew.
+ * `evidenceRank`, from 1, is that of the evidence that was retrieved last; null if some was not retrieved or none is needed.
+ */
+function followEvidence(
+  evidence: readonly string[],
+  { storedIds, retrievedIds, keptIds, shown }: ScoredTurn,
+  isRight: boolean,
+): Pick<Scores, 'failedStage' | 'passedStages' | 'evidenceRank'> {
+  const all = (ids: readonly string[]): boolean => evidence.every((id) => ids.includes(id));
+  const stages: readonly (readonly [FunnelStage, boolean])[] = [
+    ['stored', all(storedIds)],
+    ['retrieved', all(retrievedIds)],
+    ['kept', all(keptIds)],
+    ['sequence', all(shown.map(({ memoryId }) => memoryId))],
+    ['answered', isRight],
+  ];
+  const failed = stages.findIndex(([, passed]) => !passed);
+  const ranks = evidence.map((id) => retrievedIds.indexOf(id) + 1);
+  return {
+    failedStage: stages[failed]?.[0] ?? null,
+    passedStages: stages.slice(0, failed === -1 ? undefined : failed).map(([stage]) => stage),
+    evidenceRank: ranks.length === 0 || ranks.includes(0) ? null : Math.max(...ranks),
   };
 }
 
@@ -93,7 +125,7 @@ export function scoreTurn(
     item.answer === null ? NO_TEXT_SCORES : textScores(answer, golds, answerSetting(item, turn, languageProfile));
   const abstention = item.answer === null ? Number(isAbstention(answer, unknownAnswer, language)) : null;
   const locomo = success === 'locomoF1' ? locomoF1(answer, golds, item.category) : null;
-  const deciding = TEXT_SCORES.find((name) => name === success) ?? 'contains';
+  const deciding = Object.hasOwn(texts, success) ? (success as keyof TextScores) : 'contains';
   const taskSuccess = locomo ?? abstention ?? texts[deciding];
   const isSuperseded = (value: string): boolean =>
     item.superseded.some((old) => containsTokens(old, value, language) && containsTokens(value, old, language));
@@ -106,23 +138,11 @@ export function scoreTurn(
     otherValues: turn.shown.flatMap(({ memoryId, value }) =>
       value === undefined || item.evidence.includes(memoryId) || isSuperseded(value) ? [] : [value],
     ),
-    shownTexts: [
-      item.query,
-      ...item.history.map(({ content }) => content),
-      ...turn.shown.map(({ content }) => content),
-    ],
+    shownTexts: [item.query, ...[...item.history, ...turn.shown].map(({ content }) => content)],
   });
   const judged = { ...texts, locomoF1: locomo, abstention, taskSuccess, wrongClass };
   if (item.answer === null || !evidenceIsKnown(item)) {
     return { ...judged, failedStage: null, passedStages: [], evidenceRank: null };
   }
-  const funnel = followEvidence({
-    evidence: item.evidence,
-    stored: turn.storedIds,
-    retrieved: turn.retrievedIds,
-    kept: turn.keptIds,
-    inSequence: turn.shown.map(({ memoryId }) => memoryId),
-    answered: taskSuccess === 1,
-  });
-  return { ...judged, failedStage: funnel.failedStage, passedStages: funnel.passed, evidenceRank: funnel.rank };
+  return { ...judged, ...followEvidence(item.evidence, turn, taskSuccess === 1) };
 }

@@ -4,47 +4,48 @@ import { containsTokens, normalise } from '../../../data/normalise.ts';
 import type { CheckResult } from '../../../store/records/results.ts';
 import { mean } from '../statistics/observations.ts';
 import { builtInMetrics, type MetricDefinition } from './metrics.ts';
-import { foolingWays, misjudged, plantedRefusal, plantedTurn } from './planted-answers.ts';
+import { foolingWays, misjudged, plantAnswer, plantedRefusal, plantedTurn } from './planted-answers.ts';
 import { textMetrics } from './text-metrics.ts';
 
-/** Golds, and answers that say them in other words. */
-const PROBES: Readonly<
-  Record<Language, { readonly golds: readonly string[]; readonly paraphrases: Readonly<Record<string, string>> }>
-> = {
-  en: {
-    golds: ['Brenko', 'TX-4500', '16:30', 'May 14', 'a software engineer', 'under the oak table', 'Port Dral', '90217'],
-    paraphrases: { Brenko: 'Your dog is called Brenko.', 'a software engineer': 'Software Engineer!' },
-  },
-  zh: {
-    golds: ['布伦科', '上海', '软件工程师', '橡木桌子下面', '五月十四日', '绿茶', '４８２１', '小提琴'],
-    paraphrases: { 布伦科: '它的名字叫布伦科。', '４８２１': '门的密码是 4821。' },
-  },
+const LANGUAGES = ['en', 'zh'] as const;
+
+const GOLDS: Readonly<Record<Language, readonly string[]>> = {
+  en: ['Brenko', 'TX-4500', '16:30', 'May 14', 'a software engineer', 'under the oak table', 'Port Dral', '90217'],
+  zh: ['布伦科', '上海', '软件工程师', '橡木桌子下面', '五月十四日', '绿茶', '４８２１', '小提琴'],
 };
 
-const LANGUAGES = ['en', 'zh'] as const;
+/** Answers that say a gold in other words. */
+const PARAPHRASES: readonly { readonly language: Language; readonly gold: string; readonly answer: string }[] = [
+  { language: 'en', gold: 'Brenko', answer: 'Your dog is called Brenko.' },
+  { language: 'en', gold: 'a software engineer', answer: 'Software Engineer!' },
+  { language: 'zh', gold: '布伦科', answer: '它的名字叫布伦科。' },
+  { language: 'zh', gold: '４８２１', answer: '门的密码是 4821。' },
+];
+
 const MOST_BY_CHANCE = 0.02;
 
+const TEXT_METRICS = Object.keys(textMetrics);
 /** Metrics that are tried on the golds of the data, too; other metrics rightly count words that these share. */
 const STRICT = ['exactMatch', 'memoryRecall', 'contains'];
-const TEXT_METRICS = Object.keys(textMetrics);
+
+/** Golds on which text metrics are tried. */
+interface Trial {
+  readonly label: string;
+  readonly language: Language;
+  readonly golds: readonly string[];
+  readonly metrics: readonly string[];
+}
+
+/** An answer to an item; the gold is null for an absent item. */
+interface Exchange {
+  readonly gold: string | null;
+  readonly answer: string;
+}
 
 /** Pairs every gold with another one: a random order, shifted by one. */
 function derange(golds: readonly string[], seed: number): { readonly gold: string; readonly answer: string }[] {
   const order = new SeededRandom(seed).shuffled(golds);
   return order.map((gold, index) => ({ gold, answer: order[(index + 1) % order.length]! }));
-}
-
-function distinct(golds: readonly string[], language: Language): string[] {
-  return [...new Map(golds.map((gold) => [normalise(gold, language), gold])).values()];
-}
-
-/** Golds on which metrics are tried. */
-interface Trial {
-  readonly label: string;
-  readonly language: Language;
-  readonly golds: readonly string[];
-  /** Names of text metrics. */
-  readonly metrics: readonly string[];
 }
 
 /** Tries text metrics on golds, on golds exchanged with each other, and on empty answers. */
@@ -54,58 +55,28 @@ function tryGolds({ label, language, golds, metrics }: Trial, seed: number): { p
   const gold = Math.min(...scores.flatMap((score) => golds.map((one) => score(one, one))));
   const deranged = Math.max(...scores.map((score) => mean(exchanged.map((pair) => score(pair.answer, pair.gold)))));
   const empty = Math.max(...scores.flatMap((score) => golds.map((one) => score('', one))));
-  const percent = (100 * deranged).toFixed(1);
   return {
     passed: gold === 1 && deranged < MOST_BY_CHANCE && empty === 0,
-    evidence: `${label} (${golds.length} golds): gold ${gold}, derangement ${percent} %, empty ${empty}`,
+    evidence: `${label} (${golds.length} golds): gold ${gold}, derangement ${(100 * deranged).toFixed(1)} %, empty ${empty}`,
   };
 }
 
-/** A value without the mark that would end the planted sentence. */
-function withoutEndMark(value: string): string {
-  return value.replace(/[\s.!?。！？]+$/u, '');
-}
-
-interface Fooled {
-  readonly way: string;
-  /** Of the golds. */
-  readonly share: number;
-}
-
-function worst(ways: readonly Fooled[]): Fooled {
-  return ways.reduce((most, one) => (one.share > most.share ? one : most));
-}
-
-/** The way of fooling `contains` that succeeds for most golds. */
-function mostFooling({ golds, language }: Trial, seed: number): Fooled {
+/** The shares of golds for which each way fools `contains`. */
+function fooledShares({ golds, language }: Trial, seed: number): { readonly way: string; readonly share: number }[] {
   const order = new SeededRandom(seed).shuffled(golds);
   const apart = (a: string, b: string): boolean => !containsTokens(a, b, language) && !containsTokens(b, a, language);
-  return worst(
-    foolingWays.map(({ name, plant }) => {
-      const scores = order.flatMap((gold, index) => {
-        const next = [1, 2, 3].map((step) => order[(index + step) % order.length]!);
-        const others = [...new Set(next)].filter((other) => apart(gold, other));
-        if (others.length < 2) return [];
-        const planted = plant(withoutEndMark(gold), others.map(withoutEndMark), language);
-        return plantedTurn({ ...planted, gold }, 'contains').scores.contains!;
-      });
-      return { way: name, share: scores.length === 0 ? 0 : mean(scores) };
-    }),
-  );
-}
-
-interface Exchange {
-  /** Null for an absent item. */
-  readonly gold: string | null;
-  readonly answer: string;
-}
-
-/** The mean of a metric over planted answers; null where it has no value. */
-function meanOfPlanted(metric: MetricDefinition, exchanges: readonly Exchange[], sure: boolean): number | null {
-  const values = exchanges.flatMap(
-    (exchange) => metric.of(plantedTurn({ ...exchange, language: 'en', sure }, metric.name)) ?? [],
-  );
-  return values.length === 0 ? null : mean(values);
+  /** Without the mark that would end the planted sentence. */
+  const unmarked = (value: string): string => value.replace(/[\s.!?。！？]+$/u, '');
+  return foolingWays.map((way) => {
+    const scores = order.flatMap((gold, index) => {
+      const next = [1, 2, 3].map((step) => order[(index + step) % order.length]!);
+      const others = [...new Set(next)].filter((other) => apart(gold, other));
+      if (others.length < 2) return [];
+      const planted = plantAnswer(way, unmarked(gold), others.map(unmarked), language);
+      return plantedTurn({ ...planted, gold }, 'contains').scores.contains!;
+    });
+    return { way: way.name, share: scores.length === 0 ? 0 : mean(scores) };
+  });
 }
 
 /**
@@ -113,34 +84,27 @@ function meanOfPlanted(metric: MetricDefinition, exchanges: readonly Exchange[],
  * silence, refusals against answers, expected golds against unexpected ones.
  */
 function blindness(metric: MetricDefinition, seed: number): string | null {
-  const { golds } = PROBES.en;
+  const golds = GOLDS.en;
+  const average = (exchanges: readonly Exchange[], sure: boolean): number | null => {
+    const turns = exchanges.map((exchange) => plantedTurn({ ...exchange, language: 'en', sure }, metric.name));
+    const values = turns.flatMap((turn) => metric.of(turn) ?? []);
+    return values.length === 0 ? null : mean(values);
+  };
   const absent = (answer: string): Exchange => ({ gold: null, answer });
-  const right = [...golds.map((gold) => ({ gold, answer: gold })), absent(plantedRefusal('en'))];
-  const wrong: readonly (readonly [string, Exchange[]])[] = [
-    ['exchanged golds', [...derange(golds, seed), ...golds.map(absent)]],
-    ['silence', [...golds.map((gold) => ({ gold, answer: '' })), absent('')]],
-  ];
-  const best = meanOfPlanted(metric, right, true);
+  const best = average([...golds.map((gold) => ({ gold, answer: gold })), absent(plantedRefusal('en'))], true);
   if (best === null) return `${metric.name} is defined of no planted answer`;
+  const wrong = {
+    'exchanged golds': [...derange(golds, seed), ...golds.map(absent)],
+    silence: [...golds.map((gold) => ({ gold, answer: '' })), absent('')],
+  };
   const isShare = metric.unit === '%' && metric.direction === 'higher';
-  for (const [words, exchanges] of wrong) {
-    const other = meanOfPlanted(metric, exchanges, false);
+  for (const [words, exchanges] of Object.entries(wrong)) {
+    const other = average(exchanges, false);
     const isBetter = other === null || (metric.direction === 'higher' ? best > other : best < other);
     const isClear = !isShare || (best === 1 && (other ?? 0) < MOST_BY_CHANCE);
     if (!isBetter || !isClear) return `${metric.name} gives golds ${best}, ${words} ${other}`;
   }
   return null;
-}
-
-/** The least score of a text metric other than exact match on a paraphrase. */
-function leastParaphrase(): number {
-  const names = TEXT_METRICS.filter((name) => name !== 'exactMatch');
-  const scores = LANGUAGES.flatMap((language) =>
-    Object.entries(PROBES[language].paraphrases).flatMap(([gold, answer]) =>
-      names.map((name) => textMetrics[name]!(answer, [gold], language)),
-    ),
-  );
-  return Math.min(...scores);
 }
 
 /**
@@ -156,27 +120,30 @@ export function metricsCheck(
   golds: ReadonlyMap<Language, readonly string[]>,
   { seed, own = [] }: { readonly seed: number; readonly own?: readonly MetricDefinition[] },
 ): CheckResult {
-  const trials: Trial[] = [
-    ...LANGUAGES.map((language) => ({
-      label: language,
-      language,
-      golds: PROBES[language].golds,
-      metrics: TEXT_METRICS,
-    })),
-    ...[...golds]
-      .map(([language, all]) => ({
-        label: golds.size === 1 ? 'data set' : `data in ${language}`,
-        language,
-        golds: distinct(all, language),
-        metrics: STRICT,
-      }))
-      .filter((trial) => trial.golds.length >= 2),
-  ];
+  const builtIn = LANGUAGES.map((language) => ({
+    label: language,
+    language,
+    golds: GOLDS[language],
+    metrics: TEXT_METRICS,
+  }));
+  const ofData = [...golds].map(([language, all]) => ({
+    label: golds.size === 1 ? 'data set' : `data in ${language}`,
+    language,
+    golds: [...new Map(all.map((gold) => [normalise(gold, language), gold])).values()],
+    metrics: STRICT,
+  }));
+  const trials: Trial[] = [...builtIn, ...ofData.filter((trial) => trial.golds.length >= 2)];
   const tried = trials.map((trial) => tryGolds(trial, seed));
-  const fooled = worst(trials.map((trial) => mostFooling(trial, seed)));
-  const paraphrase = leastParaphrase();
+  const fooled = trials
+    .flatMap((trial) => fooledShares(trial, seed))
+    .reduce((most, one) => (one.share > most.share ? one : most));
+  const paraphrase = Math.min(
+    ...TEXT_METRICS.filter((name) => name !== 'exactMatch').flatMap((name) =>
+      PARAPHRASES.map(({ language, gold, answer }) => textMetrics[name]!(answer, [gold], language)),
+    ),
+  );
   const blind = [...builtInMetrics, ...own].flatMap((metric) => blindness(metric, seed) ?? []);
-  const wrong = LANGUAGES.flatMap((language) => misjudged(PROBES[language].golds, language));
+  const wrong = LANGUAGES.flatMap((language) => misjudged(GOLDS[language], language));
   const passed =
     tried.every((one) => one.passed) &&
     paraphrase > 0 &&

@@ -22,11 +22,10 @@ export interface AnswerUnderTest extends UserLanguage {
 }
 
 /** Function words alone do not make an answer a made-up value. */
-const FUNCTION_WORDS = new Set(
+const FUNCTION_WORDS =
   'i you he she it we they my your his her its our their is are was were am be in on at of to and or yes no not'.split(
     ' ',
-  ),
-);
+  );
 
 const NEAR_COPY_EDITS = 2;
 const NEAR_COPY_F1 = 0.5;
@@ -44,7 +43,7 @@ function isNearCopy(answer: string, golds: readonly string[], language: Language
 /** A word of the answer that nothing shown holds. */
 function bringsNewWord(test: AnswerUnderTest): boolean {
   const shown = new Set(test.shownTexts.flatMap((text) => tokensOf(text, test.language)));
-  return tokensOf(test.answer, test.language).some((token) => !shown.has(token) && !FUNCTION_WORDS.has(token));
+  return tokensOf(test.answer, test.language).some((token) => !shown.has(token) && !FUNCTION_WORDS.includes(token));
 }
 
 /**
@@ -56,9 +55,8 @@ function bringsNewWord(test: AnswerUnderTest): boolean {
  */
 export function classifyWrong(test: AnswerUnderTest): WrongClass | null {
   const { answer, golds, language } = test;
-  const abstains = isAbstention(answer, test.unknownAnswer, language);
   if (test.isRight) return null;
-  if (abstains) return 'wrong-abstention';
+  if (isAbstention(answer, test.unknownAnswer, language)) return 'wrong-abstention';
   if (test.superseded.some((value) => containsTokens(answer, value, language))) return 'stale';
   if (test.otherValues.some((value) => containsTokens(answer, value, language))) return 'confused';
   if (isNearCopy(answer, golds, language)) return 'near-copy';
