@@ -10,7 +10,7 @@ import { perItem } from '../statistics/observations.ts';
 /** Golds of other items that an answer is tried on, at most. */
 const MOST_PARTNERS = 10;
 
-/** What an item has in common with the items whose golds it is tried on; null where it names no relation. */
+/** The part of an item that it shares with the items whose golds its answer is tried on; null where it names no relation. */
 const SCOPES = {
   relation: ({ language, relation }: ItemRecord) => (relation === null ? null : `${language} ${relation}`),
   category: ({ language, category }: ItemRecord) => `${language} ${category}`,
@@ -18,6 +18,7 @@ const SCOPES = {
 };
 
 type Scope = keyof typeof SCOPES;
+const scopeNames = Object.keys(SCOPES) as Scope[];
 
 /** How often an arm's answers hold the golds of other items. */
 export interface Chance {
@@ -27,24 +28,23 @@ export interface Chance {
   readonly scopes: Readonly<Record<Scope, number>>;
 }
 
-/** The answers that count as right for an item. */
+/** An item and the answers that count as right for it. */
 interface Golds {
   readonly itemId: string;
+  readonly item: ItemRecord;
   readonly texts: readonly string[];
   /** Their normal forms, without empty ones. */
   readonly forms: readonly string[];
 }
 
-function goldsOfItem(itemId: string, { gold, acceptedAnswers, language }: ItemRecord): Golds {
-  const texts = gold === null ? [] : [gold, ...acceptedAnswers];
-  return { itemId, texts, forms: texts.map((text) => spacedForm(text, language)).filter((form) => form.trim() !== '') };
-}
-
-/** The items of turns by id, in the order of their first turns. */
-function itemsOfTurns(turns: Turns): Map<string, ItemRecord> {
-  const items = new Map<string, ItemRecord>();
-  for (const { itemId, item } of turns) if (!items.has(itemId)) items.set(itemId, item);
-  return items;
+/** The items of turns, in the order of their first turns. */
+function itemsOfTurns(turns: Turns): Golds[] {
+  const firsts = [...Map.groupBy(turns, ({ itemId }) => itemId).values()].map(([first]) => first!);
+  return firsts.map(({ itemId, item }) => {
+    const texts = item.gold === null ? [] : [item.gold, ...item.acceptedAnswers];
+    const forms = texts.map((text) => spacedForm(text, item.language)).filter((form) => form.trim() !== '');
+    return { itemId, item, texts, forms };
+  });
 }
 
 /** True if neither of two items has a gold that holds one of the other. */
@@ -62,56 +62,39 @@ function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom):
   return partners;
 }
 
-/** Scores answers against golds of other items, drawn from all turns of a run. */
-export class ChanceScorer {
-  readonly #golds: ReadonlyMap<string, Golds>;
-  readonly #pools: readonly { readonly scope: Scope; readonly byKey: ReadonlyMap<string | null, readonly Golds[]> }[];
-
-  /** @param all turns whose items lend their golds */
-  constructor(all: Turns) {
-    const items = [...itemsOfTurns(all)]
-      .filter(([, item]) => item.gold !== null)
-      .map(([itemId, item]) => ({ item, golds: goldsOfItem(itemId, item) }));
-    this.#golds = new Map(items.map(({ golds }) => [golds.itemId, golds]));
-    this.#pools = (Object.keys(SCOPES) as Scope[]).map((scope) => {
-      const groups = Map.groupBy(items, ({ item }) => SCOPES[scope](item));
-      return { scope, byKey: new Map([...groups].map(([key, some]) => [key, some.map(({ golds }) => golds)])) };
-    });
-  }
-
-  /**
-   * The chance rate of an arm: each of its answers scored against up to ten golds of other items, drawn by seed: of the same
-   * relation and language, if there are none of the same category, else of any item.
-   * @param turns of one arm
-   */
-  rate(turns: Turns, score: TextMetric, seed: number): Chance {
-    const scopes: Record<Scope, number> = { relation: 0, category: 0, data: 0 };
-    const partners = new Map<string, readonly Golds[]>();
-    const random = new SeededRandom(seed);
-    for (const [itemId, item] of itemsOfTurns(turns)) {
-      const own = this.#golds.get(itemId) ?? goldsOfItem(itemId, item);
-      for (const { scope, byKey } of this.#pools) {
-        const key = SCOPES[scope](item);
-        const others = drawPartners(own, (key === null ? undefined : byKey.get(key)) ?? [], random);
-        if (others.length === 0) continue;
-        partners.set(itemId, others);
-        scopes[scope]++;
-        break;
-      }
+/**
+ * The chance rate of an arm: each of its answers scored against up to ten golds of other items, drawn by seed: of the same
+ * relation and language, if there are none of the same category, else of any item.
+ * @param all turns of the run, whose items lend their golds @param turns of one arm
+ */
+export function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number): Chance {
+  const lenders = itemsOfTurns(all).filter(({ item }) => item.gold !== null);
+  const pools = scopeNames.map((scope) => Map.groupBy(lenders, ({ item }) => SCOPES[scope](item)));
+  const scopes: Record<Scope, number> = { relation: 0, category: 0, data: 0 };
+  const partners = new Map<string, readonly Golds[]>();
+  const random = new SeededRandom(seed);
+  for (const own of itemsOfTurns(turns)) {
+    for (const [index, scope] of scopeNames.entries()) {
+      const key = SCOPES[scope](own.item);
+      const others = drawPartners(own, (key === null ? undefined : pools[index]!.get(key)) ?? [], random);
+      if (others.length === 0) continue;
+      partners.set(own.itemId, others);
+      scopes[scope]++;
+      break;
     }
-    const rate = ({ itemId, item, answer }: AnsweredResult): number | null => {
-      const others = partners.get(itemId);
-      if (others === undefined) return null;
-      return others.reduce((sum, { texts }) => sum + score(answer.text, texts, item.language), 0) / others.length;
-    };
-    return { estimate: estimateShare(perItem(turns, rate)), scopes };
   }
+  const rate = ({ itemId, item, answer }: AnsweredResult): number | null => {
+    const others = partners.get(itemId);
+    if (others === undefined) return null;
+    return others.reduce((sum, { texts }) => sum + score(answer.text, texts, item.language), 0) / others.length;
+  };
+  return { estimate: estimateShare(perItem(turns, rate)), scopes };
 }
 
 /** `golds of the same relation`, with the number of items for each scope if there are several. */
 export function describeScopes(scopes: Chance['scopes']): string {
   const names = { relation: 'of the same relation', category: 'of the same category', data: 'of any other item' };
-  const used = (Object.keys(names) as Scope[]).filter((scope) => scopes[scope] > 0);
+  const used = scopeNames.filter((scope) => scopes[scope] > 0);
   const parts = used.map((scope) => (used.length > 1 ? `${names[scope]} (${scopes[scope]} items)` : names[scope]));
   return `golds ${parts.join(', ')}`;
 }

@@ -3,14 +3,11 @@ import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
 import { type Check, decided, undecided } from './check.ts';
 
-/** An arm, and the arm that it must differ from. */
+/** An arm, and an arm that it must differ from on at least one item where the data let it. */
 interface Variation {
   readonly arm: ArmTraits;
   readonly nearest: ArmTraits;
-  /** The data let it differ. */
   readonly could: boolean;
-  /** It differs on at least one item. */
-  readonly does: boolean;
 }
 
 /**
@@ -28,35 +25,32 @@ export const effect: Check = ({ arms, answered, probes }) => {
   const compared = arms.filter((arm) => arm !== baseline && arm.control !== 'twin');
   const variations = compared.flatMap((arm): Variation[] => {
     const own = turns.get(arm.name)!;
-    const differsFrom = (other: ArmTraits): boolean => {
-      const counterpart = counterpartIn(turns.get(other.name)!);
-      const isMade = arm.base === other.base && !makesAlike(arm, other);
-      return own.some((turn) => {
-        const base = counterpart(turn);
-        return base !== undefined && changesOutcome(turn, base, floor, isMade);
-      });
-    };
     const nearest = nearestArm(arm, arms, baseline);
-    const could = couldDiffer(arm, nearest, own, turns.get(nearest.name)!);
     const rivals = own.some(leavesChoice) ? rivalArms(arm, compared) : [];
     return [
-      { arm, nearest, could, does: differsFrom(nearest) },
-      ...rivals.map((rival) => ({ arm, nearest: rival, could: true, does: differsFrom(rival) })),
+      { arm, nearest, could: couldDiffer(arm, nearest, own, turns.get(nearest.name)!) },
+      ...rivals.map((rival) => ({ arm, nearest: rival, could: true })),
     ];
   });
-  const dead = variations.filter(({ could, does }) => could && !does);
-  if (dead.length > 0) return decided('effect', false, `no outcome is changed by ${describe(dead)}`);
+  const differs = ({ arm, nearest }: Variation): boolean => {
+    const counterpart = counterpartIn(turns.get(nearest.name)!);
+    const isMade = arm.base === nearest.base && !makesAlike(arm, nearest);
+    return turns.get(arm.name)!.some((turn) => {
+      const other = counterpart(turn);
+      return other !== undefined && changesOutcome(turn, other, floor, isMade);
+    });
+  };
+  // `dki-link:4 (against dki-blocks)`
+  const list = (some: readonly Variation[]): string =>
+    some.map(({ arm, nearest }) => `${arm.name} (against ${nearest.name})`).join(', ');
   const live = variations.filter(({ could }) => could);
+  const dead = live.filter((variation) => !differs(variation));
+  if (dead.length > 0) return decided('effect', false, `no outcome is changed by ${list(dead)}`);
   const unbound = variations.filter(({ could }) => !could);
   const evidence = `${live.length} arms and settings change an outcome`;
   if (unbound.length === 0 && live.length > 0) return decided('effect', true, evidence);
-  return undecided('effect', `nothing in these data lets ${describe(unbound)} differ; ${evidence}`);
+  return undecided('effect', `nothing in these data lets ${list(unbound)} differ; ${evidence}`);
 };
-
-/** `dki-link:4 (against dki-blocks)` */
-function describe(variations: readonly Variation[]): string {
-  return variations.map(({ arm, nearest }) => `${arm.name} (against ${nearest.name})`).join(', ');
-}
 
 /**
  * True for another sequence, another number of evaluated tokens or kept memories, another answer, or a gold answer whose
@@ -64,16 +58,12 @@ function describe(variations: readonly Variation[]): string {
  * more tokens than it is shown changes counts without an effect.
  */
 function changesOutcome(turn: AnsweredResult, base: AnsweredResult, floor: number, isMade: boolean): boolean {
+  if (turn.answer.text !== base.answer.text) return true;
   const [own, other] = [turn.observed.goldLogProbability, base.observed.goldLogProbability];
-  const changesCount =
-    turn.observed.sequenceSha256 !== base.observed.sequenceSha256 ||
-    turn.tokens.evaluated !== base.tokens.evaluated ||
-    turn.facts.keptMemories !== base.facts.keptMemories;
-  return (
-    (!isMade && changesCount) ||
-    turn.answer.text !== base.answer.text ||
-    (own !== null && other !== null && Math.abs(own - other) > floor)
-  );
+  if (own !== null && other !== null && Math.abs(own - other) > floor) return true;
+  const counts = ({ observed, tokens, facts }: AnsweredResult): string =>
+    [observed.sequenceSha256, tokens.evaluated, facts.keptMemories].join();
+  return !isMade && counts(turn) !== counts(base);
 }
 
 /** The settings in which two arms differ. */
@@ -94,17 +84,10 @@ function couldDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Tur
   // A share of 0 recomputes nothing.
   if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;
   const counterpart = counterpartIn(others);
-  switch (arm.retrieves) {
-    case 'all':
-      return own.some((turn) => turn.item.memories > (counterpart(turn)?.facts.keptMemories ?? 0));
-    case 'evidence':
-      return own.some((turn) => turn.item.evidence !== counterpart(turn)?.facts.keptMemories);
-    case 'nothing':
-    case 'donor':
-      return mostKept(others) > 0;
-    case 'retrieved':
-      return recurs(others);
-  }
+  const kept = (turn: AnsweredResult): number | undefined => counterpart(turn)?.facts.keptMemories;
+  if (arm.retrieves === 'all') return own.some((turn) => turn.item.memories > (kept(turn) ?? 0));
+  if (arm.retrieves === 'evidence') return own.some((turn) => turn.item.evidence !== kept(turn));
+  return arm.retrieves === 'retrieved' ? recurs(others) : mostKept(others) > 0;
 }
 
 /** True if the data let a setting matter: labels need a memory, their order two, a budget something to drop. */
@@ -150,12 +133,10 @@ function recurs(turns: Turns): boolean {
 function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTraits): ArmTraits {
   if (arm.base !== arm.name) {
     const sameBase = arms.filter((other) => other !== arm && other.base === arm.base);
-    return (
-      sameBase.find((other) => lacksOne(arm, other)) ??
-      sameBase.find(({ name }) => name === arm.base) ??
-      sameBase[0] ??
-      baseline
-    );
+    const count = ({ settings }: ArmTraits): number => Object.keys(settings).length;
+    const lacksOne = (other: ArmTraits): boolean =>
+      differingSettings(arm, other).length === 1 && count(other) < count(arm);
+    return sameBase.find(lacksOne) ?? sameBase.find(({ name }) => name === arm.base) ?? sameBase[0] ?? baseline;
   }
   const isVariety = arm.prefill !== undefined && arm.prefill !== 'prefix' && arm.prefill !== 'blocks';
   if (!isVariety && arm.evict === undefined) return baseline;
@@ -170,27 +151,17 @@ function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTra
   return arms.find(isPlain) ?? baseline;
 }
 
-/** True for an arm that has all settings of another but one, and no others. */
-function lacksOne(arm: ArmTraits, other: ArmTraits): boolean {
-  return (
-    differingSettings(arm, other).length === 1 && Object.keys(other.settings).length < Object.keys(arm.settings).length
-  );
-}
-
-/** A rule and a share, as in recipes that recompute or evict tokens. */
-const RULE_AND_SHARE = /^(?<rule>.+):(?<share>[.\d]+)$/;
-
 /** For an arm that selects tokens at random, the arms that select as many by another rule, which must not give the same cells. */
 function rivalArms(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits[] {
-  const selection = ({ prefill, evict }: ArmTraits) => RULE_AND_SHARE.exec(evict ?? prefill ?? '')?.groups;
-  const own = selection(arm);
-  if (own?.['rule'] !== 'random' || arm.base !== arm.name) return [];
+  const selection = ({ prefill, evict }: ArmTraits): readonly (string | undefined)[] =>
+    /^(.+):([.\d]+)$/.exec(evict ?? prefill ?? '')?.slice(1) ?? [];
+  const [ownRule, ownShare] = selection(arm);
+  if (ownRule !== 'random' || arm.base !== arm.name) return [];
   return arms.filter((other) => {
-    if ((other.evict === undefined) !== (arm.evict === undefined)) return false;
-    if (arm.evict !== undefined && other.prefill !== arm.prefill) return false;
-    const theirs = selection(other);
-    const isRule = theirs !== undefined && theirs['rule'] !== 'random' && theirs['rule'] !== 'link';
-    return isRule && theirs['share'] === own['share'] && other.base === other.name;
+    const [rule = 'random', share] = selection(other);
+    const isRule = rule !== 'random' && rule !== 'link' && share === ownShare && other.base === other.name;
+    const dropsAlike = arm.evict === undefined ? other.evict === undefined : other.evict !== undefined;
+    return isRule && dropsAlike && (arm.evict === undefined || other.prefill === arm.prefill);
   });
 }
 

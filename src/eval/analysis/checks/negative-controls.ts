@@ -2,10 +2,10 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';
-import { type TextMetric, textMetric } from '../metrics/text-metrics.ts';
+import { textMetric } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { perItem } from '../statistics/observations.ts';
-import { ChanceScorer, describeScopes } from './chance.ts';
+import { chanceRate, describeScopes } from './chance.ts';
 import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 
 type Memories = NonNullable<Observed['memories']>;
@@ -20,12 +20,10 @@ function forbiddenMemories(arms: readonly ArmTraits[], answered: Turns): string 
   const pairs = arms
     .filter(({ control, retrieves }) => control === 'negative' && retrieves === 'donor')
     .flatMap(({ name }) => pairWithReference(answered, name, baseline ?? name));
-  const fault = (what: string, is: (own: Memories, other: Memories) => boolean) => ({
+  const fault = (what: string, isAtFault: (own: Memories, other: Memories) => boolean) => ({
     what,
-    turns: turnsWhere(
-      pairs,
-      ({ observed: { memories: own } }, { observed: { memories: other } }) =>
-        own !== undefined && other !== undefined && is(own, other),
+    turns: turnsWhere(pairs, ({ observed: { memories: own } }, { observed: { memories: other } }) =>
+      Boolean(own && other && isAtFault(own, other)),
     ),
   });
   return describeFaults([
@@ -33,39 +31,6 @@ function forbiddenMemories(arms: readonly ArmTraits[], answered: Turns): string 
     fault('hold an answer', ({ holdsGold }) => holdsGold),
     fault(`hold more memories than ${baseline}`, (own, other) => own.given > other.given),
   ]);
-}
-
-/** The turns of a control on closed items. */
-interface ClosedTurns {
-  readonly name: string;
-  readonly closed: Turns;
-}
-
-interface ControlResult {
-  readonly fails: boolean;
-  /** Null if there is no other gold to compare with. */
-  readonly text: string | null;
-}
-
-function judgeControl(
-  { name, closed }: ClosedTurns,
-  chances: ChanceScorer,
-  score: TextMetric,
-  seed: number,
-): ControlResult {
-  const own = ({ item, answer }: AnsweredResult): number | null =>
-    item.gold === null ? null : score(answer.text, [item.gold, ...item.acceptedAnswers], item.language);
-  const rate = estimateShare(perItem(closed, own))!;
-  const { estimate: chance, scopes } = chances.rate(closed, score, seed);
-  if (chance === null) return { fails: false, text: null };
-  const percent = (share: number): string => (100 * share).toFixed(1);
-  const interval = `[${percent(chance.low)}, ${percent(chance.high)}]`;
-  return {
-    fails: rate.low > chance.mean + TOLERANCE,
-    text:
-      `${name} ${percent(rate.mean)} % of ${rate.n} closed items, ` +
-      `by chance ${percent(chance.mean)} ${interval} (${describeScopes(scopes)})`,
-  };
 }
 
 /**
@@ -97,12 +62,22 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
     return undecided('negative controls', `${few.name} has ${few.items} closed items, ${LEAST_ITEMS} needed`);
   }
   const { name: metric, score } = textMetric(metrics.primary.name);
-  const chances = new ChanceScorer(answered);
-  const results = byArm.map((control) => judgeControl(control, chances, score, seed));
-  const texts = results.flatMap(({ text }) => text ?? []);
-  if (texts.length < results.length) {
+  const percent = (share: number): string => (100 * share).toFixed(1);
+  const results = byArm.flatMap(({ name, closed }) => {
+    const { estimate: chance, scopes } = chanceRate(answered, closed, score, seed);
+    if (chance === null) return [];
+    const own = ({ item, answer }: AnsweredResult): number =>
+      score(answer.text, [item.gold!, ...item.acceptedAnswers], item.language);
+    const rate = estimateShare(perItem(closed, own))!;
+    const interval = `[${percent(chance.low)}, ${percent(chance.high)}]`;
+    const byChance = `by chance ${percent(chance.mean)} ${interval} (${describeScopes(scopes)})`;
+    const text = `${name} ${percent(rate.mean)} % of ${rate.n} closed items, ${byChance}`;
+    return [{ fails: rate.low > chance.mean + TOLERANCE, text }];
+  });
+  if (results.length < byArm.length) {
     return undecided('negative controls', 'all items have one gold: nothing says what chance would give');
   }
   const by = metric === metrics.primary.name ? '' : `, by ${metric}`;
-  return decided('negative controls', !results.some(({ fails }) => fails), `${texts.join('; ')}${by}`);
+  const evidence = results.map(({ text }) => text).join('; ') + by;
+  return decided('negative controls', !results.some(({ fails }) => fails), evidence);
 };

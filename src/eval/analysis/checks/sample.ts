@@ -1,12 +1,6 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import type { AnsweredResult, FailedTurn } from '../../../store/records/turn-record.ts';
 import { type Check, decided, type RunSample, undecided } from './check.ts';
-
-interface ArmRows {
-  readonly arm: ArmTraits;
-  readonly turns: readonly (AnsweredResult | FailedTurn)[];
-}
 
 /**
  * Sample: every arm was asked every question of the plan as often as planned, and each turn is a row, failed ones included.
@@ -16,17 +10,33 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
   if (plan.shard !== undefined) {
     return undecided('sample', `shard ${plan.shard} has its own users alone: merge decides`);
   }
-  const turns = Map.groupBy([...answered, ...failed], ({ arm }) => arm);
-  const rows = arms.map((arm): ArmRows => ({ arm, turns: turns.get(arm.name) ?? [] }));
+  const rows = Map.groupBy([...answered, ...failed], ({ arm }) => arm);
+  // An arm that skips items leaves gaps in the order.
+  const hasGaps = plan.withoutEvidence > 0 && arms.some(({ retrieves }) => retrieves === 'evidence');
+  const missing: string[] = [];
+  const unbalanced: string[] = [];
+  for (const arm of arms) {
+    const own = rows.get(arm.name) ?? [];
+    const wanted = plannedTurns([arm], plan);
+    const distinct = new Set(own.map(({ repeat, turn, itemId }) => `${repeat}/${turn}/${itemId}`)).size;
+    if (distinct !== wanted || own.length !== wanted) {
+      missing.push(`${arm.name} has ${own.length} rows of ${distinct} turns in place of ${wanted}`);
+    }
+    const places = arms.map((_, place) => own.filter(({ position }) => position === place).length);
+    const [most, least] = [Math.max(...places), Math.min(...places)];
+    // One round of a mirrored order.
+    if (!hasGaps && most - least > 2) {
+      unbalanced.push(`${arm.name} stood ${most} times in one place of the order and ${least} times in another`);
+    }
+  }
+  const idleTwins = arms.filter(
+    ({ name, control }) =>
+      control === 'twin' && answered.some(({ arm, tokens }) => arm === name && !(tokens.evaluated > 0)),
+  );
   const problems = [
-    ...rows.flatMap(({ arm, turns: own }) => missingRows(arm, own, plan)),
-    ...unbalancedArms(rows, plan),
-    ...arms
-      .filter(
-        ({ name, control }) =>
-          control === 'twin' && answered.some((turn) => turn.arm === name && !(turn.tokens.evaluated > 0)),
-      )
-      .map(({ name }) => `${name} answered without evaluating its prompt: it is no run of its own`),
+    ...missing,
+    ...unbalanced,
+    ...idleTwins.map(({ name }) => `${name} answered without evaluating its prompt: it is no run of its own`),
   ];
   const evidence = `${answered.length + failed.length} of ${plannedTurns(arms, plan)} planned turns are rows, ${failed.length} of them failed`;
   return decided('sample', problems.length === 0, problems.length === 0 ? evidence : problems.join('; '));
@@ -44,26 +54,4 @@ export function plannedSample({ dataset, plan }: Pick<RunRecord, 'dataset' | 'pl
 export function plannedTurns(arms: readonly ArmTraits[], { items, withoutEvidence, repeats }: RunSample): number {
   const perRepeat = arms.map(({ retrieves }) => (retrieves === 'evidence' ? items - withoutEvidence : items));
   return repeats * perRepeat.reduce((sum, turns) => sum + turns, 0);
-}
-
-function missingRows(arm: ArmTraits, turns: ArmRows['turns'], plan: RunSample): string[] {
-  const wanted = plannedTurns([arm], plan);
-  const distinct = new Set(turns.map(({ repeat, turn, itemId }) => `${repeat}/${turn}/${itemId}`)).size;
-  return distinct === wanted && turns.length === wanted
-    ? []
-    : [`${arm.name} has ${turns.length} rows of ${distinct} turns in place of ${wanted}`];
-}
-
-/** Arms that come at one place of the order more often than at another, by more than one round of a mirrored order. */
-function unbalancedArms(rows: readonly ArmRows[], { withoutEvidence }: RunSample): string[] {
-  // An arm that skips items leaves gaps in the order.
-  if (withoutEvidence > 0 && rows.some(({ arm }) => arm.retrieves === 'evidence')) return [];
-  return rows.flatMap(({ arm: { name }, turns }) => {
-    const places = new Array<number>(rows.length).fill(0);
-    for (const { position } of turns) places[position]!++;
-    const [most, least] = [Math.max(...places), Math.min(...places)];
-    return most - least > 2
-      ? [`${name} stood ${most} times in one place of the order and ${least} times in another`]
-      : [];
-  });
 }
