@@ -19,7 +19,7 @@ export interface ArmPair {
 }
 
 /** The data and the models of a run. */
-export type Subjects = Pick<RunRecord, 'dataset' | 'model' | 'embedder'>;
+type Subjects = Pick<RunRecord, 'dataset' | 'model' | 'embedder'>;
 
 /** Settings that are compared by the bytes of their files. */
 const SUBJECT_SETTINGS = new Set(['dataset', 'model']);
@@ -68,12 +68,6 @@ export function differentMachines(a: ComparedRun, b: ComparedRun): RunDifference
   ];
 }
 
-function requireArm({ run, arms }: ComparedRun, arm: string): void {
-  if (arms.includes(arm)) return;
-  const message = `run "${run.name}" has no arm "${arm}"${didYouMean(arm, arms)}`;
-  throw new BenchError('not-found', message, `it has ${arms.join(', ')}`);
-}
-
 /**
  * The arms to compare: those named, or all that both runs have.
  * @param names `rag`, or `rag/dki` for an arm of the first run and another of the second
@@ -87,10 +81,13 @@ export function armPairs(a: ComparedRun, b: ComparedRun, names: readonly string[
     const hint = `name one of each with --arms ${a.arms[0] ?? 'A'}/${b.arms[0] ?? 'B'}: ${a.arms.join(', ')} against ${b.arms.join(', ')}`;
     throw new BenchError('not-found', message, hint);
   }
+  const requireArm = ({ run, arms }: ComparedRun, arm: string): string => {
+    if (arms.includes(arm)) return arm;
+    const message = `run "${run.name}" has no arm "${arm}"${didYouMean(arm, arms)}`;
+    throw new BenchError('not-found', message, `it has ${arms.join(', ')}`);
+  };
   return names.map((name) => {
     const [first = '', second = first] = name.split('/', 2);
-    requireArm(a, first);
-    requireArm(b, second);
-    return { a: first, b: second };
+    return { a: requireArm(a, first), b: requireArm(b, second) };
   });
 }

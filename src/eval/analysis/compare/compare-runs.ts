@@ -2,6 +2,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import { metricDeclaration, type MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { CheckName } from '../../../store/records/results.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
+import type { Turns } from '../arm-turns.ts';
 import {
   armPairs,
   differentMachines,
@@ -52,27 +53,15 @@ export interface ComparisonOptions {
 }
 
 function summary({ run, failedChecks }: ComparedRun): RunSummary {
-  const { id, name, suite, status, startedAt, model, dataset } = run;
-  return {
-    id,
-    name,
-    suite,
-    status,
-    startedAt: new Date(startedAt).toISOString(),
-    failedChecks,
-    model: model.name,
-    dataset: dataset.name,
-  };
-}
-
-/** Golds by item of one arm. */
-function goldsByItem({ turns }: ComparedRun, arm: string): Map<string, string | null> {
-  return new Map((turns.get(arm) ?? []).map(({ itemId, gold }) => [itemId, gold]));
+  const { id, name, suite, status } = run;
+  const startedAt = new Date(run.startedAt).toISOString();
+  return { id, name, suite, status, startedAt, failedChecks, model: run.model.name, dataset: run.dataset.name };
 }
 
 /** The items of a pair of arms: in both runs, in one of them only, and those with different golds. */
 function matchItems(a: ComparedRun, b: ComparedRun, arms: ArmPair) {
-  const [golds, others] = [goldsByItem(a, arms.a), goldsByItem(b, arms.b)];
+  const byItem = (turns: Turns) => new Map(turns.map(({ itemId, item }) => [itemId, item.gold]));
+  const [golds, others] = [byItem(a.turns(arms.a)), byItem(b.turns(arms.b))];
   const common = [...golds.keys()].filter((id) => others.has(id));
   return {
     common: common.length,
@@ -85,17 +74,15 @@ function matchItems(a: ComparedRun, b: ComparedRun, arms: ArmPair) {
 /** Notes on items of one run only, golds that differ, and turns that failed. */
 function pairingNotes(a: ComparedRun, b: ComparedRun, arms: ArmPair): string[] {
   const { common, onlyA, onlyB, differentGolds } = matchItems(a, b, arms);
-  const [failedA, failedB] = [a.failedTurns.get(arms.a) ?? 0, b.failedTurns.get(arms.b) ?? 0];
-  const notes: string[] = [];
-  if (onlyA + onlyB > 0) {
-    notes.push(`${common} items in common; ${onlyA} only in ${a.run.name}, ${onlyB} only in ${b.run.name}`);
-  }
-  if (differentGolds > 0) notes.push(`${differentGolds} items have the same id and another answer`);
-  if (failedA + failedB > 0) {
-    notes.push(`${failedA} failed turns in ${a.run.name}, ${failedB} in ${b.run.name}, in no mean`);
-  }
-  const name = arms.a === arms.b ? arms.a : `${arms.a}/${arms.b}`;
-  return notes.map((note) => `${name}: ${note}`);
+  const [failedA, failedB] = [a.failedTurns(arms.a), b.failedTurns(arms.b)];
+  const [nameA, nameB] = [a.run.name, b.run.name];
+  const arm = arms.a === arms.b ? arms.a : `${arms.a}/${arms.b}`;
+  const notes: readonly (readonly [number, string])[] = [
+    [onlyA + onlyB, `${common} items in common; ${onlyA} only in ${nameA}, ${onlyB} only in ${nameB}`],
+    [differentGolds, `${differentGolds} items have the same id and another answer`],
+    [failedA + failedB, `${failedA} failed turns in ${nameA}, ${failedB} in ${nameB}, in no mean`],
+  ];
+  return notes.flatMap(([count, note]) => (count > 0 ? [`${arm}: ${note}`] : []));
 }
 
 function requireComparable(a: ComparedRun, b: ComparedRun, force: boolean): void {

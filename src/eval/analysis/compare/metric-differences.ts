@@ -1,11 +1,13 @@
-import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { Verdict } from '../../../store/records/results.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
+import { counterpartIn, type Turns } from '../arm-turns.ts';
+import type { MetricDefinition } from '../metrics/metrics.ts';
 import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { judgeDifferences, tally } from '../summary/paired-quality.ts';
 import type { ArmPair } from './comparability.ts';
-import type { ComparedRun, ComparedTurn } from './compared-run.ts';
+import type { ComparedRun } from './compared-run.ts';
 
 /** One metric of one arm in two runs, over the items that both answered. */
 export interface MetricDifference {
@@ -52,22 +54,21 @@ export interface DifferenceSettings {
 /** The turns of an arm in two runs. */
 interface ComparedTurns {
   readonly arms: ArmPair;
-  readonly a: readonly ComparedTurn[];
-  readonly b: readonly ComparedTurn[];
+  readonly a: Turns;
+  readonly b: Turns;
 }
 
-type TurnValue = (turn: ComparedTurn) => number | null;
+type TurnValue = (turn: AnsweredResult) => number | null;
 
 /** True if every common turn has the same answer, ids and probability of the gold, to the bit. */
 function areIdentical({ a, b }: ComparedTurns): boolean {
-  const key = ({ itemId, repeat }: ComparedTurn): string => JSON.stringify([itemId, repeat]);
-  const others = new Map(b.map((turn) => [key(turn), turn]));
+  const counterpart = counterpartIn(b);
   return a.every((turn) => {
-    const other = others.get(key(turn)) ?? turn;
+    const other = counterpart(turn) ?? turn;
     return (
-      other.answer === turn.answer &&
-      other.sequenceSha256 === turn.sequenceSha256 &&
-      other.values['goldLogProbability'] === turn.values['goldLogProbability']
+      other.answer.text === turn.answer.text &&
+      other.observed.sequenceSha256 === turn.observed.sequenceSha256 &&
+      other.observed.goldLogProbability === turn.observed.goldLogProbability
     );
   });
 }
@@ -83,13 +84,13 @@ function means(pairs: readonly Pair[]): { meanA: number; meanB: number } {
 /** One metric of quality over all pairs of arms: a family of tests. */
 function qualityDifferences(
   all: readonly ComparedTurns[],
-  metric: MetricDeclaration,
+  metric: MetricDefinition,
   settings: DifferenceSettings,
 ): MetricDifference[] {
   const compared = all
     .map((turns) => ({
       arms: turns.arms,
-      pairs: pairTurns(turns, ({ values }) => values[metric.name] ?? null),
+      pairs: pairTurns(turns, metric.of),
       planned: true,
       pooled: true,
       identical: areIdentical(turns),
@@ -101,7 +102,7 @@ function qualityDifferences(
   });
 }
 
-/** The difference and interval of a quantity without a margin, and so without a verdict; empty without pairs. */
+/** The difference of a quantity without a margin, and so without a verdict; for times of the log-ratio. */
 function plainDifference(
   arms: ArmPair,
   metric: string,
@@ -109,59 +110,44 @@ function plainDifference(
   better: 'higher' | 'lower',
 ): MetricDifference[] {
   if (pairs.length === 0) return [];
-  const { delta, interval } = meanDifference(pairedTotals(pairs));
-  return [
-    {
-      arms,
-      metric,
-      ...means(pairs),
-      delta,
-      ...interval,
-      ...tally(pairs, better),
-      p: null,
-      pAdjusted: null,
-      pKept: null,
-      verdict: 'not judged',
-    },
-  ];
+  const ratio = metric === 'ttftLogRatio' ? pairedLatency(pairs) : undefined;
+  const { delta, interval } = ratio ?? meanDifference(pairedTotals(pairs));
+  const averages = ratio === undefined ? means(pairs) : { meanA: ratio.means.a, meanB: ratio.means.b };
+  const noTest = { p: null, pAdjusted: null, pKept: null, verdict: 'not judged' } as const;
+  return [{ arms, metric, ...averages, delta, ...interval, ...tally(pairs, better), ...noTest }];
 }
 
-/** No verdict: the runs were not made at the same time, and no twin measures the noise between them. */
-function latencyDifference(arms: ArmPair, pairs: readonly Pair[]): MetricDifference[] {
-  return plainDifference(arms, 'ttftLogRatio', pairs, 'lower').map((plain) => {
-    const { delta, interval, means: geometric } = pairedLatency(pairs);
-    return { ...plain, delta, ...interval, meanA: geometric.a, meanB: geometric.b };
-  });
-}
-
-/** Every metric of every pair of arms, paired by item, metric by metric. */
+/**
+ * Every metric of every pair of arms, paired by item, metric by metric. Costs are over cache hits; times have no verdict, since
+ * the runs were not made at the same time, and no twin measures the noise between them.
+ */
 export function metricDifferences(
   a: ComparedRun,
   b: ComparedRun,
   pairs: readonly ArmPair[],
   settings: DifferenceSettings,
 ): MetricDifference[] {
-  const all = pairs.map((arms) => ({ arms, a: a.turns.get(arms.a) ?? [], b: b.turns.get(arms.b) ?? [] }));
+  const all = pairs.map((arms) => ({ arms, a: a.turns(arms.a), b: b.turns(arms.b) }));
   const { all: known, primary } = a.metrics;
   const compared = new Set([primary, ...known.filter(({ name }) => COMPARED.includes(name))]);
-  const overHits = (turns: ComparedTurns, value: TurnValue) =>
-    pairTurns(turns, (turn) => (turn.hit ? value(turn) : null));
-  const quality = [
+  const plain = (metric: string, better: 'higher' | 'lower', value: TurnValue) =>
+    all.flatMap((turns) => plainDifference(turns.arms, metric, pairTurns(turns, value), better));
+  const overHits =
+    (value: TurnValue): TurnValue =>
+    (turn) =>
+      a.hits.has(turn) || b.hits.has(turn) ? value(turn) : null;
+  const quality = (): MetricDifference[] => [
     ...[...compared].flatMap((metric) => qualityDifferences(all, metric, settings)),
-    ...all.flatMap((turns) => {
-      const values = pairTurns(turns, (turn) => turn.values['goldLogProbability'] ?? null);
-      return plainDifference(turns.arms, 'goldLogProbability', values, 'higher');
-    }),
+    ...plain('goldLogProbability', 'higher', ({ observed }) => observed.goldLogProbability),
   ];
-  const tokens = all.flatMap((turns) => {
-    const values = overHits(turns, ({ evaluatedTokens }) => evaluatedTokens);
-    return plainDifference(turns.arms, 'evaluatedTokens', values, 'lower');
-  });
-  const latency = all.flatMap((turns) =>
-    latencyDifference(
-      turns.arms,
-      overHits(turns, ({ firstTokenMs }) => firstTokenMs),
+  const firstToken = overHits(({ timings }) => timings.firstToken);
+  return [
+    ...(settings.quality ? quality() : []),
+    ...plain(
+      'evaluatedTokens',
+      'lower',
+      overHits(({ tokens }) => tokens.evaluated),
     ),
-  );
-  return [...(settings.quality ? quality : []), ...tokens, ...(settings.latency ? latency : [])];
+    ...(settings.latency ? plain('ttftLogRatio', 'lower', firstToken) : []),
+  ];
 }
