@@ -87,7 +87,6 @@ const theme: Config = {
   rule: { strokeWidth: 1.2 },
 };
 
-/** Characters of a line of the key, as wide as the narrowest figure. */
 const KEY_WIDTH = 46;
 
 function keyLines(text: string): string[] {

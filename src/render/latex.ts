@@ -38,7 +38,6 @@ const beyondLatin = /[^\p{ASCII}\p{Script=Latin}\u00a0-\u00ff‘’“”]/u;
 
 /** Lines of a page that the blocks of one float may take; the rest is for its caption and notes. */
 const LINES_PER_FLOAT = 40;
-/** Title, headings, rules and the space after a block, in lines. */
 const LINES_BESIDE_ROWS = 4;
 
 /** Distributes blocks over floats, which LaTeX does not break across pages. */

@@ -188,7 +188,6 @@ function tableHtml({ what, rowHeading, columns, rows, most = rows.length }: Sect
   ${leftOut(most, rows.length, what)}`;
 }
 
-/** Tokens as marked stretches of the text, with ids that the reader can switch on. */
 const tokensHtml = (spans: readonly TokenSpan[]): Html[] =>
   spans.map(({ text, ids }) => html`<i>${printable(text)}<sub>${ids.join(' ')}</sub></i>`);
 

@@ -20,7 +20,6 @@ const MOST_CHARACTERS = 2000;
 const GAP = 2;
 const MOST_LABEL = 28;
 const LEAST_LABEL = 8;
-/** A narrower column of long texts stands below its row instead. */
 const LEAST_WRAPPED = 40;
 const MOST_BAR = 40;
 const LEAST_BAR = 4;
@@ -88,7 +87,6 @@ function besideLines(name: string, text: string, indent: number, width: number):
   return lines.map((line, index) => padText(index === 0 ? name : '', indent) + line);
 }
 
-/** Cuts a text to so many columns, at its end. */
 function shortened(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let shown = '';

@@ -55,7 +55,6 @@ function saved(rag: ArmResults, arm: ArmResults, cached: ArmResults | undefined)
   return `evaluated ${text[0]!} tokens than RAG on cache hits and ${text[1]!} over all turns${beside}`;
 }
 
-/** Sorts the run of a suite before the others, which keep their order. */
 function preferring(runs: readonly RunResults[], suite: string): RunResults[] {
   return runs.toSorted((a, b) => Number(b.run.suite === suite) - Number(a.run.suite === suite));
 }

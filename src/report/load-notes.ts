@@ -1,7 +1,6 @@
 import type { RunResults } from '../store/records/results.ts';
 import { formatNumber } from '../render/table.ts';
 
-/** Of differences that are found at this level, the note names the clearest. */
 const LEVEL = 0.05;
 
 /** Notes under times that several workers, or several kinds of machine, have measured. */
@@ -15,7 +14,6 @@ export function loadNotes(run: RunResults['run']): string[] {
   ];
 }
 
-/** Says that a table is of several kinds of machine, and whether they were told apart. */
 function machineNotes({ machines = [], machineDifferences = [] }: RunResults['run']): string[] {
   if (machines.length < 2) return [];
   const kinds = machines.map(({ cpu, cores, users }) => `${cpu}, ${cores} cores: ${users} users`).join('; ');

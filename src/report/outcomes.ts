@@ -65,7 +65,6 @@ export function storedOutcomes(database: BenchDatabase, runId: string): string {
   return outcomeLines(run, new TurnListRepository(database).rows(runId));
 }
 
-/** A schema for each of some columns. */
 function columns<Name extends string, Schema>(schema: Schema, ...names: readonly Name[]): Record<Name, Schema> {
   return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
 }

@@ -23,7 +23,6 @@ import { reportTables } from './tables/report-tables.ts';
 /** Renderers of tables, by the suffix of the file. */
 export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv, json: renderJson } as const;
 
-/** Contents by path within the folder of the report. */
 type Files = Map<string, string>;
 
 /** What is drawn from results: all for one run, only `report.html` for several. */
@@ -46,7 +45,6 @@ export function resultsText(results: unknown): string {
   return `${escapedControls(JSON.stringify(results))}\n`;
 }
 
-/** All files of a report. */
 async function allFiles(runs: readonly RunResults[], outcomes: string | undefined): Promise<Files> {
   const drawn = await drawings(runs);
   const [results] = runs;
@@ -121,7 +119,6 @@ function differences(folder: string, name: string, expected: string): string[] |
   return differingPaths(JSON.parse(found), JSON.parse(expected)).map((place) => `${name}: ${place} differs`);
 }
 
-/** Finds the paths at which two JSON values differ. */
 function differingPaths(a: unknown, b: unknown, path = ''): string[] {
   if (isDeepStrictEqual(a, b)) return [];
   const branching = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -55,7 +55,6 @@ function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): 
   };
 }
 
-/** A table of costs, over cache hits of both runs. */
 function costTable(
   { differences }: RunsComparison,
   metric: 'evaluatedTokens' | 'ttftLogRatio',

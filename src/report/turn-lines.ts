@@ -11,7 +11,6 @@ import type { AnsweredResult, TurnResult } from '../store/records/turn-record.ts
 /** A value of a turn: null where it has none. */
 type TurnValue = string | number | boolean | null | readonly string[];
 
-/** A column of the list of turns, described in docs/results.md. */
 interface TurnColumn {
   readonly name: string;
   readonly of: (turn: TurnResult, run: { readonly name: string; readonly suite: string }) => TurnValue;
@@ -80,7 +79,6 @@ export interface ListedRun {
   readonly turns: Iterable<TurnResult>;
 }
 
-/** Text that a spreadsheet could take for a formula, by its first character after blanks and apostrophes. */
 const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/;
 
 /**

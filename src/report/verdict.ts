@@ -45,7 +45,6 @@ export function tooFewUsers({ dataset: { users } }: Pick<RunResults['run'], 'dat
     : `${users} users; fewer than ${LEAST_USERS} do not represent others`;
 }
 
-/** The savings of the primary arm, the price of a cache miss, and the users with cache hits. */
 function costSentences(results: RunResults): string[] {
   const { arms } = results;
   const [rag, dki, cached] = [baselineArm(arms), primaryArm(arms), prefixCacheArm(arms)];
@@ -65,7 +64,6 @@ function missSentence({ arm, costMiss, turns }: ArmResults): string {
   return `A cache miss of ${arm} evaluates ${formatNumber(costMiss.tokens.evaluated, 1)} tokens (${turns.miss} of ${turns.hit + turns.miss} turns with memories).`;
 }
 
-/** The share of cache hits by users with all memories retrieved every time. */
 function cacheHitUsersSentence({ arm, byRetrieval = [] }: ArmResults): string[] {
   const everything = byRetrieval.find(({ kind }) => kind === 'everything')?.hits ?? 0;
   const hits = byRetrieval.reduce((sum, part) => sum + part.hits, 0);

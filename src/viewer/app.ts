@@ -22,7 +22,7 @@ import { errorPage, failureOf } from './error-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
 import { itemOutcomesPage, readItemOutcomes } from './item/item-outcomes.ts';
 import { itemPage, readItemPage } from './item/item-page.ts';
-import { type Breadcrumb, layout, type PageKind } from './layout.ts';
+import { layout, type PageKind } from './layout.ts';
 import { type Links, reportLinks, serverLinks } from './links.ts';
 import { matrixPage, readMatrix } from './matrix/matrix-page.ts';
 import { pairPage, readPair } from './pair/pair-page.ts';
@@ -82,7 +82,7 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
   const pictures = new Map<string, Promise<string>>();
 
   const show = async (context: Context, { kind, title, run, item, body }: Page): Promise<Response> => {
-    const breadcrumbs: Breadcrumb[] = [
+    const breadcrumbs = [
       ...(kind === 'runs' || exported?.withRuns === false ? [] : [{ text: 'Runs', href: links.runs() }]),
       ...(run === undefined ? [] : [{ text: run, href: links.run(run) }]),
       ...(run === undefined || item === undefined ? [] : [{ text: item, href: links.item(run, item) }]),

@@ -120,7 +120,6 @@ const unescaped = (attribute: string): string => attribute.replaceAll('&amp;', '
 
 const linkPattern = / (href|src)="(\/[^"#]*)(#[^"]*)?"/g;
 
-/** The addresses that a page links to, without their fragments. */
 function linkedAddresses(page: string): string[] {
   return [...page.matchAll(linkPattern)].map(([, , attribute]) => unescaped(attribute!));
 }
@@ -236,7 +235,6 @@ class PagesFolder implements Disposable {
   }
 }
 
-/** Resolves the place, links followed, and refuses one that holds anything. */
 function freePlace(path: string): string {
   const refused = (why: string) => new BenchError('bad-option', `--export ${path}: ${why}`, 'name a new folder');
   const wanted = resolve(path);

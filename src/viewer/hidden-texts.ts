@@ -9,16 +9,16 @@ import { printable } from '../render/printable.ts';
 /** Says in one line why hashes stand in place of a run's texts; null where the texts are shown. */
 export type HiddenTexts = (run: RunRecord) => string | null;
 
-/** Why nobody can be shown the texts of a run: nobody has stored them. */
+/** Why the texts of a run cannot be shown: they were not stored. */
 export function neverStored(run: RunRecord): string | null {
   return storesTexts(run) ? null : 'the run stored hashes in their place (--no-text): they cannot be shown';
 }
 
 /** The rule of all that may leave the machine: no text of a data set that is others'. */
 export const hiddenInReports: HiddenTexts = (run) => {
-  if (!storesTexts(run)) return neverStored(run);
   const names = withheldSets(run).map(({ name }) => name);
-  return names.length === 0 ? null : `hashes stand in place of the texts of ${names.join(', ')}, which are others'`;
+  if (!storesTexts(run) || names.length === 0) return neverStored(run);
+  return `hashes stand in place of the texts of ${names.join(', ')}, which are others'`;
 };
 
 /** The remark above pages of a run whose texts are hidden; nothing where they are shown. */

@@ -6,35 +6,17 @@ import type { Links } from './links.ts';
 /** The kind of a page, on which its style and keys depend. */
 export type PageKind = 'runs' | 'run' | 'watch' | 'item' | 'turn' | 'matrix' | 'pair' | 'compare' | 'error';
 
-/** A page above this one. */
-export interface Breadcrumb {
-  readonly text: string;
-  readonly href: string;
-}
-
 /** A page before it is rendered. */
 export interface Layout {
   readonly title: string;
   readonly links: Links;
   /** From the runs downwards, without the page itself. */
-  readonly breadcrumbs: readonly Breadcrumb[];
+  readonly breadcrumbs: readonly { readonly text: string; readonly href: string }[];
   /** Content of `main`; its first heading is the `h1` of the page. */
   readonly body: Html;
   readonly page: PageKind;
   /** The Content-Security-Policy, for a file, which has no server to send one. */
   readonly policy: string | undefined;
-}
-
-/** Links to the pages above this one. */
-function breadcrumbNavigation(breadcrumbs: readonly Breadcrumb[], title: string): Html {
-  return html`<header class="top">
-    <nav aria-label="Breadcrumbs">
-      <ol>
-        ${breadcrumbs.map(({ text, href }) => html`<li><a href="${href}">${printable(text)}</a></li> `)}
-        <li aria-current="page">${printable(title)}</li>
-      </ol>
-    </nav>
-  </header>`;
 }
 
 /**
@@ -55,7 +37,18 @@ export async function layout({ title, links, breadcrumbs, body, page, policy }: 
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
-        ${breadcrumbs.length === 0 ? '' : breadcrumbNavigation(breadcrumbs, title)}
+        ${
+          breadcrumbs.length === 0
+            ? ''
+            : html`<header class="top">
+                <nav aria-label="Breadcrumbs">
+                  <ol>
+                    ${breadcrumbs.map(({ text, href }) => html`<li><a href="${href}">${printable(text)}</a></li> `)}
+                    <li aria-current="page">${printable(title)}</li>
+                  </ol>
+                </nav>
+              </header>`
+        }
         <main id="main" tabindex="-1">${body}</main>
         <footer class="keys">
           <p>Keys: <kbd>?</kbd></p>

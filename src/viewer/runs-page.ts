@@ -6,38 +6,17 @@ import type { Html } from '../render/html-table.ts';
 import { printable } from '../render/printable.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/results.ts';
-import type { RunRecord } from '../store/records/run-record.ts';
 import { RunRepository, type RunHead } from '../store/run-repository.ts';
 import type { Links, RunsQuery } from './links.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, pager, textField } from './list.ts';
 
-/** A run in the list of runs. */
-export interface ListedRun {
-  readonly name: string;
-  readonly suite: string;
-  readonly status: RunRecord['status'];
-  readonly startedAt: string;
-  readonly model: string;
-  readonly dataset: string;
-  readonly items: number;
-  /** Null before the run has results. */
-  readonly checks: { readonly passed: number; readonly failed: readonly string[] } | null;
-  /** The result of the run in a line. */
-  readonly verdict: string;
-}
-
-/** A page of the list of runs. */
-export interface RunsPage {
-  readonly query: RunsQuery;
-  readonly runs: readonly ListedRun[];
-  readonly matching: number;
-  readonly page: number;
-  readonly pages: number;
-}
-
 const pageSize = 50;
 
-type Verdict = Pick<ListedRun, 'checks' | 'verdict'>;
+/** Checks are null before the run has results. */
+interface Verdict {
+  readonly checks: { readonly passed: number; readonly failed: readonly string[] } | null;
+  readonly verdict: string;
+}
 
 /** Verdicts of runs with results, kept because these do not change and are documents of 100 kB and more. */
 const verdicts = new Map<string, Verdict>();
@@ -65,13 +44,11 @@ function runVerdict(results: RunResults): Verdict {
 }
 
 /** Reads the runs, the latest first. @param size rows of a page */
-export function readRunsPage(database: BenchDatabase, query: RunsQuery, size = pageSize): RunsPage {
-  const wanted = query.text?.toLowerCase();
+export function readRunsPage(database: BenchDatabase, query: RunsQuery, size = pageSize) {
+  const wanted = (query.text ?? '').toLowerCase();
   const all = new RunRepository(database).heads().reverse();
-  const matching = all.filter((run) =>
-    wanted === undefined
-      ? true
-      : [run.name, run.suite, run.status, run.model, run.dataset].some((text) => text.toLowerCase().includes(wanted)),
+  const matching = all.filter(({ name, suite, status, model, dataset }) =>
+    [name, suite, status, model, dataset].some((text) => text.toLowerCase().includes(wanted)),
   );
   const pages = Math.max(1, Math.ceil(matching.length / size));
   const page = Math.min(query.page ?? 1, pages);
@@ -80,18 +57,12 @@ export function readRunsPage(database: BenchDatabase, query: RunsQuery, size = p
     matching: matching.length,
     page,
     pages,
-    runs: matching.slice((page - 1) * size, page * size).map((run) => ({
-      name: run.name,
-      suite: run.suite,
-      status: run.status,
-      startedAt: new Date(run.startedAt).toISOString(),
-      model: run.model,
-      dataset: run.dataset,
-      items: run.items,
-      ...cachedVerdict(database, run),
-    })),
+    runs: matching.slice((page - 1) * size, page * size).map((run) => ({ ...run, ...cachedVerdict(database, run) })),
   };
 }
+
+type RunsPage = ReturnType<typeof readRunsPage>;
+type ListedRun = RunsPage['runs'][number];
 
 function checksCell({ checks }: ListedRun): Html {
   if (checks === null) return html`–`;
@@ -99,7 +70,6 @@ function checksCell({ checks }: ListedRun): Html {
   return html`<b class="good">✓ ${checks.passed} passed</b>`;
 }
 
-/** A mark that chooses a run to compare, or to compare with. */
 function markColumn(side: 'a' | 'b'): ListColumn<ListedRun> {
   const word = side === 'a' ? 'compare' : 'against';
   return {
@@ -111,8 +81,10 @@ function markColumn(side: 'a' | 'b'): ListColumn<ListedRun> {
 }
 
 function columns(links: Links): ListColumn<ListedRun>[] {
-  const time = (startedAt: string): Html =>
-    html`<time datetime="${startedAt}">${startedAt.slice(0, 16).replace('T', ' ')}</time>`;
+  const time = (startedAt: number): Html => {
+    const text = new Date(startedAt).toISOString();
+    return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')}</time>`;
+  };
   return [
     { heading: 'run', cell: ({ name }) => html`<a data-open href="${links.run(name)}">${printable(name)}</a>` },
     ...(links.answered ? [markColumn('a'), markColumn('b')] : []),

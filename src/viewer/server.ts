@@ -25,7 +25,6 @@ const headers: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Browsers leave port 80 out of the host. */
 const WEB_PORT = 80;
 
 function isOwnHost(host: string, { env }: Context<ServerEnvironment>): boolean {

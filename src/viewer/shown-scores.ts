@@ -9,7 +9,6 @@ export interface ShownScore {
   readonly value: number;
 }
 
-/** The verdict, which pages say in words. */
 const VERDICT = 'taskSuccess';
 
 /** The scores that apply to an answer, that by the primary metric of its run first. */

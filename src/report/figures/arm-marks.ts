@@ -6,7 +6,6 @@ type WithArms = Pick<RunResults, 'arms'>;
 
 const unknown: Mark = { colour: '#6b6f71', shape: 'circle', dash: [4, 4] };
 
-/** The traits of an arm by its name, or by its name without settings. */
 function findTraits({ arms }: WithArms, arm: string): ArmTraits | undefined {
   const all = arms.map(({ traits }) => traits);
   return all.find(({ name }) => name === arm) ?? all.find(({ base }) => base === arm);
@@ -75,7 +74,6 @@ export function distinctFillings(marks: readonly Shaped[]): { readonly symbol: s
 const LETTER = 6.5;
 const SYMBOL = 22;
 
-/** Columns of a legend that is as wide as a panel. */
 function legendColumns(labels: readonly string[]): number {
   const longest = Math.max(...labels.map(({ length }) => length));
   return Math.min(4, Math.max(1, Math.floor(PANEL_WIDTH / (LETTER * longest + SYMBOL))));

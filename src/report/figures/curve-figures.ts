@@ -58,7 +58,6 @@ function curves(
   };
 }
 
-/** The first and the last value of each curve, in words. */
 function curvesInWords(points: readonly CurvePoint[], unit: string): string {
   const name = ({ panel, arm }: CurvePoint) => (panel === '' ? arm : `${panel}, ${arm}`);
   const text = ({ value, at }: CurvePoint) => `${value.toFixed(1)} ${unit} at ${at}`;
@@ -110,7 +109,6 @@ function curvesFinding(
   return `${range(first, last)}, ${label} ${clauses.join(', ')}`;
 }
 
-/** The points of a panel, of the conditions for which quality is known. */
 function curvePoints(
   conditions: readonly ConditionResults[],
   metric: ShownMetric,

@@ -22,7 +22,6 @@ interface Point extends FigureRow {
   readonly high: number | null;
 }
 
-/** The quality of an arm in % of the text's, from its difference to it. */
 function keptFields(text: number, { delta, low, high }: Difference): Pick<Point, 'kept' | 'low' | 'high'> {
   const share = (difference: number): number => 100 * (1 + difference / text);
   const bounded = Number.isFinite(low) && Number.isFinite(high);
@@ -52,7 +51,6 @@ function methodPoints(results: RunResults, { arm: text, metrics }: ArmResults, p
   return panels.flatMap((panel) => points.filter((one) => one.panel === panel));
 }
 
-/** Methods that a title names. */
 const NAMED = 3;
 
 function againstRandom(methods: readonly MethodResults[]): string {

@@ -5,7 +5,6 @@ import type { ServedLoad } from '../../store/records/measured.ts';
 import { asLines, curveEncoding } from './arm-marks.ts';
 import { distinct, layer, quantity } from './figure-parts.ts';
 
-/** The highest tested rate that each arm sustains. */
 function servingFinding(loads: readonly ServedLoad[]): string {
   const clauses = [...Map.groupBy(loads, ({ arm }) => arm)].map(([arm, ofArm]) => {
     const served = ofArm.filter(({ saturated }) => !saturated).map(({ offered }) => offered);

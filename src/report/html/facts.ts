@@ -47,7 +47,6 @@ function fact(label: string, runs: readonly RunResults[], read: (results: RunRes
   return { label, values };
 }
 
-/** A fact for each key of a record of the runs, except some. */
 function factPerKey(
   runs: readonly RunResults[],
   read: (results: RunResults) => Readonly<Record<string, unknown>>,

@@ -19,7 +19,6 @@ import { list, verdictSection } from './verdict-section.ts';
 /** Stands for the script until the page is rendered: the policy knows the script by its bytes. */
 const SCRIPT_PLACE = '<script></script>';
 
-/** Table of the checks by suite, without their evidence. */
 function checksBySuite(runs: readonly RunResults[]): Table {
   const names = [...new Set(runs.flatMap(({ checks }) => checks.map(({ check }) => check)))];
   return {

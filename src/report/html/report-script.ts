@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** Rows from which a table is filtered. */
 const LEAST_ROWS = 4;
 
 /**

@@ -45,7 +45,6 @@ function publicFiles({ run }: RunResults): string {
     .join(',');
 }
 
-/** The name of a model of the registry, given its file's. */
 function registryName(word: string): string {
   return languageModels.find(({ source }) => basename(source) === word)?.name ?? word;
 }

@@ -5,7 +5,6 @@ import { viewerAddress } from '../../config/viewer-address.ts';
 /** Filter of the turns that a row is about, as the viewer's addresses have it. */
 export type RowFilter = Readonly<Partial<Record<'arm' | 'category' | 'check', string>>>;
 
-/** The address of the turns of a run that pass a filter, in the viewer as it runs by default. */
 function inViewer({ run }: Pick<RunResults, 'run'>): (filter: RowFilter) => string {
   return (filter) => `${viewerAddress}/run?${new URLSearchParams({ run: run.name, ...filter }).toString()}#items`;
 }

@@ -6,26 +6,17 @@ import { titleWithProof } from '../proof.ts';
 import { metricNamed, type ShownMetric } from '../shown-metric.ts';
 import { intervalUnit, tooFewUsers } from '../verdict.ts';
 
-interface ShownCost {
-  readonly title: string;
-  readonly over: string;
-  /** Of differences, and of the means beside them. */
-  readonly unit: string;
-  readonly meanUnit: string;
-  /** Compared as a ratio `a ÷ b` instead of a difference. */
-  readonly isRatio: boolean;
-}
-
 const ttft = { title: 'Time to first token', unit: '% of b', meanUnit: ' (ms)', isRatio: true };
 const tokens = { title: 'Tokens evaluated per turn', unit: 'tokens', meanUnit: '', isRatio: false };
 
-/** Costs, which are no metrics of quality. */
-const costs: Readonly<Record<CostName, ShownCost>> = {
+/** Costs, which are no metrics of quality: the units of their differences and means; times are compared as ratios `a ÷ b`. */
+const costs = {
   ttftLogRatio: { ...ttft, over: 'cache hits' },
   evaluatedTokens: { ...tokens, over: 'cache hits' },
   ttftLogRatioAll: { ...ttft, over: 'all turns' },
   evaluatedTokensAll: { ...tokens, over: 'all turns' },
-};
+} satisfies Record<CostName, unknown>;
+type ShownCost = (typeof costs)[CostName];
 
 /** A probability as `.032` or `<.001`. */
 export function formatProbability(p: number): string {
@@ -70,15 +61,6 @@ export function testColumns(isQuality: boolean): ItemColumn<Pick<Comparison, 'p'
   ];
 }
 
-function detectableColumn({ differenceHeading, scale, digits }: ShownMetric): ItemColumn<Comparison> {
-  return numberColumn(
-    'detectable',
-    `detectable (${differenceHeading})`,
-    ({ detectable }) => (detectable === null ? null : detectable * scale),
-    digits,
-  );
-}
-
 function judgedColumns(cost: ShownCost | undefined, quality: ShownMetric | undefined): ItemColumn<Comparison>[] {
   const verdict = textColumn('verdict', 'verdict', (compared: Comparison) => verdictText(compared));
   if (cost === undefined) {
@@ -118,6 +100,14 @@ function notes(cost: ShownCost | undefined, isTested: boolean, { run }: RunResul
   ];
 }
 
+const detectable = ({ differenceHeading, scale, digits }: ShownMetric): ItemColumn<Comparison> =>
+  numberColumn(
+    'detectable',
+    `detectable (${differenceHeading})`,
+    (one) => one.detectable && one.detectable * scale,
+    digits,
+  );
+
 /** One table of paired comparisons: difference, interval, verdict and counts. */
 function comparisonsTable(metric: string, results: RunResults): Table {
   const quality = metricNamed(results.run, metric);
@@ -135,7 +125,7 @@ function comparisonsTable(metric: string, results: RunResults): Table {
       { columns: [...judgedColumns(cost, quality), ...(isTested ? testColumns(quality !== undefined) : [])] },
       {
         title: 'Items by a vs b',
-        columns: isTested && quality !== undefined ? [...countColumns, detectableColumn(quality)] : countColumns,
+        columns: [...countColumns, ...(isTested && quality !== undefined ? [detectable(quality)] : [])],
       },
     ]),
     notes: notes(cost, isTested, results),

@@ -4,7 +4,6 @@ import { type Cell, estimateCell, formatNumber, type ItemBlock, itemRows, none, 
 import { titleWithProof } from '../proof.ts';
 import { metricNamed, primaryMetric, qualityCell } from '../shown-metric.ts';
 
-/** A group of columns, one for each arm. */
 interface ArmColumns {
   readonly title: string;
   readonly unit?: string;
@@ -58,7 +57,6 @@ function conditionTable(
   return { ...table, caption: titleWithProof(title, results), ...itemRows(conditions, label, blocks) };
 }
 
-/** The primary metric and evaluated tokens, by arm. */
 function qualityAndTokens({ run, arms: all }: RunResults): ArmColumns[] {
   const arms = all.map(({ arm }) => arm);
   const primary = primaryMetric(run);

@@ -13,7 +13,6 @@ import { differenceToBaseline } from './arm-table.ts';
 import { probabilityCell, ratioCell } from './comparisons-table.ts';
 import { fidelityBlock } from './table-one.ts';
 
-/** A method with the results of its arm. */
 type Method = MethodResults & { readonly results: ArmResults };
 
 /** Names of the deployable arms that no other deployable arm beats in both quality and time to first token. */
@@ -41,58 +40,45 @@ export function keptShare({ run, arms }: Pick<RunResults, 'run' | 'arms'>, arm: 
   return (100 * own.mean) / text.mean;
 }
 
-/** A column of an arm's results as one of methods. */
 const ofArm = (column: ItemColumn<ArmResults>): ItemColumn<Method> => ({
   ...column,
   cell: ({ results }) => column.cell(results),
 });
 
-const priceBlock = (results: RunResults): ItemBlock<Method> => ({
-  title: 'Cost',
-  columns: [
-    textColumn('budget', 'budget', ({ budget }) => budget),
-    countColumn('bytes', 'KV bytes per memory token', ({ bytesPerMemoryToken }) => bytesPerMemoryToken),
-    numberColumn('recomputed', 'tokens recomputed', ({ recomputedTokens }) => recomputedTokens),
-    numberColumn('evaluated', 'tokens evaluated', ({ results: { tokens } }) => tokens?.evaluated),
-    numberColumn('firstLayers', 'tokens in the first layers', ({ results: { tokens } }) => tokens?.firstLayers),
-    intervalColumn('timesQueryOnly', 'TTFT vs query only', ({ timesQueryOnly }) => estimateCell(timesQueryOnly, 1, 2)),
-    intervalColumn('timesRag', 'TTFT vs RAG', ({ arm }) =>
-      ratioCell(findComparison(results, arm, baselineArm(results.arms)?.arm, 'ttftLogRatio'), 1, 2),
-    ),
-  ],
-});
+const price = (results: RunResults): ItemColumn<Method>[] => [
+  textColumn('budget', 'budget', ({ budget }) => budget),
+  countColumn('bytes', 'KV bytes per memory token', ({ bytesPerMemoryToken }) => bytesPerMemoryToken),
+  numberColumn('recomputed', 'tokens recomputed', ({ recomputedTokens }) => recomputedTokens),
+  numberColumn('evaluated', 'tokens evaluated', ({ results: { tokens } }) => tokens?.evaluated),
+  numberColumn('firstLayers', 'tokens in the first layers', ({ results: { tokens } }) => tokens?.firstLayers),
+  intervalColumn('timesQueryOnly', 'TTFT vs query only', ({ timesQueryOnly }) => estimateCell(timesQueryOnly, 1, 2)),
+  intervalColumn('timesRag', 'TTFT vs RAG', ({ arm }) =>
+    ratioCell(findComparison(results, arm, baselineArm(results.arms)?.arm, 'ttftLogRatio'), 1, 2),
+  ),
+];
 
-function qualityBlock(results: RunResults, methods: readonly Method[]): ItemBlock<Method> {
+function quality(results: RunResults, methods: readonly Method[]): ItemColumn<Method>[] {
   const { run } = results;
   const [primary, f1] = [primaryMetric(run), metricNamed(run, 'tokenF1')!];
   const best = frontier(results, methods);
-  return {
-    title: 'Quality',
-    columns: [
-      ofArm(primary.column()),
-      differenceToBaseline(results, primary),
-      numberColumn('kept', 'share of RAG (%)', (method) =>
-        qualityCell(run, numberCell(keptShare(results, method.results))),
-      ),
-      ...(primary.name === f1.name ? [] : [ofArm(f1.column())]),
-      textColumn('frontier', 'on the frontier', ({ arm }) => (best.has(arm) ? 'yes' : null)),
-    ],
-  };
+  return [
+    ofArm(primary.column()),
+    differenceToBaseline(results, primary),
+    numberColumn('kept', 'share of RAG (%)', (method) =>
+      qualityCell(run, numberCell(keptShare(results, method.results))),
+    ),
+    ...(primary.name === f1.name ? [] : [ofArm(f1.column())]),
+    textColumn('frontier', 'on the frontier', ({ arm }) => (best.has(arm) ? 'yes' : null)),
+  ];
 }
 
-function randomBlock(run: RunResults['run']): ItemBlock<Method> {
-  return {
-    title: 'Against as many random tokens',
-    columns: [
-      textColumn('control', 'control', ({ againstRandom }) => againstRandom?.b),
-      primaryMetric(run).differenceColumn('againstRandom', 'Δ vs random tokens', ({ againstRandom }) => againstRandom),
-      numberColumn('p', 'p (Holm)', ({ againstRandom }) => probabilityCell(againstRandom?.pAdjusted ?? null)),
-      textColumn('outcome', 'outcome', ({ againstRandom }) => againstRandom?.outcome),
-    ],
-  };
-}
+const random = (run: RunResults['run']): ItemColumn<Method>[] => [
+  textColumn('control', 'control', ({ againstRandom }) => againstRandom?.b),
+  primaryMetric(run).differenceColumn('againstRandom', 'Δ vs random tokens', ({ againstRandom }) => againstRandom),
+  numberColumn('p', 'p (Holm)', ({ againstRandom }) => probabilityCell(againstRandom?.pAdjusted ?? null)),
+  textColumn('outcome', 'outcome', ({ againstRandom }) => againstRandom?.outcome),
+];
 
-/** How the data divide users for choosing and for reporting. */
 function splitNote({ dataset: { split } }: RunResults['run']): string {
   if (split === 'development') return 'Development users: methods are chosen here and reported on test users.';
   if (split === 'test') return 'Test users: the reported method was chosen on development users.';
@@ -110,10 +96,10 @@ export function methodsTable(results: RunResults): Table | undefined {
   const primary = primaryArm(arms)?.arm;
   const fidelity = fidelityBlock(results);
   const { blocks, rows } = itemRows<Method>(methods, ({ arm }) => arm, [
-    priceBlock(results),
-    qualityBlock(results, methods),
+    { title: 'Cost', columns: price(results) },
+    { title: 'Quality', columns: quality(results, methods) },
     { ...fidelity, columns: fidelity.columns.map(ofArm) },
-    randomBlock(run),
+    { title: 'Against as many random tokens', columns: random(run) },
   ]);
   return {
     id: 'table-11',

@@ -17,7 +17,6 @@ import { wrongAnswersTable } from './wrong-answers-table.ts';
 
 type Measured = NonNullable<RunResults['measured']>;
 
-/** A table of the paper. */
 interface PaperTable {
   /** As `--table` takes it. */
   readonly name: string;
@@ -69,7 +68,6 @@ const paperTables: readonly PaperTable[] = [
 /** The names that `--table` takes. */
 export const tableNames: readonly string[] = paperTables.map(({ name }) => name);
 
-/** Tables of methods belong to any run that compares methods. */
 function belongsTo({ suite }: PaperTable, { run, methods }: RunResults): boolean {
   return suite === run.suite || (suite === 'methods' && methods !== undefined);
 }

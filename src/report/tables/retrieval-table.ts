@@ -43,21 +43,22 @@ function kindName({ dataset, kind }: RetrievalMeasurement, rows: readonly Retrie
   return dataset === undefined || rows.every((other) => other.dataset === dataset) ? kind : `${dataset}: ${kind}`;
 }
 
-/** The kinds of questions on which the interval of each strategy's difference to the router lies on one side of zero. */
 function differenceNotes(rows: readonly RetrievalMeasurement[]): string[] {
-  const compared = rows.filter(({ againstRouter }) => againstRouter !== null);
-  const strategies = [...new Set(compared.map(({ strategy }) => strategy))];
-  if (strategies.length === 0) return [];
-  const list = (isSo: (difference: NonNullable<RetrievalMeasurement['againstRouter']>) => boolean): string =>
-    strategies
-      .map((strategy) => {
-        const names = compared
-          .filter((one) => one.strategy === strategy && isSo(one.againstRouter!))
-          .map((one) =>
-            one.kind === 'all' && one.dataset === undefined ? 'all questions together' : kindName(one, rows),
-          );
-        return `${strategy} on ${names.length === 0 ? 'none' : names.join(', ')}`;
-      })
+  const compared = rows.flatMap((row) => (row.againstRouter === null ? [] : [{ row, ...row.againstRouter }]));
+  if (compared.length === 0) return [];
+  const name = (row: RetrievalMeasurement): string =>
+    row.kind === 'all' && row.dataset === undefined ? 'all questions together' : kindName(row, rows);
+  const list = (holds: (difference: { readonly low: number; readonly high: number }) => boolean): string =>
+    [...Map.groupBy(compared, ({ row }) => row.strategy)]
+      .map(
+        ([strategy, own]) =>
+          `${strategy} on ${
+            own
+              .filter(holds)
+              .map(({ row }) => name(row))
+              .join(', ') || 'none'
+          }`,
+      ) // prettier-ignore
       .join('; ');
   return [
     "Kinds of questions with recall@5 above the router's, the whole interval of the difference above zero: " +
@@ -65,7 +66,6 @@ function differenceNotes(rows: readonly RetrievalMeasurement[]): string[] {
   ];
 }
 
-/** The rows by kind of question, strategy by strategy, and the notes that both tables share. */
 function drawRows(
   { run }: RunResults,
   rows: readonly RetrievalMeasurement[],

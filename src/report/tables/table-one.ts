@@ -1,13 +1,15 @@
 import type { ArmResults, BreakdownPart, RunResults } from '../../store/records/results.ts';
-import { countColumn, formatNumber, intervalColumn, type ItemBlock, type ItemColumn, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { countColumn, formatNumber, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../compared-arms.ts';
 import { loadNotes } from '../load-notes.ts';
-import { metricNamed, namesItsMetric, ownMetrics, primaryMetric } from '../shown-metric.ts';
+import { metricNamed, namesItsMetric, ownMetrics, primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { intervalUnit } from '../verdict.ts';
-import { armTable, hitRateColumn, metricColumn, timeColumn } from './arm-table.ts';
+import { armTable, hitRateColumn, timeColumn } from './arm-table.ts';
 
 type Run = RunResults['run'];
 type ArmBlock = ItemBlock<ArmResults>;
+
+const named = (run: Run, ...names: readonly string[]): ShownMetric[] => names.map((name) => metricNamed(run, name)!);
 
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 
@@ -15,21 +17,20 @@ const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 export function tableOne(results: RunResults): Table {
   const { run, arms } = results;
   const primary = primaryMetric(run);
-  const quality: ArmBlock = {
-    title: 'Quality',
-    columns: [
-      primary.column(),
-      ...ownMetrics(run).map((metric) => metric.column<ArmResults>()),
-      metricColumn(run, 'abstention'),
-      metricColumn(run, 'taskSuccess'),
-    ],
-  };
+  const items = countItems(results);
+  const counts =
+    run.unknownQuality === null
+      ? `${items.answerable} answerable and ${items.absent} absent items`
+      : `${run.dataset.items} items`;
   const hasFidelity = namesItsMetric(run) && arms.some((arm) => arm.fidelity !== undefined);
   return armTable(results, {
     id: 'table-1',
     title: `Table 1. Quality, tokens and latency by arm: ${run.dataset.name}, ${run.model.name}`,
     blocks: [
-      quality,
+      {
+        title: 'Quality',
+        columns: [primary, ...ownMetrics(run), ...named(run, 'abstention', 'taskSuccess')].map((one) => one.column()),
+      },
       ...(hasFidelity ? [fidelityBlock(results)] : []),
       ...languageBlocks(results),
       tokensBlock(arms),
@@ -38,20 +39,17 @@ export function tableOne(results: RunResults): Table {
     ],
     notes: [
       ...loadNotes(run),
-      `${itemCounts(results)} of ${run.dataset.users} users; means with 95 % intervals ${intervalUnit(run)}.`,
+      `${counts} of ${run.dataset.users} users; means with 95 % intervals ${intervalUnit(run)}.`,
       primary.declared.ofAbsent
         ? `${primary.title} and task success are over all items, abstention over absent ones.`
         : `${primary.title} is over answerable items, abstention over absent ones, task success over both.`,
-      ...silenceNote(results),
+      ...silenceNote(items),
       ...evidenceNote(run, arms),
       cacheHitsNote(arms),
       'A turn without memories is a bypass. p95 needs 100 turns.',
     ],
   });
 }
-
-const tokens = (key: string, heading: string, mean: (arm: ArmResults) => number | undefined): ItemColumn<ArmResults> =>
-  numberColumn(key, heading, (arm) => mean(arm));
 
 /** Tokens per turn; positions only if an arm's blocks share them, so that it fills more cells than positions. */
 function tokensBlock(arms: readonly ArmResults[]): ArmBlock {
@@ -60,14 +58,18 @@ function tokensBlock(arms: readonly ArmResults[]): ArmBlock {
   return {
     title: 'Tokens per turn (mean)',
     columns: [
-      tokens('promptTokens', 'prompt', (arm) => arm.tokens?.prompt),
-      tokens('kvResidentTokens', 'resident KV', (arm) => arm.tokens?.kvResident),
-      tokens('evaluatedTokens', 'evaluated (cache hits)', (arm) => arm.tokens?.evaluated),
-      tokens('generatedTokens', 'generated', (arm) => arm.tokens?.generated),
-      tokens('evaluatedTokensMiss', 'evaluated (cache misses)', (arm) => arm.costMiss?.tokens.evaluated),
-      tokens('evaluatedTokensAll', 'evaluated (all turns)', (arm) => arm.costAll?.tokens.evaluated),
+      numberColumn('promptTokens', 'prompt', (arm) => arm.tokens?.prompt),
+      numberColumn('kvResidentTokens', 'resident KV', (arm) => arm.tokens?.kvResident),
+      numberColumn('evaluatedTokens', 'evaluated (cache hits)', (arm) => arm.tokens?.evaluated),
+      numberColumn('generatedTokens', 'generated', (arm) => arm.tokens?.generated),
+      numberColumn('evaluatedTokensMiss', 'evaluated (cache misses)', (arm) => arm.costMiss?.tokens.evaluated),
+      numberColumn('evaluatedTokensAll', 'evaluated (all turns)', (arm) => arm.costAll?.tokens.evaluated),
       ...(arms.some(sharesPositions)
-        ? [tokens('positions', 'positions', (arm) => (sharesPositions(arm) ? arm.tokens?.positions : undefined))]
+        ? [
+            numberColumn<ArmResults>('positions', 'positions', (arm) =>
+              sharesPositions(arm) ? arm.tokens?.positions : null,
+            ),
+          ]
         : []),
     ],
   };
@@ -117,7 +119,7 @@ function languageBlocks({ run, arms }: RunResults): ArmBlock[] {
   const parts = ({ breakdown }: ArmResults): BreakdownPart[] => breakdown.filter(({ field }) => field === 'language');
   const languages = [...new Set(arms.flatMap((arm) => parts(arm).map(({ value }) => value)))].sort();
   if (languages.length < 2) return [];
-  const metrics = [primaryMetric(run), metricNamed(run, 'abstention')!, metricNamed(run, 'taskSuccess')!];
+  const metrics = [primaryMetric(run), ...named(run, 'abstention', 'taskSuccess')];
   return languages.map((language) => ({
     title: `Quality, ${languageNames.of(language) ?? language}`,
     columns: metrics.map((metric) =>
@@ -136,16 +138,7 @@ function countItems({ run, arms }: RunResults): { readonly answerable: number; r
   return { answerable: most(declared.name) - (declared.ofAbsent ? absent : 0), absent };
 }
 
-/** `320 answerable and 80 absent items`. */
-function itemCounts(results: RunResults): string {
-  if (results.run.unknownQuality !== null) return `${results.run.dataset.items} items`;
-  const { answerable, absent } = countItems(results);
-  return `${answerable} answerable and ${absent} absent items`;
-}
-
-/** The task success of an arm that declines every question. */
-function silenceNote(results: RunResults): string[] {
-  const { answerable, absent } = countItems(results);
+function silenceNote({ answerable, absent }: ReturnType<typeof countItems>): string[] {
   if (absent === 0) return [];
   const share = formatNumber((100 * absent) / (answerable + absent), 1);
   return [`Task success counts a declined absent item as right: an arm that declines every question has ${share} %.`];
@@ -161,7 +154,6 @@ function evidenceNote({ dataset: { items, withoutEvidence = 0 } }: Run, arms: re
   ];
 }
 
-/** The turns that the columns of cost are over. */
 function cacheHitsNote(arms: readonly ArmResults[]): string {
   const primary = primaryArm(arms);
   if (primary === undefined) {

@@ -8,7 +8,6 @@ import { listText } from '../../render/cut-text.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, options, pager, select } from '../list.ts';
 import { goldText } from '../run/item-list.ts';
-import type { SuccessDifference } from './paired-arms.ts';
 import type { ComparisonPage } from './read-comparison.ts';
 
 function outcome({ a, b }: ItemPair, judged: boolean): Html {
@@ -70,8 +69,7 @@ function chooser({ a, b, forced }: ComparisonPage): Html {
   });
 }
 
-/** The mean difference in points, with its interval. */
-function difference({ meanA, meanB, delta, interval, n, users }: SuccessDifference): Html {
+function difference({ meanA, meanB, delta, interval, n, users }: NonNullable<ComparisonPage['difference']>): Html {
   const points = (share: number): string => formatNumber(share * 100, 1);
   const bounds =
     interval === null

@@ -5,43 +5,11 @@ import {
   ItemPairRepository,
   type ItemPairScores,
 } from '../../store/item-pair-repository.ts';
-import type { Interval } from '../../eval/analysis/statistics/intervals.ts';
 import { mean } from '../../eval/analysis/statistics/observations.ts';
 import { shareGain, tally } from '../../eval/analysis/summary/paired-quality.ts';
 
-/** Counts of items by outcome of the comparison. */
-export interface PairCounts {
-  /** Items that both have. */
-  readonly items: number;
-  readonly wins: number;
-  readonly losses: number;
-  /** Equal scores, different answers. */
-  readonly reworded: number;
-  readonly onlyA: number;
-  readonly onlyB: number;
-}
-
-/** Mean task success of A minus that of B, over the items that are scored for both. */
-export interface SuccessDifference {
-  readonly meanA: number;
-  readonly meanB: number;
-  readonly delta: number;
-  /** 95 % over users; null if answers and probabilities of the gold are the same on every item. */
-  readonly interval: Interval | null;
-  readonly n: number;
-  readonly users: number;
-}
-
-/** Two arms paired by item. */
-export interface PairedArms {
-  readonly counts: PairCounts;
-  /** Null if no item is scored for both, or answers are not judged. */
-  readonly difference: SuccessDifference | null;
-  /** Items whose scores differ first, then those whose answers differ, then the others, each in the order of the first run. */
-  readonly listed: readonly ItemPairScores[];
-}
-
-function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: number): PairCounts {
+/** Counts of items by outcome; reworded ones have equal scores and different answers. */
+function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: number) {
   const gains = pairs.map(({ successA, successB }) => (successA ?? 0) - (successB ?? 0));
   const scored = (pair: number): boolean => pairs[pair]!.successA !== null && pairs[pair]!.successB !== null;
   return {
@@ -54,7 +22,11 @@ function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: numbe
   };
 }
 
-function successDifference(pairs: readonly ItemPairScores[]): SuccessDifference | null {
+/**
+ * Mean task success of A minus that of B, over the items that are scored for both; null without any. The interval is that of 95 %
+ * over users, or null if answers and probabilities of the gold are the same on every item.
+ */
+function successDifference(pairs: readonly ItemPairScores[]) {
   const scored = pairs.flatMap(({ userId, successA: a, successB: b }) =>
     a === null || b === null ? [] : { userId, a, b },
   );
@@ -73,16 +45,17 @@ function successDifference(pairs: readonly ItemPairScores[]): SuccessDifference 
 }
 
 /**
- * Pairs two arms by item.
+ * Pairs two arms by item. `listed` has items whose scores differ first, then those whose answers differ, then the others, each in
+ * the order of the first run.
  *
- * @param options.judged false if scores are withheld: items with different answers come first then
+ * @param options.judged false if scores are withheld: there is no difference, and items with different answers come first
  */
 export function pairedArms(
   database: BenchDatabase,
   a: ArmOfRun,
   b: ArmOfRun,
   { judged }: { readonly judged: boolean },
-): PairedArms {
+) {
   const repository = new ItemPairRepository(database);
   const pairs = repository.scores(a, b);
   const rank = ({ successA, successB, sameAnswer }: ItemPairScores): number =>
@@ -93,6 +66,8 @@ export function pairedArms(
     listed: pairs.toSorted((one, other) => rank(one) - rank(other)),
   };
 }
+
+export type PairedArms = ReturnType<typeof pairedArms>;
 
 /** A page of the pairs. @param page from 1 */
 export function listedPairs(database: BenchDatabase, { listed }: PairedArms, page: number, size: number): ItemPair[] {

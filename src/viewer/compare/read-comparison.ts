@@ -1,14 +1,11 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import type { ItemPair } from '../../store/item-pair-repository.ts';
-import { differentSubjects, type RunDifference } from '../../eval/analysis/compare/comparability.ts';
+import { differentSubjects } from '../../eval/analysis/compare/comparability.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
-import type { RunRecord } from '../../store/records/run-record.ts';
 import { type HiddenTexts, hiddenInReports, pairWithoutTexts } from '../hidden-texts.ts';
 import { armsOf, runNamed, usualPair } from '../find-run.ts';
-import type { ArmRef } from '../links.ts';
-import { listedPairs, type PairCounts, pairedArms, type SuccessDifference } from './paired-arms.ts';
+import { listedPairs, pairedArms } from './paired-arms.ts';
 
 const pageSize = 50;
 
@@ -20,24 +17,6 @@ export interface ComparisonQuery {
   readonly page: number;
   /** Compare runs of different data or models, too. */
   readonly force: boolean;
-}
-
-/** Two arms compared item by item: `a` is judged against `b`. */
-export interface ComparisonPage {
-  readonly a: ArmRef & { readonly arms: readonly string[] };
-  readonly b: ArmRef & { readonly arms: readonly string[] };
-  /** The reason why answers are not judged; null if they are. */
-  readonly unknownQuality: string | null;
-  /** Differences of data and models that `force` allowed. */
-  readonly forced: readonly RunDifference[];
-  readonly counts: PairCounts;
-  /** Of mean task success; null if it is not known. */
-  readonly difference: SuccessDifference | null;
-  readonly pairs: readonly ItemPair[];
-  /** Why pairs have no texts; null where they have. */
-  readonly hiddenTexts: string | null;
-  readonly page: number;
-  readonly pages: number;
 }
 
 /** Chooses the arms that are not named: the usual pair of one run, the same arm of two runs. */
@@ -59,47 +38,32 @@ function chosenArms(
   return [armA, b.arm ?? first([armA, ...inRole('baseline')], armsB)];
 }
 
-function requireComparable(
-  a: RunRecord,
-  b: RunRecord,
-  forced: readonly RunDifference[],
-  { force }: ComparisonQuery,
-): void {
-  const [difference] = forced;
-  if (difference === undefined || force) return;
-  throw new BenchError(
-    'bad-option',
-    `runs "${a.name}" and "${b.name}" differ in ${difference.what}: ${difference.a} and ${difference.b}`,
-    'compare runs of the same data and models, or add &force=1 to the address',
-  );
-}
-
 /**
  * Reads a page of the comparison.
  * @param hidden by default the rule of reports
  * @throws BenchError `not-found` for an unknown run or arm; `bad-option` for an arm against itself, for runs of different
  * data or models without `force`, and if no item is common
  */
-export function readComparison(
-  database: BenchDatabase,
-  query: ComparisonQuery,
-  hidden: HiddenTexts = hiddenInReports,
-): ComparisonPage {
+export function readComparison(database: BenchDatabase, query: ComparisonQuery, hidden: HiddenTexts = hiddenInReports) {
   const [a, b] = [runNamed(database, query.a.run), runNamed(database, query.b.run)];
   const forced = differentSubjects(a, b);
-  requireComparable(a, b, forced, query);
+  const [difference] = forced;
+  if (difference !== undefined && !query.force) {
+    throw new BenchError(
+      'bad-option',
+      `runs "${a.name}" and "${b.name}" differ in ${difference.what}: ${difference.a} and ${difference.b}`,
+      'compare runs of the same data and models, or add &force=1 to the address',
+    );
+  }
   const arms = [armsOf(database, a, query.a.arm), armsOf(database, b, query.b.arm)] as const;
   const [armA, armB] = chosenArms(query, a.plan.arms, arms);
   if (a.id === b.id && armA === armB) {
     throw new BenchError('bad-option', `arm "${armA}" of run "${a.name}" is named twice`, 'name two arms, or two runs');
   }
   const quality = unknownQuality(a.model) ?? unknownQuality(b.model);
-  const [sideA, sideB] = [
-    { runId: a.id, arm: armA },
-    { runId: b.id, arm: armB },
-  ];
-  const paired = pairedArms(database, sideA, sideB, { judged: quality === null });
-  const { counts, difference } = paired;
+  const judged = quality === null;
+  const paired = pairedArms(database, { runId: a.id, arm: armA }, { runId: b.id, arm: armB }, { judged });
+  const { counts } = paired;
   if (counts.items === 0) {
     const message = `${armA} of "${a.name}" and ${armB} of "${b.name}" answered no item in common`;
     throw new BenchError('bad-option', message, 'draw both runs with the same --limit and --seed');
@@ -114,10 +78,16 @@ export function readComparison(
     unknownQuality: quality,
     forced,
     counts,
-    difference,
+    difference: paired.difference,
     pairs: hiddenTexts === null ? pairs : pairs.map(pairWithoutTexts),
     hiddenTexts,
     page,
     pages,
   };
 }
+
+/**
+ * Two arms compared item by item: `a` is judged against `b`. `forced` holds the differences of data and models that `force` allowed;
+ * `unknownQuality` and `hiddenTexts` say why scores or texts are not shown, or are null.
+ */
+export type ComparisonPage = ReturnType<typeof readComparison>;

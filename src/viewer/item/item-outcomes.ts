@@ -9,7 +9,7 @@ import { runNamed, unknownName } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links } from '../links.ts';
 import { isRight, outcomeInWords, outcomeMarks, outcomeOf } from '../matrix/outcome.ts';
-import { type MatrixRow, matrixRow } from '../matrix/matrix-page.ts';
+import { matrixRow } from '../matrix/matrix-page.ts';
 import { longText, pairsHtml } from '../../render/section-html.ts';
 import { formatNumber } from '../../render/table.ts';
 import { type ListColumn, listTable } from '../list.ts';
@@ -18,23 +18,13 @@ import { MOST_TURNS, placeColumn } from './item-page.ts';
 
 const MOST_BYTES = 400;
 
-/** An item of a report: the outcomes of its turns, which the report does not hold. */
-export interface ItemOutcomes extends MatrixRow {
-  readonly run: string;
-  readonly model: string;
-  readonly userId: string;
-  readonly category: string | null;
-  readonly hiddenTexts: string | null;
-  readonly unknownQuality: string | null;
-}
-
 /** Reads an item of a report. @param hidden by default the rule of reports @throws BenchError `not-found` for an unknown name */
 export function readItemOutcomes(
   database: BenchDatabase,
   runName: string,
   itemId: string,
   hidden: HiddenTexts = hiddenInReports,
-): ItemOutcomes {
+) {
   const run = runNamed(database, runName);
   const turns = new ItemOutcomesRepository(database).outcomes(run.id, [itemId]);
   const [first] = turns;
@@ -52,6 +42,9 @@ export function readItemOutcomes(
     unknownQuality: unknownQuality(run.model),
   };
 }
+
+/** An item of a report: the outcomes of its turns, which the report does not hold. */
+export type ItemOutcomes = ReturnType<typeof readItemOutcomes>;
 
 function columns(judged: boolean, turns: readonly TurnOutcome[]): ListColumn<TurnOutcome>[] {
   const outcome = (turn: TurnOutcome): Html => {

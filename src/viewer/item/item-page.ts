@@ -6,7 +6,7 @@ import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.t
 import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
 import { contentHtml, leftOut, longText, pairsHtml } from '../../render/section-html.ts';
 import { cacheNames } from '../turn/cost-sections.ts';
-import { inspectedRun, type InspectedRun, reference, turnsOfItem } from '../turn/read-turn.ts';
+import { inspectedRun, reference, turnsOfItem } from '../turn/read-turn.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import { failureText, goldContent, itemKinds, scoresText, verdict } from '../turn/turn-sections.ts';
@@ -19,36 +19,13 @@ const MOST_EVIDENCE = 40;
 const MOST_MESSAGES = 40;
 const MOST_BYTES = 400;
 
-/** A memory of the evidence. */
-export interface EvidenceMemory {
-  readonly memoryId: string;
-  readonly content: string;
-  /** Arms that have it in their sequence. */
-  readonly arms: readonly string[];
-}
-
-/** A question with the turns of all arms. */
-export interface ItemModel {
-  readonly run: InspectedRun;
-  readonly itemId: string;
-  readonly userId: string;
-  /** By arm, repeat and number of the turn; not empty. */
-  readonly turns: readonly InspectedTurn[];
-  /** A turn that gave an answer, for the facts that all share; undefined if all failed. */
-  readonly sample: AnsweredTurn | undefined;
-  /** The part of it that some arm retrieved or was given. */
-  readonly evidence: readonly EvidenceMemory[];
-  /** The number of memories of the evidence, by the data set. */
-  readonly evidenceCount: number;
-}
-
 /** Reads an item. @param hidden by default the rule of reports @throws BenchError `not-found` for a name that there is not, `database` for a row that cannot be read */
 export function readItemPage(
   database: BenchDatabase,
   runName: string,
   itemId: string,
   hidden: HiddenTexts = hiddenInReports,
-): ItemModel {
+) {
   const run = inspectedRun(database, runName, hidden);
   const quality = unknownQuality(run.model);
   const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) => inspectedTurn(row, quality, run.metrics));
@@ -58,29 +35,26 @@ export function readItemPage(
     itemId,
     userId: turns[0]!.userId,
     turns,
+    // Any answered turn has the facts that all share.
     sample: answered[0],
     evidence: givenEvidence(answered),
     evidenceCount: answered[0]?.item.evidence ?? 0,
   };
 }
 
-/** Collects the evidence that the arms were given. */
-function givenEvidence(turns: readonly AnsweredTurn[]): EvidenceMemory[] {
+/** A question with the turns of all arms; `evidence` is the part of it that some arm retrieved or was given. */
+export type ItemModel = ReturnType<typeof readItemPage>;
+
+/** The evidence that the arms were given, each memory with the arms that have it in their sequence. */
+function givenEvidence(turns: readonly AnsweredTurn[]) {
   const contents = new Map<string, string>();
   for (const { given } of turns) {
     for (const { memoryId, content, evidence } of given.retrieved) if (evidence) contents.set(memoryId, content);
   }
-  return [...contents].map(([memoryId, content]) => ({
-    memoryId,
-    content,
-    arms: [
-      ...new Set(
-        turns
-          .filter(({ prompt }) => prompt.segments.some((segment) => segment.memoryId === memoryId))
-          .map(({ arm }) => arm),
-      ),
-    ],
-  }));
+  return [...contents].map(([memoryId, content]) => {
+    const having = turns.filter(({ prompt }) => prompt.segments.some((segment) => segment.memoryId === memoryId));
+    return { memoryId, content, arms: [...new Set(having.map(({ arm }) => arm))] };
+  });
 }
 
 /** The page of an item: question, gold answer and evidence, and the answers of all arms. */
@@ -148,15 +122,10 @@ function evidence({ evidence: memories, evidenceCount, sample }: ItemModel): Htm
 function arms({ run, turns }: ItemModel, links: Links): Html {
   const answered = (cell: (turn: AnsweredTurn) => Html | string) => (turn: InspectedTurn) =>
     turn.state === 'answered' ? cell(turn) : '';
-  const count = (heading: string, of: (turn: AnsweredTurn) => number): ListColumn<InspectedTurn> => ({
+  const number = (heading: string, of: (turn: AnsweredTurn) => number, digits = 0): ListColumn<InspectedTurn> => ({
     heading,
     look: 'right',
-    cell: answered((turn) => String(of(turn))),
-  });
-  const time = (heading: string, of: (turn: AnsweredTurn) => number): ListColumn<InspectedTurn> => ({
-    heading: `${heading}, ms`,
-    look: 'right',
-    cell: answered((turn) => formatNumber(of(turn), 1)),
+    cell: answered((turn) => formatNumber(of(turn), digits)),
   });
   const answer = (turn: InspectedTurn): Html =>
     turn.state === 'answered'
@@ -170,13 +139,13 @@ function arms({ run, turns }: ItemModel, links: Links): Html {
     ...placeColumn(turns),
     { heading: 'answer', look: 'cut', cell: answer },
     { heading: 'verdict', look: 'cut', cell: answered(verdictCell) },
-    count('prompt', ({ tokens }) => tokens.prompt),
-    count('KV resident', ({ tokens }) => tokens.kvResident),
-    count('evaluated', ({ tokens }) => tokens.evaluated),
-    count('generated', ({ tokens }) => tokens.generated),
-    count('positions', ({ tokens }) => tokens.positions),
-    time('TTFT', ({ timings }) => timings.firstToken),
-    time('total', ({ timings }) => timings.total),
+    number('prompt', ({ tokens }) => tokens.prompt),
+    number('KV resident', ({ tokens }) => tokens.kvResident),
+    number('evaluated', ({ tokens }) => tokens.evaluated),
+    number('generated', ({ tokens }) => tokens.generated),
+    number('positions', ({ tokens }) => tokens.positions),
+    number('TTFT, ms', ({ timings }) => timings.firstToken, 1),
+    number('total, ms', ({ timings }) => timings.total, 1),
   ];
   const more = turns.length - MOST_TURNS;
   return html`<section aria-labelledby="arms">

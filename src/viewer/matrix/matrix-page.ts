@@ -11,7 +11,7 @@ import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.t
 import type { Links, MatrixQuery } from '../links.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, pager } from '../list.ts';
 import { goldText } from '../run/item-list.ts';
-import { type FilterValues, filterValues, turnFilters } from '../run/turn-filters.ts';
+import { filterValues, turnFilters } from '../run/turn-filters.ts';
 import { isRight, type Outcome, outcomeInWords, outcomeMarks, outcomeOf } from './outcome.ts';
 
 /** Cells of a page, so that wide matrices are no larger than narrow ones. */
@@ -27,25 +27,6 @@ export interface MatrixRow {
   readonly question: string | null;
   readonly gold: string | null;
   readonly turns: ReadonlyMap<string, readonly TurnOutcome[]>;
-}
-
-/** A page of the matrix of items and arms. */
-export interface MatrixPage {
-  readonly run: string;
-  readonly query: MatrixQuery;
-  readonly values: FilterValues;
-  /** In the order of the run. */
-  readonly arms: readonly string[];
-  readonly rows: readonly MatrixRow[];
-  /** Place of the first row among the items that match, from 1. */
-  readonly first: number;
-  /** Items that match. */
-  readonly matching: number;
-  readonly page: number;
-  readonly pages: number;
-  readonly unknownQuality: string | null;
-  /** Why it has no texts; null where it has. */
-  readonly hiddenTexts: string | null;
 }
 
 /** The arms that have turns, in the order of the run. */
@@ -83,7 +64,7 @@ export function readMatrix(
     hidden = hiddenInReports,
     inFile = false,
   }: { readonly hidden?: HiddenTexts | undefined; readonly inFile?: boolean } = {},
-): MatrixPage {
+) {
   const run = runNamed(database, name);
   const values = filterValues(database, run, query);
   const { page: wanted = 1, ...filter } = query;
@@ -110,6 +91,9 @@ export function readMatrix(
     unknownQuality: unknownQuality(run.model),
   };
 }
+
+/** A page of the matrix of items and arms; `first` is the place of its first row among the items that match, from 1. */
+export type MatrixPage = ReturnType<typeof readMatrix>;
 
 /** Answers of one item that a page shows. */
 const mostAnswers = 12;

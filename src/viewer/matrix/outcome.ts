@@ -15,7 +15,6 @@ export const outcomeMarks: Readonly<Record<Outcome, string>> = {
   answered: '·',
 };
 
-/** True for an answer that says nothing, rightly or not. */
 function hasAbstained({ abstention, wrongClass }: TurnOutcome): boolean {
   return abstention === 1 || wrongClass === 'wrong-abstention';
 }

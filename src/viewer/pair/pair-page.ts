@@ -2,15 +2,7 @@ import { html } from 'hono/html';
 import { BenchError } from '../../base/bench-error.ts';
 import type { Html } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
-import {
-  type BarPart,
-  type Content,
-  type Phrase,
-  phrases,
-  plainText,
-  type Section,
-  type SectionBlock,
-} from '../../render/section.ts';
+import { type Content, type Phrase, phrases, plainText, type Section, type SectionBlock, type SectionCell } from '../../render/section.ts'; // prettier-ignore
 import { barHtml, contentHtml, leftOut, pairsHtml, scrolledTable } from '../../render/section-html.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { type HiddenTexts, hiddenNote } from '../hidden-texts.ts';
@@ -19,7 +11,7 @@ import { filterForm, options, select } from '../list.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { costSection, kvSection } from '../turn/cost-sections.ts';
 import { type PlacedSegment, placedSegments, segmentKind, segmentName, segmentPlace } from '../turn/placed-segments.ts';
-import { readTurnPage, reference, type TurnModel } from '../turn/read-turn.ts';
+import { readTurnPage, reference } from '../turn/read-turn.ts';
 import { alignedSegments, changedSegment, segmentSpans } from '../turn/sequence-difference.ts';
 import { answerSection, goldContent, goldSection, nextSection } from '../turn/turn-sections.ts';
 
@@ -28,24 +20,13 @@ const MOST_BYTES = 1200;
 /** Of one segment on one side, or of each of its parts where they differ. */
 const MOST_SEGMENT_BYTES = 300;
 
-/** Two arms on one item: A beside B. */
-export interface PairModel {
-  readonly run: TurnModel['run'];
-  readonly a: AnsweredTurn;
-  readonly b: AnsweredTurn;
-  /** Arms that gave an answer in this repeat and turn. */
-  readonly arms: readonly string[];
-  /** Texts of the tokens of both, by id; empty if they were not recorded or are hidden. */
-  readonly pieces: ReadonlyMap<number, string>;
-}
-
 /**
  * Reads a turn beside that of another arm.
  * @param hidden by default the rule of reports
  * @throws BenchError `not-found` for a name that the run does not have, and if one of them gave no answer; `bad-option` for
  * an arm beside itself
  */
-export function readPair(database: BenchDatabase, ref: TurnRef, other: string, hidden?: HiddenTexts): PairModel {
+export function readPair(database: BenchDatabase, ref: TurnRef, other: string, hidden?: HiddenTexts) {
   if (ref.arm === other) throw new BenchError('bad-option', `arm "${other}" is named twice`, 'name two arms');
   const { run, turn, against, siblings, pieces } = readTurnPage(database, ref, other, hidden);
   if (turn.state === 'failed' || against === undefined) {
@@ -57,6 +38,9 @@ export function readPair(database: BenchDatabase, ref: TurnRef, other: string, h
   );
   return { run, a: turn, b: against, arms, pieces };
 }
+
+/** Two arms on one item, A beside B, and the `arms` that gave an answer in this repeat and turn. */
+export type PairModel = ReturnType<typeof readPair>;
 
 /** The page of two arms on one item, side by side: answers, prompts, KV, cost and probabilities, differences marked. */
 export function pairPage(model: PairModel, links: Links): Html {
@@ -84,22 +68,20 @@ function chooser({ run, a, b, arms }: PairModel): Html {
   return filterForm({ action: '/pair', hidden, fields });
 }
 
-/** What one side has in a row: its content, the part of it that is compared, and a bar. */
-interface Side {
-  readonly content: Content;
+/** A row of a section, as one side has it: only a part of its content may be compared. */
+interface Side extends SectionCell {
+  readonly label: Content;
   readonly compared: string;
-  readonly bar?: readonly BarPart[] | undefined;
 }
 
 /** Shown above both sides, or no fact of an arm. */
 const notCompared = ['question', 'gold', 'kind'];
 
 /** The rows of a section, by label; the n-th row with a label is told apart from the others. */
-function sides({ blocks }: Section): Map<string, Side & { readonly label: Content }> {
-  const rows = blocks.flatMap((block) => blockSides(block));
+function sides({ blocks }: Section): Map<string, Side> {
   const counts = new Map<string, number>();
   return new Map(
-    rows.map((row) => {
+    blocks.flatMap(blockSides).map((row) => {
       const label = plainText(row.label);
       counts.set(label, (counts.get(label) ?? 0) + 1);
       return [`${label} ${counts.get(label)!}`, row];
@@ -107,7 +89,7 @@ function sides({ blocks }: Section): Map<string, Side & { readonly label: Conten
   );
 }
 
-function blockSides(block: SectionBlock): (Side & { readonly label: Content })[] {
+function blockSides(block: SectionBlock): Side[] {
   switch (block.kind) {
     case 'pairs':
       return block.rows
@@ -118,9 +100,7 @@ function blockSides(block: SectionBlock): (Side & { readonly label: Content })[]
     case 'table':
       return block.rows.map(({ label, cells }) => {
         const [only] = cells;
-        if (cells.length === 1) {
-          return { label, content: only!.content, compared: plainText(only!.content), bar: only!.bar };
-        }
+        if (cells.length === 1) return { ...only!, label, compared: plainText(only!.content) };
         const named = cells.map(({ content }, index): Phrase[] => [
           { text: `${index === 0 ? '' : ', '}${block.columns[index]!.heading} `, look: 'soft' },
           ...phrases(content),
@@ -133,7 +113,6 @@ function blockSides(block: SectionBlock): (Side & { readonly label: Content })[]
   }
 }
 
-/** A section of both arms: what has the same label stands in one row. */
 function pairSections(model: PairModel, a: Section, b: Section): Html {
   const [sidesA, sidesB] = [sides(a), sides(b)];
   const names = [...new Set([...sidesA.keys(), ...sidesB.keys()])];
@@ -179,11 +158,10 @@ function pairTable(
   </section>`;
 }
 
-/** Both prompts, segment beside segment, differences marked. */
 function promptPair(model: PairModel): Html {
   const { a, b, pieces } = model;
   const segments = alignedSegments(placedSegments(a), placedSegments(b));
-  const rows = segments.slice(0, MOST_ROWS).map(([here, there]) => segmentRow(here, there, pieces));
+  const rows = segments.slice(0, MOST_ROWS).map((pair) => segmentRow(...pair, pieces));
   return pairTable(model, { id: 'prompt', heading: 'Prompts' }, rows, segments.length);
 }
 

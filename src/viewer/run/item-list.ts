@@ -1,8 +1,6 @@
 import { html } from 'hono/html';
-import { mostCounted, type TurnListPage } from '../../store/turn-list-repository.ts';
-import type { TurnListRow } from '../../store/turn-list-repository.ts';
+import { mostCounted, type TurnListRow } from '../../store/turn-list-repository.ts';
 import type { Html } from '../../render/html-table.ts';
-import type { MetricDeclaration } from '../../store/records/run-description.ts';
 import { groupedNumber, printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { ItemQuery, Links } from '../links.ts';
@@ -10,21 +8,8 @@ import { hiddenNote } from '../hidden-texts.ts';
 import { listText } from '../../render/cut-text.ts';
 import { filterForm, type ListColumn, listTable, type PageLink, pager, select, tick } from '../list.ts';
 import { type TurnColumn, turnColumns } from './turn-columns.ts';
-import { type FilterValues, turnFilters } from './turn-filters.ts';
-
-/** A page of the turns of a run, and the values of its filters. */
-export interface ItemList {
-  readonly run: string;
-  readonly query: ItemQuery;
-  readonly page: TurnListPage;
-  readonly values: FilterValues;
-  /** The metric that the verdicts of the run are on. */
-  readonly primary: MetricDeclaration;
-  /** The reason why no quality of answers is given; null if it is. */
-  readonly unknownQuality: string | null;
-  /** Why it has no texts; null where it has. */
-  readonly hiddenTexts: string | null;
-}
+import type { ItemList } from './read-run-page.ts';
+import { turnFilters } from './turn-filters.ts';
 
 function filters({ run, query, primary, values }: ItemList, links: Links): Html {
   const sorts = turnColumns(primary).filter(({ quality }) => values.judged || !quality);
@@ -44,12 +29,10 @@ function filters({ run, query, primary, values }: ItemList, links: Links): Html 
   });
 }
 
-/** The query of the first page of the same list. */
 function fromStart({ after: _after, before: _before, at: _at, ...query }: ItemQuery): ItemQuery {
   return query;
 }
 
-/** A column of numbers, whose heading sorts the list. */
 function numberColumn({ run, query }: ItemList, column: TurnColumn, links: Links): ListColumn<TurnListRow> {
   const { key, heading, meaning, digits } = column;
   const { descending, sort, ...rest } = fromStart(query);

@@ -15,26 +15,9 @@ import { type HiddenTexts, hiddenInReports, rowWithoutTexts } from '../hidden-te
 import { runNamed, unknownName, usualPair } from '../find-run.ts';
 import type { ItemQuery } from '../links.ts';
 import { filterValues } from './turn-filters.ts';
-import type { ItemList } from './item-list.ts';
 
-/** Rows of a page of the list. */
+/** Turns of a page of the list. */
 const pageSize = 50;
-
-/** The content of the page of a run. */
-export interface RunPage {
-  readonly name: string;
-  readonly suite: string;
-  readonly status: RunRecord['status'];
-  readonly seed: number;
-  readonly startedAt: string;
-  readonly model: string;
-  readonly dataset: string;
-  /** Stored when the run ended; null before. */
-  readonly results: RunResults | null;
-  readonly items: ItemList;
-  /** The arms that the form for comparisons proposes. */
-  readonly usualPair: readonly [a: string | undefined, b: string | undefined];
-}
 
 /** Reads the page of a run. @param hidden by default the rule of reports @throws BenchError `not-found` for an unknown name */
 export function readRunPage(
@@ -42,27 +25,20 @@ export function readRunPage(
   name: string,
   query: ItemQuery,
   hidden: HiddenTexts = hiddenInReports,
-): RunPage {
+) {
   const run = runNamed(database, name);
   const items = readItems(database, run, query, hidden(run));
-  return {
-    name: run.name,
-    suite: run.suite,
-    status: run.status,
-    seed: run.seed,
-    startedAt: new Date(run.startedAt).toISOString(),
-    model: run.model.name,
-    dataset: run.dataset.name,
-    results: new RunRepository(database).results(run.id),
-    items,
-    usualPair: usualPair(run.plan.arms, items.values.arms),
-  };
+  const results = new RunRepository(database).results(run.id);
+  return { run, results, items, usualPair: usualPair(run.plan.arms, items.values.arms) };
 }
 
-function readItems(database: BenchDatabase, run: RunRecord, asked: ItemQuery, hiddenTexts: string | null): ItemList {
+/** The content of the page of a run; `results` is null before it has ended, `usualPair` is what its form proposes to compare. */
+export type RunPage = ReturnType<typeof readRunPage>;
+
+function readItems(database: BenchDatabase, run: RunRecord, wanted: ItemQuery, hiddenTexts: string | null) {
   const { primary } = metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] });
   // Its column is that of the primary metric.
-  const query = asked.sort === primary.name ? { ...asked, sort: 'primaryValue' } : asked;
+  const query = wanted.sort === primary.name ? { ...wanted, sort: 'primaryValue' } : wanted;
   const turns = new TurnListRepository(database);
   const values = filterValues(database, run, query);
   const { sort, descending, after, before, at: _at, ...filter } = query;
@@ -79,33 +55,30 @@ function readItems(database: BenchDatabase, run: RunRecord, asked: ItemQuery, hi
   };
 }
 
+/** A page of the turns of a run; `unknownQuality` and `hiddenTexts` say why scores or texts are not shown, or are null. */
+export type ItemList = ReturnType<typeof readItems>;
+
 /** All tables of a run, those on its page included. */
 export function allTables(results: RunResults): Table[] {
   return [...reportTables(results).values(), ...comparisonsTables(results)];
 }
 
-/** Reads a table of a run. @throws BenchError `not-found` */
-export function readTable(database: BenchDatabase, name: string, id: string): Table {
+/** Finds a table or a figure of a run by its id. @throws BenchError `not-found` */
+function findDrawing<Drawing extends { readonly id: string }>(
+  { database, name, what, id }: Readonly<Record<'name' | 'what' | 'id', string>> & { readonly database: BenchDatabase },
+  draw: (results: RunResults) => readonly Drawing[],
+): Drawing {
   const results = new RunRepository(database).results(runNamed(database, name).id);
-  const tables = results === null ? [] : allTables(results);
-  const table = tables.find((candidate) => candidate.id === id);
-  if (table !== undefined) return table;
-  throw unknownName(
-    `run "${name}" has no table`,
-    id,
-    tables.map((candidate) => candidate.id),
-  );
+  const drawings = results === null ? [] : draw(results);
+  const found = drawings.find((one) => one.id === id);
+  if (found !== undefined) return found;
+  throw unknownName(`run "${name}" has no ${what}`, id, drawings.map((one) => one.id)); // prettier-ignore
 }
 
+/** Reads a table of a run. @throws BenchError `not-found` */
+export const readTable = (database: BenchDatabase, name: string, id: string): Table =>
+  findDrawing({ database, name, what: 'table', id }, allTables);
+
 /** Reads a figure of a run. @throws BenchError `not-found` */
-export function readFigure(database: BenchDatabase, name: string, id: string): Figure {
-  const results = new RunRepository(database).results(runNamed(database, name).id);
-  const figures = results === null ? [] : reportFigures(results);
-  const figure = figures.find((candidate) => candidate.id === id);
-  if (figure !== undefined) return figure;
-  throw unknownName(
-    `run "${name}" has no figure`,
-    id,
-    figures.map((candidate) => candidate.id),
-  );
-}
+export const readFigure = (database: BenchDatabase, name: string, id: string): Figure =>
+  findDrawing({ database, name, what: 'figure', id }, reportFigures);

@@ -14,21 +14,15 @@ import { filterForm, options, select } from '../list.ts';
 import { itemList } from './item-list.ts';
 import { allTables, type RunPage } from './read-run-page.ts';
 
-/** Tables that the page of a run only links. */
-function otherTables(results: RunResults): Table[] {
-  const shown = new Set(shownTables(results).map(({ id }) => id));
-  return allTables(results).filter(({ id }) => !shown.has(id));
-}
-
 function resultSections(results: RunResults, run: string, links: Links): Html {
-  const others = otherTables(results);
+  const tables = shownTables(results);
+  const others = allTables(results).filter(({ id }) => tables.every((table) => table.id !== id));
   const figures = reportFigures(results);
   const link = links.answered ? rowLinks(results, (filter) => `${links.run(run, filter)}#items`) : undefined;
   return html`${verdictSection([results])}
     <section id="checks" aria-labelledby="checks-heading">
       <h2 id="checks-heading">Checks and tables</h2>
-      ${htmlTable(checksTable(results), 'run', link)}
-      ${shownTables(results).map((table) => htmlTable(table, 'run', link))}
+      ${htmlTable(checksTable(results), 'run', link)} ${tables.map((table) => htmlTable(table, 'run', link))}
       ${
         others.length === 0
           ? ''
@@ -64,8 +58,10 @@ function resultSections(results: RunResults, run: string, links: Links): Html {
  * @param note a remark above the contents
  */
 export function runPage(model: RunPage, links: Links, note?: Html): Html {
-  const { name, suite, status, seed, startedAt, results, items } = model;
-  const summary = `Suite ${suite} on ${model.model}, ${model.dataset}, seed ${seed}, ${startedAt.slice(0, 10)}, ${status}.`;
+  const { run, results, items } = model;
+  const { name, suite, status, seed } = run;
+  const started = new Date(run.startedAt).toISOString().slice(0, 10);
+  const summary = `Suite ${suite} on ${run.model.name}, ${run.dataset.name}, seed ${seed}, ${started}, ${status}.`;
   return html`<h1>${printable(name)}</h1>
     <p class="lead">${printable(summary)}</p>
     ${note ?? ''}
@@ -97,7 +93,7 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
 }
 
 /** A page of the list alone, as an export has it beside the page of the run. */
-export function listPage({ name, items }: RunPage, links: Links): Html {
+export function listPage({ run: { name }, items }: RunPage, links: Links): Html {
   return html`<h1>${items.query.disagreeing === true ? 'Where arms disagree' : 'Turns'}</h1>
     <p class="lead">Run <a href="${links.run(name)}">${printable(name)}</a></p>
     ${itemList(items, links)}`;
@@ -112,7 +108,7 @@ function armsForm({ items: { run, values }, usualPair: [a, b] }: RunPage): Html 
 }
 
 /** The remark on a report that holds no outcomes of its turns. */
-export function withoutOutcomes({ name }: Pick<RunPage, 'name'>): Html {
+export function withoutOutcomes({ run: { name } }: RunPage): Html {
   return html`<p class="note">
     This report holds no outcomes of its turns: lists and matrix are empty. Where its database is, they are added by
     <code>npm run tables -- --run ${printable(name)} --write</code>.

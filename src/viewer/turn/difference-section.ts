@@ -4,10 +4,8 @@ import { segmentName } from './placed-segments.ts';
 import { type SegmentDifference, sequenceDifference } from './sequence-difference.ts';
 
 const MOST_SEGMENTS = 60;
-/** Differing segments that a terminal shows. */
 const MOST_PRINTED = 12;
 const MOST_BYTES = 250;
-/** Characters around a difference, enough to find the place. */
 const AROUND = 30;
 
 const originNames = { evaluated: 'as text', injected: 'as KV' } as const;
@@ -34,7 +32,6 @@ export function differenceSection(
 
 const joinedText = (spans: readonly TokenSpan[]): string => spans.map(({ text }) => text).join('');
 
-/** The end or the beginning of a text that both have. */
 function around(spans: readonly TokenSpan[], isEnd: boolean): string {
   const text = joinedText(spans);
   const characters = [...text.slice(isEnd ? -80 : 0, isEnd ? undefined : 80)];
@@ -79,7 +76,6 @@ const tokenIds = ({ prompt }: AnsweredTurn): number[] => prompt.segments.flatMap
 const promptMemories = ({ prompt }: AnsweredTurn): string[] =>
   prompt.segments.flatMap(({ memoryId }) => (memoryId === undefined ? [] : [memoryId]));
 
-/** The segment that holds a token of the sequence. */
 function segmentAt({ prompt: { segments } }: AnsweredTurn, token: number): string {
   let end = 0;
   for (const segment of segments) {

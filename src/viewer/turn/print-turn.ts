@@ -43,7 +43,6 @@ function joinBlocks(blocks: readonly (readonly string[])[]): string {
   return `${blocks.map((lines) => lines.map((line) => line.trimEnd()).join('\n')).join('\n\n')}\n`;
 }
 
-/** Joins the blocks of two turns side by side, block by block. */
 function sideBySide(left: readonly string[][], right: readonly string[][], width: number): string[][] {
   return Array.from({ length: Math.max(left.length, right.length) }, (_, block) => {
     const [a, b] = [left[block] ?? [], right[block] ?? []];

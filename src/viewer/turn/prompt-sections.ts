@@ -9,7 +9,6 @@ import { tokenSpans } from './token-spans.ts';
 const MOST_DROPPED = 40;
 const MOST_MEMORIES = 40;
 const MOST_MEMORY_BYTES = 1200;
-/** Of all memories together. */
 const MOST_MEMORIES_BYTES = 20_000;
 
 const droppedRules: Readonly<Record<DroppedPart['rule'], string>> = {

@@ -4,46 +4,17 @@ import { AttributionRepository } from '../../store/attribution-repository.ts';
 import { TokenPieceRepository } from '../../store/token-piece-repository.ts';
 import { TurnListRepository } from '../../store/turn-list-repository.ts';
 import { type StoredTurn, TurnRepository } from '../../store/turn-repository.ts';
-import { metricsOfRun, type RunMetrics } from '../../eval/analysis/metrics/run-metrics.ts';
+import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { turnWithoutTexts } from '../../eval/analysis/redact.ts';
 import { runNamed, unknownName } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
-import type { AttributionRecord } from '../../store/records/turn-record.ts';
 import type { TurnRef } from '../links.ts';
 import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
 
-/** The facts of a run that stand on the pages of its turns. */
-export interface InspectedRun {
-  readonly id: string;
-  readonly name: string;
-  readonly suite: string;
-  readonly model: { readonly name: string; readonly sha256: string };
-  readonly metrics: RunMetrics;
-  /** All that it was planned with, also those that have no turn yet. */
-  readonly arms: readonly ArmTraits[];
-  /** Why hashes stand in place of its texts; null where the texts are shown. */
-  readonly hiddenTexts: string | null;
-}
-
-/** A turn with all that its page shows. */
-export interface TurnModel {
-  readonly run: InspectedRun;
-  readonly turn: InspectedTurn;
-  /** All turns on the item, this one among them: by arm, repeat and number of the turn. */
-  readonly siblings: readonly InspectedTurn[];
-  /** The turn of the arm that gives the same memories as text; undefined if it did not run, failed, or is this one. */
-  readonly rag: AnsweredTurn | undefined;
-  /** The turn whose sequence is compared: of the arm that was asked for, or `rag`. */
-  readonly against: AnsweredTurn | undefined;
-  readonly attribution: AttributionRecord | undefined;
-  /** Texts of the tokens of the sequences, by id; empty if the run did not record them, and where texts are hidden. */
-  readonly pieces: ReadonlyMap<number, string>;
-}
-
-/** @throws BenchError `not-found` */
-export function inspectedRun(database: BenchDatabase, runName: string, hidden: HiddenTexts): InspectedRun {
+/** Reads the facts of a run that stand on the pages of its turns. @throws BenchError `not-found` */
+export function inspectedRun(database: BenchDatabase, runName: string, hidden: HiddenTexts) {
   const run = runNamed(database, runName);
   const { id, name, suite, model, dataset, plan } = run;
   return {
@@ -52,10 +23,14 @@ export function inspectedRun(database: BenchDatabase, runName: string, hidden: H
     suite,
     model: { name: model.name, sha256: model.sha256 },
     metrics: metricsOfRun({ dataset, metrics: plan.metrics ?? [] }),
+    // Also those that have no turn yet.
     arms: plan.arms,
     hiddenTexts: hidden(run),
   };
 }
+
+/** A run as pages of its turns know it; `hiddenTexts` says why hashes stand in place of its texts, or is null. */
+export type InspectedRun = ReturnType<typeof inspectedRun>;
 
 /** The turns of an item, by arm, repeat and number of the turn. @throws BenchError `not-found` where there is none */
 export function turnsOfItem(
@@ -84,13 +59,13 @@ export function readTurnPage(
   ref: TurnRef,
   against?: string,
   hidden: HiddenTexts = hiddenInReports,
-): TurnModel {
+) {
   const run = inspectedRun(database, ref.run, hidden);
   const rows = turnsOfItem(database, run, ref.item);
   const quality = unknownQuality(run.model);
   const siblings = rows.map(({ id: _, ...row }) => inspectedTurn(row, quality, run.metrics));
   const find = (arm: string): InspectedTurn => {
-    const ofArm = siblings.filter((turn) => turn.arm === arm);
+    const ofArm = siblings.filter((one) => one.arm === arm);
     const turn = ofArm.find((one) => one.repeat === ref.repeat && one.turn === ref.turn);
     if (turn !== undefined) return turn;
     if (ofArm.length === 0) {
@@ -117,6 +92,13 @@ export function readTurnPage(
     pieces: new TokenPieceRepository(database).find(run.model.sha256, tokenIds(turn, compared)),
   };
 }
+
+/**
+ * A turn with all that its page shows: `siblings`, all turns on the item, this one among them; `rag`, the turn of the arm that gives
+ * the same memories as text, undefined if it did not run, failed, or is this one; `against`, the turn whose sequence is compared;
+ * `pieces`, the texts of the tokens of both by id, empty if the run did not record them or they are hidden.
+ */
+export type TurnModel = ReturnType<typeof readTurnPage>;
 
 /** The turn of the arm's reference, or else of the baseline; none for an arm that differs from the baseline in settings alone. */
 function comparedByDefault(

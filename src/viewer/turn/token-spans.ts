@@ -1,12 +1,10 @@
 import type { TokenSpan } from '../../render/section.ts';
 
 const replacement = '\ufffd';
-/** Number of pieces that must match after the assumed end of a character of several tokens. */
 const LOOK_AHEAD = 8;
 /** A longer group is no character: the tokens after it cannot be placed. */
 const MOST_TOGETHER = 16;
 
-/** Tells a piece that holds whole characters from one that holds a part of a character. */
 function isWhole(piece: string | undefined): piece is string {
   return piece !== undefined && !piece.includes(replacement);
 }
@@ -19,7 +17,6 @@ function lengthAt(text: string, place: number, piece: string): number | undefine
 
 type Pieces = ReadonlyMap<number, string>;
 
-/** A place in a text and the index of the token that begins there. */
 interface Cursor {
   readonly place: number;
   readonly token: number;

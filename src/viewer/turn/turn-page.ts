@@ -88,7 +88,6 @@ function siblings({ run, turn, siblings: all }: TurnModel, links: Links): Html {
   </nav>`;
 }
 
-/** The command that shows a stored turn in the terminal. */
 function printCommand({ run, item, arm, repeat, turn }: TurnRef, places: readonly string[]): string {
   const numbers = [...(repeat === 0 ? [] : ['--repeat', `${repeat}`]), ...(turn === 0 ? [] : ['--turn', `${turn}`])];
   const words = ['--run', run, '--item', item, '--arm', arm, ...numbers, '--print', ...places];

@@ -4,7 +4,7 @@ import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { turnsOfPlan } from '../../eval/analysis/unfinished-run.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
-import { type PartialArm, PartialResults } from '../../eval/analysis/partial-results.ts';
+import { PartialResults } from '../../eval/analysis/partial-results.ts';
 import type { MetricDeclaration } from '../../store/records/run-description.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { runNamed } from '../find-run.ts';
@@ -15,38 +15,6 @@ const ratedTurns = 400;
 const shownFaults = 5;
 /** Turns that were written earlier say nothing about the present speed. */
 const rateWindowMs = 5 * 60_000;
-
-/** Turns that failed, or that fail a check by themselves. */
-export interface FaultsSoFar {
-  /** Turns by check. */
-  readonly checks: ReadonlyMap<string, number>;
-  /** Turns that failed. */
-  readonly errors: number;
-  /** A few of them, the latest first. */
-  readonly latest: readonly FaultyTurn[];
-}
-
-/** The progress of a run. */
-export interface RunState extends Pick<RunRecord, 'name' | 'suite' | 'status' | 'startedAt'> {
-  /** The self-tests have passed: turns follow. */
-  readonly begun: boolean;
-  readonly turns: number;
-  readonly ofTurns: number;
-  /** Users whose turns are all stored. */
-  readonly users: number;
-  readonly ofUsers: number;
-  /** Over the last minutes; null if too few turns were written in them. */
-  readonly turnsPerSecond: number | null;
-  /** Milliseconds since 1970; null before the first turn, and if the run has ended. */
-  readonly lastTurnAt: number | null;
-  readonly readAt: number;
-  readonly primary: MetricDeclaration;
-  /** The reason why answers are not judged; null if they are. */
-  readonly unknownQuality: string | null;
-  /** Over the users whose turns are all stored. */
-  readonly arms: readonly PartialArm[];
-  readonly faults: FaultsSoFar;
-}
 
 /** Reads the progress of a run again and again; users whose turns are all stored are read once. */
 export class RunObserver {
@@ -65,7 +33,7 @@ export class RunObserver {
   }
 
   /** @param now milliseconds since 1970 @throws BenchError `not-found` for an unknown name */
-  read(now = Date.now()): RunState {
+  read(now = Date.now()) {
     const run = runNamed(this.#database, this.#name);
     const { name, suite, status, startedAt, dataset, plan } = run;
     const growth = new RunGrowthRepository(this.#database, run.id);
@@ -78,9 +46,11 @@ export class RunObserver {
       suite,
       status,
       startedAt,
+      // The self-tests have passed: turns follow.
       begun: run.probes !== null,
       turns,
       ofTurns: turnsOfPlan(run),
+      // Users whose turns are all stored; `arms` is over them.
       users: finished.size,
       ofUsers: dataset.users,
       turnsPerSecond: turnRate(times, now),
@@ -119,11 +89,15 @@ export class RunObserver {
   }
 }
 
+/** The progress of a run; `unknownQuality` says why answers are not judged, or is null. */
+export type RunState = ReturnType<RunObserver['read']>;
+
+/** Counts turns that failed, and those that fail a check by themselves; names the latest of them. */
 function faultsSoFar(
   faults: ReturnType<RunGrowthRepository['newTurns']>['faults'],
   latest: readonly FaultyTurn[],
   hidesTexts: boolean,
-): FaultsSoFar {
+) {
   const checks = new Map<string, number>();
   for (const fault of faults) {
     for (const check of (fault.checks ?? '').split(',')) {

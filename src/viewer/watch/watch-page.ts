@@ -3,7 +3,15 @@ import { groupOf } from '../../store/run-name.ts';
 import { type Html, htmlTable } from '../../render/html-table.ts';
 import { duration } from '../../render/duration.ts';
 import { groupedNumber, printable } from '../../render/printable.ts';
-import { countCell, estimateCell, formatNumber, type Table, textCell } from '../../render/table.ts';
+import {
+  countColumn,
+  estimateCell,
+  formatNumber,
+  intervalColumn,
+  itemRows,
+  type Table,
+  textCell,
+} from '../../render/table.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Links } from '../links.ts';
 import type { RunState } from './run-observer.ts';
@@ -16,7 +24,6 @@ const timeOfDay = (ms: number): string => new Date(ms).toISOString().slice(11, 1
 
 const resumption = (name: string): Html => html`<code>npm run bench -- --resume ${printable(groupOf(name))}</code>`;
 
-/** The present phase of the run, in a sentence. */
 function phaseOf({ status, begun, turns, ofTurns, name }: RunState, links: Links): Html {
   switch (status) {
     case 'finished':
@@ -109,34 +116,27 @@ function faultsPart({ name, faults: { checks, errors, latest } }: RunState, link
 function tableOf({ arms, primary, unknownQuality, users, ofUsers, status }: RunState): Table {
   const [scale, digits] = primary.unit === '%' ? ([100, 1] as const) : ([1, 3] as const);
   const ended = status === 'finished' ? '' : ' so far';
+  const title = `${primary.label[0]!.toUpperCase()}${primary.label.slice(1)}${ended}`;
+  const proof =
+    status === 'finished'
+      ? 'Verdict and checks are on the page of the run.'
+      : 'No verdict: most checks need the end of the run, and its numbers are not to be quoted before.';
   return {
     id: 'so-far',
-    caption: `${primary.label[0]!.toUpperCase()}${primary.label.slice(1)}${ended}, over ${groupedNumber(users)} of ${groupedNumber(ofUsers)} users`,
+    caption: `${title}, over ${groupedNumber(users)} of ${groupedNumber(ofUsers)} users`,
     rowHeading: 'arm',
-    blocks: [
+    ...itemRows(arms, ({ arm }) => arm, [
       {
         columns: [
-          { key: 'n', heading: 'answers', kind: 'number' },
-          { key: 'errors', heading: 'failed', kind: 'number' },
-          { key: 'metric', heading: `${primary.label}${ended} (${primary.unit})`, kind: 'interval' },
+          countColumn('n', 'answers', ({ n }) => n),
+          countColumn('errors', 'failed', ({ errors }) => errors),
+          intervalColumn('metric', `${primary.label}${ended} (${primary.unit})`, ({ estimate }) =>
+            unknownQuality === null ? estimateCell(estimate, scale, digits) : textCell(unknownQuality),
+          ),
         ],
       },
-    ],
-    rows: arms.map(({ arm, n, errors, estimate }) => ({
-      label: arm,
-      cells: {
-        n: countCell(n),
-        errors: countCell(errors),
-        metric: unknownQuality === null ? estimateCell(estimate, scale, digits) : textCell(unknownQuality),
-      },
-    })),
-    notes: [
-      `Means with 95 % intervals, over the users whose turns are all there. ${
-        status === 'finished'
-          ? 'Verdict and checks are on the page of the run.'
-          : 'No verdict: most checks need the end of the run, and its numbers are not to be quoted before.'
-      }`,
-    ],
+    ]),
+    notes: [`Means with 95 % intervals, over the users whose turns are all there. ${proof}`],
   };
 }
 
