@@ -10,37 +10,25 @@ import {
   type QuestionRecord,
 } from './schema.ts';
 
+/** Error for a value other than the expected one. @param at place and field @param got the shown value */
+export function expected(at: string, expectation: string, got: string, hint: string): BenchError {
+  return new BenchError('bad-data', `${at} expected ${expectation}, got ${got}`, hint);
+}
+
 /** A record and its place, `file:line`. */
 export interface Placed<T> {
   readonly record: T;
   readonly place: string;
 }
 
-function valueAt(record: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], record);
-}
-
 function expectation(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return `expected ${issue.expected}`;
-    case 'invalid_value':
-      return `expected ${issue.values.map(String).join(' or ')}`;
-    default:
-      return issue.message;
-  }
+  if (issue.code === 'invalid_type') return `expected ${issue.expected}`;
+  return issue.code === 'invalid_value' ? `expected ${issue.values.map(String).join(' or ')}` : issue.message;
 }
 
 function fieldName(path: readonly PropertyKey[]): string {
-  return path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .replace(/^\./, '');
-}
-
-/** The value with the nearest name, where only certain ones are valid. */
-function nearValue(issue: z.core.$ZodIssue, value: unknown): string {
-  return issue.code === 'invalid_value' && typeof value === 'string' ? didYouMean(value, issue.values.map(String)) : '';
+  const parts = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`));
+  return parts.join('').replace(/^\./, '');
 }
 
 /** Fields of the object at a path, such as those of a message of the history. */
@@ -55,14 +43,8 @@ function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   return fieldsAt((schema.shape as Record<PropertyKey, z.ZodType>)[field]!, rest);
 }
 
-/** Fields that a conversion makes up where they are missing. */
-const madeUpFields: readonly string[] = ['memoryId', 'createdAt', 'itemId', 'askedAt'];
-
-/** How to have them made up. @param place `file:line` */
-function makingUp(place: string): string {
-  const file = place.replace(/:\d+$/u, '');
-  return `ids and times can be made up: npx dki-bench data convert ${file} --from jsonl --out ready.jsonl`;
-}
+/** Fields that a conversion generates where they are missing. */
+const generatedFields: readonly string[] = ['memoryId', 'createdAt', 'itemId', 'askedAt'];
 
 function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schema: z.ZodObject): BenchError {
   const fields = fieldsAt(schema, issue.code === 'unrecognized_keys' ? issue.path : []);
@@ -72,29 +54,30 @@ function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schem
     const name = fieldName([...issue.path, field]);
     return new BenchError('bad-data', `${place}: ${name} is no field of this record${didYouMean(field, fields)}`, hint);
   }
-  const value = valueAt(record, issue.path);
-  const got = `${shownValue(value)}${nearValue(issue, value)}`;
-  const expected = [fieldName(issue.path), expectation(issue)].filter((part) => part !== '').join(' ');
-  const isMadeUp = value === undefined && madeUpFields.includes(fieldName(issue.path));
-  const help = isMadeUp ? `${makingUp(place)}; ${hint}` : hint;
-  return new BenchError('bad-data', `${place}: ${expected}, got ${got}`, help);
-}
-
-function parsedJson(text: string, place: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const message = `${place}: is not JSON: ${(error as Error).message}`;
-    throw new BenchError('bad-data', message, 'write one JSON object a line (JSON Lines)', error);
-  }
+  const value = issue.path.reduce<unknown>(
+    (object, key) => (object as Record<PropertyKey, unknown> | undefined)?.[key],
+    record,
+  );
+  const near =
+    issue.code === 'invalid_value' && typeof value === 'string' ? didYouMean(value, issue.values.map(String)) : '';
+  const field = fieldName(issue.path);
+  const message = `${place}: ${field}${field === '' ? '' : ' '}${expectation(issue)}, got ${shownValue(value)}${near}`;
+  if (value !== undefined || !generatedFields.includes(field)) return new BenchError('bad-data', message, hint);
+  const convert = `npx dki-bench data convert ${place.replace(/:\d+$/u, '')} --from jsonl --out ready.jsonl`;
+  return new BenchError('bad-data', message, `ids and times can be made up: ${convert}; ${hint}`);
 }
 
 /** Parses one line as a JSON object. @throws BenchError `bad-data` that names file and line */
 export function parsedObject(text: string, place: string): Readonly<Record<string, unknown>> {
-  const value = parsedJson(text, place);
+  const hint = 'write one JSON object a line (JSON Lines)';
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new BenchError('bad-data', `${place}: is not JSON: ${(error as Error).message}`, hint, error);
+  }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  const message = `${place}: expected an object, got ${shownValue(value)}`;
-  throw new BenchError('bad-data', message, 'write one JSON object a line (JSON Lines)');
+  throw expected(`${place}:`, 'an object', shownValue(value), hint);
 }
 
 /**
@@ -112,19 +95,12 @@ export function parseRecord(
   const kind = kinds.find((known) => known === type);
   if (kind === undefined) {
     const near = typeof type === 'string' ? didYouMean(type, kinds) : '';
-    throw new BenchError(
-      'bad-data',
-      `${place}: type expected ${kinds.join(' or ')}, got ${shownValue(type)}${near}`,
-      hint,
-    );
+    throw expected(`${place}: type`, kinds.join(' or '), shownValue(type) + near, hint);
   }
   const record = checkedBy(recordSchemas[kind], value, place);
-  return { record: record.type === 'item' ? withAliases(record) : record, place };
-}
-
-/** Both names of accepted answers become one. */
-function withAliases({ aliases, ...item }: z.output<typeof recordSchemas.item>): ItemRecord {
-  return aliases === undefined ? item : { ...item, acceptedAnswers: [...item.acceptedAnswers, ...aliases] };
+  if (record.type !== 'item') return { record, place };
+  const { aliases = [], ...item } = record;
+  return { record: { ...item, acceptedAnswers: [...item.acceptedAnswers, ...aliases] }, place };
 }
 
 /**

@@ -213,7 +213,7 @@ const bad: readonly (readonly [string, readonly (object | string)[], string])[] 
   [
     'passages from the future',
     [memory('m', { createdAt: '2027-01-01T00:00:00Z' }), item('q', { passages: ['m'] })],
-    'f.jsonl:2: passages expected memories from before askedAt',
+    'f.jsonl:2: passages expected a memory from before askedAt',
   ],
   ['an empty memory', [memory('m', { content: '' })], 'f.jsonl:1: content expected some text, not blank, got ""'],
   [

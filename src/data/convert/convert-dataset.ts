@@ -48,7 +48,7 @@ export interface Conversion {
   readonly notes: readonly string[];
 }
 
-/** A conversion under way; what it has counted, noted and hashed is known after the last line. */
+/** A conversion; counts, notes and hashes are known after the last line. */
 export interface ConvertedLines {
   readonly lines: AsyncIterable<string>;
   readonly counts: () => Pick<Conversion, 'users' | 'memories' | 'items'>;
@@ -56,11 +56,6 @@ export interface ConvertedLines {
   /** Of the file's bytes, and of those of the errata; of a public data set only. */
   readonly sha256: () => { readonly file: string; readonly errata?: string } | undefined;
 }
-
-const unknownAnswers: Readonly<Record<Language, string>> = {
-  en: grammars.en.unknownAnswer,
-  zh: grammars.zh.unknownAnswer,
-};
 
 function requireFitting({ from, map, errata }: ConversionSource): void {
   if (isPublicDataset(from) && map !== undefined) {
@@ -73,7 +68,7 @@ function requireFitting({ from, map, errata }: ConversionSource): void {
 
 /** The header's statements of a data set. */
 function headerOf({ from, name, language }: ConversionSource): Readonly<Record<string, unknown>> {
-  const header = { type: 'dataset', name, language, version: 1, unknownAnswer: unknownAnswers[language] };
+  const header = { type: 'dataset', name, language, version: 1, unknownAnswer: grammars[language].unknownAnswer };
   // People who write their own ask models that answer in sentences.
   if (!isPublicDataset(from)) return { ...header, primaryMetric: 'contains' };
   const { primaryMetric, note } = publicDatasetForms[from];
@@ -82,8 +77,7 @@ function headerOf({ from, name, language }: ConversionSource): Readonly<Record<s
 }
 
 /**
- * Converts a file of another format to the lines of a data set, without holding its texts: memories in their order, then the
- * questions.
+ * Converts a file of another format to the lines of a data set: memories in their order, then the questions.
  * @throws BenchError `bad-option` at once; `bad-data` that names the place at fault, or `not-found`, while iterating
  */
 export function convertedLines(source: ConversionSource): ConvertedLines {

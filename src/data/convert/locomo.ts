@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { BenchError } from '../../base/bench-error.ts';
 import { shownValue } from '../../base/shown-value.ts';
-import { checkedBy } from '../parse-record.ts';
+import { checkedBy, expected } from '../parse-record.ts';
 import type { Errata } from './errata.ts';
 import { readInstant, spokenLine } from './instants.ts';
 import type { JsonElements } from './json-elements.ts';
@@ -27,8 +26,6 @@ const questionSchema = z.looseObject({
   category: z.coerce.number(),
 });
 
-type Sample = z.output<typeof sampleSchema>;
-
 const OPEN_DOMAIN = 3;
 const ADVERSARIAL = 5;
 const categories: Readonly<Record<number, string>> = {
@@ -49,26 +46,28 @@ interface Session {
   readonly turns: readonly unknown[];
 }
 
-function sessionsOf({ conversation }: Sample, place: string, notes: ConversionNotes): Session[] {
-  return Object.entries(conversation)
-    .flatMap(([key, turns]): Session[] => {
-      const match = SESSION.exec(key);
-      if (match === null) return [];
-      if (!Array.isArray(turns)) {
-        const message = `${place}: conversation.${key} expected a list of turns, got ${shownValue(turns)}`;
-        throw new BenchError('bad-data', message, 'a session is a list of {speaker, dia_id, text}');
-      }
-      if (turns.length === 0) return [];
-      const date = conversation[`${key}_date_time`];
-      const instant = typeof date === 'string' ? readInstant(date) : undefined;
-      if (instant === undefined) {
-        const message = `${place}: conversation.${key}_date_time expected a date, got ${shownValue(date)}`;
-        throw new BenchError('bad-data', message, 'such as "1:56 pm on 8 May, 2023"');
-      }
-      if (!instant.zoned) notes.add('dates of sessions, which name no time zone, were taken as UTC', place);
-      return [{ number: Number(match[1]), startMs: Date.parse(instant.iso), turns }];
-    })
-    .sort((a, b) => a.number - b.number);
+function readSessions(
+  { conversation }: z.output<typeof sampleSchema>,
+  place: string,
+  notes: ConversionNotes,
+): Session[] {
+  const sessions = Object.entries(conversation).flatMap(([key, turns]): Session[] => {
+    const match = SESSION.exec(key);
+    if (match === null) return [];
+    const at = `${place}: conversation.${key}`;
+    if (!Array.isArray(turns)) {
+      throw expected(at, 'a list of turns', shownValue(turns), 'a session is a list of {speaker, dia_id, text}');
+    }
+    if (turns.length === 0) return [];
+    const date = conversation[`${key}_date_time`];
+    const instant = typeof date === 'string' ? readInstant(date) : undefined;
+    if (instant === undefined) {
+      throw expected(`${at}_date_time`, 'a date', shownValue(date), 'such as "1:56 pm on 8 May, 2023"');
+    }
+    if (!instant.zoned) notes.add('dates of sessions, which name no time zone, were taken as UTC', place);
+    return [{ number: Number(match[1]), startMs: Date.parse(instant.iso), turns }];
+  });
+  return sessions.sort((a, b) => a.number - b.number);
 }
 
 function memoryId(userId: string, session: number | string, turn: number | string): string {
@@ -76,7 +75,7 @@ function memoryId(userId: string, session: number | string, turn: number | strin
 }
 
 /** Yields a session's turns as memories, one second apart: the file gives only their order. */
-function* memoriesOf(userId: string, session: Session, place: string, notes: ConversionNotes): Generator<SourceMemory> {
+function* readTurns(userId: string, session: Session, place: string, notes: ConversionNotes): Generator<SourceMemory> {
   for (const [index, value] of session.turns.entries()) {
     const at = `${place} session_${session.number}[${index}]`;
     const { speaker, dia_id: id, text, blip_caption: caption } = checkedBy(turnSchema, value, at);
@@ -98,87 +97,75 @@ function* memoriesOf(userId: string, session: Session, place: string, notes: Con
   }
 }
 
-/** Lists the turns that the evidence names, each once; entries that name none are reported and left out. */
-function evidenceOf(
-  given: readonly string[],
+/** The turns that the evidence names, each once; other entries are reported and left out. */
+function readEvidence(
+  cited: readonly string[],
   userId: string,
   known: ReadonlySet<string>,
   tell: (what: string) => void,
 ): string[] {
-  const found = given.flatMap((text) => {
+  const named = cited.flatMap((text) => {
     const ids = Array.from(text.matchAll(TURN_IDS), ([, session, turn]) => memoryId(userId, session!, turn!));
     if (ids.length === 0 && text.trim() !== '') tell('evidence that is no id of a turn was left out');
     return ids;
   });
-  return [...new Set(found)].filter((id) => {
-    if (known.has(id)) return true;
-    tell('evidence that names no turn of its conversation was left out');
-    return false;
+  return [...new Set(named)].filter((id) => {
+    if (!known.has(id)) tell('evidence that names no turn of its conversation was left out');
+    return known.has(id);
   });
 }
 
-type Question = z.output<typeof questionSchema>;
-
 /** The published answer; of an open-domain one the part before its reason, as LoCoMo's own evaluation takes it. */
-function answerOf({ answer, category }: Question, at: string): string | null {
+function readAnswer({ answer, category }: z.output<typeof questionSchema>, at: string): string | null {
   if (category === ADVERSARIAL) return null;
   if (answer === undefined || answer === null || String(answer).trim() === '') {
-    const message = `${at}: answer expected a text or a number, got ${shownValue(answer)}`;
-    throw new BenchError('bad-data', message, 'only adversarial questions, category 5, go without');
+    const hint = 'only adversarial questions, category 5, go without';
+    throw expected(`${at}: answer`, 'a text or a number', shownValue(answer), hint);
   }
-  return category === OPEN_DOMAIN
-    ? (/^[^;]*\S[^;]*/.exec(String(answer))?.[0].trim() ?? String(answer))
-    : String(answer);
+  const reasoned = category === OPEN_DOMAIN ? /^[^;]*\S[^;]*/.exec(String(answer)) : null;
+  return reasoned === null ? String(answer) : reasoned[0].trim();
 }
 
-function* recordsOfSample(
-  value: unknown,
-  path: string,
-  index: number,
-  { notes, errata }: LocomoOptions,
-): Generator<SourceRecord> {
-  const sample = checkedBy(sampleSchema, value, `${path}: [${index}]`);
-  const userId = String(sample.sample_id ?? `conversation-${index + 1}`);
-  const place = `${path}: ${userId}`;
-  const known = new Set<string>();
-  for (const session of sessionsOf(sample, place, notes)) {
-    for (const memory of memoriesOf(userId, session, place, notes)) {
-      known.add(memory.memoryId!);
-      yield memory;
-    }
+/** A question's place in the file, and the turns that its conversation has. */
+interface QuestionScope extends LocomoOptions {
+  readonly at: string;
+  readonly userId: string;
+  readonly conversation: number;
+  readonly number: number;
+  readonly known: ReadonlySet<string>;
+}
+
+/** Reads one question; undefined where the errata drop it. */
+function readItem(value: unknown, scope: QuestionScope): SourceRecord | undefined {
+  const { at, userId, conversation, number, known, notes, errata } = scope;
+  const tell = (what: string): void => notes.add(what, at);
+  const asked = checkedBy(questionSchema, value, at);
+  const category = categories[asked.category];
+  if (category === undefined) {
+    const hint = '5 is adversarial: nothing answers it';
+    throw expected(`${at}: category`, '1 to 5', shownValue(asked.category), hint);
   }
-  for (const [number, value] of sample.qa.entries()) {
-    const at = `${place} qa[${number}]`;
-    const tell = (what: string): void => notes.add(what, at);
-    const asked = checkedBy(questionSchema, value, at);
-    const { question, evidence: given, category } = asked;
-    const name = categories[category];
-    if (name === undefined) {
-      const message = `${at}: category expected 1 to 5, got ${shownValue(category)}`;
-      throw new BenchError('bad-data', message, '5 is adversarial: nothing answers it');
-    }
-    const answer = answerOf(asked, at);
-    const cited = typeof given === 'string' ? [given] : (given ?? []);
-    const published = { text: question, answer: String(asked.answer), evidence: cited };
-    const correction = errata?.of(index, number, published);
-    if (correction?.drop === true) continue;
-    const evidence = evidenceOf(correction?.evidence ?? cited, userId, known, tell);
-    if (answer === null && evidence.length > 0) {
-      tell('evidence of adversarial questions was left out: nothing answers them');
-    }
-    yield {
-      kind: 'item',
-      place: at,
-      userId,
-      // By its place, so that a question keeps its id whatever is dropped.
-      itemId: `${userId}-q${String(number + 1).padStart(2, '0')}`,
-      query: question,
-      answer: answer === null ? null : (correction?.answer ?? answer),
-      acceptedAnswers: correction?.accepted ?? [],
-      evidence: answer === null ? [] : evidence,
-      category: name,
-    };
+  const answer = readAnswer(asked, at);
+  const cited = typeof asked.evidence === 'string' ? [asked.evidence] : (asked.evidence ?? []);
+  const published = { text: asked.question, answer: String(asked.answer), evidence: cited };
+  const correction = errata?.of(conversation, number, published);
+  if (correction?.drop === true) return undefined;
+  const evidence = readEvidence(correction?.evidence ?? cited, userId, known, tell);
+  if (answer === null && evidence.length > 0) {
+    tell('evidence of adversarial questions was left out: nothing answers them');
   }
+  return {
+    kind: 'item',
+    place: at,
+    userId,
+    // By its place, so that a question has the same id whatever is dropped.
+    itemId: `${userId}-q${String(number + 1).padStart(2, '0')}`,
+    query: asked.question,
+    answer: answer === null ? null : (correction?.answer ?? answer),
+    acceptedAnswers: correction?.accepted ?? [],
+    evidence: answer === null ? [] : evidence,
+    category,
+  };
 }
 
 /** Notes and corrections of a conversion. */
@@ -198,8 +185,25 @@ export async function* locomoRecords(
   samples: JsonElements,
   options: LocomoOptions,
 ): AsyncGenerator<SourceRecord> {
-  let index = 0;
-  for await (const sample of samples) yield* recordsOfSample(sample, path, index++, options);
+  let conversation = 0;
+  for await (const value of samples) {
+    const sample = checkedBy(sampleSchema, value, `${path}: [${conversation}]`);
+    const userId = String(sample.sample_id ?? `conversation-${conversation + 1}`);
+    const place = `${path}: ${userId}`;
+    const known = new Set<string>();
+    for (const session of readSessions(sample, place, options.notes)) {
+      for (const memory of readTurns(userId, session, place, options.notes)) {
+        known.add(memory.memoryId!);
+        yield memory;
+      }
+    }
+    for (const [number, question] of sample.qa.entries()) {
+      const scope = { ...options, at: `${place} qa[${number}]`, userId, conversation, number, known };
+      const item = readItem(question, scope);
+      if (item !== undefined) yield item;
+    }
+    conversation++;
+  }
   const { errata, notes } = options;
   if (errata === undefined) return;
   const { entries, correctedAnswers, correctedEvidence, dropped, unmatched } = errata.counts;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { BenchError } from '../../base/bench-error.ts';
 import { shownValue } from '../../base/shown-value.ts';
-import { checkedBy } from '../parse-record.ts';
+import { checkedBy, expected } from '../parse-record.ts';
 import { dayInWords, readInstant, spokenLine } from './instants.ts';
 import type { JsonElements } from './json-elements.ts';
 import type { ConversionNotes, SourceMemory, SourceRecord } from './source-record.ts';
@@ -29,12 +28,12 @@ const ABSTENTION = 'abstention';
 const PREFERENCE = 'single-session-preference';
 
 /** Reads `2023/05/20 (Sat) 02:21`. @throws BenchError `bad-data` for anything else */
-function timeOf(text: string, place: string, field: string): number {
+function readTime(text: string, place: string, field: string): number {
   const iso = text.replace(/\s*\([A-Za-z]+\)\s*/, ' ').replaceAll('/', '-');
   const instant = readInstant(iso);
   if (instant !== undefined) return Date.parse(instant.iso);
-  const message = `${place}: ${field} expected a time such as 2023/05/20 (Sat) 02:21, got ${shownValue(text)}`;
-  throw new BenchError('bad-data', message, 'LongMemEval dates every session and every question');
+  const hint = 'LongMemEval dates every session and every question';
+  throw expected(`${place}: ${field}`, 'a time such as 2023/05/20 (Sat) 02:21', shownValue(text), hint);
 }
 
 interface DatedMemory extends SourceMemory {
@@ -44,14 +43,15 @@ interface DatedMemory extends SourceMemory {
 }
 
 /** The turns of all sessions as memories, those of a session a second apart: the file gives only their order. */
-function memoriesOf({ question_id: userId, ...asked }: Question, place: string, notes: ConversionNotes): DatedMemory[] {
+function readTurns({ question_id: userId, ...asked }: Question, place: string, notes: ConversionNotes): DatedMemory[] {
   const { haystack_dates: dates, haystack_sessions: sessions } = asked;
   if (dates.length !== sessions.length) {
-    const message = `${place}: haystack_dates expected a date for each of ${sessions.length} sessions, got ${dates.length}`;
-    throw new BenchError('bad-data', message, 'both lists have one entry for each session');
+    const expectation = `a date for each of ${sessions.length} sessions`;
+    const hint = 'both lists have one entry for each session';
+    throw expected(`${place}: haystack_dates`, expectation, String(dates.length), hint);
   }
   return sessions.flatMap((turns, session) => {
-    const startMs = timeOf(dates[session]!, place, `haystack_dates[${session}]`);
+    const startMs = readTime(dates[session]!, place, `haystack_dates[${session}]`);
     return turns.flatMap((value, index): DatedMemory[] => {
       const at = `${place} haystack_sessions[${session}][${index}]`;
       const { role, content, has_answer: isEvidence = false } = checkedBy(turnSchema, value, at);
@@ -76,15 +76,15 @@ function memoriesOf({ question_id: userId, ...asked }: Question, place: string, 
   });
 }
 
-function* recordsOfQuestion(asked: Question, place: string, notes: ConversionNotes): Generator<SourceRecord> {
+function* readQuestion(asked: Question, place: string, notes: ConversionNotes): Generator<SourceRecord> {
   const { question_id: id, question_type: type, question, answer, question_date: date } = asked;
   if (type === PREFERENCE) {
     notes.add(`questions of type ${PREFERENCE} were left out: their keys are rubrics for a judge, no answers`, place);
     return;
   }
-  const memories = memoriesOf(asked, place, notes);
+  const memories = readTurns(asked, place, notes);
   for (const { createdMs: _, isEvidence: __, ...memory } of memories) yield memory;
-  const dateMs = timeOf(date, place, 'question_date');
+  const dateMs = readTime(date, place, 'question_date');
   const askedMs = memories.reduce((latest, { createdMs }) => Math.max(latest, createdMs), dateMs);
   if (askedMs > dateMs) notes.add('questions dated before the end of their history are asked behind it', place);
   const isAbsent = id.endsWith('_abs');
@@ -118,6 +118,6 @@ export async function* longmemevalRecords(
   let index = 0;
   for await (const value of questions) {
     const asked = checkedBy(questionSchema, value, `${path}: [${index++}]`);
-    yield* recordsOfQuestion(asked, `${path}: ${asked.question_id}`, notes);
+    yield* readQuestion(asked, `${path}: ${asked.question_id}`, notes);
   }
 }

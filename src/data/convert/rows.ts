@@ -4,7 +4,7 @@ import { type Field, type FieldNames, knownFields } from './field-names.ts';
 import { readInstant } from './instants.ts';
 import type { ConversionNotes, SourceRecord } from './source-record.ts';
 import { fileLines } from '../file-lines.ts';
-import { parsedObject } from '../parse-record.ts';
+import { expected, parsedObject } from '../parse-record.ts';
 
 /** A row of a table or a line of JSON: columns and their values. */
 export interface Row {
@@ -16,9 +16,9 @@ const LIST_SEPARATOR = ';';
 const yes = new Set(['true', '1', 'yes']);
 const no = new Set(['false', '0', 'no']);
 
-function expected({ place }: Row, field: Field, what: string, value: unknown): BenchError {
+function badCell({ place }: Row, field: Field, what: string, value: unknown): BenchError {
   const hint = `--map ${field}=COLUMN names another column for ${field}`;
-  return new BenchError('bad-data', `${place}: ${field} expected ${what}, got ${shownValue(value)}`, hint);
+  return expected(`${place}: ${field}`, what, shownValue(value), hint);
 }
 
 /** The fields of one row, without empty cells. */
@@ -61,13 +61,13 @@ class Cells {
     if (value === undefined) return undefined;
     if (typeof value === 'string') return value;
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-    throw expected(this.#row, field, 'a text', value);
+    throw badCell(this.#row, field, 'a text', value);
   }
 
   required(field: Field): string {
     const text = this.text(field);
     if (text !== undefined) return text;
-    const missing = expected(this.#row, field, 'a text', undefined);
+    const missing = badCell(this.#row, field, 'a text', undefined);
     const near = this.#names.unused().find((column) => column.endsWith(`(did you mean ${field}?)`));
     throw near === undefined ? missing : new BenchError('bad-data', `${missing.message}; column ${near}`, missing.hint);
   }
@@ -78,7 +78,7 @@ class Cells {
     if (!Array.isArray(value)) return undefined;
     return value.map((entry: unknown) => {
       if (typeof entry === 'string' || typeof entry === 'number') return String(entry);
-      throw expected(this.#row, field, 'a list of texts', value);
+      throw badCell(this.#row, field, 'a list of texts', value);
     });
   }
 
@@ -92,7 +92,7 @@ class Cells {
     );
   }
 
-  /** Reads ids or texts of memories; one text may name several, which whoever knows the memories takes apart. */
+  /** Reads ids or texts of memories; one text may name several, which `WrittenRecords` splits. */
   memories(field: Field): string[] | undefined {
     const text = this.entries(field) ?? this.text(field);
     return typeof text === 'string' ? [text] : text;
@@ -103,7 +103,7 @@ class Cells {
     if (text === undefined) return undefined;
     const instant = readInstant(text);
     if (instant === undefined) {
-      throw expected(this.#row, field, 'a time such as 2026-03-01T09:00:00Z or 2026-03-01', text);
+      throw badCell(this.#row, field, 'a time such as 2026-03-01T09:00:00Z or 2026-03-01', text);
     }
     if (!instant.zoned) this.#notes.add(`${field} without a time zone was taken as UTC`, this.#row.place);
     return instant.iso;
@@ -114,14 +114,14 @@ class Cells {
     if (text === undefined) return undefined;
     const value = Number(text);
     if (Number.isFinite(value)) return value;
-    throw expected(this.#row, field, 'a number', this.raw(field));
+    throw badCell(this.#row, field, 'a number', this.raw(field));
   }
 
   flag(field: Field): boolean | undefined {
     const text = this.text(field)?.trim().toLowerCase();
     if (text === undefined) return undefined;
     if (yes.has(text) || no.has(text)) return yes.has(text);
-    throw expected(this.#row, field, 'true or false', this.raw(field));
+    throw badCell(this.#row, field, 'true or false', this.raw(field));
   }
 
   /** Reads a value; a text is parsed as JSON. */
@@ -131,12 +131,8 @@ class Cells {
     try {
       return JSON.parse(value) as unknown;
     } catch (error) {
-      throw new BenchError(
-        'bad-data',
-        expected(this.#row, field, 'a JSON list', value).message,
-        'such as [{"role":"user","content":"Hello"}]',
-        error,
-      );
+      const { message } = badCell(this.#row, field, 'a JSON list', value);
+      throw new BenchError('bad-data', message, 'such as [{"role":"user","content":"Hello"}]', error);
     }
   }
 }
@@ -203,18 +199,17 @@ export function* recordsOfRow(row: Row, names: FieldNames, notes: ConversionNote
   };
 }
 
-/** The type that our own records name: rows show it by their columns. */
-function isOurType([key, value]: readonly [string, unknown]): boolean {
-  return key === 'type' && (value === 'memory' || value === 'item');
-}
-
 /**
- * Reads a JSON Lines file whose objects have any fields; our own records may lack some.
+ * Reads a JSON Lines file whose objects have any fields; the `type` of our own records is ignored.
  * @throws BenchError `not-found` for a missing file, `bad-data` for a line that is not a JSON object
  */
 export async function* jsonlRows(path: string): AsyncGenerator<Row> {
   for await (const { number, text } of fileLines(path)) {
     const place = `${path}:${number}`;
-    yield { place, values: Object.entries(parsedObject(text, place)).filter((entry) => !isOurType(entry)) };
+    const values = Object.entries(parsedObject(text, place));
+    yield {
+      place,
+      values: values.filter(([key, value]) => key !== 'type' || (value !== 'memory' && value !== 'item')),
+    };
   }
 }
