@@ -129,6 +129,14 @@ export const plainText = (content: Content): string =>
     .map(({ text }) => text)
     .join('');
 
+/** Columns by heading. A `measured` one is of numbers that are measured anew in every turn. */
+export const sectionColumns = (
+  kinds: Readonly<Record<string, SectionColumn['kind'] | 'measured'>>,
+): readonly SectionColumn[] =>
+  Object.entries(kinds).map(([heading, kind]) =>
+    kind === 'measured' ? { heading, kind: 'number', measured: true } : { heading, kind },
+  );
+
 /** A cell with a number and a bar from `start` to `start + share`. */
 export const barCell = (content: Content, look: string, share: number, start = 0): SectionCell => ({
   content,

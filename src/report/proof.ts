@@ -8,13 +8,12 @@ export function progressText({ users, ofUsers, turns, ofTurns }: NonNullable<Run
 /** The reason why the numbers of a run must not be quoted; undefined if it is finished and no check failed. */
 export function lackOfProof({ run, checks }: Pick<RunResults, 'run' | 'checks'>): string | undefined {
   const failed = checks.filter(({ status }) => status === 'failed').map(({ check }) => check);
+  const shard = run.settings['shard'] as string | undefined;
   const lacks = [
-    ...(failed.length > 0
-      ? [`NOT PROVEN: ${failed.length === 1 ? 'check' : 'checks'} ${failed.join(', ')} failed`]
-      : []),
-    ...(run.progress === undefined ? [] : [progressText(run.progress)]),
-    ...(run.settings['shard'] === undefined ? [] : [`SHARD ${run.settings['shard'] as string}: a part of the run`]),
-  ];
+    failed.length > 0 && `NOT PROVEN: ${failed.length === 1 ? 'check' : 'checks'} ${failed.join(', ')} failed`,
+    run.progress !== undefined && progressText(run.progress),
+    shard !== undefined && `SHARD ${shard}: a part of the run`,
+  ].filter((lack) => lack !== false);
   if (lacks.length > 0) return lacks.join('; ');
   return run.status === 'finished' ? undefined : `NOT COMPLETE: the run was ${run.status}`;
 }

@@ -58,14 +58,13 @@ function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): 
 function costTable(
   { differences }: RunsComparison,
   metric: 'evaluatedTokens' | 'ttftLogRatio',
-  { id, caption, notes }: Pick<Table, 'id' | 'caption' | 'notes'>,
+  table: Pick<Table, 'id' | 'caption' | 'notes'>,
 ): Table {
   const isTime = metric === 'ttftLogRatio';
   const unit = isTime ? ' (ms)' : '';
   const rows = differences.filter((one) => one.metric === metric);
   return {
-    id,
-    caption,
+    ...table,
     rowHeading: 'arm',
     ...itemRows<MetricDifference>(rows, ({ arms }) => pairName(arms), [
       {
@@ -79,7 +78,6 @@ function costTable(
       },
       { columns: countColumns },
     ]),
-    notes,
   };
 }
 

@@ -1,7 +1,6 @@
 /** The list of turns that `tables --per-turn` writes: CSV or JSON Lines, one line per turn. */
 import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
-import { resultWithoutTexts } from '../eval/analysis/redact.ts';
-import { withholdsTexts } from '../eval/analysis/redact.ts';
+import { resultWithoutTexts, withholdsTexts } from '../eval/analysis/redact.ts';
 import { unknownQuality, withoutQuality } from '../eval/analysis/unknown-quality.ts';
 import { csvText } from '../render/csv.ts';
 import { escapedControls } from '../render/printable.ts';
@@ -31,26 +30,22 @@ export const turnColumns: readonly TurnColumn[] = [
   ...(['language', 'category', 'phrasing', 'userKind', 'relation', 'condition', 'memories', 'evidence'] as const).map(
     (name) => answered(name, ({ item }) => item[name]),
   ),
-  answered('query', ({ item }) => item.query),
-  answered('gold', ({ item }) => item.gold),
-  answered('acceptedAnswers', ({ item }) => item.acceptedAnswers),
-  answered('answerPrefix', ({ item }) => item.answerPrefix),
+  ...(['query', 'gold', 'acceptedAnswers', 'answerPrefix'] as const).map((name) =>
+    answered(name, ({ item }) => item[name]),
+  ),
   answered('answer', ({ answer }) => answer.text),
   answered('cache', ({ account }) => account.cache),
   ...builtInMetrics.map((metric) => answered(metric.name, (turn) => metric.of(turn))),
-  answered('wrongClass', ({ scores }) => scores.wrongClass),
-  answered('failedStage', ({ scores }) => scores.failedStage),
-  answered('evidenceRank', ({ scores }) => scores.evidenceRank),
-  answered('retrievedMemories', ({ facts }) => facts.retrievedMemories),
-  answered('keptMemories', ({ facts }) => facts.keptMemories),
+  ...(['wrongClass', 'failedStage', 'evidenceRank'] as const).map((name) =>
+    answered(name, ({ scores }) => scores[name]),
+  ),
+  ...(['retrievedMemories', 'keptMemories'] as const).map((name) => answered(name, ({ facts }) => facts[name])),
   answered('closed', ({ observed }) => observed.closed),
   answered('bitwiseEqual', ({ observed }) => observed.parity?.bitwiseEqual ?? null),
   answered('parityDifference', ({ observed }) => observed.parity?.largestDifference ?? null),
-  answered('promptTokens', ({ tokens }) => tokens.prompt),
-  answered('kvResidentTokens', ({ tokens }) => tokens.kvResident),
-  answered('evaluatedTokens', ({ tokens }) => tokens.evaluated),
-  answered('firstLayersTokens', ({ tokens }) => tokens.firstLayers ?? null),
-  answered('generatedTokens', ({ tokens }) => tokens.generated),
+  ...(['prompt', 'kvResident', 'evaluated', 'firstLayers', 'generated'] as const).map((name) =>
+    answered(`${name}Tokens`, ({ tokens }) => tokens[name] ?? null),
+  ),
   answered('positions', ({ tokens }) => tokens.positions),
   answered('builtTokens', ({ account }) => account.built),
   answered('recomputedTokens', ({ account }) => account.recomputed),
@@ -58,10 +53,9 @@ export const turnColumns: readonly TurnColumn[] = [
   answered('selectedTokens', ({ account }) => account.selection?.selected ?? null),
   answered('splices', ({ account }) => account.selection?.splices ?? null),
   answered('recomputeMs', ({ account }) => account.selection?.ms ?? null),
-  answered('selectorModel', ({ account }) => account.selector?.model ?? null),
-  answered('selectorTokens', ({ account }) => account.selector?.tokens ?? null),
-  answered('selectorLayers', ({ account }) => account.selector?.layers ?? null),
-  answered('selectorMs', ({ account }) => account.selector?.ms ?? null),
+  ...(['model', 'tokens', 'layers', 'ms'] as const).map((name) =>
+    answered(`selector${name[0]!.toUpperCase()}${name.slice(1)}`, ({ account }) => account.selector?.[name] ?? null),
+  ),
   ...(['retrieve', 'assemble', 'gate', 'kvLoad', 'kvCompute', 'prefill', 'firstToken', 'decode', 'total'] as const).map(
     (name) => answered(`${name}Ms`, ({ timings }) => timings[name]),
   ),

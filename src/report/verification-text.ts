@@ -17,21 +17,11 @@ function spread({ least, median, most }: Spread): string {
     : `${least} to ${most} (median ${formatNumber(median, median % 1 === 0 ? 0 : 1)})`;
 }
 
-function tally(counts: Readonly<Record<string, number>>): string {
-  return Object.entries(counts)
-    .map(([label, count]) => `${label} ${count}`)
-    .join(', ');
-}
-
 /** The statistics of a data set, a line for each of its parts. */
 export function statisticsLines({ statistics: counts }: Pick<Verification, 'statistics'>): string[] {
   const { answersInEvidence: found } = counts;
   const share = found.of === 0 ? '' : `; the evidence holds the answer in ${found.items} of ${found.of}`;
-  const lists: readonly (readonly [string, Readonly<Record<string, number>>])[] = [
-    ['categories', counts.categories],
-    ['phrasing', counts.phrasings],
-    ['users by kind', counts.userKinds],
-  ];
+  const lists = { categories: counts.categories, phrasing: counts.phrasings, 'users by kind': counts.userKinds };
   return [
     `users: ${counts.users}, memories each ${spread(counts.memoriesAUser)}, items each ${spread(counts.itemsAUser)}`,
     `memories: ${counts.memories}, characters ${spread(counts.memoryCharacters)}, ${counted(counts.preferences, 'preference')}, ${counts.superseding} supersede an earlier one`,
@@ -40,7 +30,10 @@ export function statisticsLines({ statistics: counts }: Pick<Verification, 'stat
       : [`questions: ${counts.questions}, without answers: for the suite retrieval alone`]),
     `items: ${counts.items}, ${counts.answerable} answerable, ${counts.absent} absent, ${counts.withHistory} with history`,
     `evidence: memories an answerable item ${spread(counts.evidenceAnItem)}${share}`,
-    ...lists.flatMap(([name, counts]) => (Object.keys(counts).length === 0 ? [] : [`${name}: ${tally(counts)}`])),
+    ...Object.entries(lists).flatMap(([name, tally]) => {
+      const parts = Object.entries(tally).map(([label, count]) => `${label} ${count}`);
+      return parts.length === 0 ? [] : [`${name}: ${parts.join(', ')}`];
+    }),
   ];
 }
 

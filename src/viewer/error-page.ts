@@ -4,22 +4,13 @@ import { printable } from '../render/printable.ts';
 import { layout } from './layout.ts';
 import type { Links } from './links.ts';
 
-/** HTTP statuses of an error page. */
-export type ErrorStatus = 400 | 404 | 405 | 500 | 503;
+const titles = { 400: 'Not understood', 404: 'Not found', 500: 'Not readable' } as const;
 
-const statuses: Readonly<Partial<Record<BenchErrorCode, ErrorStatus>>> = { 'bad-option': 400, 'not-found': 404 };
-
-const titles: Readonly<Record<ErrorStatus, string>> = {
-  400: 'Not understood',
-  404: 'Not found',
-  405: 'Not allowed',
-  500: 'Not readable',
-  503: 'Not available',
-};
+const statuses: Readonly<Partial<Record<BenchErrorCode, 400 | 404>>> = { 'bad-option': 400, 'not-found': 404 };
 
 /** The reason why a page could not be made. */
 export interface Failure {
-  readonly status: ErrorStatus;
+  readonly status: keyof typeof titles;
   readonly message: string;
   readonly hint: string;
 }

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { Html } from '../render/html-table.ts';
 import { printable } from '../render/printable.ts';
+import { scrolledTable } from '../render/section-html.ts';
 
 /** A column of a list; the first one heads the rows. */
 export interface ListColumn<Row> {
@@ -39,23 +40,13 @@ export function listTable<Row>(
     if (isWhole === true) return content(row);
     return index === 0 ? html`<th scope="row">${content(row)}</th>` : html`<td class="${own}">${content(row)}</td>`;
   };
-  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
-    <table class="list ${look}">
-      <thead>
-        <tr>
-          ${columns.map(heading)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (row) =>
-            html`<tr>
-              ${columns.map((column, index) => cell(row, column, index))}
-            </tr> `,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  const body = rows.map(
+    (row) =>
+      html`<tr>
+        ${columns.map((column, index) => cell(row, column, index))}
+      </tr> `,
+  );
+  return scrolledTable(label, `list ${look}`, columns.map(heading), body);
 }
 
 /** A link between pages of a list. */

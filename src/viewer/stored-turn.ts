@@ -1,7 +1,26 @@
 import { metricsOfRun, type RunMetrics } from '../eval/analysis/metrics/run-metrics.ts';
 import { withoutQuality } from '../eval/analysis/unknown-quality.ts';
 import type { AnsweredTurn as AnsweredRecord, FailedTurn, TurnRecord } from '../store/records/turn-record.ts';
-import { type ShownScore, shownScores } from './shown-scores.ts';
+
+/** A score of an answer as its pages show it. */
+interface ShownScore {
+  readonly metric: string;
+  readonly label: string;
+  readonly unit: string;
+  readonly value: number;
+}
+
+/** The scores that apply to an answer, that by the primary metric of its run first; pages say the verdict in words. */
+function shownScores(turn: AnsweredRecord, { all, primary }: RunMetrics): ShownScore[] {
+  const { scores } = turn;
+  const isOfAnswer = (name: string): boolean =>
+    name !== 'taskSuccess' && (name in scores || name in (scores.own ?? {}));
+  const others = all.filter((metric) => metric.name !== primary.name && isOfAnswer(metric.name));
+  return [primary, ...others].flatMap((metric) => {
+    const value = metric.of(turn);
+    return value === null ? [] : [{ metric: metric.name, label: metric.label, unit: metric.unit, value }];
+  });
+}
 
 /** A turn that gave an answer, and the reason why its scores are withheld. */
 export type AnsweredTurn = AnsweredRecord & {

@@ -7,7 +7,7 @@ import { categories, distinct, estimateFields, facets, layer, quantity } from '.
 import { capitalised, changeFinding } from './finding.ts';
 
 /** The phases of the time, from the axis upwards; light and dark alternate, for print. */
-const phases: readonly { readonly name: string; readonly colour: string; readonly ms: (of: PhaseMeans) => number }[] = [
+const phases: readonly { name: string; colour: string; ms: (means: PhaseMeans) => number }[] = [
   { name: 'retrieval, assembly', colour: '#8a8a8a', ms: ({ retrieve, assemble }) => retrieve + assemble },
   { name: 'gate', colour: '#b8860b', ms: ({ gate }) => gate },
   { name: 'load KV', colour: '#56a0d3', ms: ({ kvLoad }) => kvLoad },

@@ -6,8 +6,10 @@ import { metricNamed, primaryMetric, qualityCell } from '../shown-metric.ts';
 
 interface ArmColumns {
   readonly title: string;
+  /** Only measures with a unit have intervals. */
   readonly unit?: string;
-  readonly arms: readonly string[];
+  /** All by default. */
+  readonly arms?: readonly string[];
   readonly cell: (results: ConditionResults) => Cell;
 }
 
@@ -41,12 +43,12 @@ function conditionTable(
 ): Table {
   const bases = new Map(results.arms.map(({ arm, traits }) => [arm, traits.base]));
   const conditions = [...new Set(results.conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
-  const blocks = groups.map(({ title: group, unit, arms, cell }): ItemBlock<number> => ({
+  const all = results.arms.map(({ arm }) => arm);
+  const blocks = groups.map(({ title: group, unit, arms = all, cell }): ItemBlock<number> => ({
     title: group,
     columns: arms.map((arm) => ({
       key: `${group}: ${arm}`,
       heading: `${bases.get(arm) ?? arm}${unit === undefined ? '' : ` (${unit})`}`,
-      // Only measures with a unit have intervals.
       kind: unit === undefined ? 'number' : 'interval',
       cell: (condition) => {
         const found = findCondition(results, arm, condition);
@@ -57,12 +59,11 @@ function conditionTable(
   return { ...table, caption: titleWithProof(title, results), ...itemRows(conditions, label, blocks) };
 }
 
-function qualityAndTokens({ run, arms: all }: RunResults): ArmColumns[] {
-  const arms = all.map(({ arm }) => arm);
+function qualityAndTokens({ run }: RunResults): ArmColumns[] {
   const primary = primaryMetric(run);
   return [
-    { title: primary.title, unit: primary.unit, arms, cell: ({ metrics }) => primary.cell(metrics) },
-    { title: 'Tokens evaluated', arms, cell: ({ tokens }) => numberCell(tokens.evaluated) },
+    { title: primary.title, unit: primary.unit, cell: ({ metrics }) => primary.cell(metrics) },
+    { title: 'Tokens evaluated', cell: ({ tokens }) => numberCell(tokens.evaluated) },
   ];
 }
 
@@ -88,10 +89,9 @@ export function contextTable(results: RunResults): Table {
     rowHeading: 'memories (share of the window)',
     label: shareLabel,
     groups: [
-      ...budgets.map(({ title, arms }): ArmColumns => ({
-        ...{ title, unit: '%', arms },
-        cell: ({ metrics }) => success.cell(metrics),
-      })),
+      ...budgets.map(({ title, arms }): ArmColumns => {
+        return { title, unit: '%', arms, cell: ({ metrics }) => success.cell(metrics) };
+      }),
       ...memories('in the prompt', 'kept'),
       ...memories('dropped', 'dropped'),
     ],
@@ -133,15 +133,14 @@ export function coreferenceTable(results: RunResults): Table {
 
 /** The data of figure F2: time to first token by number of memories. */
 export function latencyScalingTable(results: RunResults): Table {
-  const arms = results.arms.map(({ arm }) => arm);
   return conditionTable(results, {
     id: 'table-f2',
     title: 'Figure F2, data. Time to first token by number of memories',
     rowHeading: 'memories',
     groups: [
-      { title: 'Time to first token', unit: 'ms', arms, cell: ({ metrics }) => estimateCell(metrics.ttftMs) },
-      { title: 'Memory tokens', arms, cell: ({ memories }) => numberCell(memories.tokens) },
-      { title: 'Tokens evaluated', arms, cell: ({ tokens }) => numberCell(tokens.evaluated) },
+      { title: 'Time to first token', unit: 'ms', cell: ({ metrics }) => estimateCell(metrics.ttftMs) },
+      { title: 'Memory tokens', cell: ({ memories }) => numberCell(memories.tokens) },
+      { title: 'Tokens evaluated', cell: ({ tokens }) => numberCell(tokens.evaluated) },
     ],
     notes: ['Retrieval returns every memory. Means over all turns, cache hits and misses.'],
   });
@@ -154,7 +153,6 @@ export function recallScalingTable(results: RunResults): Table {
   const group = (title: string, place: ConditionResults['place']): ArmColumns => ({
     title,
     unit: primary.unit,
-    arms: results.arms.map(({ arm }) => arm),
     cell: ({ arm, condition }) => {
       const found = findCondition(results, arm, condition, place);
       return found === undefined ? qualityCell(results.run, none) : primary.cell(found.metrics);

@@ -1,5 +1,5 @@
 import type { RunResults, VerdictAgreement } from '../../store/records/results.ts';
-import { countColumn, itemRows, numberCell, numberColumn, type Table } from '../../render/table.ts';
+import { countColumn, itemRows, none, numberColumn, type Table } from '../../render/table.ts';
 import { titleWithProof } from '../proof.ts';
 import { metricNamed } from '../shown-metric.ts';
 
@@ -7,30 +7,21 @@ import { metricNamed } from '../shown-metric.ts';
 export function judgeTable(results: RunResults): Table | undefined {
   const { run, arms, judge } = results;
   if (judge === undefined) return undefined;
-  interface JudgedRow {
-    readonly label: string;
-    readonly metrics: RunResults['arms'][number]['metrics'] | undefined;
-    readonly judged?: number;
-    readonly unjudged?: number;
-    readonly agreement: VerdictAgreement | null;
-  }
-  const rows: JudgedRow[] = judge.arms.map(({ arm, ...row }) => ({
-    ...row,
-    label: arm,
-    metrics: arms.find((one) => one.arm === arm)?.metrics,
-  }));
+  type JudgedRow = Partial<(typeof judge.arms)[number]> & { readonly agreement: VerdictAgreement | null };
+  const rows: readonly JudgedRow[] = [...judge.arms, { agreement: judge.agreement }];
   const verdicts = ['judge', 'contains'].map((name) => {
     const metric = metricNamed(run, name)!;
     return {
       ...metric.column(),
-      cell: ({ label, metrics }: JudgedRow) => (label === 'all' ? numberCell(null) : metric.cell(metrics ?? {})),
+      cell: ({ arm }: JudgedRow) =>
+        arm === undefined ? none : metric.cell(arms.find((one) => one.arm === arm)?.metrics ?? {}),
     };
   });
   return {
     id: 'judge',
     caption: titleWithProof(`Answers as judged by ${judge.model}`, results),
     rowHeading: 'arm',
-    ...itemRows([...rows, { label: 'all', metrics: undefined, agreement: judge.agreement }], ({ label }) => label, [
+    ...itemRows(rows, ({ arm = 'all' }) => arm, [
       {
         title: 'Right answers',
         columns: [

@@ -1,14 +1,14 @@
-import type { ArmResults, BreakEven, PhaseMeans, RunResults } from '../../store/records/results.ts';
+import type { ArmResults, BreakEven, RunResults } from '../../store/records/results.ts';
 import { formatNumber, type ItemBlock, numberColumn, type Table, textCell } from '../../render/table.ts';
 import { armTable, timeColumn } from './arm-table.ts';
 
-const phases: readonly (readonly [keyof PhaseMeans, heading: string])[] = [
-  ['retrieve', 'retrieve'],
-  ['assemble', 'assemble'],
-  ['kvLoad', 'load KV'],
-  ['kvCompute', 'build KV'],
-  ['prefill', 'evaluate'],
-];
+const phases = {
+  retrieve: 'retrieve',
+  assemble: 'assemble',
+  kvLoad: 'load KV',
+  kvCompute: 'build KV',
+  prefill: 'evaluate',
+};
 
 function phaseBlock(title: string, kind: 'Hit' | 'Miss'): ItemBlock<ArmResults> {
   const cost = (arm: ArmResults) => arm[`cost${kind}`];
@@ -16,8 +16,12 @@ function phaseBlock(title: string, kind: 'Hit' | 'Miss'): ItemBlock<ArmResults> 
     title,
     columns: [
       timeColumn(`ttft${kind}`, 'TTFT', (arm) => cost(arm)?.ttftMs),
-      ...phases.map(([phase, heading]) =>
-        numberColumn<ArmResults>(`${phase}${kind}`, `${heading} (ms)`, (arm) => cost(arm)?.phasesMs[phase]),
+      ...Object.entries(phases).map(([phase, heading]) =>
+        numberColumn<ArmResults>(
+          `${phase}${kind}`,
+          `${heading} (ms)`,
+          (arm) => cost(arm)?.phasesMs[phase as keyof typeof phases],
+        ),
       ),
     ],
   };

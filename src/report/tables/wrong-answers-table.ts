@@ -4,22 +4,24 @@ import { countCell, numberColumn, type Table } from '../../render/table.ts';
 import { qualityCell } from '../shown-metric.ts';
 import { armTable } from './arm-table.ts';
 
-const wrongClasses: readonly (readonly [WrongClass, heading: string])[] = [
-  ['wrong-abstention', 'abstained'],
-  ['stale', 'stale'],
-  ['confused', 'confused'],
-  ['near-copy', 'near copy'],
-  ['fabricated', 'fabricated'],
-  ['off-topic', 'off topic'],
-];
+const wrongClasses: Readonly<Record<WrongClass, string>> = {
+  'wrong-abstention': 'abstained',
+  stale: 'stale',
+  confused: 'confused',
+  'near-copy': 'near copy',
+  fabricated: 'fabricated',
+  'off-topic': 'off topic',
+};
 
-const stages: readonly (readonly [FunnelStage, heading: string])[] = [
-  ['stored', 'stored'],
-  ['retrieved', 'retrieved'],
-  ['kept', 'in the prompt'],
-  ['sequence', 'in the sequence'],
-  ['answered', 'answered'],
-];
+const stages: Readonly<Record<FunnelStage, string>> = {
+  stored: 'stored',
+  retrieved: 'retrieved',
+  kept: 'in the prompt',
+  sequence: 'in the sequence',
+  answered: 'answered',
+};
+
+const entries = <Key extends string>(names: Readonly<Record<Key, string>>) => Object.entries(names) as [Key, string][];
 
 /** Table 1b: wrong answers by class, and the evidence funnel. */
 export function wrongAnswersTable(results: RunResults): Table {
@@ -30,13 +32,13 @@ export function wrongAnswersTable(results: RunResults): Table {
     blocks: [
       {
         title: 'Wrong answers',
-        columns: wrongClasses.map(([key, heading]) =>
+        columns: entries(wrongClasses).map(([key, heading]) =>
           numberColumn(key, heading, ({ wrong }) => qualityCell(run, countCell(wrong?.[key]))),
         ),
       },
       {
         title: 'Evidence funnel of answerable items',
-        columns: stages.map(([key, heading]) =>
+        columns: entries(stages).map(([key, heading]) =>
           numberColumn(key, heading, ({ funnel }) => {
             const count = countCell(funnel[key]);
             return key === 'answered' ? qualityCell(run, count) : count;

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { join, relative } from 'node:path';
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 import { ReportRepository } from '../../store/report-repository.ts';
-import type { RunRecord } from '../../store/records/run-record.ts';
 import { type ReportedRow, readReportOutcomes } from '../../report/outcomes.ts';
-import { findReports } from './find-reports.ts';
-import { readReport } from './read-report.ts';
-import { runOfReport } from './report-run.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import { type RunRecord, runRecord } from '../../store/records/run-record.ts';
+import { schemaVersion } from '../../store/records/schemas.ts';
+import { readRecord } from '../../store/read-record.ts';
+import { findReports, readReport } from './find-reports.ts';
 
 /** Question and gold of an item. */
 export interface ItemTexts {
@@ -43,7 +44,7 @@ export async function openReports(path: string, textsOf: TextsOfRun): Promise<Op
   try {
     for (const folder of folders) {
       const results = readReport(folder);
-      const read = runOfReport(results, join(folder, 'results.json'));
+      const read = reportedRun(results, join(folder, 'results.json'));
       // Copies of a report, and reports of two machines, may have one name.
       const name = taken.names.has(read.name) ? `${read.name} (${relative(path, folder)})` : read.name;
       const run = { ...read, name, id: taken.ids.has(read.id) ? randomUUID() : read.id };
@@ -64,4 +65,30 @@ export async function openReports(path: string, textsOf: TextsOfRun): Promise<Op
     database.close();
     throw error;
   }
+}
+
+/**
+ * The record of a run as its results tell it: without the probes, which no page of a report shows.
+ * @param place the file, for messages
+ * @throws BenchError `database` for results that another release wrote
+ */
+function reportedRun({ run, arms }: RunResults, place: string): RunRecord {
+  const { id, name, suite, seed, status, startedAt, finishedAt, settings, environment, armsNotRun, metrics } = run;
+  const { model, embedder, dataset, retriever } = run;
+  const plan = {
+    arms: arms.map(({ traits }) => traits),
+    armsNotRun,
+    ...(metrics === undefined ? {} : { metrics }),
+    settings,
+  };
+  return readRecord(
+    runRecord,
+    {
+      ...{ schemaVersion, id, name, suite, status, seed, plan, environment, model, embedder, dataset, retriever },
+      probes: null,
+      startedAt: Date.parse(startedAt),
+      finishedAt: finishedAt === null ? null : Date.parse(finishedAt),
+    },
+    place,
+  );
 }

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../render/table.ts';
-import { type BarPart, type Section, type SectionBlock, textBlocks } from '../../render/section.ts';
+import { type BarPart, type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
 import type { KvOrigin, PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 
@@ -31,15 +31,15 @@ export function kvSection(turn: AnsweredTurn): Section {
     kind: 'table',
     what: 'blocks',
     rowHeading: 'block',
-    columns: [
-      { heading: 'origin', kind: 'text' },
-      { heading: 'tokens', kind: 'number' },
-      { heading: 'positions', kind: 'number' },
-      { heading: 'size', kind: 'number', measured: true },
-      { heading: 'α', kind: 'number', measured: true },
-      { heading: 'ms', kind: 'number', measured: true },
-      { heading: 'key', kind: 'text' },
-    ],
+    columns: sectionColumns({
+      origin: 'text',
+      tokens: 'number',
+      positions: 'number',
+      size: 'measured',
+      α: 'measured',
+      ms: 'measured',
+      key: 'text',
+    }),
     rows: pieces.map(({ name, memoryId, origin, tokens, position, sizeBytes, alpha, computeMs, key }) => ({
       label: memoryId ?? name,
       cells: [
@@ -92,24 +92,12 @@ export function kvSummary({ prefill, tokens, account }: AnsweredTurn): string {
   return `${parts.filter((part) => part !== '').join(', ')}.`;
 }
 
-/** A piece of injected KV: the header, the prefix, or the block of a memory. */
-export interface KvPiece {
-  readonly name: string;
-  readonly memoryId: string | undefined;
-  readonly key: string;
-  readonly origin: KvOrigin;
-  readonly tokens: number;
-  /** Of its first token. */
-  readonly position: number;
-  /** Its share, by tokens, of the bytes that were imported. */
-  readonly sizeBytes: number;
-  /** 1 for the header, which is never scaled; the α of a prefix holds for its memory lines only. */
-  readonly alpha: number;
-  readonly computeMs: number;
-}
-
-/** The KV that a turn injected, piece by piece in the order of the sequence. */
-export function kvPieces(prefill: PrefillRecord | null): KvPiece[] {
+/**
+ * The KV that a turn injected, piece by piece in the order of the sequence: the prefix, or the header and the block of
+ * each memory, with the position of its first token and its share, by tokens, of the bytes that were imported. α is 1
+ * for the header, which is never scaled, and holds for the memory lines only in a prefix.
+ */
+export function kvPieces(prefill: PrefillRecord | null) {
   if (prefill === null) return [];
   if (prefill.strategy === 'prefix') {
     const { key, origin, tokens, sizeBytes, alpha, computeMs, memoryIds } = prefill;
@@ -136,7 +124,13 @@ export function costSection(turn: AnsweredTurn): Section {
     cells: [{ content: formatNumber(ms, 2), bar }],
   });
   const expected = account.evaluated === tokens.evaluated ? '' : ` (${account.evaluated} expected)`;
-  const counts = [tokens.prompt, tokens.kvResident, tokens.evaluated, tokens.generated, tokens.positions];
+  const counts = {
+    prompt: String(tokens.prompt),
+    'KV resident': String(tokens.kvResident),
+    evaluated: [String(tokens.evaluated), { text: expected, look: 'bad' }],
+    generated: String(tokens.generated),
+    positions: String(tokens.positions),
+  } as const;
   return {
     id: 'cost',
     heading: `Cost: ${cacheNames[account.cache]}`,
@@ -145,18 +139,8 @@ export function costSection(turn: AnsweredTurn): Section {
         kind: 'table',
         what: 'token counts',
         rowHeading: '',
-        columns: ['prompt', 'KV resident', 'evaluated', 'generated', 'positions'].map((heading) => ({
-          heading,
-          kind: 'number',
-        })),
-        rows: [
-          {
-            label: 'tokens',
-            cells: counts.map((count, index) => ({
-              content: index === 2 ? [String(count), { text: expected, look: 'bad' }] : String(count),
-            })),
-          },
-        ],
+        columns: Object.keys(counts).map((heading) => ({ heading, kind: 'number' })),
+        rows: [{ label: 'tokens', cells: Object.values(counts).map((content) => ({ content })) }],
       },
       { kind: 'heading', id: 'timings', text: 'Timings' },
       {
@@ -176,18 +160,11 @@ export function costSection(turn: AnsweredTurn): Section {
   };
 }
 
-/** A part of a turn's time. */
-export interface Phase {
-  readonly name: string;
-  readonly startMs: number;
-  readonly ms: number;
-}
-
 /**
  * The phases of a turn, one after the other. KV that is stored after the answer counts in `kvCompute` and follows `decode`;
  * time that no phase accounts for comes last.
  */
-export function turnPhases({ timings }: Pick<AnsweredTurn, 'timings'>): Phase[] {
+export function turnPhases({ timings }: Pick<AnsweredTurn, 'timings'>) {
   const { retrieve, gate, assemble, kvLoad, kvCompute, prefill, firstToken, decode, total } = timings;
   const computed = Math.min(kvCompute, Math.max(0, firstToken - retrieve - gate - assemble - kvLoad - prefill));
   const parts: readonly (readonly [string, number])[] = [

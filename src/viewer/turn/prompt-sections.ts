@@ -1,5 +1,5 @@
 import { formatNumber } from '../../render/table.ts';
-import { type Section, type SectionBlock, textBlocks } from '../../render/section.ts';
+import { type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
 import type { AttributionRecord } from '../../store/records/turn-record.ts';
 import type { DroppedPart } from '../../store/records/prompt-info.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
@@ -111,13 +111,13 @@ export function memoriesSection({ given: { retrieved, retrieval, summary = '' },
               kind: 'table',
               what: 'memories',
               rowHeading: 'memory',
-              columns: [
-                { heading: 'rank', kind: 'number' },
-                { heading: 'score', kind: 'number' },
-                { heading: 'evidence', kind: 'text' },
-                { heading: 'kept', kind: 'text' },
-                { heading: 'content', kind: 'wrap' },
-              ],
+              columns: sectionColumns({
+                rank: 'number',
+                score: 'number',
+                evidence: 'text',
+                kept: 'text',
+                content: 'wrap',
+              }),
               rows,
               most: MOST_MEMORIES,
             } satisfies SectionBlock,
@@ -156,10 +156,7 @@ export function attributionSection({ method, logProbability, memories, modelMs }
         kind: 'table',
         what: 'attributions',
         rowHeading: 'memory',
-        columns: [
-          { heading: 'ln p without it', kind: 'number' },
-          { heading: 'difference', kind: 'bar' },
-        ],
+        columns: sectionColumns({ 'ln p without it': 'number', difference: 'bar' }),
         rows: memories.map(({ memoryId, logProbability: value }, index) => {
           const difference = differences[index]!;
           const share = largest === 0 ? 0 : Math.abs(difference) / largest / 2;
