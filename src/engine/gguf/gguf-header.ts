@@ -73,18 +73,26 @@ export function readGgufHeader(path: string): GgufHeader {
   requirePossible(file, architecture);
   const vocabulary = metadata.get('tokenizer.ggml.tokens')?.value as GgufList | undefined;
   if (vocabulary === undefined) throw notALanguageModel(path, 'tokenizer.ggml.tokens');
-  const keys = new ArchitectureKeys(file, architecture);
-  const heads = keys.required('attention.head_count');
-  const kvHeadCount = keys.pair('attention.head_count_kv') ?? keys.pair('attention.head_count')!;
-  const layers = keys.required('block_count');
-  const headDimension = keys.count('attention.key_length') ?? keys.required('embedding_length') / heads;
-  const valueDimension = keys.count('attention.value_length') ?? headDimension;
-  const slidingWindowTokens = keys.count('attention.sliding_window');
+  const pair = (key: string): GgufPair | undefined => metadata.get(`${architecture}.${key}`);
+  const count = (key: string): number | undefined => numberValue(pair(key));
+  const required = (key: string): number => {
+    const value = count(key);
+    if (value === undefined) throw notALanguageModel(path, `${architecture}.${key}`);
+    return value;
+  };
+  const heads = required('attention.head_count');
+  const layers = required('block_count');
+  const kvHeadCount = pair('attention.head_count_kv') ?? pair('attention.head_count')!;
+  const kvHeads = listValues(kvHeadCount) ?? Array<unknown>(layers).fill(kvHeadCount.value);
+  const headDimension = count('attention.key_length') ?? required('embedding_length') / heads;
+  const valueDimension = count('attention.value_length') ?? headDimension;
+  const sections = listValues(pair('rope.dimension_sections'));
+  const window = count('attention.sliding_window');
   return {
     name: textValue(metadata.get('general.name')) ?? basename(path, '.gguf'),
     architecture,
     parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), 0),
-    trainContextTokens: keys.required('context_length'),
+    trainContextTokens: required('context_length'),
     vocabularySize: vocabulary.values.length,
     layers,
     listByLayer: listByLayer(file, architecture, layers),
@@ -92,55 +100,32 @@ export function readGgufHeader(path: string): GgufHeader {
     kvHeads: numberValue(kvHeadCount),
     headDimension,
     valueDimension,
-    kvNumbersPerToken: sumOverLayers(kvHeadCount, layers) * (headDimension + valueDimension),
-    rope: readRope(file, keys, headDimension),
-    positionDimensions: keys.list('rope.dimension_sections')?.filter((size) => Number(size) > 0).length ?? 1,
-    slidingWindowTokens: slidingWindowTokens === 0 ? undefined : slidingWindowTokens,
+    kvNumbersPerToken: kvHeads.reduce<number>((sum, one) => sum + Number(one), 0) * (headDimension + valueDimension),
+    rope: readRope(file, architecture, headDimension),
+    positionDimensions: sections?.filter((size) => Number(size) > 0).length ?? 1,
+    slidingWindowTokens: window === 0 ? undefined : window,
     stopTokens: readStopTokens(metadata, vocabulary.values),
     chatTemplate: textValue(metadata.get('tokenizer.chat_template')),
   };
 }
 
-/** Reads the keys that begin with the architecture. */
-class ArchitectureKeys {
-  readonly architecture: string;
-  readonly #file: GgufFile;
-
-  constructor(file: GgufFile, architecture: string) {
-    this.#file = file;
-    this.architecture = architecture;
-  }
-
-  pair(key: string): GgufPair | undefined {
-    return this.#file.metadata.get(`${this.architecture}.${key}`);
-  }
-
-  count(key: string): number | undefined {
-    return numberValue(this.pair(key));
-  }
-
-  list(key: string): GgufList['values'] | undefined {
-    const value = this.pair(key)?.value;
-    return typeof value === 'object' ? value.values : undefined;
-  }
-
-  required(key: string): number {
-    const value = this.count(key);
-    if (value === undefined) throw notALanguageModel(this.#file.path, `${this.architecture}.${key}`);
-    return value;
-  }
+/** A key of the architecture with one number for each layer. */
+function listByLayer({ metadata }: GgufFile, architecture: string, layers: number): string | undefined {
+  const isByLayer = ({ value }: GgufPair): boolean => typeof value === 'object' && value.values.length === layers;
+  return [...metadata].find(([key, pair]) => key.startsWith(`${architecture}.`) && isByLayer(pair))?.[0];
 }
 
-function readRope(file: GgufFile, keys: ArchitectureKeys, headDimension: number): RopeLayout {
+function readRope(file: GgufFile, architecture: string, headDimension: number): RopeLayout {
+  const pair = (key: string): GgufPair | undefined => file.metadata.get(`${architecture}.rope.${key}`);
   const isLong = file.tensors.some(({ name }) => name === 'rope_factors_long.weight');
-  const scaling = isLong ? 'longrope' : textValue(keys.pair('rope.scaling.type'));
+  const scaling = isLong ? 'longrope' : textValue(pair('scaling.type'));
   // Older files have the second key; 0 means no scaling.
-  const factor = keys.count('rope.scaling.factor') ?? keys.count('rope.scale_linear') ?? 0;
+  const factor = numberValue(pair('scaling.factor')) ?? numberValue(pair('scale_linear')) ?? 0;
   return {
-    base: keys.count('rope.freq_base') ?? DEFAULT_ROPE_BASE,
+    base: numberValue(pair('freq_base')) ?? DEFAULT_ROPE_BASE,
     frequencyScale: scaling === 'none' || factor === 0 ? 1 : 1 / factor,
-    dimensions: keys.count('rope.dimension_count') ?? headDimension,
-    pairing: NEIGHBOUR_PAIRING.includes(keys.architecture) ? 'norm' : 'neox',
+    dimensions: numberValue(pair('dimension_count')) ?? headDimension,
+    pairing: NEIGHBOUR_PAIRING.includes(architecture) ? 'norm' : 'neox',
     scaling: scaling ?? (factor === 0 ? 'none' : 'linear'),
     frequencyFactors: readFrequencyFactors(file),
   };
@@ -159,11 +144,8 @@ function numberValue(pair: GgufPair | undefined): number | undefined {
   return typeof pair?.value === 'number' ? pair.value : undefined;
 }
 
-/** Of a number that holds for every layer, or of one for each. */
-function sumOverLayers({ value }: GgufPair, layers: number): number {
-  return typeof value === 'object'
-    ? value.values.reduce<number>((sum, one) => sum + Number(one), 0)
-    : Number(value) * layers;
+function listValues(pair: GgufPair | undefined): GgufList['values'] | undefined {
+  return typeof pair?.value === 'object' ? pair.value.values : undefined;
 }
 
 function readStopTokens(metadata: GgufFile['metadata'], vocabulary: GgufList['values']): GgufHeader['stopTokens'] {
@@ -172,12 +154,6 @@ function readStopTokens(metadata: GgufFile['metadata'], vocabulary: GgufList['va
     const text = id === undefined ? undefined : vocabulary[id];
     return id === undefined || typeof text !== 'string' ? [] : [{ id, text }];
   });
-}
-
-/** A key of the architecture with one number for each layer. */
-function listByLayer({ metadata }: GgufFile, architecture: string, layers: number): string | undefined {
-  const isByLayer = ({ value }: GgufPair): boolean => typeof value === 'object' && value.values.length === layers;
-  return [...metadata].find(([key, pair]) => key.startsWith(`${architecture}.`) && isByLayer(pair))?.[0];
 }
 
 function countNumbers(dimensions: readonly number[]): number {

@@ -5,29 +5,24 @@ const MOST_LAYERS = 512;
 const MOST_EXPERTS = 512;
 const MOST_POSITIONS = 2 ** 31 - 1;
 
-interface Range {
-  readonly least: number;
-  readonly most: number;
-  /** The value may be a list with a number for each layer, which may be 0. */
-  readonly byLayer?: true;
-}
-
 /** Ranges of whole numbers that llama.cpp does not check, by their key behind the architecture. */
-const WHOLE: Readonly<Record<string, Range>> = {
-  block_count: { least: 1, most: MOST_LAYERS },
-  context_length: { least: 1, most: MOST_POSITIONS },
-  embedding_length: { least: 1, most: 2 ** 20 },
-  feed_forward_length: { least: 0, most: 2 ** 24, byLayer: true },
-  vocab_size: { least: 1, most: 2 ** 24 },
-  expert_count: { least: 0, most: MOST_EXPERTS },
-  expert_used_count: { least: 0, most: MOST_EXPERTS },
-  'attention.head_count': { least: 1, most: 2 ** 14, byLayer: true },
-  'attention.head_count_kv': { least: 1, most: 2 ** 14, byLayer: true },
-  'attention.key_length': { least: 1, most: 2 ** 14 },
-  'attention.value_length': { least: 1, most: 2 ** 14 },
-  'attention.sliding_window': { least: 0, most: MOST_POSITIONS },
-  'rope.dimension_count': { least: 2, most: 2 ** 14 },
+const WHOLE: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  block_count: [1, MOST_LAYERS],
+  context_length: [1, MOST_POSITIONS],
+  embedding_length: [1, 2 ** 20],
+  feed_forward_length: [0, 2 ** 24],
+  vocab_size: [1, 2 ** 24],
+  expert_count: [0, MOST_EXPERTS],
+  expert_used_count: [0, MOST_EXPERTS],
+  'attention.head_count': [1, 2 ** 14],
+  'attention.head_count_kv': [1, 2 ** 14],
+  'attention.key_length': [1, 2 ** 14],
+  'attention.value_length': [1, 2 ** 14],
+  'attention.sliding_window': [0, MOST_POSITIONS],
+  'rope.dimension_count': [2, 2 ** 14],
 };
+/** Keys whose value may be a list with a number for each layer, which may be 0. */
+const BY_LAYER = ['feed_forward_length', 'attention.head_count', 'attention.head_count_kv'];
 const ROPE_SCALINGS = ['none', 'linear', 'yarn', 'longrope'];
 /** Names for having no tokenizer. */
 const NO_TOKENIZER = ['none', 'no_vocab'];
@@ -37,18 +32,17 @@ const BYTES = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).t
 /** Stands for bytes that are no UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
-/** Kinds of the elements of a tokenizer's lists; those of `perToken` have one element for each token. */
-const TOKENIZER_LISTS: Readonly<Record<string, { readonly kinds: readonly string[]; readonly perToken: boolean }>> = {
-  'tokenizer.ggml.tokens': { kinds: ['text'], perToken: true },
-  'tokenizer.ggml.scores': { kinds: ['float32'], perToken: true },
-  'tokenizer.ggml.token_type': { kinds: ['int32', 'uint32'], perToken: true },
-  'tokenizer.ggml.merges': { kinds: ['text'], perToken: false },
-};
+/** Kinds of the elements of a tokenizer's lists; all but `merges` have one element for each token. */
+const TOKENIZER_LISTS = {
+  'tokenizer.ggml.tokens': ['text'],
+  'tokenizer.ggml.scores': ['float32'],
+  'tokenizer.ggml.token_type': ['int32', 'uint32'],
+  'tokenizer.ggml.merges': ['text'],
+} as const;
 
 const FLOAT32 = 0;
 /** GGML's numbers of types that have no matrix product: intermediate results, whole numbers, and 64-bit numbers. */
 const NOT_OF_WEIGHTS = [9, 15, 24, 25, 26, 27, 28];
-const FREQUENCY_FACTORS = 'rope_freqs.weight';
 /** Weights of an FFN without experts. */
 const FFN = /^blk\.(\d+)\.ffn_(?:up|down)\.weight$/;
 
@@ -58,60 +52,35 @@ const FFN = /^blk\.(\d+)\.ffn_(?:up|down)\.weight$/;
  * @throws BenchError `bad-model` naming key, value and what is expected
  */
 export function requirePossible(file: GgufFile, architecture: string): void {
-  new Limits(file, architecture).check();
+  const limits = new Limits(file, architecture);
+  for (const key of Object.keys(WHOLE)) limits.requireWhole(key);
+  limits.requireFinite();
+  limits.requireProportions();
+  limits.requireTokenizer();
+  for (const tensor of file.tensors) limits.requireComputable(tensor);
 }
 
 class Limits {
   readonly #file: GgufFile;
-  readonly #architecture: string;
+  readonly #prefix: string;
 
   constructor(file: GgufFile, architecture: string) {
     this.#file = file;
-    this.#architecture = architecture;
+    this.#prefix = `${architecture}.`;
   }
 
-  check(): void {
-    for (const [key, range] of Object.entries(WHOLE)) this.#requireWhole(key, range);
-    this.#requireFinite();
-    for (const key of ['attention.layer_norm_rms_epsilon', 'attention.layer_norm_epsilon']) {
-      this.#requireNumber(key, '0 to 1', (epsilon) => epsilon >= 0 && epsilon <= 1);
-    }
-    this.#requireNumber('rope.freq_base', '1 or more', (base) => base >= 1);
-    const scaling = this.#pair('rope.scaling.type')?.value;
-    if (typeof scaling === 'string' && !ROPE_SCALINGS.includes(scaling)) {
-      this.#refuse('rope.scaling.type', 'a text', ROPE_SCALINGS.join(' or '));
-    }
-    this.#requireProportions();
-    this.#requireTokenizerLists();
-    for (const tensor of this.#file.tensors) this.#requireComputable(tensor);
-  }
-
-  #pair(key: string): GgufPair | undefined {
-    return this.#file.metadata.get(`${this.#architecture}.${key}`);
-  }
-
-  #number(key: string): number | undefined {
-    const value = this.#pair(key)?.value;
-    return typeof value === 'number' ? value : undefined;
-  }
-
-  /** @param key behind the architecture, or that of a tokenizer */
-  #refuse(key: string, found: unknown, expected: string): never {
-    const name = key.startsWith('tokenizer.') ? key : `${this.#architecture}.${key}`;
-    throw refusal(this.#file.path, `${name} expected ${expected}, got ${String(found)}`);
-  }
-
-  #requireWhole(key: string, { least, most, byLayer }: Range): void {
-    const value = this.#pair(key)?.value;
+  requireWhole(key: string): void {
+    const value = this.#value(key);
     if (value === undefined) return;
+    const [least, most] = WHOLE[key]!;
     const isWhole = (number: unknown, from: number): boolean =>
-      typeof number === 'number' && Number.isInteger(number) && number >= from && number <= most;
+      Number.isInteger(number) && Number(number) >= from && Number(number) <= most;
     if (!isList(value)) {
       if (!isWhole(value, least)) this.#refuse(key, shown(value), `a whole number from ${least} to ${most}`);
       return;
     }
     const layers = this.#number('block_count');
-    if (byLayer === undefined) this.#refuse(key, 'a list', 'one number');
+    if (!BY_LAYER.includes(key)) this.#refuse(key, 'a list', 'one number');
     if (value.values.length !== layers) {
       this.#refuse(key, `${value.values.length} numbers`, `one for each of ${layers} layers`);
     }
@@ -119,66 +88,61 @@ class Limits {
     if (odd !== undefined) this.#refuse(key, shown(odd), `whole numbers from 0 to ${most}`);
   }
 
-  #requireFinite(): void {
-    const prefix = `${this.#architecture}.`;
+  requireFinite(): void {
     for (const [key, { value }] of this.#file.metadata) {
-      if (!key.startsWith(prefix)) continue;
       const numbers = isList(value) ? value.values : [value];
       const odd = numbers.find((number) => typeof number === 'number' && !Number.isFinite(number));
-      if (odd !== undefined) this.#refuse(key.slice(prefix.length), odd, 'a finite number');
+      if (odd === undefined || !key.startsWith(this.#prefix)) continue;
+      this.#refuse(key.slice(this.#prefix.length), odd, 'a finite number');
     }
   }
 
-  /** Numbers that must divide each other, or be no larger. */
-  #requireProportions(): void {
-    const at = (key: string): number | undefined => this.#number(key);
-    const heads = at('attention.head_count');
-    const layers = at('block_count');
-    const embedding = at('embedding_length');
-    const headDimension = this.#headDimension();
-    const [experts = 0, used = 0] = [at('expert_count'), at('expert_used_count')];
-    this.#requireNumber('nextn_predict_layers', `fewer than the ${layers} layers`, (n) => n < (layers ?? Infinity));
-    this.#requireNumber('attention.head_count_kv', `a divisor of ${heads} heads`, (n) => (heads ?? 0) % n === 0);
-    if (at('attention.key_length') === undefined) {
-      const divides = (n: number): boolean => (embedding ?? 0) % n === 0;
-      this.#requireNumber('attention.head_count', `a divisor of embedding_length ${embedding}`, divides);
+  /** Numbers that must be in a range, divide each other, or be no larger than others. */
+  requireProportions(): void {
+    const scaling = this.#value('rope.scaling.type');
+    if (typeof scaling === 'string' && !ROPE_SCALINGS.includes(scaling)) {
+      this.#refuse('rope.scaling.type', 'a text', ROPE_SCALINGS.join(' or '));
     }
-    this.#requireNumber('rope.dimension_count', 'an even number', (n) => n % 2 === 0);
-    const rotated = `at most the ${headDimension} numbers of a head`;
-    this.#requireNumber('rope.dimension_count', rotated, (n) => n <= (headDimension ?? Infinity));
+    const { heads, layers, embedding, headDimension } = this.#sizes();
+    const require = (key: string, expected: string, isPossible: (number: number) => boolean): void => {
+      const number = this.#number(key);
+      if (number !== undefined && !isPossible(number)) this.#refuse(key, number, expected);
+    };
+    for (const key of ['attention.layer_norm_rms_epsilon', 'attention.layer_norm_epsilon']) {
+      require(key, '0 to 1', (epsilon) => epsilon >= 0 && epsilon <= 1);
+    }
+    require('rope.freq_base', '1 or more', (base) => base >= 1);
+    require('nextn_predict_layers', `fewer than the ${layers} layers`, (n) => n < layers);
+    require('attention.head_count_kv', `a divisor of ${heads} heads`, (n) => heads % n === 0);
+    if (this.#number('attention.key_length') === undefined) {
+      require('attention.head_count', `a divisor of embedding_length ${embedding}`, (n) => embedding % n === 0);
+    }
+    require('rope.dimension_count', 'an even number', (n) => n % 2 === 0);
+    require('rope.dimension_count', `at most the ${headDimension} numbers of a head`, (n) => n <= headDimension);
+    const experts = this.#number('expert_count') ?? 0;
+    const used = this.#number('expert_used_count') ?? 0;
     if (used > experts || (experts > 0 && used === 0)) {
       this.#refuse('expert_used_count', used, `some of ${experts} experts`);
     }
   }
 
-  /** Checks a number, if the header has it. */
-  #requireNumber(key: string, expected: string, isPossible: (number: number) => boolean): void {
-    const number = this.#number(key);
-    if (number !== undefined && !isPossible(number)) this.#refuse(key, number, expected);
-  }
-
-  #headDimension(): number | undefined {
-    const [heads, embedding] = [this.#number('attention.head_count'), this.#number('embedding_length')];
-    const derived = heads === undefined || embedding === undefined ? undefined : embedding / heads;
-    return this.#number('attention.key_length') ?? derived;
-  }
-
-  #requireTokenizerLists(): void {
+  requireTokenizer(): void {
     const { metadata } = this.#file;
     const tokens = metadata.get('tokenizer.ggml.tokens')?.value;
     const count = isList(tokens) ? tokens.values.length : 0;
-    const each = count === 0 ? 'one token at least' : `one for each of ${count} tokens`;
-    for (const [key, { kinds, perToken }] of Object.entries(TOKENIZER_LISTS)) {
+    for (const [key, kinds] of Object.entries(TOKENIZER_LISTS)) {
       const value = metadata.get(key)?.value;
-      if (value === undefined) continue;
-      const found = isList(value) ? value.kind : undefined;
-      if (!isList(value) || !kinds.includes(value.kind)) {
-        return this.#refuse(key, found === undefined ? shown(value) : `a list of ${found}`, `a list of ${kinds[0]}`);
-      }
-      const { length } = value.values;
-      if (perToken && (length !== count || count === 0)) this.#refuse(key, `${length} elements`, each);
+      if (value !== undefined) this.#requireTokenizerList(key, value, kinds, count);
     }
     if (isList(tokens)) this.#requireTokens(tokens, metadata.get('tokenizer.ggml.model')?.value);
+  }
+
+  #requireTokenizerList(key: string, value: GgufPair['value'], kinds: readonly string[], count: number): void {
+    if (!isList(value)) return this.#refuse(key, shown(value), `a list of ${kinds[0]}`);
+    if (!kinds.includes(value.kind)) this.#refuse(key, `a list of ${value.kind}`, `a list of ${kinds[0]}`);
+    const { length } = value.values;
+    if (key === 'tokenizer.ggml.merges' || (length === count && count > 0)) return;
+    this.#refuse(key, `${length} elements`, count === 0 ? 'one token at least' : `one for each of ${count} tokens`);
   }
 
   /** llama.cpp names an empty token itself; tokens that are no UTF-8 cannot be told apart here. */
@@ -194,27 +158,51 @@ class Limits {
   }
 
   /** llama.cpp ends the process on these types when it computes, and on these shapes when it loads; it checks other shapes. */
-  #requireComputable({ name, dimensions, type }: GgufTensorInfo): void {
+  requireComputable({ name, dimensions, type }: GgufTensorInfo): void {
     const refuse = (why: string): never => {
       throw refusal(this.#file.path, `tensor ${JSON.stringify(name)} ${why}`);
     };
-    const longest = Math.max(...dimensions);
     const isVector = dimensions.filter((size) => size > 1).length <= 1;
     if (isVector && type !== FLOAT32) refuse(`has numbers of type ${type}, expected a vector of 32-bit floats`);
     if (NOT_OF_WEIGHTS.includes(type)) refuse(`has numbers of type ${type}, in which no weights are`);
-    const rotated = this.#number('rope.dimension_count') ?? this.#headDimension();
-    if (name === FREQUENCY_FACTORS && (!isVector || longest < (rotated ?? 0) / 2)) {
+    const rotated = this.#number('rope.dimension_count') ?? this.#sizes().headDimension;
+    const tooFew = rotated < Infinity && Math.max(...dimensions) < rotated / 2;
+    if (name === 'rope_freqs.weight' && (!isVector || tooFew)) {
       refuse(`has ${dimensions.join(' × ')} numbers, expected one for each pair of ${rotated} numbers`);
     }
     const layer = FFN.exec(name)?.[1];
     if (layer !== undefined && this.#ffnLength(Number(layer)) < 1) {
-      refuse(`is there, and ${this.#architecture}.feed_forward_length says that there is none`);
+      refuse(`is there, and ${this.#prefix}feed_forward_length says that there is none`);
     }
   }
 
   #ffnLength(layer: number): number {
-    const length = this.#pair('feed_forward_length')?.value ?? 0;
+    const length = this.#value('feed_forward_length') ?? 0;
     return Number(isList(length) ? length.values[layer] : length);
+  }
+
+  /** Sizes of the model; where they are unknown, numbers that refuse nothing. */
+  #sizes(): Readonly<Record<'heads' | 'layers' | 'embedding' | 'headDimension', number>> {
+    const heads = this.#number('attention.head_count') ?? 0;
+    const embedding = this.#number('embedding_length') ?? 0;
+    const derived = heads > 0 && embedding > 0 ? embedding / heads : Infinity;
+    const headDimension = this.#number('attention.key_length') ?? derived;
+    return { heads, embedding, headDimension, layers: this.#number('block_count') ?? Infinity };
+  }
+
+  #value(key: string): GgufPair['value'] | undefined {
+    return this.#file.metadata.get(this.#prefix + key)?.value;
+  }
+
+  #number(key: string): number | undefined {
+    const value = this.#value(key);
+    return typeof value === 'number' ? value : undefined;
+  }
+
+  /** @param key behind the architecture, or that of a tokenizer */
+  #refuse(key: string, found: unknown, expected: string): never {
+    const name = key.startsWith('tokenizer.') ? key : this.#prefix + key;
+    throw refusal(this.#file.path, `${name} expected ${expected}, got ${String(found)}`);
   }
 }
 
