@@ -70,5 +70,5 @@ function modelPlace(
   workingFolder: string,
 ): string {
   if (model === undefined) return engineUrl === undefined ? presetModels.model : servedModel;
-  return resolveModel(model, workingFolder, engineUrl === undefined ? 'refused' : 'kept');
+  return resolveModel(model, workingFolder, engineUrl !== undefined);
 }

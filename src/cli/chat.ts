@@ -1,4 +1,4 @@
-import { createInterface, type Interface } from 'node:readline';
+import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { composeEngine } from '../bench/compose.ts';
@@ -8,8 +8,8 @@ import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { printable } from '../render/printable.ts';
 import { requireSearching } from '../retrieval/given-retriever.ts';
 import { armHelp } from './arm-help.ts';
+import { chatLoop, type ChatTerminal } from './chat/chat-loop.ts';
 import { chatArms, ChatSession, type ChatSetup } from './chat/chat-session.ts';
-import { chatLoop } from './chat/chat-loop.ts';
 import { echoMs } from './interruption.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { terminalPage } from './output.ts';
@@ -100,11 +100,10 @@ async function openSession(config: BenchConfig, setup: ChatSetup): Promise<ChatS
 }
 
 /** Standard input and output; ^C stops an answer, and otherwise ends the chat. */
-class Terminal implements Disposable {
-  readonly lines: AsyncIterable<string>;
+class Terminal implements ChatTerminal, Disposable {
   readonly page = terminalPage();
-  readonly #interface: Interface;
-  readonly #interrupt = () => this.#onInterrupt();
+  readonly #interface;
+  readonly #input;
   #answer: AbortController | undefined;
   #ended = false;
   #interruptedAt = -Infinity;
@@ -113,46 +112,51 @@ class Terminal implements Disposable {
     const terminal = process.stdin.isTTY && process.stdout.isTTY;
     const prompt = terminal ? `${printable(user)}> ` : '';
     this.#interface = createInterface({ input: process.stdin, output: process.stdout, terminal, prompt });
-    const input = this.#interface[Symbol.asyncIterator]();
-    const next = async (): Promise<IteratorResult<string>> =>
-      this.#ended ? { done: true, value: undefined } : await input.next();
-    this.lines = { [Symbol.asyncIterator]: () => ({ next }) };
+    this.#input = this.#interface[Symbol.asyncIterator]();
     // At a terminal ^C is a key of the line editor, otherwise a signal.
-    this.#interface.on('SIGINT', this.#interrupt);
-    for (const signal of SIGNALS) process.on(signal, this.#interrupt);
+    this.#interface.on('SIGINT', this.#onInterrupt);
+    for (const signal of SIGNALS) process.on(signal, this.#onInterrupt);
   }
 
-  readonly write = (text: string): void => void process.stdout.write(text);
+  /** The lines of the user; after ^C the unread ones are dropped. */
+  async *lines(): AsyncGenerator<string> {
+    while (!this.#ended) {
+      const { done, value } = await this.#input.next();
+      if (done === true) return;
+      yield value;
+    }
+  }
 
-  readonly prompt = (): void => {
+  write(text: string): void {
+    process.stdout.write(text);
+  }
+
+  prompt(): void {
     if (this.#interface.terminal) this.#interface.prompt();
-  };
+  }
 
-  readonly answering = async (answer: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+  /** Runs an answer with a signal that ^C aborts. */
+  async stoppable<Result>(run: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     this.#answer = new AbortController();
     try {
-      await answer(this.#answer.signal);
+      return await run(this.#answer.signal);
     } finally {
       this.#answer = undefined;
     }
-  };
+  }
 
-  #onInterrupt(): void {
+  readonly #onInterrupt = (): void => {
     const now = performance.now();
     const isEcho = now - this.#interruptedAt < echoMs;
     this.#interruptedAt = now;
     if (isEcho) return;
-    if (this.#answer !== undefined) {
-      this.#answer.abort();
-      return;
-    }
-    // Unread lines are not answered.
+    if (this.#answer !== undefined) return this.#answer.abort();
     this.#ended = true;
     this.#interface.close();
-  }
+  };
 
   [Symbol.dispose](): void {
     this.#interface.close();
-    for (const signal of SIGNALS) process.off(signal, this.#interrupt);
+    for (const signal of SIGNALS) process.off(signal, this.#onInterrupt);
   }
 }

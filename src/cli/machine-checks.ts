@@ -31,7 +31,6 @@ export interface Check {
   readonly run: (config: BenchConfig, engines: EngineOpener) => Finding | Promise<Finding>;
 }
 
-const enoughBytes = 2 ** 30;
 const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
 const works = (found: string): Finding => ({ state: 'works', found });
@@ -54,7 +53,7 @@ function reports({ out }: BenchConfig): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const found = `${shownPath(out)} can be written, ${gibibytes(free)} free`;
-  return free >= enoughBytes ? works(found) : warning(found, 'a long run may need 1 GiB');
+  return free >= 2 ** 30 ? works(found) : warning(found, 'a long run may need 1 GiB');
 }
 
 function database(): Finding {
@@ -127,17 +126,17 @@ async function model(config: BenchConfig, engines: EngineOpener): Promise<Findin
   const { bosToken, build, model: described } = engine.info;
   const [prompt = []] = await engine.tokenize([{ text: 'User: hello\n\nAI:', as: 'text', first: true }]);
   const { tokens } = await session.generate([...(bosToken === null ? [] : [bosToken]), ...prompt], { maxTokens: 8 });
-  const problem = await chatProblem(engine);
+  // A chat template that cannot be used is a warning: the plain form works.
+  const problem = described.chatTemplate === null ? undefined : await failure(promptFormOf('chat', engine));
   const versions = Object.entries(build).map(([name, version]) => `${name} ${version}`);
   const found = `${described.name} answered a prompt with ${tokens.length} tokens (${versions.join(', ')})`;
   return problem === undefined ? works(found) : warning(`${found}; ${problem.message}`, problem.hint);
 }
 
-/** The reason why the chat template of a model cannot be used; undefined if it can, and for a model without one. */
-async function chatProblem(engine: Engine): Promise<BenchError | undefined> {
-  if (engine.info.model.chatTemplate === null) return undefined;
+/** The mistake for which a promise was rejected; undefined if it was not. @throws what is no mistake of the user's */
+async function failure(promise: Promise<unknown>): Promise<BenchError | undefined> {
   try {
-    await promptFormOf('chat', engine);
+    await promise;
     return undefined;
   } catch (error) {
     if (error instanceof BenchError) return error;

@@ -37,12 +37,32 @@ export function estimateLine({ users, questions, turns, ms, smaller }: RunEstima
 
 /** Turns as percent, speed and remaining time; `elapsedMs` and `startedAtTurn` are of this process. */
 export function turnsText({ done, total }: Progress, elapsedMs: number, startedAtTurn: number): string {
-  const turnsPerMs = elapsedMs > 0 ? (done - startedAtTurn) / elapsedMs : 0;
-  const speed =
-    turnsPerMs > 0
-      ? ` · ${(turnsPerMs * 1000).toFixed(1)} turns/s · ${duration((total - done) / turnsPerMs)} left`
-      : '';
+  const speed = speedText(
+    done - startedAtTurn,
+    total - done,
+    elapsedMs,
+    (perSecond) => `${perSecond.toFixed(1)} turns/s`,
+  );
   return `${barText(done, total)} of ${total} turns${speed}`;
+}
+
+/** A download as percent, speed and remaining time; `startedAtByte` is of this process. */
+export function downloadText(
+  { name, doneBytes, totalBytes }: DownloadProgress,
+  elapsedMs: number,
+  startedAtByte: number,
+): string {
+  const left = Math.max(0, totalBytes - doneBytes);
+  const speed = speedText(doneBytes - startedAtByte, left, elapsedMs, (perSecond) => `${mebibytes(perSecond)} MiB/s`);
+  return `${barText(doneBytes, totalBytes)} of ${mebibytes(totalBytes)} MiB · ${name}${speed}`;
+}
+
+const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
+
+/** ` · SPEED · TIME left`; empty before anything was done. */
+function speedText(done: number, left: number, elapsedMs: number, speed: (perSecond: number) => string): string {
+  const perMs = elapsedMs > 0 ? done / elapsedMs : 0;
+  return perMs > 0 ? ` · ${speed(perMs * 1000)} · ${duration(left / perMs)} left` : '';
 }
 
 /** Between 0 and 1, even if a server sends more than it stated. */
@@ -52,23 +72,8 @@ function share(done: number, total: number): number {
 
 /** A progress bar and its percentage. */
 function barText(done: number, total: number): string {
-  const fraction = share(done, total);
-  const filled = Math.round(fraction * barColumns);
-  return `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)} ${Math.floor(fraction * 100)} %`;
-}
-
-/** A download as percent, speed and remaining time; `startedAtByte` is of this process. */
-export function downloadText(
-  { name, doneBytes, totalBytes }: DownloadProgress,
-  elapsedMs: number,
-  startedAtByte: number,
-): string {
-  const bytesPerMs = elapsedMs > 0 ? (doneBytes - startedAtByte) / elapsedMs : 0;
-  const speed =
-    bytesPerMs > 0
-      ? ` · ${((bytesPerMs * 1000) / 2 ** 20).toFixed(1)} MiB/s · ${duration(Math.max(0, totalBytes - doneBytes) / bytesPerMs)} left`
-      : '';
-  return `${barText(doneBytes, totalBytes)} of ${(totalBytes / 2 ** 20).toFixed(1)} MiB · ${name}${speed}`;
+  const filled = Math.round(share(done, total) * barColumns);
+  return `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)} ${Math.floor(share(done, total) * 100)} %`;
 }
 
 /** Shows progress: a bar at a terminal, elsewhere a line for each phase and each tenth of the turns. */
@@ -76,9 +81,8 @@ export class ProgressDisplay implements Disposable {
   readonly #stream: WriteStream;
   readonly #spinner: ReturnType<typeof ora> | undefined;
   #phase: Progress['phase'] | undefined;
-  #start = { ms: 0, turn: 0 };
-  #tenth = 0;
-  #download = { name: '', ms: 0, byte: 0, tenth: 0 };
+  #turns = { ms: 0, from: 0, tenth: 0 };
+  #download = { name: '', ms: 0, from: 0, tenth: -1 };
 
   constructor(stream: WriteStream) {
     this.#stream = stream;
@@ -89,39 +93,33 @@ export class ProgressDisplay implements Disposable {
   }
 
   readonly show = (progress: Progress): void => {
-    const entered = progress.phase !== this.#phase;
-    this.#phase = progress.phase;
-    if (progress.phase !== 'turns') {
-      const suite = progress.suite === undefined ? '' : `${progress.suite}: `;
-      if (entered) this.say(suite + phases[progress.phase]);
+    const { phase, suite, done, total } = progress;
+    const entered = phase !== this.#phase;
+    this.#phase = phase;
+    if (phase !== 'turns') {
+      if (entered) this.say((suite === undefined ? '' : `${suite}: `) + phases[phase]);
       return;
     }
     // The first turn that is reported was done before.
-    if (entered) this.#start = { ms: performance.now(), turn: progress.done };
-    const text = turnsText(progress, performance.now() - this.#start.ms, this.#start.turn);
-    if (this.#spinner !== undefined) {
-      this.#spinner.text = text;
-      return;
-    }
-    const tenth = Math.floor((progress.done / progress.total) * 10);
-    if (tenth > this.#tenth) this.say(text);
-    this.#tenth = tenth;
+    if (entered) this.#turns = { ms: performance.now(), from: done, tenth: this.#turns.tenth };
+    const { ms, from } = this.#turns;
+    this.#sayByTenths(turnsText(progress, performance.now() - ms, from), this.#turns, done / total);
   };
 
   readonly showDownload = (progress: DownloadProgress): void => {
     const { name, doneBytes, totalBytes } = progress;
-    const entered = name !== this.#download.name;
-    if (entered) this.#download = { name, ms: performance.now(), byte: doneBytes, tenth: 0 };
-    const { ms, byte, tenth } = this.#download;
-    const text = downloadText(progress, performance.now() - ms, byte);
-    if (this.#spinner !== undefined) {
-      this.#spinner.text = text;
-      return;
-    }
-    const reached = Math.floor(share(doneBytes, totalBytes) * 10);
-    if (entered || reached > tenth) this.say(text);
-    this.#download = { ...this.#download, tenth: reached };
+    if (name !== this.#download.name) this.#download = { name, ms: performance.now(), from: doneBytes, tenth: -1 };
+    const { ms, from } = this.#download;
+    const text = downloadText(progress, performance.now() - ms, from);
+    this.#sayByTenths(text, this.#download, share(doneBytes, totalBytes));
   };
+
+  /** At a terminal shows a text at once, elsewhere writes it when another tenth was reached. */
+  #sayByTenths(text: string, written: { tenth: number }, reached: number): void {
+    const tenth = Math.floor(reached * 10);
+    if (this.#spinner !== undefined || tenth > written.tenth) this.say(text);
+    written.tenth = tenth;
+  }
 
   /** The calls of a run that are shown. */
   get hooks() {

@@ -7,7 +7,7 @@ import { type DownloadOptions, fetchFile, fileAddress, hubFile } from './hub/hub
 import { parseHubReference } from './hub/hub-reference.ts';
 import { describeRemoteFile, type FileChecksum, fileChecksum } from './hub/remote-file.ts';
 import { openImportSource } from './import/import-source.ts';
-import { importKnownFiles } from './import/known-files.ts';
+import { importKnownFiles } from './import/import-model.ts';
 import { missingFiles, type ModelFile, modelFiles } from './model-files.ts';
 import { describeWheel } from './python-index.ts';
 import { type ModelEntry, shippedPath } from './registry.ts';

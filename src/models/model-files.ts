@@ -35,15 +35,16 @@ export function modelFiles(entry: ModelEntry): ModelFile[] {
     return entry.files.map(({ path, ...file }) => ({ ...file, entry, name: path, path: join(folder, path) }));
   }
   const { sha256, bytes, package: carrier, source } = entry;
-  const shipped = shippedPath(entry);
-  const place = (): string => {
-    const { file, ...repository } = parseHubReference(source);
-    const hub = hubAccess();
-    return findHubFile(repository, file!, hub) ?? join(snapshotFolder(repository, hub), file!);
-  };
-  const path = shipped ?? place();
+  const path = shippedPath(entry) ?? hubPlace(source);
   const packaged = carrier === undefined ? {} : { package: carrier };
   return [{ entry, name: basename(source), path, sha256, bytes, onHub: true, ...packaged }];
+}
+
+/** Where the cache has a file of the hub, or would have it. */
+function hubPlace(source: string): string {
+  const { file, ...repository } = parseHubReference(source);
+  const hub = hubAccess();
+  return findHubFile(repository, file!, hub) ?? join(snapshotFolder(repository, hub), file!);
 }
 
 /** The files of an entry that this machine does not have, judged by their sizes. */

@@ -81,11 +81,8 @@ export const modelRegistry: readonly ModelEntry[] = registrySchema.parse(
   JSON.parse(readFileSync(new URL('models/registry.json', packageFolder), 'utf8')),
 );
 
-export const languageModels: readonly LanguageModelEntry[] = modelRegistry.filter(
-  (entry) => entry.kind === 'language-model',
-);
-
-export const embedders: readonly EmbedderEntry[] = modelRegistry.filter((entry) => entry.kind === 'embedder');
+export const languageModels = modelRegistry.filter((entry) => entry.kind === 'language-model');
+export const embedders = modelRegistry.filter((entry) => entry.kind === 'embedder');
 
 /** The path of an entry that ships with this package: a file, or an embedder's folder; undefined for any other. */
 export function shippedPath({ source }: ModelEntry): string | undefined {

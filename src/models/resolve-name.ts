@@ -10,24 +10,19 @@ import { type ModelEntry, modelRegistry, shippedPath } from './registry.ts';
 /**
  * Resolves `--model`: a model that ships becomes its path, another of the registry its `hf:` address, an imported one its
  * path; `hf:` and `random:` names stay; any other name is a path of the user's.
- * @param others what happens to a word that is neither a name nor a file: a server may know it
- * @throws BenchError `bad-option` for such a word, where it is refused
+ * @param isServer keeps a word that is neither a name nor a file: a server may know it
+ * @throws BenchError `bad-option` for such a word otherwise
  */
-export function resolveModel(name: string, workingFolder: string, others: 'refused' | 'kept' = 'refused'): string {
-  return resolveName('language-model', name, workingFolder, others);
+export function resolveModel(name: string, workingFolder: string, isServer = false): string {
+  return resolveName('language-model', name, workingFolder, isServer);
 }
 
 /** Resolves `--embedder` as `resolveModel` does; an embedder of the registry that does not ship keeps its name. */
 export function resolveEmbedder(name: string, workingFolder: string): string {
-  return resolveName('embedder', name, workingFolder, 'refused');
+  return resolveName('embedder', name, workingFolder, false);
 }
 
-function resolveName(
-  kind: ModelEntry['kind'],
-  name: string,
-  workingFolder: string,
-  others: 'refused' | 'kept',
-): string {
+function resolveName(kind: ModelEntry['kind'], name: string, workingFolder: string, isServer: boolean): string {
   const entries = modelRegistry.filter((entry) => entry.kind === kind);
   const entry = entries.find((known) => known.name === name);
   if (entry !== undefined) return shippedPath(entry) ?? (kind === 'embedder' ? name : entry.source);
@@ -37,7 +32,7 @@ function resolveName(
   const own = imported.find((model) => model.name === name);
   if (own !== undefined && !existsSync(path)) return own.path;
   if (/[/\\.]/.test(name) || existsSync(path)) return path;
-  if (others === 'kept') return name;
+  if (isServer) return name;
   const known = [...entries, ...imported].map((other) => other.name);
   throw new BenchError(
     'bad-option',

@@ -30,14 +30,14 @@ async function said(room: ChatSession, lines: readonly string[], colour = false)
   const answers: string[] = [];
   let current = '';
   await chatLoop(room, {
-    lines: from(lines),
+    lines: () => from(lines),
     page: { width: 80, colour },
     prompt: () => {
       answers.push(current);
       current = '';
     },
-    write: (text) => (current += text),
-    answering: (answer) => answer(new AbortController().signal),
+    write: (text) => void (current += text),
+    stoppable: (run) => run(new AbortController().signal),
   });
   return answers.slice(1);
 }

@@ -6,44 +6,30 @@ import { padText, textWidth, wrapText } from '../../render/text-width.ts';
 import type { Page } from '../../render/terminal.ts';
 import type { ChatSession } from './chat-session.ts';
 
-/** Runs a command and gives its output, whole lines. */
-type Run = (session: ChatSession, argument: string, page: Page) => Promise<string> | string;
-
 interface ChatCommand {
   /** Follows the name in the help; required unless it is in brackets. */
-  readonly argument: string;
+  readonly argument?: string;
   readonly help: string;
-  readonly run: Run;
+  /** Gives the output, whole lines. */
+  readonly run: (session: ChatSession, argument: string, page: Page) => Promise<string> | string;
 }
 
 /** A line of the user, read. */
 export type ChatLine =
-  | { readonly kind: 'nothing' }
+  | { readonly kind: 'nothing' | 'quit' }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'quit' }
   | { readonly kind: 'command'; readonly run: (session: ChatSession, page: Page) => Promise<string> };
 
-const quit = '/quit';
-
 const commands: Readonly<Record<string, ChatCommand>> = {
-  '/remember': {
-    argument: 'TEXT',
-    help: 'add a memory; /remember --preference TEXT: a preference',
-    run: remember,
-  },
-  '/memories': { argument: '', help: 'list the memories', run: (session, _, page) => memoryList(session, page) },
-  '/forget': {
-    argument: 'ID',
-    help: 'forget a memory; delete the turns that used or say it, and its KV',
-    run: forget,
-  },
+  '/remember': { argument: 'TEXT', help: 'add a memory; /remember --preference TEXT: a preference', run: remember },
+  '/memories': { help: 'list the memories', run: (session, _, page) => memoryList(session, page) },
+  '/forget': { argument: 'ID', help: 'forget a memory; delete the turns that used or say it, and its KV', run: forget },
   '/arm': { argument: '[NAME]', help: 'show the arm that answers, or change it', run: switchArm },
   '/prompt': {
-    argument: '',
     help: 'show the last turn, with the prompt as the model got it',
     run: (session, _, page) => lastTurn(session, page),
   },
-  '/help': { argument: '', help: 'show this list', run: () => help() },
+  '/help': { help: 'show this list', run: help },
 };
 
 /**
@@ -56,20 +42,17 @@ export function readChatLine(line: string): ChatLine {
   if (text.startsWith('//')) return { kind: 'text', text: text.slice(1) };
   if (!text.startsWith('/')) return { kind: 'text', text };
   const [name] = /^\S+/.exec(text)!;
-  if (name === quit) return { kind: 'quit' };
+  if (name === '/quit') return { kind: 'quit' };
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  const known = [...Object.keys(commands), quit];
+  const known = [...Object.keys(commands), '/quit'];
   if (command === undefined) {
     const hint = `/help lists all; a text that begins with / is written with two: /${text.slice(0, 20)}`;
     throw new BenchError('bad-option', `there is no command ${name}${didYouMean(name, known)}`, hint);
   }
+  const { argument: wanted = '', help: does } = command;
   const argument = text.slice(name.length).trim();
-  if (argument === '' && /^[A-Z]/.test(command.argument)) {
-    throw new BenchError(
-      'bad-option',
-      `${name} needs ${command.argument}`,
-      `${name} ${command.argument}: ${command.help}`,
-    );
+  if (argument === '' && /^[A-Z]/.test(wanted)) {
+    throw new BenchError('bad-option', `${name} needs ${wanted}`, `${name} ${wanted}: ${does}`);
   }
   return { kind: 'command', run: async (session, page) => command.run(session, argument, page) };
 }
@@ -120,8 +103,8 @@ async function lastTurn(session: ChatSession, page: Page): Promise<string> {
 
 function help(): string {
   const rows = [
-    ...Object.entries(commands).map(([name, { argument, help: text }]) => [`${name} ${argument}`, text] as const),
-    [quit, 'end the chat'] as const,
+    ...Object.entries(commands).map(([name, { argument = '', help: text }]) => [`${name} ${argument}`, text] as const),
+    ['/quit', 'end the chat'] as const,
     ['//TEXT', 'a text that begins with /'] as const,
   ];
   return rows.map(([usage, text]) => `${padText(usage, 16)}${text}\n`).join('');

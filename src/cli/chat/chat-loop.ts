@@ -7,76 +7,70 @@ import type { ChatSession } from './chat-session.ts';
 
 /** Input and output of a chat. */
 export interface ChatTerminal {
-  readonly lines: AsyncIterable<string>;
-  readonly write: (text: string) => void;
   readonly page: Page;
+  lines(): AsyncIterable<string>;
+  write(text: string): void;
   /** Called before each line. */
-  readonly prompt: () => void;
+  prompt(): void;
   /** Runs an answer with a signal that stops it. */
-  readonly answering: (answer: (signal: AbortSignal) => Promise<void>) => Promise<void>;
+  stoppable<Result>(run: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
 }
 
 /** Chats until the lines end or the user quits; a mistake is reported, and the chat continues. */
 export async function chatLoop(session: ChatSession, terminal: ChatTerminal): Promise<void> {
-  const { lines, write, page, prompt } = terminal;
-  prompt();
-  for await (const line of lines) {
+  terminal.prompt();
+  for await (const line of terminal.lines()) {
     try {
-      const asked = readChatLine(line);
-      if (asked.kind === 'quit') return;
-      if (asked.kind === 'command') write(await asked.run(session, page));
-      if (asked.kind === 'text') await terminal.answering((signal) => answer(session, asked.text, signal, terminal));
+      const read = readChatLine(line);
+      if (read.kind === 'quit') return;
+      if (read.kind === 'command') terminal.write(await read.run(session, terminal.page));
+      if (read.kind === 'text') await answer(session, read.text, terminal);
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
-      write(`error: ${printable(error.message)}\n  hint: ${printable(error.hint)}\n`);
+      terminal.write(`error: ${printable(error.message)}\n  hint: ${printable(error.hint)}\n`);
     }
-    prompt();
+    terminal.prompt();
   }
 }
 
 /** Writes the answer as it is generated, then its cost. */
-async function answer(
-  session: ChatSession,
-  text: string,
-  signal: AbortSignal,
-  { write, page }: ChatTerminal,
-): Promise<void> {
+async function answer(session: ChatSession, question: string, terminal: ChatTerminal): Promise<void> {
+  const gray = (line: string) => terminal.write(`${coloured(line, 'gray', terminal.page)}\n`);
   let written = '';
   const append = (whole: string): void => {
     // A character of several tokens may change the end of the text.
     if (!whole.startsWith(written)) return;
-    write(shown(whole.slice(written.length)));
+    terminal.write(shown(whole.slice(written.length)));
     written = whole;
   };
-  const response = await session.ask(text, { signal, onText: append }).catch((error: unknown) => {
-    // Ended while KV was computed: there is no answer yet.
-    if (signal.aborted && error === signal.reason) return undefined;
-    throw error;
-  });
-  if (response === undefined) {
-    write(`${coloured('stopped', 'gray', page)}\n`);
-    return;
-  }
+  const response = await terminal.stoppable((signal) =>
+    session.ask(question, { signal, onText: append }).catch((error: unknown) => {
+      // Stopped while KV was computed: there is no answer yet.
+      if (signal.aborted && error === signal.reason) return undefined;
+      throw error;
+    }),
+  );
+  if (response === undefined) return gray('stopped');
   if (response.text.startsWith(written)) append(response.text);
-  else write(`\n${shown(response.text)}`);
-  write(`\n${coloured(turnLine(response), 'gray', page)}\n`);
+  else terminal.write(`\n${shown(response.text)}`);
+  terminal.write('\n');
+  gray(costLine(response));
 }
 
-/** Every line of a text from the model, with visible control characters. */
+/** Text from the model, with visible control characters in every line. */
 function shown(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
 /** The cost of an answer in one line: time to first token, token counts, memories, use of the KV cache, warnings. */
-function turnLine({ timings, tokens, memoriesUsed, trace, promptInfo }: ChatResponse): string {
-  const memories = `${memoriesUsed.length} ${memoriesUsed.length === 1 ? 'memory' : 'memories'}`;
+function costLine({ timings, tokens, memoriesUsed, trace, promptInfo }: ChatResponse): string {
+  const { prompt, kvResident, evaluated, generated } = tokens;
   const cache = { miss: ', cache miss', hit: ', cache hit', bypass: '' }[trace.account.cache];
-  const counts = [
-    `${tokens.prompt} prompt`,
-    `${tokens.kvResident} KV`,
-    `${tokens.evaluated} evaluated`,
-    `${tokens.generated} generated`,
-  ];
-  const more = [...(trace.answer.stop === 'aborted' ? ['stopped'] : []), ...promptInfo.budget.warnings];
-  return [`TTFT ${timings.firstToken.toFixed(1)} ms`, counts.join(', '), memories + cache, ...more].join(' · ');
+  return [
+    `TTFT ${timings.firstToken.toFixed(1)} ms`,
+    `${prompt} prompt, ${kvResident} KV, ${evaluated} evaluated, ${generated} generated`,
+    `${memoriesUsed.length} ${memoriesUsed.length === 1 ? 'memory' : 'memories'}${cache}`,
+    ...(trace.answer.stop === 'aborted' ? ['stopped'] : []),
+    ...promptInfo.budget.warnings,
+  ].join(' · ');
 }

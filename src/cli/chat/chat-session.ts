@@ -35,11 +35,6 @@ export interface ChatSetup {
   readonly conversation?: string;
 }
 
-/** Closes what was opened, in the order of opening. */
-type Closers = readonly (() => unknown)[];
-
-type AnswerHooks = Pick<ChatRequest, 'signal' | 'onText'>;
-
 /** The parts of a chat that stay open when it changes arms. */
 interface ChatParts {
   readonly inspection: EngineInspection;
@@ -52,7 +47,8 @@ interface ChatParts {
   readonly keeper: MemoryKeeper;
   readonly log: DatabaseConversationLog;
   readonly memories: UserMemories;
-  readonly closers: Closers;
+  /** Close what was opened, in the order of opening. */
+  readonly closers: readonly (() => unknown)[];
 }
 
 /** One user in conversation with one arm at a time, over memories that stay from chat to chat. */
@@ -61,20 +57,18 @@ export class ChatSession implements AsyncDisposable {
   /** The id under which its messages are stored. */
   readonly sessionId: string;
   readonly #config: BenchConfig;
-  readonly #parts: Omit<ChatParts, 'closers'>;
-  readonly #closers: Closers;
+  readonly #parts: ChatParts;
   #arm: Arm;
   #system: BenchSystem;
   #turns = 0;
-  /** The last turn, and its presentation once it was asked for. */
-  #last: { readonly turn: Omit<ChatTurn, 'nextTokens'>; shown: InspectedTurn | undefined } | undefined;
+  /** The last turn, and how the inspector shows it, once that was computed. */
+  #last: { readonly turn: ChatTurn; shown?: InspectedTurn } | undefined;
 
-  private constructor(config: BenchConfig, setup: ChatSetup, arm: Arm, { closers, ...parts }: ChatParts) {
+  private constructor(config: BenchConfig, setup: ChatSetup, arm: Arm, parts: ChatParts) {
     this.#config = config;
     this.userId = setup.userId;
     this.sessionId = chatSessionId(setup.userId, setup.conversation ?? new Date().toISOString());
     this.#parts = parts;
-    this.#closers = closers;
     this.#arm = arm;
     this.#system = this.#open(arm);
   }
@@ -126,7 +120,7 @@ export class ChatSession implements AsyncDisposable {
   }
 
   /** Answers one turn, and stores it as messages and an entry of the audit log. @throws BenchError `context-overflow` */
-  async ask(query: string, hooks: AnswerHooks = {}): Promise<ChatResponse> {
+  async ask(query: string, hooks: Pick<ChatRequest, 'signal' | 'onText'> = {}): Promise<ChatResponse> {
     const { userId, sessionId } = this;
     const { memories, log } = this.#parts;
     // After a turn that fails, the session no longer holds the turn before it.
@@ -135,9 +129,8 @@ export class ChatSession implements AsyncDisposable {
     const history = log.history(sessionId);
     const given = await this.#given(query, history);
     const response = await this.#system.chat({ query, sessionId, userId, history, ...given, ...hooks });
-    const count = memories.list().length;
-    const turn = { userId, sessionId, arm: this.arm, number: this.#turns++, response, memories: count };
-    this.#last = { turn, shown: undefined };
+    const turn = { userId, arm: this.arm, number: this.#turns++, response, memories: memories.list().length };
+    this.#last = { turn };
     return response;
   }
 
@@ -149,7 +142,7 @@ export class ChatSession implements AsyncDisposable {
     await this.#dropGone();
     const last = this.#last;
     if (last === undefined) return undefined;
-    last.shown ??= inspectedChatTurn({ ...last.turn, nextTokens: await this.#nextTokens(last.turn.response) });
+    last.shown ??= inspectedChatTurn(last.turn, await this.#nextTokens(last.turn.response));
     return last.shown;
   }
 
@@ -190,7 +183,7 @@ export class ChatSession implements AsyncDisposable {
     try {
       await this.#system[Symbol.asyncDispose]();
     } finally {
-      await closeAll(this.#closers);
+      await closeAll(this.#parts.closers);
     }
   }
 
@@ -257,14 +250,14 @@ export class ChatSession implements AsyncDisposable {
 async function requireCalibration(
   { gated }: Arm,
   { embeddings }: BenchParts,
-  { embedder }: Pick<BenchConfig, 'embedder'>,
+  { embedder }: BenchConfig,
 ): Promise<void> {
   const calibration = gated ? readGatingCalibration(embedder) : undefined;
   if (calibration !== undefined) requireCalibrationFor(calibration, await embeddings.info());
 }
 
 /** Closes what was opened last first. */
-async function closeAll(closers: Closers): Promise<void> {
+async function closeAll(closers: ChatParts['closers']): Promise<void> {
   for (const close of closers.toReversed()) await close();
 }
 
@@ -279,7 +272,7 @@ export function chatArms(): readonly Arm[] {
 }
 
 /** @throws BenchError `bad-option` for an unknown name, and for an arm that cannot chat */
-function chatArm(name: string, { alpha, embedder }: Pick<BenchConfig, 'alpha' | 'embedder'>): Arm {
+function chatArm(name: string, { alpha, embedder }: BenchConfig): Arm {
   const known = chatArms().map(({ traits }) => traits.name);
   const hint = `choose among ${known.join(', ')}; each may have ${armSettingsHelp}; those that join blocks ${blockSettingsHelp}`;
   if (!armRegistry.has(name)) {

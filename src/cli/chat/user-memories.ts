@@ -6,10 +6,6 @@ import type { MemorySearchResult, RetrieveOptions } from '../../retrieval/retrie
 import type { RetrievedMemories } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 
-const added = 'memory_add';
-const removed = 'memory_remove';
-const idPattern = /^m(\d+)$/;
-
 /** Id of the session that stores the memories of a user, or of one conversation. Different names give different ids. */
 export function chatSessionId(userId: string, conversation?: string): string {
   const parts = conversation === undefined ? [userId] : [userId, conversation];
@@ -18,9 +14,9 @@ export function chatSessionId(userId: string, conversation?: string): string {
 
 /** The memories of one user, kept from chat to chat in the database, and in the retriever of this chat. */
 export class UserMemories {
-  readonly userId: string;
+  readonly #userId: string;
   /** The session that stores them, for all conversations. */
-  readonly sessionId: string;
+  readonly #sessionId: string;
   readonly #database: BenchDatabase;
   readonly #keeper: MemoryKeeper;
   readonly #rows: MemoryRepository;
@@ -31,8 +27,8 @@ export class UserMemories {
 
   /** @param embedderSha256 of the embedder of this chat; vectors of others are replaced */
   constructor(database: BenchDatabase, keeper: MemoryKeeper, userId: string, embedderSha256: string) {
-    this.userId = userId;
-    this.sessionId = chatSessionId(userId);
+    this.#userId = userId;
+    this.#sessionId = chatSessionId(userId);
     this.#database = database;
     this.#keeper = keeper;
     this.#rows = new MemoryRepository(database);
@@ -42,7 +38,7 @@ export class UserMemories {
 
   /** All stored memories, oldest first. */
   list(): MemorySearchResult[] {
-    return this.#rows.getBySession(this.sessionId).map((row) => ({ ...entryOf(row), score: 1 }));
+    return this.#rows.getBySession(this.#sessionId).map((row) => ({ ...entryOf(row), score: 1 }));
   }
 
   /** The ids of those that were loaded here and that another chat of the user has forgotten since. */
@@ -58,7 +54,7 @@ export class UserMemories {
   async refresh(dropKv: (memoryId: string) => Promise<unknown>): Promise<void> {
     for (const memoryId of this.gone()) {
       await dropKv(memoryId);
-      await this.#keeper.remove(this.sessionId, memoryId, this.userId);
+      await this.#keeper.remove(this.#sessionId, memoryId, this.#userId);
       this.#loaded.delete(memoryId);
     }
     if ([...this.#storedIds()].some((memoryId) => !this.#loaded.has(memoryId))) await this.load();
@@ -71,38 +67,41 @@ export class UserMemories {
     return { ...retrieved, memories: retrieved.memories.filter(({ memoryId }) => stored.has(memoryId)) };
   }
 
-  /** Loads all stored memories into the retriever, with new vectors if another embedder made them; returns their number. */
-  async load(): Promise<number> {
-    const stored = this.#rows.getBySession(this.sessionId).map(entryOf);
-    const isForeign = stored.some(({ metadata }) => metadata['embedderSha256'] !== this.#embedderSha256);
-    if (isForeign) {
-      const entries = stored.map((entry) => ({ ...entry, metadata: this.#marked(entry.metadata) }));
-      await this.#keeper.addAll(this.sessionId, this.userId, entries);
+  /** Loads all stored memories into the retriever, with new vectors if another embedder made them. */
+  async load(): Promise<void> {
+    const stored = this.#rows.getBySession(this.#sessionId).map(entryOf);
+    if (stored.every(({ metadata }) => metadata['embedderSha256'] === this.#embedderSha256)) {
+      await this.#keeper.load(this.#sessionId);
     } else {
-      await this.#keeper.load(this.sessionId);
+      const entries = stored.map((entry) => ({ ...entry, metadata: this.#marked(entry.metadata) }));
+      await this.#keeper.addAll(this.#sessionId, this.#userId, entries);
     }
     for (const { memoryId } of stored) this.#loaded.add(memoryId);
-    return stored.length;
   }
 
   /** Stores a memory and returns its id, which no memory of the user ever had. */
   async add(content: string, { preference = false }: { readonly preference?: boolean } = {}): Promise<string> {
     const memoryId = this.#takeId();
     const metadata = this.#marked({ createdAt: new Date().toISOString(), preference });
-    await this.#keeper.add(this.sessionId, content, { userId: this.userId, memoryId, metadata });
+    await this.#keeper.add(this.#sessionId, content, { userId: this.#userId, memoryId, metadata });
     this.#loaded.add(memoryId);
     return memoryId;
   }
 
   /** Removes a memory of the user. @param kvEntries number of entries of KV that were deleted before */
   async remove(memoryId: string, kvEntries: number): Promise<void> {
-    await this.#keeper.remove(this.sessionId, memoryId, this.userId);
+    await this.#keeper.remove(this.#sessionId, memoryId, this.#userId);
     this.#loaded.delete(memoryId);
-    this.#audit.log({ action: removed, sessionId: this.sessionId, memoryIds: [memoryId], metadata: { kvEntries } });
+    this.#audit.log({
+      action: 'memory_remove',
+      sessionId: this.#sessionId,
+      memoryIds: [memoryId],
+      metadata: { kvEntries },
+    });
   }
 
   #storedIds(): ReadonlySet<string> {
-    return new Set(this.#rows.getBySession(this.sessionId).map(({ id }) => id));
+    return new Set(this.#rows.getBySession(this.#sessionId).map(({ id }) => id));
   }
 
   #marked(metadata: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -114,10 +113,10 @@ export class UserMemories {
     return this.#database.transaction(() => {
       const ids = [
         ...this.#storedIds(),
-        ...this.#audit.getBySession(this.sessionId).flatMap(({ memoryIds }) => memoryIds ?? []),
+        ...this.#audit.getBySession(this.#sessionId).flatMap(({ memoryIds }) => memoryIds ?? []),
       ];
-      const memoryId = `m${1 + Math.max(0, ...ids.map((id) => Number(idPattern.exec(id)?.[1] ?? 0)))}`;
-      this.#audit.log({ action: added, sessionId: this.sessionId, memoryIds: [memoryId] });
+      const memoryId = `m${1 + Math.max(0, ...ids.map((id) => Number(/^m(\d+)$/.exec(id)?.[1] ?? 0)))}`;
+      this.#audit.log({ action: 'memory_add', sessionId: this.#sessionId, memoryIds: [memoryId] });
       return memoryId;
     });
   }

@@ -14,7 +14,6 @@ export interface EmbeddingStats {
   readonly callMs: number;
 }
 
-/** The bounds of an embedding service. */
 export interface EmbeddingServiceOptions {
   /** Most vectors in the cache; the least recently used are dropped. Default 20,000. */
   readonly maxCachedTexts?: number;
@@ -63,24 +62,25 @@ export class EmbeddingService {
    * @throws BenchError `bad-model` if the model cannot be loaded or gives numbers that are not finite
    */
   async embedMany(texts: readonly string[], purpose: TextPurpose = 'document'): Promise<Float32Array[]> {
-    const { info, embed } = await this.#loaded();
+    const embedder = await this.#loaded();
+    const { info } = embedder;
     const prompted = texts.map((text) => info.prompts[purpose] + text);
     const keys = prompted.map((text) => createHash('sha256').update(text).digest('base64'));
     const vectors = new Map<string, Float32Array>();
     const missing = new Map<string, string>();
     for (const [i, key] of keys.entries()) {
       const text = texts[i]!;
-      const kept = text.trim() === '' ? new Float32Array(info.dimension) : this.#cache.get(key);
-      if (kept === undefined) missing.set(key, prompted[i]!);
-      else vectors.set(key, kept);
+      const known = text.trim() === '' ? new Float32Array(info.dimension) : this.#cache.get(key);
+      if (known === undefined) missing.set(key, prompted[i]!);
+      else vectors.set(key, known);
     }
     const start = performance.now();
-    const made = missing.size === 0 ? [] : await embed([...missing.values()]);
+    const made = missing.size === 0 ? [] : await embedder.embed([...missing.values()]);
     this.#callMs += performance.now() - start;
     this.#texts += texts.length;
     this.#cacheHits += texts.length - missing.size;
     for (const [i, key] of [...missing.keys()].entries()) vectors.set(key, normalised(made[i]!, info));
-    this.#keep(vectors);
+    this.#store(vectors);
     return keys.map((key) => vectors.get(key)!.slice());
   }
 
@@ -96,12 +96,7 @@ export class EmbeddingService {
 
   /** Counts since it was opened. */
   stats(): EmbeddingStats {
-    return {
-      texts: this.#texts,
-      cacheHits: this.#cacheHits,
-      cachedTexts: this.#cache.size,
-      callMs: this.#callMs,
-    };
+    return { texts: this.#texts, cacheHits: this.#cacheHits, cachedTexts: this.#cache.size, callMs: this.#callMs };
   }
 
   /** Empties the cache, so that the next measurement does not profit from earlier ones. */
@@ -109,11 +104,10 @@ export class EmbeddingService {
     this.#cache.clear();
   }
 
-  async #loaded(): Promise<{ info: EmbedderInfo; embed: (texts: readonly string[]) => Promise<Float32Array[]> }> {
+  async #loaded(): Promise<Embedder> {
     this.#embedder ??= this.#open();
     try {
-      const embedder = await this.#embedder;
-      return { info: embedder.info, embed: (texts) => embedder.embed(texts) };
+      return await this.#embedder;
     } catch (error) {
       // Tried again at the next call, when the folder may have been mended.
       this.#embedder = undefined;
@@ -121,7 +115,7 @@ export class EmbeddingService {
     }
   }
 
-  #keep(vectors: ReadonlyMap<string, Float32Array>): void {
+  #store(vectors: ReadonlyMap<string, Float32Array>): void {
     for (const [key, vector] of vectors) {
       this.#cache.delete(key);
       this.#cache.set(key, vector);

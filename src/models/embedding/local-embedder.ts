@@ -31,14 +31,10 @@ export async function localEmbedder(name: string, options: DownloadOptions = {})
   // Version 0.1 marked folders that had all files.
   const former = formerPlace(repository, 'complete', hub);
   if (existsSync(former)) return dirname(former);
-  const fetchFirst = async (paths: readonly string[]): Promise<boolean> => {
-    for (const path of paths) {
-      if ((await hubFile(repository, path, hub, options)) !== undefined) return true;
-    }
-    return false;
-  };
   for (const alternatives of [...embedderFiles.required.map((path) => [path]), embedderFiles.weights]) {
-    if (await fetchFirst(alternatives)) continue;
+    let found: string | undefined;
+    for (const path of alternatives) found ??= await hubFile(repository, path, hub, options);
+    if (found !== undefined) continue;
     throw new BenchError(
       'bad-model',
       `--embedder ${name}: the hub has no ${alternatives.join(' or ')} there`,

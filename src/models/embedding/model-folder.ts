@@ -92,7 +92,8 @@ export function readModelFolder(folder: string): ModelFolder {
     weightsPath,
     tokenizer: tokenizer!,
     tokenizerConfig: tokenizerConfig!,
-    maxTokens: Math.min(...limits.map(tokenLimit)),
+    // Tokenizers without a limit have an absurd value, or none.
+    maxTokens: Math.min(...limits.filter((limit) => typeof limit === 'number' && limit > 0 && limit < 1e9) as number[]),
     pooling: pooling === undefined ? undefined : poolingMode(path, pooling),
     dimension: pooling?.word_embedding_dimension,
     prompts,
@@ -106,11 +107,6 @@ function presentWeights(path: string): string {
   if (weights === undefined) missing.push(embedderFiles.weights.join(' or '));
   if (weights !== undefined && missing.length === 0) return weights;
   throw badModel(path, existsSync(path) ? `lacks ${missing.join(', ')}` : 'does not exist');
-}
-
-/** Reads a limit; tokenizers without one have an absurd value, or none. */
-function tokenLimit(value: unknown): number {
-  return typeof value === 'number' && value > 0 && value < 1e9 ? value : Infinity;
 }
 
 function readPrompts(path: string): Readonly<Record<TextPurpose, string>> {

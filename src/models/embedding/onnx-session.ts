@@ -2,9 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Env, InferenceSession, Tensor, TensorConstructor } from 'onnxruntime-web';
 import { BenchError } from '../../base/bench-error.ts';
 
-/** Runtimes of ONNX models, in the order in which they are tried. */
+/** Runtimes of ONNX models, in the order in which they are tried: native where it is installed, else WebAssembly. */
 export const onnxRuntimeNames = ['onnxruntime-node', 'onnxruntime-web'] as const;
-export type OnnxRuntimeName = (typeof onnxRuntimeNames)[number];
 
 /** An encoder in a runtime, on one thread. */
 export interface OnnxSession {
@@ -15,33 +14,13 @@ export interface OnnxSession {
   run(feeds: Readonly<Record<string, readonly number[]>>): Promise<Readonly<Record<string, Tensor | undefined>>>;
 }
 
-interface LoadedRuntime {
-  readonly runtime: {
-    readonly InferenceSession: {
-      create(path: string, options: InferenceSession.SessionOptions): Promise<InferenceSession>;
-    };
-    readonly Tensor: TensorConstructor;
-    readonly env: Env;
+interface Runtime {
+  readonly InferenceSession: {
+    create(path: string, options: InferenceSession.SessionOptions): Promise<InferenceSession>;
   };
-  readonly options: InferenceSession.SessionOptions;
-  /** Evaluates on this thread: then other work of the process runs between texts. */
-  readonly blocks: boolean;
+  readonly Tensor: TensorConstructor;
+  readonly env: Env;
 }
-
-// One thread: the default, one spinning thread a core, would take cores from the language model whose time is measured.
-const loaders: Readonly<Record<OnnxRuntimeName, () => Promise<LoadedRuntime>>> = {
-  // An optional peer: its install script fetches files that the CPU does not need.
-  'onnxruntime-node': async () => ({
-    runtime: await import('onnxruntime-node'),
-    options: { executionProviders: ['cpu'], intraOpNumThreads: 1, interOpNumThreads: 1 },
-    blocks: false,
-  }),
-  'onnxruntime-web': async () => {
-    const runtime = await import('onnxruntime-web');
-    runtime.env.wasm.numThreads = 1;
-    return { runtime, options: { executionProviders: ['wasm'] }, blocks: true };
-  },
-};
 
 /**
  * Opens an ONNX file in the native runtime where it is installed and works, else in WebAssembly.
@@ -53,14 +32,20 @@ export async function openOnnxSession(
   path: string,
   forced = process.env['DKI_BENCH_ONNX_RUNTIME'],
 ): Promise<OnnxSession> {
-  const { name, loaded } = await loadRuntime(forced === '' ? undefined : forced);
-  const { runtime, options, blocks } = loaded;
-  const session = await runtime.InferenceSession.create(path, options);
+  const { name, runtime } = await loadRuntime(forced === '' ? undefined : forced);
+  const isWeb = name === 'onnxruntime-web';
+  // One thread: the default, one spinning thread a core, would take cores from the language model whose time is measured.
+  if (isWeb) runtime.env.wasm.numThreads = 1;
+  const session = await runtime.InferenceSession.create(
+    path,
+    isWeb ? { executionProviders: ['wasm'] } : { executionProviders: ['cpu'], intraOpNumThreads: 1, interOpNumThreads: 1 },
+  );
   return {
     runtime: `${name} ${runtime.env.versions.common}`,
     inputs: session.inputNames,
     run: async (feeds) => {
-      if (blocks) await setImmediate();
+      // WebAssembly evaluates on this thread: other work of the process runs between texts.
+      if (isWeb) await setImmediate();
       const tensors = Object.entries(feeds).map(([input, values]) => [
         input,
         new runtime.Tensor('int64', BigInt64Array.from(values, BigInt), [1, values.length]),
@@ -70,15 +55,17 @@ export async function openOnnxSession(
   };
 }
 
-async function loadRuntime(forced: string | undefined) {
+async function loadRuntime(forced: string | undefined): Promise<{ readonly name: string; readonly runtime: Runtime }> {
+  if (forced !== undefined && !(onnxRuntimeNames as readonly string[]).includes(forced)) {
+    const hint = `DKI_BENCH_ONNX_RUNTIME is one of ${onnxRuntimeNames.join(', ')}`;
+    throw new BenchError('bad-option', `unknown ONNX runtime '${forced}'`, hint);
+  }
   let cause: unknown;
   for (const name of forced === undefined ? onnxRuntimeNames : [forced]) {
-    if (!Object.hasOwn(loaders, name)) {
-      const hint = `DKI_BENCH_ONNX_RUNTIME is one of ${onnxRuntimeNames.join(', ')}`;
-      throw new BenchError('bad-option', `unknown ONNX runtime '${name}'`, hint);
-    }
     try {
-      return { name, loaded: await loaders[name as OnnxRuntimeName]() };
+      // The native one is an optional peer: its install script fetches files that the CPU does not need.
+      const runtime = name === 'onnxruntime-web' ? await import('onnxruntime-web') : await import('onnxruntime-node');
+      return { name, runtime };
     } catch (error) {
       cause = error;
       if (name !== 'onnxruntime-node' || (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') continue;

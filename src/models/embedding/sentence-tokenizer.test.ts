@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { presetModels } from '../preset-models.ts';
-import { SentenceTokenizer } from './sentence-tokenizer.ts';
+import { sentenceTokenizer } from './sentence-tokenizer.ts';
 
 const special = (id: number, content: string) => ({
   ...{ id, content, special: true },
@@ -36,21 +36,21 @@ const wordPiece = {
 const config = { tokenizer_class: 'BertTokenizer', unk_token: '[UNK]', cls_token: '[CLS]', sep_token: '[SEP]' };
 
 it('puts the special tokens around a text, and cuts the text, not them', () => {
-  expect(new SentenceTokenizer(wordPiece, config, 512).encode('Tea, coffee')).toEqual([2, 4, 1, 5, 6, 3]);
-  expect(new SentenceTokenizer(wordPiece, config, 4).encode('Tea, coffee')).toEqual([2, 4, 1, 3]);
-  expect(new SentenceTokenizer(wordPiece, config, 512).encode('')).toEqual([2, 3]);
+  expect(sentenceTokenizer(wordPiece, config, 512)('Tea, coffee')).toEqual([2, 4, 1, 5, 6, 3]);
+  expect(sentenceTokenizer(wordPiece, config, 4)('Tea, coffee')).toEqual([2, 4, 1, 3]);
+  expect(sentenceTokenizer(wordPiece, config, 512)('')).toEqual([2, 3]);
 });
 
 it('reads a special token that a text spells as characters', () => {
-  expect(new SentenceTokenizer(wordPiece, config, 512).encode('[SEP] tea')).toEqual([2, 7, 9, 8, 4, 3]);
+  expect(sentenceTokenizer(wordPiece, config, 512)('[SEP] tea')).toEqual([2, 7, 9, 8, 4, 3]);
 });
 
 it('cuts at the limit of the embedder that ships, whose frame is its own', () => {
   const [document, own] = ['tokenizer.json', 'tokenizer_config.json'].map(
     (file) => JSON.parse(readFileSync(join(presetModels.embedder, file), 'utf8')) as Record<string, unknown>,
   );
-  const whole = new SentenceTokenizer(document!, own!, Infinity).encode('I like tea. '.repeat(40));
-  const cut = new SentenceTokenizer(document!, own!, 20).encode('I like tea. '.repeat(40));
+  const whole = sentenceTokenizer(document!, own!, Infinity)('I like tea. '.repeat(40));
+  const cut = sentenceTokenizer(document!, own!, 20)('I like tea. '.repeat(40));
   expect(cut).toEqual([...whole.slice(0, 19), whole.at(-1)]);
   expect([whole[0], whole.at(-1)]).toEqual([0, 1]);
 });

@@ -1,15 +1,14 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { fileChecksum } from '../hub/remote-file.ts';
 import type { Embedder, EmbedderInfo } from './embedder.ts';
-import { badModel, type Pooling, readModelFolder } from './model-folder.ts';
+import { badModel, type ModelFolder, type Pooling, readModelFolder } from './model-folder.ts';
 import { openOnnxSession, type OnnxSession } from './onnx-session.ts';
-import { SentenceTokenizer } from './sentence-tokenizer.ts';
+import { sentenceTokenizer } from './sentence-tokenizer.ts';
 
 /**
- * Sentence encoder in the layout of transformers.js: pooling by the model's own files,
- * texts truncated at its maximum, no downloads.
- * Each text is evaluated alone: in a padded batch the scales of a dynamically quantised model, and the last bits of any
- * other, would depend on the other texts.
+ * Sentence encoder in the layout of transformers.js: pooling by the model's own files, texts truncated at its maximum, no
+ * downloads. Each text is evaluated alone: in a padded batch the scales of a dynamically quantised model, and the last bits
+ * of any other, would depend on the other texts.
  *
  * @example
  * ```ts
@@ -22,15 +21,11 @@ import { SentenceTokenizer } from './sentence-tokenizer.ts';
  */
 export class TransformersEmbedder implements Embedder {
   readonly info: EmbedderInfo;
-  readonly #tokenizer: SentenceTokenizer;
-  readonly #session: OnnxSession;
-  readonly #pooling: Pooling | undefined;
+  readonly #vector: (text: string) => Promise<Float32Array>;
 
-  private constructor(info: EmbedderInfo, tokenizer: SentenceTokenizer, session: OnnxSession, pooling?: Pooling) {
+  private constructor(info: EmbedderInfo, vector: (text: string) => Promise<Float32Array>) {
     this.info = info;
-    this.#tokenizer = tokenizer;
-    this.#session = session;
-    this.#pooling = pooling;
+    this.#vector = vector;
   }
 
   /**
@@ -39,17 +34,21 @@ export class TransformersEmbedder implements Embedder {
    * @throws BenchError `bad-model` if files are missing or broken, or do not name the pooling
    */
   static async open(folder: string, runtime?: string): Promise<TransformersEmbedder> {
-    const { path, name, weightsPath, prompts, pooling, dimension, ...model } = readModelFolder(folder);
+    const model = readModelFolder(folder);
+    const { path, name, weightsPath, prompts } = model;
     try {
       const session = await openOnnxSession(weightsPath, runtime);
-      const tokenizer = new SentenceTokenizer(model.tokenizer, model.tokenizerConfig, model.maxTokens);
-      const probe = sentenceVector(await session.run(inputs(tokenizer.encode('proof'), session)), path, pooling);
-      if (dimension !== undefined && dimension !== probe.length) {
-        throw badModel(path, `gives ${probe.length} numbers a text, and its 1_Pooling/config.json says ${dimension}`);
+      const tokenize = sentenceTokenizer(model.tokenizer, model.tokenizerConfig, model.maxTokens);
+      const { length: dimension } = await evaluate(tokenize('proof'), session, model);
+      if (model.dimension !== undefined && model.dimension !== dimension) {
+        throw badModel(path, `gives ${dimension} numbers a text, and its 1_Pooling/config.json says ${model.dimension}`);
       }
       const sha256 = await fileChecksum(weightsPath);
-      const info = { name, dimension: probe.length, sha256, path: weightsPath, runtime: session.runtime, prompts };
-      return new TransformersEmbedder(info, tokenizer, session, pooling);
+      const info = { name, dimension, sha256, path: weightsPath, runtime: session.runtime, prompts };
+      return new TransformersEmbedder(info, async (text) => {
+        const ids = tokenize(text);
+        return ids.length === 0 ? new Float32Array(dimension) : await evaluate(ids, session, model);
+      });
     } catch (error) {
       if (error instanceof BenchError) throw error;
       throw badModel(path, `cannot be run: ${(error as Error).message.split('\n')[0]}`, error);
@@ -58,17 +57,17 @@ export class TransformersEmbedder implements Embedder {
 
   async embed(texts: readonly string[]): Promise<Float32Array[]> {
     const vectors: Float32Array[] = [];
-    for (const text of texts) {
-      const ids = this.#tokenizer.encode(text);
-      if (ids.length === 0) vectors.push(new Float32Array(this.info.dimension));
-      else vectors.push(sentenceVector(await this.#session.run(inputs(ids, this.#session)), this.info.path, this.#pooling));
-    }
+    for (const text of texts) vectors.push(await this.#vector(text));
     return vectors;
   }
 }
 
-/** The inputs that an encoder of one whole text may have. */
-function inputs(ids: readonly number[], session: OnnxSession): Record<string, readonly number[]> {
+/** Gives the model's own sentence vector, or pools its token vectors. @throws BenchError if nothing defines the pooling */
+async function evaluate(
+  ids: readonly number[],
+  session: OnnxSession,
+  { path, pooling }: ModelFolder,
+): Promise<Float32Array> {
   const known: Readonly<Record<string, readonly number[]>> = {
     input_ids: ids,
     attention_mask: ids.map(() => 1),
@@ -77,17 +76,9 @@ function inputs(ids: readonly number[], session: OnnxSession): Record<string, re
   };
   const unknown = session.inputs.find((input) => !(input in known));
   if (unknown !== undefined) throw new Error(`it wants an input that no sentence encoder has: ${unknown}`);
-  return Object.fromEntries(session.inputs.map((input) => [input, known[input]!]));
-}
-
-/** Takes the model's own sentence vector, or pools its token vectors. @throws BenchError if nothing defines the pooling */
-function sentenceVector(
-  output: Awaited<ReturnType<OnnxSession['run']>>,
-  path: string,
-  pooling: Pooling | undefined,
-): Float32Array {
-  const whole = output['sentence_embedding'];
-  if (pooling === undefined && whole !== undefined) return Float32Array.from(whole.data as Float32Array);
+  const output = await session.run(Object.fromEntries(session.inputs.map((input) => [input, known[input]!])));
+  const sentence = output['sentence_embedding'];
+  if (pooling === undefined && sentence !== undefined) return Float32Array.from(sentence.data as Float32Array);
   const hidden = output['last_hidden_state'] ?? output['token_embeddings'];
   if (hidden === undefined) {
     throw new Error(`no last_hidden_state among its outputs: ${Object.keys(output).join(', ')}`);
@@ -108,11 +99,10 @@ function sentenceVector(
  * @param values tokens × dimension numbers, row by row, one token at least
  */
 export function pool(values: ArrayLike<number>, dimension: number, pooling: Pooling): Float32Array {
-  const tokens = values.length / dimension;
-  const token = (index: number): Float32Array =>
-    Float32Array.from({ length: dimension }, (_, i) => values[index * dimension + i]!);
-  if (pooling === 'first') return token(0);
-  if (pooling === 'last') return token(tokens - 1);
+  if (pooling === 'first' || pooling === 'last') {
+    const start = pooling === 'first' ? 0 : values.length - dimension;
+    return Float32Array.from({ length: dimension }, (_, i) => values[start + i]!);
+  }
   if (pooling === 'max') {
     const largest = new Float32Array(dimension).fill(-Infinity);
     for (let i = 0; i < values.length; i++) largest[i % dimension] = Math.max(largest[i % dimension]!, values[i]!);
@@ -120,5 +110,5 @@ export function pool(values: ArrayLike<number>, dimension: number, pooling: Pool
   }
   const sum = new Float64Array(dimension);
   for (let i = 0; i < values.length; i++) sum[i % dimension]! += values[i]!;
-  return Float32Array.from(sum, (value) => value / tokens);
+  return Float32Array.from(sum, (value) => value / (values.length / dimension));
 }

@@ -26,8 +26,6 @@ import type { HubRepository } from './hub-reference.ts';
 const DEFAULT_ENDPOINT = 'https://huggingface.co';
 const COMMIT = /^[0-9a-f]{40}$/;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Address, token and caches of the hub, from the environment variables of Hugging Face's tools. */
 export interface HubAccess {
   /** `HF_ENDPOINT`: the hub or a mirror of it, without a trailing slash. */
@@ -44,7 +42,7 @@ export interface HubAccess {
  * Reads the hub's settings from the environment. No message contains a token or a URL with a password.
  * @throws BenchError `bad-option` if `HF_ENDPOINT` is not a web address, or `HF_TOKEN` cannot be sent
  */
-export function hubAccess(environment: Environment = process.env): HubAccess {
+export function hubAccess(environment: Readonly<Record<string, string | undefined>> = process.env): HubAccess {
   const value = (name: string): string | undefined => {
     const text = environment[name]?.trim();
     return text === '' ? undefined : text;
@@ -122,16 +120,12 @@ export function blobPath(repository: HubRepository, checksum: string, hub: HubAc
   return join(repositoryFolder(repository, hub), 'blobs', checksum);
 }
 
-/** A file of a repository, and its place in the cache. */
-interface CachedFile {
-  readonly file: string;
-  /** Path of the content. */
-  readonly blob: string;
-  readonly commit: string;
-}
-
 /** Names a blob as a file of a commit, and records that dki-bench has put it there. @returns the file's path */
-export function linkBlob(repository: HubRepository, { file, blob, commit }: CachedFile, hub: HubAccess): string {
+export function linkBlob(
+  repository: HubRepository,
+  { file, blob, commit }: { readonly file: string; readonly blob: string; readonly commit: string },
+  hub: HubAccess,
+): string {
   const folder = repositoryFolder(repository, hub);
   const path = join(folder, 'snapshots', commit, file);
   mkdirSync(dirname(path), { recursive: true });
@@ -155,13 +149,8 @@ export function linkBlob(repository: HubRepository, { file, blob, commit }: Cach
 }
 
 /** The list of the files that dki-bench has put into the shared cache. */
-function fetchedList({ ownCache }: Pick<HubAccess, 'ownCache'>): string {
+function fetchedList({ ownCache }: HubAccess): string {
   return join(ownCache, 'fetched.txt');
-}
-
-function fetchedPaths(hub: HubAccess): string[] {
-  const list = fetchedList(hub);
-  return existsSync(list) ? readFileSync(list, 'utf8').split('\n').filter(Boolean) : [];
 }
 
 /** Deletes a cached file and its blob if dki-bench has put it there. @returns false for a file of another program */
@@ -171,7 +160,8 @@ export function removeCachedFile(path: string, hub: HubAccess): boolean {
     removeEmptyFolders(dirname(path), hub.ownCache);
     return true;
   }
-  const fetched = fetchedPaths(hub);
+  const list = fetchedList(hub);
+  const fetched = existsSync(list) ? readFileSync(list, 'utf8').split('\n') : [];
   if (!fetched.includes(path)) return false;
   const folder = join(hub.hubCache, relative(hub.hubCache, path).split(sep)[0]!);
   const blob = linkTarget(path);
@@ -181,9 +171,12 @@ export function removeCachedFile(path: string, hub: HubAccess): boolean {
     rmSync(blob, { force: true });
   }
   removeEmptyFolders(dirname(path), folder);
-  const left = ['blobs', 'snapshots'].some((name) => hasFiles(join(folder, name)));
-  if (!left) rmSync(folder, { recursive: true, force: true });
-  writeFileSync(fetchedList(hub), fetched.filter((one) => one !== path).map((one) => `${one}\n`).join(''));
+  const left = ['blobs', 'snapshots'].map((name) => join(folder, name)).filter((place) => existsSync(place));
+  const hasFiles = left.some((place) =>
+    readdirSync(place, { recursive: true, withFileTypes: true }).some((entry) => !entry.isDirectory()),
+  );
+  if (!hasFiles) rmSync(folder, { recursive: true, force: true });
+  writeFileSync(list, fetched.filter((one) => one !== path).join('\n'));
   return true;
 }
 
@@ -193,13 +186,6 @@ function linkTarget(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function hasFiles(folder: string): boolean {
-  return (
-    existsSync(folder) &&
-    readdirSync(folder, { recursive: true, withFileTypes: true }).some((entry) => !entry.isDirectory())
-  );
 }
 
 function removeEmptyFolders(from: string, top: string): void {

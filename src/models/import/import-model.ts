@@ -3,10 +3,10 @@ import { basename, dirname, join, posix } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
 import { embedderFiles } from '../embedding/model-folder.ts';
-import { type ModelEntry, modelRegistry } from '../registry.ts';
+import { type ModelFile, modelFiles, storeModelFile } from '../model-files.ts';
+import { type ModelEntry, modelRegistry, shippedPath } from '../registry.ts';
 import { type ImportSource, type OfferedFile, openImportSource } from './import-source.ts';
-import { importKnownFiles } from './known-files.ts';
-import { StagedFile } from './staged-file.ts';
+import { stageFile } from './staged-file.ts';
 
 /** A model that a user imported and the registry does not know. */
 export interface ImportedModel {
@@ -16,18 +16,12 @@ export interface ImportedModel {
   readonly path: string;
 }
 
-/** Result of importing one file, folder or archive. */
-export interface ImportResult {
-  /** Entries of the registry of which it had files. */
-  readonly entries: readonly ModelEntry[];
-  /** Models that the registry does not know, stored under the names of their files. */
-  readonly unknown: readonly ImportedModel[];
-}
-
 /** Reads a GGUF file, to see that it can be used. @throws BenchError `bad-model` */
 type InspectModel = (path: string) => Promise<unknown>;
 
 const GGUF = /\.gguf$/i;
+/** Files of weights: one with the name and the length of an entry's file but other bytes is damaged. */
+const WEIGHTS = /\.(gguf|onnx)$/i;
 
 const folder = (): string => join(cacheFolder(), 'imported');
 
@@ -50,10 +44,15 @@ export function importedModels(): ImportedModel[] {
 
 /**
  * Imports the models of a GGUF file, a folder or an archive into the cache.
+ * @returns the entries of the registry that it had files of, and the models that the registry does not know
  * @throws BenchError `bad-data` where it holds no model, is damaged, or a name is taken; `bad-model` for a GGUF file that
  * `inspect` cannot read; `disk`, `not-found`
  */
-export async function importModel(path: string, inspect: InspectModel, signal?: AbortSignal): Promise<ImportResult> {
+export async function importModel(
+  path: string,
+  inspect: InspectModel,
+  signal?: AbortSignal,
+): Promise<{ readonly entries: readonly ModelEntry[]; readonly unknown: readonly ImportedModel[] }> {
   using source = await openImportSource(path);
   const { known, others } = await importKnownFiles(source, { signal });
   const entries = [...new Set(known.map(({ entry }) => entry))];
@@ -61,15 +60,52 @@ export async function importModel(path: string, inspect: InspectModel, signal?: 
   for (const file of others.filter((other) => GGUF.test(other.path))) {
     unknown.push(await importLanguageModel(source, file, inspect, signal));
   }
-  // An embedder whose files are all known is in the cache already.
-  const embedders = offeredEmbedders(source.files).filter(({ files }) =>
-    [...files.values()].some((file) => others.includes(file)),
-  );
-  for (const embedder of embedders) unknown.push(await importEmbedder(source, embedder, signal));
+  for (const [place, files] of offeredEmbedders(source.files)) {
+    // An embedder whose files are all known is in the cache already.
+    const isNew = [...files.values()].some((file) => others.includes(file));
+    if (isNew) unknown.push(await importEmbedder(source, place, files, signal));
+  }
   if (entries.length > 0 || unknown.length > 0) return { entries, unknown };
   const layout = `${embedderFiles.required.join(', ')} and ${embedderFiles.weights.join(' or ')}`;
   const hint = `a language model is a GGUF file; an embedder is a folder with ${layout}`;
   throw new BenchError('bad-data', `${path}: holds no model`, hint);
+}
+
+/**
+ * Stores those files of a source whose bytes are those of an entry, each at its entry's place, whatever it was called. Only
+ * files as long as one of the registry are read.
+ * @returns the files of entries, now in the cache, and the other files of the source
+ * @throws BenchError `bad-data` for weights that are named like those of an entry and have other bytes; `disk`
+ */
+export async function importKnownFiles(
+  source: ImportSource,
+  {
+    registry = modelRegistry,
+    signal,
+  }: { readonly registry?: readonly ModelEntry[]; readonly signal?: AbortSignal | undefined } = {},
+): Promise<{ readonly known: readonly ModelFile[]; readonly others: readonly OfferedFile[] }> {
+  const candidates = registry.flatMap(modelFiles);
+  const known: ModelFile[] = [];
+  const others: OfferedFile[] = [];
+  for (const file of source.files) {
+    const before = known.length;
+    for (const candidate of candidates.filter(({ bytes }) => bytes === file.bytes)) {
+      const { entry, name, sha256 } = candidate;
+      using staged = await stageFile(source, file, signal);
+      if (staged.sha256 === sha256) {
+        if (shippedPath(entry) === undefined) storeModelFile(candidate, staged.path);
+        known.push(candidate);
+      } else if (WEIGHTS.test(file.path) && basename(file.path) === basename(name)) {
+        throw new BenchError(
+          'bad-data',
+          `${file.path} of ${source.path}: named and sized like the file of ${entry.name}, with other bytes: sha-256 ${staged.sha256}, expected ${sha256}`,
+          'it was damaged in transfer: fetch it again; to use it as another model, give it another name',
+        );
+      }
+    }
+    if (known.length === before) others.push(file);
+  }
+  return { known, others };
 }
 
 async function importLanguageModel(
@@ -79,7 +115,7 @@ async function importLanguageModel(
   signal: AbortSignal | undefined,
 ): Promise<ImportedModel> {
   const name = freeName('language-model', posix.basename(file.path), source.path);
-  using staged = await StagedFile.copy(source, file, signal);
+  using staged = await stageFile(source, file, signal);
   try {
     await inspect(staged.path);
   } catch (cause) {
@@ -93,19 +129,12 @@ async function importLanguageModel(
   return { kind: 'language-model', name, path };
 }
 
-/** The folder of an embedder in a source: its files by their places in the layout of `embedderFiles`. */
-interface OfferedEmbedder {
-  readonly folder: string;
-  readonly files: ReadonlyMap<string, OfferedFile>;
-}
-
-/** The folders that hold all files of an embedder; weights may lie beside the others. */
-function offeredEmbedders(offered: readonly OfferedFile[]): OfferedEmbedder[] {
+/** The folders that hold all files of an embedder, with the files by their places; weights may lie beside the others. */
+function offeredEmbedders(offered: readonly OfferedFile[]): (readonly [string, ReadonlyMap<string, OfferedFile>])[] {
   const byPath = new Map(offered.map((file) => [file.path, file]));
-  const folders = offered.flatMap(({ path }) =>
-    posix.basename(path) === 'config.json' ? [posix.dirname(path)] : [],
-  );
-  return folders.flatMap((folder) => {
+  const configs = offered.filter(({ path }) => posix.basename(path) === 'config.json');
+  return configs.flatMap(({ path }) => {
+    const folder = posix.dirname(path);
     const at = (place: string): OfferedFile | undefined => byPath.get(posix.join(folder, place));
     const weightsAt = (place: string): OfferedFile | undefined => at(place) ?? at(posix.basename(place));
     const weights = embedderFiles.weights.find((place) => weightsAt(place) !== undefined);
@@ -115,13 +144,14 @@ function offeredEmbedders(offered: readonly OfferedFile[]): OfferedEmbedder[] {
       const file = at(place);
       if (file !== undefined) files.set(place, file);
     }
-    return [{ folder, files }];
+    return [[folder, files] as const];
   });
 }
 
 async function importEmbedder(
   source: ImportSource,
-  { folder: place, files }: OfferedEmbedder,
+  place: string,
+  files: ReadonlyMap<string, OfferedFile>,
   signal: AbortSignal | undefined,
 ): Promise<ImportedModel> {
   const fileName = place === '.' ? basename(source.path).replace(/\.(zip|whl)$/i, '') : posix.basename(place);
@@ -130,7 +160,7 @@ async function importEmbedder(
   const unfinished = join(dirname(path), `.${name}.${process.pid}.partial`);
   try {
     for (const [at, file] of files) {
-      using staged = await StagedFile.copy(source, file, signal);
+      using staged = await stageFile(source, file, signal);
       staged.moveTo(join(unfinished, at));
     }
     mkdirSync(dirname(path), { recursive: true });

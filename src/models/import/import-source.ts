@@ -4,8 +4,6 @@ import type { Readable } from 'node:stream';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { BenchError } from '../../base/bench-error.ts';
 
-/** First bytes of files, as latin1. */
-const MAGIC = { gguf: 'GGUF', zip: 'PK\x03\x04' } as const;
 /** Folder levels that are read: enough for `org/repo/snapshots/revision/onnx`. */
 const MOST_LEVELS = 6;
 const MOST_FILES = 10_000;
@@ -41,9 +39,9 @@ export async function openImportSource(path: string): Promise<ImportSource> {
   const source = (files: readonly OfferedFile[]) => ({ path, files, [Symbol.dispose]: () => undefined });
   if (stats.isDirectory()) return source(folderFiles(path));
   // Reading a pipe would block.
-  const magic = stats.isFile() ? firstBytes(path, MAGIC.zip.length) : '';
-  if (magic === MAGIC.gguf) return source([localFile(path, basename(path), stats.size)]);
-  if (magic === MAGIC.zip) return await openZip(path);
+  const magic = stats.isFile() ? firstBytes(path, 4) : '';
+  if (magic === 'GGUF') return source([localFile(path, basename(path), stats.size)]);
+  if (magic === 'PK\x03\x04') return await openZip(path);
   throw new BenchError(
     'bad-data',
     `${path}: neither a GGUF file nor a zip archive`,
@@ -106,11 +104,11 @@ async function openZip(path: string): Promise<ImportSource> {
   try {
     zip = await openPromise(path, { autoClose: false, validateEntrySizes: true });
     if (zip.entryCount > MOST_ENTRIES) throw new Error(`it has ${zip.entryCount} entries`);
+    const opened = zip;
     const files: OfferedFile[] = [];
     for await (const entry of zip.eachEntry()) {
-      if (!entry.fileName.endsWith('/')) files.push(zippedFile(path, zip, entry));
+      if (!entry.fileName.endsWith('/')) files.push(zippedFile(path, opened, entry));
     }
-    const opened = zip;
     return { path, files, [Symbol.dispose]: () => opened.close() };
   } catch (cause) {
     zip?.close();

@@ -7,7 +7,7 @@ import { zipArchive, type ZipEntry } from '../../../test/fixtures/zip-archive.ts
 import { cacheState, missingFiles, modelFiles, removeModel } from '../model-files.ts';
 import type { EmbedderEntry, LanguageModelEntry } from '../registry.ts';
 import { openImportSource } from './import-source.ts';
-import { importKnownFiles } from './known-files.ts';
+import { importKnownFiles } from './import-model.ts';
 
 let folder: string;
 beforeEach(() => {

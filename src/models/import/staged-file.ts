@@ -8,51 +8,60 @@ import { cacheFolder } from '../../config/cache-folder.ts';
 import { isRunning } from '../../base/is-running.ts';
 import type { ImportSource, OfferedFile } from './import-source.ts';
 
-/** A complete copy of an offered file in the cache, with its hash. It is deleted unless it is moved. */
-export class StagedFile implements Disposable {
+/** A complete copy of an offered file in the cache. It is deleted unless it is moved. */
+export interface StagedFile extends Disposable {
   readonly path: string;
   /** In hex. */
   readonly sha256: string;
-
-  private constructor(path: string, sha256: string) {
-    this.path = path;
-    this.sha256 = sha256;
-  }
-
-  /**
-   * Copies a file into the cache.
-   * @throws BenchError `bad-data` where an archive is damaged, `disk` if there is not enough space
-   */
-  static async copy({ path: source }: ImportSource, file: OfferedFile, signal?: AbortSignal): Promise<StagedFile> {
-    const folder = join(cacheFolder(), 'incoming');
-    const path = join(folder, `${process.pid}-${randomUUID()}`);
-    const content = await file.open();
-    try {
-      mkdirSync(folder, { recursive: true });
-      removeLeftovers(folder);
-      requireSpace(folder, file, source);
-      return new StagedFile(path, await copied(content, file, path, signal));
-    } catch (cause) {
-      content.destroy();
-      rmSync(path, { force: true });
-      signal?.throwIfAborted();
-      throw failure(source, file, cause);
-    }
-  }
-
   /** Moves the copy to its place. */
-  moveTo(place: string): void {
-    mkdirSync(dirname(place), { recursive: true });
-    renameSync(this.path, place);
-  }
+  moveTo(place: string): void;
+}
 
-  [Symbol.dispose](): void {
-    rmSync(this.path, { force: true });
+const FREE_SPACE = 'free some space, or name another folder with DKI_BENCH_CACHE';
+
+/**
+ * Copies a file of a source into the cache.
+ * @throws BenchError `bad-data` where an archive is damaged, `disk` if there is not enough space
+ */
+export async function stageFile(
+  { path: source }: ImportSource,
+  file: OfferedFile,
+  signal?: AbortSignal,
+): Promise<StagedFile> {
+  const folder = join(cacheFolder(), 'incoming');
+  const path = join(folder, `${process.pid}-${randomUUID()}`);
+  const content = await file.open();
+  try {
+    mkdirSync(folder, { recursive: true });
+    // Copies of killed processes.
+    for (const name of readdirSync(folder)) {
+      if (!isRunning(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true });
+    }
+    const { bavail, bsize } = statfsSync(folder);
+    if (file.bytes > bavail * bsize) {
+      const message = `${file.path} of ${source}: ${file.bytes} bytes, and ${folder} has space for ${bavail * bsize}`;
+      throw new BenchError('disk', message, FREE_SPACE);
+    }
+    const sha256 = await write(content, file, path, signal);
+    const moveTo = (place: string): void => {
+      mkdirSync(dirname(place), { recursive: true });
+      renameSync(path, place);
+    };
+    return { path, sha256, moveTo, [Symbol.dispose]: () => rmSync(path, { force: true }) };
+  } catch (cause) {
+    content.destroy();
+    rmSync(path, { force: true });
+    signal?.throwIfAborted();
+    if (cause instanceof BenchError) throw cause;
+    const { message, code, syscall } = cause as NodeJS.ErrnoException;
+    throw syscall === undefined
+      ? new BenchError('bad-data', `${file.path} of ${source}: damaged: ${message}`, 'fetch it again', cause)
+      : new BenchError('disk', `${file.path} of ${source} could not be copied: ${code}`, FREE_SPACE, cause);
   }
 }
 
-/** Writes a file and gives its sha-256. */
-async function copied(
+/** Writes a file, checks it against what its source states, and gives its sha-256. */
+async function write(
   content: AsyncIterable<Uint8Array>,
   { bytes, crc32: stated }: OfferedFile,
   path: string,
@@ -75,31 +84,4 @@ async function copied(
   if (written !== bytes) throw new Error(`it ends at byte ${written} of ${bytes}`);
   if (stated !== undefined && sum !== stated) throw new Error('its checksum is not what the archive states');
   return hash.digest('hex');
-}
-
-/** Removes copies of killed processes. */
-function removeLeftovers(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    if (!isRunning(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true });
-  }
-}
-
-function requireSpace(folder: string, { path, bytes }: OfferedFile, source: string): void {
-  const { bavail, bsize } = statfsSync(folder);
-  if (bytes <= bavail * bsize) return;
-  throw new BenchError(
-    'disk',
-    `${path} of ${source}: ${bytes} bytes, and ${folder} has space for ${bavail * bsize}`,
-    'free some space, or name another folder with DKI_BENCH_CACHE',
-  );
-}
-
-function failure(source: string, { path }: OfferedFile, cause: unknown): BenchError {
-  if (cause instanceof BenchError) return cause;
-  const { message, code, syscall } = cause as NodeJS.ErrnoException;
-  if (syscall !== undefined) {
-    const hint = 'free some space, or name another folder with DKI_BENCH_CACHE';
-    return new BenchError('disk', `${path} of ${source} could not be copied: ${code}`, hint, cause);
-  }
-  return new BenchError('bad-data', `${path} of ${source}: damaged: ${message}`, 'fetch it again', cause);
 }
