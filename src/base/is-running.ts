@@ -1,10 +1,10 @@
-/** True for a process of this machine that runs, whoever owns it. */
+/** True for a running process of this machine, of any user. */
 export function isRunning(processId: number): boolean {
   try {
     process.kill(processId, 0);
     return true;
   } catch (error) {
-    // Of another user, and so running.
+    // It runs, and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -1,9 +1,7 @@
-/** Languages that the prompts are preset in, and that the metrics can tokenise. */
+/** Languages that prompts have presets for, and that metrics can tokenise. */
 export type Language = 'en' | 'zh';
 
-const HAN = /\p{Script=Han}/u;
-
-/** The language that a text is written in, as far as these two go: one Han character makes it Chinese. */
+/** The language of a text: Chinese if it has a Han character. */
 export function languageOf(text: string): Language {
-  return HAN.test(text) ? 'zh' : 'en';
+  return /\p{Script=Han}/u.test(text) ? 'zh' : 'en';
 }

@@ -5,7 +5,7 @@ import { ownPackage } from './own-package.ts';
 export const leastNode = ownPackage.engines.node.slice('>='.length);
 
 /**
- * Refuses an older Node, in which native addons of this program end the process without a word.
+ * Refuses an older Node, in which native addons of this program end the process without a message.
  * @param version without the `v` @throws BenchError `unsupported`
  */
 export function requireNode(version = process.versions.node): void {

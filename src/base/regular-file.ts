@@ -2,7 +2,8 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rm
 
 /** A pipe opens without a writer, and no link is followed. Windows has neither flag: none is set by `|`. */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-const LINK = ['ELOOP', 'EMLINK'];
+/** Of a link, and of a socket. */
+const IRREGULAR = ['ELOOP', 'EMLINK', 'ENXIO'];
 const IN_THE_WAY = ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EPERM'];
 
 /**
@@ -16,8 +17,7 @@ export function readRegularFile(path: string): Uint8Array<ArrayBuffer> | 'missin
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'missing';
-    // Of a socket.
-    if (LINK.includes(code) || code === 'ENXIO') return 'irregular';
+    if (IRREGULAR.includes(code)) return 'irregular';
     throw error;
   }
   try {
@@ -27,8 +27,8 @@ export function readRegularFile(path: string): Uint8Array<ArrayBuffer> | 'missin
   }
 }
 
-/** Deletes whatever has a name: of a link the link alone. Below a file there is nothing to delete. */
-export function removeWhatever(path: string): void {
+/** Deletes a file, a folder or a link, if there is one. Below a file there is nothing to delete. */
+export function removeAny(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch (error) {
@@ -36,13 +36,13 @@ export function removeWhatever(path: string): void {
   }
 }
 
-/** Moves a file to a name, in place of whatever has it. */
+/** Moves a file, and replaces anything that has the new name. */
 export function moveOver(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {
     if (!IN_THE_WAY.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    removeWhatever(to);
+    removeAny(to);
     renameSync(from, to);
   }
 }

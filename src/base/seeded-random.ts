@@ -18,12 +18,12 @@ function mixed(seed: number): number {
 export class SeededRandom {
   readonly #generator: RandomGenerator;
 
-  /** @param spread what makes the seed of the generator of it */
+  /** @param spread makes the generator's seed from `seed` */
   constructor(seed: number, spread = mixed) {
     this.#generator = xoroshiro128plus(spread(seed));
   }
 
-  /** The stream that published texts were drawn with: data that ship, what models were trained on and measured by. */
+  /** The stream that published texts were drawn with: shipped data, and what models were trained on and measured with. */
   static ofPublished(seed: number): SeededRandom {
     return new SeededRandom(seed, (plain) => plain | 0);
   }
@@ -64,15 +64,13 @@ export class SeededRandom {
     return copy;
   }
 
-  /** The elements in random order, each drawn as it is asked for: a few of a long list cost no copy of it. */
+  /** The elements in random order, each drawn when the caller takes it. */
   *inRandomOrder<T>(list: readonly T[]): Generator<T, void> {
-    /** Elements by the places where one was taken. */
-    const moved = new Map<number, T>();
-    const at = (place: number): T => (moved.has(place) ? moved.get(place)! : list[place]!);
-    for (let last = list.length - 1; last >= 0; last--) {
+    const left = [...list];
+    for (let last = left.length - 1; last >= 0; last--) {
       const place = this.int(0, last);
-      yield at(place);
-      moved.set(place, at(last));
+      yield left[place]!;
+      left[place] = left[last]!;
     }
   }
 }

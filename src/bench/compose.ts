@@ -3,13 +3,13 @@ import { BenchError } from '../base/bench-error.ts';
 import { flagOf } from '../config/config-options.ts';
 import { adapterNamed, adapters } from '../engine/adapters.ts';
 import type { ComposeEngine, EngineOpener } from '../engine/engine-request.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { BenchHooks } from '../eval/run/progress.ts';
 import type { RunResults } from '../store/records/results.ts';
 import { startWorker } from './start-worker.ts';
 
 export { adapterNamed, adapters };
 
-/** Names of the engines that there are. */
 const engineNames = adapters.map(({ name }) => name);
 
 /**
@@ -40,6 +40,18 @@ export function composeForRuns(
   const places = Object.fromEntries(enginePlaceNames.flatMap((key) => (key in config ? [[key, config[key]]] : [])));
   return (choice) =>
     composeEngine({ ...choice, ...places, engine: given.includes('engine') ? engine : (choice.engine ?? engine) });
+}
+
+/** Opens the model of a configuration, for one session. */
+export function openConfigured(
+  engines: EngineOpener,
+  { model, contextTokens, threads }: Pick<BenchConfig, 'model' | 'contextTokens' | 'threads'>,
+): Promise<Engine> {
+  return engines.open({
+    model,
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...(threads === undefined ? {} : { threads }),
+  });
 }
 
 /**

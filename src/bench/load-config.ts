@@ -41,7 +41,7 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   }
   const dataset = datasetPlaces(options.dataset, workingFolder);
   requireUse({ ...options, dataset }, given);
-  const dataFile = publicDatasetFiles(dataset, givenFiles, { workingFolder, environment });
+  const dataFile = publicDatasetFiles(dataset, givenFiles, workingFolder, environment);
   const paths = ['errata', 'llamaServer', 'slotsFolder', 'kvStore', 'preRetrieval'] as const;
   const out = resolve(workingFolder, options.out);
   // Replaced by the model's own once it is opened.

@@ -4,6 +4,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { composeEngine } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
+import { optionKeys } from '../config/config-options.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { printable } from '../render/printable.ts';
 import { requireSearching } from '../retrieval/given-retriever.ts';
@@ -19,37 +20,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Options that a conversation depends on. */
 const OPTIONS = [
-  'model',
-  'engine',
+  ...optionKeys('Prompt:'),
+  ...optionKeys('Retrieval:'),
+  ...optionKeys('KV:'),
   ...engineOptionNames,
-  'embedder',
-  'contextTokens',
-  'threads',
-  'systemPrompt',
-  'answerPrefix',
-  'labels',
-  'placement',
-  'template',
-  'reserve',
-  'historyTurns',
-  'retriever',
-  'hot',
-  'cold',
-  'coldIndex',
-  'retrievalTokens',
-  'halfLife',
-  'salienceWeights',
-  'preRetrieval',
-  'topK',
-  'threshold',
-  'alpha',
-  'kvStore',
-  'kvBytes',
-  'out',
-  'db',
-  'quiet',
-  'databaseEcho',
-] as const satisfies readonly (keyof BenchConfig)[];
+  ...(['model', 'engine', 'embedder', 'contextTokens', 'threads', 'out', 'db', 'quiet', 'databaseEcho'] as const),
+];
 
 interface ChatFlags extends Flags {
   readonly arm: string;

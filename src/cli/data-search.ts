@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import { composeEngine } from '../bench/compose.ts';
+import { composeEngine, openConfigured } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
+import { optionKeys } from '../config/config-options.ts';
 import { type AskedData, readAskedData } from '../data/asked-data.ts';
 import type { DatasetUser } from '../data/dataset.ts';
 import { openEmbeddings, needsModel, openRunRetriever } from '../eval/run/bench-parts.ts';
@@ -32,28 +33,11 @@ const LEAST_COLUMNS = 36;
 
 /** Options that a search depends on. */
 export const searchOptions = [
-  'dataset',
-  'dataFile',
-  'errata',
-  'retriever',
-  'topK',
-  'threshold',
-  'retrievalTokens',
-  'halfLife',
-  'salienceWeights',
-  'preRetrieval',
-  'hot',
-  'cold',
-  'coldIndex',
-  'embedder',
-  'model',
-  'engine',
-  'contextTokens',
-  'threads',
+  ...optionKeys('Retrieval:'),
   ...engineOptionNames,
-  'json',
-  'quiet',
-] as const satisfies readonly (keyof BenchConfig)[];
+  ...(['dataset', 'dataFile', 'errata', 'embedder', 'model', 'engine'] as const),
+  ...(['contextTokens', 'threads', 'json', 'quiet'] as const),
+];
 
 /** A retrieval, and what was searched. */
 export interface FoundMemories extends Omit<Retrieval, 'summary'> {
@@ -123,12 +107,8 @@ async function retrieve(
   const config = await withFetchedModels(given, engines, { onProgress: display?.showDownload });
   display?.say('loading embedder and memories');
   const preRetrieval = readPreRetrievalFile(config);
-  const { model, contextTokens, threads, topK, threshold } = config;
-  const sizes = {
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    ...(threads === undefined ? {} : { threads }),
-  };
-  await using engine = needsModel(config, preRetrieval) ? await engines.open({ model, ...sizes }) : undefined;
+  const { topK, threshold } = config;
+  await using engine = needsModel(config, preRetrieval) ? await openConfigured(engines, config) : undefined;
   const parts = { embeddings: openEmbeddings(config.embedder), backend: chooseVectorBackend(), preRetrieval, engine };
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-search-'));
   try {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { exitCodes } from '../base/exit-codes.ts';
-import { composeEngine } from '../bench/compose.ts';
+import { composeEngine, openConfigured } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset } from '../config/public-datasets.ts';
@@ -20,12 +20,8 @@ import { renderVerification, statisticsLines } from '../report/verification-text
 import { shownPath } from './command-line.ts';
 import { fetchData } from './data-fetch.ts';
 import { dataSearch, searchOptions } from './data-search.ts';
-import { addConfigOptions, type Flags, subcommand, wholeNumber, withExamples } from './options.ts';
+import { addConfigOptions, type Flags, type JsonFlag, subcommand, wholeNumber, withExamples } from './options.ts';
 import { printLines, printResult, terminalPage } from './output.ts';
-
-interface JsonFlag {
-  readonly json?: true;
-}
 
 interface MakeFlags extends Flags, JsonFlag {
   readonly users?: string;
@@ -168,11 +164,10 @@ async function convert(file: string, { json, ...flags }: ConvertFlags): Promise<
 
 /** Runs `use` with the context window of the configured model, which data sets have to fit. */
 async function withContextWindow<T>(
-  { engine: name, model, contextTokens }: Pick<BenchConfig, 'engine' | 'model' | 'contextTokens'>,
+  config: BenchConfig,
   use: (window: ContextWindow) => Promise<T>,
 ): Promise<T> {
-  const opener = composeEngine({ engine: name });
-  await using engine = await opener.open({ model, ...(contextTokens === undefined ? {} : { contextTokens }) });
+  await using engine = await openConfigured(composeEngine({ engine: config.engine }), config);
   return await use({
     contextTokens: engine.info.contextTokens,
     countTokens: async (texts) =>

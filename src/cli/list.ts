@@ -8,12 +8,8 @@ import { metricsTable } from '../report/list-tables.ts';
 import { metricDeclaration } from '../store/records/run-description.ts';
 import { armSummary, everyArm } from './arm-help.ts';
 import { listDatasets } from './data.ts';
-import { subcommand, withExamples } from './options.ts';
+import { type JsonFlag, subcommand, withExamples } from './options.ts';
 import { printList, terminalPage } from './output.ts';
-
-interface JsonFlag {
-  readonly json?: true;
-}
 
 const armsHelp = `
 The argument in a name may be another number: dki-link:16, dki-first:.15. Each arm may have settings: ${armSettingsHelp}.
@@ -47,18 +43,8 @@ function listArms({ json }: JsonFlag): void {
     return;
   }
   const rows = arms.map(({ traits, requires }) => {
-    const { name, retrieves, injects, equivalence, control, comparison, deployable = true } = traits;
-    return {
-      name,
-      summary: traits.summary,
-      requires,
-      retrieves,
-      injects,
-      equivalence,
-      control,
-      comparison,
-      deployable,
-    };
+    const { name, summary, retrieves, injects, equivalence, control, comparison, deployable = true } = traits;
+    return { name, summary, requires, retrieves, injects, equivalence, control, comparison, deployable };
   });
   process.stdout.write(printableJson(rows));
 }

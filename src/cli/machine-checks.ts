@@ -7,7 +7,7 @@ import { openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import { readAskedData } from '../data/asked-data.ts';
-import type { Engine } from '../engine/engine.ts';
+import { openConfigured } from '../bench/compose.ts';
 import type { EngineOpener } from '../engine/engine-request.ts';
 import { kernelChoice } from '../kv/kernels.ts';
 import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
@@ -111,17 +111,8 @@ async function dataset(config: BenchConfig): Promise<Finding> {
   return works(`${name}: ${items} items of ${users.length} users`);
 }
 
-/** Loads the configured model for one session. */
-function opened({ model: name, contextTokens, threads }: BenchConfig, engines: EngineOpener): Promise<Engine> {
-  return engines.open({
-    model: name,
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    ...(threads === undefined ? {} : { threads }),
-  });
-}
-
 async function model(config: BenchConfig, engines: EngineOpener): Promise<Finding> {
-  await using engine = await opened(config, engines);
+  await using engine = await openConfigured(engines, config);
   await using session = await engine.openSession('doctor');
   const { bosToken, build, model: described } = engine.info;
   const [prompt = []] = await engine.tokenize([{ text: 'User: hello\n\nAI:', as: 'text', first: true }]);
@@ -148,7 +139,7 @@ async function failure(promise: Promise<unknown>): Promise<BenchError | undefine
 async function routing(config: BenchConfig, engines: EngineOpener): Promise<Finding> {
   const advice = 'hinted then uses its default strategy, and counts these cases: route by keyword or classifier';
   try {
-    await using engine = await opened(config, engines);
+    await using engine = await openConfigured(engines, config);
     await using queryModel = await EngineQueryModel.open(engine);
     const ability = await assessRouting(queryModel, routeExamples.test);
     const found = describeAbility(queryModel.name, ability);

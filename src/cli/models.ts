@@ -10,47 +10,19 @@ import { hubAccess, removeCachedFile } from '../models/hub/hub-cache.ts';
 import type { DownloadOptions } from '../models/hub/hub-file.ts';
 import { hubPrefix } from '../models/hub/hub-reference.ts';
 import { type ImportedModel, importedModels, importModel } from '../models/import/import-model.ts';
-import {
-  cacheState,
-  type CacheState,
-  embedderFolder,
-  missingFiles,
-  modelFiles,
-  removeModel,
-} from '../models/model-files.ts';
+import { cacheState, embedderFolder, missingFiles, modelFiles, removeModel } from '../models/model-files.ts';
 import { defaultPrompt } from '../models/prompt-defaults.ts';
 import { type ModelEntry, modelRegistry, type PromptDefaults, shippedPath } from '../models/registry.ts';
 import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
 import { askedInWords, megabytes, modelsTable } from '../report/list-tables.ts';
 import { interruptible } from './interruption.ts';
-import { subcommand, withExamples } from './options.ts';
+import { type JsonFlag, subcommand, withExamples } from './options.ts';
 import { printResult, terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
 
-interface JsonFlag {
-  readonly json?: true;
-}
-
 /** A model that can be named, as `models list` shows it. */
-export interface ModelRow {
-  readonly name: string;
-  readonly kind: ModelEntry['kind'];
-  /** Null for an imported model that is in no registry, as are the two fields below. */
-  readonly summary: string | null;
-  readonly licence: string | null;
-  readonly source: string | null;
-  readonly bytes: number;
-  readonly kept: CacheState;
-  /** Files that the cache lacks, and the Python package that contains each; null where none is known. */
-  readonly missing: readonly { readonly name: string; readonly package: string | null }[];
-  /** The file, or an embedder's folder, on this machine; null if it is not complete. */
-  readonly path: string | null;
-  /** How a language model is prompted; null for an embedder, and for a file that cannot be read. */
-  readonly asked: PromptDefaults | null;
-  /** The embedder that goes with a language model; null for an embedder. */
-  readonly embedder: string | null;
-}
+export type ModelRow = ReturnType<typeof registryRow>;
 
 const cacheHelp = `
 Models are in the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), so that those you have are found; what was imported, and
@@ -88,7 +60,7 @@ async function listModels({ json }: JsonFlag): Promise<void> {
   process.stdout.write(json === true ? printableJson(rows) : renderTerminal(modelsTable(rows), terminalPage()));
 }
 
-function registryRow(entry: ModelEntry): ModelRow {
+function registryRow(entry: ModelEntry) {
   const { name, kind, summary, licence, source } = entry;
   const files = modelFiles(entry);
   const kept = cacheState(entry);
@@ -96,14 +68,19 @@ function registryRow(entry: ModelEntry): ModelRow {
   return {
     name,
     kind,
-    summary,
-    licence,
-    source,
+    /** Null for an imported model that is in no registry, as are the two fields below. */
+    summary: summary as string | null,
+    licence: licence as string | null,
+    source: source as string | null,
     kept,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    /** Files that the cache lacks, and the Python package that contains each; null where none is known. */
     missing: missingFiles(entry).map((file) => ({ name: file.name, package: file.package ?? null })),
+    /** The file, or an embedder's folder, on this machine; null if it is not complete. */
     path: kept === 'ships' || kept === 'whole' ? place : null,
+    /** How a language model is prompted; null for an embedder, and for a file that cannot be read. */
     asked: entry.kind === 'embedder' ? null : defaultPrompt(entry, false),
+    /** The embedder that goes with a language model; null for an embedder. */
     embedder: entry.kind === 'embedder' ? null : entry.embedder,
   };
 }
@@ -150,12 +127,12 @@ async function fetchModels(names: readonly string[], { json }: JsonFlag): Promis
 
 /** Fetches a model of the registry or of a hub. @returns its path, where the engine shows it */
 async function fetchOne(model: ModelEntry | string, options: DownloadOptions): Promise<string | null> {
-  if (typeof model === 'string') {
-    const fetching = model.endsWith('.gguf') ? composeEngine().fetch(model, options) : localEmbedder(model, options);
-    return (await fetching) ?? null;
+  if (typeof model !== 'string') {
+    await fetchModel(model, options);
+    return registryRow(model).path;
   }
-  await fetchModel(model, options);
-  return registryRow(model).path;
+  if (!model.endsWith('.gguf')) return await localEmbedder(model, options);
+  return (await composeEngine().fetch(model, options)) ?? null;
 }
 
 function removeModels(names: readonly string[], { json }: JsonFlag): void {
@@ -167,16 +144,16 @@ function removeModels(names: readonly string[], { json }: JsonFlag): void {
     throw new BenchError('bad-option', `${name} ships with the bench: it is not in the cache`, 'drop it');
   });
   const hub = hubAccess();
-  const results = wanted.map(({ name, model }) => {
-    if (!('path' in model)) return { name, state: removeModel(model) };
-    removeCachedFile(model.path, hub);
-    return { name, state: 'removed' as const };
-  });
   const words = {
     removed: 'removed',
     absent: 'was not in the cache',
     foreign: 'left in the cache: another program fetched it',
   };
+  const results = wanted.map(({ name, model }) => {
+    if (!('path' in model)) return { name, state: removeModel(model) };
+    removeCachedFile(model.path, hub);
+    return { name, state: 'removed' as const };
+  });
   const document = results.map(({ name, state }) => ({ name, removed: state === 'removed' }));
   printResult(json, document, () => results.map(({ name, state }) => `${name}: ${words[state]}`));
 }

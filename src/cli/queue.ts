@@ -201,24 +201,18 @@ function statusLines({ progress, workers, failures }: RunStatus): string[] {
   ];
 }
 
-function progressParts({
-  name,
-  stored,
-  users,
-  turns,
-  ofTurns,
-  underWay,
-  failed,
-  isProbed,
-  bytes,
-}: QueuedRun): string[] {
-  const parts = [`${stored} of ${users} users`, `${turns} of ${ofTurns} turns`];
-  const isComplete = stored === users && isProbed;
-  parts.push(isComplete ? `complete: dki-bench queue merge --queue … --run ${name}` : `${underWay} under way`);
-  if (stored === users && !isProbed) parts.push('the isolation probe is missing');
-  if (failed > 0) parts.push(`${failed} failed too often: plan the run again to retry them`);
-  parts.push(`${(bytes / 2 ** 20).toFixed(1)} MiB`);
-  return parts;
+function progressParts(run: QueuedRun): string[] {
+  const isStored = run.stored === run.users;
+  return [
+    `${run.stored} of ${run.users} users`,
+    `${run.turns} of ${run.ofTurns} turns`,
+    isStored && run.isProbed
+      ? `complete: dki-bench queue merge --queue … --run ${run.name}`
+      : `${run.underWay} under way`,
+    ...(isStored && !run.isProbed ? ['the isolation probe is missing'] : []),
+    ...(run.failed > 0 ? [`${run.failed} failed too often: plan the run again to retry them`] : []),
+    `${(run.bytes / 2 ** 20).toFixed(1)} MiB`,
+  ];
 }
 
 async function mergeParts(

@@ -142,19 +142,12 @@ function continueHint(run: string): string {
   return `wait for it, or continue it: npm run bench -- --resume ${groupOf(run)}`;
 }
 
-/** A folder of a report, the runs in it, and the outcomes of a single run. */
-interface ReportContent {
-  readonly folder: string;
-  readonly runs: readonly RunResults[];
-  readonly outcomes: string | undefined;
-}
-
-/** The reports: one for each run, and one for all if there are several. */
-function reportContents(database: BenchDatabase, out: string, runs: readonly RunResults[]): ReportContent[] {
-  const reports: ReportContent[] = runs.map((results) => ({
+/** The reports: one for each run, with its outcomes, and one for all if there are several. */
+function reportContents(database: BenchDatabase, out: string, runs: readonly RunResults[]) {
+  const reports = runs.map((results) => ({
     folder: join(out, results.run.name),
-    runs: [results],
-    outcomes: storedOutcomes(database, results.run.id),
+    runs: [results] as readonly RunResults[],
+    outcomes: storedOutcomes(database, results.run.id) as string | undefined,
   }));
   if (runs.length > 1) reports.push({ folder: join(out, groupOf(runs[0]!.run.name)), runs, outcomes: undefined });
   return reports;

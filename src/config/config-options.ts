@@ -21,11 +21,16 @@ export function optionDescription(key: string): OptionDescription {
   }
 }
 
+/** The keys of the options under a heading of the help. */
+export function optionKeys(group: keyof typeof optionGroups): readonly (keyof typeof benchConfigSchema.shape)[] {
+  return Object.keys(optionGroups[group]) as (keyof typeof benchConfigSchema.shape)[];
+}
+
 /** The options for the command line, in the order of the schema; their help names default and choices. */
 export function configOptions() {
   const defaults: Readonly<Record<string, unknown>> = benchConfigSchema.parse({});
-  return Object.entries(optionGroups).flatMap(([group, options]) =>
-    (Object.keys(options) as (keyof typeof benchConfigSchema.shape)[]).map((key) => {
+  return (Object.keys(optionGroups) as (keyof typeof optionGroups)[]).flatMap((group) =>
+    optionKeys(group).map((key) => {
       const description = optionDescription(key);
       const preset = defaults[key];
       return { key, group, flag: flagOf(key), default: preset, ...description, help: fullHelp(description, preset) };

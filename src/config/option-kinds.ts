@@ -7,7 +7,7 @@ export interface OptionDescription {
   /** The value in one phrase, without default and choices, which `configOptions` adds. */
   readonly help: string;
   /** Default as shown in the help, if the schema has none or another form of it. */
-  readonly preset?: string;
+  readonly preset?: string | undefined;
   /** True for a boolean that its flag turns off: `--no-text`. */
   readonly negated?: true;
   /** Completes "expected …". */
@@ -35,7 +35,7 @@ export const wholeFrom = (least: number, value: string, help: string, preset?: s
     value,
     help,
     allowed: `a whole number, ${least} or more`,
-    ...(preset === undefined ? {} : { preset }),
+    preset,
   });
 
 /** True or false. */
@@ -60,12 +60,12 @@ export const oneOf = <const Names extends readonly [string, ...string[]]>(
     help,
     allowed: known.join(' or '),
     names: { kind, known },
-    ...(preset === undefined ? {} : { preset }),
+    preset,
   });
 
 /** A text that is not blank. */
 export const text = (value: string, help: string, allowed: string, preset?: string) =>
-  describe(z.string().regex(/\S/u), { value, help, allowed, ...(preset === undefined ? {} : { preset }) });
+  describe(z.string().regex(/\S/u), { value, help, allowed, preset });
 
 /** The address of a server. */
 export const address = (help: string, preset: string) =>
@@ -73,7 +73,7 @@ export const address = (help: string, preset: string) =>
 
 /** A path, or what a path may stand for. */
 export const path = (value: string, help: string, preset?: string) =>
-  describe(z.string().min(1), { value, help, allowed: 'a path', ...(preset === undefined ? {} : { preset }) });
+  describe(z.string().min(1), { value, help, allowed: 'a path', preset });
 
 /** Splits comma-separated names; any other value is returned unchanged. */
 export const commaSeparated = (value: unknown): unknown =>
@@ -84,14 +84,12 @@ export const runName = (help: string, preset?: string) =>
   describe(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/), {
     value: '<name>',
     help,
-    ...(preset === undefined ? {} : { preset }),
+    preset,
     allowed: 'letters, digits, ".", "_" and "-", since a folder gets this name',
   });
-
-const byteUnits: Readonly<Record<string, number>> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
 
 /** Converts `256MiB` to bytes; any other value is returned unchanged, for the schema to refuse. */
 export function toBytes(value: unknown): unknown {
   const match = typeof value === 'string' ? /^(\d+(?:\.\d+)?) ?(KiB|MiB|GiB|)$/.exec(value) : null;
-  return match === null ? value : Math.round(Number(match[1]) * byteUnits[match[2]!]!);
+  return match === null ? value : Math.round(Number(match[1]) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(match[2]!));
 }

@@ -52,13 +52,21 @@ test('several have a file each; one that was fetched needs none', () => {
 
 test.each<[string, Record<string, unknown>, string]>([
   ['no file', { dataset: 'locomo' }, '--dataset locomo: does not ship, and no file of it was given'],
-  ['a file of nothing', { dataset: './a.jsonl', dataFile: 'l.json' }, '--data-file: no public data set is asked'],
+  [
+    'a file of nothing',
+    { dataset: './a.jsonl', dataFile: 'l.json' },
+    '--data-file: --dataset names no public data set',
+  ],
   [
     'one file for two',
     { dataset: 'locomo,musique-s', dataFile: 'l.json' },
-    '--data-file "l.json": 2 public data sets are asked',
+    '--data-file "l.json": --dataset names 2 public data sets',
   ],
-  ['a file of another', { dataset: 'locomo', dataFile: 'musique-s=m.json' }, '--data-file: musique-s is not asked'],
+  [
+    'a file of another',
+    { dataset: 'locomo', dataFile: 'musique-s=m.json' },
+    '--data-file: --dataset does not name musique-s',
+  ],
   ['a near name', { dataset: 'lokomo' }, '--dataset: unknown data set "lokomo": did you mean locomo?'],
   [
     'errata of nothing',

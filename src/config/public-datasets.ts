@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { cacheFolder } from './cache-folder.ts';
 
-/** Names of public data sets: known by shape, and brought by the user, since they are others' and do not ship. */
+/** Names of public data sets, which the user brings: they belong to others and do not ship. */
 export const publicDatasetNames = ['locomo', 'musique-s', 'longmemeval'] as const;
 export type PublicDatasetName = (typeof publicDatasetNames)[number];
 
@@ -79,42 +79,44 @@ export function dataFilePaths(given: string): string[] {
 const refused = (message: string, hint: string): BenchError => new BenchError('bad-option', message, hint);
 
 /** Files as `--data-file` gives them: a path for the one public set, or a path by name. */
-function givenFiles(given: string | Readonly<Record<string, string>>, asked: readonly string[]): Map<string, string> {
-  const named = typeof given === 'string' ? namedFiles(given) : new Map(Object.entries(given));
-  const [only, ...others] = asked;
+function givenFiles(given: string | Readonly<Record<string, string>>, named: readonly string[]): Map<string, string> {
+  const files = typeof given === 'string' ? namedFiles(given) : new Map(Object.entries(given));
+  const [only, ...others] = named;
   if (only === undefined) {
     throw refused(
-      '--data-file: no public data set is asked',
+      '--data-file: --dataset names no public data set',
       `name one with --dataset: ${publicDatasetNames.join(', ')}; a file of your own is named by --dataset itself`,
     );
   }
-  if (named === undefined) {
+  if (files === undefined) {
     if (others.length === 0) return new Map([[only, given as string]]);
-    const form = asked.map((name) => `${name}=FILE`).join(',');
-    throw refused(`--data-file ${JSON.stringify(given)}: ${asked.length} public data sets are asked`, `write ${form}`);
+    const form = named.map((name) => `${name}=FILE`).join(',');
+    throw refused(
+      `--data-file ${JSON.stringify(given)}: --dataset names ${named.length} public data sets`,
+      `write ${form}`,
+    );
   }
-  const idle = [...named.keys()].find((name) => !asked.includes(name));
-  if (idle !== undefined) throw refused(`--data-file: ${idle} is not asked`, `add it to --dataset, or drop its file`);
-  return named;
+  const unused = [...files.keys()].find((name) => !named.includes(name));
+  if (unused !== undefined)
+    throw refused(`--data-file: --dataset does not name ${unused}`, `add it to --dataset, or drop its file`);
+  return files;
 }
 
 /**
- * The file of each public data set among those that a run asks: as given, else as fetched.
+ * The file of each public data set among those of a run: as given, else as fetched.
  * @param given value of `--data-file`
  * @throws BenchError `bad-option` for a set without a file, and for a file without a set
  */
 export function publicDatasetFiles(
   datasets: readonly string[],
   given: string | Readonly<Record<string, string>> | undefined,
-  {
-    workingFolder,
-    environment,
-  }: { readonly workingFolder: string; readonly environment?: Parameters<typeof fetchedFile>[1] },
+  workingFolder: string,
+  environment?: Parameters<typeof fetchedFile>[1],
 ): Readonly<Record<string, string>> {
-  const asked = datasets.filter(isPublicDataset);
-  const files = given === undefined ? new Map<string, string>() : givenFiles(given, asked);
+  const names = datasets.filter(isPublicDataset);
+  const files = given === undefined ? new Map<string, string>() : givenFiles(given, names);
   return Object.fromEntries(
-    asked.map((name) => {
+    names.map((name) => {
       const file = files.get(name);
       if (file !== undefined && file !== '') return [name, resolve(workingFolder, file)];
       const fetched = fetchedFile(name, environment);

@@ -1,5 +1,5 @@
 import type { Language } from '../base/language.ts';
-import { onceForTexts } from '../base/once-for-texts.ts';
+import { memoizeTexts } from '../base/memoize.ts';
 
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/gu;
 const ARTICLES = /(?<![\p{L}\p{N}\p{M}])(?:a|an|the)(?![\p{L}\p{N}\p{M}])/gu;
@@ -34,8 +34,8 @@ export function normalise(text: string, language: Language): string {
 /** An answer is held against many golds, and a gold against many answers. */
 const bounds = { longest: 200, most: 10_000 };
 const forms: Readonly<Record<Language, (text: string) => string>> = {
-  en: onceForTexts((text) => normalForm(text, 'en'), bounds),
-  zh: onceForTexts((text) => normalForm(text, 'zh'), bounds),
+  en: memoizeTexts((text) => normalForm(text, 'en'), bounds),
+  zh: memoizeTexts((text) => normalForm(text, 'zh'), bounds),
 };
 
 function normalForm(text: string, language: Language): string {

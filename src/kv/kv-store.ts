@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
-import { removeWhatever } from '../base/regular-file.ts';
+import { removeAny } from '../base/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import { KvIndex } from './kv-index.ts';
 import type { AboutKv, OwnedKv } from './kv-record.ts';
@@ -224,7 +224,7 @@ export class KvStore {
   async #deleteCheckpoints(orphans: readonly OrphanedCheckpoint[]): Promise<void> {
     for (const { id, mark } of orphans) {
       await this.#keeper.deleteCheckpoint({ id });
-      removeWhatever(mark);
+      removeAny(mark);
     }
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { moveOver, readRegularFile, removeWhatever } from '../base/regular-file.ts';
+import { moveOver, readRegularFile, removeAny } from '../base/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import {
   isInWork,
@@ -100,8 +100,8 @@ export class UserFolder {
       writeFileSync(payload, bytes, { mode: 0o600 });
       return this.#finish(unfinished, blockRecord(this.#name, key, about, bytes), payload);
     } catch (error) {
-      removeWhatever(payload);
-      removeWhatever(unfinished);
+      removeAny(payload);
+      removeAny(unfinished);
       throw error;
     }
   }
@@ -116,7 +116,7 @@ export class UserFolder {
       [record, mark].forEach((file) => writeFileSync(file, '', { mode: 0o600 }));
       return { id, mark, record };
     } catch (error) {
-      [record, mark].forEach((file) => removeWhatever(file));
+      [record, mark].forEach((file) => removeAny(file));
       throw error;
     }
   }
@@ -127,7 +127,7 @@ export class UserFolder {
 
   /** Abandons a checkpoint that was begun; its mark stays until its bytes are deleted. */
   abandonCheckpoint({ record }: UnfinishedCheckpoint): void {
-    removeWhatever(record);
+    removeAny(record);
   }
 
   /** Deletes an entry, even with a damaged record. @param payload deletes it only if this is still its payload */
@@ -135,7 +135,7 @@ export class UserFolder {
     const record = this.#record(key);
     const current = typeof record === 'string' ? undefined : entryOf(record).payload;
     if (payload !== undefined && current !== undefined && current !== payload) return [];
-    removeWhatever(this.#recordPath(key));
+    removeAny(this.#recordPath(key));
     const files = this.#files();
     const payloads = files.filter((file) => keyOf(file) === key && isPayload(file) && !isMarkInWork(file, files));
     return this.#removePayloads([...new Set([...payloads, ...(current === undefined ? [] : [current])])]);
@@ -151,7 +151,7 @@ export class UserFolder {
     readonly orphans: readonly OrphanedCheckpoint[];
   } {
     const files = this.#files();
-    for (const file of files) if (isUnfinished(file) && !isInWork(file)) removeWhatever(join(this.path, file));
+    for (const file of files) if (isUnfinished(file) && !isInWork(file)) removeAny(join(this.path, file));
     const payloads = Map.groupBy(files.filter(isPayload), keyOf);
     const entries = files.filter(isRecord).flatMap((file) => {
       const key = keyOf(file);
@@ -198,7 +198,7 @@ export class UserFolder {
     return files.flatMap((file) => {
       const [id, path] = [markedId(file), join(this.path, file)];
       if (id !== undefined) return { id, mark: path };
-      removeWhatever(path);
+      removeAny(path);
       return [];
     });
   }

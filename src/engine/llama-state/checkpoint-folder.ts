@@ -3,7 +3,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync 
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { isRunning } from '../../base/is-running.ts';
-import { moveOver, readRegularFile, removeWhatever } from '../../base/regular-file.ts';
+import { moveOver, readRegularFile, removeAny } from '../../base/regular-file.ts';
 import { type Checkpoint, checkpointSchema } from '../checkpoint.ts';
 
 /** A file that a process is still writing. */
@@ -33,7 +33,7 @@ export class CheckpointFolder {
     try {
       for (const name of readdirSync(path)) {
         const writer = UNFINISHED.exec(name)?.[1];
-        if (writer !== undefined && !isRunning(Number(writer))) removeWhatever(join(path, name));
+        if (writer !== undefined && !isRunning(Number(writer))) removeAny(join(path, name));
       }
     } catch (cause) {
       throw cannotKeep(path, cause);
@@ -60,7 +60,7 @@ export class CheckpointFolder {
       moveOver(unfinished, path);
       return { bytes, sha256, content };
     } catch (cause) {
-      removeWhatever(unfinished);
+      removeAny(unfinished);
       if (cause instanceof BenchError) throw cause;
       const hint = 'free some space or name another folder';
       throw new BenchError('disk', `${path}: the KV state could not be written`, hint, cause);
@@ -104,7 +104,7 @@ export class CheckpointFolder {
   }
 
   remove(id: string): void {
-    removeWhatever(this.#pathOf(id));
+    removeAny(this.#pathOf(id));
   }
 
   #pathOf(id: string): string {

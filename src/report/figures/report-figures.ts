@@ -1,4 +1,4 @@
-import { onceFor } from '../../base/once-for.ts';
+import { memoize } from '../../base/memoize.ts';
 import { type Figure, pictureFile, renderFigure, renderFigureData, renderSpecification } from '../../render/figure.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { titleWithProof } from '../proof.ts';
@@ -47,7 +47,7 @@ export interface DrawnFigure {
 }
 
 /** Draws the figures of a run, once for the same results: they are in their own files, in the page of the run and in that of its group. */
-export const drawnFigures = onceFor(async (results: RunResults): Promise<readonly DrawnFigure[]> => {
+export const drawnFigures = memoize(async (results: RunResults): Promise<readonly DrawnFigure[]> => {
   const figures: DrawnFigure[] = [];
   for (const figure of reportFigures(results)) figures.push({ figure, svg: await renderFigure(figure) });
   return figures;

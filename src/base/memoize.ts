@@ -1,0 +1,27 @@
+/** Memoizes a function of an object by the object's identity, for as long as the object lives. */
+export function memoize<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new WeakMap<Key, { readonly value: Value }>();
+  return (key) => {
+    const found = known.get(key) ?? { value: compute(key) };
+    known.set(key, found);
+    return found.value;
+  };
+}
+
+/**
+ * Memoizes a function of a text, for short texts.
+ * @param longest most characters of a memoized text @param most most texts; the memory is cleared when it is full
+ */
+export function memoizeTexts<Value>(
+  compute: (text: string) => Value,
+  { longest, most }: { readonly longest: number; readonly most: number },
+): (text: string) => Value {
+  const known = new Map<string, { readonly value: Value }>();
+  return (text) => {
+    if (text.length > longest) return compute(text);
+    const found = known.get(text) ?? { value: compute(text) };
+    if (known.size === most && !known.has(text)) known.clear();
+    known.set(text, found);
+    return found.value;
+  };
+}
