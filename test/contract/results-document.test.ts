@@ -24,7 +24,7 @@ const whole = readFileSync(join(import.meta.dirname, '../../docs/results.md'), '
   '',
 );
 /** The document, and the list of turns. */
-const [page = '', ofTurns = ''] = whole.split(/^## A line a turn$/m);
+const [page = '', ofTurns = ''] = whole.split(/^## A line per turn$/m);
 it('documents every column of the list of turns in order, and none that it has not', () => {
   const cells = [...ofTurns.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell]) => cell!);
   expect(cells.flatMap((cell) => cell.match(/(?<=`)\w+(?=`)/g) ?? [])).toEqual(turnColumns.map(({ name }) => name));
