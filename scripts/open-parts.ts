@@ -19,7 +19,7 @@ const TOP_K = 5;
 export function openKeeper(database: BenchDatabase): MemoryKeeper {
   const embeddings = new EmbeddingService(() => TransformersEmbedder.open(presetModels.embedder));
   const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK: TOP_K, threshold: -1 });
-  return new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database);
+  return new MemoryKeeper({ retriever: new RouterRetriever(router, embeddings), embeddings, database });
 }
 
 /** The parts of systems that answer in one session of an engine and write down what was said. */

@@ -90,7 +90,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     const embeddings = new EmbeddingService(() => TransformersEmbedder.open(config.embedder));
     const { topK, threshold } = config;
     const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK, threshold });
-    const memories = new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database);
+    const memories = new MemoryKeeper({ retriever: new RouterRetriever(router, embeddings), embeddings, database });
     const openStore = storeOnce(join(folder, 'store'), config.kvBytes);
     const pool = await SystemPool.open(sessions, async (place) => {
       const session = await engine.openSession(`system-${place}`);

@@ -1,5 +1,6 @@
-import type { Generation, GenerationLimits } from '../engine/engine-session.ts';
+import type { EngineSession, Generation, GenerationLimits } from '../engine/engine-session.ts';
 import { meterDifference, type TokenMeter } from '../engine/token-meter.ts';
+import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { PromptSegment } from '../store/records/prompt-info.ts';
 import {
   type AnswerRecord,
@@ -11,9 +12,9 @@ import {
 import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './contracts.ts';
 import { type LogEntry, logEntry } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
-import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
+import type { Prefilled, PrefillStrategy, TurnContext } from './prefill/prefill-strategy.ts';
 import { answerPrefixBy, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
-import { buildPrompt, type BuiltPrompt, type PromptRules } from './prompt/build-prompt.ts';
+import { buildPrompt, type BuiltPrompt, type PromptParts, type PromptRules } from './prompt/build-prompt.ts';
 import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import { systemPromptFor } from './prompt/system-prompt.ts';
@@ -46,6 +47,21 @@ export type Ahead = NonNullable<TurnAccount['ahead']>;
 
 const DEFAULT_NEW_TOKENS = 48;
 
+type Phase = 'assemble' | 'uncounted' | 'gate' | 'answer' | 'keep';
+
+/** A stopwatch that splits a turn into phases, in ms. */
+class PhaseClock {
+  readonly ms: Record<Phase, number> = { assemble: 0, uncounted: 0, gate: 0, answer: 0, keep: 0 };
+  #last = performance.now();
+
+  /** Adds the time since the last phase ended to this one. */
+  end(phase: Phase): void {
+    const now = performance.now();
+    this.ms[phase] += now - this.#last;
+    this.#last = now;
+  }
+}
+
 /** Makes one turn: retrieve → gate → build the prompt → prefill → generate → store KV → log. */
 export async function answerTurn(
   { engine, session, form, strategy }: OpenTurn,
@@ -53,62 +69,46 @@ export async function answerTurn(
   request: ChatRequest,
   ahead: Ahead | undefined,
 ): Promise<ChatResponse> {
-  const signal = request.signal === undefined ? {} : { signal: request.signal };
-  const lap = stopwatch();
-  const history =
-    request.includeHistory === false ? [] : (request.history ?? parts.log?.history(request.sessionId) ?? []);
-  const historyMs = lap();
+  const clock = new PhaseClock();
+  const { query, maxHistoryTurns: historyTurns, signal } = request;
+  const history = turnHistory(request, parts);
+  clock.end('assemble');
   const retrieved = await parts.retrieve(request, history);
   const meterBefore = await session.meter();
-  const { contextTokens, cellTokens } = engine.info;
-  const cells = parts.fillsCells === true ? { cellTokens } : {};
-  const rules: PromptRules = { ...parts.rules, windowTokens: contextTokens, ...cells };
-  const systemPrompt = systemPromptFor(request, rules);
+  const rules = turnRules(parts, engine);
   const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix);
-  const { query, maxHistoryTurns: historyTurns } = request;
+  const frame = { query, systemPrompt: systemPromptFor(request, rules), historyTurns, answerPrefix };
   // Each turn pays for tokenising its own prompt.
   const tokenizer = new PromptTokenizer(engine);
-  lap();
-  const bareTokens = async (): Promise<readonly number[]> => {
-    const bare = { query, systemPrompt, memories: [], history: [], answerPrefix };
-    return (await buildPrompt(bare, rules, tokenizer, form)).tokenIds;
-  };
-  const gated = await parts.gate?.(session, retrieved.memories, bareTokens, signal);
-  const gateMs = gated === undefined ? 0 : lap();
+  const build = (content: Pick<PromptParts, 'memories' | 'history'>): Promise<BuiltPrompt> =>
+    buildPrompt({ ...frame, ...content }, rules, tokenizer, form);
+  // A retrieval says itself how long it took: it may have been made before the turn.
+  clock.end('uncounted');
+  const bareTokens = async () => (await build({ memories: [], history: [] })).tokenIds;
+  const gated = await parts.gate?.(session, retrieved.memories, bareTokens, { signal });
+  if (gated !== undefined) clock.end('gate');
   const memories = gated?.inject === false ? [] : shownMemories(retrieved, rules);
-  const content = {
-    query,
-    systemPrompt,
-    memories,
-    history,
-    ...(historyTurns === undefined ? {} : { historyTurns }),
-    answerPrefix,
-  };
-  const prompt = withReserveWarning(await buildPrompt(content, rules, tokenizer, form), request.maxNewTokens);
+  const prompt = withReserveWarning(await build({ memories, history }), request.maxNewTokens);
   prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
-  const before = { retrieve: retrieved.elapsedMs, gate: gateMs, assemble: historyMs + lap() };
+  clock.end('assemble');
 
-  const alpha = (parts.alpha ?? 1) * (gated?.alpha ?? 1);
-  const prefilled = await strategy.prefill(prompt, { session, userId: request.userId ?? '', alpha, ...signal });
+  const prefilled = await strategy.prefill(prompt, turnContext(session, parts, request, gated));
   const prefixPositions = session.tokens.length;
   const limits = answerLimits(form, prompt.info.budget.reserveTokens, { ...request, answerPrefix });
-  const generation = await session.generate(prefilled.suffix, limits, signal);
+  const generation = await session.generate(prefilled.suffix, limits, { signal });
   const sessionTokens = session.tokens.slice(0, countCells(prefilled, prompt));
-  const untilAnswerMs = lap();
-  const keptBytes = await prefilled.keep?.();
-  const keepMs = prefilled.keep === undefined ? 0 : lap();
-  const timings = turnTimings(before, prefilled, generation, { keepMs, answerMs: untilAnswerMs + keepMs });
+  clock.end('answer');
+  const storedBytes = await prefilled.keep?.();
+  if (prefilled.keep !== undefined) clock.end('keep');
   const metered = meterDifference(await session.meter(), meterBefore);
   const account = turnAccount(prefilled, prompt, gated, ahead);
+  const timings = turnTimings(retrieved.elapsedMs, clock.ms, prefilled, generation);
   const tokens = countTokens(prompt, account, metered, generation);
   const trace: TurnTrace = {
     retrieved: retrieved.memories,
     retrieval: retrieved.record,
     ...(retrieved.summary === undefined ? {} : { summary: retrieved.summary.text }),
-    prefill:
-      prefilled.record === null || keptBytes === undefined
-        ? prefilled.record
-        : { ...prefilled.record, sizeBytes: keptBytes },
+    prefill: withBytes(prefilled.record, storedBytes),
     account,
     gating: gated?.details ?? null,
     suffix: prefilled.suffix,
@@ -133,31 +133,48 @@ export async function answerTurn(
   return response;
 }
 
-/** Each call gives the milliseconds since the last one. */
-function stopwatch(): () => number {
-  let last = performance.now();
-  return () => {
-    const before = last;
-    last = performance.now();
-    return last - before;
-  };
+function turnHistory(
+  { includeHistory, history, sessionId }: ChatRequest,
+  { log }: TurnParts,
+): NonNullable<ChatRequest['history']> {
+  return includeHistory === false ? [] : (history ?? log?.history(sessionId) ?? []);
+}
+
+function turnRules({ rules, fillsCells }: TurnParts, { info }: OpenEngine['engine']): PromptRules {
+  const { contextTokens, cellTokens } = info;
+  return { ...rules, windowTokens: contextTokens, ...(fillsCells === true ? { cellTokens } : {}) };
+}
+
+function turnContext(
+  session: EngineSession,
+  { alpha = 1 }: TurnParts,
+  { userId = '', signal }: ChatRequest,
+  gated: GateDecision | undefined,
+): TurnContext {
+  return { session, userId, alpha: alpha * (gated?.alpha ?? 1), signal };
+}
+
+function withBytes(record: PrefillRecord | null, storedBytes: number | undefined): PrefillRecord | null {
+  return record === null || storedBytes === undefined ? record : { ...record, sizeBytes: storedBytes };
 }
 
 function turnTimings(
-  before: Pick<Timings, 'retrieve' | 'gate' | 'assemble'>,
+  retrieve: number,
+  { gate, assemble, answer, keep }: PhaseClock['ms'],
   { kvLoadMs, kvComputeMs }: Prefilled,
   { firstTokenMs, decodeMs }: Generation,
-  { keepMs, answerMs }: { readonly keepMs: number; readonly answerMs: number },
 ): Timings {
-  const beforeMs = before.retrieve + before.gate + before.assemble;
+  const before = retrieve + gate + assemble;
   return {
-    ...before,
+    retrieve,
+    gate,
+    assemble,
     kvLoad: kvLoadMs,
-    kvCompute: kvComputeMs + keepMs,
+    kvCompute: kvComputeMs + keep,
     prefill: firstTokenMs,
-    firstToken: beforeMs + kvLoadMs + kvComputeMs + firstTokenMs,
+    firstToken: before + kvLoadMs + kvComputeMs + firstTokenMs,
     decode: decodeMs,
-    total: beforeMs + answerMs,
+    total: before + answer + keep,
   };
 }
 
@@ -179,7 +196,7 @@ function turnAccount(
   };
 }
 
-/** A cell a token, evicted or not, and those of shared tokens, which are not in the prompt. */
+/** One cell per token, evicted or not, and the cells of shared tokens, which are not in the prompt. */
 function countCells({ account, suffix }: Prefilled, { tokenIds }: BuiltPrompt): number {
   return Math.max(tokenIds.length, account.resident + suffix.length);
 }

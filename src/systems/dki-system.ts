@@ -5,7 +5,7 @@ import { kvTools } from '../kv/kv-tools.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
 import { PipelineSystem } from './pipeline-system.ts';
-import { keptSinkTokens } from './prefill/block-context.ts';
+import { keptSinkTokens } from './prefill/gather-blocks.ts';
 import { dualFactorGate, PAPER_RELEVANCE_THRESHOLD } from './prefill/dual-factor-gate.ts';
 import { ExactPrefixPrefill } from './prefill/exact-prefix-prefill.ts';
 import { type JoinRecipe, recipeName } from './prefill/join-recipe.ts';
@@ -14,7 +14,7 @@ import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { retrieveFor, withPreferences } from './retrieve.ts';
 import type { SystemParts } from './system-parts.ts';
 
-/** The parts of a system that injects its memories as keys and values. */
+/** The parts of a system that injects its memories as KV. */
 export interface DKISystemParts extends SystemParts {
   /** Opens the store of KV on disk; blocks are in memory too, within as many bytes. */
   readonly openStore: OpenStore;
@@ -31,7 +31,7 @@ export interface DKISystemParts extends SystemParts {
   readonly retrieves?: ArmTraits['retrieves'];
   /** Leaves the KV of a prefix in the session, so that the same set of memories is not even loaded. Default false. */
   readonly keepsSession?: boolean;
-  /** Computes the blocks of a memory when it is added, for every place that a prompt may give it. Default false. */
+  /** Computes the blocks of a memory when it is added, one for each number that a prompt may label it with. Default false. */
   readonly ahead?: boolean;
   /** Multiplies the values of injected memories, never the header's. Default 1, which leaves them as they are. */
   readonly alpha?: number;
@@ -57,29 +57,25 @@ export interface DKISystemParts extends SystemParts {
  * console.log(trace.account.resident, 'cells injected,', trace.account.evaluated, 'tokens evaluated');
  */
 export class DKISystem extends PipelineSystem {
-  constructor(parts: DKISystemParts) {
-    const { memories, rules, topK, threshold, gating, prefill = 'prefix', evict, keptAs = 'f16' } = parts;
-    const { alpha = 1, ahead = false, retrieves = 'retrieved', preferencesOnly = false } = parts;
-    if (evict !== undefined && prefill !== 'prefix' && prefill.recompute !== null) {
-      const hint = 'evict from blocks that are joined as they are, or recompute whole ones';
-      throw new BenchError('bad-option', `${recipeName(prefill)} recomputes tokens of blocks that evict some`, hint);
-    }
+  constructor(given: DKISystemParts) {
+    const parts = { ...defaults, ...given };
+    const { rules, topK, threshold, prefill, evict, keptAs, alpha, ahead, gating, preferencesOnly } = parts;
+    requireWholeBlocks(parts);
     super({
       ...parts,
       retrieve: async (request, history) => {
-        const retrieved = await retrieveFor(request, { ...parts, retrieves }, history);
+        const retrieved = await retrieveFor(request, parts, history);
         if (!preferencesOnly) return retrieved;
-        return withPreferences(retrieved, () => request.preferences ?? memories.preferences(request.userId ?? ''));
+        return withPreferences(
+          retrieved,
+          () => request.preferences ?? parts.memories.preferences(request.userId ?? ''),
+        );
       },
-      rules: {
-        ...rules,
-        ...(preferencesOnly ? { prefix: 'preferences' } : {}),
-        ...(prefill === 'prefix' ? {} : { sinkTokens: keptSinkTokens(prefill) }),
-      },
-      // Its memories share positions: where all that is left is theirs, that is all cells.
+      rules: injectionRules(parts),
+      // Memories that share positions may take more cells than the window has positions.
       fillsCells: prefill !== 'prefix' && prefill.positions === 'parallel' && rules.memoryShare === 1,
       openStrategy: ({ engine }) => openStrategy(engine, parts),
-      ...(gating === undefined ? {} : { gate: dualFactorGate(gating.threshold ?? PAPER_RELEVANCE_THRESHOLD) }),
+      ...(gating === null ? {} : { gate: dualFactorGate(gating.threshold ?? PAPER_RELEVANCE_THRESHOLD) }),
       storesKv: true,
       injectionMode: `dki-${preferencesOnly ? 'hybrid' : modeName(parts)}`,
       action: 'dki_generate',
@@ -87,35 +83,70 @@ export class DKISystem extends PipelineSystem {
         ...rules,
         topK,
         threshold,
-        prefill: prefill === 'prefix' ? prefill : recipeName(prefill),
-        evict: evict === undefined ? null : evictionName(evict),
+        prefill: prefillName(prefill),
+        evict: evict === null ? null : evictionName(evict),
         keptAs,
         alpha,
         ahead,
-        gating: gating ?? null,
+        gating,
         hybrid: preferencesOnly,
       },
     });
   }
 }
 
-function modeName({ prefill = 'prefix', evict }: DKISystemParts): string {
-  const name = prefill === 'prefix' ? prefill : recipeName(prefill);
-  if (evict === undefined) return name;
-  return `${name === 'prefix' ? '' : `${name}-`}evict-${evictionName(evict)}`;
+const defaults = {
+  prefill: 'prefix',
+  evict: null,
+  keptAs: 'f16',
+  retrieves: 'retrieved',
+  keepsSession: false,
+  ahead: false,
+  alpha: 1,
+  gating: null,
+  preferencesOnly: false,
+  kv: kvTools,
+} as const;
+
+/** The parts with their defaults. */
+type Settings = Required<Omit<DKISystemParts, 'evict' | 'gating'>> & {
+  readonly evict: Eviction | null;
+  readonly gating: DKISystemParts['gating'] | null;
+};
+
+/** @throws BenchError `bad-option` for a recipe that recomputes tokens of blocks that evict some */
+function requireWholeBlocks({ prefill, evict }: Pick<Settings, 'prefill' | 'evict'>): void {
+  if (evict === null || prefill === 'prefix' || prefill.recompute === null) return;
+  const hint = 'evict from blocks that are joined as they are, or recompute whole ones';
+  throw new BenchError('bad-option', `${recipeName(prefill)} recomputes tokens of blocks that evict some`, hint);
 }
 
-async function openStrategy(engine: Engine, parts: DKISystemParts): Promise<PrefillStrategy> {
-  const { openStore, rules, prefill = 'prefix', evict = null, keptAs = 'f16', keepsSession = false } = parts;
-  const { kv = kvTools } = parts;
+function prefillName(prefill: Settings['prefill']): string {
+  return prefill === 'prefix' ? prefill : recipeName(prefill);
+}
+
+function modeName({ prefill, evict }: Pick<Settings, 'prefill' | 'evict'>): string {
+  const name = prefillName(prefill);
+  if (evict === null) return name;
+  return `${prefill === 'prefix' ? '' : `${name}-`}evict-${evictionName(evict)}`;
+}
+
+function injectionRules({ rules, preferencesOnly, prefill }: Settings): SystemParts['rules'] {
+  return {
+    ...rules,
+    ...(preferencesOnly ? { prefix: 'preferences' } : {}),
+    ...(prefill === 'prefix' ? {} : { sinkTokens: keptSinkTokens(prefill) }),
+  };
+}
+
+async function openStrategy(engine: Engine, parts: Settings): Promise<PrefillStrategy> {
+  const { openStore, rules, prefill, evict, keptAs, keepsSession, kv } = parts;
   if (evict !== null) requireGaps(engine);
   const { store, diskTiming } = await openStore(engine);
-  const template = `${rules.template ?? 'plain'}/${rules.labels}`;
-  if (prefill === 'prefix') {
-    return new ExactPrefixPrefill({ engine, store, kv, evict, keptAs, template, keepsSession });
-  }
+  const shared = { engine, kv, evict, keptAs, template: `${rules.template ?? 'plain'}/${rules.labels}` };
+  if (prefill === 'prefix') return new ExactPrefixPrefill({ ...shared, store, keepsSession });
   const blocks = kv.openBlocks(store, store.stats().maxBytes, diskTiming, keptAs);
-  return new JoinedPrefill({ engine, store: blocks, kv, recipe: prefill, evict, keptAs, template });
+  return new JoinedPrefill({ ...shared, store: blocks, recipe: prefill });
 }
 
 /** @throws BenchError `unsupported` where an engine takes no cells with positions left out between them */

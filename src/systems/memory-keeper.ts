@@ -1,106 +1,75 @@
 import { BenchError } from '../base/bench-error.ts';
 import { textHash } from '../base/text-hash.ts';
-import type { BenchDatabase } from '../store/database.ts';
-import { MemoryRepository, type NewMemory } from '../store/memory-repository.ts';
-import { SessionRepository } from '../store/session-repository.ts';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import type { MemorySearchResult, RetrieveOptions, Retriever } from '../retrieval/retriever.ts';
+import type { BenchDatabase } from '../store/database.ts';
+import { MemoryRepository } from '../store/memory-repository.ts';
+import { SessionRepository } from '../store/session-repository.ts';
 import { type AddMemoryOptions, type RetrievedMemories, timedRetrieval } from './contracts.ts';
 import { isPreference } from './prompt/placement.ts';
 
-/** Metadata of a memory that has a creation time. */
-type Dated = Readonly<Record<string, unknown>> & { readonly createdAt: string };
-
-/** Metadata with the creation time that they name; with the given one, in milliseconds since 1970, where they name none. */
-function dated(metadata: object, createdAtMs: number): Dated {
-  const { createdAt } = metadata as { readonly createdAt?: unknown };
-  return { ...metadata, createdAt: typeof createdAt === 'string' ? createdAt : new Date(createdAtMs).toISOString() };
+/** The parts of a memory keeper. */
+export interface MemoryKeeperParts {
+  readonly retriever: Retriever;
+  readonly embeddings: EmbeddingService;
+  readonly database: BenchDatabase;
+  /** The run that its sessions belong to, where there is one. */
+  readonly runId?: string;
+  /** False stores a hash in place of a memory's text, and neither its vector nor its metadata. Default true. */
+  readonly storesTexts?: boolean;
 }
 
-/** Keeps memories in the database and in a retriever, and which of them are preferences; shared by RAG and DKI. */
+/** A memory to add; without an id it gets one. */
+export interface MemoryEntry extends Pick<AddMemoryOptions, 'memoryId' | 'metadata'> {
+  readonly content: string;
+}
+
+/** Stores memories in the database and in a retriever, and knows which of them are preferences; shared by RAG and DKI. */
 export class MemoryKeeper {
-  readonly #retriever: Retriever;
-  readonly #embeddings: EmbeddingService;
-  readonly #database: BenchDatabase;
+  readonly #parts: MemoryKeeperParts;
   readonly #memories: MemoryRepository;
   readonly #sessions: SessionRepository;
-  readonly #runId: string | undefined;
-  readonly #storesTexts: boolean;
 
-  /**
-   * @param runId the run that its sessions belong to, where there is one
-   * @param options `storesTexts: false`: the database has a hash in place of a memory, and neither its vector nor its metadata
-   */
-  constructor(
-    retriever: Retriever,
-    embeddings: EmbeddingService,
-    database: BenchDatabase,
-    runId?: string,
-    { storesTexts = true }: { readonly storesTexts?: boolean } = {},
-  ) {
-    this.#retriever = retriever;
-    this.#embeddings = embeddings;
-    this.#database = database;
-    this.#memories = new MemoryRepository(database, runId);
-    this.#sessions = new SessionRepository(database);
-    this.#runId = runId;
-    this.#storesTexts = storesTexts;
+  constructor(parts: MemoryKeeperParts) {
+    this.#parts = parts;
+    this.#memories = new MemoryRepository(parts.database, parts.runId);
+    this.#sessions = new SessionRepository(parts.database);
+  }
+
+  /** Adds one memory and returns its id. @throws BenchError `bad-data` for a preference without a user */
+  async add(sessionId: string, content: string, { userId, ...options }: AddMemoryOptions = {}): Promise<string> {
+    const [memoryId] = await this.addAll(sessionId, userId, [{ ...options, content }]);
+    return memoryId!;
   }
 
   /**
-   * Embeds, stores, then indexes; an id that exists is replaced.
-   * @throws BenchError `bad-data` for a preference of nobody
+   * Embeds memories in one batch, stores and then indexes them, and returns their ids; an id that exists is replaced.
+   * @throws BenchError `bad-data` for a preference without a user
    */
-  async add(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
-    const { userId } = options;
-    const metadata = dated(options.metadata ?? {}, Date.now());
-    requireUser(userId, metadata);
-    const embedding = await this.#embeddings.embed(content);
-    const memoryId = this.#database.transaction(() => {
-      this.#openSession(sessionId, userId);
-      return this.#store({
-        id: options.memoryId,
-        sessionId,
-        userId,
-        content,
-        embedding,
-        metadata,
-      });
-    });
-    await this.#retriever.addMemories([{ memoryId, content, embedding, metadata, userId }]);
-    return memoryId;
-  }
-
-  /** Adds many of one user with one batch embedding; ids that exist are replaced. */
   async addAll(
     sessionId: string,
-    userId: string,
-    entries: readonly {
-      readonly memoryId: string;
-      readonly content: string;
-      readonly metadata: Readonly<Record<string, unknown>>;
-    }[],
-  ): Promise<void> {
-    const embeddings = await this.#embeddings.embedMany(entries.map((entry) => entry.content));
-    const memories = entries.map((entry, index) => ({
-      ...entry,
-      metadata: dated(entry.metadata, Date.now()),
-      userId,
-      embedding: embeddings[index]!,
-    }));
-    this.#database.transaction(() => {
-      this.#openSession(sessionId, userId);
-      for (const { memoryId, ...memory } of memories) {
-        this.#store({ ...memory, id: memoryId, sessionId });
-      }
+    userId: string | undefined,
+    entries: readonly MemoryEntry[],
+  ): Promise<readonly string[]> {
+    const { database, embeddings, retriever, runId } = this.#parts;
+    for (const { metadata } of entries) requireUser(userId, metadata);
+    const vectors = await embeddings.embedMany(entries.map(({ content }) => content));
+    const memories = database.transaction(() => {
+      const owner = { ...(userId === undefined ? {} : { userId }), ...(runId === undefined ? {} : { runId }) };
+      this.#sessions.getOrCreate(sessionId, owner);
+      return entries.map(({ memoryId, content, metadata }, index) => {
+        const memory = { content, embedding: vectors[index]!, metadata: dated(metadata ?? {}, Date.now()), userId };
+        return { ...memory, memoryId: this.#store({ ...memory, id: memoryId, sessionId }) };
+      });
     });
-    await this.#retriever.addMemories(memories);
+    await retriever.addMemories(memories);
+    return memories.map(({ memoryId }) => memoryId);
   }
 
-  /** Puts the stored memories of a session into the index, their stored vectors too; returns how many. */
+  /** Puts the stored memories of a session into the index, with their stored vectors; returns how many. */
   async load(sessionId: string): Promise<number> {
     const rows = this.#memories.getBySession(sessionId);
-    await this.#retriever.addMemories(
+    await this.#parts.retriever.addMemories(
       rows.map((row) => ({
         memoryId: row.id,
         content: row.content,
@@ -115,12 +84,12 @@ export class MemoryKeeper {
   /** Removes a memory from database and retriever; false where there was none. */
   async remove(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
     const stored = this.#memories.delete(sessionId, memoryId);
-    return (await this.#retriever.removeMemory(memoryId, userId)) || stored;
+    return (await this.#parts.retriever.removeMemory(memoryId, userId)) || stored;
   }
 
   /** Retrieves for one query, and times it. */
   retrieve(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
-    return timedRetrieval(() => this.#retriever.retrieve(query, options));
+    return timedRetrieval(() => this.#parts.retriever.retrieve(query, options));
   }
 
   /** As `retrieve`, the memories alone. */
@@ -150,40 +119,43 @@ export class MemoryKeeper {
 
   /** Resets access counts and cached queries of the retriever; the memories stay. */
   reset(): Promise<void> {
-    return this.#retriever.reset();
+    return this.#parts.retriever.reset();
   }
 
   /** Counts of the retriever and the embedder. */
   stats(): Readonly<Record<string, unknown>> {
-    return { ...this.#retriever.stats(), embeddings: this.#embeddings.stats() };
+    return { ...this.#parts.retriever.stats(), embeddings: this.#parts.embeddings.stats() };
   }
 
-  #store(memory: NewMemory & { readonly metadata: Dated }): string {
+  #store(memory: Parameters<MemoryRepository['create']>[0] & { readonly metadata: Dated }): string {
     const instant = Date.parse(memory.metadata.createdAt);
     const createdAt = Number.isNaN(instant) ? undefined : instant;
-    const kept = this.#storesTexts
-      ? { ...memory, createdAt }
-      : { ...memory, createdAt, content: textHash(memory.content), embedding: undefined, metadata: undefined };
-    const id = this.#memories.create(kept);
-    const { userId } = kept;
-    if (userId !== undefined && isPreference(memory)) this.#memories.prefer({ ...kept, id, userId });
+    const stored =
+      this.#parts.storesTexts === false
+        ? { ...memory, createdAt, content: textHash(memory.content), embedding: undefined, metadata: undefined }
+        : { ...memory, createdAt };
+    const id = this.#memories.create(stored);
+    const { userId } = stored;
+    if (userId !== undefined && isPreference(memory)) this.#memories.prefer({ ...stored, id, userId });
     return id;
-  }
-
-  #openSession(sessionId: string, userId: string | undefined): void {
-    this.#sessions.getOrCreate(sessionId, {
-      ...(userId === undefined ? {} : { userId }),
-      ...(this.#runId === undefined ? {} : { runId: this.#runId }),
-    });
   }
 }
 
-/** @throws BenchError `bad-data` */
-function requireUser(userId: string | undefined, metadata: Readonly<Record<string, unknown>>): void {
+/** Metadata of a memory that has a creation time. */
+type Dated = Readonly<Record<string, unknown>> & { readonly createdAt: string };
+
+/** Metadata with their own creation time; without one, with the given time in milliseconds since 1970. */
+function dated(metadata: object, createdAtMs: number): Dated {
+  const { createdAt } = metadata as { readonly createdAt?: unknown };
+  return { ...metadata, createdAt: typeof createdAt === 'string' ? createdAt : new Date(createdAtMs).toISOString() };
+}
+
+/** @throws BenchError `bad-data` for a preference without a user */
+function requireUser(userId: string | undefined, metadata: AddMemoryOptions['metadata']): void {
   if (userId !== undefined || !isPreference({ metadata })) return;
   throw new BenchError(
     'bad-data',
-    'a memory with metadata.preference has no userId: nobody prefers it',
+    'a memory with metadata.preference has no userId',
     'give the userId, or leave preference out',
   );
 }

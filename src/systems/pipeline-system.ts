@@ -1,4 +1,4 @@
-import type { CallOptions, EngineSession } from '../engine/engine-session.ts';
+import type { EngineSession } from '../engine/engine-session.ts';
 import { meterDifference } from '../engine/token-meter.ts';
 import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import { type Ahead, answerTurn, type OpenTurn, type TurnParts } from './answer-turn.ts';
@@ -73,16 +73,16 @@ export class PipelineSystem implements BenchSystem {
     const { memories, ahead = false } = this.#parts;
     const { userId = '', memoryId } = options;
     if (memoryId === undefined && !ahead) return memories.add(sessionId, content, options);
-    return this.#betweenTurns(async () => {
+    return this.#turns.runAlone(async () => {
       if (memoryId !== undefined) await this.#forget(userId, memoryId);
       const id = await memories.add(sessionId, content, options);
-      await this.#prepareNew(userId, [{ memoryId: id, content }], {});
+      if (ahead) await this.#prepareNew(userId, [{ memoryId: id, content }], {});
       return id;
     });
   }
 
   removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
-    return this.#betweenTurns(async () => {
+    return this.#turns.runAlone(async () => {
       await this.#forget(userId ?? '', memoryId);
       return this.#parts.memories.remove(sessionId, memoryId, userId);
     });
@@ -111,17 +111,17 @@ export class PipelineSystem implements BenchSystem {
   }
 
   forgetMemory(userId: string, memoryId: string): Promise<number> {
-    return this.#betweenTurns(() => this.#forget(userId, memoryId));
+    return this.#turns.runAlone(() => this.#forget(userId, memoryId));
   }
 
   /** Computes the blocks of memories that were not prepared before, where that is done ahead. */
   async prepare(userId: string, memories: readonly MemoryText[], options: PrepareOptions = {}): Promise<void> {
     if (this.#parts.ahead !== true) return;
-    await this.#betweenTurns(() => this.#prepareNew(userId, memories, options), options);
+    await this.#turns.runAlone(() => this.#prepareNew(userId, memories, options), { signal: options.signal });
   }
 
   reset(): Promise<void> {
-    return this.#betweenTurns(async () => {
+    return this.#turns.runAlone(async () => {
       this.#prepared.clear();
       await this.#opened?.strategy.reset();
     });
@@ -130,14 +130,8 @@ export class PipelineSystem implements BenchSystem {
   /** Closes the system: the turn that runs ends, those that wait reject. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#turns.close();
-    const opened = this.#opened;
+    this.#opened?.strategy.dispose?.();
     this.#opened = undefined;
-    await opened?.strategy.dispose();
-  }
-
-  /** Works on stored KV while no turn runs. */
-  #betweenTurns<T>(work: () => Promise<T>, { signal }: CallOptions = {}): Promise<T> {
-    return this.#turns.runAlone(work, { signal });
   }
 
   async #forget(userId: string, memoryId: string): Promise<number> {
@@ -167,7 +161,6 @@ export class PipelineSystem implements BenchSystem {
   }
 
   async #prepareNew(userId: string, memories: readonly MemoryText[], options: PrepareOptions): Promise<void> {
-    if (this.#parts.ahead !== true) return;
     const key = ({ memoryId, content }: MemoryText): string => JSON.stringify([userId, memoryId, content]);
     const added = memories.filter((memory) => !this.#prepared.has(key(memory)));
     if (added.length === 0) return;
@@ -180,27 +173,22 @@ export class PipelineSystem implements BenchSystem {
     const { engine, session, form, strategy } = await this.#open();
     if (strategy.prepare === undefined) return;
     const { rules, topK } = this.#parts;
-    const lines = await precomputedLines(
-      memories,
-      {
-        form,
-        systemPrompt: systemPromptFor({ query: memories[0]?.content ?? '', ...options }, rules),
-        labels: rules.labels,
-        places: topK,
-        windowTokens: engine.info.contextTokens,
-      },
-      new PromptTokenizer(engine),
-    );
-    await sessionQueue(session).run(
-      async () => {
-        const start = performance.now();
-        const before = await session.meter();
-        await strategy.prepare!(lines, { session, userId, alpha: 1, signal });
-        const { evaluated } = meterDifference(await session.meter(), before);
-        const { tokens, ms } = this.#ahead ?? { tokens: 0, ms: 0 };
-        this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + performance.now() - start };
-      },
-      { signal },
-    );
+    const prompts = {
+      form,
+      systemPrompt: systemPromptFor({ query: memories[0]?.content ?? '', ...options }, rules),
+      labels: rules.labels,
+      places: topK,
+      windowTokens: engine.info.contextTokens,
+    };
+    const lines = await precomputedLines(memories, prompts, new PromptTokenizer(engine));
+    const compute = async (): Promise<void> => {
+      const start = performance.now();
+      const before = await session.meter();
+      await strategy.prepare!(lines, { session, userId, alpha: 1, signal });
+      const { evaluated } = meterDifference(await session.meter(), before);
+      const { tokens, ms } = this.#ahead ?? { tokens: 0, ms: 0 };
+      this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + performance.now() - start };
+    };
+    await sessionQueue(session).run(compute, { signal });
   }
 }

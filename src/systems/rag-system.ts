@@ -2,7 +2,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import { PipelineSystem } from './pipeline-system.ts';
 import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
-import { CachedTextPrefill, EngineCachePrefill, TextPrefill } from './prefill/text-prefill.ts';
+import { CachedTextPrefill, EngineCachePrefill, textPrefill } from './prefill/text-prefill.ts';
 import { retrieveFor } from './retrieve.ts';
 import type { SystemParts } from './system-parts.ts';
 
@@ -36,7 +36,7 @@ export class RAGSystem extends PipelineSystem {
       ...parts,
       retrieve: (request, history) => retrieveFor(request, { ...parts, retrieves }, history),
       openStrategy: async ({ engine }) =>
-        prefixCache === undefined ? new TextPrefill() : await openCachedPrefill(engine, prefixCache),
+        prefixCache === undefined ? textPrefill : openCachedPrefill(engine, prefixCache),
       storesKv: prefixCache !== undefined,
       injectionMode,
       action: 'rag_generate',

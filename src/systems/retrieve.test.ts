@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { RetrievalRecord } from '../store/records/turn-record.ts';
 import type { MemorySearchResult, RetrieveOptions } from '../retrieval/retriever.ts';
 import { nothingRetrieved, type RetrievedMemories } from './contracts.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
-import { newestFirst, type RetrievalSettings, retrieveFor, withPreferences } from './retrieve.ts';
+import { givenMemories, type MemorySources, type RetrievalSettings, retrieveFor, withPreferences } from './retrieve.ts';
 
 const memory = (memoryId: string, createdAt: string, preference = false): MemorySearchResult => ({
   memoryId,
@@ -75,19 +76,49 @@ describe('the memories of a turn', () => {
   });
 });
 
-it('all memories are given the newest first, and the time that this took', () => {
-  const { memories, elapsedMs } = newestFirst(() => {
-    const end = performance.now() + 3;
-    while (performance.now() < end);
-    return [first, second];
-  });
-  expect(memories).toEqual([second, first]);
-  expect(elapsedMs).toBeGreaterThanOrEqual(3);
-});
-
 it('preferences stand in front of all else that was retrieved, each once, in the time of both', () => {
   const retrieved: RetrievedMemories = { memories: [second, first], elapsedMs: 2, record: null };
   const { memories, elapsedMs } = withPreferences(retrieved, () => [first]);
   expect(memories).toEqual([first, second]);
   expect(elapsedMs).toBeGreaterThanOrEqual(2);
+});
+
+const old = memory('old', '2026-01-01T00:00:00Z');
+const tea = memory('tea', '2026-01-02T00:00:00Z', true);
+const recent = memory('recent', '2026-01-03T00:00:00Z');
+const record: RetrievalRecord = {
+  strategy: 'router',
+  timingsMs: { embedding: 1, search: 2, ranking: 0 },
+  flags: [],
+  details: {},
+};
+
+const sources: MemorySources = {
+  retrieved: { memories: [recent, tea], elapsedMs: 3, record },
+  all: [tea, old, recent],
+  preferences: [old],
+  evidence: [old],
+  donated: [memory('foreign', '2026-01-04T00:00:00Z')],
+};
+
+describe('an arm is given', () => {
+  it.each([
+    ['retrieved', ['recent', 'tea'], 3, record],
+    ['nothing', [], 0, null],
+    ['evidence', ['old'], 0, null],
+    ['all', ['recent', 'tea', 'old'], expect.any(Number), null],
+    ['donor', ['foreign'], 3, null],
+  ] as const)('%s: these memories, in that time, with that record', (retrieves, ids, elapsedMs, kept) => {
+    const { retrieved, ...more } = givenMemories({ retrieves, injects: 'nothing' }, sources);
+    expect(retrieved!.memories.map(({ memoryId }) => memoryId)).toEqual(ids);
+    expect(retrieved).toMatchObject({ elapsedMs, record: kept });
+    expect(more).toEqual({});
+  });
+
+  it('all preferences of the user besides, where these alone are injected', () => {
+    expect(givenMemories({ retrieves: 'retrieved', injects: 'preferences' }, sources)).toEqual({
+      retrieved: sources.retrieved,
+      preferences: [old],
+    });
+  });
 });

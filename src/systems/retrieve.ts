@@ -19,18 +19,18 @@ export interface RetrievalSettings {
  * @throws BenchError `bad-option` where only a data set knows them: the evidence, another user's memories
  */
 export async function retrieveFor(
-  request: ChatRequest,
-  { memories, retrieves, topK, threshold }: RetrievalSettings,
+  { query, userId, retrieved, topK }: ChatRequest,
+  settings: RetrievalSettings,
   history: NonNullable<ChatRequest['history']>,
 ): Promise<RetrievedMemories> {
-  if (request.retrieved !== undefined) return request.retrieved;
-  const { query, userId } = request;
+  if (retrieved !== undefined) return retrieved;
+  const { memories, retrieves, threshold } = settings;
   switch (retrieves) {
     case 'nothing':
       return nothingRetrieved;
     case 'retrieved': {
       const user = userId === undefined ? {} : { userId };
-      return memories.retrieve(query, { topK: request.topK ?? topK, threshold, ...user, history });
+      return memories.retrieve(query, { topK: topK ?? settings.topK, threshold, ...user, history });
     }
     case 'all':
       return newestFirst(() => memories.all(userId ?? ''));
@@ -60,7 +60,7 @@ export function shownMemories(
 }
 
 /** All memories, the newest first, so that a budget drops the oldest. */
-export function newestFirst(all: () => readonly MemorySearchResult[]): RetrievedMemories {
+function newestFirst(all: () => readonly MemorySearchResult[]): RetrievedMemories {
   const start = performance.now();
   const memories = chronological(all()).reverse();
   return { memories, elapsedMs: performance.now() - start, record: null };
@@ -93,26 +93,15 @@ export interface MemorySources {
 /** The memories that an arm is given by its traits, as its request carries them. */
 export function givenMemories(
   { retrieves, injects }: Pick<ArmTraits, 'retrieves' | 'injects'>,
-  sources: MemorySources,
+  { retrieved, all, preferences, evidence, donated }: MemorySources,
 ): Pick<ChatRequest, 'retrieved' | 'preferences'> {
-  const retrieved = memoriesFor(retrieves, sources);
-  return injects === 'preferences' ? { retrieved, preferences: sources.preferences } : { retrieved };
-}
-
-function memoriesFor(
-  retrieves: ArmTraits['retrieves'],
-  { retrieved, all, evidence, donated }: MemorySources,
-): RetrievedMemories {
-  switch (retrieves) {
-    case 'nothing':
-      return nothingRetrieved;
-    case 'retrieved':
-      return retrieved;
-    case 'evidence':
-      return { memories: evidence, elapsedMs: 0, record: null };
-    case 'all':
-      return newestFirst(() => all);
-    case 'donor':
-      return { memories: donated, elapsedMs: retrieved.elapsedMs, record: null };
-  }
+  const sources: Readonly<Record<ArmTraits['retrieves'], () => RetrievedMemories>> = {
+    nothing: () => nothingRetrieved,
+    retrieved: () => retrieved,
+    evidence: () => ({ memories: evidence, elapsedMs: 0, record: null }),
+    all: () => newestFirst(() => all),
+    donor: () => ({ memories: donated, elapsedMs: retrieved.elapsedMs, record: null }),
+  };
+  const given = { retrieved: sources[retrieves]() };
+  return injects === 'preferences' ? { ...given, preferences } : given;
 }

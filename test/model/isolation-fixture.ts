@@ -100,7 +100,7 @@ export function openedProbe(): (name: string, parts: ProbedParts) => Promise<Che
     using database = openDatabase({ path: ':memory:' });
     await using session = await engine.openSession(name);
     const router = new Router(embeddings, { backend: chooseVectorBackend().backend, topK: 5, threshold: -1 });
-    const keeper = new MemoryKeeper(new RouterRetriever(router, embeddings), embeddings, database);
+    const keeper = new MemoryKeeper({ retriever: new RouterRetriever(router, embeddings), embeddings, database });
     const parts = {
       open: () => Promise.resolve({ engine, session }),
       memories: keeper,

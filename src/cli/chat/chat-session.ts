@@ -93,7 +93,7 @@ export class ChatSession implements AsyncDisposable {
       const scope = chatSessionId(setup.userId);
       const retriever = await openRunRetriever(bench, config, scope, folder);
       closers.push(() => retriever.close());
-      const keeper = new MemoryKeeper(retriever, embeddings, database);
+      const keeper = new MemoryKeeper({ retriever, embeddings, database });
       const { sha256 } = await embeddings.info();
       const memories = new UserMemories(database, keeper, setup.userId, sha256);
       await memories.load();

@@ -38,7 +38,7 @@ export async function openBench(
   const { seed, repeats, topK, threshold } = settings;
   const retriever = await openRunRetriever(parts, settings, `${run.id}${place.suffix}`, place.folder);
   const kept = { storesTexts: storesTexts(run) };
-  const keeper = new MemoryKeeper(retriever, embeddings, database, run.id, kept);
+  const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...kept });
   const arms = await openArms(prepared, settings, run.id, keeper);
   const traits = prepared.arms.map((arm) => arm.traits);
   const planned = shardUsers(planUsers(users, traits, repeats), settings);

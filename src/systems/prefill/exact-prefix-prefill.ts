@@ -1,25 +1,28 @@
-import type { TokenId } from '../../engine/token-id.ts';
 import { evictionName } from '../../kv/eviction-scores.ts';
+import type { KvStore } from '../../kv/kv-store.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import { type PrefixParts, prefixParts } from '../prompt/memory-lines.ts';
 import { isBadState, requireInSession } from './exact-tokens.ts';
-import { prefillAsText, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
+import {
+  type KvParts,
+  prefillAsText,
+  type Prefilled,
+  type PrefillStrategy,
+  type TurnContext,
+} from './prefill-strategy.ts';
 import {
   type ExactPrefix,
   type LoadedPrefix,
   PrefixCells,
-  PrefixCheckpoints,
+  prefixCheckpoints,
   type PrefixStore,
-  type PrefixStoreParts,
 } from './prefix-stores.ts';
 
 /** Settings of an exact prefix. */
-export interface ExactPrefixOptions extends PrefixStoreParts {
-  /** Template and labels, part of each key. */
-  readonly template: string;
-  /** Leaves the KV of a turn in the session, so that the same set of memories is not even loaded. Default false. */
-  readonly keepsSession?: boolean;
+export interface ExactPrefixOptions extends KvParts<KvStore> {
+  /** Leaves the KV of a turn in the session, so that the same set of memories is not even loaded. */
+  readonly keepsSession: boolean;
 }
 
 interface Resident extends LoadedPrefix {
@@ -43,7 +46,7 @@ export class ExactPrefixPrefill implements PrefillStrategy {
 
   constructor(options: ExactPrefixOptions) {
     this.#options = options;
-    this.#checkpoints = new PrefixCheckpoints(options.store);
+    this.#checkpoints = prefixCheckpoints(options.store);
     this.#cells = new PrefixCells(options);
   }
 
@@ -54,22 +57,22 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     if (parts.lines.length === 0) return prefillAsText(turn.session, parts.suffix);
     const start = performance.now();
     const { userId, alpha } = turn;
-    const { evict, keepsSession = false } = this.#options;
+    const { evict, keepsSession } = this.#options;
     const store = this.#isPlain(alpha) ? this.#checkpoints : this.#cells;
     const prefix = this.#prefix(prompt, parts, alpha);
     const found = (await this.#continue(resident, prefix, turn)) ?? (await store.load(prefix, turn));
-    const computed = found === undefined ? await store.compute(prefix, turn) : undefined;
+    const computed = found === undefined ? await store.compute(prefix, turn) : null;
     const loaded = found ?? computed!.loaded;
     const kvComputeMs = computed?.computeMs ?? 0;
     // A session of evicted cells does not tell one prefix from another.
     if (keepsSession && evict === null) this.#resident = { ...loaded, key: prefix.key, userId, alpha };
     return {
-      ...(computed === undefined ? {} : { keep: () => this.#keep(computed.keep) }),
+      keep: computed === null ? undefined : () => this.#keep(computed.keep),
       suffix: parts.suffix,
       record: this.#record(prefix, loaded, alpha, kvComputeMs),
       account: {
-        cache: found === undefined ? 'miss' : 'hit',
-        built: found === undefined ? prefix.tokenIds.length : 0,
+        cache: computed === null ? 'hit' : 'miss',
+        built: computed === null ? 0 : prefix.tokenIds.length,
         recomputed: 0,
         resident: loaded.cells,
         positions: prompt.tokenIds.length,
@@ -93,15 +96,11 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     return { ...this.#options.store.stats() };
   }
 
-  async dispose(): Promise<void> {
-    this.#resident = undefined;
-  }
-
   #prefix({ tokenIds, prefixTokens }: BuiltPrompt, { header, lines }: PrefixParts, alpha: number): ExactPrefix {
     const { engine, kv, template, evict, keptAs } = this.#options;
-    const ids: readonly TokenId[] = tokenIds.slice(0, prefixTokens);
+    const ids = tokenIds.slice(0, prefixTokens);
     const stateIdentity = engine.info.stateIdentity ?? '';
-    // Forms of one prefix never take each other's place.
+    // Each stored form of a prefix has a key of its own.
     const cells = evict === null ? 'cells' : `evict-${evictionName(evict)}`;
     const form = this.#isPlain(alpha) ? template : `${template}/${cells}/${keptAs}`;
     return {

@@ -10,8 +10,8 @@ export function requireTokens(found: ArrayLike<TokenId>, wanted: readonly TokenI
   if (sameTokens(found, wanted)) return;
   throw new BenchError(
     'bad-state',
-    'KV of other tokens than those that it was asked for',
-    'ask again; where it happens again the engine is at fault: open another',
+    'the KV holds other tokens than its key says',
+    'try again; if it happens again the engine is at fault: open another',
   );
 }
 
@@ -20,21 +20,19 @@ export async function requireInSession(session: EngineSession, wanted: readonly 
   requireTokens((await session.readBack()) ?? session.tokens, wanted);
 }
 
-/** True for the cells of these tokens at contiguous positions from `start` on. */
-export function isBlockOf({ tokenIds, positions }: SequenceState, start: number, wanted: readonly TokenId[]): boolean {
-  return sameTokens(tokenIds, wanted) && positions.every((position, cell) => position === start + cell);
-}
-
 /**
- * True for what an eviction leaves of the cells of these tokens at contiguous positions from `start` on: as many cells, the last
- * one where it was, each of its own token or of one that differs by head.
+ * True for the cells of these tokens at contiguous positions from `start` on. After an eviction: as many cells as it leaves, the
+ * last one where it was, each of its own token or of one that differs by head.
  */
-export function isLeftOf(
+export function holdsTokens(
   { tokenIds, positions }: SequenceState,
   start: number,
   wanted: readonly TokenId[],
-  eviction: Eviction,
+  eviction: Eviction | null,
 ): boolean {
+  if (eviction === null) {
+    return sameTokens(tokenIds, wanted) && positions.every((position, cell) => position === start + cell);
+  }
   const isOwn = (position: number, cell: number): boolean =>
     position >= start &&
     position > (positions[cell - 1] ?? -1) &&
@@ -46,7 +44,7 @@ export function isLeftOf(
   );
 }
 
-/** The token at each position up to the last one, of cells of which no two share one; −1 where it is not known. */
+/** The token at each position up to the last one, of cells with a position of their own each; −1 where it is not known. */
 export function tokensByPosition({ tokenIds, positions }: SequenceState): TokenId[] {
   const tokens = Array.from({ length: Math.max(...positions) + 1 }, () => UNKNOWN_TOKEN);
   positions.forEach((position, cell) => (tokens[position] = tokenIds[cell]!));
@@ -59,16 +57,18 @@ export function isBadState(error: unknown): boolean {
 }
 
 /**
- * Computes KV, and once more where what came out has other tokens.
- * @param onRejected told of what is not used
- * @throws BenchError `bad-state` where it has the second time, too
+ * Computes KV, and once more where it comes out with other tokens.
+ * @throws BenchError `bad-state` where it does so the second time, too
  */
-export async function computeExactly<T>(compute: () => Promise<T>, onRejected: () => void): Promise<T> {
+export async function computeExactly<T>(
+  compute: () => Promise<T>,
+  store: { readonly countRejected: () => void },
+): Promise<T> {
   try {
     return await compute();
   } catch (error) {
     if (!isBadState(error)) throw error;
-    onRejected();
+    store.countRejected();
     return await compute();
   }
 }

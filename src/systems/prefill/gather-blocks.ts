@@ -1,28 +1,19 @@
-import type { Engine } from '../../engine/engine.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import type { BlockStore, FoundBlock } from '../../kv/block-store.ts';
+import type { BlockStore } from '../../kv/block-store.ts';
 import { type Eviction, evictionName } from '../../kv/eviction-scores.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
-import type { BlockMaking, StoreType } from '../../store/records/prefill-record.ts';
-import type { MemoryLine, MemoryLines } from '../prompt/memory-lines.ts';
-import { type ContextTokens, contextTokens, cutContext, sinkTokens } from './block-context.ts';
-import { computeExactly, isBlockOf, isLeftOf, requireInSession, requireTokens } from './exact-tokens.ts';
+import type { BlockMaking } from '../../store/records/prefill-record.ts';
+import type { MemoryLines } from '../prompt/memory-lines.ts';
+import { computeExactly, holdsTokens, requireInSession, requireTokens } from './exact-tokens.ts';
+import type { KvParts } from './prefill-strategy.ts';
 
 /** Everything that work on blocks needs. */
-export interface BlockContext {
-  readonly engine: Engine;
+export interface BlockContext extends KvParts<BlockStore> {
   /** Its meter counts every block that is built. */
   readonly session: EngineSession;
-  readonly store: BlockStore;
-  readonly kv: KvTools;
-  /** Template and labels, part of each key. */
-  readonly template: string;
-  /** Tokens that are dropped from each block before it is kept, never from the header; null for none. */
-  readonly evict: Eviction | null;
-  /** The type in which the store keeps blocks. */
-  readonly keptAs: StoreType;
   /** Cancels the evaluation of a block. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,15 +31,28 @@ export interface GatheredBlock {
 
 /** Header and blocks of a prompt, and the cost of getting them. */
 export interface GatheredBlocks {
-  /** Evaluated with the shared tokens behind it, where blocks see those. */
+  /** Evaluated with the sink tokens behind it, where blocks see those. */
   readonly header: GatheredBlock;
-  /** Shared tokens that stand in front of each block, where they were computed; null where none are kept. */
+  /** Sink tokens that stand in front of each block; null where none are kept. */
   readonly sink: SequenceState | null;
-  /** One of each memory line, in order, as evaluated directly behind what it sees, without the tokens that were evicted. */
+  /** One of each memory line, in order, as evaluated directly behind its context, without the tokens that were evicted. */
   readonly blocks: readonly GatheredBlock[];
   readonly builtTokens: number;
   readonly findMs: number;
   readonly computeMs: number;
+}
+
+/** Cells to find or to compute. */
+interface WantedBlock {
+  /** Part of its key. */
+  readonly part: string;
+  /** What it attends to: tokens whose cells exist, and a memory that is evaluated together with it. */
+  readonly front: readonly TokenId[];
+  readonly neighbour: readonly TokenId[];
+  readonly tokenIds: readonly TokenId[];
+  /** The memories whose text it contains or attended to: it is forgotten with any of them. */
+  readonly memoryIds: readonly string[];
+  readonly evict: Eviction | null;
 }
 
 /**
@@ -58,113 +62,142 @@ export interface GatheredBlocks {
 export async function gatherBlocks(
   context: BlockContext,
   userId: string,
-  parts: MemoryLines,
+  { header, lines }: MemoryLines,
   making: BlockMaking = {},
 ): Promise<GatheredBlocks> {
   const begin = performance.now();
-  const { store, evict } = context;
-  const sink = sinkTokens(making, parts.header);
-  // Of a prompt's own beginning the header has the cells.
-  const ids = making.context === 'none' ? parts.header : [...parts.header, ...sink];
-  const whole = await findHeader(context, userId, ids);
-  const { front, ...cells } = cutContext(whole.state, parts.header.length, making, context.kv);
-  let computeMs = whole.computeMs;
-  let builtTokens = whole.origin === 'computed' ? ids.length : 0;
-  // Blocks see the header that they will stand behind, whoever computed it: what is restored is another one.
-  const builder: Builder = { front, holdsFront: whole.origin === 'computed' && context.keptAs === 'f16' };
+  const { engine, session, evict, kv } = context;
+  const sink = sinkTokens(making, header);
+  const wholeIds = making.context === 'none' ? header : [...header, ...sink];
+  const wanted = { part: 'header', front: [], neighbour: [], tokenIds: wholeIds, memoryIds: [], evict: null };
+  const whole = await gatherBlock(context, userId, wanted, () => session.clear());
+  const cells = cutContext(whole.state, header.length, making, kv);
+  const front = [...(making.context === 'none' ? [] : header), ...sink];
+  // Blocks attend to the header that they will stand behind: a computed one, unless the store changes its numbers.
+  let holdsFront = whole.origin === 'computed' && context.keptAs === 'f16';
+  const beginBlock = async (): Promise<void> => {
+    // An engine with a prefix cache of its own could reuse the block before where the session was only truncated.
+    const truncates = holdsFront && engine.capabilities.prefixCache === null;
+    holdsFront = false;
+    if (cells.front === null) await session.clear();
+    else if (truncates) await session.truncate(front.length);
+    else await session.importCells(cells.front);
+  };
   const blocks: GatheredBlock[] = [];
-  for (const [index, line] of parts.lines.entries()) {
-    const seen = contextTokens(making, parts, index);
-    const start = seen.all.length;
-    const part = `block behind ${start}${evict === null ? '' : `/evict-${evictionName(evict)}`}`;
-    const key = blockKey(context, part, [...seen.all, ...line.tokenIds]);
-    const found = await findBlock(store, userId, key, (state) =>
-      evict === null ? isBlockOf(state, start, line.tokenIds) : isLeftOf(state, start, line.tokenIds, evict),
+  let builtTokens = whole.origin === 'computed' ? wholeIds.length : 0;
+  for (const [index, { memoryId, tokenIds }] of lines.entries()) {
+    const neighbour = making.context === 'previous' ? lines[index - 1] : undefined;
+    const contextLength = front.length + (neighbour?.tokenIds.length ?? 0);
+    const block = await gatherBlock(
+      context,
+      userId,
+      {
+        part: `block behind ${contextLength}${evict === null ? '' : `/evict-${evictionName(evict)}`}`,
+        front,
+        neighbour: neighbour?.tokenIds ?? [],
+        tokenIds,
+        memoryIds: neighbour === undefined ? [memoryId] : [memoryId, neighbour.memoryId],
+        evict,
+      },
+      beginBlock,
     );
-    if (found !== undefined) {
-      blocks.push({ key, start, state: found.state, origin: found.tier, computeMs: 0 });
-      continue;
-    }
-    const computeStart = performance.now();
-    const compute = (): Promise<SequenceState> => computeBlock(context, builder, userId, key, line, seen);
-    const state = await computeExactly(compute, () => store.countRejected());
-    const elapsedMs = performance.now() - computeStart;
-    builtTokens += (seen.neighbour?.tokenIds.length ?? 0) + line.tokenIds.length;
-    computeMs += elapsedMs;
-    blocks.push({ key, start, state, origin: 'computed', computeMs: elapsedMs });
+    blocks.push(block);
+    if (block.origin !== 'computed') continue;
+    holdsFront = true;
+    builtTokens += (neighbour?.tokenIds.length ?? 0) + tokenIds.length;
   }
+  const computeMs = [whole, ...blocks].reduce((sum, block) => sum + block.computeMs, 0);
   const findMs = performance.now() - begin - computeMs;
   return { header: { ...whole, state: cells.header }, sink: cells.sink, blocks, builtTokens, findMs, computeMs };
 }
 
-/** Cells that a session which builds blocks holds at its beginning. */
-interface Builder {
-  /** The cells of what every block sees; null for nothing. */
-  readonly front: SequenceState | null;
-  /** The session begins with them. */
-  holdsFront: boolean;
+/**
+ * Finds a block with the cells that its key says, or computes it: once more where it comes out with other tokens.
+ * @param beginSession makes the session hold the tokens in front
+ */
+async function gatherBlock(
+  { engine, session, store, kv, template, keptAs, signal }: BlockContext,
+  userId: string,
+  { part, front, neighbour, tokenIds, memoryIds, evict }: WantedBlock,
+  beginSession: () => Promise<void>,
+): Promise<GatheredBlock> {
+  const start = front.length + neighbour.length;
+  const ids = [...front, ...neighbour, ...tokenIds];
+  const key = kv.key({
+    stateIdentity: engine.info.stateIdentity ?? '',
+    template: `${keptAs === 'f16' ? template : `${template}/${keptAs}`}/${part}`,
+    tokenIds: ids,
+  });
+  const found = await store.find(userId, key);
+  if (found !== undefined) {
+    const { state, tier } = found;
+    if (holdsTokens(state, start, tokenIds, evict)) return { key, start, state, origin: tier, computeMs: 0 };
+    await store.reject(userId, key);
+  }
+  const begin = performance.now();
+  const compute = async (): Promise<SequenceState> => {
+    await beginSession();
+    await session.evaluate([...neighbour, ...tokenIds], { signal });
+    await requireInSession(session, ids);
+    using cells = await session.exportCells({ start, end: ids.length });
+    requireTokens(cells.tokenIds, tokenIds);
+    const block = evict === null ? cells : kv.evict(cells, evict);
+    return store.keep({ userId, key, tokens: tokenIds.length, memoryIds }, block);
+  };
+  const state = await computeExactly(compute, store);
+  return { key, start, state, origin: 'computed', computeMs: performance.now() - begin };
 }
 
-/** Evaluates a line behind its context; a neighbour together with it, since its cells are not needed elsewhere. */
-async function computeBlock(
-  { engine, session, store, kv, evict, signal }: BlockContext,
-  builder: Builder,
-  userId: string,
-  key: string,
-  { memoryId, tokenIds }: MemoryLine,
-  { front, neighbour, all }: ContextTokens,
-): Promise<SequenceState> {
-  // An engine with a prefix cache of its own could reuse the block before where the session was only truncated.
-  const truncates = builder.holdsFront && engine.capabilities.prefixCache === null;
-  if (builder.front === null) await session.clear();
-  else if (truncates) await session.truncate(front.length);
-  else await session.importCells(builder.front);
-  builder.holdsFront = false;
-  await session.evaluate([...(neighbour?.tokenIds ?? []), ...tokenIds], { signal });
-  await requireInSession(session, [...all, ...tokenIds]);
-  builder.holdsFront = true;
-  using block = await session.exportCells({ start: all.length, end: all.length + tokenIds.length });
-  requireTokens(block.tokenIds, tokenIds);
-  // A block that saw a memory contains what it says: both are forgotten together.
-  const memoryIds = neighbour === null ? [memoryId] : [memoryId, neighbour.memoryId];
-  return store.keep(
-    { userId, key, tokens: tokenIds.length, memoryIds },
-    evict === null ? block : kv.evict(block, evict),
+/**
+ * The shared tokens in front of every block, where attention sinks lie: the first of the prompt.
+ * @see StreamingLLM, arXiv 2309.17453
+ * @throws BenchError `bad-option` where the prompt has fewer in front of its memories
+ */
+export function sinkTokens({ sink }: BlockMaking, header: readonly TokenId[]): readonly TokenId[] {
+  if (sink === undefined) return [];
+  if (sink.tokens <= header.length) return header.slice(0, sink.tokens);
+  throw new BenchError(
+    'bad-option',
+    `@sink=${sink.tokens}: the prompt has ${header.length} tokens in front of its memories`,
+    `choose at most ${header.length}`,
   );
 }
 
-async function findHeader(context: BlockContext, userId: string, tokenIds: readonly TokenId[]): Promise<GatheredBlock> {
-  const { session, store, signal } = context;
-  const key = blockKey(context, 'header', tokenIds);
-  const found = await findBlock(store, userId, key, (state) => isBlockOf(state, 0, tokenIds));
-  if (found !== undefined) return { key, start: 0, state: found.state, origin: found.tier, computeMs: 0 };
-  const start = performance.now();
-  const compute = async (): Promise<SequenceState> => {
-    await session.clear();
-    await session.evaluate(tokenIds, { signal });
-    await requireInSession(session, tokenIds);
-    using cells = await session.exportCells();
-    requireTokens(cells.tokenIds, tokenIds);
-    return store.keep({ userId, key, tokens: tokenIds.length, memoryIds: [] }, cells);
+/** Sink tokens that stay in front of each block in the sequence, besides those of the prompt: 0 where they are dropped. */
+export function keptSinkTokens({ sink }: BlockMaking): number {
+  return sink?.kept === true ? sink.tokens : 0;
+}
+
+/**
+ * Cuts cells that were evaluated in one piece: the header, the front that blocks attend to (null for none), and the sink tokens
+ * that stay in front of each block (null for none). Sink tokens lie behind the header, or are its beginning where blocks do not
+ * attend to the header.
+ */
+function cutContext(
+  whole: SequenceState,
+  headerTokens: number,
+  { context, sink: { tokens, kept } = { tokens: 0, kept: false } }: BlockMaking,
+  kv: KvTools,
+): Record<'front' | 'sink', SequenceState | null> & { readonly header: SequenceState } {
+  const start = context === 'none' ? 0 : headerTokens;
+  const end = start + tokens;
+  const cut = (from: number, to: number): SequenceState => memoizedCut(whole, from, to, kv);
+  return {
+    header: cut(0, headerTokens),
+    front: end === 0 ? null : cut(0, end),
+    sink: kept ? cut(start, end) : null,
   };
-  const state = await computeExactly(compute, () => store.countRejected());
-  return { key, start: 0, state, origin: 'computed', computeMs: performance.now() - start };
 }
 
-/** A block whose cells are those that its key says; any other is rejected. */
-async function findBlock(
-  store: BlockStore,
-  userId: string,
-  key: string,
-  isWanted: (state: SequenceState) => boolean,
-): Promise<FoundBlock | undefined> {
-  const found = await store.find(userId, key);
-  if (found === undefined || isWanted(found.state)) return found;
-  await store.reject(userId, key);
-  return undefined;
-}
+const knownCuts = new WeakMap<SequenceState, Map<string, SequenceState>>();
 
-function blockKey({ engine, template, kv, keptAs }: BlockContext, part: string, tokenIds: readonly TokenId[]): string {
-  const form = keptAs === 'f16' ? template : `${template}/${keptAs}`;
-  return kv.key({ stateIdentity: engine.info.stateIdentity ?? '', template: `${form}/${part}`, tokenIds });
+/** The same object for the same cut, since rotated keys are cached by the object. */
+function memoizedCut(from: SequenceState, start: number, end: number, { cut }: KvTools): SequenceState {
+  if (start === 0 && end === from.positions.length) return from;
+  const cuts = knownCuts.get(from) ?? new Map<string, SequenceState>();
+  knownCuts.set(from, cuts);
+  const name = `${start} ${end}`;
+  const found = cuts.get(name) ?? cut(from, start, end);
+  cuts.set(name, found);
+  return found;
 }

@@ -1,15 +1,16 @@
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { TokenScorer, TokenSelection } from './select-tokens.ts';
 
-/** How blocks are made and placed, and what of them is evaluated again where it stands. */
+/** How blocks are made and placed, and which of their tokens are evaluated again at their place. */
 export interface JoinRecipe extends BlockMaking {
   /** `contiguous`: one behind the other; `parallel`: all right behind the header, at the same positions. */
   readonly positions: 'contiguous' | 'parallel';
-  /** Tokens evaluated again at their final place, in sight of what precedes them; null for plain joining. */
+  /** Tokens evaluated again at their final place, attending to what precedes them; null for plain joining. */
   readonly recompute: TokenSelection | null;
 }
 
 type Share = '0' | '1' | `.${number}`;
+type SharedRule = 'first' | 'random' | 'random:ranked' | 'ranked' | TokenScorer;
 
 /** A recipe as records and keys name it: a rule, tokens in a run where these are not single ones, and a share: `first/16:.15`. */
 export type RecipeName =
@@ -20,38 +21,24 @@ export type RecipeName =
   | `${SharedRule}:${Share}`
   | `${Exclude<SharedRule, 'ranked'>}/${number}:${Share}`;
 
-type SharedRule = 'first' | 'random' | 'random:ranked' | 'ranked' | TokenScorer;
-
 /** A share as arms spell it: 0, 1, or decimals without the zero in front of them. */
 export const SHARE = '(?:0|1|\\.\\d{1,3})';
 
-/** The number of recomputed tokens behind `link:`, as arms and recipes spell it. */
-function parseTokens(name: string): number {
-  return name === 'all' ? Infinity : Number(name);
-}
-
-function shareName(share: number): Share {
-  if (share === 0 || share === 1) return `${share}`;
-  return String(share).replace(/^0/, '') as Share;
-}
-
-/** The name of a selection: that of a recipe whose blocks stand one behind the other. */
-function selectionName(selection: TokenSelection): RecipeName {
-  if (selection.by === 'link') return selection.tokens === Infinity ? 'link:all' : `link:${selection.tokens}`;
-  const share = shareName(selection.share);
-  if (selection.by === 'ranked') return `ranked:${share}`;
-  const rule = selection.by === 'random' && selection.asMany !== undefined ? 'random:ranked' : selection.by;
-  return selection.run === undefined ? `${rule}:${share}` : `${rule}/${selection.run}:${share}`;
-}
-
+/** The name that records and keys give a recipe, without the making of its blocks. */
 export function recipeName({ positions, recompute }: JoinRecipe): RecipeName {
   if (positions === 'parallel') return 'parallel';
-  return recompute === null ? 'blocks' : selectionName(recompute);
+  if (recompute === null) return 'blocks';
+  if (recompute.by === 'link') return recompute.tokens === Infinity ? 'link:all' : `link:${recompute.tokens}`;
+  const share = String(recompute.share).replace(/^0(?=\.)/, '') as Share;
+  if (recompute.by === 'ranked') return `ranked:${share}`;
+  const rule = recompute.by === 'random' && recompute.asMany !== undefined ? 'random:ranked' : recompute.by;
+  return recompute.run === undefined ? `${rule}:${share}` : `${rule}/${recompute.run}:${share}`;
 }
 
 /** The recipe of a name that `recipeName` gave, whose blocks are made in that way. */
 export function parseRecipe(name: RecipeName, making: BlockMaking = {}): JoinRecipe {
-  return { ...parsePlacement(name), ...making };
+  if (name === 'parallel') return { positions: 'parallel', recompute: null, ...making };
+  return { positions: 'contiguous', recompute: name === 'blocks' ? null : parseSelection(name), ...making };
 }
 
 /** How the blocks of a recipe are made; undefined where that is the default. */
@@ -59,25 +46,15 @@ export function makingOf({ positions: _, recompute: __, ...making }: JoinRecipe)
   return Object.keys(making).length === 0 ? undefined : making;
 }
 
-function parsePlacement(name: RecipeName): Pick<JoinRecipe, 'positions' | 'recompute'> {
-  if (name === 'parallel' || name === 'blocks') {
-    return { positions: name === 'parallel' ? 'parallel' : 'contiguous', recompute: null };
-  }
-  return { positions: 'contiguous', recompute: parseSelection(name) };
-}
-
 const SHARED_RULE = /^(?<by>[a-z-]+)(?<asMany>:ranked)?(?:\/(?<run>\d+))?:(?<share>[.\d]+)$/;
 
 function parseSelection(name: string): TokenSelection {
-  if (name.startsWith('link:')) return { by: 'link', tokens: parseTokens(name.slice('link:'.length)) };
-  const { by, asMany, run, share } = SHARED_RULE.exec(name)!.groups as {
-    readonly by: Exclude<TokenSelection['by'], 'link'>;
-    readonly asMany?: string;
-    readonly run?: string;
-    readonly share: string;
-  };
+  const [, tokens] = /^link:(.*)$/.exec(name) ?? [];
+  if (tokens !== undefined) return { by: 'link', tokens: tokens === 'all' ? Infinity : Number(tokens) };
+  const { by, asMany, run, share } = SHARED_RULE.exec(name)!.groups!;
   return {
-    ...{ by, share: Number(share) },
+    by: by as Exclude<TokenSelection['by'], 'link'>,
+    share: Number(share),
     ...(asMany === undefined ? {} : { asMany: 'ranked' }),
     ...(run === undefined ? {} : { run: Number(run) }),
   };

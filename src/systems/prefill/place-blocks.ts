@@ -1,16 +1,15 @@
-import type { Rotary, SequenceState } from '../../engine/sequence-state.ts';
+import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenRange } from '../../engine/token-id.ts';
 import type { BlockPlacement, JoinOptions } from '../../kv/join-blocks.ts';
-import type { KvTools } from '../../kv/kv-tools.ts';
 import type { Selector } from '../../store/records/turn-record.ts';
-import { reevaluate } from './reevaluate.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
-import { type PromptSuffix, type JoinedBlocks, scoreTokens } from './token-scorers.ts';
-import { cellsOf } from './scale-prefix.ts';
+import { reevaluate } from './reevaluate.ts';
+import { requireCells } from './scale-prefix.ts';
 import { isScored, leavesChoice, selectTokens, type TokenSelection } from './select-tokens.ts';
+import { type JoinedBlocks, type PromptSuffix, scoreTokens } from './token-scorers.ts';
 
-/** A block and the place of its memory among the retrieved, 0 for the best. */
+/** A block and the rank of its memory among the retrieved, 0 for the best. */
 export interface RankedBlock {
   readonly state: SequenceState;
   /** The position at which its first token was built, evicted or not. */
@@ -18,12 +17,17 @@ export interface RankedBlock {
   readonly rank: number;
 }
 
+/** Cells to place: the header, the blocks, and cells of no memory in front of each block, null for none. */
+export interface UnplacedBlocks {
+  readonly header: SequenceState;
+  readonly sink: SequenceState | null;
+  readonly blocks: readonly RankedBlock[];
+}
+
 /** Settings of a placement. */
 export interface PlaceOptions extends Pick<JoinOptions, 'rotated'> {
-  /** Multiplies the values of the blocks, last of all: recomputed tokens saw their predecessors unscaled. */
+  /** Multiplies the values of the blocks, last of all: recomputed tokens attended to unscaled values. */
   readonly alpha: number;
-  /** Cells in front of each block, which are of no memory; null for none. */
-  readonly sink: SequenceState | null;
   /** The rest of the prompt behind the blocks: a rule may select by the question. */
   readonly rest: PromptSuffix;
 }
@@ -46,11 +50,11 @@ export interface PlacedBlocks extends Disposable {
 export async function placeBlocks(
   { positions: scheme, recompute, temperature = 1 }: JoinRecipe,
   context: BlockContext,
-  header: SequenceState,
-  blocks: readonly RankedBlock[],
-  { alpha, sink, rest, ...rotated }: PlaceOptions,
+  { header, sink, blocks }: UnplacedBlocks,
+  { alpha, rest, ...rotated }: PlaceOptions,
 ): Promise<PlacedBlocks> {
-  const { rotary } = cellsOf(context.engine);
+  const { kv } = context;
+  const { rotary } = requireCells(context.engine);
   const start = header.positions.length;
   const states = blocks.map(({ state }) => state);
   const front = sink?.positions.length ?? 0;
@@ -64,21 +68,20 @@ export async function placeBlocks(
     const own = { block, position, alpha: joinAlpha, temperature };
     return sink === null ? [own] : [{ block: sink, position: first - front, alpha: 1 }, own];
   });
-  const { kv } = context;
   const joined = kv.join(header, placements, { rotary, ...rotated });
   try {
-    const { ranges, selector } = await selectRanges(
-      recompute,
-      context,
-      { state: joined, header, blocks: states, rest },
-      blocks,
-    );
+    const inOne = { state: joined, header, blocks: states, rest };
+    const { ranges, selector } = await selectRanges(recompute, context, inOne, blocks);
     const recomputed = ranges.map((range) => ({ start: start + range.start, end: start + range.end }));
     const begin = performance.now();
     const recomputedTokens = await recomputeCells(context, joined, recomputed);
     const recomputeMs = recomputed.length === 0 ? 0 : performance.now() - begin;
-    const state = alpha === joinAlpha ? joined : scaled(joined, header, alpha, rotary, kv);
-    const dispose = (): void => [joined, state].forEach((taken) => taken[Symbol.dispose]());
+    let state = joined;
+    if (alpha !== joinAlpha) {
+      const memories = kv.cut(joined, start, joined.positions.length);
+      state = kv.join(header, [{ block: memories, position: start, alpha }], { rotary });
+    }
+    const dispose = (): void => [joined, state].forEach((cells) => cells[Symbol.dispose]());
     return { state, positions, recomputed, recomputedTokens, recomputeMs, selector, [Symbol.dispose]: dispose };
   } catch (error) {
     joined[Symbol.dispose]();
@@ -103,8 +106,8 @@ async function selectRanges(
   joined: JoinedBlocks,
   blocks: readonly RankedBlock[],
 ): Promise<{ readonly ranges: readonly TokenRange[]; readonly selector: Selector | null }> {
-  const selectable = blocks.map(({ state: { tokenIds }, rank }) => ({ tokenIds, rank }));
   if (recompute === null) return { ranges: [], selector: null };
+  const selectable = blocks.map(({ state: { tokenIds }, rank }) => ({ tokenIds, rank }));
   if (!isScored(recompute) || !leavesChoice(recompute.share, selectable)) {
     return { ranges: selectTokens(recompute, selectable), selector: null };
   }
@@ -116,31 +119,18 @@ async function selectRanges(
  * Evaluates ranges of positions again, each behind all cells before it, which are final by then, and writes the new cells
  * over the old ones. Engines evaluate only behind the last position, so that each range takes one import.
  * @param joined contiguous, so that the cell of a position is the cell of that number
- * @returns the tokens that were evaluated
+ * @returns the number of evaluated tokens
  */
 async function recomputeCells(
-  { engine, session, signal, kv }: BlockContext,
+  context: BlockContext,
   joined: SequenceState,
   ranges: readonly TokenRange[],
 ): Promise<number> {
-  const { leastTokens } = engine.capabilities;
   let evaluated = 0;
   for (const range of ranges) {
-    using again = await reevaluate({ session, leastTokens, kv, signal }, joined, range);
-    kv.replace(joined, again.cells, range.start);
+    using again = await reevaluate(context, joined, range);
+    context.kv.replace(joined, again.cells, range.start);
     evaluated += again.evaluatedTokens;
   }
   return evaluated;
-}
-
-function scaled(
-  joined: SequenceState,
-  header: SequenceState,
-  alpha: number,
-  rotary: Rotary,
-  kv: Pick<KvTools, 'cut' | 'join'>,
-): SequenceState {
-  const start = header.positions.length;
-  const memories: BlockPlacement = { block: kv.cut(joined, start, joined.positions.length), position: start, alpha };
-  return kv.join(header, [memories], { rotary });
 }

@@ -2,13 +2,15 @@ import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { DiskTiming } from '../../kv/block-store.ts';
+import type { Eviction } from '../../kv/eviction-scores.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
-import type { PrefillRecord } from '../../store/records/prefill-record.ts';
+import type { KvTools } from '../../kv/kv-tools.ts';
+import type { PrefillRecord, StoreType } from '../../store/records/prefill-record.ts';
 import type { TurnAccount } from '../../store/records/turn-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import type { MemoryLines } from '../prompt/memory-lines.ts';
 
-/** The place and the owner of one turn. */
+/** The session and the user of one turn. */
 export interface TurnContext {
   /** Its content before the turn is unknown, unless the arm keeps its session. */
   readonly session: EngineSession;
@@ -35,10 +37,10 @@ export interface Prefilled {
   readonly kvLoadMs: number;
   readonly kvComputeMs: number;
   /**
-   * Stores what later turns may find, on disk too. It is called after the answer, so that it counts in `total` and not in
-   * TTFT. It may truncate the session to the prefix. Gives the bytes of the recorded KV, where they are known only now.
+   * Stores KV for later turns, on disk too. It is called after the answer, so that it counts in `total` and not in TTFT. It may
+   * truncate the session to the prefix. Returns the bytes of the recorded KV where they are known only now.
    */
-  readonly keep?: () => Promise<number | undefined>;
+  readonly keep?: (() => Promise<number | undefined>) | undefined;
 }
 
 /** Puts the memories of a prompt in front of the question: as text, cached text, an exact KV prefix or joined blocks. */
@@ -49,12 +51,12 @@ export interface PrefillStrategy {
   prepare?(lines: MemoryLines, turn: TurnContext): Promise<void>;
   /** Deletes all KV that contains a memory of the user before it returns; gives the number of entries. */
   forget(userId: string, memoryId: string): Promise<number>;
-  /** Deletes all KV that it keeps. */
+  /** Deletes all stored KV. */
   reset(): Promise<void>;
-  /** Counts of its store; null where it keeps nothing. */
+  /** Counts of its store; null where it has none. */
   stats(): Readonly<Record<string, unknown>> | null;
-  /** Gives memory back; what is on disk stays. */
-  dispose(): Promise<void>;
+  /** Frees memory; what is on disk stays. */
+  dispose?(): void;
 }
 
 /** Leaves a prompt that is evaluated whole, as text: an empty session, and everything in the suffix. */
@@ -67,6 +69,19 @@ export async function prefillAsText(session: EngineSession, tokenIds: readonly T
     kvLoadMs: 0,
     kvComputeMs: 0,
   };
+}
+
+/** The parts of a strategy that injects stored KV. */
+export interface KvParts<Store> {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly kv: KvTools;
+  /** Template and labels, part of each key. */
+  readonly template: string;
+  /** Drops tokens of memories before their KV is stored, never of the header; null for none. */
+  readonly evict: Eviction | null;
+  /** The type in which KV is stored. */
+  readonly keptAs: StoreType;
 }
 
 /** A KV store of one arm. */

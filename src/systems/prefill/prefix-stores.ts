@@ -1,31 +1,22 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { TokenId } from '../../engine/token-id.ts';
 import { writeBlockFile } from '../../kv/block-file.ts';
-import type { Eviction } from '../../kv/eviction-scores.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
-import type { KvTools } from '../../kv/kv-tools.ts';
-import type { StoreType } from '../../store/records/prefill-record.ts';
+import { restoreCheckpoint, storeCheckpoint, type StoredTokens } from './checkpoints.ts';
 import {
   computeExactly,
+  holdsTokens,
   isBadState,
-  isBlockOf,
-  isLeftOf,
   requireInSession,
   requireTokens,
   tokensByPosition,
 } from './exact-tokens.ts';
-import type { Prefilled, TurnContext } from './prefill-strategy.ts';
-import { cutPrefix, exportPrefix, importScaled, type PrefixCut, wholePrefix } from './scale-prefix.ts';
+import type { KvParts, Prefilled, TurnContext } from './prefill-strategy.ts';
+import { cutPrefix, exportPrefix, joinPrefix, type PrefixCut } from './scale-prefix.ts';
 
 /** Header and memories as one token sequence, and the key of its KV. */
-export interface ExactPrefix {
-  readonly key: string;
-  readonly tokenIds: readonly TokenId[];
+export interface ExactPrefix extends StoredTokens {
   /** Those ahead of the first memory. */
   readonly headerTokens: number;
-  /** The memories that it contains, for forgetting. */
-  readonly memoryIds: readonly string[];
 }
 
 /** A prefix that is in the session, in front of the suffix. */
@@ -41,17 +32,6 @@ export interface ComputedPrefix {
   readonly loaded: LoadedPrefix;
   readonly computeMs: number;
   readonly keep: NonNullable<Prefilled['keep']>;
-}
-
-/** All that stores of prefixes need. */
-export interface PrefixStoreParts {
-  readonly engine: Engine;
-  readonly store: KvStore;
-  readonly kv: KvTools;
-  /** Drops tokens of the memories before they are stored, never of what precedes them; null for none. */
-  readonly evict: Eviction | null;
-  /** The type in which cells are stored. */
-  readonly keptAs: StoreType;
 }
 
 /** One form in which the KV of exact prefixes is stored; stored values are never scaled. */
@@ -73,69 +53,28 @@ async function evaluatePrefix({ tokenIds }: ExactPrefix, { session, signal }: Tu
 }
 
 /** Stores checkpoints of the session that computed a prefix; for α = 1, without eviction and quantisation. */
-export class PrefixCheckpoints implements PrefixStore {
-  readonly #store: KvStore;
-
-  constructor(store: KvStore) {
-    this.#store = store;
-  }
-
-  async load({ key, tokenIds }: ExactPrefix, { session, userId }: TurnContext): Promise<LoadedPrefix | undefined> {
-    const checkpoint = await this.#store.findCheckpoint(userId, key);
-    if (checkpoint === undefined) return undefined;
-    try {
-      requireTokens(checkpoint.tokens, tokenIds);
-      await session.restore(checkpoint);
-      await requireInSession(session, tokenIds);
-      return { sizeBytes: checkpoint.bytes, cells: tokenIds.length, origin: 'disk' };
-    } catch (error) {
-      if (!isBadState(error)) throw error;
-      await this.#store.reject(userId, key);
-      return undefined;
-    }
-  }
-
-  async compute(prefix: ExactPrefix, turn: TurnContext): Promise<ComputedPrefix> {
-    const start = performance.now();
-    await computeExactly(
-      () => evaluatePrefix(prefix, turn),
-      () => this.#store.countRejected(),
-    );
-    return {
-      loaded: { sizeBytes: 0, cells: prefix.tokenIds.length, origin: 'computed' },
-      computeMs: performance.now() - start,
-      keep: () => this.#keep(prefix, turn),
-    };
-  }
-
-  /** Truncates the session to its prefix and stores that; a failure costs nothing but the next turn's time. */
-  async #keep(
-    { key, tokenIds, memoryIds }: ExactPrefix,
-    { session, userId }: TurnContext,
-  ): Promise<number | undefined> {
-    const wasAborted = session.tokens.length < tokenIds.length;
-    if (wasAborted) return undefined;
-    try {
-      await session.truncate(tokenIds.length);
-      await requireInSession(session, tokenIds);
-      const { bytes } = await this.#store.keepCheckpoint(userId, key, memoryIds, async (id) => {
-        const checkpoint = await session.checkpoint({ id });
-        requireTokens(checkpoint.tokens, tokenIds);
-        return checkpoint;
-      });
-      return bytes;
-    } catch (error) {
-      if (!isBadState(error)) throw error;
-      this.#store.countRejected();
-      return undefined;
-    }
-  }
+export function prefixCheckpoints(store: KvStore): PrefixStore {
+  return {
+    load: async (prefix, turn) => {
+      const sizeBytes = await restoreCheckpoint(store, prefix, turn);
+      return sizeBytes === undefined ? undefined : { sizeBytes, cells: prefix.tokenIds.length, origin: 'disk' };
+    },
+    compute: async (prefix, turn) => {
+      const start = performance.now();
+      await computeExactly(() => evaluatePrefix(prefix, turn), store);
+      return {
+        loaded: { sizeBytes: 0, cells: prefix.tokenIds.length, origin: 'computed' },
+        computeMs: performance.now() - start,
+        keep: () => storeCheckpoint(store, prefix, turn),
+      };
+    },
+  };
 }
 
-/** A prefix that was evaluated, and its bytes where these are not those of its cells. */
+/** A prefix that was evaluated, and its bytes where they are quantised. */
 interface Evaluated {
   readonly cut: PrefixCut;
-  readonly bytes: Uint8Array | undefined;
+  readonly quantised: Uint8Array | null;
 }
 
 /**
@@ -144,9 +83,9 @@ interface Evaluated {
  * write without a call of the engine. A hit is one import.
  */
 export class PrefixCells implements PrefixStore {
-  readonly #parts: PrefixStoreParts;
+  readonly #parts: KvParts<KvStore>;
 
-  constructor(parts: PrefixStoreParts) {
+  constructor(parts: KvParts<KvStore>) {
     this.#parts = parts;
   }
 
@@ -160,9 +99,9 @@ export class PrefixCells implements PrefixStore {
       const cells = read(stored.bytes, `KV prefix ${key}`);
       if (cells.positions.length <= headerTokens) throw otherCells();
       const cut = cutPrefix(cells, headerTokens, kv);
-      if (!this.#isOf(prefix, cut)) throw otherCells();
+      if (!this.#holds(prefix, cut)) throw otherCells();
       await this.#inject(cut, turn);
-      return loaded(cut, 'disk', stored.bytes.length);
+      return { sizeBytes: stored.bytes.length, cells: cells.positions.length, origin: 'disk' };
     } catch (error) {
       if (!isBadState(error)) throw error;
       await store.reject(turn.userId, key);
@@ -179,60 +118,59 @@ export class PrefixCells implements PrefixStore {
       await this.#inject(evaluated.cut, turn);
       return evaluated;
     };
-    const { cut, bytes } = await computeExactly(compute, () => this.#parts.store.countRejected());
-    return { loaded: loaded(cut, 'computed', 0), computeMs, keep: () => this.#keep(prefix, cut, bytes, turn) };
+    const evaluated = await computeExactly(compute, this.#parts.store);
+    const { header, memories } = evaluated.cut;
+    const cells = header.positions.length + memories.positions.length;
+    return {
+      loaded: { sizeBytes: 0, cells, origin: 'computed' },
+      computeMs,
+      keep: () => this.#keep(prefix, evaluated, turn.userId),
+    };
   }
 
-  /** Restores quantised cells at once: a turn that computes answers from what later turns find. */
+  /** Restores quantised cells at once: a turn that computes KV answers from the same numbers as later turns. */
   async #evaluate(prefix: ExactPrefix, turn: TurnContext): Promise<Evaluated> {
     await evaluatePrefix(prefix, turn);
     const { tokenIds, headerTokens } = prefix;
     const { engine, kv, evict, keptAs } = this.#parts;
-    const cut = await exportPrefix(turn.session, headerTokens, kv);
-    requireTokens([...cut.header.tokenIds, ...cut.memories.tokenIds], tokenIds);
-    const left = evict === null ? cut : { ...cut, memories: kv.evict(cut.memories, evict) };
-    if (keptAs === 'f16') return { cut: left, bytes: undefined };
-    using cells = wholePrefix(left, engine, kv);
-    const bytes = kv.quantise(cells, keptAs);
-    return { cut: cutPrefix(kv.restore(bytes), headerTokens, kv), bytes };
+    const whole = await exportPrefix(turn.session, headerTokens, kv);
+    requireTokens([...whole.header.tokenIds, ...whole.memories.tokenIds], tokenIds);
+    const cut = evict === null ? whole : { ...whole, memories: kv.evict(whole.memories, evict) };
+    if (keptAs === 'f16') return { cut, quantised: null };
+    using cells = joinPrefix(cut, 1, engine, kv);
+    const quantised = kv.quantise(cells, keptAs);
+    return { cut: cutPrefix(kv.restore(quantised), headerTokens, kv), quantised };
   }
 
   async #inject(unscaled: PrefixCut, { session, alpha }: TurnContext): Promise<void> {
-    const { engine, kv } = this.#parts;
-    await importScaled(session, unscaled, alpha, engine, kv);
-    await requireInSession(session, [
-      ...unscaled.header.tokenIds,
-      ...tokensByPosition(unscaled.memories).slice(unscaled.header.positions.length),
-    ]);
+    const { header, memories } = unscaled;
+    {
+      using scaled = joinPrefix(unscaled, alpha, this.#parts.engine, this.#parts.kv);
+      await session.importCells(scaled);
+    }
+    const ids = [...header.tokenIds, ...tokensByPosition(memories).slice(header.positions.length)];
+    await requireInSession(session, ids);
   }
 
-  /** True for the cells of a prefix, or what eviction leaves of them. */
-  #isOf({ tokenIds, headerTokens }: ExactPrefix, { header, memories }: PrefixCut): boolean {
-    const { evict } = this.#parts;
-    const ids = tokenIds.slice(headerTokens);
+  #holds({ tokenIds, headerTokens }: ExactPrefix, { header, memories }: PrefixCut): boolean {
     return (
-      isBlockOf(header, 0, tokenIds.slice(0, headerTokens)) &&
-      (evict === null ? isBlockOf(memories, headerTokens, ids) : isLeftOf(memories, headerTokens, ids, evict))
+      holdsTokens(header, 0, tokenIds.slice(0, headerTokens), null) &&
+      holdsTokens(memories, headerTokens, tokenIds.slice(headerTokens), this.#parts.evict)
     );
   }
 
   /** Leaves the session as it is. */
   async #keep(
     { key, tokenIds, memoryIds }: ExactPrefix,
-    cut: PrefixCut,
-    quantised: Uint8Array | undefined,
-    { userId }: TurnContext,
+    { cut, quantised }: Evaluated,
+    userId: string,
   ): Promise<number> {
     const { engine, kv, store } = this.#parts;
-    using cells = quantised === undefined ? wholePrefix(cut, engine, kv) : null;
+    using cells = quantised === null ? joinPrefix(cut, 1, engine, kv) : null;
     const bytes = quantised ?? writeBlockFile(cells!);
     await store.keepBlock({ userId, key, tokens: tokenIds.length, memoryIds }, bytes);
     return bytes.length;
   }
-}
-
-function loaded({ header, memories }: PrefixCut, origin: LoadedPrefix['origin'], sizeBytes: number): LoadedPrefix {
-  return { sizeBytes, cells: header.positions.length + memories.positions.length, origin };
 }
 
 function otherCells(): BenchError {

@@ -1,14 +1,6 @@
-import type { CallOptions, EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenRange } from '../../engine/token-id.ts';
-import type { KvTools } from '../../kv/kv-tools.ts';
-
-/** A session to evaluate in, and the least tokens of a call to it. */
-export interface EvaluationSession extends CallOptions {
-  readonly session: EngineSession;
-  readonly leastTokens: number;
-  readonly kv: Pick<KvTools, 'first'>;
-}
+import type { BlockContext } from './gather-blocks.ts';
 
 /** Cells that were computed again; they last until they are disposed of. */
 export interface EvaluatedCells extends Disposable {
@@ -18,14 +10,15 @@ export interface EvaluatedCells extends Disposable {
 }
 
 /**
- * Evaluates the tokens of a range again, in sight of the cells before it.
+ * Evaluates the tokens of a range again, attending to the cells before it.
  * @param state contiguous, so that the cell of a position is the cell of that number
  */
 export async function reevaluate(
-  { session, leastTokens, kv, signal }: EvaluationSession,
+  { engine, session, kv, signal }: Pick<BlockContext, 'engine' | 'session' | 'kv' | 'signal'>,
   state: SequenceState,
   { start, end }: TokenRange,
 ): Promise<EvaluatedCells> {
+  const { leastTokens } = engine.capabilities;
   const ids = [...state.tokenIds.subarray(start, Math.max(end, start + leastTokens))];
   while (ids.length < leastTokens) ids.push(ids.at(-1)!);
   {

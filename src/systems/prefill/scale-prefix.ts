@@ -4,8 +4,6 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { type KvTools, kvTools } from '../../kv/kv-tools.ts';
 
-type Capable = Pick<Engine, 'capabilities'>;
-
 /** A prefix from position 0 on, cut in front of its first memory, in plain memory; its values are not scaled. */
 export interface PrefixCut {
   readonly header: SequenceState;
@@ -32,38 +30,24 @@ export async function exportPrefix(
 }
 
 /**
- * Replaces a session by a prefix with the values of its memories multiplied by α; the header's stay untouched.
+ * The prefix in one piece again, the values of its memories multiplied by α; for α = 1 bit for bit.
  * @throws BenchError `unsupported` where the engine gives no cells
  */
-export async function importScaled(
-  session: EngineSession,
-  prefix: PrefixCut,
-  alpha: number,
-  engine: Capable,
-  kv: Pick<KvTools, 'join'> = kvTools,
-): Promise<void> {
-  using scaled = joined(prefix, alpha, engine, kv);
-  await session.importCells(scaled);
-}
-
-/** The prefix in one piece again, bit for bit. */
-export function wholePrefix(prefix: PrefixCut, engine: Capable, kv: Pick<KvTools, 'join'> = kvTools): SequenceState {
-  return joined(prefix, 1, engine, kv);
-}
-
-function joined(
+export function joinPrefix(
   { header, memories }: PrefixCut,
   alpha: number,
-  engine: Capable,
-  kv: Pick<KvTools, 'join'>,
+  engine: Pick<Engine, 'capabilities'>,
+  kv: Pick<KvTools, 'join'> = kvTools,
 ): SequenceState {
-  // At its own place: its keys are not rotated again.
+  // At its own position: its keys are not rotated again.
   const placement = { block: memories, position: memories.positions[0]!, alpha };
-  return kv.join(header, [placement], { rotary: cellsOf(engine).rotary });
+  return kv.join(header, [placement], { rotary: requireCells(engine).rotary });
 }
 
-/** The engine's cells. @throws BenchError `unsupported`, with the reason, where it gives none */
-export function cellsOf({ capabilities }: Capable): NonNullable<Engine['capabilities']['cells']> {
+/** The engine's access to cells. @throws BenchError `unsupported`, with the reason, where it gives none */
+export function requireCells({
+  capabilities,
+}: Pick<Engine, 'capabilities'>): NonNullable<Engine['capabilities']['cells']> {
   if (capabilities.cells !== null) return capabilities.cells;
   throw new BenchError(
     'unsupported',

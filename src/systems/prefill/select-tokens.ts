@@ -3,42 +3,36 @@ import { SeededRandom } from '../../base/seeded-random.ts';
 import type { TokenId, TokenRange } from '../../engine/token-id.ts';
 
 /**
- * A rule that selects tokens of joined blocks to be evaluated again. The first block saw all that precedes it when it was
+ * A rule that selects tokens of joined blocks to be evaluated again. The first block attended to all that precedes it when it was
  * built, so that nothing of it is ever selected.
  *
  * `link`: the first tokens of each block, Infinity for all; LegoLink in EPIC, arXiv 2410.15332. The others select a share of
- * the memory tokens, from 0 to 1, as many as there are behind the first block at most. `first`: dealt to the blocks in turn,
+ * the memory tokens, from 0 to 1, at most all those behind the first block. `first`: dealt to the blocks in turn,
  * each from its beginning. `random`: evenly over all tokens, the control of every other rule; `asMany` as another rule
  * selects at that share. `ranked`: whole blocks, the best retrieved first. The other rules take the tokens of the highest
  * scores, which the caller provides.
  *
- * Tokens are taken in pieces: whole blocks by `ranked`, else `run` neighbours, counted from the beginning of their block, whose
- * last piece may be shorter. The first piece that the share has no room for ends it, but one is taken wherever there is a share.
+ * Tokens are taken in pieces: whole blocks by `ranked`, else `run` neighbours (default 1), counted from the beginning of their
+ * block, whose last piece may be shorter. The first piece that does not fit into the share ends it, but a share above 0 takes
+ * at least one.
  */
-export type TokenSelection = PlainSelection | ScoredSelection;
-
-type PlainSelection =
+export type TokenSelection =
   | { readonly by: 'link'; readonly tokens: number }
   | { readonly by: 'ranked'; readonly share: number }
-  | (InRuns & { readonly by: 'first'; readonly share: number })
-  | (InRuns & { readonly by: 'random'; readonly share: number; readonly asMany?: 'ranked' });
-
-/** A selection of single tokens, or of runs of so many. */
-interface InRuns {
-  /** Tokens. Default 1. */
-  readonly run?: number;
-}
+  | { readonly by: 'first'; readonly share: number; readonly run?: number }
+  | { readonly by: 'random'; readonly share: number; readonly run?: number; readonly asMany?: 'ranked' }
+  | ScoredSelection;
 
 /**
- * `cacheblend-oracle` and `cacheblend`: the tokens whose keys and values deviate most between the joined blocks and a full prefill; CacheBlend, arXiv 2405.16444.
- * `cacheblend-oracle`: over all layers, with knowledge that no deployment has; `cacheblend`: in the second layer alone.
- * `informative`: those that what precedes them in their own block makes least likely. `query`: those that the question attends
- * to most in the middle layer; ProphetKV, arXiv 2602.02579. `ranked-informative`: the informative ones of the best retrieved block,
- * then those of the next.
+ * `cacheblend-oracle` and `cacheblend`: the tokens whose KV deviates most between the joined blocks and a full prefill, over all
+ * layers (which no deployment can know) or in the second layer alone; CacheBlend, arXiv 2405.16444. `informative`: those that
+ * the tokens before them in their own block make least likely; `ranked-informative`: those of the best retrieved block, then of
+ * the next. `query`: those that the question attends to most in the middle layer; ProphetKV, arXiv 2602.02579.
  */
-export interface ScoredSelection extends InRuns {
+export interface ScoredSelection {
   readonly by: TokenScorer;
   readonly share: number;
+  readonly run?: number;
 }
 
 /** Scorers of tokens, as arms and records name them. */
@@ -46,10 +40,10 @@ export const tokenScorers = ['cacheblend-oracle', 'cacheblend', 'informative', '
 
 export type TokenScorer = (typeof tokenScorers)[number];
 
-/** A block as a rule sees it. */
+/** A block whose tokens may be selected. */
 export interface SelectableBlock {
   readonly tokenIds: ArrayLike<TokenId>;
-  /** Its memory's place among the retrieved, 0 for the best. */
+  /** The rank of its memory among the retrieved, 0 for the best. */
   readonly rank: number;
 }
 
@@ -63,45 +57,45 @@ export function selectTokens(
   blocks: readonly SelectableBlock[],
   scores: ArrayLike<number> = [],
 ): readonly TokenRange[] {
-  const later = blockSpans(blocks).slice(1);
+  let end = 0;
+  const spans = blocks.map(({ tokenIds: { length }, rank }) => ({ start: end, end: (end += length), place: 0, rank }));
+  const later = spans.slice(1);
   if (selection.by === 'link') {
-    return merge(later.map(({ start, end }) => ({ start, end: Math.min(end, start + selection.tokens) })));
+    return merge(
+      later.map((block) => ({ start: block.start, end: Math.min(block.end, block.start + selection.tokens) })),
+    );
   }
   return merge(takeWhilePiecesFit(inOrder(selection, later, blocks, scores), selectionBudget(selection, blocks)));
 }
 
 /** True for a rule that scores tokens. */
 export function isScored(selection: TokenSelection): selection is ScoredSelection {
-  return tokenScorers.some((measure) => measure === selection.by);
+  return tokenScorers.some((scorer) => scorer === selection.by);
 }
 
 /** True where a share takes some of the tokens that may be selected, and not all of them. */
 export function leavesChoice(share: number, blocks: readonly SelectableBlock[]): boolean {
   const budget = tokenBudget(share, blocks);
-  return budget > 0 && budget < blocks.slice(1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  return budget > 0 && budget < countTokens(blocks.slice(1));
 }
 
-/** A selection by a share. */
 type SharedSelection = Exclude<TokenSelection, { by: 'link' }>;
 
 /** Neighbours of one block that are taken together. */
 interface Piece extends TokenRange {
-  /** Pieces of the block before it. */
+  /** The number of pieces before it in its block. */
   readonly place: number;
-  /** Of the block. */
+  /** The rank of its block. */
   readonly rank: number;
 }
 
-function blockSpans(blocks: readonly SelectableBlock[]): Piece[] {
-  let end = 0;
-  return blocks.map(({ tokenIds: { length }, rank }) => ({ start: end, end: (end += length), place: 0, rank }));
+function countTokens(blocks: readonly SelectableBlock[]): number {
+  return blocks.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
 }
 
 /** Tokens that a share allows: of all memory tokens, at most those behind the first block. */
 function tokenBudget(share: number, blocks: readonly SelectableBlock[]): number {
-  if (blocks.length === 0) return 0;
-  const all = blocks.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
-  return Math.min(Math.round(share * all), all - blocks[0]!.tokenIds.length);
+  return Math.min(Math.round(share * countTokens(blocks)), countTokens(blocks.slice(1)));
 }
 
 function selectionBudget(selection: SharedSelection, blocks: readonly SelectableBlock[]): number {
@@ -119,25 +113,25 @@ function inOrder(
 ): Piece[] {
   if (selection.by === 'ranked') return [...later].sort((a, b) => a.rank - b.rank);
   const pieces = later.flatMap((block) => split(block, selection.run ?? 1));
-  switch (selection.by) {
-    case 'first':
-      return pieces.sort((a, b) => a.place - b.place || a.start - b.start);
-    case 'random':
-      return seededOrder(blocks).shuffled(pieces);
-    default: {
-      const blockOrder = ({ rank }: Piece): number => (selection.by === 'ranked-informative' ? rank : 0);
-      const scored = pieces.map((piece) => ({ piece, score: meanScore(scores, piece) }));
-      return scored
-        .sort((a, b) => blockOrder(a.piece) - blockOrder(b.piece) || b.score - a.score || a.piece.start - b.piece.start)
-        .map(({ piece }) => piece);
-    }
+  if (selection.by === 'first') return pieces.sort((a, b) => a.place - b.place || a.start - b.start);
+  if (selection.by === 'random') {
+    // The ids of all blocks decide the order.
+    const ids = Int32Array.from(blocks.flatMap(({ tokenIds }) => Array.from(tokenIds)));
+    return new SeededRandom(createHash('sha256').update(ids).digest().readInt32LE(0)).shuffled(pieces);
   }
+  const blockOrder = ({ rank }: Piece): number => (selection.by === 'ranked-informative' ? rank : 0);
+  return pieces
+    .map((piece) => ({ piece, score: meanScore(scores, piece) }))
+    .sort((a, b) => blockOrder(a.piece) - blockOrder(b.piece) || b.score - a.score || a.piece.start - b.piece.start)
+    .map(({ piece }) => piece);
 }
 
 function split({ start, end, rank }: Piece, run: number): Piece[] {
   return Array.from({ length: Math.ceil((end - start) / run) }, (_, place) => ({
-    ...{ start: start + place * run, end: Math.min(end, start + (place + 1) * run) },
-    ...{ place, rank },
+    start: start + place * run,
+    end: Math.min(end, start + (place + 1) * run),
+    place,
+    rank,
   }));
 }
 
@@ -145,12 +139,6 @@ function meanScore(scores: ArrayLike<number>, { start, end }: TokenRange): numbe
   let sum = 0;
   for (let at = start; at < end; at++) sum += scores[at]!;
   return sum / (end - start);
-}
-
-/** An order that the ids of all blocks decide. */
-function seededOrder(blocks: readonly SelectableBlock[]): SeededRandom {
-  const ids = Int32Array.from(blocks.flatMap(({ tokenIds }) => Array.from(tokenIds)));
-  return new SeededRandom(createHash('sha256').update(ids).digest().readInt32LE(0));
 }
 
 /** Pieces from the front, until one does not fit; one wherever there is a budget. */
@@ -168,9 +156,8 @@ function takeWhilePiecesFit(pieces: readonly Piece[], budget: number): TokenRang
 
 /** In order, neighbours as one range, without empty ones. */
 function merge(ranges: readonly TokenRange[]): TokenRange[] {
-  const inOrder = ranges.filter(({ start, end }) => end > start).sort((a, b) => a.start - b.start);
   const result: TokenRange[] = [];
-  for (const range of inOrder) {
+  for (const range of ranges.filter(({ start, end }) => end > start).sort((a, b) => a.start - b.start)) {
     const last = result.at(-1);
     if (last?.end === range.start) result.splice(-1, 1, { start: last.start, end: range.end });
     else result.push(range);

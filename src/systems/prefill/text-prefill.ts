@@ -1,36 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { EngineSession } from '../../engine/engine-session.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import { isBadState, requireInSession, requireTokens } from './exact-tokens.ts';
+import { restoreCheckpoint, storeCheckpoint } from './checkpoints.ts';
 import { prefillAsText, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
 
 /** Stands among the memories of every stored prompt: its KV contains question and history as well. */
 export const WHOLE_PROMPT = 'whole prompt';
 
 /** The whole prompt as text, evaluated from the first token in every turn. It stores nothing. */
-export class TextPrefill implements PrefillStrategy {
-  prefill({ tokenIds }: BuiltPrompt, { session }: TurnContext): Promise<Prefilled> {
-    return prefillAsText(session, tokenIds);
-  }
-
-  forget(): Promise<number> {
-    return Promise.resolve(0);
-  }
-
-  reset(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  stats(): null {
-    return null;
-  }
-
-  dispose(): Promise<void> {
-    return Promise.resolve();
-  }
-}
+export const textPrefill: PrefillStrategy = {
+  prefill: ({ tokenIds }, { session }) => prefillAsText(session, tokenIds),
+  forget: () => Promise.resolve(0),
+  reset: () => Promise.resolve(),
+  stats: () => null,
+};
 
 /** An earlier prompt of a user, and the key of its checkpoint. */
 interface CachedPrompt {
@@ -45,7 +29,7 @@ interface CachedPrompt {
 export class CachedTextPrefill implements PrefillStrategy {
   readonly #store: KvStore;
   readonly #leastTokens: number;
-  readonly #cached = new Map<string, CachedPrompt[]>();
+  readonly #cached = new Map<string, readonly CachedPrompt[]>();
 
   /** @param leastTokens of the suffix: the engine's shortest call whose bits are those of longer ones */
   constructor(store: KvStore, leastTokens: number) {
@@ -53,20 +37,17 @@ export class CachedTextPrefill implements PrefillStrategy {
     this.#leastTokens = leastTokens;
   }
 
-  async prefill(prompt: BuiltPrompt, { session, userId }: TurnContext): Promise<Prefilled> {
+  async prefill(prompt: BuiltPrompt, turn: TurnContext): Promise<Prefilled> {
     const { tokenIds } = prompt;
     const start = performance.now();
-    const found = await this.#restoreLongest(session, userId, tokenIds);
+    const found = await this.#restoreLongest(tokenIds, turn);
     return {
       suffix: tokenIds.slice(found),
       record: null,
       account: { cache: 'bypass', built: 0, recomputed: 0, resident: found, positions: tokenIds.length },
       kvLoadMs: performance.now() - start,
       kvComputeMs: 0,
-      keep: async () => {
-        await this.#keep(session, userId, prompt);
-        return undefined;
-      },
+      keep: () => this.#keep(prompt, turn),
     };
   }
 
@@ -83,19 +64,16 @@ export class CachedTextPrefill implements PrefillStrategy {
     return { ...this.#store.stats() };
   }
 
-  async dispose(): Promise<void> {
-    this.#cached.clear();
-  }
-
   /** Restores the checkpoint with the longest common prefix, truncated to it, and gives its length. */
-  async #restoreLongest(session: EngineSession, userId: string, tokenIds: readonly TokenId[]): Promise<number> {
+  async #restoreLongest(tokenIds: readonly TokenId[], turn: TurnContext): Promise<number> {
+    const { session, userId } = turn;
     const longest = tokenIds.length - this.#leastTokens;
     const candidates = (this.#cached.get(userId) ?? [])
       .map((cached) => ({ cached, tokens: Math.min(commonLength(cached.tokenIds, tokenIds), longest) }))
       .filter(({ tokens }) => tokens >= this.#leastTokens)
       .sort((a, b) => b.tokens - a.tokens);
     for (const { cached, tokens } of candidates) {
-      if (await this.#restore(session, userId, cached)) {
+      if ((await restoreCheckpoint(this.#store, cached, turn)) !== undefined) {
         await session.truncate(tokens);
         return tokens;
       }
@@ -106,42 +84,17 @@ export class CachedTextPrefill implements PrefillStrategy {
     return 0;
   }
 
-  async #restore(session: EngineSession, userId: string, { key, tokenIds }: CachedPrompt): Promise<boolean> {
-    const checkpoint = await this.#store.findCheckpoint(userId, key);
-    if (checkpoint === undefined) return false;
-    try {
-      requireTokens(checkpoint.tokens, tokenIds);
-      await session.restore(checkpoint);
-      await requireInSession(session, tokenIds);
-      return true;
-    } catch (error) {
-      if (!isBadState(error)) throw error;
-      await this.#store.reject(userId, key);
-      return false;
-    }
-  }
-
-  async #keep(session: EngineSession, userId: string, { tokenIds, kept }: BuiltPrompt): Promise<void> {
+  async #keep({ tokenIds, kept }: BuiltPrompt, turn: TurnContext): Promise<undefined> {
     const key = createHash('sha256').update(Int32Array.from(tokenIds)).digest('hex');
-    const known = this.#cached.get(userId) ?? [];
-    const wasAborted = session.tokens.length < tokenIds.length;
-    if (wasAborted || known.some((cached) => cached.key === key)) return;
-    await session.truncate(tokenIds.length);
-    const memoryIds = [WHOLE_PROMPT, ...kept.map((memory) => memory.memoryId)];
-    try {
-      await requireInSession(session, tokenIds);
-      await this.#store.keepCheckpoint(userId, key, memoryIds, async (id) => {
-        const checkpoint = await session.checkpoint({ id });
-        requireTokens(checkpoint.tokens, tokenIds);
-        return checkpoint;
-      });
-      this.#cached.set(userId, [...known, { key, tokenIds }]);
-    } catch (error) {
-      if (!isBadState(error)) throw error;
-      // The answer is complete: the next turn evaluates its prompt from the first token.
-      this.#store.countRejected();
-    }
+    const known = this.#cached.get(turn.userId) ?? [];
+    if (known.some((cached) => cached.key === key)) return;
+    const bytes = await storeCheckpoint(this.#store, { key, tokenIds, memoryIds: memoryIds(kept) }, turn);
+    if (bytes !== undefined) this.#cached.set(turn.userId, [...known, { key, tokenIds }]);
   }
+}
+
+function memoryIds(kept: BuiltPrompt['kept']): string[] {
+  return [WHOLE_PROMPT, ...kept.map(({ memoryId }) => memoryId)];
 }
 
 /** What the engine has evaluated for a user. */
@@ -191,7 +144,7 @@ export class EngineCachePrefill implements PrefillStrategy {
         const { tokens } = session;
         // What an aborted turn evaluated is unknown.
         cache.isUnsure = tokens.length < tokenIds.length;
-        cache.evaluated.push({ tokens, memoryIds: [WHOLE_PROMPT, ...kept.map(({ memoryId }) => memoryId)] });
+        cache.evaluated.push({ tokens, memoryIds: memoryIds(kept) });
         return undefined;
       },
     };
@@ -200,7 +153,7 @@ export class EngineCachePrefill implements PrefillStrategy {
   /** Gives the user's cache a new name, so that the engine never finds the old one again. */
   async forget(userId: string, memoryId: string): Promise<number> {
     const evaluated = this.#users.get(userId)?.evaluated ?? [];
-    const count = evaluated.filter(({ memoryIds }) => memoryIds.includes(memoryId)).length;
+    const count = evaluated.filter((prompt) => prompt.memoryIds.includes(memoryId)).length;
     if (count > 0) this.#users.delete(userId);
     return count;
   }
@@ -212,10 +165,6 @@ export class EngineCachePrefill implements PrefillStrategy {
   /** Null: only the engine can count its own cache. */
   stats(): null {
     return null;
-  }
-
-  async dispose(): Promise<void> {
-    this.#users.clear();
   }
 
   #userCache(userId: string): UserCache {

@@ -1,16 +1,15 @@
-import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
-import { firstLayers } from '../../kv/cut-cells.ts';
 import type { TokenId, TokenRange } from '../../engine/token-id.ts';
+import { firstLayers } from '../../kv/cut-cells.ts';
 import type { Selector } from '../../store/records/turn-record.ts';
-import { reevaluate } from './reevaluate.ts';
 import type { BlockContext } from './gather-blocks.ts';
-import { cellsOf } from './scale-prefix.ts';
+import { reevaluate } from './reevaluate.ts';
+import { requireCells } from './scale-prefix.ts';
 import type { TokenScorer } from './select-tokens.ts';
 
 /** Scores by which tokens are selected, and their cost. */
 export interface TokenScores {
-  /** Of every memory token, in order; of the first block nothing is selected, whatever they are there. */
+  /** Of every memory token, in order; nothing of the first block is selected, whatever its scores. */
   readonly scores: Float64Array;
   /** Null where nothing was evaluated. */
   readonly selector: Selector | null;
@@ -22,7 +21,7 @@ export interface PromptSuffix {
   readonly question: TokenRange;
 }
 
-/** Joined blocks as a scorer sees them. */
+/** The input of a scorer. */
 export interface JoinedBlocks {
   /** Contiguous, header included. */
   readonly state: SequenceState;
@@ -33,88 +32,86 @@ export interface JoinedBlocks {
 }
 
 /**
- * The layers of which CacheBlend's deviation is measured: the keys and values of the first come from the token and its
- * position alone, so that those of the second are the cheapest that can tell what a token saw.
+ * The layers that CacheBlend compares. The KV of the first comes from the token and its position alone, so that the second is
+ * the cheapest one that depends on the tokens before it.
  */
 const EARLY_LAYERS = 2;
 
 /** Scores the memory tokens of joined blocks by a rule. */
 export async function scoreTokens(by: TokenScorer, context: BlockContext, joined: JoinedBlocks): Promise<TokenScores> {
+  const begin = performance.now();
+  const { scores, selector } = await score(by, context, joined);
+  return { scores, selector: selector.tokens === 0 ? null : { ...selector, ms: performance.now() - begin } };
+}
+
+interface Scored {
+  readonly scores: Float64Array;
+  readonly selector: Omit<Selector, 'ms'>;
+}
+
+async function score(by: TokenScorer, context: BlockContext, joined: JoinedBlocks): Promise<Scored> {
   switch (by) {
     case 'cacheblend-oracle':
-      return deviations(context, context.session, joined, { model: 'whole', from: 0 });
+      return deviations(context, joined, 0);
     case 'cacheblend': {
-      const begin = performance.now();
       const { engine, signal } = context;
       const early = await engine.firstLayers(EARLY_LAYERS, { signal });
       await using session = await early.openSession('selection of tokens', { signal });
       const state = firstLayers(joined.state, EARLY_LAYERS);
-      const compared = { model: 'first-layers', from: EARLY_LAYERS - 1 } as const;
-      const { scores, selector } = await deviations(context, session, { ...joined, state }, compared);
-      return { scores, selector: { ...selector, ms: performance.now() - begin } };
+      const { scores, selector } = await deviations({ ...context, session }, { ...joined, state }, EARLY_LAYERS - 1);
+      return { scores, selector: { ...selector, model: 'first-layers' } };
     }
     case 'informative':
     case 'ranked-informative':
       return surprises(context, joined);
     case 'query':
-      return attended(context, joined);
+      return attention(context, joined);
   }
 }
 
-/** Layers up to the middle one: what a question looks for shows there, and in the first layers little but its words do. */
-function layersToMiddle(layers: number): number {
-  return Math.floor(layers / 2) + 1;
-}
-
 /**
- * How far each token's keys and values lie from those of a full prefill. The first block is that of the prefill already, so
- * that the tokens behind it are evaluated, all of them.
- * @param session of the engine whose layers the state has
- * @param compared the layers from that one on
+ * The deviation of each token's KV from a full prefill. The first block equals the prefill already, so that all tokens behind it
+ * are evaluated.
+ * @param context with a session whose engine has the layers of the state @param fromLayer the first layer that is compared
  */
 async function deviations(
-  { engine, kv, signal }: BlockContext,
-  session: EngineSession,
+  context: BlockContext,
   { state, header, blocks }: JoinedBlocks,
-  { model, from }: { readonly model: Selector['model']; readonly from: number },
-): Promise<TokenScores & { readonly selector: Selector }> {
-  const begin = performance.now();
-  const { leastTokens } = engine.capabilities;
+  fromLayer: number,
+): Promise<Scored> {
+  const { kv } = context;
+  const headerTokens = header.positions.length;
   const firstBlock = blocks[0]!.positions.length;
-  const [start, end] = [header.positions.length + firstBlock, state.positions.length];
-  using text = await reevaluate({ session, leastTokens, kv, signal }, state, { start, end });
-  const scores = new Float64Array(end - header.positions.length);
-  scores.set(kv.deviations(kv.cut(state, start, end), text.cells, from), firstBlock);
-  const { layers } = state.layout;
-  return { scores, selector: { model, tokens: text.evaluatedTokens, layers, ms: performance.now() - begin } };
+  const [start, end] = [headerTokens + firstBlock, state.positions.length];
+  using text = await reevaluate(context, state, { start, end });
+  const scores = new Float64Array(end - headerTokens);
+  scores.set(kv.deviations(kv.cut(state, start, end), text.cells, fromLayer), firstBlock);
+  return { scores, selector: { model: 'whole', tokens: text.evaluatedTokens, layers: state.layout.layers } };
 }
 
 /** Tokens whose probabilities are read at once: an engine may hold a whole distribution of each. */
 const TOKENS_AT_ONCE = 16;
 
-/** −ln p of the tokens of blocks; they go with the block's cells in memory, and so are found as long as these are. */
-const known = new WeakMap<SequenceState, Float64Array>();
+/** −ln p of the tokens of blocks, as long as their cells are in memory. */
+const knownSurprises = new WeakMap<SequenceState, readonly number[]>();
 
-/**
- * The surprise of each token, −ln p in nats, given the header and what precedes it in its own block. It depends on nothing
- * else, so that a block is scored once.
- */
-async function surprises(
-  context: BlockContext,
-  { header, blocks: [first, ...later] }: JoinedBlocks,
-): Promise<TokenScores> {
-  const begin = performance.now();
+/** The surprise of each token, −ln p in nats, given the header and what precedes it in its own block: a block is scored once. */
+async function surprises(context: BlockContext, { header, blocks: [first, ...later] }: JoinedBlocks): Promise<Scored> {
+  const { leastTokens } = context.engine.capabilities;
   const scores = [...new Float64Array(first!.positions.length)];
   let tokens = 0;
   for (const block of later) {
-    const found = known.get(block);
-    const scored = found ?? (await scoreBlock(context, header, block));
-    if (found === undefined) tokens += evaluatedTokens(context, block);
-    known.set(block, scored);
-    scores.push(...scored);
+    let known = knownSurprises.get(block);
+    if (known === undefined) {
+      known = await scoreBlock(context, header, block);
+      knownSurprises.set(block, known);
+      // Of each piece, the tokens in front of it and its own but the last.
+      const { length } = block.tokenIds;
+      tokens += length + Math.ceil(length / TOKENS_AT_ONCE) * (leastTokens - 1);
+    }
+    scores.push(...known);
   }
-  const selector = { model: 'whole', tokens, layers: header.layout.layers, ms: performance.now() - begin } as const;
-  return { scores: Float64Array.from(scores), selector: tokens === 0 ? null : selector };
+  return { scores: Float64Array.from(scores), selector: { model: 'whole', tokens, layers: header.layout.layers } };
 }
 
 /** Each piece is scored behind the tokens in front of it, as many as the engine takes at least. */
@@ -122,12 +119,11 @@ async function scoreBlock(
   { engine, session, kv, signal }: BlockContext,
   header: SequenceState,
   { tokenIds }: SequenceState,
-): Promise<Float64Array> {
-  const { leastTokens } = engine.capabilities;
+): Promise<number[]> {
   const ids = [...header.tokenIds, ...tokenIds];
   const scores: number[] = [];
   for (let at = header.tokenIds.length; at < ids.length; at += TOKENS_AT_ONCE) {
-    const front = at - leastTokens;
+    const front = at - engine.capabilities.leastTokens;
     if (scores.length > 0) await session.truncate(front, { signal });
     else if (front === 0) await session.clear({ signal });
     else await session.importCells(kv.cut(header, 0, front), { signal });
@@ -135,36 +131,27 @@ async function scoreBlock(
     const { logProbabilities } = await session.score(ids.slice(front, at), piece, { signal });
     scores.push(...logProbabilities.map((logProbability) => -logProbability));
   }
-  return Float64Array.from(scores);
-}
-
-/** Of each piece, the tokens in front of it and its own but the last. */
-function evaluatedTokens({ engine }: BlockContext, { tokenIds: { length } }: SequenceState): number {
-  const { leastTokens } = engine.capabilities;
-  return length + Math.ceil(length / TOKENS_AT_ONCE) * (leastTokens - 1);
+  return scores;
 }
 
 /**
- * The attention of the question to each token in the middle layer: the model up to there, with queries in place of keys,
- * evaluates what follows the memories up to the end of the question.
+ * The attention of the question to each token in the middle layer: in the first layers a question finds little but its own
+ * words. The model up to there, with queries in place of keys, evaluates what follows the memories up to the question's end.
  */
-async function attended(
+async function attention(
   { engine, kv, signal }: BlockContext,
-  { state, header, rest }: JoinedBlocks,
-): Promise<TokenScores> {
-  const begin = performance.now();
-  const layers = layersToMiddle(state.layout.layers);
+  { state, header, rest: { suffix, question } }: JoinedBlocks,
+): Promise<Scored> {
+  const layers = Math.floor(state.layout.layers / 2) + 1;
   const part = await engine.firstLayers(layers, { queries: true, signal });
   await using session = await part.openSession('selection of tokens', { signal });
   const cells = firstLayers(state, layers);
-  await session.importCells(kv.repeatHeads(cells, cellsOf(part).layout.heads), { signal });
-  const { suffix, question } = rest;
+  await session.importCells(kv.repeatHeads(cells, requireCells(part).layout.heads), { signal });
   const ids = suffix.slice(0, Math.max(question.end, engine.capabilities.leastTokens));
   await session.evaluate(ids, { signal });
   const memories = state.positions.length;
   const range = { start: memories + question.start, end: memories + question.end };
   using queries = await session.exportCells(range, { signal });
   const scores = kv.attention(queries, cells, header.positions.length);
-  const ms = performance.now() - begin;
-  return { scores, selector: { model: 'first-layers', tokens: ids.length, layers, ms } };
+  return { scores, selector: { model: 'first-layers', tokens: ids.length, layers } };
 }

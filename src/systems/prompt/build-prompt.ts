@@ -30,7 +30,7 @@ export interface PromptParts {
   /** In order of time. */
   readonly history: readonly HistoryMessage[];
   /** As that of the rules, for this prompt. */
-  readonly historyTurns?: number;
+  readonly historyTurns?: number | undefined;
   /** The beginning of the answer. Default: none. */
   readonly answerPrefix?: string;
 }

@@ -11,13 +11,7 @@ import type { StoreType } from '../../../store/records/prefill-record.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../../systems/prefill/gather-blocks.ts';
 import { placeBlocks } from '../../../systems/prefill/place-blocks.ts';
-import {
-  cutPrefix,
-  exportPrefix,
-  importScaled,
-  type PrefixCut,
-  wholePrefix,
-} from '../../../systems/prefill/scale-prefix.ts';
+import { cutPrefix, exportPrefix, joinPrefix, type PrefixCut } from '../../../systems/prefill/scale-prefix.ts';
 import { partsOf, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
 
 /** Bound of the KV that a replay keeps: that of a run. */
@@ -80,7 +74,8 @@ function changedReplay(
       if (lines.length > 0) {
         const whole = await exportPrefix(session, header.length);
         const left = evict === null ? whole : { ...whole, memories: kvTools.evict(whole.memories, evict) };
-        await importScaled(session, restored(left, keptAs, engine), alpha, engine);
+        using scaled = joinPrefix(restored(left, keptAs, engine), alpha, engine);
+        await session.importCells(scaled);
       }
       return suffix;
     },
@@ -119,7 +114,8 @@ async function blocksReplay(
         .map(({ state, start }, index) => ({ state, start, memoryId: lines[index]!.memoryId }))
         .filter(({ memoryId }) => memoryId !== leftOut)
         .map(({ state, start, memoryId }) => ({ state, start, rank: turn.ranked.indexOf(memoryId) }));
-      using placed = await placeBlocks(prefill, context, header.state, kept, { alpha, sink, rest: asked });
+      const unplaced = { header: header.state, sink, blocks: kept };
+      using placed = await placeBlocks(prefill, context, unplaced, { alpha, rest: asked });
       if (leftOut === undefined && placed.positions.join() !== positions.join()) throw otherPositions();
       await session.importCells(placed.state);
       return asked.suffix;
@@ -134,7 +130,7 @@ async function blocksReplay(
 /** A prefix as it comes out of the type in which it was kept. */
 function restored(prefix: PrefixCut, keptAs: StoreType, engine: Engine): PrefixCut {
   if (keptAs === 'f16') return prefix;
-  using cells = wholePrefix(prefix, engine);
+  using cells = joinPrefix(prefix, 1, engine);
   return cutPrefix(kvTools.restore(kvTools.quantise(cells, keptAs)), prefix.header.positions.length);
 }
 

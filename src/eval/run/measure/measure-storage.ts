@@ -4,7 +4,7 @@ import type { TokenId } from '../../../engine/token-id.ts';
 import { cutCells, kvBytes } from '../../../kv/cut-cells.ts';
 import { joinBlocks } from '../../../kv/join-blocks.ts';
 import type { StorageMeasurement } from '../../../store/records/measured.ts';
-import { cellsOf } from '../../../systems/prefill/scale-prefix.ts';
+import { requireCells } from '../../../systems/prefill/scale-prefix.ts';
 import { memorySegment } from '../../../systems/prompt/segments.ts';
 import { quantiles } from '../../analysis/statistics/quantile.ts';
 import type { MeasureContext } from '../suite.ts';
@@ -57,7 +57,7 @@ async function measurePrefix(
   tokens: number,
 ): Promise<StorageMeasurement[]> {
   const { ids, textBytes } = await prefix(context, engine, tokens);
-  const { rotary } = cellsOf(engine);
+  const { rotary } = requireCells(engine);
   const rounds: Round[] = [];
   let diskBytes = 0;
   let memoryBytes = 0;

@@ -3,7 +3,7 @@ import type { AskedData } from '../../../data/asked-data.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { prefixParts } from '../../../systems/prompt/memory-lines.ts';
-import { sinkTokens } from '../../../systems/prefill/block-context.ts';
+import { sinkTokens } from '../../../systems/prefill/gather-blocks.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import { buildPrompt, type PromptRules, reserveFor } from '../../../systems/prompt/build-prompt.ts';
 import { type ChatEngine, promptFormOf } from '../../../systems/prompt/chat-form.ts';
