@@ -21,7 +21,7 @@ import { runScript } from './run-script.ts';
 function addressesOf(database: BenchDatabase, run: string, wanted: string | undefined): Record<string, string> {
   const turns = new TurnListRepository(database);
   const { id, plan } = runNamed(database, run);
-  const [first] = [{ disagreeing: true } as const, {}].flatMap((filter) => turns.page(id, filter, {}, {}, 1).rows);
+  const [first] = [{ disagreeing: true } as const, {}].flatMap((filter) => turns.page(id, { filter, size: 1 }).rows);
   const item = wanted ?? first?.itemId;
   if (item === undefined) throw new BenchError('not-found', `run "${run}" has no turn`, 'name another run');
   const [a = '', b = a] = usualPair(plan.arms, turns.arms(id));

@@ -111,7 +111,7 @@ function kindsOf(path: string, random: SeededRandom): Kinds {
   const run = runs.findByName(longRunName)!;
   const list = new TurnListRepository(database);
   const [arms, items, categories] = [list.arms(run.id), list.items(run.id), list.categories(run.id)];
-  const words = list.page(run.id, {}, {}, {}, 50).rows.flatMap(({ question }) => (question ?? '').split(' '));
+  const words = list.page(run.id, { size: 50 }).rows.flatMap(({ question }) => (question ?? '').split(' '));
   const sorts = Object.keys(turnSorts);
   const turn = (): TurnRef => {
     return { run: longRunName, item: random.pick(items), arm: random.pick(arms), repeat: 0, turn: 0 };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import { auditLogs, type AuditLogRow } from './schema.ts';
-import type { BenchDatabase } from './database.ts';
+import { Repository } from './database.ts';
 
 export interface NewAuditLog {
   /** `rag_generate`, `dki_generate` and so on. */
@@ -15,18 +15,12 @@ export interface NewAuditLog {
 }
 
 /** Uses of memories. */
-export class AuditLogRepository {
-  readonly #database: BenchDatabase;
-
-  constructor(database: BenchDatabase) {
-    this.#database = database;
-  }
-
+export class AuditLogRepository extends Repository {
   /** Writes one entry and returns its id. */
   log(entry: NewAuditLog): string {
     const id = randomUUID();
-    this.#database.guard(() =>
-      this.#database.query
+    this.database.guard((query) =>
+      query
         .insert(auditLogs)
         .values({ ...entry, id, createdAt: Date.now() })
         .run(),
@@ -36,8 +30,8 @@ export class AuditLogRepository {
 
   /** The entries of a session in the order in which they were written. */
   getBySession(sessionId: string): AuditLogRow[] {
-    return this.#database.guard(() =>
-      this.#database.query
+    return this.database.guard((query) =>
+      query
         .select()
         .from(auditLogs)
         .where(eq(auditLogs.sessionId, sessionId))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { desc, eq, sql } from 'drizzle-orm';
 import { conversations, type ConversationRow } from './schema.ts';
 import type { TokenCounts } from './records/turn-record.ts';
-import type { BenchDatabase } from './database.ts';
+import { Repository } from './database.ts';
 
 export interface NewMessage {
   readonly sessionId: string;
@@ -18,13 +18,7 @@ export interface NewMessage {
 }
 
 /** The messages of the sessions. */
-export class ConversationRepository {
-  readonly #database: BenchDatabase;
-
-  constructor(database: BenchDatabase) {
-    this.#database = database;
-  }
-
+export class ConversationRepository extends Repository {
   /** Stores a message of an existing session and returns its id. */
   create({ tokens, ...message }: NewMessage): string {
     const id = randomUUID();
@@ -39,14 +33,14 @@ export class ConversationRepository {
       positions: tokens?.positions,
       createdAt: Date.now(),
     };
-    this.#database.guard(() => this.#database.query.insert(conversations).values(row).run());
+    this.database.guard((query) => query.insert(conversations).values(row).run());
     return id;
   }
 
   /** All messages of the sessions whose ids begin so, in the order in which they were written. */
   getByPrefix(sessionPrefix: string): ConversationRow[] {
-    return this.#database.guard(() =>
-      this.#database.query
+    return this.database.guard((query) =>
+      query
         .select()
         .from(conversations)
         .where(eq(sql`substr(${conversations.sessionId}, 1, ${sessionPrefix.length})`, sessionPrefix))
@@ -57,8 +51,8 @@ export class ConversationRepository {
 
   /** Deletes messages; ids that are gone already are no error. */
   delete(ids: readonly string[]): void {
-    this.#database.transaction(() => {
-      for (const id of ids) this.#database.query.delete(conversations).where(eq(conversations.id, id)).run();
+    this.database.transaction(() => {
+      for (const id of ids) this.database.query.delete(conversations).where(eq(conversations.id, id)).run();
     });
   }
 
@@ -66,8 +60,8 @@ export class ConversationRepository {
   getRecent(sessionId: string, maxMessages = Number.MAX_SAFE_INTEGER): ConversationRow[] {
     // A negative limit would mean "all" to SQLite.
     if (maxMessages <= 0) return [];
-    return this.#database.guard(() =>
-      this.#database.query
+    return this.database.guard((query) =>
+      query
         .select()
         .from(conversations)
         .where(eq(conversations.sessionId, sessionId))

@@ -46,14 +46,14 @@ export class BenchDatabase implements Disposable {
    *
    * @throws BenchError `disk` where the disk is full, `database` where the file cannot be read or written
    */
-  transaction<Result>(work: () => Result): Result {
-    return this.guard(() => this.#client.transaction(work).immediate());
+  transaction<Result>(work: (query: BetterSQLite3Database) => Result): Result {
+    return this.guard((query) => this.#client.transaction(() => work(query)).immediate());
   }
 
   /** Runs statements outside any transaction and turns SQLite's failures into BenchErrors, as `transaction` does. */
-  guard<Result>(work: () => Result): Result {
+  guard<Result>(work: (query: BetterSQLite3Database) => Result): Result {
     try {
-      return work();
+      return work(this.query);
     } catch (error) {
       throw databaseError(this.path, error);
     }
@@ -67,6 +67,15 @@ export class BenchDatabase implements Disposable {
   /** As `close`, at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.close();
+  }
+}
+
+/** Reads and writes one part of a database. */
+export abstract class Repository {
+  protected readonly database: BenchDatabase;
+
+  constructor(database: BenchDatabase) {
+    this.database = database;
   }
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { BenchDatabase } from './database.ts';
+import { Repository } from './database.ts';
 
 /** The turns of one arm in one run. */
 export interface ArmOfRun {
@@ -16,11 +16,10 @@ export interface ItemPairScores {
   /** Mean task success over repeats; null where nothing could be scored. */
   readonly successA: number | null;
   readonly successB: number | null;
-  /** Each has one turn of the item alone. */
+  /** Each arm has exactly one turn of the item. */
   readonly single: 0 | 1;
-  /** The first turns gave the same answer. */
+  /** The first turns gave the same answer, and the gold answer the same probability. */
   readonly sameAnswer: 0 | 1;
-  /** The first turns gave the gold answer the same probability. */
   readonly sameGold: 0 | 1;
 }
 
@@ -43,27 +42,14 @@ export interface ItemPair {
   readonly b: ItemSide;
 }
 
-interface ShownTurn extends ItemSide {
-  readonly turnId: number;
-  readonly itemId: string;
-  readonly question: string | null;
-  readonly gold: string | null;
-}
-
 /** Two arms item by item, of one run or of two. */
-export class ItemPairRepository {
-  readonly #database: BenchDatabase;
-
-  constructor(database: BenchDatabase) {
-    this.#database = database;
-  }
-
+export class ItemPairRepository extends Repository {
   /** The items that both have, in the order of A's first turns. */
   scores(a: ArmOfRun, b: ArmOfRun): ItemPairScores[] {
-    // Each turn of an item meets each of the other arm: the means stay what they are. The index on run, arm and item gives
-    // both sides, without a table in between; the first of CROSS JOIN is the outer loop.
-    return this.#database.guard(() =>
-      this.#database.query.all<ItemPairScores>(sql`
+    // Each turn of an item meets each of the other arm, so that the means stay what they are. The index on run, arm and item gives
+    // both sides without a table in between; the first of CROSS JOIN is the outer loop.
+    return this.database.guard((query) =>
+      query.all<ItemPairScores>(sql`
         SELECT first.user_id AS userId, turnA, turnB, successA, successB, meetings = 1 AS single,
           first.answer = second.answer AS sameAnswer,
           first.gold_log_probability IS second.gold_log_probability AS sameGold
@@ -80,11 +66,8 @@ export class ItemPairRepository {
 
   /** The number of items of an arm. */
   items({ runId, arm }: ArmOfRun): number {
-    return this.#database.guard(() =>
-      this.#database.query.get<{ readonly items: number }>(
-        sql`SELECT count(DISTINCT item_id) AS items FROM turns WHERE run_id = ${runId} AND arm = ${arm}`,
-      ),
-    ).items;
+    const counted = sql`SELECT count(DISTINCT item_id) AS items FROM turns WHERE run_id = ${runId} AND arm = ${arm}`;
+    return this.database.guard((query) => query.get<{ readonly items: number }>(counted)).items;
   }
 
   /**
@@ -93,19 +76,19 @@ export class ItemPairRepository {
    */
   shown(pairs: readonly Pick<ItemPairScores, 'turnA' | 'turnB'>[]): ItemPair[] {
     const ids = JSON.stringify(pairs.flatMap(({ turnA, turnB }) => [turnA, turnB]));
-    const ofItem = sql`FROM turns AS one
+    const itemTurns = sql`FROM turns AS one
       WHERE one.run_id = shown.run_id AND one.arm = shown.arm AND one.item_id = shown.item_id`;
-    const turns = this.#database.guard(() =>
-      this.#database.query.all<ShownTurn>(sql`
+    const turns = this.database.guard((query) =>
+      query.all<ItemSide & Pick<ItemPair, 'itemId' | 'question' | 'gold'> & { readonly turnId: number }>(sql`
         SELECT id AS turnId, item_id AS itemId, repeat, turn, substr(question, 1, 300) AS question,
           substr(gold, 1, 300) AS gold, substr(answer, 1, 300) AS answer, substr(error, 1, 300) AS error,
-          (SELECT count(*) ${ofItem}) AS repeats, (SELECT avg(task_success) ${ofItem}) AS success
+          (SELECT count(*) ${itemTurns}) AS repeats, (SELECT avg(task_success) ${itemTurns}) AS success
         FROM turns AS shown WHERE id IN (SELECT value FROM json_each(${ids}))`),
     );
     const byId = new Map(turns.map((turn) => [turn.turnId, turn]));
     return pairs.map(({ turnA, turnB }) => {
       const [a, b] = [byId.get(turnA)!, byId.get(turnB)!];
-      // A failed turn keeps no question, and no gold.
+      // A failed turn has neither question nor gold.
       return { itemId: a.itemId, question: a.question ?? b.question, gold: a.gold ?? b.gold, a, b };
     });
   }

@@ -50,7 +50,7 @@ export class MemoryRepository {
   prefer(memory: NewMemory & { readonly id: string; readonly userId: string }): void {
     const { id, sessionId, userId, content, metadata = null } = memory;
     const row = { owner: this.#owner(memory), id, sessionId, userId, content, metadata, createdAt: Date.now() };
-    this.#database.guard(() => this.#database.query.insert(userPreferences).values(row).run());
+    this.#database.guard((query) => query.insert(userPreferences).values(row).run());
   }
 
   /** The memories of a session, in the order in which they were stored. */
@@ -65,8 +65,8 @@ export class MemoryRepository {
 
   /** The preferences of a user, in the order in which they were stored. */
   preferences(userId: string): UserPreferenceRow[] {
-    return this.#database.guard(() =>
-      this.#database.query
+    return this.#database.guard((query) =>
+      query
         .select()
         .from(userPreferences)
         .where(eq(userPreferences.owner, this.#owner({ userId })))
@@ -96,8 +96,8 @@ export class MemoryRepository {
   }
 
   #list(condition: ReturnType<typeof and>): MemoryRow[] {
-    return this.#database.guard(() =>
-      this.#database.query
+    return this.#database.guard((query) =>
+      query
         .select()
         .from(memories)
         .where(condition)

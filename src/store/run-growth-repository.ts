@@ -1,7 +1,5 @@
-import { and, asc, count, desc, eq, gt, isNotNull, lte, max, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { BenchDatabase } from './database.ts';
-import { turns, type TurnRow } from './schema.ts';
-import { cutText } from './turn-list-repository.ts';
 
 /** Turns of a run that were written after another, with the faults among them. */
 export interface NewTurns {
@@ -13,13 +11,23 @@ export interface NewTurns {
 }
 
 /** A turn that failed, or fails a check by itself; a long message is cut. */
-export type FaultyTurn = Pick<TurnRow, 'itemId' | 'arm' | 'repeat' | 'turn' | 'error' | 'failedChecks'>;
+export interface FaultyTurn {
+  readonly itemId: string;
+  readonly arm: string;
+  readonly repeat: number;
+  readonly turn: number;
+  readonly error: string | null;
+  readonly failedChecks: string | null;
+}
 
 /** A turn of a user: its value of the primary metric. */
-export type TurnValue = Pick<TurnRow, 'userId' | 'itemId' | 'arm'> & {
+export interface TurnValue {
+  readonly userId: string;
+  readonly itemId: string;
+  readonly arm: string;
   readonly failed: boolean;
   readonly value: number | null;
-};
+}
 
 /** Growth of a run that is being written, read again and again at the cost of what is new. */
 export class RunGrowthRepository {
@@ -31,78 +39,56 @@ export class RunGrowthRepository {
     this.#runId = runId;
   }
 
-  /** All turns of the run. */
+  /** The number of turns of the run. */
   turns(): number {
-    return this.#database.guard(
-      () =>
-        this.#database.query.select({ turns: count() }).from(turns).where(eq(turns.runId, this.#runId)).get()!.turns,
-    );
+    return this.#all<{ turns: number }>(sql`SELECT count(*) AS turns FROM turns WHERE run_id = ${this.#runId}`)[0]!
+      .turns;
   }
 
-  /** The turns behind that one, in the order of writing. @param after an id, 0 for all */
+  /** The turns behind one, in the order of writing. @param after an id, 0 for all */
   newTurns(after: number): NewTurns {
-    const isNew = and(eq(turns.runId, this.#runId), gt(turns.id, after));
-    const failed = sql<number>`${turns.state} = 'failed'`;
-    const { query } = this.#database;
-    return this.#database.guard(() => {
-      const found = query
-        .select({ turns: count(), last: max(turns.id) })
-        .from(turns)
-        .where(isNew)
-        .get()!;
-      const faults = query
-        .select({ failed, checks: turns.failedChecks, turns: count() })
-        .from(turns)
-        .where(and(isNew, isNotNull(turns.failedChecks)))
-        .groupBy(failed, turns.failedChecks)
-        .all();
-      return {
-        turns: found.turns,
-        last: found.last ?? undefined,
-        faults: faults.map((fault) => ({ ...fault, failed: fault.failed === 1 })),
-      };
-    });
+    const isNew = sql`run_id = ${this.#runId} AND id > ${after}`;
+    const [found] = this.#all<{ turns: number; last: number | null }>(
+      sql`SELECT count(*) AS turns, max(id) AS last FROM turns WHERE ${isNew}`,
+    );
+    const faults = this.#all<{ failed: number; checks: string; turns: number }>(
+      sql`SELECT state = 'failed' AS failed, failed_checks AS checks, count(*) AS turns FROM turns
+        WHERE ${isNew} AND failed_checks IS NOT NULL GROUP BY failed, checks`,
+    );
+    return {
+      turns: found!.turns,
+      last: found!.last ?? undefined,
+      faults: faults.map((fault) => ({ ...fault, failed: fault.failed === 1 })),
+    };
   }
 
   /** The latest turns that failed, or fail a check by themselves, the last first. */
   latestFaults(most: number): FaultyTurn[] {
-    const { id, itemId, arm, repeat, turn, failedChecks, error } = turns;
-    return this.#database.guard(() =>
-      this.#database.query
-        .select({ itemId, arm, repeat, turn, failedChecks, error: sql<string | null>`${cutText(error)}` })
-        .from(turns)
-        .where(and(eq(turns.runId, this.#runId), isNotNull(failedChecks)))
-        .orderBy(desc(id))
-        .limit(most)
-        .all(),
+    return this.#all(
+      sql`SELECT item_id AS itemId, arm, repeat, turn, failed_checks AS failedChecks, substr(error, 1, 300) AS error
+        FROM turns WHERE run_id = ${this.#runId} AND failed_checks IS NOT NULL ORDER BY id DESC LIMIT ${most}`,
     );
   }
 
   /** All turns of a user. */
-  valuesOf(userId: string): TurnValue[] {
-    const { itemId, arm, state, primaryValue: value } = turns;
-    return this.#database.guard(() =>
-      this.#database.query
-        .select({ userId: turns.userId, itemId, arm, value, state })
-        .from(turns)
-        .where(and(eq(turns.runId, this.#runId), eq(turns.userId, userId)))
-        .orderBy(asc(turns.id))
-        .all()
-        .map(({ state: end, ...turn }) => ({ ...turn, failed: end === 'failed' })),
+  userValues(userId: string): TurnValue[] {
+    const rows = this.#all<Omit<TurnValue, 'failed'> & { state: string }>(
+      sql`SELECT user_id AS userId, item_id AS itemId, arm, primary_value AS value, state FROM turns
+        WHERE run_id = ${this.#runId} AND user_id = ${userId} ORDER BY id`,
     );
+    return rows.map(({ state, ...turn }) => ({ ...turn, failed: state === 'failed' }));
   }
 
   /** When the latest turns were written, milliseconds since 1970, and their items, in the order of writing. @param last of the run, by id */
   latestTimes(last: number, most: number): { readonly itemId: string; readonly createdAt: number }[] {
-    const { itemId, createdAt } = turns;
-    return this.#database.guard(() =>
-      this.#database.query
-        .select({ itemId, createdAt })
-        .from(turns)
-        // Their ids lie together: an index on the run would lead through all of it.
-        .where(and(gt(turns.id, last - most), lte(turns.id, last), sql`+${turns.runId} = ${this.#runId}`))
-        .orderBy(asc(turns.id))
-        .all(),
+    // Their ids lie together: `+` keeps SQLite from an index on the run, which would read all of it.
+    return this.#all(
+      sql`SELECT item_id AS itemId, created_at AS createdAt FROM turns
+        WHERE id > ${last - most} AND id <= ${last} AND +run_id = ${this.#runId} ORDER BY id`,
     );
+  }
+
+  #all<Row>(statement: SQL): Row[] {
+    return this.#database.guard((query) => query.all<Row>(statement));
   }
 }

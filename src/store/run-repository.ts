@@ -4,7 +4,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { type RunResults, runResults } from './records/results.ts';
 import { type RunRecord, runRecord } from './records/run-record.ts';
 import { schemaVersion } from './records/schemas.ts';
-import type { BenchDatabase } from './database.ts';
+import { Repository } from './database.ts';
 import { readRecord, requireSchemaVersion } from './read-record.ts';
 import { runs } from './schema.ts';
 
@@ -27,13 +27,7 @@ export interface RunHead extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'stat
 const byAge = [asc(runs.startedAt), sql`${runs}.rowid`] as const;
 
 /** The runs of the bench. */
-export class RunRepository {
-  readonly #database: BenchDatabase;
-
-  constructor(database: BenchDatabase) {
-    this.#database = database;
-  }
-
+export class RunRepository extends Repository {
   /**
    * Stores a run that starts now and returns it.
    *
@@ -41,14 +35,14 @@ export class RunRepository {
    * @throws BenchError `bad-option` where the name is taken
    */
   create(run: NewRun, startedAt = Date.now()): RunRecord {
-    return this.#database.transaction(() => {
+    return this.database.transaction(() => {
       const { name } = run;
       if (this.findByName(name) !== undefined) {
         const hint = `go on with it by --resume ${name}, or choose another name`;
-        throw new BenchError('bad-option', `${this.#database.path} has a run '${name}' already`, hint);
+        throw new BenchError('bad-option', `${this.database.path} has a run '${name}' already`, hint);
       }
       const row = { ...run, schemaVersion, id: randomUUID(), status: 'running', startedAt } as const;
-      this.#database.query.insert(runs).values(row).run();
+      this.database.query.insert(runs).values(row).run();
       return this.findById(row.id)!;
     });
   }
@@ -73,11 +67,11 @@ export class RunRepository {
    * @throws BenchError `database` for results of another version
    */
   results(id: string): RunResults | null {
-    const row = this.#database.guard(() =>
-      this.#database.query.select({ name: runs.name, results: runs.results }).from(runs).where(eq(runs.id, id)).get(),
+    const row = this.database.guard((query) =>
+      query.select({ name: runs.name, results: runs.results }).from(runs).where(eq(runs.id, id)).get(),
     );
     if (row === undefined || row.results === null) return null;
-    const name = `the result document of run "${row.name}" in ${this.#database.path}`;
+    const name = `the result document of run "${row.name}" in ${this.database.path}`;
     requireSchemaVersion(row.results.schemaVersion, name);
     return readRecord(runResults, row.results, name);
   }
@@ -85,8 +79,8 @@ export class RunRepository {
   /** All runs, the oldest first, as a list shows them. */
   heads(): RunHead[] {
     const { id, name, suite, status, startedAt, finishedAt } = runs;
-    return this.#database.guard(() =>
-      this.#database.query
+    return this.database.guard((query) =>
+      query
         .select({
           ...{ id, name, suite, status, startedAt, finishedAt },
           model: sql<string>`${runs.model} ->> '$.name'`,
@@ -108,8 +102,8 @@ export class RunRepository {
 
   /** The names of all runs, the oldest first. */
   names(): string[] {
-    return this.#database.guard(() =>
-      this.#database.query
+    return this.database.guard((query) =>
+      query
         .select({ name: runs.name })
         .from(runs)
         .orderBy(...byAge)
@@ -124,18 +118,16 @@ export class RunRepository {
    * @throws BenchError `not-found` where there is no such run
    */
   update(id: string, change: RunUpdate): void {
-    const { changes } = this.#database.guard(() =>
-      this.#database.query.update(runs).set(change).where(eq(runs.id, id)).run(),
-    );
+    const { changes } = this.database.guard((query) => query.update(runs).set(change).where(eq(runs.id, id)).run());
     if (changes === 0) {
-      throw new BenchError('not-found', `${this.#database.path} has no run with id ${id}`, 'it was deleted meanwhile');
+      throw new BenchError('not-found', `${this.database.path} has no run with id ${id}`, 'it was deleted meanwhile');
     }
   }
 
   #read(matching: SQL | undefined): RunRecord[] {
     const { results: _, ...columns } = getTableColumns(runs);
-    const rows = this.#database.guard(() =>
-      this.#database.query
+    const rows = this.database.guard((query) =>
+      query
         .select(columns)
         .from(runs)
         .where(matching)
@@ -143,7 +135,7 @@ export class RunRepository {
         .all(),
     );
     return rows.map((row) => {
-      const name = `run "${row.name}" in ${this.#database.path}`;
+      const name = `run "${row.name}" in ${this.database.path}`;
       requireSchemaVersion(row.schemaVersion, name);
       return readRecord(runRecord, row, name);
     });

@@ -79,8 +79,8 @@ export class RunUserRepository {
 
   /** Gives back the users whom a worker that is gone had begun; without one, those of all workers. */
   release(worker?: string): void {
-    this.#database.guard(() =>
-      this.#database.query
+    this.#database.guard((query) =>
+      query
         .delete(runUsers)
         .where(
           and(
@@ -95,7 +95,7 @@ export class RunUserRepository {
 
   /** Forgets that a user was begun, or finished. */
   forget(userId: string): void {
-    this.#database.guard(() => this.#database.query.delete(runUsers).where(this.#of(userId)).run());
+    this.#database.guard((query) => query.delete(runUsers).where(this.#of(userId)).run());
   }
 
   /** Takes the shares that stand in no record yet, in the order of the plan: call it in the transaction that writes them there. */
@@ -137,8 +137,8 @@ export class RunUserRepository {
 
   #rows() {
     const { userId, position, worker, finishedAt } = runUsers;
-    return this.#database.guard(() =>
-      this.#database.query
+    return this.#database.guard((query) =>
+      query
         .select({ userId, position, worker, finishedAt })
         .from(runUsers)
         .where(eq(runUsers.runId, this.#runId))
@@ -148,8 +148,8 @@ export class RunUserRepository {
   }
 
   #find(userId: string): { readonly worker: string; readonly finishedAt: number | null } | undefined {
-    return this.#database.guard(() =>
-      this.#database.query
+    return this.#database.guard((query) =>
+      query
         .select({ worker: runUsers.worker, finishedAt: runUsers.finishedAt })
         .from(runUsers)
         .where(this.#of(userId))

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
-import type { BenchDatabase } from './database.ts';
+import { Repository } from './database.ts';
 import { sessions, type SessionRow } from './schema.ts';
 
 export interface SessionOwner {
@@ -9,17 +9,11 @@ export interface SessionOwner {
 }
 
 /** The sessions. */
-export class SessionRepository {
-  readonly #database: BenchDatabase;
-
-  constructor(database: BenchDatabase) {
-    this.#database = database;
-  }
-
+export class SessionRepository extends Repository {
   /** The session of that id. If there is none it is made for `owner`; one that exists keeps its own. */
   getOrCreate(id: string, { userId = null, runId = null }: SessionOwner = {}): SessionRow {
-    const { query } = this.#database;
-    return this.#database.guard(() => {
+    const { query } = this.database;
+    return this.database.guard(() => {
       const find = () => query.select().from(sessions).where(eq(sessions.id, id)).get();
       const existing = find();
       if (existing !== undefined) return existing;
@@ -30,8 +24,8 @@ export class SessionRepository {
 
   /** Deletes the sessions whose ids begin so, with their messages and memories. */
   deleteBeginningWith(prefix: string): void {
-    this.#database.guard(() =>
-      this.#database.query
+    this.database.guard((query) =>
+      query
         .delete(sessions)
         .where(eq(sql`substr(${sessions.id}, 1, ${prefix.length})`, prefix))
         .run(),

@@ -1,5 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm';
-import type { BenchDatabase } from './database.ts';
+import { Repository } from './database.ts';
 import { tokenPieces } from './schema.ts';
 
 /** SQLite takes 32,766 values a statement; three a row fit. */
@@ -11,19 +11,13 @@ function parts<Value>(values: readonly Value[]): Value[][] {
 }
 
 /** Texts of the tokens of models; sequences are stored as ids alone. */
-export class TokenPieceRepository {
-  readonly #database: BenchDatabase;
-
-  constructor(database: BenchDatabase) {
-    this.#database = database;
-  }
-
+export class TokenPieceRepository extends Repository {
   /** Stores pieces by token id; those that are there already stay. */
   add(modelSha256: string, pieces: ReadonlyMap<number, string>): void {
-    this.#database.transaction(() => {
+    this.database.transaction(() => {
       for (const part of parts([...pieces])) {
         const rows = part.map(([tokenId, piece]) => ({ modelSha256, tokenId, piece }));
-        this.#database.query.insert(tokenPieces).values(rows).onConflictDoNothing().run();
+        this.database.query.insert(tokenPieces).values(rows).onConflictDoNothing().run();
       }
     });
   }
@@ -33,8 +27,8 @@ export class TokenPieceRepository {
     const { tokenId, piece } = tokenPieces;
     const found = new Map<number, string>();
     for (const part of parts([...new Set(tokenIds)])) {
-      const rows = this.#database.guard(() =>
-        this.#database.query
+      const rows = this.database.guard((query) =>
+        query
           .select({ tokenId, piece })
           .from(tokenPieces)
           .where(and(eq(tokenPieces.modelSha256, modelSha256), inArray(tokenId, part)))

@@ -4,7 +4,7 @@ import { type HandmadeTurn, storeRun } from '../../test/fixtures/stored-runs.ts'
 import { failedTurn } from '../../test/fixtures/turn-record.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
 import { turns } from './schema.ts';
-import { mostCounted, type TurnListOrder, TurnListRepository } from './turn-list-repository.ts';
+import { mostCounted, type TurnListFilter, type TurnListQuery, TurnListRepository } from './turn-list-repository.ts';
 import { TurnRepository } from './turn-repository.ts';
 
 const turn = (itemId: string, arm: string, right: boolean, more: Partial<HandmadeTurn> = {}): HandmadeTurn => ({
@@ -34,8 +34,8 @@ beforeEach(() => {
   return () => database.close();
 });
 
-const found = (filter: Parameters<typeof list.page>[1], order: TurnListOrder = {}): string[] =>
-  list.page(runId, filter, order, {}, 50).rows.map(({ itemId, arm }) => `${itemId} ${arm}`);
+const found = (filter: TurnListFilter, order: Partial<TurnListQuery> = {}): string[] =>
+  list.page(runId, { filter, ...order, size: 50 }).rows.map(({ itemId, arm }) => `${itemId} ${arm}`);
 
 describe('the list of turns', () => {
   it('filters by every mark', () => {
@@ -69,29 +69,28 @@ describe('the list of turns', () => {
     { sort: 'firstTokenMs', descending: true },
     { sort: 'goldLogProbability' },
   ] as const)('is turned over page by page, forwards and backwards, by %o', (order) => {
-    const all = list.page(runId, {}, order, {}, 50).rows.map(({ turnId }) => turnId);
+    const all = list.page(runId, { ...order, size: 50 }).rows.map(({ turnId }) => turnId);
     const forwards: number[] = [];
     for (let after: number | undefined; ; after = forwards.at(-1)) {
-      const page = list.page(runId, {}, order, { after }, 2);
+      const page = list.page(runId, { ...order, after, size: 2 });
       expect([page.matching, page.hasPrevious]).toEqual([6, forwards.length > 0]);
       forwards.push(...page.rows.map(({ turnId }) => turnId));
       if (!page.hasNext) break;
     }
     expect(forwards).toEqual(all);
-    const before = list.page(runId, {}, order, { before: all[4] }, 2);
+    const before = list.page(runId, { ...order, before: all[4], size: 2 });
     expect(before.rows.map(({ turnId }) => turnId)).toEqual(all.slice(2, 4));
     expect([before.hasPrevious, before.hasNext]).toEqual([true, true]);
-    expect(list.page(runId, {}, order, { before: all[2] }, 2).hasPrevious).toBe(false);
+    expect(list.page(runId, { ...order, before: all[2], size: 2 }).hasPrevious).toBe(false);
   });
 
   it('begins at the beginning behind a turn of another run', () => {
-    const page = list.page(runId, {}, {}, { after: 1 }, 2);
+    const page = list.page(runId, { after: 1, size: 2 });
     expect([page.rows[0]?.itemId, page.hasPrevious]).toEqual(['i-1', false]);
   });
 
   it('counts what matches, but for texts, where only the last page knows', () => {
-    const matching = (filter: Parameters<typeof list.page>[1], size: number) =>
-      list.page(runId, filter, {}, {}, size).matching;
+    const matching = (filter: TurnListFilter, size: number) => list.page(runId, { filter, size }).matching;
     expect([matching({}, 2), matching({ arm: 'rag' }, 2), matching({ arm: 'nobody' }, 2)]).toEqual([6, 3, 0]);
     expect([matching({ text: 'sister' }, 2), matching({ text: 'sister' }, 50)]).toEqual([undefined, 5]);
   });
@@ -102,13 +101,13 @@ describe('the list of turns', () => {
     const values = columns.map((name) => (name === 'id' ? '1000 + copy' : name === 'repeat' ? 'copy' : name));
     database.query.run(sql`${copies} INSERT INTO turns SELECT ${sql.raw(values.join(', '))} FROM copies, turns
       WHERE run_id = ${runId} AND arm = 'rag' AND item_id = 'i-3'`);
-    expect(list.page(runId, {}, {}, {}, 50).matching).toBe(6 + mostCounted);
-    expect(list.page(runId, { answer: 'wrong' }, {}, {}, 50).matching).toBe('many');
-    expect(list.page(runId, { answer: 'right' }, {}, {}, 2).matching).toBe(3);
+    expect(list.page(runId, { size: 50 }).matching).toBe(6 + mostCounted);
+    expect(list.page(runId, { filter: { answer: 'wrong' }, size: 50 }).matching).toBe('many');
+    expect(list.page(runId, { filter: { answer: 'right' }, size: 2 }).matching).toBe(3);
   });
 
   it('asks the other turns of an item for the question of a failed one', () => {
-    const [failed] = list.page(runId, { failed: true }, {}, {}, 1).rows;
+    const [failed] = list.page(runId, { filter: { failed: true }, size: 1 }).rows;
     expect([failed?.question, failed?.error]).toEqual(['Where does my sister live?', 'out of memory']);
   });
 
@@ -120,5 +119,55 @@ describe('the list of turns', () => {
   it('goes with the turns of a user', () => {
     new TurnRepository(database).deleteUser(runId, 'user of i-1');
     expect(list.items(runId)).toEqual(['i-2', 'i-3']);
+  });
+});
+
+describe('items with a turn that matches', () => {
+  let runId: string;
+  beforeEach(() => {
+    runId = storeRun(database, {
+      name: 'items',
+      turns: [
+        ...[turn('i-2', 'rag', true), turn('i-2', 'dki', false)],
+        ...[turn('i-1', 'rag', true), turn('i-1', 'dki', true)],
+        ...[turn('i-3', 'rag', false), turn('i-3', 'dki', true)],
+        ...[turn('i-4', 'rag', true), turn('i-4', 'rag', false, { repeat: 1 }), turn('i-4', 'dki', false)],
+      ],
+    }).id;
+  });
+
+  it('are in the order of writing', () => {
+    expect(list.items(runId, {})).toEqual(['i-2', 'i-1', 'i-3', 'i-4']);
+    expect(list.items('nothing', {})).toEqual([]);
+  });
+
+  it('are those that one arm answers wrong and another right, in every repeat', () => {
+    expect(list.items(runId, { wrong: 'dki', right: 'rag' })).toEqual(['i-2']);
+    expect(list.items(runId, { wrong: 'rag', right: 'dki' })).toEqual(['i-3']);
+    expect(list.items(runId, { wrong: 'rag' })).toEqual(['i-3', 'i-4']);
+  });
+
+  it('must match with one turn', () => {
+    database.query.run(sql`UPDATE turns SET wrong_class = 'stale', failed_stage = 'answered', cache = 'hit'
+      WHERE run_id = ${runId} AND item_id = 'i-2' AND arm = 'dki'`);
+    database.query.run(sql`UPDATE turns SET cache = 'miss' WHERE run_id = ${runId} AND item_id = 'i-1'`);
+    expect(list.items(runId, { wrongClass: 'stale' })).toEqual(['i-2']);
+    expect(list.items(runId, { stage: 'answered', arm: 'rag' })).toEqual([]);
+    expect(list.items(runId, { cache: 'miss' })).toEqual(['i-1']);
+    expect(list.items(runId, { cache: 'miss', wrongClass: 'stale' })).toEqual([]);
+  });
+
+  it('come with the outcomes of all their arms', () => {
+    const found = list.outcomes(runId, ['i-4', 'i-1']);
+    expect(found.map(({ itemId, arm, repeat, taskSuccess }) => [itemId, arm, repeat, taskSuccess])).toEqual([
+      ...[
+        ['i-1', 'rag', 0, 1],
+        ['i-1', 'dki', 0, 1],
+        ['i-4', 'rag', 0, 1],
+        ['i-4', 'rag', 1, 0],
+        ['i-4', 'dki', 0, 0],
+      ],
+    ]);
+    expect(found[0]).toMatchObject({ gold: 'Turin', answer: ' Turin', cache: 'bypass', failedChecks: null });
   });
 });

@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { BenchDatabase } from './database.ts';
+import { Repository } from './database.ts';
 import { turns, type TurnRow } from './schema.ts';
 
 /** Turns of a run; a field that is not set filters nothing. */
@@ -50,72 +50,85 @@ export const turnSorts = {
 
 export type TurnSort = keyof typeof turnSorts;
 
-/** The number to sort by, and the direction; the order of writing where not set. */
-export interface TurnListOrder {
+/** The page of a list: which turns, in which order, and where it begins. */
+export interface TurnListQuery {
+  readonly filter?: TurnListFilter | undefined;
+  /** Default: the order of writing. */
   readonly sort?: TurnSort | undefined;
   readonly descending?: true | undefined;
-}
-
-/** Place of a page: after a turn, before one, or at the beginning. */
-export interface TurnListPlace {
+  /** Id of the turn that the page follows, or precedes; without either, the first page. */
   readonly after?: number | undefined;
   readonly before?: number | undefined;
+  readonly size: number;
 }
 
 export interface TurnListPage {
-  /** Long texts are cut. */
   readonly rows: readonly TurnListRow[];
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;
-  /** All turns that match: `many` if they are more than `mostCounted`, undefined where only a search of all texts could tell. */
+  /** All turns that match: `many` if there are more than `mostCounted`, undefined where only a search of all texts could tell. */
   readonly matching: number | 'many' | undefined;
 }
 
-/** Turns that pass a filter are counted up to here. */
+/** Turns that pass a filter are counted up to this number. */
 export const mostCounted = 10_000;
 
-/** Characters of a text that a list shows. */
-const shownCharacters = 300;
-
-/** The beginning of a text, as lists show it. */
+/** The first 300 characters of a text. */
 export const cutText = <Text = string | null>(column: SQLiteColumn | SQL): SQL<Text> =>
-  sql<Text>`substr(${column}, 1, ${sql.raw(String(shownCharacters))})`;
+  sql<Text>`substr(${column}, 1, 300)`;
 
 /** A text of an item; a failed turn takes it from another turn of the item. */
-const textOfItem = (column: SQLiteColumn): SQL<string | null> =>
+const itemText = (column: SQLiteColumn): SQL<string | null> =>
   cutText(sql`coalesce(${column}, (
     SELECT sibling.${sql.identifier(column.name)} FROM turns AS sibling
     WHERE sibling.run_id = turns.run_id AND sibling.item_id = turns.item_id AND sibling.state = 'answered' LIMIT 1
   ))`);
 
-const shownColumns = {
-  turnId: turns.id,
-  runId: turns.runId,
+const outcomeColumns = {
   itemId: turns.itemId,
   userId: turns.userId,
   arm: turns.arm,
   repeat: turns.repeat,
   turn: turns.turn,
   category: turns.category,
-  truncated: turns.truncated,
-  /** Some turn of the item succeeded and another did not. */
-  disagreeing: sql<number>`(
-    SELECT coalesce(min(sibling.task_success) < max(sibling.task_success), 0) FROM turns AS sibling
-    WHERE sibling.run_id = turns.run_id AND sibling.item_id = turns.item_id
-  )`.mapWith(Boolean),
-  ...turnSorts,
-  wrongClass: turns.wrongClass,
   cache: turns.cache,
+  taskSuccess: turns.taskSuccess,
+  abstention: turns.abstention,
+  wrongClass: turns.wrongClass,
   failedStage: turns.failedStage,
   failedChecks: turns.failedChecks,
-  question: textOfItem(turns.question),
-  gold: textOfItem(turns.gold),
+  promptTokens: turns.promptTokens,
+  kvResidentTokens: turns.kvResidentTokens,
+  evaluatedTokens: turns.evaluatedTokens,
+  generatedTokens: turns.generatedTokens,
+  firstTokenMs: turns.firstTokenMs,
+  totalMs: turns.totalMs,
+  question: cutText(turns.question),
+  gold: cutText(turns.gold),
   answer: cutText<string>(turns.answer),
   error: cutText(turns.error),
 };
 
+const listColumns = {
+  ...outcomeColumns,
+  ...turnSorts,
+  turnId: turns.id,
+  runId: turns.runId,
+  truncated: turns.truncated,
+  /** One turn of the item succeeded and another did not. */
+  disagreeing: sql<number>`(
+    SELECT coalesce(min(sibling.task_success) < max(sibling.task_success), 0) FROM turns AS sibling
+    WHERE sibling.run_id = turns.run_id AND sibling.item_id = turns.item_id
+  )`.mapWith(Boolean),
+  question: itemText(turns.question),
+  gold: itemText(turns.gold),
+};
+
+/** The outcome of one turn, as pages of items and arms show it; long texts are cut. */
+export type TurnOutcome = Pick<TurnRow, keyof typeof outcomeColumns>;
+
 /** A turn as lists show it; long texts are cut. */
-export type TurnListRow = Pick<TurnRow, Exclude<keyof typeof shownColumns, 'turnId' | 'disagreeing'>> & {
+export type TurnListRow = Pick<TurnRow, Exclude<keyof typeof listColumns, 'turnId' | 'disagreeing'>> & {
   readonly turnId: number;
   readonly disagreeing: boolean;
 };
@@ -123,32 +136,24 @@ export type TurnListRow = Pick<TurnRow, Exclude<keyof typeof shownColumns, 'turn
 /** Rows of one query. */
 const rowsAtOnce = 500;
 
-/** The turns of runs as lists show them, a page at a time. */
-export class TurnListRepository {
-  readonly #database: BenchDatabase;
-
-  constructor(database: BenchDatabase) {
-    this.#database = database;
-  }
-
+/** The turns of runs as lists and matrices show them. */
+export class TurnListRepository extends Repository {
   /**
-   * A page of the turns that match, at most `size`. Pages are found by the turn before or after them, so that the last takes
-   * as long as the first; a turn of another run stands for the beginning.
+   * A page of the turns that match. Pages are found by the turn before or after them, so that the last takes as long as the first;
+   * a turn of another run stands for the beginning.
    */
-  page(runId: string, filter: TurnListFilter, order: TurnListOrder, place: TurnListPlace, size: number): TurnListPage {
-    const cursor = this.#rows(and(eq(turns.runId, runId), eq(turns.id, place.before ?? place.after ?? 0)))[0];
-    const backwards = cursor !== undefined && place.before !== undefined;
+  page(runId: string, query: TurnListQuery): TurnListPage {
+    const { filter = {}, sort, after = 0, before, size } = query;
+    const cursor = this.#rows(and(eq(turns.runId, runId), eq(turns.id, before ?? after)))[0];
+    const backwards = cursor !== undefined && before !== undefined;
     const matching = and(eq(turns.runId, runId), matches(runId, filter));
-    const beyond = cursor === undefined ? undefined : isBeyond(cursor, order, backwards);
-    const index = fastestIndex(filter, order.sort === undefined ? 'turns_run' : 'turns_list');
-    const found = this.#database.guard(() =>
-      this.#database.query.all<{ readonly id: number }>(
-        // One more row tells whether there is another page.
-        sql`SELECT id FROM turns INDEXED BY ${index} WHERE ${and(matching, beyond)}
-          ORDER BY ${sql.join(sorted(order, backwards), sql`, `)} LIMIT ${size + 1}`,
-      ),
+    const beyond = cursor === undefined ? undefined : isBeyond(cursor, query, backwards);
+    // One more row tells whether there is another page.
+    const found = this.#all<{ readonly id: number }>(
+      sql`SELECT id FROM turns INDEXED BY ${fastestIndex(filter, sort === undefined ? 'turns_run' : 'turns_list')}
+        WHERE ${and(matching, beyond)} ORDER BY ${sql.join(sorted(query, backwards), sql`, `)} LIMIT ${size + 1}`,
     );
-    const ids = found.slice(0, size).map((row) => row.id);
+    const ids = found.slice(0, size).map(({ id }) => id);
     const goesOn = found.length > size;
     const byId = new Map(this.#rows(inArray(turns.id, ids)).map((row) => [row.turnId, row]));
     const rows = ids.map((id) => byId.get(id)!);
@@ -160,7 +165,7 @@ export class TurnListRepository {
     };
   }
 
-  /** All turns of a run in the order of writing, read in pages; long texts are cut. */
+  /** All turns of a run in the order of writing, read in pages. */
   *rows(runId: string): Generator<TurnListRow, void, undefined> {
     for (let last = 0; ;) {
       const page = this.#rows(and(eq(turns.runId, runId), gt(turns.id, last)), rowsAtOnce);
@@ -180,40 +185,70 @@ export class TurnListRepository {
     return this.#distinct(runId, turns.category);
   }
 
-  /** The items, by id. */
-  items(runId: string): string[] {
-    return this.#distinct(runId, turns.itemId);
+  /** Ids of the items with a turn that matches, in the order of writing. */
+  items(runId: string, filter: TurnListFilter = {}): string[] {
+    const rows = this.#all<{ readonly itemId: string }>(
+      sql`SELECT item_id AS itemId FROM turns INDEXED BY ${fastestIndex(filter, 'turns_item')}
+        WHERE ${and(eq(turns.runId, runId), matches(runId, filter))} GROUP BY item_id ORDER BY min(id)`,
+    );
+    return rows.map(({ itemId }) => itemId);
+  }
+
+  /** The outcomes of all arms on these items, in the order of writing. */
+  outcomes(runId: string, itemIds: readonly string[]): TurnOutcome[] {
+    const where = and(eq(turns.runId, runId), inArray(turns.itemId, [...itemIds]));
+    // `+` keeps SQLite from an index that gives this order and reads the whole run.
+    return this.database.guard((query) =>
+      query
+        .select(outcomeColumns)
+        .from(turns)
+        .where(where)
+        .orderBy(sql`+${turns.id}`)
+        .all(),
+    );
+  }
+
+  /** The number of turns that fail each check by themselves, by name of the check. */
+  failedChecks(runId: string): ReadonlyMap<string, number> {
+    const { failedChecks } = turns;
+    const where = and(eq(turns.runId, runId), isNotNull(failedChecks));
+    const rows = this.database.guard((query) =>
+      query.select({ failedChecks, turns: count() }).from(turns).where(where).groupBy(failedChecks).all(),
+    );
+    const found = new Map<string, number>();
+    for (const row of rows) {
+      for (const check of row.failedChecks!.split(',')) found.set(check, (found.get(check) ?? 0) + row.turns);
+    }
+    return found;
+  }
+
+  #all<Row>(statement: SQL): Row[] {
+    return this.database.guard((query) => query.all<Row>(statement));
   }
 
   #rows(where: SQL | undefined, most = Number.MAX_SAFE_INTEGER): TurnListRow[] {
-    return this.#database.guard(() =>
-      this.#database.query.select(shownColumns).from(turns).where(where).orderBy(asc(turns.id)).limit(most).all(),
+    return this.database.guard((query) =>
+      query.select(listColumns).from(turns).where(where).orderBy(asc(turns.id)).limit(most).all(),
     );
   }
 
   #count(filter: TurnListFilter, matching: SQL | undefined): TurnListPage['matching'] {
     if (filter.text !== undefined) return undefined;
     const most = isEmpty(filter) ? Number.MAX_SAFE_INTEGER : mostCounted + 1;
-    const { count } = this.#database.guard(() =>
-      this.#database.query.get<{ readonly count: number }>(
-        sql`SELECT count(*) AS count FROM (SELECT 1 FROM turns INDEXED BY ${fastestIndex(filter, 'turns_run')}
-          WHERE ${matching} LIMIT ${most})`,
-      ),
+    const [row] = this.#all<{ readonly count: number }>(
+      sql`SELECT count(*) AS count FROM (SELECT 1 FROM turns INDEXED BY ${fastestIndex(filter, 'turns_run')}
+        WHERE ${matching} LIMIT ${most})`,
     );
-    return !isEmpty(filter) && count > mostCounted ? 'many' : count;
+    return !isEmpty(filter) && row!.count > mostCounted ? 'many' : row!.count;
   }
 
-  /** The few values of an indexed column of many rows, each found behind the one before. */
+  /** The few values of an indexed column, each found behind the one before. */
   #distinct(runId: string, column: SQLiteColumn): string[] {
     const next = (after: SQL): SQL =>
       sql`(SELECT min(${column}) FROM turns WHERE run_id = ${runId} AND ${column} > ${after})`;
-    const rows = this.#database.guard(() =>
-      this.#database.query.all<{ readonly value: string }>(
-        sql`WITH RECURSIVE found(value) AS (
-          SELECT ${next(sql`''`)} UNION ALL SELECT ${next(sql`value`)} FROM found WHERE value IS NOT NULL
-        ) SELECT value FROM found WHERE value IS NOT NULL`,
-      ),
-    );
+    const rows = this.#all<{ readonly value: string }>(sql`WITH RECURSIVE found(value) AS (
+      SELECT ${next(sql`''`)} UNION ALL SELECT ${next(sql`value`)} FROM found WHERE value IS NOT NULL
+    ) SELECT value FROM found WHERE value IS NOT NULL`);
     return rows.map(({ value }) => value);
   }
 }
@@ -223,11 +258,11 @@ function isEmpty(filter: TurnListFilter): boolean {
 }
 
 /** The index that answers a filter fastest: `turns_list` has all columns but texts, `turns_run` the order of writing. */
-export function fastestIndex(filter: TurnListFilter, whenEmpty: 'turns_run' | 'turns_list' | 'turns_item'): SQL {
+function fastestIndex(filter: TurnListFilter, whenEmpty: 'turns_run' | 'turns_list' | 'turns_item'): SQL {
   return sql.raw(filter.text !== undefined ? 'turns_run' : isEmpty(filter) ? whenEmpty : 'turns_list');
 }
 
-function sorted({ sort, descending }: TurnListOrder, backwards: boolean): SQL[] {
+function sorted({ sort, descending }: TurnListQuery, backwards: boolean): SQL[] {
   const id = backwards ? desc(turns.id) : asc(turns.id);
   if (sort === undefined) return [id];
   const column = turnSorts[sort];
@@ -240,7 +275,7 @@ function sorted({ sort, descending }: TurnListOrder, backwards: boolean): SQL[] 
 }
 
 /** The condition for rows after a row in an order, or before it; rows without the number come last in both directions. */
-function isBeyond(row: TurnListRow, { sort, descending }: TurnListOrder, backwards: boolean): SQL | undefined {
+function isBeyond(row: TurnListRow, { sort, descending }: TurnListQuery, backwards: boolean): SQL | undefined {
   const byId = backwards ? lt(turns.id, row.turnId) : gt(turns.id, row.turnId);
   if (sort === undefined) return byId;
   const [column, value] = [turnSorts[sort], row[sort]];
@@ -268,7 +303,7 @@ function itemsWhere(runId: string, having: string, arm?: string): SQL {
 }
 
 /** The condition that a turn of that run must meet; undefined where all pass. */
-export function matches(runId: string, filter: TurnListFilter): SQL | undefined {
+function matches(runId: string, filter: TurnListFilter): SQL | undefined {
   const { answer, wrong, right, check, text } = filter;
   const success = turns.taskSuccess;
   const is = (column: SQLiteColumn, value: string | undefined) => (value === undefined ? undefined : eq(column, value));

@@ -115,37 +115,39 @@ function primaryValue({ item, scores, observed }: AnsweredTurn, { primaryMetric 
   return typeof value === 'number' ? value : null;
 }
 
-/**
- * The checks of `src/eval/analysis/checks` that a turn fails by itself, comma-separated; null if it fails none. Comparisons with
- * other arms are not among them.
- */
+/** The noise of the run's self-test; NaN without one, so that no comparison with it holds. */
+const noise = (parity: RunFacts['parity']): number => 2 * (parity?.largestDifference ?? NaN);
+
+/** True where the meter counted other tokens than the account says; whole blocks of a server's prefix cache may differ. */
+const isMiscounted = ({ tokens, account }: AnsweredTurn): boolean =>
+  Math.abs(tokens.evaluated - account.evaluated) >= (account.found?.blockTokens ?? 1);
+
+/** The checks of `src/eval/analysis/checks` that a turn can fail by itself: comparisons with other arms are not among them. */
+const turnChecks: Readonly<Record<string, (turn: AnsweredTurn, parity: RunFacts['parity']) => boolean>> = {
+  'token identity': ({ observed, account, prefill }) => {
+    const keepsSink = prefill !== null && 'making' in prefill && prefill.making.sink?.kept === true;
+    return observed.firstForeignToken !== null && !account.sharesPositions && !keepsSink;
+  },
+  'token accounting': (turn) => turn.account.found === undefined && isMiscounted(turn),
+  reuse: (turn) => turn.account.found !== undefined && isMiscounted(turn),
+  cells: ({ observed }) => (observed.wrongCells ?? null) !== null,
+  'numerical parity': ({ observed }, parity) =>
+    observed.parity !== null &&
+    (parity?.bitwiseEqual === true ? !observed.parity.bitwiseEqual : observed.parity.largestDifference > noise(parity)),
+  answers: ({ observed: { answer, sameAgain } }, parity) =>
+    answer?.asGenerated === false ||
+    (answer?.shortfall ?? NaN) > noise(parity) ||
+    (parity?.bitwiseEqual === true && sameAgain === false),
+  'same memories': ({ observed: { memories } }) =>
+    memories !== undefined &&
+    [memories.foreign, memories.altered, memories.missing, memories.hidden, memories.elsewhere].some(
+      ({ length }) => length > 0,
+    ),
+};
+
+/** The checks that a turn fails by itself, comma-separated; null if it fails none. */
 function failedChecks(turn: TurnRecord, { parity }: RunFacts): string | null {
   if (turn.state === 'failed') return 'errors';
-  const { account, observed, prefill, tokens } = turn;
-  const { memories, answer } = observed;
-  const isBitwise = parity?.bitwiseEqual === true;
-  // Comparisons with NaN are false: without a self-test nothing is known of the noise.
-  const noise = 2 * (parity?.largestDifference ?? NaN);
-  const keepsSink = prefill !== null && 'making' in prefill && prefill.making.sink?.kept === true;
-  const uncounted = Math.abs(tokens.evaluated - account.evaluated) >= (account.found?.blockTokens ?? 1);
-  const checks = {
-    'token identity': observed.firstForeignToken !== null && !account.sharesPositions && !keepsSink,
-    'token accounting': uncounted && account.found === undefined,
-    reuse: uncounted && account.found !== undefined,
-    cells: (observed.wrongCells ?? null) !== null,
-    'numerical parity':
-      observed.parity !== null &&
-      (isBitwise ? !observed.parity.bitwiseEqual : observed.parity.largestDifference > noise),
-    answers:
-      answer?.asGenerated === false ||
-      (answer?.shortfall ?? NaN) > noise ||
-      (isBitwise && observed.sameAgain === false),
-    'same memories':
-      memories !== undefined &&
-      [memories.foreign, memories.altered, memories.missing, memories.hidden, memories.elsewhere].some(
-        ({ length }) => length > 0,
-      ),
-  };
-  const failed = Object.entries(checks).flatMap(([name, fails]) => (fails ? name : []));
+  const failed = Object.keys(turnChecks).filter((check) => turnChecks[check]!(turn, parity));
   return failed.length === 0 ? null : failed.join(',');
 }

@@ -1,6 +1,6 @@
 import { and, asc, count, eq, gt, inArray, or, type SQL, sql } from 'drizzle-orm';
 import { type TurnRecord, turnRecord, type TurnResult } from './records/turn-record.ts';
-import type { BenchDatabase } from './database.ts';
+import { Repository } from './database.ts';
 import { unreadable } from './database-error.ts';
 import { readRecord } from './read-record.ts';
 import { auditLogs, runs, sessions, turns, type TurnRow } from './schema.ts';
@@ -45,13 +45,7 @@ const resultColumns = {
 };
 
 /** The turns of the runs. */
-export class TurnRepository {
-  readonly #database: BenchDatabase;
-
-  constructor(database: BenchDatabase) {
-    this.#database = database;
-  }
-
+export class TurnRepository extends Repository {
   /**
    * Stores a turn as soon as it is answered, and returns its id. Run, arm, item, repeat and turn identify it: one that is stored
    * already stays as it is.
@@ -59,8 +53,8 @@ export class TurnRepository {
   put({ runId, sessionId }: TurnPlace, turn: TurnRecord): number {
     const { state, itemId, userId, arm, repeat, turn: number, position } = turn;
     const key = { state, itemId, userId, arm, repeat, turn: number, position };
-    return this.#database.guard(() => {
-      const { query } = this.#database;
+    return this.database.guard(() => {
+      const { query } = this.database;
       const row = { ...key, ...listColumns(turn, this.#runFacts(runId)), ...splitTurn(turn) };
       query
         .insert(turns)
@@ -73,7 +67,7 @@ export class TurnRepository {
 
   #runFacts(runId: string): RunFacts {
     const { dataset, probes } = runs;
-    const run = this.#database.query
+    const run = this.database.query
       .select({
         primaryMetric: sql<string | null>`${dataset} ->> '$.primaryMetric'`,
         parity: sql<string | null>`${probes} -> '$.parity'`,
@@ -93,8 +87,8 @@ export class TurnRepository {
    */
   *listByRun(runId: string, filter: TurnFilter = {}): Generator<StoredTurn, void, undefined> {
     for (let last = 0; ;) {
-      const page = this.#database.guard(() =>
-        this.#database.query
+      const page = this.database.guard((query) =>
+        query
           .select()
           .from(turns)
           .where(and(ofRun(runId, filter), gt(turns.id, last)))
@@ -114,8 +108,8 @@ export class TurnRepository {
    */
   *listForResults(runId: string, filter: TurnFilter = {}): Generator<TurnResult, void, undefined> {
     for (let last = 0; ;) {
-      const page = this.#database.guard(() =>
-        this.#database.query
+      const page = this.database.guard((query) =>
+        query
           .select(resultColumns)
           .from(turns)
           .where(and(ofRun(runId, filter), gt(turns.id, last)))
@@ -124,7 +118,7 @@ export class TurnRepository {
           .all(),
       );
       for (const { id: _, measures, ...key } of page) {
-        yield { ...key, ...parsed(measures, this.#database.path, key) } as TurnResult;
+        yield { ...key, ...parsed(measures, this.database.path, key) } as TurnResult;
       }
       if (page.length < pageSize) return;
       last = page.at(-1)!.id;
@@ -136,13 +130,8 @@ export class TurnRepository {
    * @throws BenchError `database` where a turn is not as this program writes it
    */
   find(runId: string, itemId: string, arm: string): StoredTurn[] {
-    const rows = this.#database.guard(() =>
-      this.#database.query
-        .select()
-        .from(turns)
-        .where(ofRun(runId, { itemId, arm }))
-        .orderBy(asc(turns.repeat), asc(turns.turn))
-        .all(),
+    const rows = this.database.guard((query) =>
+      query.select().from(turns).where(ofRun(runId, { itemId, arm })).orderBy(asc(turns.repeat), asc(turns.turn)).all(),
     );
     return rows.map(storedTurn);
   }
@@ -152,9 +141,9 @@ export class TurnRepository {
     const set = {
       measures: sql`json_set(${turns.measures}, ${`$.scores.own.${metric}`}, ${sql.placeholder('value')})`,
     };
-    this.#database.transaction(() => {
+    this.database.transaction(() => {
       for (const { value, ...key } of values) {
-        this.#database.query.update(turns).set(set).where(oneTurn(runId, key)).prepare().run({ value });
+        this.database.query.update(turns).set(set).where(oneTurn(runId, key)).prepare().run({ value });
       }
     });
   }
@@ -166,8 +155,8 @@ export class TurnRepository {
 
   /** The number of turns that a run holds of each user, or of one; users without turns are not in it. */
   countByUser(runId: string, userId?: string): Map<string, number> {
-    const rows = this.#database.guard(() =>
-      this.#database.query
+    const rows = this.database.guard((query) =>
+      query
         .select({ userId: turns.userId, turns: count() })
         .from(turns)
         .where(ofRun(runId, userId === undefined ? {} : { userId }))
@@ -182,9 +171,9 @@ export class TurnRepository {
    * entries. What other runs wrote for that user stays. Returns the number of turns removed.
    */
   deleteUser(runId: string, userId: string): number {
-    const { query } = this.#database;
+    const { query } = this.database;
     const ofUser = ofRun(runId, { userId });
-    return this.#database.transaction(() => {
+    return this.database.transaction(() => {
       const sessionsOfUser = query
         .select({ id: sessions.id })
         .from(sessions)

@@ -6,6 +6,10 @@ import { runDescription } from './run-description.ts';
 import { list, object, schemaVersion } from './schemas.ts';
 import { timings, tokenCounts, wrongClasses } from './turn-record.ts';
 
+// docs/results.md describes every field; the comments here say what types alone do not.
+
+const count = z.number();
+
 /** The checks of a run, in the order in which they are shown. */
 export const checkNames = [
   'token identity',
@@ -26,7 +30,7 @@ export const checkNames = [
   'errors',
 ] as const;
 
-/** One thing that a run verifies about itself. */
+/** The outcome of one check of a run. */
 export const checkResult = object({
   check: z.enum(checkNames),
   /** `undecided`: these arms, this model or this n cannot decide it. */
@@ -39,26 +43,22 @@ export type CheckName = (typeof checkNames)[number];
 /** The outcome of one check of a run, with its evidence. */
 export type CheckResult = z.output<typeof checkResult>;
 
-const count = z.number();
-
-/** Results of asking a judge about the answers of a run, beside its verdicts, which stand in the turns. */
+/** A judge's work on a run; its verdicts are in the turns. */
 export const judgeProbe = object({
-  /** As its server calls it. */
   model: z.string(),
-  /** The fixed text that it was asked with. */
   prompt: z.string(),
-  /** Distinct answers that were sent; those whose verdict was known. */
+  /** Distinct answers that were sent, and those whose verdict was stored before. */
   asked: count,
   known: count,
-  /** Answers without a verdict, by the reason; `first` is the message of the first. */
+  /** Answers without a verdict, by reason; `first` is the message of the first. */
   failed: list(object({ reason: z.string(), answers: count, first: z.string() })),
 });
 
-/** Agreement of two verdicts on `n` answers: the share on which they are the same, and that beyond chance. */
+/** Agreement of two verdicts on `n` answers. */
 export const verdictAgreement = object({
   n: count,
   share: z.number(),
-  /** Cohen's kappa; null where both say the same of every answer, so that nothing is left to agree on. */
+  /** Cohen's kappa; null where both give every answer the same verdict. */
   kappa: z.number().nullable(),
 });
 
@@ -81,8 +81,8 @@ const metric = estimate.nullable();
 const added = metric.default(null);
 
 /**
- * Means of the metrics that the bench knows, each over the items of which it is defined: shares from 0 to 1, log-probabilities
- * in nats, and the agreement with the reference. Metrics of the calling program follow by their names.
+ * Means of the built-in metrics, each over the items that it is defined for: shares from 0 to 1, log-probabilities in nats, and the
+ * agreement with the reference. Metrics of the calling program follow by name.
  */
 export const qualityEstimates = z
   .object({
@@ -104,61 +104,54 @@ export const qualityEstimates = z
   })
   .catchall(metric);
 
-/** Means a turn. */
+/** Means per turn. */
 export const tokenMeans = tokenCounts;
 
-/** Means a turn, ms: the parts of the time to the first token, that time, and decoding. */
+/** Means per turn, ms: the parts of the time to first token, that time, and decoding. */
 export const phaseMeans = timings.unwrap().omit({ total: true }).readonly();
 
 /** The cost of a turn over a set of turns. */
 export const cost = object({
-  turns: z.number(),
+  turns: count,
   tokens: tokenMeans,
   phasesMs: phaseMeans,
   ttftMs: estimate,
   totalMs: estimate,
 });
 
-/** Quality over the items that have one value of a field in common. */
+/** A mean paired difference with its 95 % interval over users. */
+const paired = { delta: z.number(), low: lowerBound, high: upperBound, n: count, users: count };
+
+/** Quality over the items that share one value of a field. */
 export const breakdownPart = object({
   field: z.enum(['userKind', 'category', 'phrasing', 'language']),
   value: z.string(),
-  /** Turns that gave an answer. */
-  n: z.number(),
-  /** Null where a metric is defined of none of the items: `exactMatch` of absent ones, `abstention` of answerable ones. */
+  /** Answered turns. */
+  n: count,
+  /** Null where a metric is defined for none of the items. */
   metrics: z
     .object({
       exactMatch: metric,
       taskSuccess: metric,
-      /** By language alone, as the two below. */
+      // By language alone.
       tokenF1: metric.exactOptional(),
       memoryRecall: metric.exactOptional(),
       abstention: metric.exactOptional(),
     })
-    // The primary metric, where it is another, and log-probabilities by category.
+    // The primary metric where it is another, and log-probabilities by category.
     .catchall(metric)
     .readonly(),
-  /** Of categories: task success less that of the baseline, paired by item; missing of the baseline, and in older runs. */
-  difference: object({
-    against: z.string(),
-    delta: z.number(),
-    low: lowerBound,
-    high: upperBound,
-    n: z.number(),
-    users: z.number(),
-    wins: z.number(),
-    losses: z.number(),
-  }).exactOptional(),
+  /** Categories alone: task success minus the baseline's, paired by item. Missing for the baseline, and in older runs. */
+  difference: object({ against: z.string(), ...paired, wins: count, losses: count }).exactOptional(),
 });
 
-/** The part of retrieval for a user: it gave every memory that there was, in all turns, or selected in some. */
+/** What retrieval did for a user: it returned every memory in all turns, or selected some in at least one. */
 const retrievalKind = z.enum(['everything', 'selection']);
 
-/** The turns of the users of one kind. */
+/** The turns of the users of one kind; hits are those of the primary arm. */
 const retrievalPart = object({
   kind: retrievalKind,
   users: count,
-  /** Those of them with a cache hit of the primary arm. */
   usersWithHits: count,
   turns: count,
   hits: count,
@@ -169,34 +162,30 @@ const retrievalPart = object({
 /** One arm over all its turns. */
 export const armResults = object({
   arm: z.string(),
-  /** As they are stored with the run. */
   traits: armTraits,
-  /** Turns that gave an answer. */
+  /** Answered turns. */
   n: count,
   errors: count,
-  /** Quality over all items; `ttftMs` and `totalMs` over the cache hits. Null where nothing is defined or known. */
+  /** Quality over all items; `ttftMs` and `totalMs` over the cache hits. Null where undefined or unknown. */
   metrics: qualityEstimates.extend({ ttftMs: metric, totalMs: metric }).readonly(),
   breakdown: list(breakdownPart),
   /**
-   * Against the text of the baseline: the share of items with the same answer to the letter, and of `n` items those that
-   * are right there and wrong here (`lost`), and the other way (`won`). Missing of the baseline, and in older runs.
+   * Against the text of the baseline: the share of items with exactly the same answer, and of `n` items those that are right
+   * there and wrong here (`lost`), or the reverse (`won`). Missing for the baseline, and in older runs.
    */
   fidelity: object({ against: z.string(), sameAnswer: estimate, n: count, lost: count, won: count }).exactOptional(),
-  /** Means a turn over the cache hits; null without one. */
+  /** Means over the cache hits; null without one. */
   tokens: tokenMeans.nullable(),
-  /** Counts. An arm that injects nothing has the hits and misses of the primary arm on the same items. */
+  /** An arm that injects nothing has the hits and misses of the primary arm on the same items. */
   turns: object({ hit: count, miss: count, bypass: count }),
   costHit: cost.nullable(),
   costMiss: cost.nullable(),
   costAll: cost.nullable(),
-  /** The same by what retrieval did for the user; missing without a primary arm, and in older runs. */
+  /** Missing without a primary arm, and in older runs. */
   byRetrieval: list(retrievalPart).exactOptional(),
-  /**
-   * Tokens evaluated and time taken before turns, when memories were added: means a turn over all turns, in no other
-   * number. Missing for arms that do nothing ahead.
-   */
+  /** Work before turns, when memories were added: means over all turns, counted nowhere else. Missing for arms without any. */
   ahead: object({ tokens: z.number(), ms: z.number() }).exactOptional(),
-  /** Cache hits ÷ turns that injected memories; null for arms that keep no KV. */
+  /** Cache hits ÷ turns that injected memories; null for arms that store no KV. */
   hitRate: z.number().nullable(),
   /** Wrong answers by class; null where quality is unknown. */
   wrong: z.record(z.enum(wrongClasses), count).readonly().nullable(),
@@ -229,7 +218,7 @@ export const verdict = z.enum([
   'slower',
   'fewer',
   'more',
-  /** Fewer than ten: they stand for nobody else. */
+  /** Fewer than ten users. */
   'too few users',
   /** No test of it was planned. */
   'not judged',
@@ -242,36 +231,33 @@ export const costNames = ['ttftLogRatio', 'evaluatedTokens', 'ttftLogRatioAll', 
 export const comparison = object({
   a: z.string(),
   b: z.string(),
-  /** The name of a metric of quality, the primary one first; or one of `costNames`. */
+  /** A metric of quality, the primary one first; or one of `costNames`. */
   metric: z.string(),
-  /** Mean of a − b, in the unit of the metric (a share of 1 for `%`); for log-ratios of ln(a ÷ b). */
+  /** Mean of a − b in the unit of the metric (1 is 100 %); for log-ratios of ln(a ÷ b). */
   delta: z.number(),
-  /** 95 % interval over users; over the questions of a single one. */
+  /** 95 % interval over users; over the questions of a single user. */
   low: lowerBound,
   high: upperBound,
-  /** Of costs: means of both over the same turns, geometric of times (ms). Missing in older runs. */
+  /** Costs alone: means of both over the same turns, geometric for times (ms). Missing in older runs. */
   means: object({ a: z.number(), b: z.number() }).exactOptional(),
   /** Items. */
-  n: z.number(),
-  users: z.number(),
+  n: count,
+  users: count,
   /** Two-sided, sign-flip over users; null where no test was planned. */
   p: z.number().nullable(),
-  /** Holm over the planned comparisons of this metric; null for others. */
+  /** Holm over the planned comparisons of this metric; else null. */
   pAdjusted: z.number().nullable(),
-  /** One-sided p of "the loss is the margin or more", Holm over the same; null for costs and for others. */
+  /** One-sided p of "the loss is the margin or more", with the same adjustment; null for costs and where no test was planned. */
   pKept: z.number().nullable().default(null),
   verdict,
-  /**
-   * The smallest true difference that these items would show four times in five; null where no pair differs, and where
-   * nothing is tested.
-   */
+  /** The smallest true difference that these items would show with power 0.8; null where no pair differs, or nothing is tested. */
   detectable: z.number().nullable(),
-  /** Items with which arms that do not differ would be called kept four times in five; where undecided and known. */
+  /** Items at which equal arms would be called kept with power 0.8; where undecided and known. */
   neededItems: z.number().exactOptional(),
-  /** Items on which `a` has the better value, the worse, the same. */
-  wins: z.number(),
-  losses: z.number(),
-  ties: z.number(),
+  /** Items on which `a` is better, worse, equal. */
+  wins: count,
+  losses: count,
+  ties: count,
 });
 
 export type Verdict = z.output<typeof verdict>;
@@ -286,15 +272,15 @@ export const conditionResults = object({
   condition: z.number(),
   /** Place of the evidence among the memories, by creation; null for all items. */
   place: z.enum(['early', 'middle', 'late']).nullable(),
-  n: z.number(),
-  errors: z.number(),
-  metrics: qualityEstimates.extend({ ttftMs: estimate.nullable() }).readonly(),
+  n: count,
+  errors: count,
+  metrics: qualityEstimates.extend({ ttftMs: metric }).readonly(),
   phasesMs: phaseMeans,
   tokens: tokenMeans,
-  /** Means a turn: memories that the user had, that were retrieved, that fitted, that did not, and tokens of those that did. */
+  /** Means per turn. */
   memories: z.record(z.enum(['stored', 'retrieved', 'kept', 'dropped', 'tokens']), z.number()).readonly(),
-  /** Turns whose question alone was left of the prompt. */
-  forced: z.number(),
+  /** Turns whose prompt was cut down to the question. */
+  forced: count,
 });
 
 const crossing = {
@@ -309,12 +295,12 @@ const crossing = {
   high: z.number().nullable(),
 };
 
-/** As older runs have it: against `rag`, which was taken at one mean over both. */
+/** As older runs have it: against `rag`, with one mean over hits and misses. */
 const olderBreakEven = z
   .object({ ...crossing, ragMs: z.number() })
   .transform(({ ragMs, ...rest }) => ({ ...rest, against: 'rag', textMissMs: ragMs, textHitMs: ragMs }));
 
-/** The cost of keeping KV at first and its savings later, in time to the first token, against an arm of text. */
+/** The turn from which on stored KV pays, in time to first token, against a text arm. */
 export const breakEven = z.union([
   z.object({
     ...crossing,
@@ -330,57 +316,41 @@ export const breakEven = z.union([
 export type ConditionResults = z.output<typeof conditionResults>;
 export type BreakEven = Readonly<z.output<typeof breakEven>>;
 
-/** Kinds of methods, by what each saves, or spends to win quality back. */
+/** Kinds of methods, by what each saves, or spends to recover quality. */
 const methodKind = z.enum(['reference', 'made', 'recomputed', 'evicted', 'quantised']);
 
-const paired = {
-  delta: z.number(),
-  /** 95 % interval over users. */
-  low: lowerBound,
-  high: upperBound,
-  n: z.number(),
-  users: z.number(),
-};
-
-/** The place of the evidence among the retrieved, where it was retrieved: that of the memory which came last. */
+/** Rank of the evidence among the retrieved memories: that of its last memory. */
 export const evidenceRanks = ['first', 'second', 'later'] as const;
 
-/** One arm of the suite `methods`: a method at a budget, beside the text and beside tokens drawn at random. */
+/** One arm of the suite `methods`: a method at a budget, beside the text and beside random tokens. */
 export const methodResults = object({
   arm: z.string(),
   /** The name without its budget. */
   method: z.string(),
   kind: methodKind,
-  /** As the name spells it: the share of tokens that is recomputed or dropped, tokens of each block, the type of the store. */
+  /** As in the name: the share of tokens that is recomputed or dropped, tokens per block, the type of the store. */
   budget: z.string().nullable(),
-  /** KV as it is kept, for each token of the memory lines, the header apart; null where nothing is kept. */
+  /** Stored bytes per token of the memory lines, without the header; null where no KV is stored. */
   bytesPerMemoryToken: z.number().nullable(),
-  /** Means a turn, over the turns of the columns of cost: what was evaluated again, and of it what the rule asked for. */
+  /** Means over the turns of the columns of cost: tokens recomputed, and those of them that the rule selected. */
   recomputedTokens: z.number(),
   selectedTokens: z.number().nullable(),
-  /** Time to first token ÷ that of the primary arm less its `kvLoad`, geometric mean over pairs; null without a cache hit. */
+  /** TTFT ÷ that of the primary arm without its `kvLoad`, geometric mean over pairs; null without a cache hit. */
   timesQueryOnly: estimate.nullable(),
-  /** The primary metric less that of as many tokens drawn at random; null where no such arm ran, and for that arm itself. */
+  /** The primary metric minus that of as many random tokens; null without such an arm, and for that arm itself. */
   againstRandom: object({
     b: z.string(),
     ...paired,
-    wins: z.number(),
-    losses: z.number(),
-    ties: z.number(),
-    /** Two-sided, sign-flip over users, and over the family of all methods (Holm); null for a bound that nobody can deploy. */
+    wins: count,
+    losses: count,
+    ties: count,
+    /** Two-sided, sign-flip over users, and Holm over all methods; null for arms that cannot be deployed. */
     p: z.number().nullable(),
     pAdjusted: z.number().nullable(),
     outcome: z.enum(['better', 'worse', 'undecided', 'too few users', 'not tested']),
   }).nullable(),
-  /** The primary metric by the retriever's rank of the evidence, and less that of the baseline; without ranks that no item has. */
-  byRank: list(
-    object({
-      rank: z.enum(evidenceRanks),
-      quality: estimate,
-      /** Null for the baseline, and without it. */
-      difference: object(paired).nullable(),
-    }),
-  ),
+  /** The primary metric by rank of the evidence, and its difference to the baseline (null for the baseline, and without it). */
+  byRank: list(object({ rank: z.enum(evidenceRanks), quality: estimate, difference: object(paired).nullable() })),
 });
 
 export type EvidenceRank = (typeof evidenceRanks)[number];
@@ -398,15 +368,13 @@ export const runResults = object({
   arms: list(armResults),
   comparisons: list(comparison),
   checks: list(checkResult),
-  /** Each arm under each condition that the suite's data vary; empty where they vary none. */
   conditions: list(conditionResults),
-  /** The turn from which on KV pays, by arm; empty without arms that keep KV. */
   breakEven: list(breakEven),
-  /** Measurements of the suite beside turns; null where it measures turns alone. */
+  /** Null where the suite measures turns alone. */
   measured: measured.nullable(),
-  /** The arms as methods at a budget; missing but in the suite `methods`. */
+  /** In the suite `methods` alone. */
   methods: list(methodResults).exactOptional(),
-  /** A judge's agreement with `contains`; missing where none was asked. */
+  /** With `--judge` alone. */
   judge: judgeResults.exactOptional(),
 });
 

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { BenchDatabase } from '../../store/database.ts';
-import { ItemOutcomesRepository, type TurnOutcome } from '../../store/item-outcomes-repository.ts';
-import { TurnListRepository } from '../../store/turn-list-repository.ts';
+import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repository.ts';
 import type { Html } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
@@ -26,7 +25,7 @@ export function readItemOutcomes(
   hidden: HiddenTexts = hiddenInReports,
 ) {
   const run = runNamed(database, runName);
-  const turns = new ItemOutcomesRepository(database).outcomes(run.id, [itemId]);
+  const turns = new TurnListRepository(database).outcomes(run.id, [itemId]);
   const [first] = turns;
   if (first === undefined) {
     throw unknownName(`run "${run.name}" has no item`, itemId, new TurnListRepository(database).items(run.id));

@@ -4,7 +4,7 @@ import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html-table.ts';
 import { groupedNumber, printable } from '../../render/printable.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import { ItemOutcomesRepository, type TurnOutcome } from '../../store/item-outcomes-repository.ts';
+import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { runNamed } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
@@ -68,14 +68,14 @@ export function readMatrix(
   const run = runNamed(database, name);
   const values = filterValues(database, run, query);
   const { page: wanted = 1, ...filter } = query;
-  const items = new ItemOutcomesRepository(database).items(run.id, filter);
+  const items = new TurnListRepository(database).items(run.id, filter);
   const arms = armsInOrder(run, values.arms);
   const size = inFile ? mostRowsOfFile : Math.max(leastRows, Math.min(mostRows, Math.floor(mostCells / arms.length)));
   const pages = Math.max(1, Math.ceil(items.length / size));
   const page = Math.min(wanted, pages);
   const first = (page - 1) * size;
   const shown = items.slice(first, first + size);
-  const turns = Map.groupBy(new ItemOutcomesRepository(database).outcomes(run.id, shown), ({ itemId }) => itemId);
+  const turns = Map.groupBy(new TurnListRepository(database).outcomes(run.id, shown), ({ itemId }) => itemId);
   const hiddenTexts = hidden(run);
   return {
     run: run.name,

@@ -1,4 +1,4 @@
-import type { TurnOutcome } from '../../store/item-outcomes-repository.ts';
+import type { TurnOutcome } from '../../store/turn-list-repository.ts';
 import { printable } from '../../render/printable.ts';
 import { cacheNames } from '../turn/cost-sections.ts';
 

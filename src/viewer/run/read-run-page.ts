@@ -1,7 +1,6 @@
 import type { BenchDatabase } from '../../store/database.ts';
 import { RunRepository } from '../../store/run-repository.ts';
-import type { TurnSort } from '../../store/turn-list-repository.ts';
-import { TurnListRepository } from '../../store/turn-list-repository.ts';
+import { TurnListRepository, type TurnSort } from '../../store/turn-list-repository.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
@@ -43,7 +42,7 @@ function readItems(database: BenchDatabase, run: RunRecord, wanted: ItemQuery, h
   const values = filterValues(database, run, query);
   const { sort, descending, after, before, at: _at, ...filter } = query;
   const quality = unknownQuality(run.model);
-  const page = turns.page(run.id, filter, { sort: sort as TurnSort, descending }, { after, before }, pageSize);
+  const page = turns.page(run.id, { filter, sort: sort as TurnSort, descending, after, before, size: pageSize });
   return {
     run: run.name,
     query,

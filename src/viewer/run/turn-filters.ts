@@ -2,7 +2,6 @@ import { html } from 'hono/html';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { Html } from '../../render/html-table.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import { ItemOutcomesRepository } from '../../store/item-outcomes-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { cacheStates, funnelStages, wrongClasses } from '../../store/records/turn-record.ts';
 import { type TurnListFilter, TurnListRepository } from '../../store/turn-list-repository.ts';
@@ -33,7 +32,7 @@ export function filterValues(database: BenchDatabase, run: RunRecord, filter: Tu
   return {
     arms,
     categories,
-    failedChecks: new ItemOutcomesRepository(database).failedChecks(run.id),
+    failedChecks: new TurnListRepository(database).failedChecks(run.id),
     judged: unknownQuality(run.model) === null,
   };
 }

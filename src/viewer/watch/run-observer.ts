@@ -82,7 +82,7 @@ export class RunObserver {
     }
     for (const userId of finished) {
       if (this.#added.has(userId)) continue;
-      this.#users.add(growth.valuesOf(userId));
+      this.#users.add(growth.userValues(userId));
       this.#added.add(userId);
     }
     return this.#users;
