@@ -6,7 +6,8 @@ import { type RunRecord, runRecord } from './records/run-record.ts';
 import { schemaVersion } from './records/schemas.ts';
 import { Repository } from './database.ts';
 import { readRecord, requireSchemaVersion } from './read-record.ts';
-import { runs } from './schema.ts';
+import { runs, turns } from './schema.ts';
+import type { TurnListRow } from './turn-list-repository.ts';
 
 /** A run as it starts: `running`, with nothing proven and no results. */
 export type NewRun = Omit<RunRecord, 'schemaVersion' | 'id' | 'status' | 'probes' | 'startedAt' | 'finishedAt'>;
@@ -31,19 +32,37 @@ export class RunRepository extends Repository {
   /**
    * Stores a run that starts now and returns it.
    *
-   * @param startedAt of one that was made elsewhere, milliseconds since 1970
+   * @param startedAt for a run that was made elsewhere, milliseconds since 1970
    * @throws BenchError `bad-option` where the name is taken
    */
   create(run: NewRun, startedAt = Date.now()): RunRecord {
-    return this.database.transaction(() => {
+    return this.database.transaction((query) => {
       const { name } = run;
       if (this.findByName(name) !== undefined) {
         const hint = `go on with it by --resume ${name}, or choose another name`;
         throw new BenchError('bad-option', `${this.database.path} has a run '${name}' already`, hint);
       }
       const row = { ...run, schemaVersion, id: randomUUID(), status: 'running', startedAt } as const;
-      this.database.query.insert(runs).values(row).run();
+      query.insert(runs).values(row).run();
       return this.findById(row.id)!;
+    });
+  }
+
+  /** Stores a finished run of a report with its results and the rows of its turns, in their order. */
+  add(run: RunRecord, results: RunResults, rows: readonly Omit<TurnListRow, 'turnId' | 'runId'>[]): void {
+    const constant = { runId: run.id, sessionId: '', position: 0, createdAt: run.startedAt };
+    this.database.transaction((query) => {
+      query
+        .insert(runs)
+        .values({ ...run, results })
+        .run();
+      for (const row of rows) {
+        const state = row.error === null ? 'answered' : 'failed';
+        query
+          .insert(turns)
+          .values({ ...row, ...constant, state })
+          .run();
+      }
     });
   }
 
@@ -62,58 +81,51 @@ export class RunRepository extends Repository {
     return this.#read(undefined);
   }
 
-  /**
-   * The results of a run as they were when it ended; null before, and where there is no such run.
-   * @throws BenchError `database` for results of another version
-   */
-  results(id: string): RunResults | null {
-    const row = this.database.guard((query) =>
-      query.select({ name: runs.name, results: runs.results }).from(runs).where(eq(runs.id, id)).get(),
-    );
-    if (row === undefined || row.results === null) return null;
-    const name = `the result document of run "${row.name}" in ${this.database.path}`;
-    requireSchemaVersion(row.results.schemaVersion, name);
-    return readRecord(runResults, row.results, name);
-  }
-
-  /** All runs, the oldest first, as a list shows them. */
-  heads(): RunHead[] {
-    const { id, name, suite, status, startedAt, finishedAt } = runs;
-    return this.database.guard((query) =>
-      query
-        .select({
-          ...{ id, name, suite, status, startedAt, finishedAt },
-          model: sql<string>`${runs.model} ->> '$.name'`,
-          dataset: sql<string>`${runs.dataset} ->> '$.name'`,
-          items: sql<number>`${runs.dataset} ->> '$.items'`,
-          resultsBytes: sql<number | null>`length(${runs.results})`,
-        })
-        .from(runs)
-        .orderBy(...byAge)
-        .all(),
-    );
-  }
-
   /** The run of that name, and those `NAME/…` that were made together under it, the oldest first. */
   listGroup(name: string): RunRecord[] {
     const prefix = `${name}/`;
     return this.#read(or(eq(runs.name, name), eq(sql`substr(${runs.name}, 1, ${prefix.length})`, prefix)));
   }
 
+  /**
+   * The results of a run as they were when it ended; null before, and where there is no such run.
+   * @throws BenchError `database` for results of another version
+   */
+  results(id: string): RunResults | null {
+    const { name, results } = runs;
+    const row = this.database.guard((query) => query.select({ name, results }).from(runs).where(eq(runs.id, id)).get());
+    if (row === undefined || row.results === null) return null;
+    const what = `the result document of run "${row.name}" in ${this.database.path}`;
+    requireSchemaVersion(row.results.schemaVersion, what);
+    return readRecord(runResults, row.results, what);
+  }
+
+  /** All runs, the oldest first, as a list shows them. */
+  heads(): RunHead[] {
+    return this.database.guard((query) =>
+      query.all<RunHead>(
+        sql`SELECT id, name, suite, status, started_at AS startedAt, finished_at AS finishedAt,
+          model ->> '$.name' AS model, dataset ->> '$.name' AS dataset, dataset ->> '$.items' AS items,
+          length(results) AS resultsBytes
+        FROM runs ORDER BY started_at, rowid`,
+      ),
+    );
+  }
+
   /** The names of all runs, the oldest first. */
   names(): string[] {
-    return this.database.guard((query) =>
+    const rows = this.database.guard((query) =>
       query
         .select({ name: runs.name })
         .from(runs)
         .orderBy(...byAge)
-        .all()
-        .map(({ name }) => name),
+        .all(),
     );
+    return rows.map(({ name }) => name);
   }
 
   /**
-   * Changes what is given and leaves the rest.
+   * Changes the given parts of a run.
    *
    * @throws BenchError `not-found` where there is no such run
    */
@@ -124,13 +136,13 @@ export class RunRepository extends Repository {
     }
   }
 
-  #read(matching: SQL | undefined): RunRecord[] {
+  #read(where: SQL | undefined): RunRecord[] {
     const { results: _, ...columns } = getTableColumns(runs);
     const rows = this.database.guard((query) =>
       query
         .select(columns)
         .from(runs)
-        .where(matching)
+        .where(where)
         .orderBy(...byAge)
         .all(),
     );

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, isNull, type SQL } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
 import { type UserShare, userShare } from './records/user-bundle.ts';
 import type { BenchDatabase } from './database.ts';
@@ -15,49 +15,48 @@ export interface PlannedUser {
   readonly turns: number;
 }
 
-/** The outcome of a claim: the user is the worker's now, another's, or was finished before. */
+/** The outcome of a claim: the user is this worker's now, another's, or was finished before. */
 export type Claim = 'claimed' | 'taken' | 'finished';
 
-/** A share that stands in no record of the run yet, and the worker whose it is. */
+/** The share of a worker that is not yet in the run's record. */
 export interface OpenShare {
   readonly worker: string;
   readonly share: UserShare;
 }
 
-/** The users of a run who were begun, and which worker has each: every user is one worker's at a time. */
+/** The users of a run that were begun, and the worker of each: a user has one worker at a time. */
 export class RunUserRepository {
   readonly #database: BenchDatabase;
   readonly #runId: string;
-  readonly #turns: TurnRepository;
 
   constructor(database: BenchDatabase, runId: string) {
     this.#database = database;
     this.#runId = runId;
-    this.#turns = new TurnRepository(database);
   }
 
-  /** Claims a user for a worker, of several that try at once for one of them. */
+  /** Claims a user for a worker; of several that try at once, one succeeds. */
   claim(user: PlannedUser, worker: string): Claim {
     const { userId, position } = user;
-    return this.#database.transaction(() => {
+    return this.#database.transaction((query) => {
       const isFinished = this.isFinished(user);
       if (this.#find(userId) !== undefined) return isFinished ? 'finished' : 'taken';
       const finishedAt = isFinished ? Date.now() : null;
-      this.#database.query.insert(runUsers).values({ runId: this.#runId, userId, position, worker, finishedAt }).run();
+      query.insert(runUsers).values({ runId: this.#runId, userId, position, worker, finishedAt }).run();
       return isFinished ? 'finished' : 'claimed';
     });
   }
 
-  /** All turns of the user are there. */
+  /** True where all turns of the user are stored. */
   isFinished({ userId, turns }: PlannedUser): boolean {
     const begun = this.#find(userId);
-    // Of a run that was begun before there were claims, by the turns.
-    return begun === undefined ? this.#turns.count(this.#runId, userId) === turns : begun.finishedAt !== null;
+    if (begun !== undefined) return begun.finishedAt !== null;
+    // A run that was begun before there were claims has its turns alone.
+    return (new TurnRepository(this.#database).countByUser(this.#runId, userId).get(userId) ?? 0) === turns;
   }
 
   /**
-   * Lets nobody write for a user who was given to another since: call it in the transaction that writes.
-   * @throws BenchError `database`
+   * Requires that the worker still has the user: call it in the transaction that writes the user's rows.
+   * @throws BenchError `database` where the user was given to another worker since
    */
   requireHeld(userId: string, worker: string): void {
     const held = this.#find(userId);
@@ -69,40 +68,33 @@ export class RunUserRepository {
     );
   }
 
-  /** All turns of a user are there. @throws BenchError as `requireHeld` */
+  /** Notes that all turns of a user are stored. @throws BenchError as `requireHeld` */
   finish(userId: string, worker: string, share: UserShare): void {
-    this.#database.transaction(() => {
+    this.#database.transaction((query) => {
       this.requireHeld(userId, worker);
-      this.#database.query.update(runUsers).set({ finishedAt: Date.now(), share }).where(this.#of(userId)).run();
+      query.update(runUsers).set({ finishedAt: Date.now(), share }).where(this.#is(userId)).run();
     });
   }
 
-  /** Gives back the users whom a worker that is gone had begun; without one, those of all workers. */
+  /** Gives back the unfinished users of a worker that is gone; without one, those of all workers. */
   release(worker?: string): void {
-    this.#database.guard((query) =>
-      query
-        .delete(runUsers)
-        .where(
-          and(
-            eq(runUsers.runId, this.#runId),
-            isNull(runUsers.finishedAt),
-            worker === undefined ? undefined : eq(runUsers.worker, worker),
-          ),
-        )
-        .run(),
+    const unfinished = and(
+      eq(runUsers.runId, this.#runId),
+      isNull(runUsers.finishedAt),
+      worker === undefined ? undefined : eq(runUsers.worker, worker),
     );
+    this.#database.guard((query) => query.delete(runUsers).where(unfinished).run());
   }
 
   /** Forgets that a user was begun, or finished. */
   forget(userId: string): void {
-    this.#database.guard((query) => query.delete(runUsers).where(this.#of(userId)).run());
+    this.#database.guard((query) => query.delete(runUsers).where(this.#is(userId)).run());
   }
 
-  /** Takes the shares that stand in no record yet, in the order of the plan: call it in the transaction that writes them there. */
+  /** Takes the shares that are in no record yet, by time of finishing: call it in the transaction that writes them there. */
   takeShares(): OpenShare[] {
-    const { query } = this.#database;
     const open = and(eq(runUsers.runId, this.#runId), isNotNull(runUsers.share));
-    return this.#database.transaction(() => {
+    return this.#database.transaction((query) => {
       const rows = query.select().from(runUsers).where(open).orderBy(asc(runUsers.finishedAt)).all();
       query.update(runUsers).set({ share: null }).where(open).run();
       return rows.map(({ userId, worker, share }) => ({
@@ -112,16 +104,16 @@ export class RunUserRepository {
     });
   }
 
-  /** The users who were begun by their place in the plan; none of a run that was begun before there were claims. */
+  /** The places in the plan of the users that were begun; none for a run that was begun before there were claims. */
   places(): ReadonlyMap<string, number> {
     return new Map(this.#rows().map(({ userId, position }) => [userId, position]));
   }
 
-  /** Users who were begun and not finished; null for a run that was begun before there were claims. */
+  /** Users that were begun and not finished; null for a run that was begun before there were claims. */
   underWay(): ReadonlySet<string> | null {
     const rows = this.#rows();
-    const open = rows.filter(({ finishedAt }) => finishedAt === null);
-    return rows.length === 0 ? null : new Set(open.map(({ userId }) => userId));
+    if (rows.length === 0) return null;
+    return new Set(rows.filter(({ finishedAt }) => finishedAt === null).map(({ userId }) => userId));
   }
 
   /** The worker or, in a merged run, the part that answered for each finished user. */
@@ -130,34 +122,27 @@ export class RunUserRepository {
     return new Map(finished.map(({ userId, worker }) => [userId, worker]));
   }
 
-  /** Users whose end was noted; none of a run that was begun before there were claims. */
+  /** The finished users; none for a run that was begun before there were claims. */
   finished(): ReadonlySet<string> {
-    return new Set(this.#rows().flatMap(({ userId, finishedAt }) => (finishedAt === null ? [] : [userId])));
+    return new Set(this.sources().keys());
   }
 
   #rows() {
     const { userId, position, worker, finishedAt } = runUsers;
+    const columns = { userId, position, worker, finishedAt };
     return this.#database.guard((query) =>
-      query
-        .select({ userId, position, worker, finishedAt })
-        .from(runUsers)
-        .where(eq(runUsers.runId, this.#runId))
-        .orderBy(asc(position))
-        .all(),
+      query.select(columns).from(runUsers).where(eq(runUsers.runId, this.#runId)).orderBy(asc(position)).all(),
     );
   }
 
   #find(userId: string): { readonly worker: string; readonly finishedAt: number | null } | undefined {
+    const { worker, finishedAt } = runUsers;
     return this.#database.guard((query) =>
-      query
-        .select({ worker: runUsers.worker, finishedAt: runUsers.finishedAt })
-        .from(runUsers)
-        .where(this.#of(userId))
-        .get(),
+      query.select({ worker, finishedAt }).from(runUsers).where(this.#is(userId)).get(),
     );
   }
 
-  #of(userId: string) {
+  #is(userId: string): SQL | undefined {
     return and(eq(runUsers.runId, this.#runId), eq(runUsers.userId, userId));
   }
 }

@@ -2,7 +2,7 @@ import { and, eq, inArray } from 'drizzle-orm';
 import { Repository } from './database.ts';
 import { tokenPieces } from './schema.ts';
 
-/** SQLite takes 32,766 values a statement; three a row fit. */
+/** SQLite takes 32,766 values a statement; three per row fit. */
 const rowsAtOnce = 5000;
 
 function parts<Value>(values: readonly Value[]): Value[][] {
@@ -14,28 +14,32 @@ function parts<Value>(values: readonly Value[]): Value[][] {
 export class TokenPieceRepository extends Repository {
   /** Stores pieces by token id; those that are there already stay. */
   add(modelSha256: string, pieces: ReadonlyMap<number, string>): void {
-    this.database.transaction(() => {
+    this.database.transaction((query) => {
       for (const part of parts([...pieces])) {
         const rows = part.map(([tokenId, piece]) => ({ modelSha256, tokenId, piece }));
-        this.database.query.insert(tokenPieces).values(rows).onConflictDoNothing().run();
+        query.insert(tokenPieces).values(rows).onConflictDoNothing().run();
       }
     });
   }
 
+  /** All stored pieces of a model, by token id. */
+  all(modelSha256: string): Map<number, string> {
+    return this.#read(eq(tokenPieces.modelSha256, modelSha256));
+  }
+
   /** The pieces of those ids that are known, by token id. */
   find(modelSha256: string, tokenIds: Iterable<number>): Map<number, string> {
+    const ofModel = eq(tokenPieces.modelSha256, modelSha256);
+    return new Map(
+      parts([...new Set(tokenIds)]).flatMap((part) => [
+        ...this.#read(and(ofModel, inArray(tokenPieces.tokenId, part))),
+      ]),
+    );
+  }
+
+  #read(where: ReturnType<typeof and>): Map<number, string> {
     const { tokenId, piece } = tokenPieces;
-    const found = new Map<number, string>();
-    for (const part of parts([...new Set(tokenIds)])) {
-      const rows = this.database.guard((query) =>
-        query
-          .select({ tokenId, piece })
-          .from(tokenPieces)
-          .where(and(eq(tokenPieces.modelSha256, modelSha256), inArray(tokenId, part)))
-          .all(),
-      );
-      for (const row of rows) found.set(row.tokenId, row.piece);
-    }
-    return found;
+    const rows = this.database.guard((query) => query.select({ tokenId, piece }).from(tokenPieces).where(where).all());
+    return new Map(rows.map((row) => [row.tokenId, row.piece]));
   }
 }

@@ -30,72 +30,55 @@ export function splitTurn(turn: TurnRecord): { readonly measures: Measures; read
   const { goldTokens, nextTokens, ...observed } = turn.observed;
   const { sizeBytes, memoryLines, ...prefill } = turn.prefill ?? {};
   const sizes = sizeBytes === undefined ? null : { sizeBytes, ...(memoryLines === undefined ? {} : { memoryLines }) };
-  return {
-    measures: {
-      item,
-      facts,
-      account,
-      timings,
-      tokens,
-      scores,
-      given: { retrieval },
-      answer: { text },
-      prefill: sizes,
-      observed: { ...observed, goldTokens: { length: goldTokens.length } },
-    },
-    document: {
-      prompt,
-      given,
-      answer,
-      prefill: turn.prefill === null ? null : prefill,
-      observed: { goldTokens, nextTokens },
-    },
+  const measures = {
+    item,
+    facts,
+    account,
+    timings,
+    tokens,
+    scores,
+    given: { retrieval },
+    answer: { text },
+    prefill: sizes,
+    observed: { ...observed, goldTokens: { length: goldTokens.length } },
   };
+  const tokenLists = { goldTokens, nextTokens };
+  return { measures, document: { prompt, given, answer, prefill: turn.prefill && prefill, observed: tokenLists } };
 }
 
 /** The parts of a turn together again, as `turnRecord` reads them. */
 export function joinTurn(measures: Measures, document: TurnDocument | null): object {
   if ('error' in measures || document === null) return measures;
-  const { given, answer, prefill, observed } = measures;
   return {
     ...measures,
     prompt: document.prompt,
-    given: { ...given, ...document.given },
-    answer: { ...answer, ...document.answer },
-    prefill: prefill && { ...prefill, ...document.prefill },
-    observed: { ...observed, ...document.observed },
+    given: { ...measures.given, ...document.given },
+    answer: { ...measures.answer, ...document.answer },
+    prefill: measures.prefill && { ...measures.prefill, ...document.prefill },
+    observed: { ...measures.observed, ...document.observed },
   };
 }
 
-/** The values by which lists filter and sort turns, and that they show. */
+/** The values by which lists filter and sort turns, and that they show; columns of scores have the names of the scores. */
 export function listColumns(turn: TurnRecord, run: RunFacts) {
   if (turn.state === 'failed') {
     return { truncated: false, answer: '', error: turn.error.message, failedChecks: failedChecks(turn, run) };
   }
   const { item, facts, scores, observed, timings, tokens } = turn;
   return {
+    ...scores,
     category: item.category,
     truncated: facts.forced || facts.droppedMemories > 0 || facts.droppedHistory > 0,
     primaryValue: primaryValue(turn, run),
-    taskSuccess: scores.taskSuccess,
-    exactMatch: scores.exactMatch,
-    tokenF1: scores.tokenF1,
-    memoryRecall: scores.memoryRecall,
-    rougeL: scores.rougeL,
-    bleu: scores.bleu,
-    abstention: scores.abstention,
     goldLogProbability: observed.goldLogProbability,
     freeLogProbability: observed.freeLogProbability,
-    evidenceRank: scores.evidenceRank,
     firstTokenMs: timings.firstToken,
     totalMs: timings.total,
     promptTokens: tokens.prompt,
     kvResidentTokens: tokens.kvResident,
     evaluatedTokens: tokens.evaluated,
     generatedTokens: tokens.generated,
-    wrongClass: scores.wrongClass,
     cache: turn.account.cache,
-    failedStage: scores.failedStage,
     failedChecks: failedChecks(turn, run),
     question: item.query,
     gold: item.gold,
@@ -103,7 +86,7 @@ export function listColumns(turn: TurnRecord, run: RunFacts) {
   };
 }
 
-/** A metric's value stands under its name in the scores, in those of the calling program, or in what was observed. */
+/** The value of the primary metric: a score, a score of the calling program, or an observation of that name. */
 function primaryValue({ item, scores, observed }: AnsweredTurn, { primaryMetric }: RunFacts): number | null {
   if (primaryMetric === 'goldLogProb') {
     const tokens = observed.goldTokens.length;

@@ -3,7 +3,7 @@ import { type TurnRecord, turnRecord, type TurnResult } from './records/turn-rec
 import { Repository } from './database.ts';
 import { unreadable } from './database-error.ts';
 import { readRecord } from './read-record.ts';
-import { auditLogs, runs, sessions, turns, type TurnRow } from './schema.ts';
+import { auditLogs, sessions, turns, type TurnRow } from './schema.ts';
 import { joinTurn, listColumns, type Measures, type RunFacts, splitTurn } from './turn-parts.ts';
 
 /** A turn as it is stored, with the id that the database gave it. */
@@ -52,29 +52,19 @@ export class TurnRepository extends Repository {
    */
   put({ runId, sessionId }: TurnPlace, turn: TurnRecord): number {
     const { state, itemId, userId, arm, repeat, turn: number, position } = turn;
-    const key = { state, itemId, userId, arm, repeat, turn: number, position };
-    return this.database.guard(() => {
-      const { query } = this.database;
-      const row = { ...key, ...listColumns(turn, this.#runFacts(runId)), ...splitTurn(turn) };
-      query
-        .insert(turns)
-        .values({ ...row, runId, sessionId, createdAt: Date.now() })
-        .onConflictDoNothing()
-        .run();
+    const key = { runId, sessionId, state, itemId, userId, arm, repeat, turn: number, position };
+    return this.database.guard((query) => {
+      const row = { ...listColumns(turn, this.#runFacts(runId)), ...splitTurn(turn), ...key, createdAt: Date.now() };
+      query.insert(turns).values(row).onConflictDoNothing().run();
       return query.select({ id: turns.id }).from(turns).where(oneTurn(runId, turn)).get()!.id;
     });
   }
 
   #runFacts(runId: string): RunFacts {
-    const { dataset, probes } = runs;
-    const run = this.database.query
-      .select({
-        primaryMetric: sql<string | null>`${dataset} ->> '$.primaryMetric'`,
-        parity: sql<string | null>`${probes} -> '$.parity'`,
-      })
-      .from(runs)
-      .where(eq(runs.id, runId))
-      .get();
+    const [run] = this.database.query.all<{ primaryMetric: string | null; parity: string | null }>(
+      sql`SELECT dataset ->> '$.primaryMetric' AS primaryMetric, probes -> '$.parity' AS parity
+        FROM runs WHERE id = ${runId}`,
+    );
     return {
       primaryMetric: run?.primaryMetric ?? 'exactMatch',
       parity: JSON.parse(run?.parity ?? 'null') as RunFacts['parity'],
@@ -86,20 +76,17 @@ export class TurnRepository extends Repository {
    * @throws BenchError `database` where a turn is not as this program writes it
    */
   *listByRun(runId: string, filter: TurnFilter = {}): Generator<StoredTurn, void, undefined> {
-    for (let last = 0; ;) {
-      const page = this.database.guard((query) =>
+    const next = (after: number): TurnRow[] =>
+      this.database.guard((query) =>
         query
           .select()
           .from(turns)
-          .where(and(ofRun(runId, filter), gt(turns.id, last)))
+          .where(isAfter(after, runId, filter))
           .orderBy(asc(turns.id))
           .limit(pageSize)
           .all(),
       );
-      yield* page.map(storedTurn);
-      if (page.length < pageSize) return;
-      last = page.at(-1)!.id;
-    }
+    for (const row of pages(next)) yield storedTurn(row);
   }
 
   /**
@@ -107,21 +94,18 @@ export class TurnRepository extends Repository {
    * @throws BenchError `database` where a turn cannot be read
    */
   *listForResults(runId: string, filter: TurnFilter = {}): Generator<TurnResult, void, undefined> {
-    for (let last = 0; ;) {
-      const page = this.database.guard((query) =>
+    const next = (after: number) =>
+      this.database.guard((query) =>
         query
           .select(resultColumns)
           .from(turns)
-          .where(and(ofRun(runId, filter), gt(turns.id, last)))
+          .where(isAfter(after, runId, filter))
           .orderBy(asc(turns.id))
           .limit(pageSize)
           .all(),
       );
-      for (const { id: _, measures, ...key } of page) {
-        yield { ...key, ...parsed(measures, this.database.path, key) } as TurnResult;
-      }
-      if (page.length < pageSize) return;
-      last = page.at(-1)!.id;
+    for (const { id: _, measures, ...key } of pages(next)) {
+      yield { ...key, ...parsed(measures, this.database.path, key) } as TurnResult;
     }
   }
 
@@ -130,68 +114,61 @@ export class TurnRepository extends Repository {
    * @throws BenchError `database` where a turn is not as this program writes it
    */
   find(runId: string, itemId: string, arm: string): StoredTurn[] {
-    const rows = this.database.guard((query) =>
-      query.select().from(turns).where(ofRun(runId, { itemId, arm })).orderBy(asc(turns.repeat), asc(turns.turn)).all(),
-    );
-    return rows.map(storedTurn);
+    const where = runTurns(runId, { itemId, arm });
+    return this.database
+      .guard((query) => query.select().from(turns).where(where).orderBy(turns.repeat, turns.turn).all())
+      .map(storedTurn);
   }
 
   /** Adds values of a metric to stored turns: those that are known only when all turns are there. */
   putOwnScores(runId: string, metric: string, values: readonly OwnScore[]): void {
-    const set = {
-      measures: sql`json_set(${turns.measures}, ${`$.scores.own.${metric}`}, ${sql.placeholder('value')})`,
-    };
-    this.database.transaction(() => {
+    this.database.transaction((query) => {
       for (const { value, ...key } of values) {
-        this.database.query.update(turns).set(set).where(oneTurn(runId, key)).prepare().run({ value });
+        const measures = sql`json_set(${turns.measures}, ${`$.scores.own.${metric}`}, ${value})`;
+        query.update(turns).set({ measures }).where(oneTurn(runId, key)).run();
       }
     });
   }
 
-  /** The number of turns that a run holds of a user. */
-  count(runId: string, userId: string): number {
-    return this.countByUser(runId, userId).get(userId) ?? 0;
-  }
-
   /** The number of turns that a run holds of each user, or of one; users without turns are not in it. */
   countByUser(runId: string, userId?: string): Map<string, number> {
+    const where = runTurns(runId, userId === undefined ? {} : { userId });
     const rows = this.database.guard((query) =>
-      query
-        .select({ userId: turns.userId, turns: count() })
-        .from(turns)
-        .where(ofRun(runId, userId === undefined ? {} : { userId }))
-        .groupBy(turns.userId)
-        .all(),
+      query.select({ userId: turns.userId, turns: count() }).from(turns).where(where).groupBy(turns.userId).all(),
     );
     return new Map(rows.map((row) => [row.userId, row.turns]));
   }
 
   /**
-   * Removes all that a run wrote for a user: turns, their sessions with messages and memories, and their audit
-   * entries. What other runs wrote for that user stays. Returns the number of turns removed.
+   * Removes all that a run wrote for a user: turns, their sessions with messages and memories, and their audit entries. What
+   * other runs wrote for that user stays. Returns the number of turns removed.
    */
   deleteUser(runId: string, userId: string): number {
-    const { query } = this.database;
-    const ofUser = ofRun(runId, { userId });
-    return this.database.transaction(() => {
-      const sessionsOfUser = query
-        .select({ id: sessions.id })
-        .from(sessions)
-        .where(
-          or(
-            inArray(sessions.id, query.select({ id: turns.sessionId }).from(turns).where(ofUser)),
-            // Made for a turn that was never written.
-            and(eq(sessions.runId, runId), eq(sessions.userId, userId)),
-          ),
-        )
-        .all()
-        .map(({ id }) => id);
-      for (const id of sessionsOfUser) {
+    const userTurns = runTurns(runId, { userId });
+    return this.database.transaction((query) => {
+      const turnSessions = query.select({ id: turns.sessionId }).from(turns).where(userTurns);
+      // The second condition finds sessions whose turn was never written.
+      const userSessions = or(
+        inArray(sessions.id, turnSessions),
+        and(eq(sessions.runId, runId), eq(sessions.userId, userId)),
+      );
+      const ids = query.select({ id: sessions.id }).from(sessions).where(userSessions).all();
+      for (const { id } of ids) {
         query.delete(auditLogs).where(eq(auditLogs.sessionId, id)).run();
         query.delete(sessions).where(eq(sessions.id, id)).run();
       }
-      return query.delete(turns).where(ofUser).run().changes;
+      return query.delete(turns).where(userTurns).run().changes;
     });
+  }
+}
+
+/** The rows of all pages, each read by the id of the last row before it. */
+function* pages<Row extends { readonly id: number }>(next: (after: number) => Row[]): Generator<Row, void, undefined> {
+  for (let last = 0; ;) {
+    const page = next(last);
+    yield* page;
+    if (page.length < pageSize) return;
+    last = page.at(-1)!.id;
   }
 }
 
@@ -208,22 +185,20 @@ function parsed(measures: string, path: string, { arm, itemId }: Pick<TurnRow, '
   }
 }
 
-function ofRun(runId: string, { arm, userId, itemId }: TurnFilter): SQL | undefined {
+function isAfter(id: number, runId: string, filter: TurnFilter): SQL | undefined {
+  return and(runTurns(runId, filter), gt(turns.id, id));
+}
+
+function runTurns(runId: string, { arm, userId, itemId }: TurnFilter): SQL | undefined {
   return and(
     eq(turns.runId, runId),
-    // An index on the arm would not give the order of writing, hence the `+`.
+    // `+` keeps SQLite from the index on the arm, which does not give the order of writing.
     arm === undefined ? undefined : sql`+${turns.arm} = ${arm}`,
     userId === undefined ? undefined : eq(turns.userId, userId),
     itemId === undefined ? undefined : eq(turns.itemId, itemId),
   );
 }
 
-function oneTurn(runId: string, { arm, itemId, repeat, turn }: Omit<OwnScore, 'value'>): SQL | undefined {
-  return and(
-    eq(turns.runId, runId),
-    eq(turns.arm, arm),
-    eq(turns.itemId, itemId),
-    eq(turns.repeat, repeat),
-    eq(turns.turn, turn),
-  );
+function oneTurn(runId: string, { arm, itemId, repeat, turn }: Omit<OwnScore, 'value'>): SQL {
+  return sql`run_id = ${runId} AND arm = ${arm} AND item_id = ${itemId} AND repeat = ${repeat} AND turn = ${turn}`;
 }

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import type { BenchDatabase } from './database.ts';
 import {
   type AuditLogRow,
   auditLogs,
@@ -6,17 +7,18 @@ import {
   conversations,
   memories,
   type MemoryRow,
+  runUsers,
   type SessionRow,
   sessions,
+  type TurnRow,
+  turns,
   type UserPreferenceRow,
   userPreferences,
 } from './schema.ts';
-import type { BenchDatabase } from './database.ts';
-import { runUsers, type TurnRow, turns } from './schema.ts';
 
 /**
- * All that a run holds of a user, in the order of writing. Ids of sessions are without that of the run, with which they begin:
- * the rows can be those of any run.
+ * All that a run holds of a user, in the order of writing. Ids of sessions lack the id of the run, with which they begin in the
+ * database: the rows can become those of any run.
  */
 export interface UserRows {
   readonly sessions: readonly Pick<SessionRow, 'id' | 'createdAt'>[];
@@ -34,76 +36,71 @@ export interface UserOfRun {
 }
 
 /** Tables whose rows belong to a session; each after those that it refers to. */
-const tablesOfSessions = { memories, userPreferences, conversations, auditLogs };
+const sessionTables = { memories, userPreferences, conversations, auditLogs };
 
 /** Reads all that a run holds of a user. */
-export function readUserRows({ query }: BenchDatabase, { runId, userId }: UserOfRun): UserRows {
-  const ofUser = query
-    .select({ id: sessions.id, createdAt: sessions.createdAt })
-    .from(sessions)
-    .where(and(eq(sessions.runId, runId), eq(sessions.userId, userId)))
-    .orderBy(sql`${sessions}.rowid`)
-    .all();
-  const ids = ofUser.map(({ id }) => id);
+export function readUserRows(source: BenchDatabase, { runId, userId }: UserOfRun): UserRows {
+  const isOfUser = and(eq(sessions.runId, runId), eq(sessions.userId, userId));
+  const isTurnOfUser = and(eq(turns.runId, runId), eq(turns.userId, userId));
   const within = (sessionId: string | null): string => sessionId!.slice(runId.length);
-  const ofSessions = Object.entries(tablesOfSessions).map(([name, table]) => {
-    const rows = query
+  return source.guard((query) => {
+    const userSessions = query
       .select()
-      .from(table)
-      .where(inArray(table.sessionId, ids))
-      .orderBy(sql`${table}.rowid`)
+      .from(sessions)
+      .where(isOfUser)
+      .orderBy(sql`rowid`)
       .all();
-    return [name, rows.map((row) => ({ ...row, sessionId: within(row.sessionId) }))] as const;
+    const ids = userSessions.map(({ id }) => id);
+    const rows = Object.entries(sessionTables).map(([name, table]) => {
+      const found = query
+        .select()
+        .from(table)
+        .where(inArray(table.sessionId, ids))
+        .orderBy(sql`rowid`)
+        .all();
+      return [name, found.map((row) => ({ ...row, sessionId: within(row.sessionId) }))] as const;
+    });
+    const userTurns = query.select().from(turns).where(isTurnOfUser).orderBy(asc(turns.id)).all();
+    return {
+      sessions: userSessions.map(({ id, createdAt }) => ({ id: within(id), createdAt })),
+      ...(Object.fromEntries(rows) as unknown as Pick<UserRows, keyof typeof sessionTables>),
+      turns: userTurns.map(({ id: _, runId: __, ...row }) => ({ ...row, sessionId: within(row.sessionId) })),
+    };
   });
-  const ownTurns = query
-    .select()
-    .from(turns)
-    .where(and(eq(turns.runId, runId), eq(turns.userId, userId)))
-    .orderBy(asc(turns.id))
-    .all();
-  return {
-    sessions: ofUser.map(({ id, createdAt }) => ({ id: within(id), createdAt })),
-    ...(Object.fromEntries(ofSessions) as unknown as Pick<UserRows, keyof typeof tablesOfSessions>),
-    turns: ownTurns.map(({ id: _, runId: __, sessionId, ...row }) => ({ ...row, sessionId: within(sessionId) })),
-  };
 }
 
 /** A user whose rows are written into a run, finished. */
 export interface FinishedUser extends UserOfRun {
   /** Place among the users of the plan. */
   readonly position: number;
-  /** The worker who asked them. */
+  /** The worker that ran the user's turns. */
   readonly worker: string;
 }
 
-/** Writes all that a run shall hold of a user, who is finished then. */
-export function writeUserRows(
-  target: BenchDatabase,
-  { runId, userId, position, worker }: FinishedUser,
-  rows: UserRows,
-): void {
-  target.transaction(() => {
-    const { query } = target;
+/** Writes all rows of a user into a run, where the user is finished then. */
+export function writeUserRows(target: BenchDatabase, user: FinishedUser, rows: UserRows): void {
+  const { runId, userId } = user;
+  target.transaction((query) => {
     for (const { id, createdAt } of rows.sessions) {
-      query
-        .insert(sessions)
-        .values({ id: `${runId}${id}`, userId, runId, createdAt })
-        .run();
+      const row = { id: `${runId}${id}`, userId, runId, createdAt };
+      query.insert(sessions).values(row).run();
     }
-    for (const [name, table] of Object.entries(tablesOfSessions)) {
-      for (const row of rows[name as keyof typeof tablesOfSessions]) {
+    for (const [name, table] of Object.entries(sessionTables)) {
+      for (const row of rows[name as keyof typeof sessionTables]) {
+        const moved = { ...row, sessionId: `${runId}${row.sessionId}` };
         query
           .insert(table)
-          .values({ ...row, sessionId: `${runId}${row.sessionId}` } as never)
+          .values(moved as never)
           .run();
       }
     }
     for (const row of rows.turns) {
-      query
-        .insert(turns)
-        .values({ ...row, runId, sessionId: `${runId}${row.sessionId}` })
-        .run();
+      const moved = { ...row, runId, sessionId: `${runId}${row.sessionId}` };
+      query.insert(turns).values(moved).run();
     }
-    query.insert(runUsers).values({ runId, userId, position, worker, finishedAt: Date.now(), share: null }).run();
+    query
+      .insert(runUsers)
+      .values({ ...user, finishedAt: Date.now(), share: null })
+      .run();
   });
 }

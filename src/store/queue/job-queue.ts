@@ -4,9 +4,9 @@ import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
 
 /** The schema of pg-boss. */
 const SCHEMA = 'dki_bench_jobs';
-/** A unit that fails so often is put aside. */
+/** A unit that fails this often is put aside. */
 const ATTEMPTS = 6;
-/** The second attempt waits for 2 to 4 s, each later one for twice that of the one before. */
+/** The second attempt waits for 2 to 4 s, each later one twice as long as the one before. */
 const RETRY_DELAY_S = 2;
 const YEAR_S = 31_536_000;
 
@@ -27,8 +27,8 @@ export interface TakenJob {
 }
 
 /**
- * The jobs of runs, in pg-boss: a queue a run, and one of jobs that failed too often. Jobs do not expire by a clock: whoever
- * holds the claim of a job decides that its worker is gone.
+ * The jobs of runs, in pg-boss: for each run a queue, and one for jobs that failed too often. Jobs do not expire by a clock: claims
+ * tell which workers are gone.
  */
 export class JobQueue implements AsyncDisposable {
   readonly #boss: PgBoss;
@@ -47,10 +47,10 @@ export class JobQueue implements AsyncDisposable {
     { boss: db, address }: QueueConnection,
     { creates }: { readonly creates: boolean },
   ): Promise<JobQueue> {
-    // It neither watches jobs nor enters itself in its list of processes, which it would measure.
+    // It neither supervises jobs nor registers itself.
     const idle = { supervise: false, schedule: false, registerInstance: false };
     const boss = new PgBoss({ db, schema: SCHEMA, migrate: creates, ...idle });
-    // Its calls fail by themselves.
+    // Each call throws its own error.
     boss.on('error', () => undefined);
     try {
       return new JobQueue(await boss.start(), db);
@@ -65,7 +65,7 @@ export class JobQueue implements AsyncDisposable {
     }
   }
 
-  /** Ends what it does now and then, not the connection. */
+  /** Stops pg-boss, not the connection. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#boss.stop({ close: false, graceful: false });
   }
@@ -75,8 +75,11 @@ export class JobQueue implements AsyncDisposable {
     const kept = { retentionSeconds: YEAR_S };
     await this.#boss.createQueue(setAside(run), kept);
     await this.#boss.createQueue(run, {
-      ...{ deadLetter: setAside(run), ...kept },
-      ...{ retryLimit: ATTEMPTS - 1, retryDelay: RETRY_DELAY_S, retryBackoff: true },
+      ...kept,
+      deadLetter: setAside(run),
+      retryLimit: ATTEMPTS - 1,
+      retryDelay: RETRY_DELAY_S,
+      retryBackoff: true,
     });
   }
 
@@ -85,7 +88,7 @@ export class JobQueue implements AsyncDisposable {
     await this.#boss.insert(run, jobs, { db });
   }
 
-  /** Puts units that failed too often into the queue again, and gives their number. */
+  /** Puts units that failed too often into the queue again, and returns their number. */
   async putAgain(run: string, { boss: db }: QueueTransaction): Promise<number> {
     const jobs = await this.#boss.fetch<{ position: number }>(setAside(run), { batchSize: 100_000, db });
     if (jobs.length === 0) return 0;

@@ -2,7 +2,6 @@ import pg from 'pg';
 import { setTimeout as wait } from 'node:timers/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { postgresAddress } from '../../config/server-address.ts';
-import { isAway, reasonOf } from './away.ts';
 
 /** A server that does not answer one call in this time is away. */
 const CALL_MS = 10_000;
@@ -46,21 +45,26 @@ export class QueueConnection implements AsyncDisposable {
     return { executeSql: (text, values) => this.#once(() => this.#pool.query(text, values)) };
   }
 
+  /** The rows of one statement. @throws BenchError `database` */
+  async rows<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    return (await this.#once(() => this.#pool.query(text, [...values]))).rows as Row[];
+  }
+
   /** Runs `work` as one transaction: all of it is stored, or nothing. @throws BenchError `database`, or what `work` throws */
   transaction<Result>(work: (transaction: QueueTransaction) => Promise<Result>): Promise<Result> {
     return this.#once(() => this.#transaction(work));
   }
 
   /**
-   * As `transaction`, again and again while the server is away. It may have stored what it could not confirm: `work` must
-   * recognise that it was done.
+   * As `transaction`, repeated while the server is away. It may have stored what it could not confirm, so that `work` must
+   * recognise what is already done.
    * @throws BenchError `database` where it is away for ten minutes; the reason of the signal
    */
   patiently<Result>(work: (transaction: QueueTransaction) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     return this.again(() => this.#transaction(work), signal);
   }
 
-  /** Makes a call again and again while the server is away. @throws as `patiently` */
+  /** Repeats a call while the server is away. @throws as `patiently` */
   async again<Result>(call: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const start = performance.now();
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
@@ -69,8 +73,8 @@ export class QueueConnection implements AsyncDisposable {
         return await call();
       } catch (error) {
         if (!isAway(error) || performance.now() - start > PATIENCE_MS) throw this.#failure(error);
-        // Not all at once, when it is there again.
-        await wait(pause * (0.5 + Math.random()), undefined, { ...(signal === undefined ? {} : { signal }) });
+        // Random, so that workers do not come back all at once.
+        await wait(pause * (0.5 + Math.random()), undefined, signal && { signal });
       }
     }
   }
@@ -113,17 +117,32 @@ export class QueueConnection implements AsyncDisposable {
   }
 
   #failure(error: unknown): unknown {
-    if (error instanceof BenchError || !isOfServer(error)) return error;
-    return new BenchError(
-      'database',
-      `${this.address}: ${reasonOf(error)}`,
-      'check --queue, and that the server runs and can be reached',
-      error,
-    );
+    // Errors of this program stay as they are.
+    if (error instanceof BenchError || !(error instanceof pg.DatabaseError || isAway(error))) return error;
+    const hint = 'check --queue, and that the server runs and can be reached';
+    return new BenchError('database', `${this.address}: ${reasonOf(error)}`, hint, error);
   }
 }
 
-/** An answer of the server, or the lack of one, and no mistake of this program. */
-function isOfServer(error: unknown): boolean {
-  return error instanceof pg.DatabaseError || isAway(error);
+/** SQLSTATEs of a server that is ending, starting or full: the same call can succeed later. */
+const temporary = /^(?:08|53300|57P0[1235]|40001|40P01|55P03|57014|25P03)/;
+/** Codes of the system where no server answers. */
+const unreached = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EAI_AGAIN)/;
+/** Messages of the client, which has no codes for them. */
+const lost = /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired)/;
+
+/** True where the server is away, starts, ends, or is too busy, so that the same call can succeed later. */
+export function isAway(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isAway);
+  if (!(error instanceof Error)) return false;
+  if (error instanceof BenchError) return isAway(error.cause);
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' ? temporary.test(code) || unreached.test(code) : lost.test(error.message);
+}
+
+/** The reason in one line: clients give one error for each address of a host. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/\s*\n\s*/g, ' ');
 }

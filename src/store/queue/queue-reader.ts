@@ -4,7 +4,7 @@ import { didYouMean } from '../../base/nearest-name.ts';
 import { type QueuedPlan, queuedPlan, type QueueWorker, queueWorker } from '../records/run-record.ts';
 import { requireSchemaVersion, readRecord } from '../read-record.ts';
 import type { QueueConnection } from './queue-connection.ts';
-import { hasQueueSchema, SCHEMA } from './queue-schema.ts';
+import { SCHEMA } from './queue-schema.ts';
 import { LEASE_S } from './queue-store.ts';
 
 /** A run of a queue, with its plan. */
@@ -14,12 +14,7 @@ export interface PlannedRun {
   readonly plan: QueuedPlan;
 }
 
-interface PlannedRow {
-  readonly id: string;
-  readonly name: string;
-  readonly planId: string;
-  readonly plan: string;
-}
+type PlannedRow = Record<'id' | 'name' | 'planId' | 'plan', string>;
 
 /** The progress of a run. */
 export interface QueuedRun {
@@ -29,7 +24,7 @@ export interface QueuedRun {
   readonly stored: number;
   readonly turns: number;
   readonly ofTurns: number;
-  /** Units that a worker has now. */
+  /** Units that workers hold now. */
   readonly underWay: number;
   /** Units that were put aside after too many failures. */
   readonly failed: number;
@@ -44,7 +39,7 @@ export interface EnteredWorker extends QueueWorker {
   readonly host: string;
   readonly pid: number;
   readonly beganAt: Date;
-  /** `working`, `silent` for one that was not heard of for a lease, or how it ended. */
+  /** `working`, `silent` after a lease without a sign of life, or how it ended. */
   readonly state: string;
   readonly users: number;
   readonly turns: number;
@@ -58,7 +53,7 @@ export interface FailedAttempt {
   readonly at: Date;
 }
 
-/** Results of a unit as they are stored. */
+/** The stored results of a unit. */
 export interface StoredBundle {
   readonly position: number;
   readonly worker: string;
@@ -68,7 +63,7 @@ export interface StoredBundle {
   readonly content: Buffer;
 }
 
-/** The runs of a queue for those who read it. */
+/** Reads the runs of a queue. */
 export class QueueReader {
   readonly #connection: QueueConnection;
 
@@ -106,23 +101,25 @@ export class QueueReader {
         names.length === 0 ? 'plan one: dki-bench queue plan --queue' : `name one with --run: ${names.join(', ')}`;
       throw new BenchError('not-found', message, hint);
     }
-    const [row] = await this.#rows<PlannedRow>(
-      `SELECT id, name, plan_id AS "planId", plan FROM ${SCHEMA}.runs WHERE name = $1`,
-      [wanted],
-    );
-    return row!;
+    const planned = `SELECT id, name, plan_id AS "planId", plan FROM ${SCHEMA}.runs WHERE name = $1`;
+    return (await this.#connection.rows<PlannedRow>(planned, [wanted]))[0]!;
   }
 
   /** The names of all runs, the oldest first. */
   async names(): Promise<string[]> {
-    if (!(await this.#connection.transaction(hasQueueSchema))) return [];
-    const rows = await this.#rows<{ name: string }>(`SELECT name FROM ${SCHEMA}.runs ORDER BY planned_at`);
-    return rows.map(({ name }) => name);
+    const [table] = await this.#connection.rows<{ name: string | null }>(
+      `SELECT to_regclass('${SCHEMA}.runs') AS name`,
+    );
+    if (table!.name === null) return [];
+    const runs = await this.#connection.rows<{ name: string }>(`SELECT name FROM ${SCHEMA}.runs ORDER BY planned_at`);
+    return runs.map(({ name }) => name);
   }
 
   /** @param open units that are waiting or under way */
   async progress({ id, plan }: PlannedRun, open: number): Promise<QueuedRun> {
-    const [row] = await this.#rows<Record<'units' | 'stored' | 'turns' | 'underWay' | 'bytes', number> & { at: Date }>(
+    const [row] = await this.#connection.rows<
+      Record<'units' | 'stored' | 'turns' | 'underWay' | 'bytes', number> & { at: Date }
+    >(
       `SELECT r.units, r.planned_at AS at,
         (SELECT count(*)::int FROM ${SCHEMA}.claims WHERE run_id = r.id) AS "underWay",
         count(b.position)::int AS stored, coalesce(sum(b.turns), 0)::int AS turns,
@@ -133,9 +130,14 @@ export class QueueReader {
     const { units, stored, at, ...counts } = row!;
     const users = plan.plan.users.length;
     const probes = units - users;
-    const [probed] = await this.#rows(`SELECT FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position < 0`, [id]);
+    const [probed] = await this.#connection.rows(`SELECT FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position < 0`, [
+      id,
+    ]);
     return {
-      ...{ name: plan.name, plannedAt: at, users, ...counts },
+      ...counts,
+      name: plan.name,
+      plannedAt: at,
+      users,
       stored: stored - (probed === undefined ? 0 : 1),
       ofTurns: plan.plan.users.reduce((sum, { turns }) => sum + turns, 0),
       failed: Math.max(0, units - stored - open),
@@ -144,7 +146,7 @@ export class QueueReader {
   }
 
   async workers({ id }: PlannedRun): Promise<EnteredWorker[]> {
-    const rows = await this.#rows<Omit<EnteredWorker, keyof QueueWorker> & { readonly record: string }>(
+    const rows = await this.#connection.rows<Omit<EnteredWorker, keyof QueueWorker> & { readonly record: string }>(
       `SELECT w.id, w.host, w.pid, w.record, w.began_at AS "beganAt",
         coalesce(w.ended, CASE WHEN w.seen_at < now() - $2 * interval '1 s' THEN 'silent' ELSE 'working' END) AS state,
         count(b.position) FILTER (WHERE b.position >= 0)::int AS users, coalesce(sum(b.turns), 0)::int AS turns
@@ -160,7 +162,7 @@ export class QueueReader {
 
   /** The last attempts that failed, the newest first. */
   async failures({ id, plan }: PlannedRun, most: number): Promise<FailedAttempt[]> {
-    const rows = await this.#rows<Omit<FailedAttempt, 'userId'> & { readonly position: number }>(
+    const rows = await this.#connection.rows<Omit<FailedAttempt, 'userId'> & { readonly position: number }>(
       `SELECT f.position, f.reason, f.failed_at AS at, coalesce(w.host, '') AS host
       FROM ${SCHEMA}.failures f LEFT JOIN ${SCHEMA}.workers w ON w.id = f.worker
       WHERE f.run_id = $1 ORDER BY f.failed_at DESC LIMIT $2`,
@@ -169,15 +171,16 @@ export class QueueReader {
     return rows.map(({ position, ...failure }) => ({ ...failure, userId: plan.plan.users[position]?.userId ?? null }));
   }
 
-  /** The results of the units that are there, in the order of the plan. @throws BenchError `database` for one that is damaged */
+  /** The stored results, in the order of the plan. @throws BenchError `database` for one that is damaged */
   async *bundles({ id, plan }: PlannedRun): AsyncGenerator<StoredBundle, void, undefined> {
-    const positions = await this.#rows<{ position: number }>(
+    const positions = await this.#connection.rows<{ position: number }>(
       `SELECT position FROM ${SCHEMA}.bundles WHERE run_id = $1 ORDER BY position < 0, position`,
       [id],
     );
     for (const { position } of positions) {
-      const [row] = await this.#rows<StoredBundle & { readonly sha256: string }>(
-        `SELECT position, worker, turns, claimed_at AS "claimedAt", stored_at AS "storedAt", sha256, content FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position = $2`,
+      const [row] = await this.#connection.rows<StoredBundle & { readonly sha256: string }>(
+        `SELECT position, worker, turns, claimed_at AS "claimedAt", stored_at AS "storedAt", sha256, content
+        FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position = $2`,
         [id, position],
       );
       const { sha256, ...bundle } = row!;
@@ -191,9 +194,5 @@ export class QueueReader {
       }
       yield bundle;
     }
-  }
-
-  #rows<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return this.#connection.transaction(({ query }) => query<Row>(text, values));
   }
 }

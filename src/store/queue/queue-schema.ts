@@ -1,11 +1,11 @@
-import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
+import type { QueueConnection } from './queue-connection.ts';
 
 /** Tables of this version have a schema of their own. */
 export const SCHEMA = 'dki_bench_queue';
 
 /** All times are the server's: clocks of workers may be wrong. */
 const STATEMENTS = [
-  // Of processes that plan at once.
+  // Several processes may plan at the same time.
   `SELECT pg_advisory_xact_lock(hashtext('${SCHEMA}'))`,
   `CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`,
   `CREATE TABLE IF NOT EXISTS ${SCHEMA}.runs (
@@ -34,10 +34,4 @@ export async function createQueueSchema(connection: QueueConnection): Promise<vo
   await connection.transaction(async ({ query }) => {
     for (const statement of STATEMENTS) await query(statement);
   });
-}
-
-/** True where the server holds a queue. */
-export async function hasQueueSchema({ query }: QueueTransaction): Promise<boolean> {
-  const [found] = await query<{ name: string | null }>(`SELECT to_regclass('${SCHEMA}.runs') AS name`);
-  return found!.name !== null;
 }

@@ -6,7 +6,7 @@ import { JobQueue, type QueuedUnit, type TakenJob } from './job-queue.ts';
 import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
 import { createQueueSchema, SCHEMA } from './queue-schema.ts';
 
-/** A worker that was not heard of for so long has lost its claims. */
+/** A worker without a sign of life for so long loses its claims. */
 export const LEASE_S = 30;
 
 /** A unit that a worker has to itself until it is stored, given back or lost. */
@@ -15,7 +15,7 @@ export interface Claim extends TakenJob {
   readonly worker: string;
 }
 
-/** The outcome of storing a result: there now, or refused since another worker has the unit. */
+/** Whether a result is stored now, or was refused since another worker has the unit. */
 export type Stored = 'stored' | 'stale';
 
 /** The compressed results of a unit. */
@@ -24,9 +24,17 @@ export interface PackedBundle {
   readonly turns: number;
 }
 
+/** Claims that are lost: those whose worker `w` meets a condition on `$2`. */
+interface LostClaims {
+  readonly run: string;
+  readonly where: string;
+  readonly value: unknown;
+  readonly reason: string;
+}
+
 /**
- * The runs of a queue for those who change it. Every result is written in one transaction with the end of its job, by the
- * worker that holds the claim, and once.
+ * Changes the runs of a queue. Each result is written once, by the worker that holds the claim, in one transaction with the end of
+ * its job.
  */
 export class QueueStore implements AsyncDisposable {
   readonly #connection: QueueConnection;
@@ -38,9 +46,9 @@ export class QueueStore implements AsyncDisposable {
   }
 
   /** @param options.creates makes the tables where there are none @throws BenchError `database` */
-  static async open(connection: QueueConnection, { creates }: { readonly creates: boolean }): Promise<QueueStore> {
-    if (creates) await createQueueSchema(connection);
-    return new QueueStore(connection, await JobQueue.open(connection, { creates }));
+  static async open(connection: QueueConnection, options: { readonly creates: boolean }): Promise<QueueStore> {
+    if (options.creates) await createQueueSchema(connection);
+    return new QueueStore(connection, await JobQueue.open(connection, options));
   }
 
   /** Leaves the connection open. */
@@ -49,24 +57,18 @@ export class QueueStore implements AsyncDisposable {
   }
 
   /**
-   * Stores a plan with its units; of one that is there, puts the units again that failed too often.
+   * Stores a plan with its units; for a plan that is stored already, queues the units again that failed too often.
    * @returns the number of units that were put into the queue
    * @throws BenchError `bad-option` where a run of that name has another plan
    */
   async plan(planId: string, plan: QueuedPlan, units: readonly QueuedUnit[]): Promise<number> {
     const { name } = plan;
-    const known = await this.#connection.transaction(({ query }) =>
-      query<{ id: string; planId: string }>(`SELECT id, plan_id AS "planId" FROM ${SCHEMA}.runs WHERE name = $1`, [
-        name,
-      ]),
-    );
-    const { id, planId: before } = known[0] ?? { id: randomUUID(), planId };
-    if (before !== planId) {
-      throw new BenchError(
-        'bad-option',
-        `${this.#connection.address} has a run "${name}" of another plan`,
-        'choose another name with --run',
-      );
+    const stored = `SELECT id, plan_id AS "planId" FROM ${SCHEMA}.runs WHERE name = $1`;
+    const [known] = await this.#connection.rows<{ id: string; planId: string }>(stored, [name]);
+    const id = known?.id ?? randomUUID();
+    if (known !== undefined && known.planId !== planId) {
+      const message = `${this.#connection.address} has a run "${name}" of another plan`;
+      throw new BenchError('bad-option', message, 'choose another name with --run');
     }
     await this.#jobs.create(id);
     return await this.#connection.transaction(async (transaction) => {
@@ -81,7 +83,7 @@ export class QueueStore implements AsyncDisposable {
     });
   }
 
-  /** Enters a worker, which has passed its self-tests, and gives its id. */
+  /** Enters a worker that has passed its self-tests, and returns its id. */
   async enter(run: string, record: QueueWorker): Promise<string> {
     const id = randomUUID();
     await this.#connection.patiently(({ query }) =>
@@ -94,27 +96,26 @@ export class QueueStore implements AsyncDisposable {
     return id;
   }
 
-  /** Notes that a worker is alive, and gives the positions of the units that are still its own. */
+  /** Notes that a worker is alive, and returns the positions of the units that it still holds. */
   async beat(worker: string): Promise<readonly number[]> {
     return await this.#connection.transaction(async ({ query }) => {
-      await query(`UPDATE ${SCHEMA}.workers SET seen_at = now() WHERE id = $1`, [worker]);
-      const rows = await query<{ position: number }>(`SELECT position FROM ${SCHEMA}.claims WHERE worker = $1`, [
-        worker,
-      ]);
-      return rows.map(({ position }) => position);
+      await query(IS_ALIVE, [worker]);
+      const held = `SELECT position FROM ${SCHEMA}.claims WHERE worker = $1`;
+      return (await query<{ position: number }>(held, [worker])).map(({ position }) => position);
     });
   }
 
   /** Notes how a worker ended. */
   async leave(worker: string, how: string): Promise<void> {
-    await this.#connection.transaction(({ query }) =>
-      query(`UPDATE ${SCHEMA}.workers SET ended = $2, seen_at = now() WHERE id = $1`, [worker, how]),
-    );
+    await this.#connection.rows(`UPDATE ${SCHEMA}.workers SET ended = $2, seen_at = now() WHERE id = $1`, [
+      worker,
+      how,
+    ]);
   }
 
   /**
-   * Claims the next unit; undefined where there is none that can be taken now.
-   * @param options.reaps takes the units of workers that were not heard of first
+   * Claims the next unit; undefined where none can be taken now.
+   * @param options.reaps first takes the units of silent workers
    */
   async claim(
     run: string,
@@ -123,12 +124,14 @@ export class QueueStore implements AsyncDisposable {
   ): Promise<Claim | undefined> {
     return await this.#connection.patiently(async (transaction) => {
       const { query } = transaction;
-      await query(`UPDATE ${SCHEMA}.workers SET seen_at = now() WHERE id = $1`, [worker]);
-      // A worker asks when it has no unit: one that it has was claimed by a call whose answer was lost.
-      await this.#loseClaims(run, `w.id = $2`, worker, 'the answer of the queue was lost', transaction);
+      await query(IS_ALIVE, [worker]);
+      // A worker that asks has no unit: one that stands under its name was claimed by a call whose answer was lost.
+      const own = { run, where: 'w.id = $2', value: worker, reason: 'the answer of the queue was lost' };
+      await this.#loseClaims(own, transaction);
       if (reaps) {
-        const silent = `w.seen_at < now() - $2 * interval '1 s'`;
-        await this.#loseClaims(run, silent, LEASE_S, `its worker was silent for ${LEASE_S} s`, transaction);
+        const where = `w.seen_at < now() - $2 * interval '1 s'`;
+        const reason = `its worker was silent for ${LEASE_S} s`;
+        await this.#loseClaims({ run, where, value: LEASE_S, reason }, transaction);
       }
       const taken = await this.#jobs.take(run, transaction);
       if (taken === undefined) return undefined;
@@ -139,13 +142,13 @@ export class QueueStore implements AsyncDisposable {
         [run, taken.position, worker, taken.job],
       );
       if (claimed.length > 0) return { ...taken, run, worker };
-      // A second job of a unit that somebody has, or had.
+      // A second job of a unit that a worker has, or that is stored.
       await this.#jobs.complete(run, taken.job, transaction);
       return undefined;
     }, signal);
   }
 
-  /** Stores the results of a unit and ends its job; of a unit that is another's now, nothing. */
+  /** Stores the results of a unit and ends its job; nothing for a unit that another worker has now. */
   async store(
     { run, worker, position, job, attempt }: Claim,
     planId: string,
@@ -156,16 +159,15 @@ export class QueueStore implements AsyncDisposable {
     return await this.#connection.patiently(async (transaction) => {
       const { query } = transaction;
       const [held] = await query<{ planId: string; since: Date }>(
-        `SELECT r.plan_id AS "planId", c.claimed_at AS since FROM ${SCHEMA}.claims c JOIN ${SCHEMA}.runs r ON r.id = c.run_id
+        `SELECT r.plan_id AS "planId", c.claimed_at AS since
+        FROM ${SCHEMA}.claims c JOIN ${SCHEMA}.runs r ON r.id = c.run_id
         WHERE c.run_id = $1 AND c.position = $2 AND c.worker = $3 AND c.job = $4 FOR UPDATE OF c`,
         [run, position, worker, job],
       );
       if (held === undefined) {
         // The answer to an earlier try may have been lost.
-        const own = await query(`SELECT FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position = $2 AND worker = $3`, [
-          ...[run, position, worker],
-        ]);
-        return own.length > 0 ? 'stored' : 'stale';
+        const ownBundle = `SELECT FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position = $2 AND worker = $3`;
+        return (await query(ownBundle, [run, position, worker])).length > 0 ? 'stored' : 'stale';
       }
       if (held.planId !== planId) {
         throw new BenchError('bad-option', 'results of another plan are refused', 'start the worker again');
@@ -183,10 +185,7 @@ export class QueueStore implements AsyncDisposable {
 
   /** Ends a claim whose attempt failed: the unit is taken again later, or put aside. */
   async fail(claim: Claim, reason: string): Promise<void> {
-    await this.#release(claim, async (transaction) => {
-      await this.#noteFailure(claim, reason, transaction);
-      await this.#jobs.fail(claim.run, claim.job, reason, transaction);
-    });
+    await this.#release(claim, (transaction) => this.#fail(claim, reason, transaction));
   }
 
   /** Ends a claim as if it had never been. */
@@ -194,7 +193,7 @@ export class QueueStore implements AsyncDisposable {
     await this.#release(claim, (transaction) => this.#jobs.giveBack(claim.run, claim, transaction));
   }
 
-  /** Units that are waiting or under way. */
+  /** The number of units that are waiting or under way. */
   open(run: string, signal?: AbortSignal): Promise<number> {
     return this.#connection.again(() => this.#jobs.open(run), signal);
   }
@@ -210,34 +209,27 @@ export class QueueStore implements AsyncDisposable {
     });
   }
 
-  /** Ends the claims of workers that match, as failed attempts. */
-  async #loseClaims(
-    run: string,
-    matching: string,
-    value: unknown,
-    reason: string,
-    transaction: QueueTransaction,
-  ): Promise<void> {
+  /** Ends claims as failed attempts. */
+  async #loseClaims({ run, where, value, reason }: LostClaims, transaction: QueueTransaction): Promise<void> {
     const lost = await transaction.query<{ position: number; job: string; worker: string }>(
       `DELETE FROM ${SCHEMA}.claims WHERE (run_id, position) IN (
         SELECT c.run_id, c.position FROM ${SCHEMA}.claims c JOIN ${SCHEMA}.workers w ON w.id = c.worker
-        WHERE c.run_id = $1 AND ${matching} FOR UPDATE OF c SKIP LOCKED)
+        WHERE c.run_id = $1 AND ${where} FOR UPDATE OF c SKIP LOCKED)
       RETURNING position, job, worker`,
       [run, value],
     );
-    for (const { position, job, worker } of lost) {
-      await this.#noteFailure({ run, position, worker }, reason, transaction);
-      await this.#jobs.fail(run, job, reason, transaction);
-    }
+    for (const claim of lost) await this.#fail({ run, ...claim }, reason, transaction);
   }
 
-  async #noteFailure(
-    { run, position, worker }: Pick<Claim, 'run' | 'position' | 'worker'>,
+  async #fail(
+    { run, position, worker, job }: Omit<Claim, 'priority' | 'attempt'>,
     reason: string,
-    { query }: QueueTransaction,
+    transaction: QueueTransaction,
   ): Promise<void> {
-    await query(`INSERT INTO ${SCHEMA}.failures (run_id, position, worker, reason) VALUES ($1, $2, $3, $4)`, [
-      ...[run, position, worker, reason],
-    ]);
+    const insert = `INSERT INTO ${SCHEMA}.failures (run_id, position, worker, reason) VALUES ($1, $2, $3, $4)`;
+    await transaction.query(insert, [run, position, worker, reason]);
+    await this.#jobs.fail(run, job, reason, transaction);
   }
 }
+
+const IS_ALIVE = `UPDATE ${SCHEMA}.workers SET seen_at = now() WHERE id = $1`;

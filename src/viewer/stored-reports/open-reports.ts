@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join, relative } from 'node:path';
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
-import { ReportRepository } from '../../store/report-repository.ts';
+import { RunRepository } from '../../store/run-repository.ts';
 import { type ReportedRow, readReportOutcomes } from '../../report/outcomes.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { type RunRecord, runRecord } from '../../store/records/run-record.ts';
@@ -38,7 +38,7 @@ function withTexts(row: ReportedRow, texts: ReadonlyMap<string, ItemTexts> | nul
 export async function openReports(path: string, textsOf: TextsOfRun): Promise<OpenReports> {
   const folders = findReports(path);
   const database = openDatabase({ path: ':memory:' });
-  const reports = new ReportRepository(database);
+  const reports = new RunRepository(database);
   const taken = { ids: new Set<string>(), names: new Set<string>() };
   const withoutOutcomes: string[] = [];
   try {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../../../base/bench-error.ts';
-import { copyTokenPieces, copyUser } from '../../../store/copy-user.ts';
+import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
+import { readUserRows, writeUserRows } from '../../../store/user-rows.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import type { MachineKind } from '../../../store/records/run-description.ts';
 import type { RunResults } from '../../../store/records/results.ts';
@@ -65,10 +66,12 @@ export function mergeParts(
     const started = Math.min(...parts.map(({ run }) => run.startedAt));
     const run = runs.create({ ...begun, plan: { ...whole, settings: { ...settings, ...ofWhole } } }, started);
     for (const database of new Set(parts.map((part) => part.database))) {
-      copyTokenPieces(database, target, model.sha256 || model.name);
+      const modelId = model.sha256 || model.name;
+      new TokenPieceRepository(target).add(modelId, new TokenPieceRepository(database).all(modelId));
     }
     for (const [position, { userId, part }] of holders.entries()) {
-      copyUser(part.database, target, { from: part.run.id, to: run.id, userId, position, part: part.source });
+      const rows = readUserRows(part.database, { runId: part.run.id, userId });
+      writeUserRows(target, { runId: run.id, userId, position, worker: part.source }, rows);
     }
     const found = mergedProbes(
       parts.map((part) => part.run.probes!),

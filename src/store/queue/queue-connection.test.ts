@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { BenchError } from '../../base/bench-error.ts';
-import { isAway, reasonOf } from './away.ts';
+import { isAway, reasonOf } from './queue-connection.ts';
 
 const withCode = (code: string, message = 'said the server'): Error => Object.assign(new Error(message), { code });
 
