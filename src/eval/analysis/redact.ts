@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { textHash } from '../../base/text-hash.ts';
-import type { Observed } from '../../store/records/observed.ts';
 import type { PromptInfo } from '../../store/records/prompt-info.ts';
 import type {
   AnsweredResult,
-  AnsweredTurn,
   FailedTurn,
   ItemRecord,
   RetrievalRecord,
@@ -51,17 +49,14 @@ export function isHidden(ids: readonly number[]): boolean {
   return ids.some((id) => id < 0);
 }
 
-function hashed(text: string | null): string | null {
-  return text === null ? null : textHash(text);
-}
-
 function redactItem(item: ItemRecord): ItemRecord {
+  const { query, gold, acceptedAnswers, answerPrefix } = item;
   return {
     ...item,
-    query: textHash(item.query),
-    gold: hashed(item.gold),
-    acceptedAnswers: item.acceptedAnswers.map(textHash),
-    answerPrefix: hashed(item.answerPrefix),
+    query: textHash(query),
+    gold: gold === null ? null : textHash(gold),
+    acceptedAnswers: acceptedAnswers.map(textHash),
+    answerPrefix: answerPrefix === null ? null : textHash(answerPrefix),
   };
 }
 
@@ -89,25 +84,6 @@ function redactPrompt(prompt: PromptInfo): PromptInfo {
   };
 }
 
-/** Tokens are dropped, not hashed: a vocabulary is small enough to try all of it. */
-function redactObserved(observed: Observed): Observed {
-  return {
-    ...observed,
-    goldTokens: observed.goldTokens.map((term) => ({ ...term, token: '' })),
-    nextTokens: observed.nextTokens.map((next) => ({ ...next, token: '' })),
-  };
-}
-
-function redactAnswer(answer: AnsweredTurn['answer']): AnsweredTurn['answer'] {
-  const { prefix } = answer;
-  return {
-    ...answer,
-    text: textHash(answer.text),
-    tokenIds: hiddenIds(answer.tokenIds),
-    ...(prefix === undefined ? {} : { prefix: textHash(prefix) }),
-  };
-}
-
 function redactFailure(turn: FailedTurn): FailedTurn {
   return { ...turn, error: { ...turn.error, message: textHash(turn.error.message) } };
 }
@@ -119,18 +95,28 @@ function redactFailure(turn: FailedTurn): FailedTurn {
 export function turnWithoutTexts<Turn extends TurnRecord>(turn: Turn): Turn;
 export function turnWithoutTexts(turn: TurnRecord): TurnRecord {
   if (turn.state === 'failed') return redactFailure(turn);
-  const { retrieved, retrieval, summary } = turn.given;
+  const { given, answer, observed } = turn;
   return {
     ...turn,
     item: redactItem(turn.item),
     given: {
-      retrieved: retrieved.map((memory) => ({ ...memory, content: textHash(memory.content) })),
-      retrieval: redactRetrieval(retrieval),
-      ...(summary === undefined ? {} : { summary: textHash(summary) }),
+      retrieved: given.retrieved.map((memory) => ({ ...memory, content: textHash(memory.content) })),
+      retrieval: redactRetrieval(given.retrieval),
+      ...(given.summary === undefined ? {} : { summary: textHash(given.summary) }),
     },
     prompt: redactPrompt(turn.prompt),
-    answer: redactAnswer(turn.answer),
-    observed: redactObserved(turn.observed),
+    answer: {
+      ...answer,
+      text: textHash(answer.text),
+      tokenIds: hiddenIds(answer.tokenIds),
+      ...(answer.prefix === undefined ? {} : { prefix: textHash(answer.prefix) }),
+    },
+    // Tokens are dropped, not hashed: a vocabulary is small enough to try all of it.
+    observed: {
+      ...observed,
+      goldTokens: observed.goldTokens.map((term) => ({ ...term, token: '' })),
+      nextTokens: observed.nextTokens.map((next) => ({ ...next, token: '' })),
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { TurnResult } from '../../store/records/turn-record.ts';
 import { analyse } from './analyse.ts';
+import { undecided } from './checks/check.ts';
 import { plannedSample, plannedTurns } from './checks/sample.ts';
 
 /** A run that has not ended normally, after its self-tests have passed. */
@@ -72,10 +73,8 @@ export function unfinishedResults(
       run: { ...results.run, progress },
       comparisons: results.comparisons.map(withoutVerdict),
       ...(results.methods === undefined ? {} : { methods: results.methods.map(withoutTest) }),
-      checks: results.checks.map((check) =>
-        TURN_BY_TURN.includes(check.check)
-          ? check
-          : { check: check.check, status: 'undecided', evidence: 'the run is unfinished' },
+      checks: results.checks.map((result) =>
+        TURN_BY_TURN.includes(result.check) ? result : undecided(result.check, 'the run is unfinished'),
       ),
     },
   };

@@ -21,22 +21,11 @@ export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
   return {
     ...turn,
     scores: {
-      ...scores,
-      exactMatch: null,
-      contains: null,
-      tokenF1: null,
-      locomoF1: null,
-      memoryRecall: null,
-      rougeL: null,
-      bleu: null,
-      abstention: null,
-      taskSuccess: null,
-      ...(scores.own === undefined
-        ? {}
-        : { own: Object.fromEntries(Object.keys(scores.own).map((name) => [name, null])) }),
-      wrongClass: null,
+      ...(Object.fromEntries(Object.keys(scores).map((name) => [name, null])) as Record<keyof Scores, null>),
+      ...(scores.own && { own: Object.fromEntries(Object.keys(scores.own).map((name) => [name, null])) }),
       failedStage: scores.failedStage === 'answered' ? null : scores.failedStage,
       passedStages: scores.passedStages.filter((stage) => stage !== 'answered'),
+      evidenceRank: scores.evidenceRank,
     },
     observed: {
       ...observed,

@@ -53,16 +53,8 @@ export function studentTail(value: number, freedom: number): number {
   return value < 0 ? 1 - beyond : beyond;
 }
 
-/** A run has few numbers of users and asks for their quantiles many times. */
-const cachedQuantiles = new Map<string, number>();
-
 /** The value that Student's t with `freedom` degrees exceeds with probability `tail`, below one half. */
 export function studentQuantile(tail: number, freedom: number): number {
-  const key = `${tail} ${freedom}`;
-  const cached = cachedQuantiles.get(key);
-  if (cached !== undefined) return cached;
   const share = betaQuantile(2 * tail, freedom / 2, 0.5);
-  const quantile = Math.sqrt((freedom * (1 - share)) / share);
-  cachedQuantiles.set(key, quantile);
-  return quantile;
+  return Math.sqrt((freedom * (1 - share)) / share);
 }

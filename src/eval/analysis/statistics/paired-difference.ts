@@ -1,7 +1,7 @@
 import { clusteredMean, standardError } from './clustered-mean.ts';
 import { studentQuantile, studentTail } from './distributions.ts';
 import { type Interval, meanInterval, TAIL, unbounded } from './intervals.ts';
-import { differences, type Pair, type UnitTotals, unitTotals } from './observations.ts';
+import { differences, type Pair, sum, type UnitTotals, unitTotals } from './observations.ts';
 import { type DiscordantPairs, tangoInterval, tangoScore } from './tango-interval.ts';
 
 /** A mean paired difference, its interval and its tests. */
@@ -27,12 +27,9 @@ export interface PairedTotals {
 
 export function pairedTotals(pairs: readonly Pair[]): PairedTotals {
   const found = differences(pairs);
-  let [gained, lost] = [0, 0];
-  for (const { value } of found) {
-    if (value > 0) gained += value;
-    else lost -= value;
-  }
-  return { differences: unitTotals(found), gained, lost };
+  const values = found.map(({ value }) => value);
+  const gained = sum(values.filter((value) => value > 0));
+  return { differences: unitTotals(found), gained, lost: sum(values.map((value) => Math.max(0, -value))) };
 }
 
 /**

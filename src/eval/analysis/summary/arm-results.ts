@@ -53,17 +53,6 @@ function counts<Name extends string>(
   return found;
 }
 
-/** Work ahead of the questions, per turn. */
-function workAhead(turns: Turns): Pick<ArmResults, 'ahead'> {
-  if (!turns.some(({ account }) => account.ahead)) return {};
-  return {
-    ahead: {
-      tokens: meanOver(turns, ({ account }) => account.ahead?.tokens ?? 0),
-      ms: meanOver(turns, ({ account }) => account.ahead?.ms ?? 0),
-    },
-  };
-}
-
 /**
  * The retrieval kind of each user: `everything` where retrieval returned every memory in all turns of the primary arm, so that
  * the same set recurs, or `selection`. Empty without a primary arm.
@@ -84,21 +73,14 @@ function costByRetrieval(
   regime: Regime,
   kinds: ReadonlyMap<string, RetrievalKind>,
 ): Pick<ArmResults, 'byRetrieval'> {
-  const parts = Map.groupBy(turns, ({ userId }) => kinds.get(userId));
-  if ([...parts.keys()].every((kind) => kind === undefined)) return {};
-  return {
-    byRetrieval: (['everything', 'selection'] as const).flatMap((kind) => {
-      const some = parts.get(kind) ?? [];
-      const hits = regime.hits(some);
-      const counted = {
-        users: countUsers(some),
-        usersWithHits: countUsers(hits),
-        turns: some.length,
-        hits: hits.length,
-      };
-      return some.length === 0 ? [] : [{ kind, ...counted, costHit: meanCost(hits), costAll: meanCost(some) }];
-    }),
-  };
+  const byRetrieval = (['everything', 'selection'] as const).flatMap((kind) => {
+    const some = turns.filter(({ userId }) => kinds.get(userId) === kind);
+    if (some.length === 0) return [];
+    const hits = regime.hits(some);
+    const counts = { users: countUsers(some), usersWithHits: countUsers(hits), turns: some.length, hits: hits.length };
+    return [{ kind, ...counts, costHit: meanCost(hits), costAll: meanCost(some) }];
+  });
+  return byRetrieval.length === 0 ? {} : { byRetrieval };
 }
 
 /** Settings that all arms of a run share. */
@@ -108,6 +90,7 @@ interface ResultsSettings {
   readonly metrics: RunMetrics;
   readonly regime: Regime;
   readonly effects: DesignEffects;
+  /** By user. */
   readonly kinds: ReadonlyMap<string, RetrievalKind>;
   /** False for random weights, whose scores are null. */
   readonly judged: boolean;
@@ -122,8 +105,9 @@ export function armResults(
 ): ArmResults {
   const others = arm.comparison === 'baseline' || !judged ? [] : baseline;
   const fidelity = fidelityTo(others, answered);
-  const hits = regime.hits(answered);
-  const misses = regime.misses(answered);
+  const [hits, misses] = [regime.hits(answered), regime.misses(answered)];
+  const workedAhead = answered.some(({ account }) => account.ahead);
+  const ahead = (part: 'tokens' | 'ms') => meanOver(answered, ({ account }) => account.ahead?.[part] ?? 0);
   const injects = arm.injects !== 'nothing';
   const turns = injects
     ? counts(cacheStates, answered, ({ account }) => [account.cache])
@@ -152,7 +136,7 @@ export function armResults(
     costMiss: meanCost(misses),
     costAll: meanCost(answered),
     ...costByRetrieval(answered, regime, kinds),
-    ...workAhead(answered),
+    ...(workedAhead ? { ahead: { tokens: ahead('tokens'), ms: ahead('ms') } } : {}),
     hitRate: !injects || injected === 0 ? null : turns.hit / injected,
     wrong: judged
       ? counts(wrongClasses, answered, ({ scores }) => (scores.wrongClass === null ? [] : [scores.wrongClass]))

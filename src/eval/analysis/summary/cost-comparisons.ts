@@ -2,33 +2,31 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Comparison, CostName, Verdict } from '../../../store/records/results.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { holm } from '../statistics/holm.ts';
-import type { Interval } from '../statistics/intervals.ts';
 import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
-import { judgeLatency, noiseFloor, pairedLatency, type TestedRatio } from '../statistics/paired-latency.ts';
+import {
+  judgeLatency,
+  type LatencyRatio,
+  noiseFloor,
+  pairedLatency,
+  type TestedRatio,
+} from '../statistics/paired-latency.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
 import { LEAST_USERS, LEVEL } from '../statistics/verdict.ts';
 import { type ComparedArms, isPlanned } from './compared-arms.ts';
 import { tally } from './paired-quality.ts';
-
-interface CostDifference {
-  readonly delta: number;
-  readonly interval: Interval;
-  readonly means: { readonly a: number; readonly b: number };
-  readonly sums: readonly number[];
-}
 
 /** A cost over a set of turns: its value, its comparison and its verdict. */
 interface ComparedCost {
   readonly name: CostName;
   readonly over: 'hits' | 'all';
   readonly value: (turn: AnsweredResult) => number;
-  readonly compare: (pairs: readonly Pair[]) => CostDifference;
+  readonly compare: (pairs: readonly Pair[]) => LatencyRatio;
   /** Null for a cost that is shown and not tested. */
   readonly judge: ((tested: TestedRatio) => Verdict) | null;
 }
 
-function compareTokens(pairs: readonly Pair[]): CostDifference {
+function compareTokens(pairs: readonly Pair[]): LatencyRatio {
   const { differences } = pairedTotals(pairs);
   return {
     ...meanDifference({ differences }),
@@ -78,26 +76,13 @@ function compareCost(
   const tested = compared.filter(({ p }) => p !== null);
   const adjusted = holm(tested.map(({ p }) => p!));
   return compared.map((one): Comparison => {
-    const { name, found, counts, p } = one;
-    const { delta, means } = found;
+    const { name, counts, p } = one;
+    const { delta, interval, means } = one.found;
     const pAdjusted = p === null ? null : adjusted[tested.indexOf(one)]!;
-    return {
-      a: name,
-      b: opponent,
-      metric: cost.name,
-      delta,
-      ...found.interval,
-      means,
-      ...counts,
-      detectable: null,
-      p,
-      pAdjusted,
-      pKept: null,
-      verdict:
-        pAdjusted === null || cost.judge === null
-          ? 'not judged'
-          : cost.judge({ delta, users: counts.users, pAdjusted, floor }),
-    };
+    const judge = pAdjusted === null ? null : cost.judge;
+    const verdict = judge?.({ delta, users: counts.users, pAdjusted: pAdjusted!, floor }) ?? 'not judged';
+    const test = { detectable: null, p, pAdjusted, pKept: null, verdict };
+    return { a: name, b: opponent, metric: cost.name, delta, ...interval, means, ...counts, ...test };
   });
 }
 

@@ -30,19 +30,17 @@ export function retrievalNotes(answered: Turns, stats: Readonly<Record<string, u
     if (flagged.length === 0) return [];
     return [`${meaning}: ${flagged.length} of ${questions.size} questions, first because ${flagged[0]!.reason}`];
   });
-  const { warnings = [] } = stats as { readonly warnings?: readonly string[] };
-  return [...warnings, ...notes, ...filterNote(stats)];
-}
-
-function filterNote({ wouldBeFiltered }: Readonly<Record<string, unknown>>): string[] {
-  if (wouldBeFiltered === undefined) return [];
-  const { admitted, refused, ignored } = wouldBeFiltered as Readonly<Record<string, number>>;
-  const dropped = refused! + ignored!;
-  return dropped === 0
-    ? []
-    : [
-        `the ingress filter would have dropped ${dropped} of ${admitted! + dropped} memories, ${ignored!} of them for being short`,
-      ];
+  const { warnings = [], wouldBeFiltered } = stats as {
+    readonly warnings?: readonly string[];
+    readonly wouldBeFiltered?: Readonly<Record<string, number>>;
+  };
+  const { admitted = 0, refused = 0, ignored = 0 } = wouldBeFiltered ?? {};
+  const dropped = refused + ignored;
+  if (dropped > 0) {
+    const memories = `${dropped} of ${admitted + dropped} memories, ${ignored} of them for being short`;
+    notes.push(`the ingress filter would have dropped ${memories}`);
+  }
+  return [...warnings, ...notes];
 }
 
 /** A note on items whose evidence the data do not name: arms that are given the evidence leave them out. */
@@ -65,13 +63,13 @@ export function answerPrefixNotes(
   arms: readonly Pick<ArmTraits, 'name' | 'settings'>[],
   { answerPrefix, generalAnswerPrefix = '' }: Readonly<Record<string, unknown>>,
 ): string[] {
-  const usesItems = ({ settings }: Pick<ArmTraits, 'settings'>): boolean =>
-    (settings.answerPrefix ?? answerPrefix) === 'item';
-  const using = arms.filter(usesItems).map(({ name }) => name);
-  const turns = using.map((name) => turnsOfArm(answered, name));
-  if (!turns.some((ofArm) => ofArm.some(({ item }) => item.answerPrefix === null))) return [];
-  const items = new Map(turns.flatMap((ofArm) => ofArm.map(({ itemId, item }) => [itemId, item.answerPrefix])));
+  const using = arms
+    .filter(({ settings }) => (settings.answerPrefix ?? answerPrefix) === 'item')
+    .map(({ name }) => name);
+  const turns = using.flatMap((name) => turnsOfArm(answered, name));
+  const items = new Map(turns.map(({ itemId, item }) => [itemId, item.answerPrefix]));
   const without = [...items.values()].filter((prefix) => prefix === null).length;
+  if (without === 0) return [];
   const whose = using.length === arms.length ? '' : `${using.join(', ')}: `;
   const instead =
     generalAnswerPrefix === '' ? 'with none' : `with the general one, ${JSON.stringify(generalAnswerPrefix)}`;

@@ -6,13 +6,8 @@ type Method = Pick<MethodResults, 'method' | 'kind' | 'budget'>;
 /** A rule and its number, as traits name what an arm recomputes or drops: `random:ranked:.3`, `first/16:.3`, `knorm:.5`, `link:4`. */
 const RULE_AND_NUMBER = /^(?<rule>.+):(?<number>all|[.\d]+)$/;
 
-interface Rule {
-  readonly rule: string;
-  readonly number: string;
-}
-
-function ruleOf({ prefill, evict }: ArmTraits): Rule | undefined {
-  return RULE_AND_NUMBER.exec(evict ?? prefill ?? '')?.groups as Rule | undefined;
+function selectionRule({ prefill, evict }: ArmTraits) {
+  return RULE_AND_NUMBER.exec(evict ?? prefill ?? '')?.groups as { rule: string; number: string } | undefined;
 }
 
 /** The method of an arm by its traits, and the budget that its name gives it. */
@@ -21,10 +16,10 @@ export function methodOf(arm: ArmTraits): Method {
   if (store !== undefined && store !== 'f16') {
     return { method: arm.name.replace(`@store=${store}`, '@store'), kind: 'quantised', budget: store };
   }
-  const found = ruleOf(arm);
-  if (found === undefined)
+  const number = selectionRule(arm)?.number;
+  if (number === undefined) {
     return { method: arm.name, kind: arm.making === undefined ? 'reference' : 'made', budget: null };
-  const { number } = found;
+  }
   const bare = arm.base.replace(new RegExp(`:${number.replace('.', '\\.')}$`), '');
   const method = arm.name.replace(arm.base, bare);
   return { method, kind: arm.evict === undefined ? 'recomputed' : 'evicted', budget: number };
@@ -35,29 +30,22 @@ export function methodOf(arm: ArmTraits): Method {
  * for a random one itself, and where nothing is left to choose.
  */
 export function controlOf(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits | undefined {
-  const found = ruleOf(arm);
-  if (found === undefined) return undefined;
-  const { rule, number } = found;
+  const { rule = 'link', number = 'all' } = selectionRule(arm) ?? {};
   const leavesNothing = ['0', '1', 'all'].includes(number);
   if (leavesNothing || rule.startsWith('random') || rule === 'link') return undefined;
   // Whole blocks are seldom as many tokens as the share allows; they are runs already, of whichever length.
   const isRanked = rule === 'ranked';
   const wanted = `${isRanked ? 'random:ranked' : 'random'}:${number}`;
-  const settingsOf = ({ settings: { run, ...others } }: ArmTraits): string =>
+  const settings = ({ settings: { run, ...others } }: ArmTraits): string =>
     JSON.stringify(isRanked ? others : { ...others, run });
-  return arms.find(
-    (other) =>
-      (arm.evict === undefined ? other.evict === undefined && withoutRun(other) === wanted : other.evict === wanted) &&
-      (arm.evict === undefined || other.prefill === arm.prefill) &&
-      settingsOf(other) === settingsOf(arm),
-  );
+  return arms.find((other) => {
+    if (settings(other) !== settings(arm)) return false;
+    if (arm.evict !== undefined) return other.evict === wanted && other.prefill === arm.prefill;
+    return other.evict === undefined && other.prefill?.replace(/\/\d+/, '') === wanted;
+  });
 }
 
 /** True where a rule and as many tokens drawn at random are among the arms: a run in which methods are compared. */
 export function hasControls(arms: readonly ArmTraits[]): boolean {
   return arms.some((arm) => controlOf(arm, arms) !== undefined);
-}
-
-function withoutRun({ prefill }: ArmTraits): string | undefined {
-  return prefill?.replace(/\/\d+/, '');
 }

@@ -1,10 +1,10 @@
 import type { ArmTraits } from '../../../../store/records/arm-traits.ts';
-import { type EvidenceRank, evidenceRanks, type MethodResults } from '../../../../store/records/results.ts';
+import { evidenceRanks, type MethodResults } from '../../../../store/records/results.ts';
 import type { AnsweredResult } from '../../../../store/records/turn-record.ts';
 import type { Turns } from '../../arm-turns.ts';
 import type { MetricDefinition } from '../../metrics/metrics.ts';
 import { holm } from '../../statistics/holm.ts';
-import { countUsers, mean, type Pair, pairItems, perItem } from '../../statistics/observations.ts';
+import { countUsers, mean, pairItems, perItem } from '../../statistics/observations.ts';
 import { pairedTotals } from '../../statistics/paired-difference.ts';
 import { pairedLatency } from '../../statistics/paired-latency.ts';
 import { signFlipP } from '../../statistics/sign-flip.ts';
@@ -79,7 +79,7 @@ function compareWithRandom(
     compared.map((one) => {
       const { arm, control, pairs } = one;
       const place = tested.indexOf(one);
-      const [p, pAdjusted] = place === -1 ? [null, null] : [ps[place]!, adjusted[place]!];
+      const [p = null, pAdjusted = null] = [ps[place], adjusted[place]];
       const difference = asDifference(gain(pairs, metric, effect), metric);
       const counts = tally(pairs, metric.direction);
       const isGain = metric.direction === 'higher' ? difference.delta > 0 : difference.delta < 0;
@@ -130,26 +130,21 @@ function timesQueryOnly(hits: Turns, primary: Turns, { divides }: Regime): Metho
   };
 }
 
-function rankOfEvidence({ scores: { evidenceRank } }: AnsweredResult): EvidenceRank | undefined {
-  return evidenceRank === null ? undefined : evidenceRanks[Math.min(evidenceRank, evidenceRanks.length) - 1];
-}
-
 function byRank(
   metric: MetricDefinition,
   effects: DesignEffects,
   turns: Turns,
   baseline: Turns,
 ): MethodResults['byRank'] {
-  const difference = (pairs: readonly Pair[]) => ({
-    ...asDifference(gain(pairs, metric, pooledEffect([pairs])), metric),
-    n: pairs.length,
-    users: countUsers(pairs),
-  });
-  return evidenceRanks.flatMap((rank) => {
-    const [own, others] = [turns, baseline].map((some) => some.filter((turn) => rankOfEvidence(turn) === rank));
-    const quality = estimateMetric(metric, own!, effects);
+  return evidenceRanks.flatMap((rank, place): MethodResults['byRank'] => {
+    const hasRank = ({ scores: { evidenceRank } }: AnsweredResult): boolean =>
+      evidenceRank !== null && Math.min(evidenceRank, evidenceRanks.length) - 1 === place;
+    const own = turns.filter(hasRank);
+    const quality = estimateMetric(metric, own, effects);
     if (quality === null) return [];
-    const pairs = pairItems(perItem(own!, metric.of), perItem(others!, metric.of));
-    return [{ rank, quality, difference: pairs.length === 0 ? null : difference(pairs) }];
+    const pairs = pairItems(perItem(own, metric.of), perItem(baseline.filter(hasRank), metric.of));
+    if (pairs.length === 0) return [{ rank, quality, difference: null }];
+    const difference = asDifference(gain(pairs, metric, pooledEffect([pairs])), metric);
+    return [{ rank, quality, difference: { ...difference, n: pairs.length, users: countUsers(pairs) } }];
   });
 }
