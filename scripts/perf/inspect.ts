@@ -112,7 +112,6 @@ function kindsOf(path: string, random: SeededRandom): Kinds {
   const list = new TurnListRepository(database);
   const [arms, items, categories] = [list.arms(run.id), list.items(run.id), list.categories(run.id)];
   const words = list.page(run.id, { size: 50 }).rows.flatMap(({ question }) => (question ?? '').split(' '));
-  const sorts = Object.keys(turnSorts);
   const turn = (): TurnRef => {
     return { run: longRunName, item: random.pick(items), arm: random.pick(arms), repeat: 0, turn: 0 };
   };
@@ -126,7 +125,7 @@ function kindsOf(path: string, random: SeededRandom): Kinds {
     runs: () => links.runs(),
     run: () => ofRun({}),
     progress: () => links.watch(longRunName),
-    'run, sorted, anywhere': () => ofRun({ sort: random.pick(sorts), ...truth(), after: random.int(1, last) }),
+    'run, sorted, anywhere': () => ofRun({ sort: random.pick(turnSorts), ...truth(), after: random.int(1, last) }),
     'run, filtered': () =>
       ofRun({
         arm: random.pick(arms),
@@ -135,7 +134,7 @@ function kindsOf(path: string, random: SeededRandom): Kinds {
         ...(random.chance(0.5) ? { disagreeing: true } : {}),
         ...(random.chance(0.2) ? { truncated: true } : {}),
       }),
-    'run, text': () => ofRun({ text: random.pick(words), sort: random.pick(sorts), ...truth() }),
+    'run, text': () => ofRun({ text: random.pick(words), sort: random.pick(turnSorts), ...truth() }),
     matrix: () => links.matrix(longRunName, { page: random.int(1, 180) }),
     'matrix, A wrong, B right': () => {
       const [wrong, right] = random.shuffled(arms);

@@ -8,21 +8,14 @@ import { attributions } from './schema.ts';
 export class AttributionRepository extends Repository {
   /** Stores the attribution of a turn in place of the one that was stored before. */
   put(turnId: number, { method, logProbability, memories, modelMs }: AttributionRecord): void {
-    const row = { method, logProbability, memories, modelMs, createdAt: Date.now() };
-    this.database.transaction(() => {
-      this.database.query
-        .insert(attributions)
-        .values({ turnId, ...row })
-        .onConflictDoUpdate({ target: attributions.turnId, set: row })
-        .run();
-    });
+    const row = { turnId, method, logProbability, memories, modelMs, createdAt: Date.now() };
+    const update = { target: attributions.turnId, set: row };
+    this.database.guard((query) => query.insert(attributions).values(row).onConflictDoUpdate(update).run());
   }
 
   /** The attribution of a turn, or undefined. */
   find(turnId: number): AttributionRecord | undefined {
-    const row = this.database.guard((query) =>
-      query.select().from(attributions).where(eq(attributions.turnId, turnId)).get(),
-    );
+    const [row] = this.select(attributions, eq(attributions.turnId, turnId));
     return row === undefined ? undefined : readRecord(attributionRecord, row, `the attribution of turn ${turnId}`);
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { auditLogs, type AuditLogRow } from './schema.ts';
 import { Repository } from './database.ts';
 
@@ -19,24 +19,13 @@ export class AuditLogRepository extends Repository {
   /** Writes one entry and returns its id. */
   log(entry: NewAuditLog): string {
     const id = randomUUID();
-    this.database.guard((query) =>
-      query
-        .insert(auditLogs)
-        .values({ ...entry, id, createdAt: Date.now() })
-        .run(),
-    );
+    const row = { ...entry, id, createdAt: Date.now() };
+    this.database.guard((query) => query.insert(auditLogs).values(row).run());
     return id;
   }
 
   /** The entries of a session in the order in which they were written. */
   getBySession(sessionId: string): AuditLogRow[] {
-    return this.database.guard((query) =>
-      query
-        .select()
-        .from(auditLogs)
-        .where(eq(auditLogs.sessionId, sessionId))
-        .orderBy(sql`${auditLogs}.rowid`)
-        .all(),
-    );
+    return this.select(auditLogs, eq(auditLogs.sessionId, sessionId));
   }
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { desc, eq, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { conversations, type ConversationRow } from './schema.ts';
 import type { TokenCounts } from './records/turn-record.ts';
-import { Repository } from './database.ts';
+import { beginsWith, Repository } from './database.ts';
 
 export interface NewMessage {
   readonly sessionId: string;
@@ -39,20 +39,13 @@ export class ConversationRepository extends Repository {
 
   /** All messages of the sessions whose ids begin so, in the order in which they were written. */
   getByPrefix(sessionPrefix: string): ConversationRow[] {
-    return this.database.guard((query) =>
-      query
-        .select()
-        .from(conversations)
-        .where(eq(sql`substr(${conversations.sessionId}, 1, ${sessionPrefix.length})`, sessionPrefix))
-        .orderBy(sql`${conversations}.rowid`)
-        .all(),
-    );
+    return this.select(conversations, beginsWith(conversations.sessionId, sessionPrefix));
   }
 
   /** Deletes messages; ids that are gone already are no error. */
   delete(ids: readonly string[]): void {
-    this.database.transaction(() => {
-      for (const id of ids) this.database.query.delete(conversations).where(eq(conversations.id, id)).run();
+    this.database.transaction((query) => {
+      for (const id of ids) query.delete(conversations).where(eq(conversations.id, id)).run();
     });
   }
 
@@ -60,16 +53,11 @@ export class ConversationRepository extends Repository {
   getRecent(sessionId: string, maxMessages = Number.MAX_SAFE_INTEGER): ConversationRow[] {
     // A negative limit would mean "all" to SQLite.
     if (maxMessages <= 0) return [];
-    return this.database.guard((query) =>
-      query
-        .select()
-        .from(conversations)
-        .where(eq(conversations.sessionId, sessionId))
-        // By order of writing: two messages of one turn often share a millisecond, and clocks step back.
-        .orderBy(desc(sql`${conversations}.rowid`))
-        .limit(maxMessages)
-        .all()
-        .reverse(),
-    );
+    const where = eq(conversations.sessionId, sessionId);
+    // By order of writing: two messages of one turn often share a millisecond, and clocks step back.
+    const order = sql`rowid DESC`;
+    return this.database
+      .guard((query) => query.select().from(conversations).where(where).orderBy(order).limit(maxMessages).all())
+      .reverse();
   }
 }

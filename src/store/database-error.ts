@@ -1,61 +1,34 @@
 import { BenchError } from '../base/bench-error.ts';
 
-const known: readonly { codes: RegExp; error: (path: string, cause: Error) => BenchError }[] = [
-  {
-    codes: /^SQLITE_FULL/,
-    error: (path, cause) =>
-      new BenchError('disk', `${path}: no space left to write`, 'free some space, then go on with --resume', cause),
-  },
-  {
-    codes: /^SQLITE_NOTADB/,
-    error: (path, cause) =>
-      new BenchError('database', `${path} is not a SQLite database`, 'name another file with --db', cause),
-  },
-  {
-    codes: /^SQLITE_CORRUPT/,
-    error: (path, cause) =>
-      new BenchError('database', `${path} is damaged: ${cause.message}`, 'restore a copy or move the file away', cause),
-  },
-  {
-    codes: /^SQLITE_(BUSY|LOCKED)/,
-    error: (path, cause) =>
-      new BenchError(
-        'database',
-        `${path} is locked by another process`,
-        'wait for it or name another file with --db',
-        cause,
-      ),
-  },
-  {
-    codes: /^SQLITE_IOERR_(WRITE|FSYNC|TRUNCATE|SHMSIZE)$/,
-    error: (path, cause) =>
-      new BenchError(
-        'disk',
-        `${path} cannot be written: ${cause.message} (${(cause as Error & { code: string }).code})`,
-        'check space, quota and the limit on the size of files, then go on with --resume',
-        cause,
-      ),
-  },
-  {
-    codes: /^SQLITE_(CANTOPEN|READONLY|PERM|IOERR|AUTH)/,
-    error: (path, cause) =>
-      new BenchError(
-        'database',
-        `${path}: ${cause.message}`,
-        'check that file and folder can be read and written',
-        cause,
-      ),
-  },
+/** Errors of SQLite by their codes: code of ours, message after the path, hint. */
+const known: readonly [RegExp, 'disk' | 'database', (cause: Error) => string, string][] = [
+  [/^SQLITE_FULL/, 'disk', () => ': no space left to write', 'free some space, then go on with --resume'],
+  [/^SQLITE_NOTADB/, 'database', () => ' is not a SQLite database', 'name another file with --db'],
+  [/^SQLITE_CORRUPT/, 'database', ({ message }) => ` is damaged: ${message}`, 'restore a copy or move the file away'],
+  [
+    /^SQLITE_(BUSY|LOCKED)/,
+    'database',
+    () => ' is locked by another process',
+    'wait for it or name another file with --db',
+  ],
+  [
+    /^SQLITE_IOERR_(WRITE|FSYNC|TRUNCATE|SHMSIZE)$/,
+    'disk',
+    (cause) => ` cannot be written: ${cause.message} (${(cause as Error & { code: string }).code})`,
+    'check space, quota and the limit on the size of files, then go on with --resume',
+  ],
+  [
+    /^SQLITE_(CANTOPEN|READONLY|PERM|IOERR|AUTH)/,
+    'database',
+    ({ message }) => `: ${message}`,
+    'check that file and folder can be read and written',
+  ],
 ];
 
 /** Error for a database with a record that this program did not write so. */
 export function unreadable(path: string, what: string, cause: unknown): BenchError {
-  return new BenchError(
-    'database',
-    `${path} is damaged: a record cannot be read: ${what}`,
-    'restore a copy or move the file away',
-    cause,
-  );
+  const message = `${path} is damaged: a record cannot be read: ${what}`;
+  return new BenchError('database', message, 'restore a copy or move the file away', cause);
 }
 
 /**
@@ -69,5 +42,6 @@ export function databaseError(path: string, error: unknown): unknown {
   const code = 'code' in error ? String(error.code) : '';
   const isNoDocument = error instanceof SyntaxError || error.message === 'malformed JSON' || code.startsWith('Z_');
   if (isNoDocument) return unreadable(path, error.message, error);
-  return known.find(({ codes }) => codes.test(code))?.error(path, error) ?? error;
+  const [, ours, message, hint] = known.find(([codes]) => codes.test(code)) ?? [];
+  return message === undefined ? error : new BenchError(ours!, path + message(error), hint!, error);
 }

@@ -1,7 +1,9 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { type InferSelectModel, type SQL, sql } from 'drizzle-orm';
 import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { BenchError } from '../base/bench-error.ts';
 import { requireNode } from '../base/node-floor.ts';
 import { databaseError } from './database-error.ts';
@@ -77,6 +79,22 @@ export abstract class Repository {
   constructor(database: BenchDatabase) {
     this.database = database;
   }
+
+  /** The rows of a table that match, in the order in which they were written. */
+  protected select<Table extends SQLiteTable>(table: Table, where: SQL | undefined): InferSelectModel<Table>[] {
+    const order = sql`rowid`;
+    return this.database.guard((query) => query.select().from(table).where(where).orderBy(order).all()) as never;
+  }
+
+  /** The rows of a statement. */
+  protected query<Row>(statement: SQL): Row[] {
+    return this.database.guard((query) => query.all<Row>(statement));
+  }
+}
+
+/** True where the text of a column begins with `prefix`; no character in it is a wildcard. */
+export function beginsWith(column: SQLiteColumn, prefix: string): SQL {
+  return sql`substr(${column}, 1, ${prefix.length}) = ${prefix}`;
 }
 
 /**

@@ -48,26 +48,24 @@ export class ItemPairRepository extends Repository {
   scores(a: ArmOfRun, b: ArmOfRun): ItemPairScores[] {
     // Each turn of an item meets each of the other arm, so that the means stay what they are. The index on run, arm and item gives
     // both sides without a table in between; the first of CROSS JOIN is the outer loop.
-    return this.database.guard((query) =>
-      query.all<ItemPairScores>(sql`
-        SELECT first.user_id AS userId, turnA, turnB, successA, successB, meetings = 1 AS single,
-          first.answer = second.answer AS sameAnswer,
-          first.gold_log_probability IS second.gold_log_probability AS sameGold
-        FROM (
-          SELECT min(a.id) AS turnA, min(b.id) AS turnB, avg(a.task_success) AS successA,
-            avg(b.task_success) AS successB, count(*) AS meetings
-          FROM turns AS a CROSS JOIN turns AS b ON b.item_id = a.item_id
-          WHERE a.run_id = ${a.runId} AND a.arm = ${a.arm} AND b.run_id = ${b.runId} AND b.arm = ${b.arm}
-          GROUP BY a.item_id
-        ) CROSS JOIN turns AS first ON first.id = turnA CROSS JOIN turns AS second ON second.id = turnB
-        ORDER BY turnA`),
-    );
+    return this.query(sql`
+      SELECT first.user_id AS userId, turnA, turnB, successA, successB, meetings = 1 AS single,
+        first.answer = second.answer AS sameAnswer,
+        first.gold_log_probability IS second.gold_log_probability AS sameGold
+      FROM (
+        SELECT min(a.id) AS turnA, min(b.id) AS turnB, avg(a.task_success) AS successA,
+          avg(b.task_success) AS successB, count(*) AS meetings
+        FROM turns AS a CROSS JOIN turns AS b ON b.item_id = a.item_id
+        WHERE a.run_id = ${a.runId} AND a.arm = ${a.arm} AND b.run_id = ${b.runId} AND b.arm = ${b.arm}
+        GROUP BY a.item_id
+      ) CROSS JOIN turns AS first ON first.id = turnA CROSS JOIN turns AS second ON second.id = turnB
+      ORDER BY turnA`);
   }
 
   /** The number of items of an arm. */
   items({ runId, arm }: ArmOfRun): number {
     const counted = sql`SELECT count(DISTINCT item_id) AS items FROM turns WHERE run_id = ${runId} AND arm = ${arm}`;
-    return this.database.guard((query) => query.get<{ readonly items: number }>(counted)).items;
+    return this.query<{ readonly items: number }>(counted)[0]!.items;
   }
 
   /**
@@ -78,13 +76,13 @@ export class ItemPairRepository extends Repository {
     const ids = JSON.stringify(pairs.flatMap(({ turnA, turnB }) => [turnA, turnB]));
     const itemTurns = sql`FROM turns AS one
       WHERE one.run_id = shown.run_id AND one.arm = shown.arm AND one.item_id = shown.item_id`;
-    const turns = this.database.guard((query) =>
-      query.all<ItemSide & Pick<ItemPair, 'itemId' | 'question' | 'gold'> & { readonly turnId: number }>(sql`
-        SELECT id AS turnId, item_id AS itemId, repeat, turn, substr(question, 1, 300) AS question,
-          substr(gold, 1, 300) AS gold, substr(answer, 1, 300) AS answer, substr(error, 1, 300) AS error,
-          (SELECT count(*) ${itemTurns}) AS repeats, (SELECT avg(task_success) ${itemTurns}) AS success
-        FROM turns AS shown WHERE id IN (SELECT value FROM json_each(${ids}))`),
-    );
+    const turns = this.query<
+      ItemSide & Pick<ItemPair, 'itemId' | 'question' | 'gold'> & { readonly turnId: number }
+    >(sql`
+      SELECT id AS turnId, item_id AS itemId, repeat, turn, substr(question, 1, 300) AS question,
+        substr(gold, 1, 300) AS gold, substr(answer, 1, 300) AS answer, substr(error, 1, 300) AS error,
+        (SELECT count(*) ${itemTurns}) AS repeats, (SELECT avg(task_success) ${itemTurns}) AS success
+      FROM turns AS shown WHERE id IN (SELECT value FROM json_each(${ids}))`);
     const byId = new Map(turns.map((turn) => [turn.turnId, turn]));
     return pairs.map(({ turnA, turnB }) => {
       const [a, b] = [byId.get(turnA)!, byId.get(turnB)!];

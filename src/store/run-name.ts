@@ -1,14 +1,14 @@
-/** The name of a suite's run where several were asked for together. */
+/** The name of one suite's run when several suites run together. */
 export function memberName(group: string, suite: string): string {
   return `${group}/${suite}`;
 }
 
-/** The name under which suites that were asked for together were made; of a run alone, its own. */
+/** The name that suites of one command share; for a single run its own name. */
 export function groupOf(runName: string): string {
   return runName.split('/')[0]!;
 }
 
-/** A hint for somebody who named a run that is not there. @param known names of the runs that there are, the oldest first */
+/** A hint for a run that is not there. @param known the names of all runs, the oldest first */
 export function lastRunsHint(known: readonly string[], makeOne = 'make one: npm run bench'): string {
   return known.length === 0 ? makeOne : `the last runs are ${known.slice(-3).join(', ')}`;
 }

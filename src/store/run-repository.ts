@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { asc, eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm';
+import { eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
 import { type RunResults, runResults } from './records/results.ts';
 import { type RunRecord, runRecord } from './records/run-record.ts';
 import { schemaVersion } from './records/schemas.ts';
-import { Repository } from './database.ts';
+import { beginsWith, Repository } from './database.ts';
 import { readRecord, requireSchemaVersion } from './read-record.ts';
 import { runs, turns } from './schema.ts';
 import type { TurnListRow } from './turn-list-repository.ts';
@@ -23,9 +23,6 @@ export interface RunHead extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'stat
   /** Size of the results; null before there are any. */
   readonly resultsBytes: number | null;
 }
-
-/** By the time of starting, then of writing. */
-const byAge = [asc(runs.startedAt), sql`${runs}.rowid`] as const;
 
 /** The runs of the bench. */
 export class RunRepository extends Repository {
@@ -50,18 +47,13 @@ export class RunRepository extends Repository {
 
   /** Stores a finished run of a report with its results and the rows of its turns, in their order. */
   add(run: RunRecord, results: RunResults, rows: readonly Omit<TurnListRow, 'turnId' | 'runId'>[]): void {
-    const constant = { runId: run.id, sessionId: '', position: 0, createdAt: run.startedAt };
+    const shared = { runId: run.id, sessionId: '', position: 0, createdAt: run.startedAt };
     this.database.transaction((query) => {
-      query
-        .insert(runs)
-        .values({ ...run, results })
-        .run();
+      const stored = { ...run, results };
+      query.insert(runs).values(stored).run();
       for (const row of rows) {
-        const state = row.error === null ? 'answered' : 'failed';
-        query
-          .insert(turns)
-          .values({ ...row, ...constant, state })
-          .run();
+        const turn = { ...row, ...shared, state: row.error === null ? 'answered' : 'failed' } as const;
+        query.insert(turns).values(turn).run();
       }
     });
   }
@@ -83,8 +75,7 @@ export class RunRepository extends Repository {
 
   /** The run of that name, and those `NAME/…` that were made together under it, the oldest first. */
   listGroup(name: string): RunRecord[] {
-    const prefix = `${name}/`;
-    return this.#read(or(eq(runs.name, name), eq(sql`substr(${runs.name}, 1, ${prefix.length})`, prefix)));
+    return this.#read(or(eq(runs.name, name), beginsWith(runs.name, `${name}/`)));
   }
 
   /**
@@ -102,33 +93,21 @@ export class RunRepository extends Repository {
 
   /** All runs, the oldest first, as a list shows them. */
   heads(): RunHead[] {
-    return this.database.guard((query) =>
-      query.all<RunHead>(
-        sql`SELECT id, name, suite, status, started_at AS startedAt, finished_at AS finishedAt,
-          model ->> '$.name' AS model, dataset ->> '$.name' AS dataset, dataset ->> '$.items' AS items,
-          length(results) AS resultsBytes
-        FROM runs ORDER BY started_at, rowid`,
-      ),
+    return this.query(
+      sql`SELECT id, name, suite, status, started_at AS startedAt, finished_at AS finishedAt,
+        model ->> '$.name' AS model, dataset ->> '$.name' AS dataset, dataset ->> '$.items' AS items,
+        length(results) AS resultsBytes
+      FROM runs ORDER BY started_at, rowid`,
     );
   }
 
   /** The names of all runs, the oldest first. */
   names(): string[] {
-    const rows = this.database.guard((query) =>
-      query
-        .select({ name: runs.name })
-        .from(runs)
-        .orderBy(...byAge)
-        .all(),
-    );
+    const rows = this.query<{ readonly name: string }>(sql`SELECT name FROM runs ORDER BY started_at, rowid`);
     return rows.map(({ name }) => name);
   }
 
-  /**
-   * Changes the given parts of a run.
-   *
-   * @throws BenchError `not-found` where there is no such run
-   */
+  /** Changes the given parts of a run. @throws BenchError `not-found` where there is no such run */
   update(id: string, change: RunUpdate): void {
     const { changes } = this.database.guard((query) => query.update(runs).set(change).where(eq(runs.id, id)).run());
     if (changes === 0) {
@@ -138,13 +117,9 @@ export class RunRepository extends Repository {
 
   #read(where: SQL | undefined): RunRecord[] {
     const { results: _, ...columns } = getTableColumns(runs);
+    const oldestFirst = sql`started_at, rowid`;
     const rows = this.database.guard((query) =>
-      query
-        .select(columns)
-        .from(runs)
-        .where(where)
-        .orderBy(...byAge)
-        .all(),
+      query.select(columns).from(runs).where(where).orderBy(oldestFirst).all(),
     );
     return rows.map((row) => {
       const name = `run "${row.name}" in ${this.database.path}`;

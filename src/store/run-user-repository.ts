@@ -1,7 +1,7 @@
-import { and, asc, eq, isNotNull, isNull, type SQL } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
 import { type UserShare, userShare } from './records/user-bundle.ts';
-import type { BenchDatabase } from './database.ts';
+import { type BenchDatabase, Repository } from './database.ts';
 import { readRecord } from './read-record.ts';
 import { runUsers } from './schema.ts';
 import { TurnRepository } from './turn-repository.ts';
@@ -18,26 +18,19 @@ export interface PlannedUser {
 /** The outcome of a claim: the user is this worker's now, another's, or was finished before. */
 export type Claim = 'claimed' | 'taken' | 'finished';
 
-/** The share of a worker that is not yet in the run's record. */
-export interface OpenShare {
-  readonly worker: string;
-  readonly share: UserShare;
-}
-
 /** The users of a run that were begun, and the worker of each: a user has one worker at a time. */
-export class RunUserRepository {
-  readonly #database: BenchDatabase;
+export class RunUserRepository extends Repository {
   readonly #runId: string;
 
   constructor(database: BenchDatabase, runId: string) {
-    this.#database = database;
+    super(database);
     this.#runId = runId;
   }
 
   /** Claims a user for a worker; of several that try at once, one succeeds. */
   claim(user: PlannedUser, worker: string): Claim {
     const { userId, position } = user;
-    return this.#database.transaction((query) => {
+    return this.database.transaction((query) => {
       const isFinished = this.isFinished(user);
       if (this.#find(userId) !== undefined) return isFinished ? 'finished' : 'taken';
       const finishedAt = isFinished ? Date.now() : null;
@@ -51,7 +44,7 @@ export class RunUserRepository {
     const begun = this.#find(userId);
     if (begun !== undefined) return begun.finishedAt !== null;
     // A run that was begun before there were claims has its turns alone.
-    return (new TurnRepository(this.#database).countByUser(this.#runId, userId).get(userId) ?? 0) === turns;
+    return (new TurnRepository(this.database).countByUser(this.#runId, userId).get(userId) ?? 0) === turns;
   }
 
   /**
@@ -61,16 +54,13 @@ export class RunUserRepository {
   requireHeld(userId: string, worker: string): void {
     const held = this.#find(userId);
     if (held?.worker === worker && held.finishedAt === null) return;
-    throw new BenchError(
-      'database',
-      `${this.#database.path}: user ${userId} is asked by another process now`,
-      'nothing is lost: that one asks all of their questions',
-    );
+    const message = `${this.database.path}: user ${userId} is asked by another process now`;
+    throw new BenchError('database', message, 'nothing is lost: that one asks all of their questions');
   }
 
   /** Notes that all turns of a user are stored. @throws BenchError as `requireHeld` */
   finish(userId: string, worker: string, share: UserShare): void {
-    this.#database.transaction((query) => {
+    this.database.transaction((query) => {
       this.requireHeld(userId, worker);
       query.update(runUsers).set({ finishedAt: Date.now(), share }).where(this.#is(userId)).run();
     });
@@ -83,18 +73,18 @@ export class RunUserRepository {
       isNull(runUsers.finishedAt),
       worker === undefined ? undefined : eq(runUsers.worker, worker),
     );
-    this.#database.guard((query) => query.delete(runUsers).where(unfinished).run());
+    this.database.guard((query) => query.delete(runUsers).where(unfinished).run());
   }
 
   /** Forgets that a user was begun, or finished. */
   forget(userId: string): void {
-    this.#database.guard((query) => query.delete(runUsers).where(this.#is(userId)).run());
+    this.database.guard((query) => query.delete(runUsers).where(this.#is(userId)).run());
   }
 
   /** Takes the shares that are in no record yet, by time of finishing: call it in the transaction that writes them there. */
-  takeShares(): OpenShare[] {
+  takeShares(): { readonly worker: string; readonly share: UserShare }[] {
     const open = and(eq(runUsers.runId, this.#runId), isNotNull(runUsers.share));
-    return this.#database.transaction((query) => {
+    return this.database.transaction((query) => {
       const rows = query.select().from(runUsers).where(open).orderBy(asc(runUsers.finishedAt)).all();
       query.update(runUsers).set({ share: null }).where(open).run();
       return rows.map(({ userId, worker, share }) => ({
@@ -128,18 +118,14 @@ export class RunUserRepository {
   }
 
   #rows() {
-    const { userId, position, worker, finishedAt } = runUsers;
-    const columns = { userId, position, worker, finishedAt };
-    return this.#database.guard((query) =>
-      query.select(columns).from(runUsers).where(eq(runUsers.runId, this.#runId)).orderBy(asc(position)).all(),
+    return this.query<{ userId: string; position: number; worker: string; finishedAt: number | null }>(
+      sql`SELECT user_id AS userId, position, worker, finished_at AS finishedAt FROM run_users
+        WHERE run_id = ${this.#runId} ORDER BY position`,
     );
   }
 
-  #find(userId: string): { readonly worker: string; readonly finishedAt: number | null } | undefined {
-    const { worker, finishedAt } = runUsers;
-    return this.#database.guard((query) =>
-      query.select({ worker, finishedAt }).from(runUsers).where(this.#is(userId)).get(),
-    );
+  #find(userId: string) {
+    return this.select(runUsers, this.#is(userId))[0];
   }
 
   #is(userId: string): SQL | undefined {

@@ -1,5 +1,5 @@
-import { eq, sql } from 'drizzle-orm';
-import { Repository } from './database.ts';
+import { eq } from 'drizzle-orm';
+import { beginsWith, Repository } from './database.ts';
 import { sessions, type SessionRow } from './schema.ts';
 
 export interface SessionOwner {
@@ -12,8 +12,7 @@ export interface SessionOwner {
 export class SessionRepository extends Repository {
   /** The session of that id. If there is none it is made for `owner`; one that exists keeps its own. */
   getOrCreate(id: string, { userId = null, runId = null }: SessionOwner = {}): SessionRow {
-    const { query } = this.database;
-    return this.database.guard(() => {
+    return this.database.guard((query) => {
       const find = () => query.select().from(sessions).where(eq(sessions.id, id)).get();
       const existing = find();
       if (existing !== undefined) return existing;
@@ -24,11 +23,6 @@ export class SessionRepository extends Repository {
 
   /** Deletes the sessions whose ids begin so, with their messages and memories. */
   deleteBeginningWith(prefix: string): void {
-    this.database.guard((query) =>
-      query
-        .delete(sessions)
-        .where(eq(sql`substr(${sessions.id}, 1, ${prefix.length})`, prefix))
-        .run(),
-    );
+    this.database.guard((query) => query.delete(sessions).where(beginsWith(sessions.id, prefix)).run());
   }
 }

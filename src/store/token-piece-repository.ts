@@ -24,22 +24,16 @@ export class TokenPieceRepository extends Repository {
 
   /** All stored pieces of a model, by token id. */
   all(modelSha256: string): Map<number, string> {
-    return this.#read(eq(tokenPieces.modelSha256, modelSha256));
+    const rows = this.select(tokenPieces, eq(tokenPieces.modelSha256, modelSha256));
+    return new Map(rows.map(({ tokenId, piece }) => [tokenId, piece]));
   }
 
   /** The pieces of those ids that are known, by token id. */
   find(modelSha256: string, tokenIds: Iterable<number>): Map<number, string> {
-    const ofModel = eq(tokenPieces.modelSha256, modelSha256);
-    return new Map(
-      parts([...new Set(tokenIds)]).flatMap((part) => [
-        ...this.#read(and(ofModel, inArray(tokenPieces.tokenId, part))),
-      ]),
+    const isOfModel = eq(tokenPieces.modelSha256, modelSha256);
+    const rows = parts([...new Set(tokenIds)]).flatMap((part) =>
+      this.select(tokenPieces, and(isOfModel, inArray(tokenPieces.tokenId, part))),
     );
-  }
-
-  #read(where: ReturnType<typeof and>): Map<number, string> {
-    const { tokenId, piece } = tokenPieces;
-    const rows = this.database.guard((query) => query.select({ tokenId, piece }).from(tokenPieces).where(where).all());
-    return new Map(rows.map((row) => [row.tokenId, row.piece]));
+    return new Map(rows.map(({ tokenId, piece }) => [tokenId, piece]));
   }
 }

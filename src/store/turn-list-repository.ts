@@ -1,6 +1,7 @@
-import { and, asc, count, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { Repository } from './database.ts';
+import { type OutcomeColumn, outcomeColumns } from './records/outcome-columns.ts';
 import { turns, type TurnRow } from './schema.ts';
 
 /** Turns of a run; a field that is not set filters nothing. */
@@ -28,27 +29,27 @@ export interface TurnListFilter {
 }
 
 /** Numbers by which lists are sorted; turns without the number come last. */
-export const turnSorts = {
-  primaryValue: turns.primaryValue,
-  taskSuccess: turns.taskSuccess,
-  exactMatch: turns.exactMatch,
-  tokenF1: turns.tokenF1,
-  memoryRecall: turns.memoryRecall,
-  rougeL: turns.rougeL,
-  bleu: turns.bleu,
-  abstention: turns.abstention,
-  goldLogProbability: turns.goldLogProbability,
-  freeLogProbability: turns.freeLogProbability,
-  evidenceRank: turns.evidenceRank,
-  firstTokenMs: turns.firstTokenMs,
-  totalMs: turns.totalMs,
-  promptTokens: turns.promptTokens,
-  kvResidentTokens: turns.kvResidentTokens,
-  evaluatedTokens: turns.evaluatedTokens,
-  generatedTokens: turns.generatedTokens,
-} as const;
+export const turnSorts = [
+  'primaryValue',
+  'taskSuccess',
+  'exactMatch',
+  'tokenF1',
+  'memoryRecall',
+  'rougeL',
+  'bleu',
+  'abstention',
+  'goldLogProbability',
+  'freeLogProbability',
+  'evidenceRank',
+  'firstTokenMs',
+  'totalMs',
+  'promptTokens',
+  'kvResidentTokens',
+  'evaluatedTokens',
+  'generatedTokens',
+] as const;
 
-export type TurnSort = keyof typeof turnSorts;
+export type TurnSort = (typeof turnSorts)[number];
 
 /** The page of a list: which turns, in which order, and where it begins. */
 export interface TurnListQuery {
@@ -73,64 +74,47 @@ export interface TurnListPage {
 /** Turns that pass a filter are counted up to this number. */
 export const mostCounted = 10_000;
 
-/** The first 300 characters of a text. */
-export const cutText = <Text = string | null>(column: SQLiteColumn | SQL): SQL<Text> =>
-  sql<Text>`substr(${column}, 1, 300)`;
+/** The outcome of one turn, as pages of items and arms show it; long texts are cut. */
+export type TurnOutcome = Pick<TurnRow, OutcomeColumn | 'itemId' | 'userId' | 'category' | 'question' | 'gold'>;
+
+/** A turn as lists show it. */
+export interface TurnListRow extends TurnOutcome {
+  readonly turnId: number;
+  readonly runId: string;
+  /** One turn of the item succeeded and another did not. */
+  readonly disagreeing: boolean;
+}
+
+const cutText = (text: SQLiteColumn | SQL): SQL => sql`substr(${text}, 1, 300)`;
+
+const outcomeFields = {
+  ...Object.fromEntries(outcomeColumns.map((name) => [name, turns[name]])),
+  itemId: turns.itemId,
+  userId: turns.userId,
+  category: turns.category,
+  question: cutText(turns.question),
+  gold: cutText(turns.gold),
+  answer: cutText(turns.answer),
+  error: cutText(turns.error),
+};
 
 /** A text of an item; a failed turn takes it from another turn of the item. */
-const itemText = (column: SQLiteColumn): SQL<string | null> =>
+const itemText = (column: SQLiteColumn): SQL =>
   cutText(sql`coalesce(${column}, (
     SELECT sibling.${sql.identifier(column.name)} FROM turns AS sibling
     WHERE sibling.run_id = turns.run_id AND sibling.item_id = turns.item_id AND sibling.state = 'answered' LIMIT 1
   ))`);
 
-const outcomeColumns = {
-  itemId: turns.itemId,
-  userId: turns.userId,
-  arm: turns.arm,
-  repeat: turns.repeat,
-  turn: turns.turn,
-  category: turns.category,
-  cache: turns.cache,
-  taskSuccess: turns.taskSuccess,
-  abstention: turns.abstention,
-  wrongClass: turns.wrongClass,
-  failedStage: turns.failedStage,
-  failedChecks: turns.failedChecks,
-  promptTokens: turns.promptTokens,
-  kvResidentTokens: turns.kvResidentTokens,
-  evaluatedTokens: turns.evaluatedTokens,
-  generatedTokens: turns.generatedTokens,
-  firstTokenMs: turns.firstTokenMs,
-  totalMs: turns.totalMs,
-  question: cutText(turns.question),
-  gold: cutText(turns.gold),
-  answer: cutText<string>(turns.answer),
-  error: cutText(turns.error),
-};
-
-const listColumns = {
-  ...outcomeColumns,
-  ...turnSorts,
+const listFields = {
+  ...outcomeFields,
   turnId: turns.id,
   runId: turns.runId,
-  truncated: turns.truncated,
-  /** One turn of the item succeeded and another did not. */
-  disagreeing: sql<number>`(
+  disagreeing: sql`(
     SELECT coalesce(min(sibling.task_success) < max(sibling.task_success), 0) FROM turns AS sibling
     WHERE sibling.run_id = turns.run_id AND sibling.item_id = turns.item_id
   )`.mapWith(Boolean),
   question: itemText(turns.question),
   gold: itemText(turns.gold),
-};
-
-/** The outcome of one turn, as pages of items and arms show it; long texts are cut. */
-export type TurnOutcome = Pick<TurnRow, keyof typeof outcomeColumns>;
-
-/** A turn as lists show it; long texts are cut. */
-export type TurnListRow = Pick<TurnRow, Exclude<keyof typeof listColumns, 'turnId' | 'disagreeing'>> & {
-  readonly turnId: number;
-  readonly disagreeing: boolean;
 };
 
 /** Rows of one query. */
@@ -149,7 +133,7 @@ export class TurnListRepository extends Repository {
     const matching = and(eq(turns.runId, runId), matches(runId, filter));
     const beyond = cursor === undefined ? undefined : isBeyond(cursor, query, backwards);
     // One more row tells whether there is another page.
-    const found = this.#all<{ readonly id: number }>(
+    const found = this.query<{ readonly id: number }>(
       sql`SELECT id FROM turns INDEXED BY ${fastestIndex(filter, sort === undefined ? 'turns_run' : 'turns_list')}
         WHERE ${and(matching, beyond)} ORDER BY ${sql.join(sorted(query, backwards), sql`, `)} LIMIT ${size + 1}`,
     );
@@ -187,7 +171,7 @@ export class TurnListRepository extends Repository {
 
   /** Ids of the items with a turn that matches, in the order of writing. */
   items(runId: string, filter: TurnListFilter = {}): string[] {
-    const rows = this.#all<{ readonly itemId: string }>(
+    const rows = this.query<{ readonly itemId: string }>(
       sql`SELECT item_id AS itemId FROM turns INDEXED BY ${fastestIndex(filter, 'turns_item')}
         WHERE ${and(eq(turns.runId, runId), matches(runId, filter))} GROUP BY item_id ORDER BY min(id)`,
     );
@@ -198,44 +182,35 @@ export class TurnListRepository extends Repository {
   outcomes(runId: string, itemIds: readonly string[]): TurnOutcome[] {
     const where = and(eq(turns.runId, runId), inArray(turns.itemId, [...itemIds]));
     // `+` keeps SQLite from an index that gives this order and reads the whole run.
+    const order = sql`+${turns.id}`;
     return this.database.guard((query) =>
-      query
-        .select(outcomeColumns)
-        .from(turns)
-        .where(where)
-        .orderBy(sql`+${turns.id}`)
-        .all(),
-    );
+      query.select(outcomeFields).from(turns).where(where).orderBy(order).all(),
+    ) as unknown as TurnOutcome[];
   }
 
   /** The number of turns that fail each check by themselves, by name of the check. */
   failedChecks(runId: string): ReadonlyMap<string, number> {
-    const { failedChecks } = turns;
-    const where = and(eq(turns.runId, runId), isNotNull(failedChecks));
-    const rows = this.database.guard((query) =>
-      query.select({ failedChecks, turns: count() }).from(turns).where(where).groupBy(failedChecks).all(),
+    const rows = this.query<{ readonly checks: string; readonly turns: number }>(
+      sql`SELECT failed_checks AS checks, count(*) AS turns FROM turns
+        WHERE run_id = ${runId} AND checks IS NOT NULL GROUP BY checks`,
     );
     const found = new Map<string, number>();
-    for (const row of rows) {
-      for (const check of row.failedChecks!.split(',')) found.set(check, (found.get(check) ?? 0) + row.turns);
+    for (const { checks, turns } of rows) {
+      for (const check of checks.split(',')) found.set(check, (found.get(check) ?? 0) + turns);
     }
     return found;
   }
 
-  #all<Row>(statement: SQL): Row[] {
-    return this.database.guard((query) => query.all<Row>(statement));
-  }
-
   #rows(where: SQL | undefined, most = Number.MAX_SAFE_INTEGER): TurnListRow[] {
     return this.database.guard((query) =>
-      query.select(listColumns).from(turns).where(where).orderBy(asc(turns.id)).limit(most).all(),
-    );
+      query.select(listFields).from(turns).where(where).orderBy(asc(turns.id)).limit(most).all(),
+    ) as unknown as TurnListRow[];
   }
 
   #count(filter: TurnListFilter, matching: SQL | undefined): TurnListPage['matching'] {
     if (filter.text !== undefined) return undefined;
     const most = isEmpty(filter) ? Number.MAX_SAFE_INTEGER : mostCounted + 1;
-    const [row] = this.#all<{ readonly count: number }>(
+    const [row] = this.query<{ readonly count: number }>(
       sql`SELECT count(*) AS count FROM (SELECT 1 FROM turns INDEXED BY ${fastestIndex(filter, 'turns_run')}
         WHERE ${matching} LIMIT ${most})`,
     );
@@ -246,7 +221,7 @@ export class TurnListRepository extends Repository {
   #distinct(runId: string, column: SQLiteColumn): string[] {
     const next = (after: SQL): SQL =>
       sql`(SELECT min(${column}) FROM turns WHERE run_id = ${runId} AND ${column} > ${after})`;
-    const rows = this.#all<{ readonly value: string }>(sql`WITH RECURSIVE found(value) AS (
+    const rows = this.query<{ readonly value: string }>(sql`WITH RECURSIVE found(value) AS (
       SELECT ${next(sql`''`)} UNION ALL SELECT ${next(sql`value`)} FROM found WHERE value IS NOT NULL
     ) SELECT value FROM found WHERE value IS NOT NULL`);
     return rows.map(({ value }) => value);
@@ -265,7 +240,7 @@ function fastestIndex(filter: TurnListFilter, whenEmpty: 'turns_run' | 'turns_li
 function sorted({ sort, descending }: TurnListQuery, backwards: boolean): SQL[] {
   const id = backwards ? desc(turns.id) : asc(turns.id);
   if (sort === undefined) return [id];
-  const column = turnSorts[sort];
+  const column = turns[sort];
   const isMissing = sql`${column} IS NULL`;
   return [
     backwards ? desc(isMissing) : asc(isMissing),
@@ -278,7 +253,7 @@ function sorted({ sort, descending }: TurnListQuery, backwards: boolean): SQL[] 
 function isBeyond(row: TurnListRow, { sort, descending }: TurnListQuery, backwards: boolean): SQL | undefined {
   const byId = backwards ? lt(turns.id, row.turnId) : gt(turns.id, row.turnId);
   if (sort === undefined) return byId;
-  const [column, value] = [turnSorts[sort], row[sort]];
+  const [column, value] = [turns[sort], row[sort]];
   if (value === null) return backwards ? or(isNotNull(column), byId) : and(isNull(column), byId);
   const isSmaller = (descending === true) !== backwards;
   return or(

@@ -1,5 +1,6 @@
-import { and, asc, count, eq, gt, inArray, or, type SQL, sql } from 'drizzle-orm';
-import { type TurnRecord, turnRecord, type TurnResult } from './records/turn-record.ts';
+import { and, count, eq, getTableColumns, gt, inArray, or, type SQL, sql } from 'drizzle-orm';
+import type { SelectedFields } from 'drizzle-orm/sqlite-core';
+import { type TurnKey, type TurnRecord, turnRecord, type TurnResult } from './records/turn-record.ts';
 import { Repository } from './database.ts';
 import { unreadable } from './database-error.ts';
 import { readRecord } from './read-record.ts';
@@ -22,13 +23,7 @@ export interface TurnFilter {
 }
 
 /** The value of a metric on one turn of a run. */
-export interface OwnScore {
-  readonly arm: string;
-  readonly itemId: string;
-  readonly repeat: number;
-  readonly turn: number;
-  readonly value: number;
-}
+export type OwnScore = Pick<TurnKey, 'arm' | 'itemId' | 'repeat' | 'turn'> & { readonly value: number };
 
 const pageSize = 200;
 
@@ -43,6 +38,8 @@ const resultColumns = {
   position: turns.position,
   measures: sql<string>`${turns.measures}`,
 };
+
+type ResultRow = Omit<Pick<TurnRow, keyof typeof resultColumns>, 'measures'> & { readonly measures: string };
 
 /** The turns of the runs. */
 export class TurnRepository extends Repository {
@@ -61,7 +58,7 @@ export class TurnRepository extends Repository {
   }
 
   #runFacts(runId: string): RunFacts {
-    const [run] = this.database.query.all<{ primaryMetric: string | null; parity: string | null }>(
+    const [run] = this.query<{ primaryMetric: string | null; parity: string | null }>(
       sql`SELECT dataset ->> '$.primaryMetric' AS primaryMetric, probes -> '$.parity' AS parity
         FROM runs WHERE id = ${runId}`,
     );
@@ -76,17 +73,7 @@ export class TurnRepository extends Repository {
    * @throws BenchError `database` where a turn is not as this program writes it
    */
   *listByRun(runId: string, filter: TurnFilter = {}): Generator<StoredTurn, void, undefined> {
-    const next = (after: number): TurnRow[] =>
-      this.database.guard((query) =>
-        query
-          .select()
-          .from(turns)
-          .where(isAfter(after, runId, filter))
-          .orderBy(asc(turns.id))
-          .limit(pageSize)
-          .all(),
-      );
-    for (const row of pages(next)) yield storedTurn(row);
+    for (const row of this.#pages<TurnRow>(getTableColumns(turns), runId, filter)) yield storedTurn(row);
   }
 
   /**
@@ -94,18 +81,25 @@ export class TurnRepository extends Repository {
    * @throws BenchError `database` where a turn cannot be read
    */
   *listForResults(runId: string, filter: TurnFilter = {}): Generator<TurnResult, void, undefined> {
-    const next = (after: number) =>
-      this.database.guard((query) =>
-        query
-          .select(resultColumns)
-          .from(turns)
-          .where(isAfter(after, runId, filter))
-          .orderBy(asc(turns.id))
-          .limit(pageSize)
-          .all(),
-      );
-    for (const { id: _, measures, ...key } of pages(next)) {
+    for (const { id: _, measures, ...key } of this.#pages<ResultRow>(resultColumns, runId, filter)) {
       yield { ...key, ...parsed(measures, this.database.path, key) } as TurnResult;
+    }
+  }
+
+  /** Rows in the order of writing, each page read by the id of the last row before it. */
+  *#pages<Row extends { readonly id: number }>(
+    columns: SelectedFields,
+    runId: string,
+    filter: TurnFilter,
+  ): Generator<Row, void, undefined> {
+    for (let last = 0; ;) {
+      const where = and(runTurns(runId, filter), gt(turns.id, last));
+      const page = this.database.guard((query) =>
+        query.select(columns).from(turns).where(where).orderBy(turns.id).limit(pageSize).all(),
+      ) as unknown as Row[];
+      yield* page;
+      if (page.length < pageSize) return;
+      last = page.at(-1)!.id;
     }
   }
 
@@ -115,9 +109,8 @@ export class TurnRepository extends Repository {
    */
   find(runId: string, itemId: string, arm: string): StoredTurn[] {
     const where = runTurns(runId, { itemId, arm });
-    return this.database
-      .guard((query) => query.select().from(turns).where(where).orderBy(turns.repeat, turns.turn).all())
-      .map(storedTurn);
+    const rows = this.select(turns, where).sort((a, b) => a.repeat - b.repeat || a.turn - b.turn);
+    return rows.map(storedTurn);
   }
 
   /** Adds values of a metric to stored turns: those that are known only when all turns are there. */
@@ -162,16 +155,6 @@ export class TurnRepository extends Repository {
   }
 }
 
-/** The rows of all pages, each read by the id of the last row before it. */
-function* pages<Row extends { readonly id: number }>(next: (after: number) => Row[]): Generator<Row, void, undefined> {
-  for (let last = 0; ;) {
-    const page = next(last);
-    yield* page;
-    if (page.length < pageSize) return;
-    last = page.at(-1)!.id;
-  }
-}
-
 function storedTurn({ measures, document, ...row }: TurnRow): StoredTurn {
   const turn = { ...row, ...joinTurn(measures!, document) };
   return { ...readRecord(turnRecord, turn, `the turn of item ${row.itemId}, arm ${row.arm}`), id: row.id };
@@ -183,10 +166,6 @@ function parsed(measures: string, path: string, { arm, itemId }: Pick<TurnRow, '
   } catch (error) {
     throw unreadable(path, `the turn of ${arm} on item ${JSON.stringify(itemId)}: ${(error as Error).message}`, error);
   }
-}
-
-function isAfter(id: number, runId: string, filter: TurnFilter): SQL | undefined {
-  return and(runTurns(runId, filter), gt(turns.id, id));
 }
 
 function runTurns(runId: string, { arm, userId, itemId }: TurnFilter): SQL | undefined {

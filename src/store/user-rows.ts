@@ -38,26 +38,18 @@ export interface UserOfRun {
 /** Tables whose rows belong to a session; each after those that it refers to. */
 const sessionTables = { memories, userPreferences, conversations, auditLogs };
 
+const written = sql`rowid`;
+
 /** Reads all that a run holds of a user. */
 export function readUserRows(source: BenchDatabase, { runId, userId }: UserOfRun): UserRows {
   const isOfUser = and(eq(sessions.runId, runId), eq(sessions.userId, userId));
   const isTurnOfUser = and(eq(turns.runId, runId), eq(turns.userId, userId));
   const within = (sessionId: string | null): string => sessionId!.slice(runId.length);
   return source.guard((query) => {
-    const userSessions = query
-      .select()
-      .from(sessions)
-      .where(isOfUser)
-      .orderBy(sql`rowid`)
-      .all();
+    const userSessions = query.select().from(sessions).where(isOfUser).orderBy(written).all();
     const ids = userSessions.map(({ id }) => id);
     const rows = Object.entries(sessionTables).map(([name, table]) => {
-      const found = query
-        .select()
-        .from(table)
-        .where(inArray(table.sessionId, ids))
-        .orderBy(sql`rowid`)
-        .all();
+      const found = query.select().from(table).where(inArray(table.sessionId, ids)).orderBy(written).all();
       return [name, found.map((row) => ({ ...row, sessionId: within(row.sessionId) }))] as const;
     });
     const userTurns = query.select().from(turns).where(isTurnOfUser).orderBy(asc(turns.id)).all();
@@ -87,20 +79,15 @@ export function writeUserRows(target: BenchDatabase, user: FinishedUser, rows: U
     }
     for (const [name, table] of Object.entries(sessionTables)) {
       for (const row of rows[name as keyof typeof sessionTables]) {
-        const moved = { ...row, sessionId: `${runId}${row.sessionId}` };
-        query
-          .insert(table)
-          .values(moved as never)
-          .run();
+        const moved = { ...row, sessionId: `${runId}${row.sessionId}` } as never;
+        query.insert(table).values(moved).run();
       }
     }
     for (const row of rows.turns) {
       const moved = { ...row, runId, sessionId: `${runId}${row.sessionId}` };
       query.insert(turns).values(moved).run();
     }
-    query
-      .insert(runUsers)
-      .values({ ...user, finishedAt: Date.now(), share: null })
-      .run();
+    const finished = { ...user, finishedAt: Date.now(), share: null };
+    query.insert(runUsers).values(finished).run();
   });
 }

@@ -45,7 +45,7 @@ export const addresses = {
   runs: z.object({ text, page: positive }),
   run: z.object({ run: name }),
   items: filter.extend({
-    sort: oneOf(Object.keys(turnSorts)),
+    sort: oneOf(turnSorts),
     descending: ticked,
     after: positive,
     before: positive,

@@ -33,15 +33,16 @@ export type OutcomeColumn = (typeof outcomeColumns)[number];
 
 /** Columns that judge an answer: null where the quality of a model is unknown. */
 export const judgingColumns: readonly OutcomeColumn[] = [
-  ...([
-    'taskSuccess',
-    'primaryValue',
-    'exactMatch',
-    'tokenF1',
-    'memoryRecall',
-    'rougeL',
-    'bleu',
-    'abstention',
-  ] as const),
-  ...(['goldLogProbability', 'freeLogProbability', 'wrongClass', 'failedStage'] as const),
+  'taskSuccess',
+  'primaryValue',
+  'exactMatch',
+  'tokenF1',
+  'memoryRecall',
+  'rougeL',
+  'bleu',
+  'abstention',
+  'goldLogProbability',
+  'freeLogProbability',
+  'wrongClass',
+  'failedStage',
 ];
