@@ -11,7 +11,7 @@ import type { RetrievedMemories } from '../src/systems/contracts.ts';
 import { DatabaseConversationLog } from '../src/systems/conversation-log.ts';
 import { MemoryKeeper } from '../src/systems/memory-keeper.ts';
 import type { OpenStore } from '../src/systems/prefill/prefill-strategy.ts';
-import type { OpenEngine, SystemParts } from '../src/systems/system-parts.ts';
+import type { OpenEngine, SystemParts } from '../src/systems/answer-turn.ts';
 
 const TOP_K = 5;
 

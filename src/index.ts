@@ -91,7 +91,7 @@ export type { ArmStore, OpenStore } from './systems/prefill/prefill-strategy.ts'
 export type { JoinRecipe } from './systems/prefill/join-recipe.ts';
 export type { Prefilled, PrefillStrategy, TurnContext } from './systems/prefill/prefill-strategy.ts';
 export { RAGSystem, type RAGSystemParts } from './systems/rag-system.ts';
-export type { OpenEngine, SystemParts } from './systems/system-parts.ts';
+export type { OpenEngine, SystemParts } from './systems/answer-turn.ts';
 
 export { readDataset } from './data/reader.ts';
 export type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './data/dataset.ts';

@@ -1,4 +1,4 @@
-import type { OpenEngine } from '../../src/systems/system-parts.ts';
+import type { OpenEngine } from '../../src/systems/answer-turn.ts';
 
 const LIMITS = { maxTokens: 48, stopTexts: ['\n'] };
 

@@ -15,7 +15,7 @@ import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';
 import { type Arm, armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import { givenMemories } from '../../src/systems/retrieve.ts';
 import type { BenchSystem } from '../../src/systems/contracts.ts';
-import { isPreference } from '../../src/systems/prompt/placement.ts';
+import { isPreference } from '../../src/systems/prompt/select.ts';
 import { foundMemories, openParts, storeIn } from '../open-parts.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
 import { type AskedTurn, AskedTurns } from './sweep/asked-turns.ts';

@@ -10,16 +10,23 @@ import {
   type TurnAccount,
 } from '../store/records/turn-record.ts';
 import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './contracts.ts';
-import { type LogEntry, logEntry } from './conversation-log.ts';
+import { type ConversationLog, type LogEntry, logEntry } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
 import type { Prefilled, PrefillStrategy, TurnContext } from './prefill/prefill-strategy.ts';
 import { answerPrefixBy, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
-import { buildPrompt, type BuiltPrompt, type PromptParts, type PromptRules } from './prompt/build-prompt.ts';
+import {
+  buildPrompt,
+  type BuiltPrompt,
+  type PromptParts,
+  type PromptRules,
+  systemPromptFor,
+} from './prompt/build-prompt.ts';
 import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
-import { systemPromptFor } from './prompt/system-prompt.ts';
 import { shownMemories } from './retrieve.ts';
-import type { OpenEngine, SystemParts } from './system-parts.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { KvTools } from '../kv/kv-tools.ts';
+import type { MemoryKeeper } from './memory-keeper.ts';
 
 /** A system's own parts; two systems differ in `retrieve`, `openStrategy` and what they log. */
 export interface TurnParts extends SystemParts {
@@ -273,4 +280,30 @@ export function answerRecord({ text, tokens, stop, thoughtTokens }: Generation, 
     ...(prefix === '' ? {} : { prefix: withPrefix(prefix, text).slice(0, -text.length || undefined) }),
     ...(thoughtTokens === 0 ? {} : { thoughtTokens }),
   };
+}
+
+/** An engine, and the session that a system answers in. */
+export interface OpenEngine {
+  readonly engine: Engine;
+  readonly session: EngineSession;
+}
+
+/** The parts that all systems share, so that nothing but retrieval and prefill strategy differs between them. */
+export interface SystemParts {
+  /**
+   * Called at the first turn, so that retrieval works without a model. Engine and session stay the caller's: a system
+   * closes neither.
+   */
+  readonly open: () => Promise<OpenEngine>;
+  readonly memories: MemoryKeeper;
+  /** Joins, keys and keeps KV. Default: the functions of the KV layer. */
+  readonly kv?: KvTools;
+  /** Null where somebody else writes down what was said. */
+  readonly log: ConversationLog | null;
+  readonly rules: Omit<PromptRules, 'windowTokens'>;
+  readonly topK: number;
+  /** Memories that score lower are not retrieved; −1 retrieves all. */
+  readonly threshold: number;
+  /** Receives warnings, such as "kept 20/50 history messages". */
+  readonly warn: (message: string) => void;
 }

@@ -5,7 +5,7 @@ import type { MemorySearchResult, Retrieval, RetrievalSummary } from '../retriev
 import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts';
 import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { AnswerRecord, RetrievalRecord, Timings, TokenCounts, TurnAccount } from '../store/records/turn-record.ts';
-import type { AnswerOpening } from './prompt/answer-place.ts';
+import type { AnswerOpening } from './prompt/answer-prefix.ts';
 import type { MemoryText } from './prompt/memory-lines.ts';
 
 /**

@@ -12,7 +12,7 @@ import { type JoinRecipe, recipeName } from './prefill/join-recipe.ts';
 import { JoinedPrefill } from './prefill/joined-prefill.ts';
 import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { retrieveFor, withPreferences } from './retrieve.ts';
-import type { SystemParts } from './system-parts.ts';
+import type { SystemParts } from './answer-turn.ts';
 
 /** The parts of a system that injects its memories as KV. */
 export interface DKISystemParts extends SystemParts {

@@ -6,7 +6,7 @@ import type { BenchDatabase } from '../store/database.ts';
 import { MemoryRepository } from '../store/memory-repository.ts';
 import { SessionRepository } from '../store/session-repository.ts';
 import { type AddMemoryOptions, type RetrievedMemories, timedRetrieval } from './contracts.ts';
-import { isPreference } from './prompt/placement.ts';
+import { isPreference } from './prompt/select.ts';
 
 /** The parts of a memory keeper. */
 export interface MemoryKeeperParts {

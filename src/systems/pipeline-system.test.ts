@@ -10,8 +10,7 @@ import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import type { ChatRequest } from './contracts.ts';
 import { DatabaseConversationLog } from './conversation-log.ts';
 import { RAGSystem } from './rag-system.ts';
-import type { OpenEngine, SystemParts } from './system-parts.ts';
-import { answerLimits, answerRecord } from './answer-turn.ts';
+import { answerLimits, answerRecord, type OpenEngine, type SystemParts } from './answer-turn.ts';
 
 let opened: OpenEngine;
 let database: BenchDatabase;

@@ -14,7 +14,7 @@ import type {
 import { promptFormOf } from './prompt/chat-form.ts';
 import { type MemoryText, precomputedLines } from './prompt/memory-lines.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
-import { systemPromptFor } from './prompt/system-prompt.ts';
+import { systemPromptFor } from './prompt/build-prompt.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /** The parts of a system, and how it handles stored KV. */

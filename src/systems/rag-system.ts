@@ -4,7 +4,7 @@ import { PipelineSystem } from './pipeline-system.ts';
 import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { CachedTextPrefill, EngineCachePrefill, textPrefill } from './prefill/text-prefill.ts';
 import { retrieveFor } from './retrieve.ts';
-import type { SystemParts } from './system-parts.ts';
+import type { SystemParts } from './answer-turn.ts';
 
 /** The parts of a system that puts its memories into the prompt as text. */
 export interface RAGSystemParts extends SystemParts {

@@ -4,7 +4,7 @@ import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import { type ChatRequest, nothingRetrieved, type RetrievedMemories } from './contracts.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
 import type { PromptRules } from './prompt/build-prompt.ts';
-import { chronological, isPreference } from './prompt/placement.ts';
+import { chronological, isPreference } from './prompt/select.ts';
 
 /** Settings of a system's own retrieval. */
 export interface RetrievalSettings {

@@ -8,7 +8,7 @@ import type { PrefillRecord } from '../../src/store/records/prefill-record.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
-import type { OpenEngine } from '../../src/systems/system-parts.ts';
+import type { OpenEngine } from '../../src/systems/answer-turn.ts';
 import { TestFolder } from './bench-fixture.ts';
 import { memoriesOf, scoreBehind } from './dki-fixture.ts';
 

@@ -1,7 +1,7 @@
 import type { SequenceScore } from '../../src/engine/sequence-score.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import type { ChatResponse } from '../../src/systems/contracts.ts';
-import type { OpenEngine } from '../../src/systems/system-parts.ts';
+import type { OpenEngine } from '../../src/systems/answer-turn.ts';
 
 /** Memories as a retriever gives them, best first; those of a favourite are preferences. */
 export function memoriesOf(...contents: readonly string[]): MemorySearchResult[] {

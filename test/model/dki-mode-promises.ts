@@ -11,7 +11,7 @@ import type { ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
 import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
 import { type JoinRecipe, parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
 import { RAGSystem } from '../../src/systems/rag-system.ts';
-import type { OpenEngine, SystemParts } from '../../src/systems/system-parts.ts';
+import type { OpenEngine, SystemParts } from '../../src/systems/answer-turn.ts';
 import { TestFolder } from './bench-fixture.ts';
 import { memoriesOf, scoreBehind } from './dki-fixture.ts';
 

@@ -9,7 +9,7 @@ import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
 import type { PromptSegment } from '../../src/store/records/prompt-info.ts';
 import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts';
 import { makingOf, recipeName, parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
-import type { OpenEngine } from '../../src/systems/system-parts.ts';
+import type { OpenEngine } from '../../src/systems/answer-turn.ts';
 import { type JoinedPrompt, largestDifference, ReferenceModel } from '../reference/reference-model.ts';
 import { TestFolder } from './bench-fixture.ts';
 import { memoriesOf, scoreBehind } from './dki-fixture.ts';

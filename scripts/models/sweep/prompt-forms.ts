@@ -1,6 +1,6 @@
 import { BenchError } from '../../../src/base/bench-error.ts';
 import { didYouMean } from '../../../src/base/nearest-name.ts';
-import type { SystemParts } from '../../../src/systems/system-parts.ts';
+import type { SystemParts } from '../../../src/systems/answer-turn.ts';
 
 /** A way of asking; `rules` are those by which its prompts differ from the others'. */
 export interface PromptFormCandidate {

@@ -8,7 +8,7 @@ import { DKISystem, type DKISystemParts } from '../../../src/systems/dki-system.
 import type { OpenStore } from '../../../src/systems/prefill/prefill-strategy.ts';
 import { parseRecipe } from '../../../src/systems/prefill/join-recipe.ts';
 import { RAGSystem } from '../../../src/systems/rag-system.ts';
-import type { SystemParts } from '../../../src/systems/system-parts.ts';
+import type { SystemParts } from '../../../src/systems/answer-turn.ts';
 import { foundMemories, openParts, storeIn } from '../../open-parts.ts';
 import type { LlamaServer } from './llama-server.ts';
 import { LINK_ROW, sameChunksRow } from './same-chunks.ts';

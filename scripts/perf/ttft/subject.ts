@@ -6,7 +6,7 @@ import type { MemorySearchResult } from '../../../src/retrieval/retriever.ts';
 import { prefixParts } from '../../../src/systems/prompt/memory-lines.ts';
 import { buildPrompt, type PromptRules } from '../../../src/systems/prompt/build-prompt.ts';
 import { PromptTokenizer } from '../../../src/systems/prompt/prompt-tokenizer.ts';
-import { memorySegment, querySegments } from '../../../src/systems/prompt/segments.ts';
+import { memorySegment, querySegments } from '../../../src/systems/prompt/prompt-form.ts';
 
 /** Labels that do not depend on the place, so that a block serves any order; memories may fill the window. */
 export const RULES: Omit<PromptRules, 'windowTokens'> = {

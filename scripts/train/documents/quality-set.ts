@@ -1,5 +1,5 @@
 import { grammars, type Grammar } from '../../../src/base/grammar.ts';
-import { joinSegments, memoryFooterSegment } from '../../../src/systems/prompt/segments.ts';
+import { joinSegments, memoryFooterSegment } from '../../../src/systems/prompt/prompt-form.ts';
 import { containsTokens } from '../../../src/data/normalise.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { CURRICULUM } from './curriculum.ts';

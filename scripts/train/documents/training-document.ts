@@ -2,12 +2,12 @@ import { grammars, type Grammar } from '../../../src/base/grammar.ts';
 import {
   historySegments,
   memoryFooterSegment,
-  memoryHeaderSegment,
+  memoryHeader,
   memorySegment,
   querySegments,
   systemSegment,
   type LabelStyle,
-} from '../../../src/systems/prompt/segments.ts';
+} from '../../../src/systems/prompt/prompt-form.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import {
   LANGUAGES,
@@ -68,7 +68,7 @@ export function drawTrainingDocument(
     return { suffix: suffix.map((segment) => segment.text), answer, kind };
   });
   const system = systemSegment(drawSystemPrompt(random, grammar));
-  const header = bare ? [system] : [system, memoryHeaderSegment];
+  const header = bare ? [system] : [system, memoryHeader()];
   return {
     language,
     layout,

@@ -14,7 +14,7 @@ import { chooseVectorBackend } from '../../retrieval/vectors/vector-backend.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
-import type { SystemParts } from '../../systems/system-parts.ts';
+import type { SystemParts } from '../../systems/answer-turn.ts';
 import { coresOfWorker } from './workers/number-of-workers.ts';
 import { readPreRetrievalFile } from './plan/pre-retrieval-file.ts';
 import type { Suite } from './suite.ts';

@@ -4,7 +4,7 @@ import type { StoreType } from '../../store/records/prefill-record.ts';
 import type { BenchSystem } from '../contracts.ts';
 import type { OpenStore } from '../prefill/prefill-strategy.ts';
 import type { JoinRecipe } from '../prefill/join-recipe.ts';
-import type { SystemParts } from '../system-parts.ts';
+import type { SystemParts } from '../answer-turn.ts';
 import type { BlockSettings } from './block-settings.ts';
 
 type Claims = Omit<ArmTraits, 'name' | 'base' | 'settings' | 'reference'>;

@@ -4,7 +4,7 @@ import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { ArmSettings, ArmTraits, Mark } from '../../store/records/arm-traits.ts';
 import type { BenchSystem } from '../contracts.ts';
 import { noAnswerPrefix } from '../prompt/answer-prefix.ts';
-import type { SystemParts } from '../system-parts.ts';
+import type { SystemParts } from '../answer-turn.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 import { armMark } from './arm-marks.ts';
 import { type ArmName, armSettingsHelp, blockSettingsHelp, parseArmName } from './arm-name.ts';

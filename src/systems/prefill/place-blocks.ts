@@ -4,10 +4,9 @@ import type { BlockPlacement, JoinOptions } from '../../kv/join-blocks.ts';
 import type { Selector } from '../../store/records/turn-record.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
-import { reevaluate } from './reevaluate.ts';
+import { type JoinedBlocks, type PromptSuffix, reevaluate, scoreTokens } from './token-scorers.ts';
 import { requireCells } from './scale-prefix.ts';
 import { isScored, leavesChoice, selectTokens, type TokenSelection } from './select-tokens.ts';
-import { type JoinedBlocks, type PromptSuffix, scoreTokens } from './token-scorers.ts';
 
 /** A block and the rank of its memory among the retrieved, 0 for the best. */
 export interface RankedBlock {

@@ -1,4 +1,5 @@
-import { contentSegment, type Segment } from './segments.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { TokenId } from '../../engine/token-id.ts';
 
 /** The bench's own template, or the model's chat template. */
 export type FormName = 'plain' | 'chat';
@@ -22,25 +23,31 @@ export function answerPrefixBy({ general, use }: AnswerPrefixRule, own: string |
   return prefix.trim();
 }
 
+const LINE_BREAKS = /\s*[\n\r\v\f\u0085\u2028\u2029]\s*/gu;
+
+/** Text from outside on one line: with a line break of its own it could begin another role. */
+export function oneLine(text: string): string {
+  return text.replace(LINE_BREAKS, ' ');
+}
+
 /** The segment of a prefix, behind the words or the control tokens that open an answer; nothing for an empty one. */
-export function answerPrefixSegments(form: FormName, prefix: string): Segment[] {
-  if (prefix === '') return [];
-  return [contentSegment('answerPrefix', `${leadOf(form)}${prefix}`)];
+export function answerPrefixSegments(
+  form: FormName,
+  prefix: string,
+): { readonly role: 'answerPrefix'; readonly text: string }[] {
+  return prefix === '' ? [] : [{ role: 'answerPrefix', text: oneLine(`${answerLead(form, '', '')}${prefix}`) }];
 }
 
 /** The white space between what stands in front of an answer and the answer, as the model writes it. */
 export function answerLead(form: FormName, prefix: string, answer: string): string {
-  return prefix === '' ? leadOf(form) : leadBehind(prefix, answer);
+  if (prefix !== '') return leadBehind(prefix, answer);
+  // In the plain form a space follows `AI:`; behind a chat template nothing does.
+  return form === 'plain' ? ' ' : '';
 }
 
 /** An answer as a reader sees it: behind its prefix. */
 export function withPrefix(prefix: string, answer: string): string {
   return prefix === '' || answer === '' ? prefix + answer : prefix + leadBehind(prefix, answer) + answer;
-}
-
-/** In the plain form a space follows `AI:`; behind a chat template nothing does. */
-function leadOf(form: FormName): string {
-  return form === 'plain' ? ' ' : '';
 }
 
 const WIDE = /[\p{Script=Han}\u3000-\u303f\uff01-\uff60]/u;
@@ -52,8 +59,47 @@ const JOINING = /[\p{Ps}\p{Pi}\p{Sc}/#@_-]$/u;
 function leadBehind(prefix: string, answer: string): string {
   // A quotation mark that looks the same at both ends opens where it is odd.
   const opens = JOINING.test(prefix) || (prefix.endsWith('"') && prefix.split('"').length % 2 === 0);
-  const isWide = [[...prefix].at(-1), [...answer][0]].some(
-    (character) => character !== undefined && WIDE.test(character),
-  );
+  const isWide = WIDE.test([...prefix].at(-1) ?? '') || WIDE.test([...answer][0] ?? '');
   return opens || isWide || CLOSING.test(answer) ? '' : ' ';
+}
+
+/** The way in which a prompt opens the answer. */
+export interface AnswerOpening {
+  readonly form: FormName;
+  /** The beginning of the answer that the model was given; empty without one. */
+  readonly prefix: string;
+  /** Tokens of that beginning, the last of the prompt. */
+  readonly prefixTokens: number;
+}
+
+/** A place where an answer may be scored. */
+export interface AnswerPlace {
+  /** In place of the suffix of the turn. */
+  readonly suffix: readonly TokenId[];
+  /** The tokens by which the model would write the answer there. */
+  readonly answer: readonly TokenId[];
+}
+
+/**
+ * The places of an answer: behind the prompt of the turn, and behind the item's own prefix in place of the run's, where every
+ * answer is about the fact alone. One object where the item has no prefix of its own, or the prompt has it already.
+ */
+export async function answerPlaces(
+  { suffix, opening }: { readonly suffix: readonly TokenId[]; readonly opening: AnswerOpening },
+  { answer, ownPrefix }: { readonly answer: string; readonly ownPrefix?: string | null | undefined },
+  engine: Pick<Engine, 'tokenize'>,
+): Promise<Record<'asked' | 'own', AnswerPlace>> {
+  const { form, prefix, prefixTokens } = opening;
+  const own = ownPrefix?.trim() ?? prefix;
+  const texts = [
+    `${answerLead(form, prefix, answer)}${answer}`,
+    `${answerLead(form, own, answer)}${answer}`,
+    ...answerPrefixSegments(form, own).map(({ text }) => text),
+  ];
+  const [behindPrefix = [], behindOwn = [], ownIds = []] = await engine.tokenize(
+    texts.map((text) => ({ text, as: 'text' })),
+  );
+  const asked = { suffix, answer: behindPrefix };
+  if (own === prefix) return { asked, own: asked };
+  return { asked, own: { suffix: [...suffix.slice(0, suffix.length - prefixTokens), ...ownIds], answer: behindOwn } };
 }

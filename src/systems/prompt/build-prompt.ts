@@ -9,11 +9,27 @@ import type {
   PromptSegment,
 } from '../../store/records/prompt-info.ts';
 import type { AnswerPrefixRule } from './answer-prefix.ts';
-import { isPreference, placed, type Placement, type PrefixMemories } from './placement.ts';
+import {
+  isPreference,
+  placed,
+  type Placement,
+  type PrefixMemories,
+  type PromptWriter,
+  selectHistory,
+  selectMemories,
+} from './select.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
-import { plainForm, type PromptForm } from './prompt-form.ts';
-import { joinSegments, lineWriter, type LabelStyle, type MemoriesAs, type Segment } from './segments.ts';
-import { selectHistory, selectMemories } from './select.ts';
+import {
+  joinSegments,
+  type LabelStyle,
+  lineWriter,
+  type MemoriesAs,
+  plainForm,
+  type PromptForm,
+  type Segment,
+} from './prompt-form.ts';
+import { grammars } from '../../base/grammar.ts';
+import { type Language, languageOf } from '../../base/language.ts';
 
 /** Generation gets 512 tokens, at most a quarter of the window. */
 const RESERVE_TOKENS = 512;
@@ -79,62 +95,17 @@ export interface BuiltPrompt {
 }
 
 /**
- * The tokens kept free for generation: as many as are asked for, else 512, at most a quarter of the window.
+ * The tokens reserved for generation: as many as requested, else 512, at most a quarter of the window.
  * @throws BenchError `bad-option` where that leaves nothing for a prompt
  */
-export function reserveFor(windowTokens: number, askedTokens?: number): number {
-  const reserveTokens = askedTokens ?? Math.min(RESERVE_TOKENS, Math.floor(windowTokens / 4));
+export function reserveFor(windowTokens: number, requestedTokens?: number): number {
+  const reserveTokens = requestedTokens ?? Math.min(RESERVE_TOKENS, Math.floor(windowTokens / 4));
   if (reserveTokens < windowTokens) return reserveTokens;
   throw new BenchError(
     'bad-option',
     `--reserve ${reserveTokens}: not smaller than the window of ${windowTokens} tokens`,
     `choose a reserve below ${windowTokens}`,
   );
-}
-
-/** Tokens that need no position of their own where all lines begin at one. */
-function positionsShared(lineTokens: readonly number[]): number {
-  return lineTokens.reduce((sum, tokens) => sum + tokens, 0) - Math.max(0, ...lineTokens);
-}
-
-/** The text from the first segment of these roles to the last. */
-function textOf(segments: readonly Segment[], roles: readonly Segment['role'][]): string {
-  const isWanted = ({ role }: Segment): boolean => roles.includes(role);
-  const first = segments.findIndex(isWanted);
-  return first === -1 ? '' : joinSegments(segments.slice(first, segments.findLastIndex(isWanted) + 1));
-}
-
-function finished(
-  parts: PromptParts,
-  segments: readonly PromptSegment[],
-  kept: readonly MemorySearchResult[],
-  messages: readonly HistoryMessage[],
-  budget: Budget,
-  prefix: PrefixMemories = 'all',
-): BuiltPrompt {
-  const inPrefix = new Set((prefix === 'all' ? kept : kept.filter(isPreference)).map((memory) => memory.memoryId));
-  const lastMemory = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && inPrefix.has(memoryId));
-  const tokenIds = segments.flatMap((segment) => segment.tokenIds);
-  return {
-    info: {
-      originalQuery: parts.query,
-      systemPrompt: budget.forced ? '' : parts.systemPrompt,
-      retrievedContext: textOf(segments, ['memoryHeader', 'memory']),
-      historyText: textOf(segments, ['historyHeader', 'history']),
-      historyMessages: messages,
-      finalPrompt: joinSegments(segments),
-      segments,
-      budget: {
-        ...budget,
-        freeTokens:
-          budget.windowTokens - budget.reserveTokens - tokenIds.length + budget.sharedTokens - (budget.sinkTokens ?? 0),
-      },
-    },
-    tokenIds,
-    prefixTokens: segments.slice(0, lastMemory + 1).reduce((sum, segment) => sum + segment.tokenIds.length, 0),
-    kept: [...Map.groupBy(kept, ({ memoryId }) => memoryId).values()].map(([first]) => first!),
-    ranked: parts.memories.map(({ memoryId }) => memoryId),
-  };
 }
 
 /**
@@ -148,109 +119,161 @@ export function buildPrompt(
   tokenizer: PromptTokenizer,
   form: PromptForm = plainForm,
 ): Promise<BuiltPrompt> {
-  return tokenizer.settle(() => plannedPrompt(parts, rules, tokenizer, form));
+  return tokenizer.settle(() => planPrompt(parts, rules, { tokenizer, form }));
 }
 
-function plannedPrompt(
-  parts: PromptParts,
-  rules: PromptRules,
-  tokenizer: PromptTokenizer,
-  form: PromptForm,
-): BuiltPrompt {
-  const { windowTokens } = rules;
+/** The selected contents of a prompt. */
+interface Content {
+  readonly segments: readonly PromptSegment[];
+  /** In the order of the sequence. */
+  readonly memories: readonly MemorySearchResult[];
+  readonly messages: readonly HistoryMessage[];
+  readonly budget: Omit<Budget, 'freeTokens'>;
+}
+
+function planPrompt(parts: PromptParts, rules: PromptRules, writer: PromptWriter): BuiltPrompt {
+  const { windowTokens, cellTokens, memoryShare = MEMORY_SHARE, placement, prefix } = rules;
+  const { systemPrompt, query, answerPrefix = '', historyTurns = rules.historyTurns ?? Infinity } = parts;
+  const { tokenizer, form } = writer;
   const reserveTokens = reserveFor(windowTokens, rules.reserveTokens);
-  const maxPromptTokens = windowTokens - reserveTokens;
-  const { systemPrompt, query, answerPrefix = '' } = parts;
-  const fixed = form.segments({ systemPrompt, lines: [], history: [], query, answerPrefix });
-  const fixedTokens = tokenizer.bosTokens + tokenizer.countAll(fixed);
-  const remainingTokens = Math.max(0, maxPromptTokens - fixedTokens);
-  const remainingCells = (rules.cellTokens ?? windowTokens) - reserveTokens - fixedTokens;
-  const memoryLimitTokens =
-    rules.cellTokens === undefined ? Math.floor(remainingTokens * (rules.memoryShare ?? MEMORY_SHARE)) : remainingCells;
-  const lineOf = lineWriter(rules);
-  const memories = selectMemories(parts.memories, memoryLimitTokens, tokenizer, lineOf, form);
-  const inOrder = placed(memories.kept, rules.placement, rules.prefix);
-  const lines = inOrder.map((memory, index) => lineOf(memory, index + 1));
-  const sharedTokens = rules.cellTokens === undefined ? 0 : positionsShared(lines.map((line) => tokenizer.count(line)));
+  const frame = { systemPrompt, query, answerPrefix };
+  const fixedTokens = tokenizer.bosTokens + tokenizer.countAll(form.segments({ ...frame, lines: [], history: [] }));
+  const remainingTokens = Math.max(0, windowTokens - reserveTokens - fixedTokens);
+  const remainingCells = (cellTokens ?? windowTokens) - reserveTokens - fixedTokens;
+  const memoryLimitTokens = cellTokens === undefined ? Math.floor(remainingTokens * memoryShare) : remainingCells;
+  const write = lineWriter(rules);
+  const selected = selectMemories(parts.memories, memoryLimitTokens, write, writer);
+  const memories = placed(selected.kept, placement, prefix);
+  const lines = memories.map((memory, index) => write(memory, index + 1));
+  const sharedTokens = cellTokens === undefined ? 0 : positionsShared(lines.map((line) => tokenizer.count(line)));
   const sinkTokens = (rules.sinkTokens ?? 0) * lines.length;
   const historyLimitTokens =
-    Math.min(remainingTokens - memories.tokens + sharedTokens, remainingCells - memories.tokens) - sinkTokens;
-  const mostMessages = 2 * (parts.historyTurns ?? rules.historyTurns ?? Infinity);
-  const history = selectHistory(parts.history, historyLimitTokens, mostMessages, tokenizer, form);
-  const warnings: string[] = [];
-  if (history.dropped.length > 0) warnings.push(`kept ${history.kept.length}/${parts.history.length} history messages`);
-  const budget: Budget = {
-    windowTokens,
-    reserveTokens,
-    fixedTokens,
-    memoryLimitTokens,
-    memoryTokens: memories.tokens,
-    historyTokens: history.tokens,
-    sharedTokens,
-    ...(sinkTokens === 0 ? {} : { sinkTokens }),
-    freeTokens: 0,
-    dropped: [...memories.dropped, ...history.dropped],
-    forced: false,
-    warnings,
+    Math.min(remainingTokens - selected.tokens + sharedTokens, remainingCells - selected.tokens) - sinkTokens;
+  const history = selectHistory(parts.history, historyLimitTokens, 2 * historyTurns, writer);
+  const isCut = history.dropped.length > 0;
+  const content: Content = {
+    segments: tokenizer.tokenize(form.segments({ ...frame, lines, history: history.kept })),
+    memories,
+    messages: history.kept,
+    budget: {
+      windowTokens,
+      reserveTokens,
+      fixedTokens,
+      memoryLimitTokens,
+      memoryTokens: selected.tokens,
+      historyTokens: history.tokens,
+      sharedTokens,
+      ...(sinkTokens === 0 ? {} : { sinkTokens }),
+      dropped: [...selected.dropped, ...history.dropped],
+      forced: false,
+      warnings: isCut ? [`kept ${history.kept.length}/${parts.history.length} history messages`] : [],
+    },
   };
+  return freeTokens(content) >= 0
+    ? finished(parts, content, prefix)
+    : finished(parts, forced(parts, { ...content, memories: selected.kept }, writer));
+}
 
-  const segments = tokenizer.tokenize(
-    form.segments({ systemPrompt, lines, history: history.kept, query, answerPrefix }),
-  );
-  const total = segments.reduce((sum, segment) => sum + segment.tokenIds.length, 0);
-  return total - sharedTokens + sinkTokens <= maxPromptTokens
-    ? finished(parts, segments, inOrder, history.kept, budget, rules.prefix)
-    : forced(parts, form, tokenizer, budget, total, memories.kept, history.kept);
+/** Tokens that need no position of their own where all lines begin at one. */
+function positionsShared(lineTokens: readonly number[]): number {
+  return lineTokens.reduce((sum, tokens) => sum + tokens, 0) - Math.max(0, ...lineTokens);
+}
+
+function countTokens(segments: readonly PromptSegment[]): number {
+  return segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+}
+
+/** Positions that are left; below 0 where the contents take more. */
+function freeTokens({ segments, budget }: Content): number {
+  const { windowTokens, reserveTokens, sharedTokens, sinkTokens = 0 } = budget;
+  return windowTokens - reserveTokens - countTokens(segments) + sharedTokens - sinkTokens;
 }
 
 /** Truncates to the query alone: no system prompt, context and history cleared, a warning. */
-function forced(
-  parts: PromptParts,
-  form: PromptForm,
-  tokenizer: PromptTokenizer,
-  budget: Budget,
-  totalTokens: number,
-  memories: readonly MemorySearchResult[],
-  history: readonly HistoryMessage[],
-): BuiltPrompt {
+function forced(parts: PromptParts, planned: Content, { tokenizer, form }: PromptWriter): Content {
+  const { budget, memories, messages } = planned;
   const segments = tokenizer.tokenize(form.forced(parts.query, parts.answerPrefix ?? ''));
-  const tokens = segments.reduce((sum, segment) => sum + segment.tokenIds.length, 0);
-  const maxPromptTokens = budget.windowTokens - budget.reserveTokens;
-  if (tokens > maxPromptTokens) {
+  const tokens = countTokens(segments);
+  const most = budget.windowTokens - budget.reserveTokens;
+  if (tokens > most) {
     throw new BenchError(
       'context-overflow',
-      `the query alone takes ${tokens} tokens; ${maxPromptTokens} of the window of ${budget.windowTokens} are for the prompt`,
+      `the query alone takes ${tokens} tokens; ${most} of the window of ${budget.windowTokens} are for the prompt`,
       'shorten the query, lower --reserve, or choose a model with a larger window',
     );
   }
-  const system = { part: 'system', id: 'system', rule: 'forced-truncation' } as const;
-  const cleared: DroppedPart[] = [
-    ...(parts.systemPrompt === '' ? [] : [{ ...system, tokens: tokenizer.count(form.system(parts.systemPrompt)) }]),
-    ...memories.map((memory): DroppedPart => ({
-      part: 'memory',
-      id: memory.memoryId,
-      tokens: 0,
-      rule: 'forced-truncation',
-    })),
-    ...history.map((_, index): DroppedPart => ({
-      part: 'history',
-      id: String(index + 1),
-      tokens: 0,
-      rule: 'forced-truncation',
-    })),
-  ];
-  return finished(parts, segments, [], [], {
-    ...budget,
-    fixedTokens: tokens,
-    memoryTokens: 0,
-    historyTokens: 0,
-    sharedTokens: 0,
-    ...(budget.sinkTokens === undefined ? {} : { sinkTokens: 0 }),
-    dropped: [...budget.dropped, ...cleared],
-    forced: true,
-    warnings: [
-      ...budget.warnings,
-      `forced truncation: ${totalTokens} tokens > ${maxPromptTokens}; kept the query alone, without system prompt, memories and history`,
-    ],
+  const drop = (part: DroppedPart['part'], id: string, tokensOfPart = 0): DroppedPart => ({
+    part,
+    id,
+    tokens: tokensOfPart,
+    rule: 'forced-truncation',
   });
+  const { systemPrompt } = parts;
+  const warning = `forced truncation: ${countTokens(planned.segments)} tokens > ${most}; kept the query alone, without system prompt, memories and history`;
+  return {
+    segments,
+    memories: [],
+    messages: [],
+    budget: {
+      ...budget,
+      fixedTokens: tokens,
+      memoryTokens: 0,
+      historyTokens: 0,
+      sharedTokens: 0,
+      ...(budget.sinkTokens === undefined ? {} : { sinkTokens: 0 }),
+      dropped: [
+        ...budget.dropped,
+        ...(systemPrompt === '' ? [] : [drop('system', 'system', tokenizer.count(form.system(systemPrompt)))]),
+        ...memories.map(({ memoryId }) => drop('memory', memoryId)),
+        ...messages.map((_, index) => drop('history', String(index + 1))),
+      ],
+      forced: true,
+      warnings: [...budget.warnings, warning],
+    },
+  };
+}
+
+/** @param prefix the memories that can be injected */
+function finished(parts: PromptParts, content: Content, prefix: PrefixMemories = 'all'): BuiltPrompt {
+  const { segments, memories, messages, budget } = content;
+  const injected = prefix === 'all' ? memories : memories.filter(isPreference);
+  const inPrefix = new Set(injected.map(({ memoryId }) => memoryId));
+  const lastMemory = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && inPrefix.has(memoryId));
+  return {
+    info: {
+      originalQuery: parts.query,
+      systemPrompt: budget.forced ? '' : parts.systemPrompt,
+      retrievedContext: textOf(segments, ['memoryHeader', 'memory']),
+      historyText: textOf(segments, ['historyHeader', 'history']),
+      historyMessages: messages,
+      finalPrompt: joinSegments(segments),
+      segments,
+      budget: { ...budget, freeTokens: freeTokens(content) },
+    },
+    tokenIds: segments.flatMap(({ tokenIds }) => tokenIds),
+    prefixTokens: countTokens(segments.slice(0, lastMemory + 1)),
+    kept: [...Map.groupBy(memories, ({ memoryId }) => memoryId).values()].map(([first]) => first!),
+    ranked: parts.memories.map(({ memoryId }) => memoryId),
+  };
+}
+
+/** The text from the first segment of these roles to the last. */
+function textOf(segments: readonly Segment[], roles: readonly Segment['role'][]): string {
+  const isWanted = ({ role }: Segment): boolean => roles.includes(role);
+  const first = segments.findIndex(isWanted);
+  return first === -1 ? '' : joinSegments(segments.slice(first, segments.findLastIndex(isWanted) + 1));
+}
+
+/** The system message for a user of that language, where a turn brings none of its own. */
+export function systemPromptOf({ systemPrompt }: Pick<PromptRules, 'systemPrompt'>, language: Language): string {
+  if (systemPrompt === undefined) return grammars[language].systemPrompts[0]!;
+  return typeof systemPrompt === 'string' ? systemPrompt : systemPrompt[language];
+}
+
+/** The system message of a turn: the turn's own text, else that for the language of its user, else of its query. */
+export function systemPromptFor(
+  turn: { readonly systemPrompt?: string; readonly language?: Language; readonly query: string },
+  rules: Pick<PromptRules, 'systemPrompt'>,
+): string {
+  return turn.systemPrompt ?? systemPromptOf(rules, turn.language ?? languageOf(turn.query));
 }

@@ -6,7 +6,7 @@ import type { TokenizeRequest } from '../../engine/engine.ts';
 import { buildPrompt, type PromptParts, type PromptRules } from './build-prompt.ts';
 import { type ChatEngine, ChatForm, promptFormOf } from './chat-form.ts';
 import { PromptTokenizer } from './prompt-tokenizer.ts';
-import { joinSegments } from './segments.ts';
+import { joinSegments } from './prompt-form.ts';
 
 const rules: PromptRules = { windowTokens: 2000, reserveTokens: 100, placement: 'rank', labels: 'index' };
 const memory = (memoryId: string, content: string): MemorySearchResult => ({

@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { ChatTemplate, type ChatMessage } from './chat-template.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { withoutOpenThought } from '../../engine/generated-text.ts';
 import type { HistoryMessage } from '../../store/records/prompt-info.ts';
-import { BenchError } from '../../base/bench-error.ts';
 import { answerPrefixSegments } from './answer-prefix.ts';
-import { type FormParts, plainFormWith, type PromptForm } from './prompt-form.ts';
-import { chatMemoryHeaderOf, contentSegment, memoryHeaderOf, type Segment } from './segments.ts';
+import { type ChatMessage, ChatTemplate } from './chat-template.ts';
+import {
+  contentSegment,
+  type FormParts,
+  memoryHeader,
+  plainFormWith,
+  type PromptForm,
+  type Segment,
+} from './prompt-form.ts';
 
 /** The engine as a chat form sees it. */
 export interface ChatEngine extends Pick<Engine, 'tokenize' | 'detokenize'> {
@@ -15,12 +21,10 @@ export interface ChatEngine extends Pick<Engine, 'tokenize' | 'detokenize'> {
   };
 }
 
-type Role = HistoryMessage['role'];
-
-/** A part that the template must put in its place, and a text that stands for it. */
+/** A part that the template must put in its place, as messages name it. */
 interface Place {
   readonly name: string;
-  readonly mark: string;
+  readonly role: ChatMessage['role'];
 }
 
 /**
@@ -31,16 +35,16 @@ interface Place {
 export class ChatForm implements PromptForm {
   readonly name = 'chat';
   readonly memoryFrame: readonly [Segment];
+  stopTexts: readonly string[] = [];
   /** The header of memories with which a system message begins. */
   readonly #header: Segment;
-  #stopTexts: readonly string[] = [];
   readonly #template: ChatTemplate;
   readonly #bos: string;
   readonly #pieces = new Map<string, readonly string[]>();
 
-  private constructor(name: string, source: string, info: ChatEngine['info'], memoryHeader: string | undefined) {
-    this.memoryFrame = [chatMemoryHeaderOf(memoryHeader)];
-    this.#header = memoryHeaderOf(memoryHeader);
+  private constructor(name: string, source: string, info: ChatEngine['info'], headerText: string | undefined) {
+    this.#header = memoryHeader(headerText);
+    this.memoryFrame = [{ ...this.#header, text: `\n\n${this.#header.text}` }];
     this.#template = new ChatTemplate(name, source, info.markers);
     // Where the tokenizer puts one in front of every text, the template's own would be a second.
     this.#bos = info.bosToken === null ? '' : info.markers.bos;
@@ -48,41 +52,45 @@ export class ChatForm implements PromptForm {
 
   /**
    * Reads the model's template.
-   * @param memoryHeader the line above the memories, where it is not the usual one
+   * @param headerText the line above the memories, where it is not the usual one
    * @throws BenchError `bad-model` where the model has no template, or one that leaves out, repeats or moves a part, knows
    * no system message, or writes the date
    */
-  static async open(engine: ChatEngine, memoryHeader?: string): Promise<ChatForm> {
+  static async open(engine: ChatEngine, headerText?: string): Promise<ChatForm> {
     const { name, chatTemplate } = engine.info.model;
-    if (chatTemplate === null) throw withoutTemplate(name);
-    const form = new ChatForm(name, chatTemplate, engine.info, memoryHeader);
-    form.#piecesOf([], false);
-    const behindAnswer = form.#piecesOf(['user', 'assistant'], true).at(-2)!;
-    form.#stopTexts = await form.#stopTextsOf(behindAnswer, engine);
+    if (chatTemplate === null) {
+      throw new BenchError(
+        'bad-model',
+        `${name} has no chat template in its file`,
+        'use the plain form of prompts, --template plain, or a model that was trained for chat',
+      );
+    }
+    const form = new ChatForm(name, chatTemplate, engine.info, headerText);
+    form.#render([], false);
+    const behindAnswer = form.#render(['user', 'assistant'], true).at(-2)!;
+    form.stopTexts = await form.#findStopTexts(behindAnswer, engine);
     return form;
   }
 
-  get stopTexts(): readonly string[] {
-    return this.#stopTexts;
-  }
-
   segments({ systemPrompt, lines, history, query, answerPrefix }: FormParts): Segment[] {
-    const roles = history.map(({ role }) => role);
-    const [opening = '', ...rest] = this.#piecesOf(roles, true);
+    const [opening = '', behindSystem = '', ...rest] = this.#render(
+      history.map(({ role }) => role),
+      true,
+    );
     const contents = [...history.map((message) => this.message(message)), contentSegment('query', query)];
     return [
       ...templateSegments(opening),
       // An empty system message stays one: without it many templates write one of their own.
       ...(systemPrompt === '' ? [] : [this.system(systemPrompt)]),
       ...(lines.length > 0 ? [systemPrompt === '' ? this.#header : this.memoryFrame[0], ...lines] : []),
-      ...templateSegments(rest[0]!),
-      ...contents.flatMap((content, index) => [content, ...templateSegments(rest[index + 1]!)]),
+      ...templateSegments(behindSystem),
+      ...contents.flatMap((content, index) => [content, ...templateSegments(rest[index]!)]),
       ...answerPrefixSegments('chat', answerPrefix),
     ];
   }
 
   forced(query: string, answerPrefix: string): Segment[] {
-    const [opening = '', end = ''] = this.#piecesOf([], false);
+    const [opening = '', end = ''] = this.#render([], false);
     return [
       ...templateSegments(opening),
       contentSegment('query', query),
@@ -100,9 +108,9 @@ export class ChatForm implements PromptForm {
   }
 
   historyFrameTokens(messages: readonly HistoryMessage[], count: (segments: readonly Segment[]) => number): number {
-    const tokensOf = (roles: readonly Role[]): number =>
-      count(this.#piecesOf(roles, true).flatMap((piece) => templateSegments(piece)));
-    return tokensOf(messages.map(({ role }) => role)) - tokensOf([]);
+    const countPieces = (roles: readonly HistoryMessage['role'][]): number =>
+      count(this.#render(roles, true).flatMap(templateSegments));
+    return countPieces(messages.map(({ role }) => role)) - countPieces([]);
   }
 
   /** Many templates refuse a conversation that the assistant begins. */
@@ -111,30 +119,27 @@ export class ChatForm implements PromptForm {
   }
 
   /** The template's own text around system message, history and query, in order. */
-  #piecesOf(roles: readonly Role[], withSystem: boolean): readonly string[] {
+  #render(roles: readonly HistoryMessage['role'][], withSystem: boolean): readonly string[] {
     const key = `${withSystem} ${roles.join(' ')}`;
     const known = this.#pieces.get(key);
     if (known !== undefined) return known;
-    const place = (name: string): Place => ({ name, mark: `mark${randomUUID().replaceAll('-', '')}mark` });
-    const system = withSystem ? [place('the system message')] : [];
-    const history = roles.map((_, index) => place(`message ${index + 1} of the conversation`));
-    const query = place('the query');
-    const messages: ChatMessage[] = [
-      ...system.map(({ mark }): ChatMessage => ({ role: 'system', content: mark })),
-      ...history.map(({ mark }, index): ChatMessage => ({ role: roles[index]!, content: mark })),
-      { role: 'user', content: query.mark },
-    ];
-    const text = this.#template.render(messages, true);
-    const pieces = this.#cut(text, [...system, ...history, query]);
+    const pieces = this.#cut([
+      ...(withSystem ? [{ name: 'the system message', role: 'system' as const }] : []),
+      ...roles.map((role, index) => ({ name: `message ${index + 1} of the conversation`, role })),
+      { name: 'the query', role: 'user' },
+    ]);
     this.#pieces.set(key, pieces);
     return pieces;
   }
 
-  /** Cuts a rendered text at its marks. */
-  #cut(text: string, places: readonly Place[]): readonly string[] {
+  /** Renders marks in place of contents, and cuts the text at them. */
+  #cut(places: readonly Place[]): readonly string[] {
+    const marks = places.map(() => `mark${randomUUID().replaceAll('-', '')}mark`);
+    const text = this.#template.render(places.map(({ role }, index) => ({ role, content: marks[index]! })));
     const pieces: string[] = [];
     let end = 0;
-    for (const { name, mark } of places) {
+    for (const [index, { name }] of places.entries()) {
+      const mark = marks[index]!;
       const at = text.indexOf(mark);
       if (at === -1) throw this.#template.refusal(`it leaves out ${name}, or changes it`);
       if (at < end) throw this.#template.refusal(`it puts ${name} before what precedes it`);
@@ -144,13 +149,12 @@ export class ChatForm implements PromptForm {
     }
     // A thought that the template opens itself would take the prefix of the answer, and all of its few tokens.
     pieces.push(withoutOpenThought(text.slice(end)));
-    const [opening = ''] = pieces;
-    if (this.#bos !== '' && opening.startsWith(this.#bos)) pieces[0] = opening.slice(this.#bos.length);
+    if (pieces[0]!.startsWith(this.#bos)) pieces[0] = pieces[0]!.slice(this.#bos.length);
     return pieces;
   }
 
   /** The end of an answer: a token at which the engine itself stops, or a text that must be watched for. */
-  async #stopTextsOf(behindAnswer: string, engine: ChatEngine): Promise<readonly string[]> {
+  async #findStopTexts(behindAnswer: string, engine: ChatEngine): Promise<readonly string[]> {
     const ending = behindAnswer.trimStart();
     const [[first] = []] = await engine.tokenize([{ text: ending, as: 'template' }]);
     if (first !== undefined && engine.info.endTokens.includes(first)) return [];
@@ -167,19 +171,11 @@ function templateSegments(text: string): Segment[] {
   return text === '' ? [] : [{ role: 'template', text }];
 }
 
-function withoutTemplate(name: string): BenchError {
-  return new BenchError(
-    'bad-model',
-    `${name} has no chat template in its file`,
-    'use the plain form of prompts, --template plain, or a model that was trained for chat',
-  );
-}
-
 /** The form of that name for a model. @throws BenchError `bad-model` where its own template cannot be used */
 export async function promptFormOf(
   name: PromptForm['name'] | undefined,
   engine: ChatEngine,
-  memoryHeader?: string,
+  headerText?: string,
 ): Promise<PromptForm> {
-  return name === 'chat' ? ChatForm.open(engine, memoryHeader) : plainFormWith(memoryHeader);
+  return name === 'chat' ? ChatForm.open(engine, headerText) : plainFormWith(headerText);
 }

@@ -1,5 +1,6 @@
+import { createContext, Script } from 'node:vm';
+import * as jinja from '@huggingface/jinja';
 import { BenchError } from '../../base/bench-error.ts';
-import { LimitedTemplate } from './limited-template.ts';
 
 /** A message as chat templates know it. */
 export interface ChatMessage {
@@ -7,28 +8,20 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** The day of Llama 3's own template where nobody gives one: today's would make every prompt another tomorrow. */
-const FIXED_DAY = new Date('2024-07-26T12:00:00Z');
+/** The day of Llama 3's own template where none is given: today's would make every prompt another tomorrow. */
 const FIXED_DATE = '26 Jul 2024';
-
-/** A date in the form that `strftime` is given, of the fixed day. */
-function fixedDay(format: string): string {
-  const part = (options: Intl.DateTimeFormatOptions): string =>
-    FIXED_DAY.toLocaleDateString('en', { ...options, timeZone: 'UTC' });
-  const parts: Readonly<Record<string, string>> = {
-    Y: part({ year: 'numeric' }),
-    B: part({ month: 'long' }),
-    b: part({ month: 'short' }),
-    m: part({ month: '2-digit' }),
-    d: part({ day: '2-digit' }),
-    A: part({ weekday: 'long' }),
-    a: part({ weekday: 'short' }),
-    H: '12',
-    M: '00',
-    S: '00',
-  };
-  return format.replaceAll(/%(.)/gu, (directive, letter: string) => parts[letter] ?? directive);
-}
+const fixedDay: Readonly<Record<string, string>> = {
+  Y: '2024',
+  B: 'July',
+  b: 'Jul',
+  m: '07',
+  d: '26',
+  A: 'Friday',
+  a: 'Fri',
+  H: '12',
+  M: '00',
+  S: '00',
+};
 
 /** A model's own Jinja template: messages in, text with control tokens out. Never for text from outside. */
 export class ChatTemplate {
@@ -52,25 +45,18 @@ export class ChatTemplate {
       thinking: false,
       thinking_mode: 'disabled',
       date_string: FIXED_DATE,
-      strftime_now: fixedDay,
+      strftime_now: (format: string) =>
+        format.replaceAll(/%(.)/gu, (directive, letter: string) => fixedDay[letter] ?? directive),
     };
-    try {
-      this.#template = new LimitedTemplate(source);
-    } catch (cause) {
-      throw this.refusal((cause as Error).message, cause);
-    }
+    this.#template = this.#refusing(() => new LimitedTemplate(source));
   }
 
   /**
-   * @param opensAnswer whether the text ends where the answer of the assistant begins
+   * The text of messages up to where the answer of the assistant begins.
    * @throws BenchError `bad-model` with the template's own words where it refuses the messages, and where it does not come to an end
    */
-  render(messages: readonly ChatMessage[], opensAnswer: boolean): string {
-    try {
-      return this.#template.render({ ...this.#values, messages, add_generation_prompt: opensAnswer });
-    } catch (cause) {
-      throw this.refusal((cause as Error).message, cause);
-    }
+  render(messages: readonly ChatMessage[]): string {
+    return this.#refusing(() => this.#template.render({ ...this.#values, messages, add_generation_prompt: true }));
   }
 
   /** The template cannot be used; `why` completes the sentence. */
@@ -81,5 +67,136 @@ export class ChatTemplate {
       'use the plain form of prompts: --template plain',
       cause,
     );
+  }
+
+  #refusing<T>(act: () => T): T {
+    try {
+      return act();
+    } catch (cause) {
+      throw this.refusal((cause as Error).message, cause);
+    }
+  }
+}
+
+interface JinjaValue {
+  readonly value: unknown;
+}
+
+interface JinjaEnvironment {
+  set(name: string, value: unknown): unknown;
+}
+
+interface JinjaInterpreter {
+  evaluate(statement: unknown, environment: unknown): JinjaValue;
+  run(program: unknown): JinjaValue;
+}
+
+/** The package's classes: Node's resolution does not find their own types, whose files are named without an ending. */
+const { Environment, Interpreter, Template } = jinja as unknown as {
+  readonly Environment: new () => JinjaEnvironment;
+  readonly Interpreter: new (environment: JinjaEnvironment) => JinjaInterpreter;
+  readonly Template: new (source: string) => { readonly parsed: unknown };
+};
+
+/** Templates in use have at most some 30 kB, and take some 100 steps for a message. */
+const MOST_CHARACTERS = 2 ** 18;
+const MOST_STEPS = 1_000_000;
+/** Of a text, in characters, and of a list, in elements, at any step. */
+const MOST_TEXT = 2 ** 20;
+const MOST_ELEMENTS = 100_000;
+const MOST_MS = 10_000;
+
+/** Counts the steps of a template, and limits the size of each result. */
+class LimitedInterpreter extends Interpreter {
+  readonly #mostSteps: number;
+  #steps = 0;
+
+  constructor(environment: JinjaEnvironment, mostSteps: number) {
+    super(environment);
+    this.#mostSteps = mostSteps;
+  }
+
+  override evaluate(...evaluation: Parameters<JinjaInterpreter['evaluate']>): JinjaValue {
+    if (++this.#steps > this.#mostSteps) throw new RangeError(`it takes more than ${this.#mostSteps} steps`);
+    const result = super.evaluate(...evaluation);
+    const { value } = result;
+    if (typeof value === 'string' && value.length > MOST_TEXT) {
+      throw new RangeError(`it makes a text of more than ${MOST_TEXT} characters`);
+    }
+    requireShortList(Array.isArray(value) ? value.length : value instanceof Map ? value.size : 0);
+    return result;
+  }
+}
+
+function requireShortList(elements: number): void {
+  if (!(elements <= MOST_ELEMENTS)) throw new RangeError(`it makes a list of more than ${MOST_ELEMENTS} elements`);
+}
+
+/** A Jinja template of unknown origin, rendered within limits of steps, sizes and time. */
+export class LimitedTemplate {
+  readonly #template: InstanceType<typeof Template>;
+  readonly #mostMs: number;
+  readonly #mostSteps: number;
+
+  /**
+   * @param limits by default 10 s, once to parse it and once for each rendering, and a million steps for each rendering
+   * @throws Error in the words of the parser where it is no template; RangeError beyond a limit
+   */
+  constructor(source: string, { mostMs = MOST_MS, mostSteps = MOST_STEPS } = {}) {
+    if (source.length > MOST_CHARACTERS) throw new RangeError(`it has more than ${MOST_CHARACTERS} characters`);
+    this.#mostMs = mostMs;
+    this.#mostSteps = mostSteps;
+    this.#template = within(mostMs, () => new Template(source));
+  }
+
+  /** @throws Error in the template's own words where it refuses the values; RangeError beyond a limit */
+  render(values: Readonly<Record<string, unknown>>): string {
+    return within(this.#mostMs, () => {
+      const environment = new Environment();
+      for (const [name, value] of Object.entries({ ...globals, ...values })) environment.set(name, value);
+      return String(new LimitedInterpreter(environment, this.#mostSteps).run(this.#template.parsed).value);
+    });
+  }
+}
+
+/** The names that every template finds, as in Jinja and in the library of chat templates. */
+const globals: Readonly<Record<string, unknown>> = {
+  false: false,
+  true: true,
+  none: null,
+  False: false,
+  True: true,
+  None: null,
+  raise_exception: (message: string) => {
+    throw new Error(message);
+  },
+  range: (first: number, second?: number, step = 1): number[] => {
+    const [start, stop] = second === undefined ? [0, first] : [first, second];
+    if (step === 0) throw new RangeError('range() step must not be zero');
+    const count = Math.max(0, Math.ceil((stop - start) / step));
+    requireShortList(count);
+    return Array.from({ length: count }, (_, index) => start + index * step);
+  },
+};
+
+/** A context takes milliseconds to make, and one serves for all calls. */
+const watched: { act?: () => void } = {};
+const context = createContext(watched);
+const call = new Script('act()');
+
+/** Calls `act` and ends it after a time, whatever it is doing: the watch is V8's own, and no code can catch its end. */
+function within<T>(mostMs: number, act: () => T): T {
+  let result: T;
+  watched.act = () => {
+    result = act();
+  };
+  try {
+    call.runInContext(context, { timeout: mostMs });
+    return result!;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
+    throw new RangeError(`it takes more than ${mostMs / 1000} s`, { cause });
+  } finally {
+    delete watched.act;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LimitedTemplate } from './limited-template.ts';
+import { LimitedTemplate } from './chat-template.ts';
 
 const loop = (inner: string, times: number): string => `{% for i in range(${times}) %}${inner}{% endfor %}`;
 /** Doubles a variable, time after time. */

@@ -1,9 +1,8 @@
 import type { TokenId, TokenRange } from '../../engine/token-id.ts';
 import type { PromptSegment } from '../../store/records/prompt-info.ts';
 import type { BuiltPrompt } from './build-prompt.ts';
-import type { PromptForm } from './prompt-form.ts';
+import { type LabelStyle, memorySegment, type PromptForm } from './prompt-form.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
-import { type LabelStyle, memorySegment } from './segments.ts';
 
 /** A memory that later prompts may show. */
 export interface MemoryText {

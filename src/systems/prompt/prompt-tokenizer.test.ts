@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
 import type { TokenizeRequest } from '../../engine/engine.ts';
 import { PromptTokenizer, type TokenizingEngine } from './prompt-tokenizer.ts';
-import type { Segment } from './segments.ts';
+import type { Segment } from './prompt-form.ts';
 
 /** An engine of one token a character, and every batch that it was sent. A text that opens the sequence begins with 1. */
 function recordingEngine(bosToken: number | null = null): {

@@ -1,7 +1,7 @@
 import type { Engine, TokenizeRequest } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { PromptSegment } from '../../store/records/prompt-info.ts';
-import type { Segment } from './segments.ts';
+import type { Segment } from './prompt-form.ts';
 
 /** The engine as a tokenizer sees it. */
 export type TokenizingEngine = Pick<Engine, 'tokenize'> & { readonly info: Pick<Engine['info'], 'bosToken'> };

@@ -1,14 +1,19 @@
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { DroppedPart, HistoryMessage } from '../../store/records/prompt-info.ts';
+import type { PromptForm, WriteLine } from './prompt-form.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
-import type { PromptForm } from './prompt-form.ts';
-import type { WriteLine } from './segments.ts';
 
 /** The items that fit into a part of the budget, and those that do not. */
 export interface Selection<T> {
   readonly kept: readonly T[];
   readonly tokens: number;
   readonly dropped: readonly DroppedPart[];
+}
+
+/** Writes and counts the segments of a prompt. */
+export interface PromptWriter {
+  readonly tokenizer: PromptTokenizer;
+  readonly form: PromptForm;
 }
 
 /** So many lines, and no more, are tokenised at once to find out whether they fit. */
@@ -22,18 +27,16 @@ const LINES_AT_ONCE = 64;
 export function selectMemories(
   ranked: readonly MemorySearchResult[],
   limitTokens: number,
-  tokenizer: PromptTokenizer,
-  lineOf: WriteLine,
-  form: PromptForm,
+  write: WriteLine,
+  { tokenizer, form }: PromptWriter,
 ): Selection<MemorySearchResult> {
-  const frame = tokenizer.countAll(form.memoryFrame);
-  let used = frame;
+  let used = tokenizer.countAll(form.memoryFrame);
   let count = 0;
   let firstLeft: number | null = null;
-  let asked = 0;
+  let unknown = 0;
   for (const memory of ranked) {
-    const line = lineOf(memory, ranked.length);
-    if (!tokenizer.knows(line) && ++asked > LINES_AT_ONCE) break;
+    const line = write(memory, ranked.length);
+    if (!tokenizer.knows(line) && ++unknown > LINES_AT_ONCE) break;
     const cost = tokenizer.count(line);
     if (used + cost > limitTokens) {
       firstLeft = cost;
@@ -45,9 +48,9 @@ export function selectMemories(
   return {
     kept: ranked.slice(0, count),
     tokens: count === 0 ? 0 : used,
-    dropped: ranked.slice(count).map((memory, index) => ({
+    dropped: ranked.slice(count).map(({ memoryId }, index) => ({
       part: 'memory',
-      id: memory.memoryId,
+      id: memoryId,
       tokens: index === 0 ? firstLeft : null,
       rule: 'memory-budget',
     })),
@@ -56,16 +59,15 @@ export function selectMemories(
 
 /**
  * Selects messages from the newest backwards while they fit, with the segments around them; the order of time is kept.
- * @param mostMessages no more are considered; those before them are dropped by a rule of their own
+ * @param most messages; those before them are dropped by a rule of their own
  */
 export function selectHistory(
   messages: readonly HistoryMessage[],
   limitTokens: number,
-  mostMessages: number,
-  tokenizer: PromptTokenizer,
-  form: PromptForm,
+  most: number,
+  { tokenizer, form }: PromptWriter,
 ): Selection<HistoryMessage> {
-  const eldest = Math.max(0, messages.length - mostMessages);
+  const eldest = Math.max(0, messages.length - most);
   const costs = messages.map((message) => tokenizer.count(form.message(message)));
   let first = messages.length;
   let used = 0;
@@ -82,11 +84,44 @@ export function selectHistory(
   return {
     kept: messages.slice(first),
     tokens: used,
-    dropped: messages.slice(0, first).map((_, index) => ({
+    dropped: costs.slice(0, first).map((tokens, index) => ({
       part: 'history',
       id: String(index + 1),
-      tokens: costs[index]!,
+      tokens,
       rule: index < eldest ? 'history-turns' : 'history-budget',
     })),
   };
+}
+
+/** The order of the selected memories in the sequence: as ranked, the best last, or by creation, then id. */
+export type Placement = 'rank' | 'rank-last' | 'chronological';
+
+/** The memories that form the prefix, which can be injected: all, or the user's preferences. */
+export type PrefixMemories = 'all' | 'preferences';
+
+/** True for a memory that was added as a preference. */
+export function isPreference(memory: { readonly metadata?: MemorySearchResult['metadata'] | undefined }): boolean {
+  return memory.metadata?.['preference'] === true;
+}
+
+/** A copy in order of creation, then id. */
+export function chronological(memories: readonly MemorySearchResult[]): MemorySearchResult[] {
+  const createdAt = ({ metadata }: MemorySearchResult): string => {
+    const value = metadata['createdAt'];
+    return typeof value === 'string' ? value : '';
+  };
+  const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+  return memories.toSorted((a, b) => compare(createdAt(a), createdAt(b)) || compare(a.memoryId, b.memoryId));
+}
+
+/** Orders the selected memories, given in rank order, as they will stand in the sequence: preferences first where they alone are the prefix. */
+export function placed(
+  memories: readonly MemorySearchResult[],
+  placement: Placement,
+  prefix: PrefixMemories = 'all',
+): readonly MemorySearchResult[] {
+  const ranked = placement === 'rank' ? memories : memories.toReversed();
+  const ordered = placement === 'chronological' ? chronological(memories) : ranked;
+  if (prefix === 'all') return ordered;
+  return [...ordered.filter(isPreference), ...ordered.filter((memory) => !isPreference(memory))];
 }

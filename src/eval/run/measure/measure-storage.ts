@@ -5,7 +5,7 @@ import { cutCells, kvBytes } from '../../../kv/cut-cells.ts';
 import { joinBlocks } from '../../../kv/join-blocks.ts';
 import type { StorageMeasurement } from '../../../store/records/measured.ts';
 import { requireCells } from '../../../systems/prefill/scale-prefix.ts';
-import { memorySegment } from '../../../systems/prompt/segments.ts';
+import { memorySegment } from '../../../systems/prompt/prompt-form.ts';
 import { quantiles } from '../../analysis/statistics/quantile.ts';
 import type { MeasureContext } from '../suite.ts';
 

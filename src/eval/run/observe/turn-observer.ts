@@ -15,7 +15,7 @@ import { containsTokens } from '../../../data/normalise.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
-import { answerPlaces } from '../../../systems/prompt/answer-place.ts';
+import { answerPlaces } from '../../../systems/prompt/answer-prefix.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
 import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
 import { hashIds } from './hash-ids.ts';

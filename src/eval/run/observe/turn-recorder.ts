@@ -4,7 +4,7 @@ import type { EngineSession, Generation, GenerationLimits } from '../../../engin
 import type { TokenId } from '../../../engine/token-id.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
 import { type KvTools, kvTools } from '../../../kv/kv-tools.ts';
-import type { SystemParts } from '../../../systems/system-parts.ts';
+import type { SystemParts } from '../../../systems/answer-turn.ts';
 import type { OpenStore } from '../../../systems/prefill/prefill-strategy.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { type Watch, watched } from './watched.ts';

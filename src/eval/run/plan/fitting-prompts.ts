@@ -5,10 +5,9 @@ import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { prefixParts } from '../../../systems/prompt/memory-lines.ts';
 import { sinkTokens } from '../../../systems/prefill/gather-blocks.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
-import { buildPrompt, type PromptRules, reserveFor } from '../../../systems/prompt/build-prompt.ts';
+import { buildPrompt, type PromptRules, reserveFor, systemPromptFor } from '../../../systems/prompt/build-prompt.ts';
 import { type ChatEngine, promptFormOf } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
-import { systemPromptFor } from '../../../systems/prompt/system-prompt.ts';
 
 /** The engine and the rules that build every prompt. */
 interface PromptParts {

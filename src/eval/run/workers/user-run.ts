@@ -14,7 +14,7 @@ import type { Scores } from '../../../store/records/turn-record.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { givenMemories, type MemorySources } from '../../../systems/retrieve.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
-import { isPreference } from '../../../systems/prompt/placement.ts';
+import { isPreference } from '../../../systems/prompt/select.ts';
 import { scoreTurn } from '../../analysis/metrics/scores.ts';
 import { memoryEntry } from '../memory-entry.ts';
 import { controlMemories } from './negative-control.ts';
