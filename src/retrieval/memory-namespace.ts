@@ -1,43 +1,49 @@
-import type { VectorBackend, VectorIndex } from './vectors/vector-index.ts';
+import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
-import type { NewMemory } from './retriever.ts';
+import type { MemorySearchResult, NewMemory } from './retriever.ts';
+import type { VectorBackend, VectorIndex } from './vectors/vector-index.ts';
 
 /** A memory with its unit vector. */
 export interface StoredMemory {
   readonly memoryId: string;
+  readonly userId?: string | undefined;
   readonly content: string;
   readonly embedding: Float32Array;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /** A memory and its score for a query. */
-export interface ScoredMemory {
-  readonly memory: StoredMemory;
+export interface ScoredMemory<Memory extends StoredMemory = StoredMemory> {
+  readonly memory: Memory;
   readonly score: number;
+}
+
+/** Leaves out the vector of a scored memory. */
+export function searchResult({ memory, score }: ScoredMemory): MemorySearchResult {
+  const { memoryId, content, metadata } = memory;
+  return { memoryId, content, score, metadata };
 }
 
 /**
  * The memories of one user and their index. An index cannot remove single rows, so a removal only marks it, and the next
  * search rebuilds it from the stored vectors.
  */
-export class MemoryNamespace {
-  readonly #backend: VectorBackend;
-  readonly #dimension: number;
+export class MemoryNamespace<Memory extends StoredMemory = StoredMemory> {
+  readonly #createIndex: () => VectorIndex;
   readonly #onRebuild: (rows: number) => void;
   /** In order of insertion. */
-  readonly #memories = new Map<string, StoredMemory>();
+  readonly #memories = new Map<string, Memory>();
   #index: VectorIndex;
   /** The memory of each row of the index. The number of memories would not identify a row: it repeats after a removal. */
-  #rows: StoredMemory[] = [];
+  #rows: Memory[] = [];
   #needsRebuild = false;
 
   /** @param onRebuild is called after each rebuild with the number of rows */
   constructor(backend: VectorBackend, dimension: number, onRebuild: (rows: number) => void = () => undefined) {
+    this.#createIndex = () => backend.createIndex(dimension);
     this.#onRebuild = onRebuild;
-    this.#backend = backend;
-    this.#dimension = dimension;
-    this.#index = backend.createIndex(dimension);
+    this.#index = this.#createIndex();
   }
 
   get size(): number {
@@ -49,7 +55,7 @@ export class MemoryNamespace {
   }
 
   /** Adds memories; one with a known id replaces the old one and becomes the newest. */
-  add(memories: readonly StoredMemory[]): void {
+  add(memories: readonly Memory[]): void {
     for (const memory of memories) {
       this.remove(memory.memoryId);
       this.#memories.set(memory.memoryId, memory);
@@ -65,32 +71,33 @@ export class MemoryNamespace {
     return removed;
   }
 
-  get(memoryId: string): StoredMemory | undefined {
+  get(memoryId: string): Memory | undefined {
     return this.#memories.get(memoryId);
   }
 
-  list(): StoredMemory[] {
+  /** Lists all memories, oldest first. */
+  list(): Memory[] {
     return [...this.#memories.values()];
   }
 
   /** Rebuilds the index from the stored vectors, without embedding again. */
   rebuild(): void {
-    this.#index = this.#backend.createIndex(this.#dimension);
+    this.#index = this.#createIndex();
     this.#rows = [];
     this.#append(this.list());
     this.#needsRebuild = false;
     this.#onRebuild(this.#rows.length);
   }
 
-  /** Returns the `k` (at least 1) memories nearest to a unit vector, best first; of equal scores, older first. */
-  search(vector: Float32Array, k: number): ScoredMemory[] {
+  /** Returns the `k` memories nearest to a unit vector, best first; of equal scores, older first. */
+  search(vector: Float32Array, k: number): ScoredMemory<Memory>[] {
     if (this.#needsRebuild) this.rebuild();
     // Backends cut equal scores in any order: more rows are requested until the cut lies between different scores.
-    let asked = Math.min(k + 1, this.size);
-    let { ids, scores } = this.#index.search(vector, asked);
-    while (asked < this.size && scores[k - 1] === scores[asked - 1]) {
-      asked = Math.min(asked * 2, this.size);
-      ({ ids, scores } = this.#index.search(vector, asked));
+    let requested = Math.min(k + 1, this.size);
+    let { ids, scores } = this.#index.search(vector, requested);
+    while (requested < this.size && scores[k - 1] === scores[requested - 1]) {
+      requested = Math.min(requested * 2, this.size);
+      ({ ids, scores } = this.#index.search(vector, requested));
     }
     return ids
       .map((row, i) => ({ row, score: scores[i]! }))
@@ -99,16 +106,45 @@ export class MemoryNamespace {
       .map(({ row, score }) => ({ memory: this.#rows[row]!, score }));
   }
 
-  #append(memories: readonly StoredMemory[]): void {
+  #append(memories: readonly Memory[]): void {
     this.#index.add(memories.map(({ embedding }) => embedding));
     this.#rows.push(...memories);
   }
 }
 
-/** A memory with its unit vector and its user. */
-export interface OwnedMemory {
-  readonly userId: string | undefined;
-  readonly memory: StoredMemory;
+/** The memories of one user in a strategy's own form. */
+interface UserIndex<Memory> {
+  readonly size: number;
+  add(memories: readonly Memory[]): void;
+  remove(memoryId: string): boolean;
+}
+
+/** Indexes by user, `undefined` for memories without one; an index exists as long as it has memories. */
+export class UserIndexes<Memory extends StoredMemory, Index extends UserIndex<Memory>> extends Map<
+  string | undefined,
+  Index
+> {
+  /** Adds memories to the indexes of their users. */
+  addAll(memories: readonly Memory[], open: () => Index): void {
+    for (const [userId, own] of Map.groupBy(memories, (memory) => memory.userId)) {
+      const index = this.get(userId) ?? open();
+      index.add(own);
+      this.set(userId, index);
+    }
+  }
+
+  /** Removes a memory of a user; false if there is none. */
+  remove(memoryId: string, userId: string | undefined): boolean {
+    const index = this.get(userId);
+    const removed = index?.remove(memoryId) ?? false;
+    if (index?.size === 0) this.delete(userId);
+    return removed;
+  }
+
+  /** Number of memories of all users. */
+  get memories(): number {
+    return [...this.values()].reduce((sum, { size }) => sum + size, 0);
+  }
 }
 
 /**
@@ -118,19 +154,20 @@ export interface OwnedMemory {
 export async function embedMemories(
   embeddings: EmbeddingService,
   memories: readonly NewMemory[],
-): Promise<OwnedMemory[]> {
+): Promise<StoredMemory[]> {
   const dimension = await embeddings.dimension();
   const bare = memories.filter(({ embedding }) => embedding === undefined);
-  const made = await embeddings.embedMany(bare.map(({ content }) => content));
-  const vectors = new Map(bare.map((memory, i) => [memory, made[i]!]));
-  return memories.map((memory) => ({
-    userId: memory.userId,
-    memory: storedMemory(memory, memory.embedding ?? vectors.get(memory)!, dimension),
-  }));
+  const embedded = await embeddings.embedMany(bare.map(({ content }) => content));
+  const vectors = new Map(bare.map((memory, i) => [memory, embedded[i]!]));
+  return memories.map((memory) => {
+    const { memoryId, userId, content, metadata } = memory;
+    const embedding = unitVector(memoryId, memory.embedding ?? vectors.get(memory)!, dimension);
+    const own = userId === undefined ? {} : { userId };
+    return { memoryId, userId, content, embedding, metadata: { ...metadata, ...own } };
+  });
 }
 
-function storedMemory(memory: NewMemory, vector: Float32Array, dimension: number): StoredMemory {
-  const { memoryId, content, metadata, userId } = memory;
+function unitVector(memoryId: string, vector: Float32Array, dimension: number): Float32Array {
   const length = Math.hypot(...vector);
   if (vector.length !== dimension || !Number.isFinite(length)) {
     throw new BenchError(
@@ -139,11 +176,32 @@ function storedMemory(memory: NewMemory, vector: Float32Array, dimension: number
       'embed it again with the embedder of this run',
     );
   }
-  return {
-    memoryId,
-    content,
-    // A zero vector (a text without content) stays zero: it is similar to nothing.
-    embedding: vector.map((value) => (length === 0 ? 0 : value / length)),
-    metadata: userId === undefined ? { ...metadata } : { ...metadata, userId },
-  };
+  // A zero vector (a text without content) stays zero: it is similar to nothing.
+  return vector.map((value) => (length === 0 ? 0 : value / length));
 }
+
+/**
+ * Reads a field of a memory's metadata.
+ * @param schema its error messages say what is expected
+ * @throws BenchError `bad-data` that names memory, field and value
+ */
+export function readMetadata<Value>(
+  { memoryId, metadata }: StoredMemory,
+  field: string,
+  schema: z.ZodType<Value>,
+): Value {
+  const { data, error } = schema.safeParse(metadata[field]);
+  if (error === undefined) return data;
+  const got = JSON.stringify(metadata[field]);
+  const message = `memory '${memoryId}': ${field} expected ${error.issues[0]!.message}, got ${got}`;
+  throw new BenchError('bad-data', message, 'correct its metadata, or leave the field out');
+}
+
+const expectedTime = 'a time such as 2026-03-01T09:00:00Z';
+
+/** A time in the metadata, as milliseconds since 1970. */
+export const metadataTime = z
+  .string(expectedTime)
+  .transform((time) => Date.parse(time))
+  .pipe(z.number(expectedTime))
+  .optional();

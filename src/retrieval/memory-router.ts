@@ -1,7 +1,13 @@
 import { debuglog } from 'node:util';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
-import { embedMemories, MemoryNamespace, type StoredMemory } from './memory-namespace.ts';
-import { checkSearch, isEmptyQuery, type MemorySearchResult, type NewMemory } from './retriever.ts';
+import { embedMemories, MemoryNamespace, searchResult, type StoredMemory, UserIndexes } from './memory-namespace.ts';
+import {
+  checkSearch,
+  isEmptyQuery,
+  type MemorySearchResult,
+  type NewMemory,
+  type RetrieveOptions,
+} from './retriever.ts';
 import type { VectorBackend } from './vectors/vector-index.ts';
 
 /** Options of a router; `topK` and `threshold` are defaults of its searches. */
@@ -15,28 +21,8 @@ export interface MemoryRouterOptions {
   readonly log?: (line: string) => void;
 }
 
-/** Options of one search. */
-export interface MemorySearchOptions {
-  readonly userId?: string | undefined;
-  /** 0 returns nothing. */
-  readonly topK?: number | undefined;
-  /** Scores may be negative: −1 accepts all. */
-  readonly threshold?: number | undefined;
-}
-
-/** Figures of a router. */
-export interface MemoryRouterStats {
-  readonly backend: string;
-  readonly backendVersion: string;
-  /** Null before the first memory. */
-  readonly dimension: number | null;
-  readonly memories: number;
-  readonly namespaces: number;
-  /** Indexes that the next search has to rebuild. */
-  readonly needRebuild: number;
-  readonly topK: number;
-  readonly threshold: number;
-}
+/** Options of one search. `topK` 0 returns nothing; scores may be negative: a threshold of −1 accepts all. */
+type MemorySearchOptions = Partial<Pick<RetrieveOptions, 'userId' | 'topK' | 'threshold'>>;
 
 /**
  * Retrieval by meaning: memories and queries as unit vectors, compared by exact inner product, with one index a user. A
@@ -58,8 +44,7 @@ export class MemoryRouter {
   readonly #embeddings: EmbeddingService;
   readonly #options: MemoryRouterOptions;
   readonly #log: (line: string) => void;
-  /** By user; undefined for memories without one. */
-  readonly #namespaces = new Map<string | undefined, MemoryNamespace>();
+  readonly #namespaces = new UserIndexes<StoredMemory, MemoryNamespace>();
   #dimension: number | undefined;
 
   constructor(embeddings: EmbeddingService, options: MemoryRouterOptions) {
@@ -78,9 +63,13 @@ export class MemoryRouter {
    * @throws BenchError `bad-data` if a vector has another dimension or numbers that are not finite
    */
   async addMemories(memories: readonly NewMemory[]): Promise<number> {
+    const { backend } = this.#options;
     const dimension = (this.#dimension ??= await this.#embeddings.dimension());
     const stored = await embedMemories(this.#embeddings, memories);
-    for (const { userId, memory } of stored) this.#namespace(userId, dimension).add([memory]);
+    this.#namespaces.addAll(stored, () => {
+      this.#log(`index made: ${backend.name} ${backend.version}, ${dimension} dimensions`);
+      return new MemoryNamespace(backend, dimension, (rows) => this.#log(`index rebuilt, vectors: ${rows}`));
+    });
     this.#log(`memories added: ${memories.length}`);
     return memories.length;
   }
@@ -91,32 +80,25 @@ export class MemoryRouter {
    * @throws BenchError `bad-option` if `topK` is not a whole number from 0, or `threshold` is NaN
    */
   async search(query: string, options: MemorySearchOptions = {}): Promise<MemorySearchResult[]> {
-    const { topK } = this.#checked(options);
+    const { topK = this.#options.topK, threshold = this.#options.threshold } = options;
+    checkSearch(topK, threshold);
     if (topK === 0 || isEmptyQuery(query) || !this.#namespaces.has(options.userId)) return [];
     return this.searchVector(await this.#embeddings.embed(query, 'query'), options);
   }
 
   /** Searches as `search` does, by the unit vector of a query. */
   searchVector(vector: Float32Array, options: MemorySearchOptions = {}): MemorySearchResult[] {
-    const { topK, threshold } = this.#checked(options);
+    const { topK = this.#options.topK, threshold = this.#options.threshold } = options;
+    checkSearch(topK, threshold);
     if (topK === 0) return [];
     const found = this.#namespaces.get(options.userId)?.search(vector, topK) ?? [];
     // Rounding may put the cosine of opposite vectors below -1, the threshold that accepts all.
-    const relevant = found.filter(({ score }) => Math.max(-1, score) >= threshold);
-    return relevant.map(({ memory: { memoryId, content, metadata }, score }) => ({
-      memoryId,
-      content,
-      score,
-      metadata,
-    }));
+    return found.filter(({ score }) => Math.max(-1, score) >= threshold).map(searchResult);
   }
 
   /** Removes a memory of a user; false if there was none. The index is rebuilt at the next search. */
   removeMemory(memoryId: string, userId?: string): boolean {
-    const namespace = this.#namespaces.get(userId);
-    const removed = namespace?.remove(memoryId) ?? false;
-    if (namespace?.size === 0) this.#namespaces.delete(userId);
-    return removed;
+    return this.#namespaces.remove(memoryId, userId);
   }
 
   /** Rebuilds all indexes from the stored vectors. */
@@ -134,38 +116,18 @@ export class MemoryRouter {
     return this.#namespaces.get(userId)?.list() ?? [];
   }
 
-  /** Backend, settings, and the sizes of its indexes. */
-  stats(): MemoryRouterStats {
+  /** Backend, settings, and the sizes of its indexes; `needRebuild` of them are rebuilt by the next search. */
+  stats(): Readonly<Record<string, unknown>> {
     const { backend, topK, threshold } = this.#options;
-    const namespaces = [...this.#namespaces.values()];
     return {
       backend: backend.name,
       backendVersion: backend.version,
       dimension: this.#dimension ?? null,
-      memories: namespaces.reduce((sum, { size }) => sum + size, 0),
-      namespaces: namespaces.length,
-      needRebuild: namespaces.filter(({ needsRebuild }) => needsRebuild).length,
+      memories: this.#namespaces.memories,
+      namespaces: this.#namespaces.size,
+      needRebuild: [...this.#namespaces.values()].filter(({ needsRebuild }) => needsRebuild).length,
       topK,
       threshold,
     };
-  }
-
-  #checked({ topK = this.#options.topK, threshold = this.#options.threshold }: MemorySearchOptions): {
-    readonly topK: number;
-    readonly threshold: number;
-  } {
-    checkSearch(topK, threshold);
-    return { topK, threshold };
-  }
-
-  #namespace(userId: string | undefined, dimension: number): MemoryNamespace {
-    let namespace = this.#namespaces.get(userId);
-    if (namespace === undefined) {
-      const { backend } = this.#options;
-      namespace = new MemoryNamespace(backend, dimension, (rows) => this.#log(`index rebuilt, vectors: ${rows}`));
-      this.#log(`index made: ${backend.name} ${backend.version}, ${dimension} dimensions`);
-      this.#namespaces.set(userId, namespace);
-    }
-    return namespace;
   }
 }

@@ -1,13 +1,7 @@
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
-import {
-  isEmptyQuery,
-  type NewMemory,
-  type Retrieval,
-  retrieveNothing,
-  type RetrieveOptions,
-  type Retriever,
-} from './retriever.ts';
 import type { MemoryRouter } from './memory-router.ts';
+import type { NewMemory, Retrieval, RetrieveOptions, Retriever } from './retriever.ts';
+import { isEmptyQuery, retrieveNothing } from './retriever.ts';
 
 /**
  * Strategy `router`: the memories nearest in meaning, by a `MemoryRouter`.
@@ -45,11 +39,10 @@ export class RouterRetriever implements Retriever {
 
   async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
     if (isEmptyQuery(query)) return retrieveNothing(this.name, options);
-    const { userId, topK, threshold } = options;
     const start = performance.now();
     const vector = await this.#embeddings.embed(query, 'query');
     const embedded = performance.now();
-    const memories = this.#router.searchVector(vector, { userId, topK, threshold });
+    const memories = this.#router.searchVector(vector, options);
     const searched = performance.now();
     return {
       strategy: this.name,
@@ -66,7 +59,7 @@ export class RouterRetriever implements Retriever {
   }
 
   stats(): Readonly<Record<string, unknown>> {
-    return { ...this.#router.stats() };
+    return this.#router.stats();
   }
 
   async close(): Promise<void> {

@@ -28,7 +28,7 @@ export class UnscopedRouter extends MemoryRouter {
     return super.addMemories(memories.map((memory) => ({ ...memory, userId: 'everybody' })));
   }
 
-  override searchVector(vector: Float32Array, options: { readonly topK?: number | undefined }): MemorySearchResult[] {
+  override searchVector(...[vector, options]: Parameters<MemoryRouter['searchVector']>): MemorySearchResult[] {
     return super.searchVector(vector, { ...options, userId: 'everybody' });
   }
 }

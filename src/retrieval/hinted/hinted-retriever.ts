@@ -1,21 +1,17 @@
-import { BenchError } from '../../base/bench-error.ts';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories, type StoredMemory } from '../memory-namespace.ts';
-import {
-  checkSearch,
-  isEmptyQuery,
-  type MemorySearchResult,
-  type NewMemory,
-  type Retrieval,
-  type RetrievalFlag,
-  retrieveNothing,
-  type RetrieveOptions,
-  type Retriever,
+import { embedMemories, metadataTime, readMetadata, searchResult, UserIndexes } from '../memory-namespace.ts';
+import type {
+  MemorySearchResult,
+  NewMemory,
+  Retrieval,
+  RetrievalFlag,
+  RetrieveOptions,
+  Retriever,
 } from '../retriever.ts';
+import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
-import { HierarchicalMemory } from './hierarchical-memory.ts';
-import { MemoryLinks } from './memory-links.ts';
-import { withHints } from './pre-retrieval/old-names.ts';
+import { HierarchicalMemory, type TimedMemory } from './hierarchical-memory.ts';
+import { listedLinks } from './memory-links.ts';
 import type { PreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
 import { PreRetrieval } from './pre-retrieval/pre-retrieval.ts';
 import type { QueryModel, QueryRecord } from './pre-retrieval/query-record.ts';
@@ -37,8 +33,6 @@ export interface RetrievedRecord extends QueryRecord {
   readonly memory_data: readonly MemorySearchResult[];
 }
 
-const unhinted = { strategies: [], params: {} };
-
 /**
  * Strategy `hinted`: a question is prepared without access to memories, and a hierarchical memory searches by the resulting
  * hints.
@@ -59,48 +53,35 @@ const unhinted = { strategies: [], params: {} };
 export class HintedRetriever implements Retriever {
   readonly name = 'hinted';
   readonly #embeddings: EmbeddingService;
-  readonly #backend: VectorBackend;
-  readonly #config: PreRetrievalConfig;
-  readonly #warnings: readonly string[];
-  readonly #model: QueryModel | undefined;
+  readonly #options: HintedOptions;
   readonly #preparation: PreRetrieval;
-  /** By user; undefined for memories without one. */
-  readonly #memories = new Map<string | undefined, HierarchicalMemory>();
+  readonly #memories = new UserIndexes<TimedMemory, HierarchicalMemory>();
   readonly #strategies = new Map<string, number>();
   #fallbacks = 0;
 
-  constructor(embeddings: EmbeddingService, { backend, config, warnings, model }: HintedOptions) {
+  constructor(embeddings: EmbeddingService, options: HintedOptions) {
     this.#embeddings = embeddings;
-    this.#backend = backend;
-    this.#config = config;
-    this.#warnings = warnings;
-    this.#model = model;
+    this.#options = options;
     const { train: examples, test: probes } = routeExamples;
     const embed = (texts: readonly string[]): Promise<Float32Array[]> => embeddings.embedMany(texts, 'query');
-    this.#preparation = new PreRetrieval(config, { embed, examples, probes, model });
+    this.#preparation = new PreRetrieval(options.config, { embed, examples, probes, model: options.model });
   }
 
   /** Adds memories as the port specifies. @throws BenchError also `bad-data` for an invalid `createdAt` or `links` */
   async addMemories(memories: readonly NewMemory[]): Promise<number> {
-    const owned = await embedMemories(this.#embeddings, memories);
+    const stored = await embedMemories(this.#embeddings, memories);
     const dimension = await this.#embeddings.dimension();
-    const timed = owned.map(({ userId, memory }) => {
-      MemoryLinks.namedLinks(memory);
-      return { userId, memory, writtenMs: writtenMs(memory) };
+    const timed = stored.map((memory) => {
+      // All links are checked before the first memory is added.
+      listedLinks(memory);
+      return { ...memory, writtenMs: readMetadata(memory, 'createdAt', metadataTime) ?? Date.now() };
     });
-    for (const [userId, own] of Map.groupBy(timed, (each) => each.userId)) {
-      const stored = this.#memories.get(userId) ?? new HierarchicalMemory(this.#backend, dimension);
-      stored.add(own);
-      this.#memories.set(userId, stored);
-    }
+    this.#memories.addAll(timed, () => new HierarchicalMemory(this.#options.backend, dimension));
     return memories.length;
   }
 
   async removeMemory(memoryId: string, userId?: string): Promise<boolean> {
-    const memory = this.#memories.get(userId);
-    const removed = memory?.remove(memoryId) ?? false;
-    if (memory?.size === 0) this.#memories.delete(userId);
-    return removed;
+    return this.#memories.remove(memoryId, userId);
   }
 
   async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
@@ -135,9 +116,16 @@ export class HintedRetriever implements Retriever {
    * `retrieval_routes`, the old name of hints, is accepted.
    * @throws BenchError as `retrieve`
    */
-  async execute(record: QueryRecord, options: RetrieveOptions): Promise<RetrievedRecord> {
+  async execute(
+    record: QueryRecord & { readonly retrieval_routes?: readonly string[] },
+    options: RetrieveOptions,
+  ): Promise<RetrievedRecord> {
     checkSearch(options.topK, options.threshold);
-    const embedded = await this.#embedded(withHints(record));
+    const { retrieval_routes: strategies, ...rest } = record;
+    const hints = strategies && { strategies, route_strategy: 'keyword' as const, params: {} };
+    const embedded = await this.#embedded(
+      hints === undefined ? rest : { ...rest, retrieval_hints: rest.retrieval_hints ?? hints },
+    );
     return { ...embedded, memory_data: this.#search(embedded, options).memory_data };
   }
 
@@ -146,25 +134,23 @@ export class HintedRetriever implements Retriever {
   }
 
   stats(): Readonly<Record<string, unknown>> {
-    const { name: backend, version: backendVersion } = this.#backend;
-    const memories = [...this.#memories.values()].reduce((sum, { size }) => sum + size, 0);
-    const { action, route_strategy: routeStrategy } = this.#config;
+    const { backend, config, warnings } = this.#options;
     return {
-      backend,
-      backendVersion,
-      memories,
+      backend: backend.name,
+      backendVersion: backend.version,
+      memories: this.#memories.memories,
       namespaces: this.#memories.size,
-      action,
-      routeStrategy,
+      action: config.action,
+      routeStrategy: config.route_strategy,
       strategies: Object.fromEntries(this.#strategies),
       fallbacks: this.#fallbacks,
-      warnings: this.#warnings,
+      warnings,
     };
   }
 
   async close(): Promise<void> {
     this.#memories.clear();
-    await this.#model?.[Symbol.asyncDispose]();
+    await this.#options.model?.[Symbol.asyncDispose]();
   }
 
   /** Embeds the question if no action has. */
@@ -178,13 +164,12 @@ export class HintedRetriever implements Retriever {
     { userId, topK, threshold }: RetrieveOptions,
   ): { readonly memory_data: MemorySearchResult[]; readonly tiers: SearchPlan['tiers']; readonly linked: number } {
     const memory = this.#memories.get(userId);
-    if (record.invalid !== undefined || memory === undefined || topK === 0)
+    if (record.invalid !== undefined || memory === undefined || topK === 0) {
       return { memory_data: [], tiers: [], linked: 0 };
-    const plan = planSearch(record.retrieval_hints ?? unhinted);
+    }
+    const plan = planSearch(record.retrieval_hints ?? { strategies: [], params: {} });
     const { ranked, linked } = memory.search(vectors(record), plan, topK);
-    const memory_data = ranked
-      .filter(({ score }) => score >= threshold)
-      .map(({ memory: { memoryId, content, metadata }, score }) => ({ memoryId, content, score, metadata }));
+    const memory_data = ranked.filter(({ score }) => score >= threshold).map(searchResult);
     return { memory_data, tiers: plan.tiers, linked };
   }
 }
@@ -196,17 +181,4 @@ function vectors({ query_embedding, query_embeddings = {} }: QueryRecord): Float
 function flags({ invalid, fallbacks = [] }: QueryRecord): RetrievalFlag[] {
   if (invalid !== undefined) return [{ flag: 'failed', reason: invalid }];
   return fallbacks.map((reason) => ({ flag: 'fallback', reason }));
-}
-
-/** Time when a memory was written: its `createdAt`, else now. */
-function writtenMs({ memoryId, metadata }: StoredMemory): number {
-  const createdAt = metadata['createdAt'];
-  if (createdAt === undefined) return Date.now();
-  const ms = typeof createdAt === 'string' ? Date.parse(createdAt) : NaN;
-  if (!Number.isNaN(ms)) return ms;
-  throw new BenchError(
-    'bad-data',
-    `memory '${memoryId}': createdAt expected a time such as 2026-03-01T09:00:00Z, got ${JSON.stringify(createdAt)}`,
-    'correct its metadata, or leave the field out',
-  );
 }

@@ -15,14 +15,11 @@ const MOST_ROWS = 500;
  * have no weight in another's ranking. A query consists of quoted terms only: it has no operators.
  */
 export class FullTextIndex implements Disposable {
-  readonly #client: Sqlite.Database;
-  readonly #insert: Sqlite.Statement<[number, string, MemoryScope]>;
-  readonly #delete: Sqlite.Statement<[number]>;
+  readonly #client = new Sqlite(':memory:');
   readonly #search: Sqlite.Statement<[string, number], number>;
-  readonly #rowsOf: Sqlite.Statement<[string], number>;
+  readonly #documents: Sqlite.Statement<[string], number>;
 
   constructor() {
-    this.#client = new Sqlite(':memory:');
     // Only terms are stored, not texts; the scope is a term without weight.
     this.#client.exec(`
       CREATE VIRTUAL TABLE texts USING fts5(
@@ -31,33 +28,30 @@ export class FullTextIndex implements Disposable {
       INSERT INTO texts(texts, rank) VALUES ('rank', 'bm25(1.0, 0.0)');
       CREATE VIRTUAL TABLE vocabulary USING fts5vocab(texts, 'col');
     `);
-    this.#insert = this.#client.prepare('INSERT INTO texts(rowid, terms, scope) VALUES (?, ?, ?)');
-    this.#delete = this.#client.prepare('DELETE FROM texts WHERE rowid = ?');
-    this.#search = this.#client
-      .prepare<[string, number], number>('SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?')
-      .pluck();
-    this.#rowsOf = this.#client
-      .prepare<[string], number>("SELECT doc FROM vocabulary WHERE term = ? AND col = 'terms'")
-      .pluck();
+    const search = 'SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?';
+    this.#search = this.#client.prepare<[string, number], number>(search).pluck();
+    const documents = "SELECT doc FROM vocabulary WHERE term = ? AND col = 'terms'";
+    this.#documents = this.#client.prepare<[string], number>(documents).pluck();
   }
 
   /** Adds texts under new row ids, all or none. */
   add(texts: readonly { readonly row: number; readonly text: string; readonly scope: MemoryScope }[]): void {
+    const insert = this.#client.prepare('INSERT INTO texts(rowid, terms, scope) VALUES (?, ?, ?)');
     this.#client.transaction(() => {
-      for (const { row, text, scope } of texts) this.#insert.run(row, textTerms(text).join(' '), scope);
+      for (const { row, text, scope } of texts) insert.run(row, textTerms(text).join(' '), scope);
     })();
   }
 
   remove(row: number): void {
-    this.#delete.run(row);
+    this.#client.prepare('DELETE FROM texts WHERE rowid = ?').run(row);
   }
 
   /** Returns the rows of the `limit` best texts, best first; only texts with a term of the query. */
   search(query: string, limit: number, scope?: MemoryScope): number[] {
     const terms = this.#rarest(textTerms(query));
     if (terms.length === 0) return [];
-    const said = `terms : (${terms.map((term) => `"${term}"`).join(' OR ')})`;
-    return this.#search.all(scope === undefined ? said : `${said} AND scope : "${scope}"`, limit);
+    const match = `terms : (${terms.map((term) => `"${term}"`).join(' OR ')})`;
+    return this.#search.all(scope === undefined ? match : `${match} AND scope : "${scope}"`, limit);
   }
 
   [Symbol.dispose](): void {
@@ -67,7 +61,7 @@ export class FullTextIndex implements Disposable {
   #rarest(terms: readonly string[]): string[] {
     const known = [...new Set(terms)]
       .slice(0, MOST_TERMS)
-      .map((term) => ({ term, rows: this.#rowsOf.get(term) ?? 0 }))
+      .map((term) => ({ term, rows: this.#documents.get(term) ?? 0 }))
       .filter(({ rows }) => rows > 0)
       .sort((a, b) => a.rows - b.rows);
     let rows = 0;

@@ -8,8 +8,8 @@ import type { SalienceEntry } from './salience-entry.ts';
 export type SaliencePath = 'fast' | 'timeline' | 'hybrid';
 
 /** Entries read without a search. */
-export interface ReadFiles {
-  readonly path: Exclude<SaliencePath, 'hybrid'>;
+interface ReadFiles {
+  readonly path: SaliencePath;
   readonly files: readonly string[];
   /** In file order, each once. */
   readonly entries: readonly SalienceEntry[];
@@ -19,29 +19,26 @@ const SCOPES = ['global', 'project'] as const;
 
 /**
  * The memories of one user, indexed by meaning, words, file and day, with their access counts. Memories of one scope that say
- * the same are mentions of one entry.
+ * the same are mentions of one entry, which has the id of the first.
  */
 export class SalienceLibrary implements Disposable {
-  readonly #vectors: Readonly<Record<MemoryScope, MemoryNamespace>>;
+  readonly #vectors: Readonly<Record<MemoryScope, MemoryNamespace<SalienceEntry>>>;
   readonly #text = new FullTextIndex();
   /** Statement of each memory, by id. */
   readonly #statements = new Map<string, string>();
   /** Memories by statement, in the order in which they were added. */
-  readonly #mentions = new Map<string, SalienceEntry[]>();
+  readonly #mentions = new Map<string, readonly SalienceEntry[]>();
   /** Row in the full-text index, by statement. */
   readonly #rows = new Map<string, number>();
   /** Entries by row, in the order in which they were added or last mentioned. */
   readonly #entries = new Map<number, SalienceEntry>();
-  /** The entry of each memory that stands for a statement, by id. */
-  readonly #byMemory = new Map<string, SalienceEntry>();
+  /** How often each entry was returned, by id. */
   readonly #accesses = new Map<string, number>();
   #nextRow = 0;
 
   constructor(backend: VectorBackend, dimension: number) {
-    this.#vectors = {
-      global: new MemoryNamespace(backend, dimension),
-      project: new MemoryNamespace(backend, dimension),
-    };
+    const open = (): MemoryNamespace<SalienceEntry> => new MemoryNamespace(backend, dimension);
+    this.#vectors = { global: open(), project: open() };
   }
 
   /** Number of memories; every mention of an entry counts. */
@@ -57,23 +54,22 @@ export class SalienceLibrary implements Disposable {
   /** Adds memories; one with a known id replaces the old one. */
   add(memories: readonly SalienceEntry[]): void {
     // The last of several with one id, as if they were added in sequence.
-    const distinct = [...new Map(memories.map((entry) => [entry.memory.memoryId, entry])).values()];
-    const changed = new Set(distinct.flatMap(({ memory }) => this.#removeMention(memory.memoryId) ?? []));
+    const distinct = [...new Map(memories.map((entry) => [entry.memoryId, entry])).values()];
+    const changed = new Set(distinct.flatMap(({ memoryId }) => this.#removeMention(memoryId) ?? []));
     for (const entry of distinct) {
       const statement = statementKey(entry);
-      this.#statements.set(entry.memory.memoryId, statement);
+      this.#statements.set(entry.memoryId, statement);
       this.#mentions.set(statement, [...(this.#mentions.get(statement) ?? []), entry]);
       changed.add(statement);
     }
-    this.#index(changed);
+    this.#reindex([...changed]);
   }
 
   /** Removes a memory; false if there is none. */
   remove(memoryId: string): boolean {
     const statement = this.#removeMention(memoryId);
-    if (statement === undefined) return false;
-    this.#index(new Set([statement]));
-    return true;
+    if (statement !== undefined) this.#reindex([statement]);
+    return statement !== undefined;
   }
 
   /** Lists the entries of a file or of a journal day, in order of insertion; empty if there is no such file. */
@@ -100,7 +96,7 @@ export class SalienceLibrary implements Disposable {
       .flatMap((each) => (this.#vectors[each].size === 0 ? [] : this.#vectors[each].search(vector, k)))
       .sort((a, b) => b.score - a.score)
       .slice(0, k)
-      .map(({ memory }) => this.#byMemory.get(memory.memoryId)!);
+      .map(({ memory }) => memory);
   }
 
   /** Returns the `k` memories that match most of the query's terms, best first. */
@@ -109,16 +105,20 @@ export class SalienceLibrary implements Disposable {
   }
 
   /** Number of times that a memory was returned. */
-  accessCount({ memory }: SalienceEntry): number {
-    return this.#accesses.get(memory.memoryId) ?? 0;
+  accessCount({ memoryId }: SalienceEntry): number {
+    return this.#accesses.get(memoryId) ?? 0;
   }
 
   countAccess(entries: readonly SalienceEntry[]): void {
-    for (const entry of entries) this.#accesses.set(entry.memory.memoryId, this.accessCount(entry) + 1);
+    for (const entry of entries) this.#accesses.set(entry.memoryId, this.accessCount(entry) + 1);
   }
 
   forgetAccesses(): void {
     this.#accesses.clear();
+  }
+
+  [Symbol.dispose](): void {
+    this.#text[Symbol.dispose]();
   }
 
   /** Removes a memory from the mentions of its statement, and returns that; undefined if there is no such memory. */
@@ -126,55 +126,42 @@ export class SalienceLibrary implements Disposable {
     const statement = this.#statements.get(memoryId);
     if (statement === undefined) return undefined;
     this.#statements.delete(memoryId);
-    const rest = this.#mentions.get(statement)!.filter(({ memory }) => memory.memoryId !== memoryId);
+    const rest = this.#mentions.get(statement)!.filter((mention) => mention.memoryId !== memoryId);
     if (rest.length === 0) this.#mentions.delete(statement);
     else this.#mentions.set(statement, rest);
     return statement;
   }
 
-  /** Replaces the entries of statements that have changed in all indexes. */
-  #index(statements: ReadonlySet<string>): void {
-    for (const statement of statements) this.#removeEntry(statement);
-    const added: { readonly entry: SalienceEntry; readonly row: number }[] = [];
+  /** Replaces the entries of statements in all indexes. An entry's accesses stay while its first mention stays the first. */
+  #reindex(statements: readonly string[]): void {
     for (const statement of statements) {
+      const row = this.#rows.get(statement);
+      if (row === undefined) continue;
+      const { memoryId, scope } = this.#entries.get(row)!;
+      this.#rows.delete(statement);
+      this.#entries.delete(row);
+      this.#text.remove(row);
+      this.#vectors[scope].remove(memoryId);
       const mentions = this.#mentions.get(statement);
-      if (mentions === undefined) continue;
+      if (mentions === undefined || merge(mentions).memoryId !== memoryId) this.#accesses.delete(memoryId);
+    }
+    const added = statements.flatMap((statement) => {
+      const mentions = this.#mentions.get(statement);
+      if (mentions === undefined) return [];
       const entry = merge(mentions);
       const row = this.#nextRow++;
-      added.push({ entry, row });
       this.#rows.set(statement, row);
       this.#entries.set(row, entry);
-      this.#byMemory.set(entry.memory.memoryId, entry);
-    }
-    this.#text.add(added.map(({ entry, row }) => ({ row, text: entry.memory.content, scope: entry.scope })));
-    for (const scope of SCOPES) {
-      this.#vectors[scope].add(added.flatMap(({ entry }) => (entry.scope === scope ? [entry.memory] : [])));
-    }
-  }
-
-  /** Removes the entry of a statement from all indexes; its accesses stay while its first memory stays the first. */
-  #removeEntry(statement: string): void {
-    const row = this.#rows.get(statement);
-    if (row === undefined) return;
-    const { memory, scope } = this.#entries.get(row)!;
-    this.#rows.delete(statement);
-    this.#entries.delete(row);
-    this.#text.remove(row);
-    this.#vectors[scope].remove(memory.memoryId);
-    this.#byMemory.delete(memory.memoryId);
-    const mentions = this.#mentions.get(statement);
-    const first = mentions === undefined ? undefined : merge(mentions).memory;
-    if (first?.memoryId !== memory.memoryId) this.#accesses.delete(memory.memoryId);
-  }
-
-  [Symbol.dispose](): void {
-    this.#text[Symbol.dispose]();
+      this.#vectors[entry.scope].add([entry]);
+      return [{ row, text: entry.content, scope: entry.scope }];
+    });
+    this.#text.add(added);
   }
 }
 
 /** Scope and words, in lower case and without the mark at the end: words that differ in a sign stay different. */
-function statementKey({ scope, memory }: SalienceEntry): string {
-  const words = memory.content.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ').trim();
+function statementKey({ scope, content }: SalienceEntry): string {
+  const words = content.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ').trim();
   return `${scope} ${words.replace(/(?<=.)[.!。…]+$/u, '')}`;
 }
 
@@ -182,9 +169,8 @@ function statementKey({ scope, memory }: SalienceEntry): string {
 function merge(mentions: readonly SalienceEntry[]): SalienceEntry {
   const inOrder = [...mentions].sort((a, b) => a.updatedAtMs - b.updatedAtMs);
   const [first, last] = [inOrder[0]!, inOrder.at(-1)!];
-  const filed = inOrder.find(({ uri, journal }) => uri !== journal) ?? last;
-  const { memory, tokenCount } = first;
+  const { uri, section, memoryType } = inOrder.find((mention) => mention.uri !== mention.journal) ?? last;
   const { journal, updatedAtMs } = last;
   const reinforcement = mentions.reduce((sum, mention) => sum + mention.reinforcement, 0);
-  return { ...filed, memory, tokenCount, journal, updatedAtMs, reinforcement };
+  return { ...first, uri, section, memoryType, journal, updatedAtMs, reinforcement };
 }

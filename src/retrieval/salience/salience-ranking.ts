@@ -58,19 +58,13 @@ export function salienceScores(
 /** The constant of reciprocal rank fusion: how slowly a rank loses weight. */
 const rankFusionConstant = 60;
 
-/** An item with its fused score. */
-export interface FusedRank<Id> {
-  readonly id: Id;
-  /** Σ 1 / (k + rank + 1) over the lists that contain it, ranks from 0. */
-  readonly score: number;
-}
-
 /**
- * Reciprocal rank fusion: merges rankings by ranks alone, so that scores of different kinds need no common scale. Best
- * first; of equal scores, the first occurrence, list by list.
+ * Reciprocal rank fusion: merges rankings by ranks alone, so that scores of different kinds need no common scale. The score
+ * is Σ 1 / (k + rank + 1) over the lists that contain an item, ranks from 0. Best first; of equal scores, the first
+ * occurrence, list by list.
  * @see Cormack, Clarke and Büttcher 2009
  */
-export function fuseRanks<Id>(lists: readonly (readonly Id[])[]): FusedRank<Id>[] {
+export function fuseRanks<Id>(lists: readonly (readonly Id[])[]): { readonly id: Id; readonly score: number }[] {
   const scores = new Map<Id, number>();
   for (const list of lists) {
     for (const [rank, id] of list.entries()) {
@@ -86,10 +80,8 @@ export function normalisedFusion(score: number, lists: number): number {
 }
 
 /** An entry with its salience. */
-export interface ScoredEntry {
-  readonly entry: SalienceEntry;
+export interface ScoredEntry extends SalienceEntry {
   readonly score: number;
-  readonly tokenCount: number;
 }
 
 /** Ranks the results of several searches by salience; of equal scores, the better fused rank first. */
@@ -100,17 +92,12 @@ export function rankBySalience(
   rule: SalienceRule,
 ): ScoredEntry[] {
   const fused = fuseRanks(lists);
-  const scores = salienceScores(
-    fused.map(({ id: entry, score }) => ({
-      semanticSimilarity: normalisedFusion(score, lists.length),
-      reinforcement: entry.reinforcement,
-      updatedAtMs: entry.updatedAtMs,
-      accessCount: accessCount(entry),
-    })),
-    nowMs,
-    rule,
-  );
-  return fused
-    .map(({ id: entry }, index) => ({ entry, score: scores[index]!, tokenCount: entry.tokenCount }))
-    .sort((a, b) => b.score - a.score);
+  const signals = fused.map(({ id: entry, score }) => ({
+    semanticSimilarity: normalisedFusion(score, lists.length),
+    reinforcement: entry.reinforcement,
+    updatedAtMs: entry.updatedAtMs,
+    accessCount: accessCount(entry),
+  }));
+  const scores = salienceScores(signals, nowMs, rule);
+  return fused.map(({ id }, index) => ({ ...id, score: scores[index]! })).sort((a, b) => b.score - a.score);
 }

@@ -1,15 +1,7 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../memory-namespace.ts';
-import {
-  checkSearch,
-  isEmptyQuery,
-  type NewMemory,
-  type Retrieval,
-  type RetrievalTimings,
-  retrieveNothing,
-  type RetrieveOptions,
-  type Retriever,
-} from '../retriever.ts';
+import { embedMemories, UserIndexes } from '../memory-namespace.ts';
+import type { NewMemory, Retrieval, RetrievalTimings, RetrieveOptions, Retriever } from '../retriever.ts';
+import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { MemoryScope } from './file-paths.ts';
 import { documentRule, rankBySalience, type SalienceRule, type ScoredEntry } from './salience-ranking.ts';
@@ -30,31 +22,20 @@ export interface SalienceOptions {
 }
 
 /** Options of one search. */
-export interface SalienceSearchOptions {
-  readonly userId?: string | undefined;
-  /** Most memories that a search returns; each of its two searches has twice as many candidates. */
-  readonly topK: number;
+interface SalienceSearchOptions extends Omit<RetrieveOptions, 'threshold'> {
   /** Least salience of a returned memory. Default: none. */
   readonly threshold?: number | undefined;
   /** Default: both scopes. */
   readonly scope?: MemoryScope | undefined;
   readonly maxTokens?: number | undefined;
-  readonly now?: Date | undefined;
 }
 
-/** Ranked entries before the token budget is applied. */
-interface Found {
+/** Entries within a token budget, and how they were found. */
+interface Answer extends Budgeted<ScoredEntry> {
   readonly path: SaliencePath;
   /** Files that were read instead of a search. */
   readonly files: readonly string[];
-  readonly ranked: readonly ScoredEntry[];
   readonly candidates: number;
-  /** Times of the clock when the query was embedded, and when the searches were done. */
-  readonly embedded?: number;
-  readonly searched: number;
-}
-
-interface Answer extends Budgeted<ScoredEntry>, Pick<Found, 'path' | 'files' | 'candidates'> {
   readonly timingsMs: RetrievalTimings;
 }
 
@@ -82,46 +63,34 @@ interface Answer extends Budgeted<ScoredEntry>, Pick<Found, 'path' | 'files' | '
 export class SalienceRetriever implements Retriever {
   readonly name = 'salience';
   readonly #embeddings: EmbeddingService;
-  readonly #backend: VectorBackend;
-  readonly #countTokens: SalienceOptions['countTokens'];
+  readonly #options: SalienceOptions;
   readonly #maxTokens: number;
   readonly #rule: SalienceRule;
-  /** By user; undefined for memories without one. */
-  readonly #libraries = new Map<string | undefined, SalienceLibrary>();
+  readonly #libraries = new UserIndexes<SalienceEntry, SalienceLibrary>();
   readonly #answers: Record<SaliencePath, number> = { fast: 0, timeline: 0, hybrid: 0 };
 
   constructor(embeddings: EmbeddingService, options: SalienceOptions) {
-    const { backend, countTokens, maxTokens = DEFAULT_MAX_TOKENS, rule = documentRule } = options;
     this.#embeddings = embeddings;
-    this.#backend = backend;
-    this.#countTokens = countTokens;
-    this.#maxTokens = maxTokens;
-    this.#rule = rule;
+    this.#options = options;
+    this.#maxTokens = options.maxTokens ?? DEFAULT_MAX_TOKENS;
+    this.#rule = options.rule ?? documentRule;
   }
 
   /** Adds memories as the port specifies. @throws BenchError also `bad-data` for metadata that cannot be read */
   async addMemories(memories: readonly NewMemory[]): Promise<number> {
-    const owned = await embedMemories(this.#embeddings, memories);
+    const { backend, countTokens } = this.#options;
+    const stored = await embedMemories(this.#embeddings, memories);
     const dimension = await this.#embeddings.dimension();
-    const tokenCounts = await this.#countTokens(memories.map(({ content }) => content));
-    const entries = owned.map(({ userId, memory }, index) => {
-      return { userId, entry: salienceEntry(memory, tokenCounts[index]!, Date.now()) };
-    });
-    for (const [userId, own] of Map.groupBy(entries, (each) => each.userId)) {
-      const library = this.#libraries.get(userId) ?? new SalienceLibrary(this.#backend, dimension);
-      library.add(own.map(({ entry }) => entry));
-      this.#libraries.set(userId, library);
-    }
+    const tokenCounts = await countTokens(memories.map(({ content }) => content));
+    const entries = stored.map((memory, index) => salienceEntry(memory, tokenCounts[index]!, Date.now()));
+    this.#libraries.addAll(entries, () => new SalienceLibrary(backend, dimension));
     return memories.length;
   }
 
   async removeMemory(memoryId: string, userId?: string): Promise<boolean> {
     const library = this.#libraries.get(userId);
-    const removed = library?.remove(memoryId) ?? false;
-    if (library?.size === 0) {
-      library[Symbol.dispose]();
-      this.#libraries.delete(userId);
-    }
+    const removed = this.#libraries.remove(memoryId, userId);
+    if (library?.size === 0) library[Symbol.dispose]();
     return removed;
   }
 
@@ -130,13 +99,9 @@ export class SalienceRetriever implements Retriever {
     const { path, files, candidates, timingsMs, results, totalTokens } = await this.#answer(query, options);
     return {
       strategy: this.name,
-      memories: results.map(({ entry: { memory, uri, section }, score }) => ({
-        memoryId: memory.memoryId,
-        content: memory.content,
-        score,
-        metadata: memory.metadata,
-        path: section === '' ? uri : `${uri}#${section}`,
-      })),
+      memories: results.map(({ memoryId, content, score, metadata, uri, section }) => {
+        return { memoryId, content, score, metadata, path: section === '' ? uri : `${uri}#${section}` };
+      }),
       timingsMs,
       tokensUsed: totalTokens,
       tokenBudget: this.#maxTokens,
@@ -150,15 +115,19 @@ export class SalienceRetriever implements Retriever {
    * whatever the budget.
    * @throws BenchError as `retrieve`
    */
-  async search(query: string, options: SalienceSearchOptions): Promise<SearchResponse> {
+  async search(query: string, options: SalienceSearchOptions): Promise<Budgeted<SearchResult>> {
     const { path, files, results, totalTokens, budgetRemaining } = await this.#answer(query, options);
     if (path !== 'fast') {
-      return { results: results.map(({ entry, score }) => toResult(entry, score)), totalTokens, budgetRemaining };
+      const found = results.map(({ memoryId: chunkId, uri, content, score, ...entry }) => {
+        const { memoryType, section, reinforcement, tokenCount } = entry;
+        return { chunkId, uri, content, score, memoryType, section, reinforcement, tokenCount };
+      });
+      return { results: found, totalTokens, budgetRemaining };
     }
     const uri = files[0]!;
     const entries = this.#libraries.get(options.userId)!.file(uri, options.scope);
-    const content = entries.map(({ memory }) => memory.content).join('\n');
-    const tokenCount = (await this.#countTokens([content]))[0]!;
+    const content = entries.map((entry) => entry.content).join('\n');
+    const tokenCount = (await this.#options.countTokens([content]))[0]!;
     const file = {
       chunkId: uri,
       uri,
@@ -178,15 +147,12 @@ export class SalienceRetriever implements Retriever {
   }
 
   stats(): Readonly<Record<string, unknown>> {
-    const { name: backend, version: backendVersion } = this.#backend;
-    const libraries = [...this.#libraries.values()];
-    const memories = libraries.reduce((sum, { size }) => sum + size, 0);
-    const entries = libraries.reduce((sum, { entries: own }) => sum + own, 0);
+    const { backend } = this.#options;
     return {
-      backend,
-      backendVersion,
-      memories,
-      entries,
+      backend: backend.name,
+      backendVersion: backend.version,
+      memories: this.#libraries.memories,
+      entries: [...this.#libraries.values()].reduce((sum, { entries }) => sum + entries, 0),
       namespaces: this.#libraries.size,
       tokenBudget: this.#maxTokens,
       rule: this.#rule,
@@ -199,52 +165,38 @@ export class SalienceRetriever implements Retriever {
     this.#libraries.clear();
   }
 
+  /** Reads the file that a query points to, or searches by meaning and by words. */
   async #answer(query: string, options: SalienceSearchOptions): Promise<Answer> {
-    const { userId, topK, threshold = -1, maxTokens = this.#maxTokens, now = new Date() } = options;
+    const { userId, topK, threshold = -1, scope, maxTokens = this.#maxTokens, now = new Date() } = options;
     checkSearch(topK, threshold);
     const start = performance.now();
     const library = topK === 0 ? undefined : this.#libraries.get(userId);
-    const found =
-      library === undefined
-        ? { path: 'hybrid' as const, files: [], ranked: [], candidates: 0, searched: performance.now() }
-        : await this.#find(library, query, { ...options, threshold, now });
-    const { path, files, ranked, candidates, searched, embedded = start } = found;
-    const budgeted = withinBudget(ranked, maxTokens);
-    library?.countAccess(budgeted.results.map(({ entry }) => entry));
-    this.#answers[path]++;
-    const timingsMs = {
-      embedding: embedded - start,
-      search: searched - embedded,
-      ranking: performance.now() - searched,
-    };
-    return { ...budgeted, path, files, candidates, timingsMs };
-  }
-
-  /** Reads the file that a query points to, or searches by meaning and by words. */
-  async #find(
-    library: SalienceLibrary,
-    query: string,
-    options: SalienceSearchOptions & { readonly threshold: number; readonly now: Date },
-  ): Promise<Found> {
-    const { userId, topK, threshold, scope, now } = options;
-    const read = library.read(query, now.getTime(), scope);
-    if (read !== undefined) {
-      const { path, files, entries } = read;
-      const ranked = entries.map((entry) => ({ entry, score: 1, tokenCount: entry.tokenCount }));
-      const wanted = ranked.filter(({ score }) => score >= threshold);
-      return { path, files, ranked: wanted, candidates: wanted.length, searched: performance.now() };
+    const read = library?.read(query, now.getTime(), scope);
+    let ranked: ScoredEntry[] = read?.entries.map((entry) => ({ ...entry, score: 1 })) ?? [];
+    let embedded = start;
+    let searched = performance.now();
+    if (library !== undefined && read === undefined) {
+      const vector = await this.#embeddings.embed(query, 'query');
+      embedded = performance.now();
+      // The last memory may have been removed while the query was embedded.
+      const isOpen = this.#libraries.get(userId) === library;
+      const lists = isOpen ? [library.nearest(vector, topK * 2, scope), library.matching(query, topK * 2, scope)] : [];
+      searched = performance.now();
+      ranked = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime(), this.#rule);
     }
-    const vector = await this.#embeddings.embed(query, 'query');
-    const embedded = performance.now();
-    // The last memory may have been removed while the query was embedded.
-    const lists =
-      this.#libraries.get(userId) === library
-        ? [library.nearest(vector, topK * 2, scope), library.matching(query, topK * 2, scope)]
-        : [];
-    const searched = performance.now();
-    const candidates = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime(), this.#rule);
-    const ranked = candidates.filter(({ score }) => score >= threshold).slice(0, topK);
-    return { path: 'hybrid', files: [], ranked, candidates: candidates.length, embedded, searched };
+    const relevant = ranked.filter(({ score }) => score >= threshold);
+    const budgeted = withinBudget(read === undefined ? relevant.slice(0, topK) : relevant, maxTokens);
+    library?.countAccess(budgeted.results);
+    const { path, files } = read ?? { path: 'hybrid' as const, files: [] };
+    this.#answers[path]++;
+    const ranking = performance.now() - searched;
+    return {
+      ...budgeted,
+      path,
+      files,
+      candidates: (read === undefined ? ranked : relevant).length,
+      timingsMs: { embedding: embedded - start, search: searched - embedded, ranking },
+    };
   }
 }
 
@@ -273,7 +225,7 @@ export function withinBudget<Item extends { readonly tokenCount: number }>(
 }
 
 /** One result with the field names of the source document: a memory, or a whole file. */
-export interface SearchResult {
+interface SearchResult {
   readonly chunkId: string;
   readonly uri: string;
   readonly content: string;
@@ -283,17 +235,4 @@ export interface SearchResult {
   readonly section: string;
   readonly reinforcement: number;
   readonly tokenCount: number;
-}
-
-/** Results of a search with the state of the token budget. */
-export interface SearchResponse {
-  readonly results: readonly SearchResult[];
-  readonly totalTokens: number;
-  readonly budgetRemaining: number;
-}
-
-function toResult({ memory, ...entry }: SalienceEntry, score: number): SearchResult {
-  const { uri, memoryType, section, reinforcement, tokenCount } = entry;
-  const { memoryId: chunkId, content } = memory;
-  return { chunkId, uri, content, score, memoryType, section, reinforcement, tokenCount };
 }

@@ -216,7 +216,7 @@ export class TieredMemory {
         embedding: chunk === content ? embedding : undefined,
       })),
     );
-    const embedded = (await embedMemories(this.#embeddings, chunks)).map(({ memory }) => memory);
+    const embedded = await embedMemories(this.#embeddings, chunks);
     const byMemory = Map.groupBy(embedded, ({ memoryId }) => memoryId);
     const memories = records.map(({ memoryId, metadata, createdAtMs }) => {
       return { memoryId, metadata, createdAtMs, chunks: byMemory.get(memoryId) ?? [] };

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { defaultKeywordRules } from './keyword-route.ts';
-import { withHints } from './old-names.ts';
 import { asksModel, readPreRetrievalConfig } from './pre-retrieval-config.ts';
 
 const read = (value: unknown) => readPreRetrievalConfig(value, 'pre.json');
@@ -50,7 +49,7 @@ describe('readPreRetrievalConfig', () => {
   test.each([
     [
       { keyword_rules: [{ keywords: ['a'], route: 'x', strategy: 'y' }] },
-      'pre.json: keyword_rules[0]: route and strategy are both given',
+      'pre.json: keyword_rules[0].route and strategy are both given',
     ],
     [
       { retrieval_routes: ['x'], default_strategy: 'y' },
@@ -65,18 +64,6 @@ describe('readPreRetrievalConfig', () => {
     [null, 'pre.json: pre_retrieval'],
   ])('a mistake is named: %j', (value, message) => {
     expect(() => read(value)).toThrow(message);
-  });
-
-  test('a record of old carries routes, which are hints now', () => {
-    expect(withHints({ question: 'q', retrieval_routes: ['long_term'] })).toEqual({
-      question: 'q',
-      retrieval_hints: { strategies: ['long_term'], route_strategy: 'keyword', params: {} },
-    });
-    const hinted = {
-      question: 'q',
-      retrieval_hints: { strategies: ['a'], route_strategy: 'llm', params: {} },
-    } as const;
-    expect(withHints({ ...hinted, retrieval_routes: ['b'] })).toEqual(hinted);
   });
 
   test.each([

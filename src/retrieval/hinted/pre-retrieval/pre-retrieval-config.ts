@@ -1,23 +1,9 @@
 import { z } from 'zod';
 import { BenchError } from '../../../base/bench-error.ts';
 import { defaultKeywordRules } from './keyword-route.ts';
-import { withoutOldNames } from './old-names.ts';
-import { optimizeTypes } from './optimize-question.ts';
 import { routeStrategies } from './query-record.ts';
 
-/** Actions that prepare a question before the search. */
-export const preRetrievalActions = [
-  'none',
-  'embedding',
-  'optimize',
-  'multi_embed',
-  'decompose',
-  'route',
-  'validate',
-] as const;
-export type PreRetrievalAction = (typeof preRetrievalActions)[number];
-
-const action = z.enum(preRetrievalActions);
+const action = z.enum(['none', 'embedding', 'optimize', 'multi_embed', 'decompose', 'route', 'validate']);
 const writtenBy = z.enum(['rule', 'llm']);
 const label = z.string().min(1);
 
@@ -27,7 +13,7 @@ const schema = z.strictObject({
     .union([action, z.array(action)])
     .transform((given) => (typeof given === 'string' ? [given] : given))
     .default(['validate', 'optimize', 'decompose', 'route', 'embedding']),
-  optimize_type: z.enum(optimizeTypes).default('rewrite'),
+  optimize_type: z.enum(['keyword_extract', 'expand', 'rewrite', 'instruction']).default('rewrite'),
   max_keywords: z.int().min(1).default(10),
   /** Prefix of the question for `optimize_type: instruction`. */
   instruction: z.string().default('Retrieve memories that help answer the question: '),
@@ -52,6 +38,9 @@ const schema = z.strictObject({
 /** Configuration of the preparation of questions: `operators.pre_retrieval` of the source document. */
 export type PreRetrievalConfig = Readonly<z.output<typeof schema>>;
 
+/** A step that prepares a question before the search. */
+export type PreRetrievalAction = z.output<typeof action>;
+
 /** A configuration and the warnings from reading it. */
 export interface ReadPreRetrievalConfig {
   readonly config: PreRetrievalConfig;
@@ -65,35 +54,60 @@ export interface ReadPreRetrievalConfig {
  * @throws BenchError `bad-option` that names place and field
  */
 export function readPreRetrievalConfig(value: unknown, place: string): ReadPreRetrievalConfig {
-  const { value: renamed, warnings } = withoutOldNames(unwrapped(value), place);
-  const parsed = schema.safeParse(renamed);
+  const warnings: string[] = [];
+  const parsed = schema.safeParse(withNewNames(unwrapped(value), place, warnings));
   if (parsed.success) return { config: parsed.data, warnings };
   const { path, message } = parsed.error.issues[0]!;
   const field = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
-  throw new BenchError(
-    'bad-option',
-    `${place}: pre_retrieval${field}: ${message}`,
-    `the fields are ${Object.keys(schema.shape).join(', ')}`,
-  );
+  const hint = `the fields are ${Object.keys(schema.shape).join(', ')}`;
+  throw new BenchError('bad-option', `${place}: pre_retrieval${field}: ${message}`, hint);
 }
 
 /** True if the preparation uses a language model. */
 export function asksModel({ action, route_strategy, optimize_type, ...strategies }: PreRetrievalConfig): boolean {
-  const does = (wanted: PreRetrievalAction): boolean => action.includes(wanted);
   return (
-    (does('route') && route_strategy === 'llm') ||
-    (does('optimize') && optimize_type === 'rewrite' && strategies.rewrite_strategy === 'llm') ||
-    (does('decompose') && strategies.decompose_strategy === 'llm')
+    (action.includes('route') && route_strategy === 'llm') ||
+    (action.includes('optimize') && optimize_type === 'rewrite' && strategies.rewrite_strategy === 'llm') ||
+    (action.includes('decompose') && strategies.decompose_strategy === 'llm')
   );
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unwrapped(value: unknown): unknown {
   return ['operators', 'pre_retrieval'].reduce(
-    (inner, key) => (isObject(inner) && Object.keys(inner).join() === key ? inner[key] : inner),
+    (inner, key) => (isFields(inner) && Object.keys(inner).join() === key ? inner[key] : inner),
     value,
   );
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/**
+ * Converts old names: `keyword_rules[].route` is now `strategy`, `retrieval_routes` is `default_strategy`.
+ * @throws BenchError `bad-option` if an old and its new name are both given
+ */
+function withNewNames(value: unknown, place: string, warnings: string[]): unknown {
+  const rename = (fields: Fields, old: string, name: string, prefix: string): Fields => {
+    const { [old]: given, ...rest } = fields;
+    if (given === undefined) return fields;
+    if (rest[name] !== undefined) {
+      const message = `${place}: ${prefix}${old} and ${name} are both given`;
+      throw new BenchError('bad-option', message, `remove ${old}, the old name of ${name}`);
+    }
+    const strategy: unknown = Array.isArray(given) ? given[0] : given;
+    const example = strategy === undefined ? '"…"' : JSON.stringify(strategy);
+    warnings.push(`${place}: ${prefix}${old} is now called ${name}: write "${name}": ${example}`);
+    return { ...rest, [name]: strategy };
+  };
+  if (!isFields(value)) return value;
+  const renamed = rename(value, 'retrieval_routes', 'default_strategy', '');
+  const rules = renamed['keyword_rules'];
+  if (!Array.isArray(rules)) return renamed;
+  const keyword_rules = rules.map((rule: unknown, index): unknown =>
+    isFields(rule) ? rename(rule, 'route', 'strategy', `keyword_rules[${index}].`) : rule,
+  );
+  return { ...renamed, keyword_rules };
 }

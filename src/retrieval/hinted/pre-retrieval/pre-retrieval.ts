@@ -1,22 +1,15 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import { decomposeQuestion, MOST_PARTS } from './decompose-question.ts';
 import { routeByKeyword } from './keyword-route.ts';
-import { keywordsOf } from './keywords.ts';
 import { assessRouting, describeAbility, routeByModel, type RoutingAbility } from './model-route.ts';
-import { extractKeywords, expandQuestion, instructQuestion, rewriteQuestion } from './optimize-question.ts';
 import type { PreRetrievalAction, PreRetrievalConfig } from './pre-retrieval-config.ts';
 import type { QueryRecord, QueryTools } from './query-record.ts';
+import { decomposeQuestion, expandQuestion, extractKeywords, MOST_PARTS } from './question-rules.ts';
+import { rewriteQuestion, shortenQuestion } from './question-rules.ts';
 import { RouteClassifier } from './route-classifier.ts';
 
 /** Most characters of a question that a model wrote: a multiple of the original's, plus a constant. */
 const MOST_GROWTH = 2;
 const SLACK = 40;
-
-/** Texts written by a model; none, with the reason, if it failed. */
-interface Written {
-  readonly texts: readonly string[];
-  readonly fallback?: string;
-}
 
 /**
  * Prepares questions: wording, parts, vectors, and hints for the search. It reads the question only, no store, memory or
@@ -51,9 +44,13 @@ export class PreRetrieval {
       case 'validate':
         return changed(record, validateQuestion(record.question, this.#config));
       case 'embedding':
-        return this.#embed(record, namedParts(record));
+        return this.#embed(record, {});
       case 'multi_embed':
-        return this.#embed(record, { ...this.#aspects(record.question), ...namedParts(record) });
+        return this.#embed(record, {
+          keywords: shortenQuestion(record.question, this.#config.max_keywords),
+          rewritten: rewriteQuestion(record.question),
+          expanded: expandQuestion(record.question),
+        });
       case 'optimize':
         return this.#optimize(record);
       case 'decompose':
@@ -68,11 +65,11 @@ export class PreRetrieval {
     const { question } = record;
     switch (optimize_type) {
       case 'keyword_extract':
-        return changed(record, { question: extractKeywords(question, max_keywords) });
+        return changed(record, { question: shortenQuestion(question, max_keywords) });
       case 'expand':
         return changed(record, { question: expandQuestion(question) });
       case 'instruction':
-        return changed(record, { question: instructQuestion(question, instruction) });
+        return changed(record, { question: instruction + question });
       case 'rewrite': {
         const byRule = rewriteQuestion(question);
         if (rewrite_strategy === 'rule') return changed(record, { question: byRule });
@@ -122,20 +119,23 @@ export class PreRetrieval {
     }
   }
 
-  /** Adds a strategy as hint, with its parameters from the keyword rules, by whichever method it was chosen. */
+  /** Adds a strategy as hint, with its parameters from the keyword rules, whatever method chose it. */
   #withStrategy(record: QueryRecord, strategy = this.#config.default_strategy): QueryRecord {
     const { route_strategy, keyword_rules } = this.#config;
     const params = keyword_rules.find((rule) => rule.strategy === strategy)?.params ?? {};
     return { ...record, retrieval_hints: { strategies: [strategy], route_strategy, params } };
   }
 
-  /** Asks the model for texts. They are discarded if one is empty, far longer than the question, or about something else. */
+  /**
+   * Lets the model write texts. There are none, with the reason, if it cannot, or if one is empty, far longer than the
+   * question, or about something else.
+   */
   async #write(
     question: string,
     task: string,
     lead: string,
     read: (line: string) => readonly string[],
-  ): Promise<Written> {
+  ): Promise<{ readonly texts: readonly string[]; readonly fallback?: string }> {
     const { model, probes } = this.#tools;
     if (model === undefined) return { texts: [], fallback: 'there is no language model to write questions' };
     const ability = await (this.#ability ??= assessRouting(model, probes));
@@ -149,17 +149,16 @@ export class PreRetrieval {
       : { texts: [], fallback: `${model.name} wrote a different question` };
   }
 
-  /** Rephrases the question in several ways, without duplicates. */
-  #aspects(question: string): Readonly<Record<string, string>> {
-    const keywords = extractKeywords(question, this.#config.max_keywords);
-    const aspects = { keywords, rewritten: rewriteQuestion(question), expanded: expandQuestion(question) };
-    const texts = [question, ...Object.values(aspects)];
-    return Object.fromEntries(Object.entries(aspects).filter(([, text], index) => texts.indexOf(text) === index + 1));
-  }
-
-  async #embed(record: QueryRecord, others: Readonly<Record<string, string>>): Promise<QueryRecord> {
-    const [query_embedding, ...vectors] = await this.#tools.embed([record.question, ...Object.values(others)]);
-    const query_embeddings = Object.fromEntries(Object.keys(others).map((name, index) => [name, vectors[index]!]));
+  /** Embeds the question, its other wordings by name, each text once, and its parts. */
+  async #embed(record: QueryRecord, wordings: Readonly<Record<string, string>>): Promise<QueryRecord> {
+    const { question, sub_questions = [] } = record;
+    const texts = [question, ...Object.values(wordings)];
+    const others = [
+      ...Object.entries(wordings).filter(([, text], index) => texts.indexOf(text) === index + 1),
+      ...sub_questions.map((part, index) => [`part ${index + 1}`, part] as const),
+    ];
+    const [query_embedding, ...vectors] = await this.#tools.embed([question, ...others.map(([, text]) => text)]);
+    const query_embeddings = Object.fromEntries(others.map(([name], index) => [name, vectors[index]!]));
     return { ...record, query_embedding: query_embedding!, ...(vectors.length === 0 ? {} : { query_embeddings }) };
   }
 }
@@ -167,13 +166,9 @@ export class PreRetrieval {
 /** True for a text of limited length that shares a keyword with the question. */
 function isFaithful(question: string, text: string): boolean {
   if (text.length > MOST_GROWTH * question.length + SLACK) return false;
-  const wanted = keywordsOf(question);
-  const written = new Set(keywordsOf(text));
+  const wanted = extractKeywords(question);
+  const written = new Set(extractKeywords(text));
   return wanted.length === 0 || wanted.some((word) => written.has(word));
-}
-
-function namedParts({ sub_questions = [] }: QueryRecord): Readonly<Record<string, string>> {
-  return Object.fromEntries(sub_questions.map((part, index) => [`part ${index + 1}`, part]));
 }
 
 function withParts(record: QueryRecord, parts: readonly string[]): QueryRecord {
@@ -190,16 +185,10 @@ function changed(record: QueryRecord, change: { readonly question: string; reado
   return { ...record, ...change, original_question: record.original_question ?? record.question };
 }
 
-/** Length limits of a question, in code points. */
-export interface QuestionLimits {
-  readonly min_length: number;
-  readonly max_length: number;
-}
-
 /** Removes control characters and redundant white space; `invalid` is the reason why a question is refused. */
 export function validateQuestion(
   question: string,
-  { min_length: least, max_length: most }: QuestionLimits,
+  { min_length: least, max_length: most }: Pick<PreRetrievalConfig, 'min_length' | 'max_length'>,
 ): { readonly question: string; readonly invalid?: string } {
   // Control characters, and unpaired surrogates.
   const clean = question
