@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { attribute } from '../../src/eval/run/attribution/attribute.ts';
-import { memoriesOf, partsOf, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
+import { memoryIds, splitSequence, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import { openReplay } from '../../src/eval/run/attribution/turn-replay.ts';
 import { evidenceOf, type FinishedRun, meterOf } from './finished-run.ts';
 
@@ -16,7 +16,7 @@ export function attributionPromises(
       const row = finished().telling(arm);
       const { logProbability, memories, method } = await attribute(row, finished().engine);
       expect(method).toBe(arm.startsWith('dki-') ? 'blocks' : 'text');
-      expect(memories.map(({ memoryId }) => memoryId)).toEqual(memoriesOf(storedSequence(row)));
+      expect(memories.map(({ memoryId }) => memoryId)).toEqual(memoryIds(storedSequence(row)));
       const lost = memories.map((memory) => logProbability - memory.logProbability);
       const evidence = memories.findIndex(({ memoryId }) => memoryId === evidenceOf(row));
       expect(lost.indexOf(Math.max(...lost))).toBe(evidence);
@@ -29,10 +29,10 @@ export function attributionPromises(
       const turn = storedSequence(finished().telling(arm));
       await using session = await finished().engine.openSession('test');
       await using replay = await openReplay(turn, finished().engine, session);
-      const { lines } = partsOf(turn);
+      const { lines } = splitSequence(turn);
       const built = await meterOf(session);
       await replay.begin();
-      const { header, suffix } = partsOf(turn);
+      const { header, suffix } = splitSequence(turn);
       const prefix = header.length + lines.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
       // The first tokens of all blocks but the first are recomputed at their final place.
       expect((await meterOf(session)) - built).toBe(prefix + recomputedTokens * (lines.length - 1));

@@ -4,7 +4,7 @@ import { attributions } from '../../src/store/schema.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { attribute } from '../../src/eval/run/attribution/attribute.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
-import { memoriesOf, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
+import { memoryIds, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import { storeAttributions } from '../../src/cli/attribution.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import type { Engine } from '../../src/engine/engine.ts';
@@ -30,7 +30,7 @@ describe('attribute', () => {
     const progress: string[] = [];
     for (const row of finished.turnsOf('rag')) {
       const turn = storedSequence(row);
-      if (memoriesOf(turn).length === 0) continue;
+      if (memoryIds(turn).length === 0) continue;
       const { memories } = await attribute(row, engine, { onProgress: (done, of) => progress.push(`${done}/${of}`) });
       await using session = await engine.openSession('test');
       const { tokens, stop } = await session.generate(

@@ -228,8 +228,8 @@ async function takeMeasures(context: RunContext, prepared: PreparedSuite): Promi
   }
   if (judge === undefined) return;
   const turns = new TurnRepository(database);
-  const onAsked = (done: number, total: number) => hooks.onProgress?.({ phase: 'judge', done, total });
-  const judged = await clock.time('judge', () => judgeTurns(judge, turns, run.id, { signal, onAsked }));
+  const onJudged = (done: number, total: number) => hooks.onProgress?.({ phase: 'judge', done, total });
+  const judged = await clock.time('judge', () => judgeTurns(judge, turns, run.id, { signal, onJudged }));
   await findings.save({ judge: judged });
 }
 

@@ -1,23 +1,34 @@
 import { BenchError } from '../../../base/bench-error.ts';
+import { firstSentence } from '../../../base/first-sentence.ts';
 import type { Engine } from '../../../engine/engine.ts';
+import type { EngineSession } from '../../../engine/engine-session.ts';
+import { likeliestTokens } from '../../../engine/sequence-score.ts';
+import type { TokenId } from '../../../engine/token-id.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
 import type { AttributionRecord, TurnRecord } from '../../../store/records/turn-record.ts';
-import { answerAgain, sumOf } from './answer-again.ts';
-import { memoriesOf, storedSequence } from './stored-sequence.ts';
-import { openReplay } from './turn-replay.ts';
+import { answerLimits } from '../../../systems/answer-turn.ts';
+import { promptFormOf } from '../../../systems/prompt/chat-form.ts';
+import { likeliestTexts } from '../observe/turn-observer.ts';
+import { memoryIds, type StoredSequence, storedSequence } from './stored-sequence.ts';
+import { openReplay, type TurnReplay } from './turn-replay.ts';
+
+/** Largest difference in ln p between a stored probability and the recomputed one. */
+const TOLERANCE = 0.01;
+/** Below this probability, the engine's rounding shows in ln p. */
+const RELEVANT_PROBABILITY = 1e-6;
 
 /** Progress of a computation, and the way to end it. */
 export interface AttributionHooks {
-  /** Called after each evaluation, the one with all memories included. */
+  /** Called after each evaluation, including the one with all memories. */
   readonly onProgress?: (done: number, of: number) => void;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Leave-one-out attribution of the answer of a stored turn: ln p of the very tokens that were generated, with all memories
- * in the sequence, and with each left out in turn while everything else stands as it stood.
+ * Leave-one-out attribution of the answer of a stored turn: ln p of exactly the generated tokens, with all memories in the sequence,
+ * and with each memory left out in turn while everything else stays in place.
  * @param engine with the model that made the turn, and a free session
- * @throws BenchError `not-reproduced` where the turn does not come out as stored, or holds no memory; the reason of the signal
+ * @throws BenchError `not-reproduced` if the turn cannot be reproduced, or holds no memory; the reason of the signal
  */
 export async function attribute(
   stored: TurnRecord,
@@ -25,8 +36,8 @@ export async function attribute(
   { onProgress, signal }: AttributionHooks = {},
 ): Promise<AttributionRecord> {
   const turn = storedSequence(stored);
-  const memoryIds = memoriesOf(turn);
-  if (memoryIds.length === 0) {
+  const ids = memoryIds(turn);
+  if (ids.length === 0) {
     const message = `the sequence of item ${stored.itemId}, arm ${stored.arm} holds no memory`;
     throw new BenchError('not-reproduced', message, 'choose an arm that is given memories');
   }
@@ -37,18 +48,67 @@ export async function attribute(
   const { tokens, logProbability } = await answerAgain(turn, replay, engine, session);
   const without = new Map<string, number>();
   // From the last: text keeps what precedes the memory that was left out before.
-  for (const memoryId of memoryIds.toReversed()) {
-    onProgress?.(without.size + 1, memoryIds.length + 1);
+  for (const memoryId of ids.toReversed()) {
+    onProgress?.(without.size + 1, ids.length + 1);
     signal?.throwIfAborted();
     const { logProbabilities } = await session.score(await replay.begin(memoryId), tokens);
-    without.set(memoryId, sumOf(logProbabilities));
+    without.set(memoryId, sum(logProbabilities));
   }
-  onProgress?.(memoryIds.length + 1, memoryIds.length + 1);
+  onProgress?.(ids.length + 1, ids.length + 1);
   const { busyMs } = meterDifference(await session.meter(), before);
   return {
     method: replay.method,
     logProbability,
-    memories: memoryIds.map((memoryId) => ({ memoryId, logProbability: without.get(memoryId)! })),
+    memories: ids.map((memoryId) => ({ memoryId, logProbability: without.get(memoryId)! })),
     modelMs: busyMs ?? 0,
   };
+}
+
+/**
+ * Generates the answer of a stored turn again from the same sequence: rows hold its text, which other tokens could spell too.
+ * @returns all generated tokens, with those of a stop text and the end of text, and the sum of their ln p
+ * @throws BenchError `not-reproduced` if the answer, or the probabilities in front of it, are not the stored ones
+ */
+async function answerAgain(
+  turn: StoredSequence,
+  replay: TurnReplay,
+  engine: Engine,
+  session: EngineSession,
+): Promise<{ readonly tokens: readonly TokenId[]; readonly logProbability: number }> {
+  const limits = {
+    ...answerLimits(await promptFormOf(turn.form, engine), turn.reserveTokens),
+    // Earlier releases did not end an answer after its first sentence.
+    oneSentence: firstSentence(turn.answer) === turn.answer.trim(),
+  };
+  const { tokens, text, stop } = await session.generate(await replay.begin(), limits);
+  if (text !== turn.answer || tokens.length !== turn.generatedTokens) {
+    throw notReproduced(`it now answers ${JSON.stringify(text)}, not ${JSON.stringify(turn.answer)}`);
+  }
+  const answer = [...tokens];
+  if (stop === 'end') {
+    // A model may have more than one end of text: the likeliest is meant.
+    const { next } = await session.score([...(await replay.begin()), ...tokens], []);
+    answer.push(likeliestTokens(next, 1)[0]!.id);
+  }
+  const { next, logProbabilities } = await session.score(await replay.begin(), answer);
+  const texts = await likeliestTexts(engine, next, turn.nextTokens.length);
+  for (const [index, { token, probability }] of turn.nextTokens.entries()) {
+    const now = texts[index]?.probability ?? 0;
+    if (probability < RELEVANT_PROBABILITY || Math.abs(Math.log(now) - Math.log(probability)) <= TOLERANCE) continue;
+    const place = `next token ${index + 1} (${JSON.stringify(token)})`;
+    throw notReproduced(`${place} has p = ${now.toPrecision(6)}, and ${probability.toPrecision(6)} is stored`);
+  }
+  return { tokens: answer, logProbability: sum(logProbabilities) };
+}
+
+function sum(logProbabilities: readonly number[]): number {
+  return logProbabilities.reduce((total, value) => total + value, 0);
+}
+
+function notReproduced(why: string): BenchError {
+  return new BenchError(
+    'not-reproduced',
+    `the turn cannot be reproduced as it is stored: ${why}`,
+    'it was made by another release of the engine or on another kind of processor: run the bench again here',
+  );
 }

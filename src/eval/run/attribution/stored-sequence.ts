@@ -1,44 +1,35 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import { type Eviction, parseEviction } from '../../../kv/eviction-scores.ts';
-import type { PrefillRecord, StoreType } from '../../../store/records/prefill-record.ts';
 import type { Observed } from '../../../store/records/observed.ts';
+import type { PrefillRecord, StoreType } from '../../../store/records/prefill-record.ts';
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
 import type { TurnRecord } from '../../../store/records/turn-record.ts';
 import { type JoinRecipe, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
-import { type MemoryLines, questionRange } from '../../../systems/prompt/memory-lines.ts';
+import { type PrefixParts, questionRange } from '../../../systems/prompt/memory-lines.ts';
 import type { PromptForm } from '../../../systems/prompt/prompt-form.ts';
 import { isHidden } from '../../analysis/redact.ts';
 import { hashIds } from '../observe/hash-ids.ts';
 
 /** The KV in front of a turn's prompt. */
-export type StoredInjection =
-  | {
-      readonly prefill: 'prefix';
-      readonly alpha: number;
-      /** Tokens that were dropped; null for none. */
-      readonly evict: Eviction | null;
-      readonly keptAs: StoreType;
-      readonly memoryIds: readonly string[];
-    }
-  | {
-      readonly prefill: JoinRecipe;
-      readonly alpha: number;
-      /** Of each block. */
-      readonly evict: Eviction | null;
-      readonly keptAs: StoreType;
-      readonly memoryIds: readonly string[];
-      /** The position of the first cell of each block. */
-      readonly positions: readonly number[];
-    };
+export interface StoredInjection {
+  /** How blocks are joined; null for one contiguous prefix. */
+  readonly recipe: JoinRecipe | null;
+  readonly alpha: number;
+  /** The rule that dropped tokens, of each block or of the prefix; null if none were. */
+  readonly evict: Eviction | null;
+  readonly keptAs: StoreType;
+  readonly memoryIds: readonly string[];
+  /** The position of the first cell of each block; empty for a prefix. */
+  readonly positions: readonly number[];
+}
 
 /** The sequence in front of a stored turn's answer, and the numbers that must come out of it again. */
 export interface StoredSequence {
   readonly userId: string;
   readonly segments: readonly PromptSegment[];
-  /** Ids of all memories that were retrieved, the best first. */
+  /** Ids of all retrieved memories, the best first. */
   readonly ranked: readonly string[];
-  /** Null where all of it was text. */
+  /** Null if all of it was text. */
   readonly injection: StoredInjection | null;
   readonly reserveTokens: number;
   readonly form: PromptForm['name'];
@@ -48,37 +39,29 @@ export interface StoredSequence {
   readonly nextTokens: Observed['nextTokens'];
 }
 
-/** A sequence cut where injection ends; its header is empty where nothing is injected. */
-export interface SequenceParts extends MemoryLines {
-  readonly suffix: readonly TokenId[];
-  /** The question in the suffix. */
-  readonly question: TokenRange;
-}
-
 /**
  * The sequence of a turn.
  * @throws BenchError `not-reproduced` for a turn that failed, or whose ids are not those that the session held
  */
 export function storedSequence(turn: TurnRecord): StoredSequence {
-  if (turn.state === 'failed') throw cannot(turn, 'it failed, and has no answer', 'choose a turn that was answered');
+  const { itemId, arm } = turn;
+  const refuse = (why: string, hint: string): BenchError =>
+    new BenchError('not-reproduced', `the turn of item ${itemId}, arm ${arm} cannot be computed again: ${why}`, hint);
+  if (turn.state === 'failed') throw refuse('it failed, and has no answer', 'choose a turn that was answered');
   const { prompt, prefill, account, answer, observed } = turn;
   const ids = prompt.segments.flatMap(({ tokenIds }) => tokenIds);
-  if (isHidden(ids)) {
-    throw cannot(turn, 'its prompt was not stored (--no-text)', 'run the bench again, without --no-text');
-  }
-  // The tokens of cells that several tokens share are not known: the others are.
+  if (isHidden(ids)) throw refuse('its prompt was not stored (--no-text)', 'run the bench again, without --no-text');
+  // Of an evicting arm, cells that several tokens share have no known token.
   const isForeign =
     prefill?.evicted === undefined ? hashIds(ids) !== observed.sequenceSha256 : observed.firstForeignToken !== null;
-  // Tokens that share positions are in no list, and those that are kept in front of blocks in no prompt.
-  const isListed = !account.sharesPositions && !hasKeptSinks(prefill);
-  if (isListed && isForeign) {
-    throw cannot(turn, 'its ids are not those that the session held', 'run the bench again');
-  }
+  // Tokens that share positions, or stand as sinks in front of blocks, are not comparable with the prompt.
+  const isComparable = !account.sharesPositions && !keepsSinks(prefill);
+  if (isComparable && isForeign) throw refuse('its ids are not those that the session held', 'run the bench again');
   return {
     userId: turn.userId,
     segments: prompt.segments,
     ranked: turn.given.retrieved.map(({ memoryId }) => memoryId),
-    injection: prefill === null ? null : injectionOf(prefill),
+    injection: prefill === null ? null : storedInjection(prefill),
     reserveTokens: prompt.budget.reserveTokens,
     form: prompt.segments.some(({ role }) => role === 'template') ? 'chat' : 'plain',
     answer: answer.text,
@@ -88,50 +71,45 @@ export function storedSequence(turn: TurnRecord): StoredSequence {
 }
 
 /** The memories of a sequence, in their order. */
-export function memoriesOf({ segments }: StoredSequence): string[] {
+export function memoryIds({ segments }: StoredSequence): string[] {
   return segments.flatMap(({ memoryId }) => memoryId ?? []);
 }
 
 /**
- * The parts of a sequence; without one memory, its line is gone and everything else stands as it stood, the labels of the
- * other lines and the header of the list too, so that one thing changes.
+ * A sequence cut where injection ends; its header is empty if nothing is injected. Without one memory, its line is gone and
+ * everything else stays in place, including the labels of the other lines and the header of the list, so that one thing changes.
  */
-export function partsOf({ segments, injection }: StoredSequence, leftOut?: string): SequenceParts {
-  const injected = new Set(injection?.memoryIds ?? []);
-  const lastInjected = segments.findLastIndex(({ memoryId }) => memoryId !== undefined && injected.has(memoryId));
-  const isKept = ({ memoryId }: PromptSegment): boolean => memoryId === undefined || memoryId !== leftOut;
-  const front = segments.slice(0, lastInjected + 1).filter(isKept);
-  const behind = segments.slice(lastInjected + 1).filter(isKept);
+export function splitSequence({ segments, injection, ranked }: StoredSequence, leftOut?: string): PrefixParts {
+  const last = segments.findLastIndex(({ memoryId = '' }) => injection?.memoryIds.includes(memoryId));
+  const isLeft = ({ memoryId }: PromptSegment): boolean => memoryId === undefined || memoryId !== leftOut;
+  const front = segments.slice(0, last + 1).filter(isLeft);
+  const behind = segments.slice(last + 1).filter(isLeft);
   return {
     header: front.flatMap(({ memoryId, tokenIds }) => (memoryId === undefined ? tokenIds : [])),
     lines: front.flatMap(({ memoryId, tokenIds }) => (memoryId === undefined ? [] : [{ memoryId, tokenIds }])),
     suffix: behind.flatMap(({ tokenIds }) => tokenIds),
     question: questionRange(behind),
+    ranked,
   };
 }
 
-function hasKeptSinks(prefill: PrefillRecord | null): boolean {
+function keepsSinks(prefill: PrefillRecord | null): boolean {
   return prefill !== null && prefill.strategy !== 'prefix' && prefill.making?.sink?.kept === true;
 }
 
-function injectionOf(prefill: PrefillRecord): StoredInjection {
+function storedInjection(prefill: PrefillRecord): StoredInjection {
   const { alpha, evicted, keptAs = 'f16' } = prefill;
   const evict = evicted === undefined ? null : parseEviction(evicted);
-  if (prefill.strategy === 'prefix') return { prefill: 'prefix', alpha, evict, keptAs, memoryIds: prefill.memoryIds };
+  if (prefill.strategy === 'prefix') {
+    return { recipe: null, alpha, evict, keptAs, memoryIds: prefill.memoryIds, positions: [] };
+  }
+  const { strategy, making, blocks } = prefill;
   return {
-    prefill: parseRecipe(prefill.strategy, prefill.making),
+    recipe: parseRecipe(strategy, making),
     alpha,
     evict,
     keptAs,
-    memoryIds: prefill.blocks.map(({ memoryId }) => memoryId),
-    positions: prefill.blocks.map(({ position }) => position),
+    memoryIds: blocks.map(({ memoryId }) => memoryId),
+    positions: blocks.map(({ position }) => position),
   };
-}
-
-function cannot({ itemId, arm }: TurnRecord, why: string, hint: string): BenchError {
-  return new BenchError(
-    'not-reproduced',
-    `the turn of item ${itemId}, arm ${arm} cannot be computed again: ${why}`,
-    hint,
-  );
 }

@@ -1,27 +1,57 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { BenchError } from '../../../base/bench-error.ts';
+import {
+  AnswerTooLong,
+  failureReason,
+  IdleTimeout,
+  readText,
+  request,
+  retryAfterMs,
+} from '../../../base/http-request.ts';
 import { judgeKeyVariable } from '../../../config/server-address.ts';
-import { JudgeFailure } from './judge-failure.ts';
-import { quotedReply } from './quoted-reply.ts';
 
 /** A server with an OpenAI-compatible route for chats. */
 export interface ChatServer {
-  /** Of the whole route. */
+  /** The whole route. */
   readonly address: string;
   /** Sent as a bearer token, and never shown. */
   readonly key?: string | undefined;
-  /** Time for one reply; 120 s where not set. */
+  /** Time for one reply. Default: 120 s. */
   readonly timeoutMs?: number;
-  /** Pauses before a request that was refused for load, or by an error of the server, is sent again. */
+  /** Pauses before a request is sent again to a server that was overloaded or failed. */
   readonly pausesMs?: readonly number[];
 }
 
-const TIMEOUT_MS = 120_000;
-const PAUSES_MS = [1000, 5000];
+/** Why a judge gave no verdict, as results count it. */
+export type FailureReason =
+  | 'no server'
+  | 'no such route or model'
+  | 'key refused'
+  | 'time-out'
+  | 'error of the server'
+  | 'no reply'
+  | 'neither yes nor no';
+
+/**
+ * An answer that was not judged. The message is stored with the run and quotes nothing from the server, because a server may repeat
+ * the texts that it was sent; the hint may.
+ */
+export class JudgeFailure extends BenchError {
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason, message: string, hint: string, cause?: unknown) {
+    const isReply = reason === 'no reply' || reason === 'neither yes nor no';
+    super(isReply ? 'protocol' : 'network', message, hint, cause);
+    this.reason = reason;
+  }
+}
+
 const LONGEST_PAUSE_MS = 60_000;
-/** A word is wanted; a thought may stand ahead of it. */
+/** For one word, and reasoning in front of it. */
 const MOST_TOKENS = 1024;
 const MOST_BYTES = 2 ** 20;
 const SHOWN_CHARACTERS = 120;
+const WRONG_SERVER = 'give the address of an OpenAI-compatible server';
 
 /**
  * The reply of a model to one message, at temperature 0.
@@ -33,76 +63,52 @@ export async function chatReply(
   prompt: string,
   signal?: AbortSignal,
 ): Promise<string> {
-  const body = JSON.stringify({
-    ...{ model, temperature: 0, max_tokens: MOST_TOKENS, stream: false },
-    messages: [{ role: 'user', content: prompt }],
-  });
+  const { pausesMs = [1000, 5000] } = server;
+  const messages = [{ role: 'user', content: prompt }];
+  const body = JSON.stringify({ model, temperature: 0, max_tokens: MOST_TOKENS, stream: false, messages });
   for (let attempt = 0; ; attempt++) {
-    const { status, text, retryAfterMs } = await send(server, body, signal);
-    if (status === 200) return contentOf(text, server);
-    const mayPass = status === 429 || status >= 500;
-    const pauseMs = (server.pausesMs ?? PAUSES_MS)[attempt];
-    if (!mayPass || pauseMs === undefined) throw refused(status, text, server, model);
-    await wait(Math.min(retryAfterMs ?? pauseMs, LONGEST_PAUSE_MS), undefined, { signal }).catch((error: unknown) => {
+    const { response, text } = await send(server, body, signal);
+    const { status } = response;
+    if (status === 200) return replyText(text, server);
+    const pauseMs = status === 429 || status >= 500 ? pausesMs[attempt] : undefined;
+    if (pauseMs === undefined) throw refusal(status, text, server, model);
+    try {
+      await wait(Math.min(retryAfterMs(response) ?? pauseMs, LONGEST_PAUSE_MS), undefined, { signal });
+    } catch (error) {
       signal?.throwIfAborted();
       throw error;
-    });
+    }
   }
-}
-
-interface Answered {
-  readonly status: number;
-  readonly text: string;
-  readonly retryAfterMs: number | undefined;
 }
 
 async function send(
-  { address, key, timeoutMs = TIMEOUT_MS }: ChatServer,
+  { address, key, timeoutMs = 120_000 }: ChatServer,
   body: string,
   signal: AbortSignal | undefined,
-): Promise<Answered> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+): Promise<{ readonly response: Response; readonly text: string }> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  };
+  const deadline = AbortSignal.timeout(timeoutMs);
+  using timeout = new IdleTimeout(timeoutMs, signal === undefined ? deadline : AbortSignal.any([signal, deadline]));
   try {
-    const response = await fetch(address, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
-      body,
-      // Another server may not be sent the key.
-      redirect: 'manual',
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    });
-    const seconds = Number(response.headers.get('retry-after') ?? NaN);
-    return {
-      status: response.status,
-      text: await limitedText(response),
-      retryAfterMs: Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined,
-    };
+    // No redirects: another server must not be sent the key.
+    const response = await request(address, { method: 'POST', headers, body, redirect: 'manual' }, timeout);
+    return { response, text: await readText(response, timeout, MOST_BYTES) };
   } catch (cause) {
     signal?.throwIfAborted();
-    if (cause instanceof JudgeFailure) throw cause;
-    if (timeout.aborted) {
-      const message = `judge ${address}: no reply within ${timeoutMs / 1000} s`;
-      throw new JudgeFailure('time-out', 'network', message, 'take a smaller model, or a faster server', cause);
+    const judge = `judge ${address}:`;
+    if (cause instanceof AnswerTooLong) {
+      throw new JudgeFailure('no reply', `${judge} the reply is longer than ${MOST_BYTES} bytes`, WRONG_SERVER);
     }
-    const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : (cause as Error);
-    const why = (inner as NodeJS.ErrnoException).code ?? inner.message;
-    const message = `judge ${address}: cannot be reached (${why})`;
-    throw new JudgeFailure('no server', 'network', message, 'start the server, or correct --judge', cause);
-  }
-}
-
-async function limitedText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) {
-      const message = `judge ${response.url}: the reply is longer than ${MOST_BYTES} bytes`;
-      throw new JudgeFailure('no reply', 'protocol', message, 'give the address of an OpenAI-compatible server');
+    if (timeout.signal.aborted) {
+      const message = `${judge} no reply within ${timeoutMs / 1000} s`;
+      throw new JudgeFailure('time-out', message, 'take a smaller model, or a faster server', cause);
     }
-    chunks.push(chunk);
+    const message = `${judge} cannot be reached (${failureReason(cause)})`;
+    throw new JudgeFailure('no server', message, 'start the server, or correct --judge', cause);
   }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 interface Completion {
@@ -110,7 +116,7 @@ interface Completion {
   readonly error?: { readonly message?: unknown } | string | null;
 }
 
-function parsed(text: string): Completion {
+function parse(text: string): Completion {
   try {
     return (JSON.parse(text) ?? {}) as Completion;
   } catch {
@@ -118,36 +124,33 @@ function parsed(text: string): Completion {
   }
 }
 
-function contentOf(text: string, { address }: ChatServer): string {
-  const content = parsed(text).choices?.[0]?.message?.content;
+function replyText(text: string, { address }: ChatServer): string {
+  const content = parse(text).choices?.[0]?.message?.content;
   if (typeof content === 'string') return content;
-  throw new JudgeFailure(
-    'no reply',
-    'protocol',
-    `judge ${address}: its answer holds no text at choices[0].message.content`,
-    'give the address of an OpenAI-compatible server',
-  );
+  const message = `judge ${address}: its answer holds no text at choices[0].message.content`;
+  throw new JudgeFailure('no reply', message, WRONG_SERVER);
 }
 
-/** The server's message about its error; empty where there is none. */
-function complaintOf(text: string, key: string | undefined): string {
-  const { error } = parsed(text);
-  const said = typeof error === 'object' ? error?.message : error;
-  if (typeof said !== 'string' || said.trim() === '') return '';
-  return `it says ${quotedReply(said, key, SHOWN_CHARACTERS)}; `;
-}
-
-function refused(status: number, text: string, { address, key }: ChatServer, model: string): JudgeFailure {
+function refusal(status: number, text: string, { address, key }: ChatServer, model: string): JudgeFailure {
   if (status === 401 || status === 403) {
     const hint = key === undefined ? `set ${judgeKeyVariable}` : `correct ${judgeKeyVariable}`;
-    // What it says may hold a part of the key.
-    return new JudgeFailure('key refused', 'network', `judge ${address}: refuses access (${status})`, hint);
+    // The server's own message may hold a part of the key.
+    return new JudgeFailure('key refused', `judge ${address}: refuses access (${status})`, hint);
   }
   const message = `judge ${address}: answered ${status}`;
-  const complaint = complaintOf(text, key);
+  const { error } = parse(text);
+  const said = typeof error === 'object' ? error?.message : error;
+  const isShown = typeof said === 'string' && said.trim() !== '';
+  const complaint = isShown ? `it says ${quoteReply(said, key, SHOWN_CHARACTERS)}; ` : '';
   if (status === 404 || status === 405 || (status >= 300 && status < 400)) {
-    const hint = `${complaint}correct --judge, whose route it has not, or --judge-model ${JSON.stringify(model)}`;
-    return new JudgeFailure('no such route or model', 'network', message, hint);
+    const hint = `${complaint}correct --judge, which has no such route, or --judge-model ${JSON.stringify(model)}`;
+    return new JudgeFailure('no such route or model', message, hint);
   }
-  return new JudgeFailure('error of the server', 'network', message, `${complaint}run it again later`);
+  return new JudgeFailure('error of the server', message, `${complaint}run it again later`);
+}
+
+/** The beginning of a server's text as a JSON string of one line, without the key, which some servers repeat. Never stored. */
+export function quoteReply(text: string, key: string | undefined, mostCharacters: number): string {
+  const shown = key === undefined ? text : text.replaceAll(key, '…');
+  return JSON.stringify(shown.replaceAll(/\s+/g, ' ').trim().slice(0, mostCharacters));
 }

@@ -9,7 +9,7 @@ import { judgeAddress } from '../../../config/server-address.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { Judge } from './judge.ts';
-import { type FailureReason, JudgeFailure } from './judge-failure.ts';
+import { type FailureReason, JudgeFailure } from './chat-completion.ts';
 import { judgeTurns } from './judge-turns.ts';
 import { plantedVerdicts } from './planted-verdicts.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { judgedData } from '../../../../test/fixtures/chat-server.ts';
-import { judgePrompt, promptAbout, verdictKey, verdictOf } from './judge-prompt.ts';
+import { judgePrompt, promptAbout, verdictKey, parseVerdict } from './judge-prompt.ts';
 
 const answer = { query: 'Where do I live?', golds: ['Turin', 'Torino'], answer: 'In Turin.' };
 
@@ -34,7 +34,7 @@ it.each([
   ['"no"', false],
   ['<think>They say yes. No?\nHm.</think>\n\nno', false],
 ])('reads %j', (reply, verdict) => {
-  expect(verdictOf(reply)).toBe(verdict);
+  expect(parseVerdict(reply)).toBe(verdict);
 });
 
 it.each([
@@ -48,7 +48,7 @@ it.each([
   'yes yes',
   '<think>yes',
 ])('takes %j for neither', (reply) => {
-  expect(verdictOf(reply)).toBeNull();
+  expect(parseVerdict(reply)).toBeNull();
 });
 
 it('names a verdict by all that was asked, and by nothing else', () => {

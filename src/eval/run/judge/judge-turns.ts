@@ -1,103 +1,94 @@
 import { judgeMetric } from '../../analysis/metrics/metrics.ts';
 import type { OwnScore, TurnRepository } from '../../../store/turn-repository.ts';
 import type { JudgeProbe } from '../../../store/records/results.ts';
+import { type FailureReason, JudgeFailure } from './chat-completion.ts';
 import type { Judge } from './judge.ts';
-import { type FailureReason, JudgeFailure } from './judge-failure.ts';
 import { type AnswerToJudge, judgePrompt, verdictKey } from './judge-prompt.ts';
 
-/** Requests that are under way at once. */
-const AT_ONCE = 4;
-/** Failures in a row after which nobody else is asked. */
+const REQUESTS_AT_ONCE = 4;
+/** Consecutive lasting failures after which no further request is sent. */
 const MOST_IN_A_ROW = 5;
-
-/** Failures that are not of one answer. An error of the server has been tried again by then. */
+/** Failures that the next answer would meet too. An error of the server was retried before it counts. */
 const LASTING: readonly FailureReason[] = [
-  ...(['no server', 'no such route or model', 'key refused', 'time-out', 'error of the server'] as const),
+  'no server',
+  'no such route or model',
+  'key refused',
+  'time-out',
+  'error of the server',
 ];
 
 /** One answer, and the turns that gave it to the same question. */
-interface AskedAnswer {
+interface DistinctAnswer {
   readonly answer: AnswerToJudge;
-  readonly places: Omit<OwnScore, 'value'>[];
-}
-
-function answersOf(model: string, turns: TurnRepository, runId: string): AskedAnswer[] {
-  const asked = new Map<string, AskedAnswer>();
-  for (const turn of turns.listForResults(runId)) {
-    if (turn.state === 'failed' || turn.item.gold === null) continue;
-    const { item, arm, itemId, repeat } = turn;
-    const answer = { query: item.query, golds: [turn.item.gold, ...item.acceptedAnswers], answer: turn.answer.text };
-    const key = verdictKey(model, answer);
-    const one = asked.get(key) ?? { answer, places: [] };
-    one.places.push({ arm, itemId, repeat, turn: turn.turn });
-    asked.set(key, one);
-  }
-  return [...asked.values()];
-}
-
-/** Counts answers without a verdict by their reason. */
-class Failures {
-  readonly #byReason = new Map<string, { answers: number; first: string }>();
-
-  add({ reason, message }: JudgeFailure, answers: number): void {
-    const before = this.#byReason.get(reason);
-    this.#byReason.set(reason, { answers: (before?.answers ?? 0) + answers, first: before?.first ?? message });
-  }
-
-  get listed(): JudgeProbe['failed'] {
-    return [...this.#byReason].map(([reason, counted]) => ({ reason, ...counted }));
-  }
+  readonly turns: Omit<OwnScore, 'value'>[];
 }
 
 /**
- * Asks a judge about every answer to an answerable item of a run, each distinct one once, and puts the verdicts into the turns.
- * An answer without a verdict keeps none. Verdicts are kept as they come: whoever is interrupted asks the rest alone.
+ * Asks a judge about every answer to an answerable item of a run, each distinct one once, and stores the verdicts in the turns. Each
+ * verdict is stored at once, so that an interrupted run asks only about the rest.
  * @throws the reason of an aborted signal
  */
 export async function judgeTurns(
   judge: Judge,
   turns: TurnRepository,
   runId: string,
-  {
-    signal,
-    onAsked = () => undefined,
-  }: { readonly signal: AbortSignal; readonly onAsked?: (done: number, of: number) => void },
+  { signal, onJudged }: { readonly signal: AbortSignal; readonly onJudged?: (done: number, of: number) => void },
 ): Promise<JudgeProbe> {
-  const all = answersOf(judge.model, turns, runId);
+  const answers = distinctAnswers(judge.model, turns, runId);
   const values: OwnScore[] = [];
-  const failures = new Failures();
-  const open = all.values();
-  let [asked, known, inARow, done] = [0, 0, 0, 0];
-  let given: JudgeFailure | undefined;
+  const failures = new Map<FailureReason, { answers: number; first: string }>();
+  const counts = { asked: 0, known: 0, inARow: 0, done: 0 };
+  let givenUp: JudgeFailure | undefined;
 
-  const judgeOne = async ({ answer, places }: AskedAnswer): Promise<void> => {
-    const before = judge.known(answer);
-    if (before !== undefined) known++;
-    else if (given !== undefined) {
-      failures.add(given, places.length);
-      return;
-    } else asked++;
-    try {
-      const right = before ?? (await judge.ask(answer, signal));
-      if (before === undefined) inARow = 0;
-      values.push(...places.map((place) => ({ ...place, value: Number(right) })));
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof JudgeFailure)) throw error;
-      failures.add(error, places.length);
-      inARow = LASTING.includes(error.reason) ? inARow + 1 : 0;
-      if (inARow >= MOST_IN_A_ROW) given = error;
+  const verdict = async (answer: AnswerToJudge): Promise<boolean> => {
+    const known = judge.known(answer);
+    if (known !== undefined) {
+      counts.known++;
+      return known;
     }
+    if (givenUp !== undefined) throw givenUp;
+    counts.asked++;
+    const isRight = await judge.ask(answer, signal);
+    counts.inARow = 0;
+    return isRight;
   };
-  // All take from one list.
+  const fail = (failure: JudgeFailure, count: number): void => {
+    const { answers: before, first } = failures.get(failure.reason) ?? { answers: 0, first: failure.message };
+    failures.set(failure.reason, { answers: before + count, first });
+    counts.inARow = LASTING.includes(failure.reason) ? counts.inARow + 1 : 0;
+    if (counts.inARow >= MOST_IN_A_ROW) givenUp ??= failure;
+  };
+  const open = answers.values();
   const worker = async (): Promise<void> => {
-    for (const one of open) {
+    for (const { answer, turns: places } of open) {
       signal.throwIfAborted();
-      await judgeOne(one);
-      onAsked(++done, all.length);
+      try {
+        const value = Number(await verdict(answer));
+        values.push(...places.map((place) => ({ ...place, value })));
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof JudgeFailure)) throw error;
+        fail(error, places.length);
+      }
+      onJudged?.(++counts.done, answers.length);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, worker));
   turns.putOwnScores(runId, judgeMetric.name, values);
-  return { model: judge.model, prompt: judgePrompt, asked, known, failed: failures.listed };
+  const failed = [...failures].map(([reason, counted]) => ({ reason, ...counted }));
+  return { model: judge.model, prompt: judgePrompt, asked: counts.asked, known: counts.known, failed };
+}
+
+function distinctAnswers(model: string, turns: TurnRepository, runId: string): DistinctAnswer[] {
+  const answers = new Map<string, DistinctAnswer>();
+  for (const turn of turns.listForResults(runId)) {
+    if (turn.state === 'failed' || turn.item.gold === null) continue;
+    const { item, arm, itemId, repeat } = turn;
+    const answer = { query: item.query, golds: [turn.item.gold, ...item.acceptedAnswers], answer: turn.answer.text };
+    const key = verdictKey(model, answer);
+    const distinct = answers.get(key) ?? { answer, turns: [] };
+    distinct.turns.push({ arm, itemId, repeat, turn: turn.turn });
+    answers.set(key, distinct);
+  }
+  return [...answers.values()];
 }

@@ -3,9 +3,8 @@ import { ChatServer } from '../../../../test/fixtures/chat-server.ts';
 import { freePort } from '../../../base/free-port.ts';
 import { judgeAddress } from '../../../config/server-address.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
-import type { ChatServer as Route } from './chat-completion.ts';
+import { type ChatServer as Route, JudgeFailure } from './chat-completion.ts';
 import { Judge } from './judge.ts';
-import { JudgeFailure } from './judge-failure.ts';
 import { plantedVerdicts, withPlantedVerdicts } from './planted-verdicts.ts';
 
 let server: ChatServer;
