@@ -1,4 +1,5 @@
-import type { DatasetMemory } from '../../data/dataset.ts';
+import { type DatasetItem, type DatasetMemory, type DatasetUser, profileOf } from '../../data/dataset.ts';
+import type { ChatRequest } from '../../systems/contracts.ts';
 
 /** A memory of the data as systems and retrievers store it, with the metadata that strategies read. */
 export interface MemoryEntry {
@@ -14,4 +15,17 @@ export function memoryEntry(memory: DatasetMemory): MemoryEntry {
   const optional = { value, relation, updatedAt, uri, scope, section, memory_type, reinforcement, links, confidence };
   const given = Object.fromEntries(Object.entries(optional).filter(([, field]) => field !== undefined));
   return { memoryId, content, metadata: { createdAt, preference, ...given } };
+}
+
+/** The question of an item as every system is asked it, in the language of its data set. */
+export function itemQuestion(
+  { query, language, systemPrompt, answerPrefix }: DatasetItem,
+  { languageProfile }: Pick<DatasetUser, 'languageProfile'>,
+): Pick<ChatRequest, 'query' | 'language' | 'systemPrompt' | 'answerPrefix'> {
+  return {
+    query,
+    language: profileOf(language, languageProfile).language,
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(answerPrefix === undefined ? {} : { answerPrefix }),
+  };
 }

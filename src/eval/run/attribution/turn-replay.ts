@@ -112,7 +112,8 @@ async function blocksReplay(
         const { memoryId } = lines[index]!;
         return memoryId === leftOut ? [] : [{ state, start, rank: turn.ranked.indexOf(memoryId) }];
       });
-      using placed = await placeBlocks(recipe, context, header.state, joined, { alpha, sink, rest });
+      const unplaced = { header: header.state, sink, blocks: joined };
+      using placed = await placeBlocks(recipe, context, unplaced, { alpha, rest });
       if (leftOut === undefined && placed.positions.join() !== positions.join()) {
         throw new BenchError(
           'not-reproduced',

@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { type DatasetItem, type DatasetUser, profileOf } from '../../../data/dataset.ts';
+import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { ChatRequest, ChatResponse, MemorySystem } from '../../../systems/contracts.ts';
+import { itemQuestion } from '../memory-entry.ts';
 
-/** Turns of a conversation. */
 export const CONVERSATION_TURNS = 5;
 /** Mean pause between the turns of a conversation, in mean gaps between the turns of all. */
 const PAUSE_GAPS = 5;
@@ -94,7 +94,7 @@ export async function playLoad(
     for (const turn of turns) {
       const plannedMs = rate === Infinity ? now() : (turn.at / rate) * 1000;
       if (plannedMs > now()) await sleep(plannedMs - now(), signal);
-      const outcome = await serve(system, { ...request(turn), history, userId: userId(turn.user), signal }, now);
+      const outcome = await serve(system, { ...chatRequest(turn), history, userId: userId(turn.user), signal }, now);
       served.set(turn, { turn, plannedMs, outcome });
       if ('error' in outcome) continue;
       history = [
@@ -116,19 +116,16 @@ export async function playLoad(
   return plan.map((turn) => served.get(turn)!);
 }
 
-function request({ item, user, conversation }: PlannedTurn) {
+function chatRequest({ item, user, conversation }: PlannedTurn) {
   return {
-    query: item.query,
+    ...itemQuestion(item, user),
     sessionId: `serving/${conversation}`,
-    language: profileOf(item.language, user.languageProfile).language,
-    ...(item.systemPrompt === undefined ? {} : { systemPrompt: item.systemPrompt }),
-    ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),
   };
 }
 
 async function serve(
   system: Pick<MemorySystem, 'chat'>,
-  asked: ChatRequest & { readonly signal: AbortSignal },
+  request: ChatRequest & { readonly signal: AbortSignal },
   now: () => number,
 ): Promise<ServedTurn['outcome']> {
   let firstTokenMs: number | undefined;
@@ -136,28 +133,23 @@ async function serve(
     firstTokenMs ??= now();
   };
   try {
-    const response = await system.chat({ ...asked, onText });
+    const response = await system.chat({ ...request, onText });
     // An answer that was cut short is no turn.
-    asked.signal.throwIfAborted();
+    request.signal.throwIfAborted();
     const doneMs = now();
     return { firstTokenMs: firstTokenMs ?? doneMs, doneMs, response };
   } catch (error) {
-    asked.signal.throwIfAborted();
+    request.signal.throwIfAborted();
     return { doneMs: now(), error };
   }
 }
 
-/** @throws the reason of the signal, at once */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(wake, ms);
-    function wake(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', wake);
-      resolve();
-    }
-    signal.addEventListener('abort', wake);
-  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
   signal.throwIfAborted();
 }
 

@@ -35,7 +35,6 @@ interface RetrievalUser {
   })[];
 }
 
-/** Users with questions of one origin. */
 interface QuestionSet {
   /** Undefined for the questions generated for this suite. */
   readonly dataset: string | undefined;
@@ -53,15 +52,24 @@ export interface Strategy {
   readonly embedder?: string;
 }
 
-/** The result of one strategy on one question. */
+const METRICS: Readonly<Record<MetricName, (ranked: readonly string[], evidence: readonly string[]) => number>> = {
+  recallAt1: (ranked, evidence) => recallAtK(ranked, evidence, 1),
+  recallAt5: (ranked, evidence) => recallAtK(ranked, evidence, 5),
+  recallAt10: (ranked, evidence) => recallAtK(ranked, evidence, 10),
+  mrr: reciprocalRank,
+  ndcgAt10: (ranked, evidence) => ndcgAtK(ranked, evidence, 10),
+};
+
+type MetricName = keyof RetrievalMeasurement['metrics'];
+
+/** One retrieval for one question. */
 interface Retrieved extends Pick<RetrievalMeasurement, 'timingsMs' | 'budgetTokens'> {
   readonly userId: string;
   readonly questionId: string;
   readonly kind: string;
-  readonly metrics: Readonly<Record<keyof RetrievalMeasurement['metrics'], number>>;
+  readonly metrics: Readonly<Record<MetricName, number>>;
 }
 
-/** The results of one strategy on one question set. */
 interface MeasuredStrategy {
   readonly strategy: Strategy;
   readonly retrieved: readonly Retrieved[];
@@ -102,8 +110,8 @@ export async function measureRetrieval(context: MeasureContext): Promise<Retriev
     datasets: [...sets, mentions].map(({ dataset, users, leftOut }) => ({
       name: dataset!,
       users: users.length,
-      memories: users.reduce((sum, { memories }) => sum + memories.length, 0),
-      questions: users.reduce((sum, { questions }) => sum + questions.length, 0),
+      memories: count(users, 'memories'),
+      questions: count(users, 'questions'),
       leftOut,
     })),
     rows: [...measured].flatMap(([set, strategies]) => retrievalRows(strategies, set.dataset, config.seed)),
@@ -113,19 +121,18 @@ export async function measureRetrieval(context: MeasureContext): Promise<Retriev
 
 /** The items of a data set that memories answer, by category. */
 export function questionSet({ part, users }: DrawnDataset): QuestionSet {
-  const isAnswered = ({ evidence }: DatasetItem): boolean => evidence.length > 0;
-  const items = users.flatMap((user) => user.items);
-  return {
-    dataset: part.name,
-    users: users.map((user) => ({
-      userId: user.userId,
-      memories: user.memories.map(memoryEntry),
-      questions: user.items
-        .filter(isAnswered)
-        .map((item) => ({ ...item, questionId: item.itemId, kind: item.category })),
-    })),
-    leftOut: items.length - items.filter(isAnswered).length,
-  };
+  const answered = users.map(({ userId, memories, items }) => ({
+    userId,
+    memories: memories.map(memoryEntry),
+    questions: items
+      .filter(({ evidence }) => evidence.length > 0)
+      .map((item) => ({ ...item, questionId: item.itemId, kind: item.category })),
+  }));
+  return { dataset: part.name, users: answered, leftOut: count(users, 'items') - count(answered, 'questions') };
+}
+
+function count<Name extends string>(users: readonly Readonly<Record<Name, readonly unknown[]>>[], name: Name): number {
+  return users.reduce((sum, user) => sum + user[name].length, 0);
 }
 
 /**
@@ -210,13 +217,7 @@ async function retrieve(
     userId,
     questionId,
     kind,
-    metrics: {
-      recallAt1: recallAtK(ranked, evidence, 1),
-      recallAt5: recallAtK(ranked, evidence, 5),
-      recallAt10: recallAtK(ranked, evidence, 10),
-      mrr: reciprocalRank(ranked, evidence),
-      ndcgAt10: ndcgAtK(ranked, evidence, 10),
-    },
+    metrics: mapValues(METRICS, (metric) => metric(ranked, evidence)),
     timingsMs: { embedding, search, ranking, total: embedding + search + ranking },
     budgetTokens: tokenBudget === undefined ? null : { used: tokensUsed ?? 0, limit: tokenBudget },
   };
@@ -237,14 +238,14 @@ export function retrievalRows(
         a: metrics.recallAt5,
         b: base.get(questionId)!,
       }));
+      const p = (): number => signFlipP(pairedTotals(pairs).differences, seed);
       return {
         ...(dataset === undefined ? {} : { dataset }),
         strategy: label,
         ...(embedder === undefined ? {} : { embedder }),
         kind,
         ...means(some),
-        againstRouter:
-          label === BASE ? null : { ...shareGain(pairs), p: signFlipP(pairedTotals(pairs).differences, seed) },
+        againstRouter: label === BASE ? null : { ...shareGain(pairs), p: p() },
       };
     };
     const kinds = Map.groupBy(retrieved, ({ kind }) => kind);
@@ -255,27 +256,26 @@ export function retrievalRows(
 function means(
   retrieved: readonly Retrieved[],
 ): Pick<RetrievalMeasurement, 'n' | 'metrics' | 'timingsMs' | 'budgetTokens'> {
-  const metric = (name: keyof RetrievalMeasurement['metrics']) =>
-    estimateShare(retrieved.map(({ userId, metrics }) => ({ userId, value: metrics[name] })));
   const mean = (value: (one: Retrieved) => number): number =>
     retrieved.reduce((sum, one) => sum + value(one), 0) / retrieved.length;
+  const times = { embedding: 0, search: 0, ranking: 0, total: 0 };
+  const isBudgeted = retrieved.every(({ budgetTokens }) => budgetTokens !== null);
   return {
     n: retrieved.length,
-    metrics: {
-      recallAt1: metric('recallAt1'),
-      recallAt5: metric('recallAt5'),
-      recallAt10: metric('recallAt10'),
-      mrr: metric('mrr'),
-      ndcgAt10: metric('ndcgAt10'),
-    },
-    timingsMs: {
-      embedding: mean(({ timingsMs }) => timingsMs.embedding),
-      search: mean(({ timingsMs }) => timingsMs.search),
-      ranking: mean(({ timingsMs }) => timingsMs.ranking),
-      total: mean(({ timingsMs }) => timingsMs.total),
-    },
-    budgetTokens: retrieved.every(({ budgetTokens }) => budgetTokens !== null)
+    metrics: mapValues(METRICS, (_, name) =>
+      estimateShare(retrieved.map(({ userId, metrics }) => ({ userId, value: metrics[name] }))),
+    ),
+    timingsMs: mapValues(times, (_, name) => mean(({ timingsMs }) => timingsMs[name])),
+    budgetTokens: isBudgeted
       ? { used: mean(({ budgetTokens }) => budgetTokens!.used), limit: mean(({ budgetTokens }) => budgetTokens!.limit) }
       : null,
   };
+}
+
+function mapValues<Name extends string, A, B>(
+  values: Readonly<Record<Name, A>>,
+  map: (value: A, name: Name) => B,
+): Record<Name, B> {
+  const names = Object.keys(values) as Name[];
+  return Object.fromEntries(names.map((name) => [name, map(values[name], name)])) as Record<Name, B>;
 }

@@ -21,7 +21,6 @@ const RATES = 5;
 const [LOWEST, HIGHEST] = [0.25, 1.1];
 const RAG = 'rag';
 
-/** A load that was played to one arm. */
 interface PlayedLoad {
   readonly arm: string;
   readonly served: readonly ServedTurn[];
@@ -95,7 +94,7 @@ async function addMemories({ keeper, runId }: ServeContext, users: readonly Data
   }
 }
 
-/** The rates at which all arms are loaded, in equal ratios. */
+/** In equal ratios. */
 function rates(capacity: Readonly<Record<string, number>>): number[] {
   const best = Math.max(...Object.values(capacity));
   const lowest = LOWEST * (capacity[RAG] ?? best);
@@ -153,48 +152,42 @@ function countingSession(session: EngineSession, count: (bytes: number) => void)
   });
 }
 
-/** The numbers of one load. @param rag the same load played to `rag`; undefined for `rag` itself, and where it did not run */
+/** The numbers of one load. @param rag the same load played to `rag`; undefined for `rag` itself, and if it did not run */
 function servedLoad(
   { arm, served, meter, movedBytes }: PlayedLoad,
   sessions: number,
   rag: PlayedLoad | undefined,
 ): ServedLoad {
-  const all = answered(served);
+  const answers = answered(served);
   const saturated = isSaturated(served, sessions);
-  const times = all.map(({ plannedMs, outcome }) => outcome.firstTokenMs - plannedMs);
+  const times = answers.map(({ plannedMs, firstTokenMs }) => firstTokenMs - plannedMs);
   const { p50, p95 } = times.length === 0 ? { p50: undefined, p95: undefined } : quantiles(times);
-  const caches = all.map(({ outcome }) => outcome.response.trace.account.cache);
-  const reported = all.reduce((sum, { outcome }) => sum + outcome.response.tokens.evaluated, 0);
+  const caches = answers.map(({ response }) => response.trace.account.cache);
+  const reported = answers.reduce((sum, { response }) => sum + response.tokens.evaluated, 0);
   const mean = (total: number | null): number | null => (total === null ? null : total / served.length);
+  const ragTexts = new Map(answered(rag?.served ?? []).map(({ turn, response }) => [turn, response.text]));
+  const sameAsText = answers.filter(({ turn, response }) => ragTexts.get(turn) === response.text).length;
   return {
     arm,
     offered: perSecond(served.length - 1, served.at(-1)!.plannedMs),
     turns: served.length,
-    errors: served.length - all.length,
-    answered: perSecond(all.length, lastAnswerMs(served)),
+    errors: served.length - answers.length,
+    answered: perSecond(answers.length, lastAnswerMs(served)),
     ttftMs: p50 === undefined ? null : { p50, ...(p95 === undefined || saturated ? {} : { p95 }) },
     saturated,
     evaluatedTokens: mean(meter.evaluated),
     reusedTokens: mean(meter.reused),
     movedBytes: movedBytes / served.length,
     hits: caches.some((cache) => cache !== 'bypass') ? caches.filter((cache) => cache === 'hit').length : null,
-    sameAsText: rag === undefined ? null : served.filter((turn, index) => isSameText(turn, rag.served[index]!)).length,
+    sameAsText: rag === undefined ? null : sameAsText,
     meter: meter.evaluated === null || Number.isNaN(reported) ? null : { engine: meter.evaluated, turns: reported },
   };
 }
 
-type AnsweredTurn = ServedTurn & { readonly outcome: Exclude<ServedTurn['outcome'], { readonly error: unknown }> };
-
-function isAnswered(turn: ServedTurn): turn is AnsweredTurn {
-  return 'response' in turn.outcome;
-}
-
-function answered(served: readonly ServedTurn[]): AnsweredTurn[] {
-  return served.filter(isAnswered);
-}
-
-function isSameText(turn: ServedTurn, other: ServedTurn): boolean {
-  return isAnswered(turn) && isAnswered(other) && turn.outcome.response.text === other.outcome.response.text;
+function answered(served: readonly ServedTurn[]) {
+  return served.flatMap(({ turn, plannedMs, outcome }) =>
+    'error' in outcome ? [] : [{ turn, plannedMs, ...outcome }],
+  );
 }
 
 function lastAnswerMs(served: readonly ServedTurn[]): number {

@@ -14,14 +14,6 @@ const KV_TYPES: readonly NumberType[] = ['F16', 'F32'];
 const SHARES = [1 / 16, 1 / 4, 1 / 2];
 const ROUNDS = 100;
 
-interface Round {
-  readonly evaluateMs: number;
-  readonly saveMs: number;
-  readonly loadMs: number;
-  readonly cutMs: number;
-  readonly joinMs: number;
-}
-
 async function elapsed(act: () => unknown): Promise<number> {
   const start = performance.now();
   await act();
@@ -58,53 +50,49 @@ async function measurePrefix(
 ): Promise<StorageMeasurement[]> {
   const { ids, textBytes } = await prefix(context, engine, tokens);
   const { rotary } = requireCells(engine);
-  const rounds: Round[] = [];
+  const ms = {
+    evaluate: [] as number[],
+    save: [] as number[],
+    load: [] as number[],
+    cut: [] as number[],
+    join: [] as number[],
+  };
   let diskBytes = 0;
   let memoryBytes = 0;
   await using session = await engine.openSession('storage');
-  // The first round warms up.
   for (let round = 0; round <= ROUNDS; round++) {
     context.signal.throwIfAborted();
     await session.clear();
-    const evaluateMs = await elapsed(() => session.evaluate(ids, { signal: context.signal }));
+    ms.evaluate.push(await elapsed(() => session.evaluate(ids, { signal: context.signal })));
     const start = performance.now();
     const checkpoint = await session.checkpoint();
-    const saveMs = performance.now() - start;
+    ms.save.push(performance.now() - start);
     diskBytes = checkpoint.bytes;
     await session.clear();
-    const loadMs = await elapsed(() => session.restore(checkpoint));
+    ms.load.push(await elapsed(() => session.restore(checkpoint)));
     await engine.deleteCheckpoint(checkpoint);
     const cutStart = performance.now();
     using cells = await session.exportCells();
     const rest = cutCells(cells, 2, tokens);
-    const cutMs = performance.now() - cutStart;
+    ms.cut.push(performance.now() - cutStart);
     const header = cutCells(cells, 0, 2);
     memoryBytes = kvBytes(header) + kvBytes(rest);
     const joinMs = await elapsed(async () => {
       using joined = joinBlocks(header, [{ block: rest, position: 2, alpha: 1 }], { rotary });
       await session.importCells(joined);
     });
-    if (round > 0) rounds.push({ evaluateMs, saveMs, loadMs, cutMs, joinMs });
+    ms.join.push(joinMs);
   }
-  const times = (part: keyof Round) => quantiles(rounds.map((round) => round[part]));
-  const evaluateMs = times('evaluateMs').p50;
-  const row = (
-    tier: StorageMeasurement['tier'],
-    bytes: number,
-    [saveMs, loadMs]: readonly [StorageMeasurement['saveMs'], StorageMeasurement['loadMs']],
-  ): StorageMeasurement => ({
-    kvType: tier === 'text' ? 'UTF-8' : kvType,
-    tier,
-    tokens,
-    bytesPerToken: bytes / tokens,
-    saveMs,
-    loadMs,
-    evaluateMs,
-  });
+  // The first round warms up.
+  const times = (part: keyof typeof ms) => quantiles(ms[part].slice(1));
+  const common = { kvType, tokens, evaluateMs: times('evaluate').p50 };
+  const [textPerToken, memoryPerToken, diskPerToken] = [textBytes, memoryBytes, diskBytes].map(
+    (bytes) => bytes / tokens,
+  );
   return [
-    row('text', textBytes, [null, null]),
-    row('memory', memoryBytes, [times('cutMs'), times('joinMs')]),
-    row('disk', diskBytes, [times('saveMs'), times('loadMs')]),
+    { ...common, kvType: 'UTF-8', tier: 'text', bytesPerToken: textPerToken!, saveMs: null, loadMs: null },
+    { ...common, tier: 'memory', bytesPerToken: memoryPerToken!, saveMs: times('cut'), loadMs: times('join') },
+    { ...common, tier: 'disk', bytesPerToken: diskPerToken!, saveMs: times('save'), loadMs: times('load') },
   ];
 }
 

@@ -1,78 +1,34 @@
 import type { BenchConfig } from '../../../config/bench-config.ts';
 
 /**
- * The part that an option has in the numbers of a run, and so in going on with it: `kept` goes on with the value that the run
- * began with, `planned` with the arms of its plan, `verified` refuses another by what it stands for (bytes, device, place),
- * `free` changes no number.
+ * What an option changes in the numbers of a run, and so when it is resumed: `kept` options have the value that the run began with,
+ * `planned` ones are in its plan, `verified` ones may differ if what they stand for (bytes, device, place) is the same, `free` ones
+ * change no number.
  */
 export type OptionEffect = 'kept' | 'planned' | 'verified' | 'free';
 
-/** Of every option: one that is added must say what it changes. */
-export const optionEffects = {
-  suite: 'kept',
-  arms: 'planned',
-  dataset: 'kept',
-  dataFile: 'kept',
-  errata: 'kept',
-  model: 'verified',
-  engine: 'kept',
-  engineUrl: 'verified',
-  allowRemote: 'kept',
-  engineModel: 'kept',
-  slotsFolder: 'verified',
-  llamaServer: 'verified',
-  embedder: 'verified',
-  retriever: 'kept',
-  hot: 'verified',
-  cold: 'verified',
-  coldIndex: 'kept',
-  retrievalTokens: 'kept',
-  halfLife: 'kept',
-  salienceWeights: 'kept',
-  preRetrieval: 'verified',
-  topK: 'kept',
-  threshold: 'kept',
-  alpha: 'kept',
-  limit: 'kept',
-  users: 'kept',
-  sessions: 'kept',
-  recurrence: 'kept',
-  seed: 'kept',
-  repeats: 'kept',
-  systemPrompt: 'kept',
-  answerPrefix: 'kept',
-  generalAnswerPrefix: 'kept',
-  labels: 'kept',
-  placement: 'kept',
-  template: 'kept',
-  reserve: 'kept',
-  historyTurns: 'kept',
-  contextTokens: 'kept',
-  threads: 'verified',
-  workers: 'kept',
-  shard: 'kept',
-  queue: 'free',
-  gpu: 'kept',
-  gpuLayers: 'kept',
-  flashAttention: 'kept',
-  margin: 'kept',
-  failBelow: 'free',
-  judge: 'kept',
-  judgeModel: 'kept',
-  kvStore: 'kept',
-  kvBytes: 'kept',
-  text: 'kept',
-  run: 'free',
-  resume: 'free',
-  out: 'free',
-  db: 'free',
-  json: 'free',
-  quiet: 'free',
-  databaseEcho: 'free',
-  given: 'free',
-} as const satisfies Readonly<Record<keyof BenchConfig, OptionEffect>>;
+// prettier-ignore
+const options = {
+  kept: [
+    'suite', 'dataset', 'dataFile', 'errata', 'engine', 'allowRemote', 'engineModel', 'retriever', 'coldIndex', 'retrievalTokens',
+    'halfLife', 'salienceWeights', 'topK', 'threshold', 'alpha', 'limit', 'users', 'sessions', 'recurrence', 'seed', 'repeats',
+    'systemPrompt', 'answerPrefix', 'generalAnswerPrefix', 'labels', 'placement', 'template', 'reserve', 'historyTurns',
+    'contextTokens', 'workers', 'shard', 'gpu', 'gpuLayers', 'flashAttention', 'margin', 'judge', 'judgeModel', 'kvStore',
+    'kvBytes', 'text',
+  ],
+  planned: ['arms'],
+  verified: [
+    'model', 'engineUrl', 'slotsFolder', 'llamaServer', 'embedder', 'hot', 'cold', 'preRetrieval', 'threads',
+  ],
+  free: ['queue', 'failBelow', 'run', 'resume', 'out', 'db', 'json', 'quiet', 'databaseEcho', 'given'],
+} as const satisfies Readonly<Record<OptionEffect, readonly (keyof BenchConfig)[]>>;
 
-/** The options with which a run goes on as it began. */
-export const keptOptions = (Object.keys(optionEffects) as (keyof BenchConfig)[]).filter(
-  (key) => optionEffects[key] === 'kept',
-);
+type Listed = (typeof options)[OptionEffect][number];
+
+/** The effect of every option; one that is missing above does not compile. */
+export const optionEffects: Readonly<Record<keyof BenchConfig, OptionEffect>> = Object.fromEntries(
+  Object.entries(options).flatMap(([effect, names]) => names.map((name) => [name, effect])),
+) as Record<Listed, OptionEffect>;
+
+/** The options that a resumed run has from its beginning. */
+export const keptOptions: readonly (keyof BenchConfig)[] = options.kept;

@@ -20,13 +20,13 @@ const QUESTION = 'What is the code of my locker?';
 
 /** Users whose secret is planted. */
 const CANARIES = 25;
-/** Users with a double, who has the same memories, and users whose double asks last. */
+/** Users with a double, who has the same memories, and users with a double who asks last. */
 const DOUBLES = 5;
 const LATE_DOUBLES = 2;
-/** Users that ask at the same moment. */
+/** Owners, and strangers, who ask at the same moment. */
 const AT_ONCE = 3;
 const FILLERS = 3;
-/** A run gets one asker for so many questions, so that the probe takes a small part of it. */
+/** One asker per this many questions of the run, so that the probe takes a small part of it. */
 const QUESTIONS_PER_ASKER = 40;
 
 /** A user of the probe. */
@@ -40,20 +40,12 @@ interface Canary {
 interface Canaries {
   /** Users whose secrets are planted. */
   readonly owners: readonly Canary[];
-  /** For each owner a user with the same memories except the secret, to whom no code belongs. */
+  /** For each owner a user with the same memories except the secret, who has no code. */
   readonly strangers: readonly Canary[];
-  /** For the first owners a user with exactly the same memories, whom the owner's KV must not serve. */
+  /** For the first owners a user with exactly the same memories, who must not be served from the owner's KV. */
   readonly doubles: readonly Canary[];
   /** Doubles who ask after everyone else. */
   readonly late: readonly Canary[];
-}
-
-/** An arm as the run uses it. */
-interface ProbedArm {
-  readonly traits: ArmTraits;
-  readonly system: Pick<BenchSystem, 'chat'>;
-  /** Opens another system on the same store; without it that is not probed. */
-  readonly reopen?: () => BenchSystem;
 }
 
 /** The index, the arms and their stores as the run uses them. */
@@ -61,12 +53,16 @@ interface IsolationSubject {
   readonly runId: string;
   readonly engine: Pick<Engine, 'meter'>;
   readonly keeper: MemoryKeeper;
-  readonly systems: readonly ProbedArm[];
+  readonly systems: readonly {
+    readonly traits: ArmTraits;
+    readonly system: Pick<BenchSystem, 'chat'>;
+    /** Opens another system on the same store. Default: reopening is not probed. */
+    readonly reopen?: () => BenchSystem;
+  }[];
   readonly topK: number;
   readonly threshold: number;
 }
 
-/** Extent of a probe. */
 export interface ProbeOptions extends CallOptions {
   /** Users who ask, at least five. Default: all. */
   readonly askers?: number;
@@ -74,9 +70,8 @@ export interface ProbeOptions extends CallOptions {
 
 interface Answer {
   readonly text: string;
-  /** By the engine's meter. */
-  readonly evaluatedTokens: number;
-  readonly promptTokens: number;
+  /** By the engine's meter, fewer tokens were evaluated than the prompt has. */
+  readonly isReused: boolean;
 }
 
 type Answers = ReadonlyMap<Canary, Answer>;
@@ -106,7 +101,7 @@ export async function probeBench(
     .map(({ arm, system, reopen }) => ({ traits: arm.traits, system, reopen }));
   if (systems.length === 0) return null;
   const questions = users.reduce((sum, { items }) => sum + items.length, 0);
-  // Of a probe that was interrupted.
+  // Sessions of a probe that was interrupted.
   new SessionRepository(database).deleteBeginningWith(sessionPrefix(runId));
   const subject = { runId, engine, keeper, systems, topK, threshold };
   let probe = () => probeIsolation(subject, seed, { askers: probeAskers(questions), signal });
@@ -120,7 +115,7 @@ export async function probeBench(
 const sessionPrefix = (runId: string): string => `${runId}/isolation/`;
 
 /**
- * Plants the secrets of all users and asks "the code of my locker" for each: nobody may hear another user's. Some users ask at the
+ * Plants the secrets of all users and asks "the code of my locker" for each: no answer may hold another user's. Some users ask at the
  * same moment through one system, then all one by one, then some through a system that is opened again on the same store.
  */
 export async function probeIsolation(
@@ -128,15 +123,15 @@ export async function probeIsolation(
   seed: number,
   { askers = CANARIES, signal }: ProbeOptions = {},
 ): Promise<IsolationProbe> {
-  const canaries = drawCanaries(new SeededRandom(seed));
-  const { owners, strangers, doubles, late } = canaries;
+  const { owners, strangers, doubles, late } = drawCanaries(new SeededRandom(seed));
   for (const user of [...owners, ...doubles, ...late, ...strangers]) {
     signal?.throwIfAborted();
-    await subject.keeper.addAll(
-      `${sessionPrefix(subject.runId)}${user.userId}`,
-      user.userId,
-      user.memories.map((content, index) => ({ memoryId: memoryId(user, index), content, metadata: {} })),
-    );
+    const memories = user.memories.map((content, index) => ({
+      memoryId: memoryId(user, index),
+      content,
+      metadata: {},
+    }));
+    await subject.keeper.addAll(`${sessionPrefix(subject.runId)}${user.userId}`, user.userId, memories);
   }
   const count = Math.max(askers, DOUBLES);
   const asking = { doubles, late, owners: owners.slice(0, count), strangers: strangers.slice(0, count) };
@@ -165,12 +160,17 @@ function drawCanaries(random: SeededRandom): Canaries {
     const memories = [...fillers.values(), `The code of my locker is ${secret}.`];
     return { userId: `canary-${probe}-${index}`, secret, memories };
   });
-  const renamed = (user: Canary, name: string): Canary => ({ ...user, userId: `${user.userId}-${name}` });
+  const copies = (count: number, name: string, memories = FILLERS + 1): Canary[] =>
+    owners.slice(0, count).map((user) => ({
+      userId: `${user.userId}-${name}`,
+      secret: user.secret,
+      memories: user.memories.slice(0, memories),
+    }));
   return {
     owners,
-    strangers: owners.map((user) => ({ ...renamed(user, 'stranger'), memories: user.memories.slice(0, FILLERS) })),
-    doubles: owners.slice(0, DOUBLES).map((user) => renamed(user, 'double')),
-    late: owners.slice(0, LATE_DOUBLES).map((user) => renamed(user, 'late')),
+    strangers: copies(CANARIES, 'stranger', FILLERS),
+    doubles: copies(DOUBLES, 'double'),
+    late: copies(LATE_DOUBLES, 'late'),
   };
 }
 
@@ -178,10 +178,10 @@ function memoryId({ userId }: Canary, index: number): string {
   return `${userId}-m${index}`;
 }
 
-/** Asks an arm for all users, and counts what they heard. */
+/** Asks an arm for all users, and counts the secrets in its answers. */
 async function probeArm(
   subject: IsolationSubject,
-  { traits, system, reopen }: ProbedArm,
+  { traits, system, reopen }: IsolationSubject['systems'][number],
   { asking, secrets }: { readonly asking: Canaries; readonly secrets: readonly string[] },
   signal: AbortSignal | undefined,
 ): Promise<ArmIsolation> {
@@ -192,8 +192,8 @@ async function probeArm(
   const requests = await Promise.all(together.map((user) => chatRequest(subject, user, signal)));
   const responses = await Promise.all(requests.map((request) => system.chat(request)));
   signal?.throwIfAborted();
-  const atOnce = new Map(together.map((user, index) => [user, responses[index]!]));
-  // An owner before the double, whom the owner's KV must not serve.
+  const atOnce: Answers = new Map(together.map((user, at) => [user, { text: responses[at]!.text, isReused: false }]));
+  // An owner before the double, who must not be served from the owner's KV.
   const round = owners.flatMap((owner, index) => [owner, ...doubles.slice(index, index + 1), strangers[index]!]);
   const oneByOne = await answersInTurn(subject, system, round, signal);
   let reopened: Answers = new Map();
@@ -202,17 +202,16 @@ async function probeArm(
     reopened = await answersInTurn(subject, other, [...late, ...strangers.slice(0, late.length)], signal);
   }
 
-  const hears = (answers: ReadonlyMap<Canary, Pick<Answer, 'text'>>, user: Canary, secret = user.secret): boolean =>
+  const hears = (answers: Answers, user: Canary, secret = user.secret): boolean =>
     containsTokens(answers.get(user)?.text ?? '', secret, grammar.language);
   /** Users who heard a secret of someone else. */
-  const leaks = (answers: ReadonlyMap<Canary, Pick<Answer, 'text'>>): number =>
+  const leaks = (answers: Answers): number =>
     [...answers.keys()].filter((user) => {
       const own = strangers.includes(user) ? undefined : user.secret;
       return secrets.some((secret) => secret !== own && hears(answers, user, secret));
     }).length;
-  /** Users whose first prompt was not evaluated whole, by the meter. */
   const reused = (answers: Answers, users: readonly Canary[]): number =>
-    users.flatMap((user) => answers.get(user) ?? []).filter((one) => one.evaluatedTokens < one.promptTokens).length;
+    users.filter((user) => answers.get(user)?.isReused).length;
   const withoutDoubles = new Map([...oneByOne].filter(([user]) => !doubles.includes(user)));
   const lost = owners.filter((user) => atOnce.has(user) && hears(oneByOne, user) && !hears(atOnce, user));
   return {
@@ -243,7 +242,7 @@ async function answersInTurn(
     const { text, tokens, inputTokens } = await system.chat(request);
     signal?.throwIfAborted();
     const { evaluated } = meterDifference(await engine.meter(), before);
-    answers.set(user, { text, evaluatedTokens: evaluated ?? tokens.evaluated, promptTokens: inputTokens });
+    answers.set(user, { text, isReused: (evaluated ?? tokens.evaluated) < inputTokens });
   }
   return answers;
 }
@@ -257,13 +256,13 @@ async function chatRequest(
   // For retriever `given`: the user's own memories, the secret first.
   const passages = memories.map((_, index) => memoryId(user, index)).reverse();
   const retrieved = await keeper.retrieve(QUESTION, { userId, topK, threshold, passages });
-  return {
+  const request: ChatRequest = {
     query: QUESTION,
     sessionId: 'isolation',
     userId,
     retrieved,
     preferences: [],
     history: [],
-    ...(signal && { signal }),
   };
+  return signal === undefined ? request : { ...request, signal };
 }

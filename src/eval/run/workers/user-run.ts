@@ -16,7 +16,7 @@ import { givenMemories, type MemorySources } from '../../../systems/retrieve.ts'
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/select.ts';
 import { scoreTurn } from '../../analysis/metrics/scores.ts';
-import { memoryEntry } from '../memory-entry.ts';
+import { itemQuestion, memoryEntry } from '../memory-entry.ts';
 import { controlMemories } from './negative-control.ts';
 import { type AnsweredInSession, TurnObserver } from '../observe/turn-observer.ts';
 import type { OpenArm, RunBench } from '../run-bench.ts';
@@ -35,7 +35,7 @@ const SECOND_ROUND_BELOW_MS = 4000;
 interface PreparedItem {
   readonly item: DatasetItem;
   /** The question in the words and the language of its data set. */
-  readonly question: Pick<ChatRequest, 'query' | 'language' | 'systemPrompt' | 'answerPrefix'>;
+  readonly question: ReturnType<typeof itemQuestion>;
   readonly visible: readonly DatasetMemory[];
   readonly sources: MemorySources;
   readonly observer: TurnObserver;
@@ -129,12 +129,7 @@ export class UserRun {
     const profile = profileOf(item.language, languageProfile);
     const visible = visibleMemories(this.#user, item);
     await this.#index(visible);
-    const question: PreparedItem['question'] = {
-      query: item.query,
-      language: profile.language,
-      ...(item.systemPrompt === undefined ? {} : { systemPrompt: item.systemPrompt }),
-      ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),
-    };
+    const question = itemQuestion(item, this.#user);
     for (const { system, recorder } of arms) {
       await recorder.declared(async () => system.prepare?.(userId, visible, { ...question, signal }));
     }
