@@ -4,7 +4,12 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { prefixParts } from '../../../systems/prompt/memory-lines.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
-import { buildPrompt, type BuiltPrompt, type PromptRules, systemPromptOf } from '../../../systems/prompt/build-prompt.ts';
+import {
+  buildPrompt,
+  type BuiltPrompt,
+  type PromptRules,
+  systemPromptOf,
+} from '../../../systems/prompt/build-prompt.ts';
 import { promptFormOf } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
