@@ -1,6 +1,6 @@
 import { grammars } from '../../src/base/grammar.ts';
 import type { SeededRandom } from '../../src/base/seeded-random.ts';
-import { drawRelation, statement, USER, valueOf } from '../../src/data/generators/relations.ts';
+import { drawRelation, statement, USER, drawRelationValue } from '../../src/data/generators/relations.ts';
 
 const PIECES = [
   ...['naïve', 'café', '你好', '，世界', '  ', '\n', '\t', ' ', "I'm", "you're", '12345', 'x_y-z', '#1', '$2.50!'],
@@ -30,7 +30,7 @@ export function oddTexts(random: SeededRandom, count: number): string[] {
     const parts = Array.from({ length: random.int(1, 5) }, () => {
       if (random.chance(0.6)) return random.pick(PIECES);
       const relation = drawRelation(random, grammars[random.pick(['en', 'zh'] as const)], 0.5, random.chance(0.5));
-      return statement(random, { subject: USER, relation, value: valueOf(random, relation, false) }, 'known');
+      return statement(random, { subject: USER, relation, value: drawRelationValue(random, relation, false) }, 'known');
     });
     return parts.join(random.pick(['', ' ']));
   });

@@ -1,19 +1,10 @@
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { shownValue } from '../base/shown-value.ts';
+import { byAge } from './dataset.ts';
 import { expected, type Placed } from './parse-record.ts';
 import type { DatasetRecords, Report } from './records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';
-
-type Memories = ReadonlyMap<string, Placed<MemoryRecord>>;
-
-/** Orders memories by creation, then by id. */
-export function byAge(
-  a: Pick<MemoryRecord, 'createdAt' | 'memoryId'>,
-  b: Pick<MemoryRecord, 'createdAt' | 'memoryId'>,
-): number {
-  return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.memoryId < b.memoryId ? -1 : 1);
-}
 
 /** The first record of each id; others are reported. */
 function byId<Field extends string, T extends Readonly<Record<Field, string>>>(
@@ -35,63 +26,90 @@ function byId<Field extends string, T extends Readonly<Record<Field, string>>>(
   return found;
 }
 
-/** Error for an `id` that names no memory of the user. @param at place and field */
-function foreignMemory(memories: Memories, at: string, userId: string, id: string): BenchError {
-  const own = [...memories.values()].flatMap(({ record }) => (record.userId === userId ? record.memoryId : []));
-  const hint = 'write the memoryId of a memory record with the same userId';
-  return expected(at, `a memory of user ${userId}`, shownValue(id) + didYouMean(id, own), hint);
-}
+/** Checks the memories that records name. */
+class ReferenceCheck {
+  readonly #memories: ReadonlyMap<string, Placed<MemoryRecord>>;
+  readonly #report: Report;
 
-function checkMemory({ record, place }: Placed<MemoryRecord>, memories: Memories, report: Report): void {
-  const { userId, createdAt, updatedAt, supersedes, links = [] } = record;
-  const old = supersedes === undefined ? undefined : memories.get(supersedes)?.record;
-  if (supersedes !== undefined && old?.userId !== userId) {
-    report('supersedes', foreignMemory(memories, `${place}: supersedes`, userId, supersedes));
-  } else if (old !== undefined && byAge(old, record) >= 0) {
-    const got = `${shownValue(supersedes)}, created ${old.createdAt}`;
-    const hint = 'the later memory supersedes the earlier one';
-    report('supersedes', expected(`${place}: supersedes`, 'an earlier memory', got, hint));
+  constructor(memories: ReadonlyMap<string, Placed<MemoryRecord>>, report: Report) {
+    this.#memories = memories;
+    this.#report = report;
   }
-  if (updatedAt !== undefined && Date.parse(updatedAt) < Date.parse(createdAt)) {
-    const got = `${shownValue(updatedAt)}, created ${createdAt}`;
-    const hint = 'correct one of the two, or leave it out';
-    report('updated-before-created', expected(`${place}: updatedAt`, 'a time from createdAt on', got, hint));
-  }
-  for (const id of links) {
-    if (memories.get(id)?.record.userId === userId) continue;
-    report('links', foreignMemory(memories, `${place}: links`, userId, id));
-  }
-}
 
-function checkItem({ record, place }: Placed<ItemRecord | QuestionRecord>, memories: Memories, report: Report): void {
-  const { askedAt, evidence, userId } = record;
-  const [answer, passages = []] = record.type === 'item' ? [record.answer, record.passages] : [undefined];
-  if (answer === null && evidence.length > 0) {
-    const hint = 'an absent item is one that no memory answers';
-    const error = expected(`${place}: evidence`, 'none where answer is null', shownValue(evidence), hint);
-    report('absent-with-evidence', error);
+  checkMemory(placed: Placed<MemoryRecord>): void {
+    const { record, place } = placed;
+    const { createdAt, updatedAt, supersedes, links } = record;
+    for (const old of this.#named(placed, 'supersedes', supersedes)) {
+      if (byAge(old, record) < 0) continue;
+      const got = `${shownValue(supersedes)}, created ${old.createdAt}`;
+      const hint = 'the later memory supersedes the earlier one';
+      this.#report('supersedes', expected(`${place}: supersedes`, 'an earlier memory', got, hint));
+    }
+    if (updatedAt !== undefined && Date.parse(updatedAt) < Date.parse(createdAt)) {
+      const got = `${shownValue(updatedAt)}, created ${createdAt}`;
+      const hint = 'correct one of the two, or leave it out';
+      this.#report('updated-before-created', expected(`${place}: updatedAt`, 'a time from createdAt on', got, hint));
+    }
+    this.#named(placed, 'links', links);
   }
-  const twice = passages.find((id, index) => passages.indexOf(id) !== index);
-  if (twice !== undefined) {
-    const hint = 'list memories from the best to the last';
-    report('passages', expected(`${place}: passages`, 'each memory once', `${shownValue(twice)} twice`, hint));
+
+  checkEvidence(placed: Placed<ItemRecord | QuestionRecord>): void {
+    this.#checkTimes(placed, 'evidence', placed.record.evidence);
   }
-  for (const [field, ids] of [['evidence', evidence] as const, ['passages', passages] as const]) {
-    for (const id of ids) {
-      const memory = memories.get(id)?.record;
-      if (memory?.userId !== userId) {
-        report(field, foreignMemory(memories, `${place}: ${field}`, userId, id));
-      } else if (Date.parse(memory.createdAt) > Date.parse(askedAt)) {
-        const got = `${shownValue(id)}, created ${memory.createdAt}`;
-        const hint = 'a question sees only memories that exist when it is asked';
-        const error = expected(`${place}: ${field}`, 'a memory from before askedAt', got, hint);
-        report(field === 'evidence' ? 'evidence-after-question' : field, error);
-      }
+
+  /** Checks what only items have. */
+  checkItem(placed: Placed<ItemRecord>): void {
+    const { record, place } = placed;
+    const { answer, evidence, passages = [] } = record;
+    if (answer === null && evidence.length > 0) {
+      const hint = 'an absent item is one that no memory answers';
+      const error = expected(`${place}: evidence`, 'none where answer is null', shownValue(evidence), hint);
+      this.#report('absent-with-evidence', error);
+    }
+    const twice = passages.find((id, index) => passages.indexOf(id) !== index);
+    if (twice !== undefined) {
+      const hint = 'list memories from the best to the last';
+      this.#report('passages', expected(`${place}: passages`, 'each memory once', `${shownValue(twice)} twice`, hint));
+    }
+    this.#checkTimes(placed, 'passages', passages);
+  }
+
+  #checkTimes(
+    placed: Placed<ItemRecord | QuestionRecord>,
+    field: 'evidence' | 'passages',
+    ids: readonly string[],
+  ): void {
+    const askedMs = Date.parse(placed.record.askedAt);
+    for (const { memoryId, createdAt } of this.#named(placed, field, ids)) {
+      if (Date.parse(createdAt) <= askedMs) continue;
+      const got = `${shownValue(memoryId)}, created ${createdAt}`;
+      const hint = 'a question sees only memories that exist when it is asked';
+      const error = expected(`${placed.place}: ${field}`, 'a memory from before askedAt', got, hint);
+      this.#report(field === 'evidence' ? 'evidence-after-question' : field, error);
     }
   }
+
+  /** The memories that a field names; ids that name no memory of the user are reported. */
+  #named(
+    { record: { userId }, place }: Placed<{ readonly userId: string }>,
+    field: 'supersedes' | 'links' | 'evidence' | 'passages',
+    ids: string | readonly string[] = [],
+  ): MemoryRecord[] {
+    return [ids].flat().flatMap((id) => {
+      const named = this.#memories.get(id)?.record;
+      if (named?.userId === userId) return named;
+      const own = [...this.#memories.values()].flatMap(({ record }) =>
+        record.userId === userId ? record.memoryId : [],
+      );
+      const hint = 'write the memoryId of a memory record with the same userId';
+      const got = shownValue(id) + didYouMean(id, own);
+      this.#report(field, expected(`${place}: ${field}`, `a memory of user ${userId}`, got, hint));
+      return [];
+    });
+  }
 }
 
-/** @throws BenchError `bad-data` at the first item that lists no passages, with the number of those that list none */
+/** Checks that every item lists passages, which retriever `given` needs. @throws BenchError `bad-data` naming the first that does not */
 export function requirePassages(items: readonly Placed<ItemRecord>[]): void {
   const without = items.filter(({ record }) => record.passages === undefined);
   const [first] = without;
@@ -117,16 +135,18 @@ function checkUsers({ header, memories, items, questions }: DatasetRecords, repo
 /** Checks the records of a file against one another: ids, references, times, users, and that it has items. */
 export function checkConsistency(records: DatasetRecords, report: Report): void {
   const memories = byId(records.memories, 'memoryId', report);
-  const asked: readonly Placed<ItemRecord | QuestionRecord>[] = [...records.items, ...records.questions];
-  byId(asked, 'itemId', report);
-  for (const memory of memories.values()) checkMemory(memory, memories, report);
-  for (const item of asked) checkItem(item, memories, report);
+  const all: readonly Placed<ItemRecord | QuestionRecord>[] = [...records.items, ...records.questions];
+  byId(all, 'itemId', report);
+  const check = new ReferenceCheck(memories, report);
+  for (const memory of memories.values()) check.checkMemory(memory);
+  for (const item of all) check.checkEvidence(item);
+  for (const item of records.items) check.checkItem(item);
   checkUsers(records, report);
   const [first] = records.questions;
   if (first !== undefined && records.items.length > 0) {
     const hint = 'put questions without answers into a file of their own';
     report('schema', expected(`${first.place}: type`, 'item, as in the rest of the file', '"question"', hint));
   }
-  if (asked.length > 0) return;
+  if (all.length > 0) return;
   report('schema', new BenchError('bad-data', `${records.path}: has no items`, 'add records with "type":"item"'));
 }

@@ -68,6 +68,14 @@ export function evidenceIsKnown({
   return answer === null || evidence.length > 0 || history.length > 0 || conversation !== undefined;
 }
 
+/** Orders memories by creation, then by id. */
+export function byAge(
+  a: Pick<DatasetMemory, 'createdAt' | 'memoryId'>,
+  b: Pick<DatasetMemory, 'createdAt' | 'memoryId'>,
+): number {
+  return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.memoryId < b.memoryId ? -1 : 1);
+}
+
 /** Memories that must leave an index and enter it, so that it holds the memories that are visible. */
 export function indexChanges<Memory extends Pick<DatasetMemory, 'memoryId'>>(
   indexed: ReadonlySet<string>,

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
 
 const MOST_LINE_BYTES = 16_000_000;
-const NEWLINE = 0x0a;
-const BYTE_ORDER_MARK = '\uFEFF';
 
 /** A line that is not blank, without its line break, and its number, counted from 1. */
 export interface FileLine {
@@ -21,12 +19,8 @@ export interface FileLines extends AsyncIterable<FileLine> {
 export function unreadable(path: string, error: unknown): BenchError {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') {
-    return new BenchError(
-      'not-found',
-      `${path}: no such file`,
-      'name a file that exists, or a data set that ships: recall-en',
-      error,
-    );
+    const hint = 'name a file that exists, or a data set that ships: recall-en';
+    return new BenchError('not-found', `${path}: no such file`, hint, error);
   }
   if (code === 'EISDIR') {
     return new BenchError('bad-data', `${path}: is a folder, expected a file`, 'name one .jsonl file', error);
@@ -43,50 +37,57 @@ export function fileLines(path: string): FileLines {
   const hash = createHash('sha256');
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-  function decoded(bytes: Buffer, number: number): string {
+  /** @param bytes a character each */
+  function decode(bytes: string, number: number): FileLine[] {
     try {
-      const text = decoder.decode(bytes);
-      return number === 1 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+      const whole = decoder.decode(Buffer.from(bytes, 'latin1'));
+      const text = number === 1 ? whole.replace(/^\uFEFF/, '') : whole;
+      return text.trim() === '' ? [] : [{ number, text }];
     } catch (error) {
       throw new BenchError('bad-data', `${path}:${number}: is not UTF-8`, 'save the file as UTF-8', error);
     }
   }
 
-  async function* rawLines(): AsyncGenerator<Buffer> {
-    let pieces: Buffer[] = [];
-    let bytes = 0;
+  async function* lines(): AsyncGenerator<FileLine> {
     let number = 1;
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-      hash.update(chunk);
-      let start = 0;
-      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-        yield Buffer.concat([...pieces, chunk.subarray(start, end)]);
-        number++;
-        pieces = [];
-        bytes = 0;
-        start = end + 1;
-      }
-      pieces.push(chunk.subarray(start));
-      bytes += chunk.length - start;
-      if (bytes > MOST_LINE_BYTES) {
+    let rest = '';
+    try {
+      for await (const chunk of createReadStream(path, 'latin1') as AsyncIterable<string>) {
+        hash.update(chunk, 'latin1');
+        const [first = '', ...others] = chunk.split('\n');
+        const ended = [rest + first, ...others];
+        rest = ended.pop()!;
+        for (const line of ended) yield* decode(line, number++);
+        if (rest.length <= MOST_LINE_BYTES) continue;
         throw new BenchError('bad-data', `${path}:${number}: the line is over 16 MB`, 'write one JSON record a line');
       }
-    }
-    yield Buffer.concat(pieces);
-  }
-
-  async function* lines(): AsyncGenerator<FileLine> {
-    let number = 0;
-    try {
-      for await (const raw of rawLines()) {
-        number++;
-        const text = decoded(raw, number);
-        if (text.trim() !== '') yield { number, text };
-      }
+      yield* decode(rest, number);
     } catch (error) {
       throw error instanceof BenchError ? error : unreadable(path, error);
     }
   }
 
   return { [Symbol.asyncIterator]: lines, sha256: () => hash.digest('hex') };
+}
+
+/**
+ * Decodes a UTF-8 file piece by piece, without a byte order mark.
+ * @param hash is updated with its bytes
+ * @throws BenchError while iterating: `not-found` for a missing file, `bad-data` for bytes that are not UTF-8
+ */
+export async function* fileText(path: string, hash?: Hash): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let bytes = 0;
+  try {
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+      hash?.update(chunk);
+      yield decoder.decode(chunk, { stream: true });
+      bytes += chunk.length;
+    }
+    yield decoder.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw unreadable(path, error);
+    const message = `${path}: is not UTF-8, somewhere after byte ${bytes}`;
+    throw new BenchError('bad-data', message, 'save the file as UTF-8', error);
+  }
 }

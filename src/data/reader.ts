@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { grammars } from '../base/grammar.ts';
 import {
+  byAge,
   type Dataset,
   type DatasetDeclaration,
   type DatasetItem,
@@ -10,7 +11,7 @@ import {
   profileOf,
   type UserLanguage,
 } from './dataset.ts';
-import { byAge, checkConsistency, requirePassages } from './consistency.ts';
+import { checkConsistency, requirePassages } from './consistency.ts';
 import { datasetFile, type DatasetSource } from './dataset-source.ts';
 import { type DatasetRecords, readRecords } from './records.ts';
 import type { DatasetRecord } from './schema.ts';

@@ -69,8 +69,8 @@ describe('the columns of CSV', () => {
   );
 
   it('are documented, each by names that are found', () => {
-    expect(columns.filter((column) => names.fieldOf(column) === undefined)).toEqual([]);
-    const found = new Set(columns.map((column) => names.fieldOf(column)));
+    expect(columns.filter((column) => names.field(column) === undefined)).toEqual([]);
+    const found = new Set(columns.map((column) => names.field(column)));
     expect(knownFields.filter((field) => !found.has(field))).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import {
   question,
   statement,
   USER,
-  valueOf,
+  drawRelationValue,
   type Relation,
   type Subject,
 } from '../../../src/data/generators/relations.ts';
@@ -49,7 +49,7 @@ export function drawEmbeddingPairs(
   const asked = grammars[languages.questions];
   return {
     memories: facts.map(({ subject, relation }) =>
-      statement(random, { subject, relation, value: valueOf(random, relation, heldOut) }, phrasing, {
+      statement(random, { subject, relation, value: drawRelationValue(random, relation, heldOut) }, phrasing, {
         update: random.chance(0.15),
       }),
     ),

@@ -6,7 +6,7 @@ import {
   factKey,
   statement,
   USER,
-  valueOf,
+  drawRelationValue,
   type Relation,
   type Subject,
 } from '../../../src/data/generators/relations.ts';
@@ -82,7 +82,7 @@ export function drawFacts(random: SeededRandom, scope: FactScope): Fact[] {
     if (used.has(key)) continue;
     used.add(key);
     const kind = repeats && level.others > 0 ? 'several' : about.kind === 'user' ? 'plain' : 'other';
-    facts.push({ subject: about, relation, value: valueOf(random, relation, heldOut), kind });
+    facts.push({ subject: about, relation, value: drawRelationValue(random, relation, heldOut), kind });
   }
   return facts;
 }
@@ -101,7 +101,7 @@ export function statementsOf(
   facts.forEach((fact, index) => {
     if (!random.chance(level.updates)) return;
     const before = lines[index]!.at;
-    fact.value = valueOf(random, fact.relation, options.heldOut);
+    fact.value = drawRelationValue(random, fact.relation, options.heldOut);
     fact.kind = 'update';
     lines.push({
       at: before + (1 - before) * random.float() + Number.EPSILON,

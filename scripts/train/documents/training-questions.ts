@@ -9,7 +9,7 @@ import {
   question,
   statement,
   USER,
-  valueOf,
+  drawRelationValue,
   type Relation,
   type Subject,
 } from '../../../src/data/generators/relations.ts';
@@ -102,7 +102,7 @@ export class QuestionSource {
     const { grammar, options } = this.#scope;
     const { heldOut, phrasing } = options;
     let value: string;
-    do value = valueOf(random, relation, heldOut);
+    do value = drawRelationValue(random, relation, heldOut);
     while (value === before);
     const update = before !== undefined && random.chance(0.5);
     const told = statement(random, { subject: USER, relation, value }, phrasing, { firstPerson: true, update });

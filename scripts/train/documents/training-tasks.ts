@@ -8,20 +8,20 @@ import {
   drawPreference,
   drawRelation,
   factKey,
-  namesNobody,
+  namesNoPerson,
   openRelation,
-  possessiveOf,
+  possessive,
   question,
   drawFirstPerson,
   statement,
   USER,
-  valueOf,
-  worded,
+  drawRelationValue,
+  fillFor,
+  relationTopic,
   type Relation,
   type Subject,
 } from '../../../src/data/generators/relations.ts';
 import type { QuestionKind, TrainingLine } from './training-facts.ts';
-import { topicOf } from '../../../src/data/generators/topics.ts';
 import { drawValue } from '../../../src/data/generators/values.ts';
 
 /** A question that needs several memories, or one memory and the conversation, with its memories. */
@@ -67,13 +67,13 @@ function join(scope: Scope): TrainingTask {
   const relative = role(scope);
   const known = person(scope);
   const bridge = random.pick(grammar.tasks.bridges[options.phrasing]);
-  const text = worded(
+  const text = fillFor(
     bridge,
     { grammar, subject: USER, own: drawFirstPerson(random, USER) },
     { r: relative.name, n: known.name },
   );
   const relation = drawRelation(random, grammar, 0.4, options.heldOut);
-  const value = valueOf(random, relation, options.heldOut);
+  const value = drawRelationValue(random, relation, options.heldOut);
   return {
     kind: 'join',
     lines: [{ at: random.float(), text }, says(scope, known, relation, value)],
@@ -94,14 +94,14 @@ function list(scope: Scope): TrainingTask {
   const lines = places.map((at, index): TrainingLine => {
     const template = random.pick(topic.statements[options.phrasing]);
     const own = drawFirstPerson(random, subject);
-    return { at, text: worded(template, { grammar, subject, own }, { v: values[index]! }) };
+    return { at, text: fillFor(template, { grammar, subject, own }, { v: values[index]! }) };
   });
   const { comma, and } = grammar.tasks.listing;
   return {
     kind: 'list',
     lines,
     history: [],
-    query: worded(random.pick(topic.questions[options.phrasing]), { grammar, subject, own: true }),
+    query: fillFor(random.pick(topic.questions[options.phrasing]), { grammar, subject, own: true }),
     value: `${values.slice(0, -1).join(comma)}${and}${values.at(-1)!}`,
     keys: [],
   };
@@ -132,7 +132,7 @@ function datedThings(scope: Scope, count: number, spelled: number): TrainingTask
       kind: 'order',
       lines: place === 0 ? things.map(({ line }) => line) : [],
       history: [],
-      query: worded(
+      query: fillFor(
         random.pick(grammar.tasks.order[options.phrasing]),
         { grammar, subject: USER, own: true },
         { a: a!, b: b! },
@@ -158,13 +158,13 @@ function choice(scope: Scope): TrainingTask {
   const { random, grammar, options } = scope;
   const relation = drawPreference(random, grammar);
   const subject = someone(scope);
-  const [value, other] = [0, 1].map(() => valueOf(random, relation, options.heldOut));
+  const [value, other] = [0, 1].map(() => drawRelationValue(random, relation, options.heldOut));
   const [x, y] = random.shuffled([value!, other!]);
   return {
     kind: 'choice',
     lines: [says(scope, subject, relation, value!)],
     history: [],
-    query: worded(
+    query: fillFor(
       random.pick(grammar.tasks.choices[options.phrasing]),
       { grammar, subject, own: true },
       { x: x!, y: y! },
@@ -183,7 +183,7 @@ function shared(scope: Scope): TrainingTask {
     return { kind: 'named', name: fill(grammar.tasks.sharedName, { n: name, o: origin }) };
   });
   const relation = drawRelation(random, grammar, 0.4, options.heldOut);
-  const values = people.map(() => valueOf(random, relation, options.heldOut));
+  const values = people.map(() => drawRelationValue(random, relation, options.heldOut));
   return {
     kind: 'shared',
     lines: people.map((subject, index) => says(scope, subject, relation, values[index]!)),
@@ -202,17 +202,17 @@ function reference(scope: Scope): TrainingTask {
   const first = sameSubject ? someone(scope) : random.chance(0.5) ? USER : role(scope);
   const second = sameSubject ? first : random.chance(0.5) ? person(scope) : role(scope);
   const [before, asked] = sameSubject ? relations : [relations[0], relations[0]];
-  const values = [before!, asked!].map((relation) => valueOf(random, relation, options.heldOut));
+  const values = [before!, asked!].map((relation) => drawRelationValue(random, relation, options.heldOut));
   const template = random.pick(grammar.tasks[sameSubject ? 'sameSubject' : 'sameAttribute'][options.phrasing]);
   const t = first.kind === 'user' ? grammar.voices.my : grammar.voices.theirs;
   return {
     kind: 'reference',
     lines: [says(scope, first, before!, values[0]!), says(scope, second, asked!, values[1]!)],
     history: exchange(question(random, first, before!, options.phrasing), answerIn(grammar, values[0]!).trim()),
-    query: worded(
+    query: fillFor(
       template,
       { grammar, subject: USER, own: true },
-      { t, np: asked!.attribute, p: possessiveOf(grammar, second) },
+      { t, np: asked!.attribute, p: possessive(grammar, second) },
     ),
     value: values[1]!,
     keys: [factKey(first, before!), factKey(second, asked!)],
@@ -223,7 +223,7 @@ function reference(scope: Scope): TrainingTask {
 function drawUnlike({ random, grammar, options }: Scope, asked: Relation): Relation {
   for (;;) {
     const relation = drawRelation(random, grammar, 0, options.heldOut);
-    if (topicOf(relation) !== topicOf(asked) && namesNobody(relation)) return relation;
+    if (relationTopic(relation) !== relationTopic(asked) && namesNoPerson(relation)) return relation;
   }
 }
 
@@ -235,10 +235,10 @@ function coreference(scope: Scope): TrainingTask[] {
   const told = people.map((who) => {
     const at = random.float();
     const first = drawUnlike(scope, asked);
-    const value = valueOf(random, asked, options.heldOut);
+    const value = drawRelationValue(random, asked, options.heldOut);
     const pronoun: Subject = { kind: 'pronoun', ...random.pick(grammar.voices.pronouns) };
     const lines = [
-      { ...says(scope, who, first, valueOf(random, first, options.heldOut)), at },
+      { ...says(scope, who, first, drawRelationValue(random, first, options.heldOut)), at },
       { ...says(scope, pronoun, asked, value), at: at + Number.EPSILON },
     ];
     return { who, first, value, lines };

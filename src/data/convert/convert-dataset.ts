@@ -11,7 +11,7 @@ import { csvRows } from './csv-rows.ts';
 import { Errata } from './errata.ts';
 import { FieldNames } from './field-names.ts';
 import { jsonElements } from './json-elements.ts';
-import { jsonlRows, recordsOfRow } from './rows.ts';
+import { jsonlRows, readRow } from './rows.ts';
 import { publicDatasetForms } from './public-datasets.ts';
 import { ConversionNotes, type SourceRecord } from './source-record.ts';
 import { WrittenRecords } from './written-records.ts';
@@ -97,7 +97,7 @@ export function convertedLines(source: ConversionSource): ConvertedLines {
       return;
     }
     const names = new FieldNames(map);
-    for await (const row of from === 'csv' ? csvRows(file) : jsonlRows(file)) yield* recordsOfRow(row, names, notes);
+    for await (const row of from === 'csv' ? csvRows(file) : jsonlRows(file)) yield* readRow(row, names, notes);
     names.requireMapped(file);
     const unused = names.unused();
     if (unused.length > 0) notes.add(`columns that were not used: ${unused.join(', ')}`, file);
@@ -105,7 +105,7 @@ export function convertedLines(source: ConversionSource): ConvertedLines {
 
   async function* lines(): AsyncGenerator<string> {
     yield JSON.stringify(checkedBy(recordSchemas.dataset, headerOf(source), '--name'));
-    for await (const record of records.of(sourceRecords())) yield JSON.stringify(record);
+    for await (const record of records.convert(sourceRecords())) yield JSON.stringify(record);
     if (records.counts.items > 0) return;
     throw new BenchError('bad-data', `${file}: has no questions`, 'add rows with a question');
   }

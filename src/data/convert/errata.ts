@@ -15,58 +15,46 @@ const entrySchema = z.looseObject({
 
 type Entry = z.output<typeof entrySchema>;
 
-/** An audit's entry for one question. */
+/** A question as the data file has it. */
+export interface PublishedQuestion {
+  readonly text: string;
+  readonly answer: string;
+  readonly evidence: readonly string[];
+}
+
+/** An audit's correction of one question, or `drop` where it has no single answer. */
 export type Correction =
-  | { readonly drop: true }
+  | 'drop'
   | {
-      readonly drop: false;
       /** The right answer; undefined where the published one is. */
-      readonly answer: string | undefined;
+      readonly answer?: string;
       /** Another wording of the published answer. */
       readonly accepted: readonly string[];
       readonly evidence: readonly string[];
     };
 
-/** Number of questions that the errata touched, by what was done. */
-export interface ErrataCounts {
-  readonly entries: number;
-  readonly correctedAnswers: number;
-  /** Citations that changed, of questions that stay. */
-  readonly correctedEvidence: number;
-  readonly dropped: number;
-  /** Entries of conversations and questions that the data file lacks, or has with another text or answer. */
-  readonly unmatched: number;
-}
-
-/** Errors after which no single answer is right: the question is ambiguous, or asks for what somebody else said. */
+/** Errors after which no single answer is right: the question is ambiguous, or asks for what another person said. */
 const unanswerable = new Set(['AMBIGUOUS', 'ATTRIBUTION_ERROR']);
 /** The answer is right, its citation is not. */
 const CITATION = 'WRONG_CITATION';
 
+const isSame = (a: string | number, b: string | number): boolean =>
+  normalise(String(a), 'en') === normalise(String(b), 'en');
+
 /** Removes an auditor's remarks in brackets, such as `(D7:5)`; null for an explanation in place of an answer. */
-function answerOf(text: string): string | null {
-  const plain = text
-    .replace(/\s*\([^()]*(?:\([^()]*\)[^()]*)*\)/g, '')
-    .trim()
-    .replace(/\.$/, '');
-  return plain === '' || /[.;]\s/.test(plain) ? null : plain;
+function withoutRemarks(text: string): string | null {
+  const plain = text.replace(/\s*\([^()]*(?:\([^()]*\)[^()]*)*\)/g, '');
+  const answer = plain.trim().replace(/\.$/, '');
+  return answer === '' || /[.;]\s/.test(answer) ? null : answer;
 }
 
-function correctionOf({ error_type: kind, golden_answer: gold, correct_answer: right, ...entry }: Entry): Correction {
+function correct({ error_type: error, golden_answer: gold, correct_answer: right, ...entry }: Entry): Correction {
   const evidence = entry.correct_evidence;
-  const answer = answerOf(String(right));
-  const same = answer !== null && normalise(answer, 'en') === normalise(String(gold), 'en');
-  if (kind === CITATION) {
-    return { drop: false, answer: undefined, accepted: answer === null || same ? [] : [answer], evidence };
-  }
-  if (unanswerable.has(kind) || answer === null) return { drop: true };
-  return { drop: false, answer: same ? undefined : answer, accepted: [], evidence };
-}
-
-/** The numbers of conversation and question, counted from 0 in the order of the published file. */
-function placeOf({ question_id: id }: Entry): string {
-  const [, conversation, question] = /_(\d+)_qa(\d+)$/.exec(id)!;
-  return `${Number(conversation)}/${Number(question)}`;
+  const answer = withoutRemarks(String(right));
+  const isNew = answer !== null && !isSame(answer, gold);
+  if (error === CITATION) return { accepted: isNew ? [answer] : [], evidence };
+  if (unanswerable.has(error) || answer === null) return 'drop';
+  return { ...(isNew ? { answer } : {}), accepted: [], evidence };
 }
 
 /**
@@ -76,8 +64,9 @@ function placeOf({ question_id: id }: Entry): string {
  */
 export class Errata {
   readonly sha256: string;
+  /** By the numbers of conversation and question, counted from 0 in the order of the published file. */
   readonly #entries: ReadonlyMap<string, Entry>;
-  readonly #counts = { correctedAnswers: 0, correctedEvidence: 0, dropped: 0, matched: 0 };
+  readonly #counts = { matched: 0, answers: 0, citations: 0, dropped: 0 };
 
   private constructor(entries: ReadonlyMap<string, Entry>, sha256: string) {
     this.#entries = entries;
@@ -92,7 +81,8 @@ export class Errata {
     for await (const element of elements) {
       const place = `${path}: [${index++}]`;
       const entry = checkedBy(entrySchema, element, place);
-      const key = placeOf(entry);
+      const [, conversation, question] = /_(\d+)_qa(\d+)$/.exec(entry.question_id)!;
+      const key = `${Number(conversation)}/${Number(question)}`;
       if (entries.has(key)) {
         const message = `${place}: question_id expected a question of its own, got "${entry.question_id}" again`;
         throw new BenchError('bad-data', message, 'keep one entry for each question');
@@ -103,32 +93,32 @@ export class Errata {
   }
 
   /**
-   * The audit's entry for a question; undefined for one that it does not name, or knows with another text or answer.
+   * Looks up and counts the correction of a question; undefined for one that the audit does not name, or knows with another
+   * text or answer.
    * @param conversation its number in the file, from 0 @param question its number in the conversation, from 0
    */
-  of(
-    conversation: number,
-    question: number,
-    published: { readonly text: string; readonly answer: string; readonly evidence: readonly string[] },
-  ): Correction | undefined {
-    const { text, answer, evidence } = published;
+  take(conversation: number, question: number, published: PublishedQuestion): Correction | undefined {
     const entry = this.#entries.get(`${conversation}/${question}`);
     if (entry === undefined) return undefined;
-    const same = (a: string, b: string): boolean => normalise(a, 'en') === normalise(b, 'en');
-    if (!same(entry.question, text) || !same(String(entry.golden_answer), answer)) return undefined;
-    const correction = correctionOf(entry);
+    if (!isSame(entry.question, published.text) || !isSame(entry.golden_answer, published.answer)) return undefined;
+    const correction = correct(entry);
     this.#counts.matched++;
-    if (correction.drop) this.#counts.dropped++;
+    if (correction === 'drop') this.#counts.dropped++;
     else {
-      if (correction.answer !== undefined) this.#counts.correctedAnswers++;
-      if (correction.evidence.join() !== evidence.join()) this.#counts.correctedEvidence++;
+      if (correction.answer !== undefined) this.#counts.answers++;
+      if (correction.evidence.join() !== published.evidence.join()) this.#counts.citations++;
     }
     return correction;
   }
 
-  /** Counts of the questions that were looked up so far. */
-  get counts(): ErrataCounts {
-    const { matched, ...counts } = this.#counts;
-    return { entries: this.#entries.size, ...counts, unmatched: this.#entries.size - matched };
+  /** Counts what was done to the questions so far. */
+  summary(): string {
+    const { matched, answers, citations, dropped } = this.#counts;
+    const unmatched = this.#entries.size - matched;
+    return (
+      `errata of ${this.#entries.size} entries: ${answers} answers and ${citations} citations corrected, ` +
+      `${dropped} questions dropped` +
+      (unmatched === 0 ? '' : `; ${unmatched} entries name no question of this file, or another answer`)
+    );
   }
 }

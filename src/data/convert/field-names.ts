@@ -1,38 +1,47 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean, nearestName } from '../../base/nearest-name.ts';
 
-/** Fields that a column of a table or a key of a JSON line can hold, each with its other names. */
-const fieldNames = {
-  user: ['user_id'],
-  memory: ['content'],
-  memory_id: [],
-  created_at: [],
-  updated_at: [],
-  value: [],
-  relation: [],
-  preference: [],
-  supersedes: [],
-  uri: [],
-  scope: [],
-  links: [],
-  confidence: [],
-  question: ['query'],
-  item_id: ['question_id'],
-  answer: [],
-  accepted_answers: ['aliases'],
-  answer_prefix: [],
-  system_prompt: [],
-  language: [],
-  evidence: [],
-  superseded: [],
-  passages: [],
-  category: [],
-  phrasing: [],
-  asked_at: [],
-  history: [],
-} as const;
+/** Names of all fields that a column of a table or a key of a JSON line can hold, for help texts and hints. */
+export const knownFields = [
+  'user',
+  'memory',
+  'memory_id',
+  'created_at',
+  'updated_at',
+  'value',
+  'relation',
+  'preference',
+  'supersedes',
+  'uri',
+  'scope',
+  'links',
+  'confidence',
+  'question',
+  'item_id',
+  'answer',
+  'accepted_answers',
+  'answer_prefix',
+  'system_prompt',
+  'language',
+  'evidence',
+  'superseded',
+  'passages',
+  'category',
+  'phrasing',
+  'asked_at',
+  'history',
+] as const;
 
-export type Field = keyof typeof fieldNames;
+export type Field = (typeof knownFields)[number];
+
+/** Other names of fields. */
+const otherNames: readonly (readonly [name: string, field: Field])[] = [
+  ['user_id', 'user'],
+  ['content', 'memory'],
+  ['query', 'question'],
+  ['question_id', 'item_id'],
+  ['aliases', 'accepted_answers'],
+];
 
 /** Maps `Created At`, `createdAt` and `created_at` to one name. */
 function plain(name: string): string {
@@ -40,18 +49,15 @@ function plain(name: string): string {
 }
 
 const byPlainName = new Map<string, Field>(
-  (Object.keys(fieldNames) as Field[]).flatMap((field) =>
-    [field, ...fieldNames[field]].map((name) => [plain(name), field] as const),
-  ),
+  [...knownFields.map((field) => [field, field] as const), ...otherNames].map(([name, field]) => [plain(name), field]),
 );
-
-/** Names of all fields, for help texts and hints. */
-export const knownFields: readonly Field[] = Object.keys(fieldNames) as Field[];
 
 /** Assigns columns to fields: those that `--map` names first, then columns with the name of a field. */
 export class FieldNames {
+  /** Fields by the columns that `--map` names for them. */
   readonly #mapped = new Map<string, Field>();
-  readonly #met = new Map<string, Field | undefined>();
+  /** Fields by the columns of the file so far. */
+  readonly #columns = new Map<string, Field | undefined>();
 
   /**
    * @param map `answer=gold,user=speaker`: field, then column
@@ -59,8 +65,8 @@ export class FieldNames {
    */
   constructor(map: string | undefined) {
     for (const pair of map?.split(',') ?? []) {
-      const [name = '', column, ...more] = pair.split('=').map((part) => part.trim());
-      if (name === '' || column === undefined || column === '' || more.length > 0) {
+      const [name = '', column = '', ...more] = pair.split('=').map((part) => part.trim());
+      if (name === '' || column === '' || more.length > 0) {
         const message = `--map ${JSON.stringify(pair)}: expected field=column`;
         throw new BenchError('bad-option', message, 'such as --map answer=gold,user=speaker');
       }
@@ -76,35 +82,38 @@ export class FieldNames {
     }
   }
 
-  /** Returns the field that a column holds; undefined for a column that is not used. */
-  fieldOf(column: string): Field | undefined {
-    if (this.#met.has(column)) return this.#met.get(column);
-    const called = byPlainName.get(plain(column));
-    const taken = called !== undefined && [...this.#mapped.values()].includes(called);
-    const field = this.#mapped.get(column) ?? (taken ? undefined : called);
-    this.#met.set(column, field);
+  /** The field that a column holds; undefined for a column that is not used. */
+  field(column: string): Field | undefined {
+    if (this.#columns.has(column)) return this.#columns.get(column);
+    const named = byPlainName.get(plain(column));
+    const isTaken = named !== undefined && [...this.#mapped.values()].includes(named);
+    const field = this.#mapped.get(column) ?? (isTaken ? undefined : named);
+    this.#columns.set(column, field);
     return field;
   }
 
-  /** Lists the columns that were seen and hold no field, with the field that each may be meant for. */
+  /** Lists the columns so far that hold no field, with the field that each may be meant for. */
   unused(): string[] {
-    return [...this.#met].filter(([, field]) => field === undefined).map(([column]) => this.withNearField(column));
+    const columns = [...this.#columns.keys()].filter((column) => this.#columns.get(column) === undefined);
+    return columns.map((column) => this.withNearField(column));
   }
 
-  /** Formats a column as `anser (did you mean answer?)` if an unheld field has a similar name. */
+  /** A column; an unused one is formatted as `anser (did you mean answer?)` if a missing field has a similar name. */
   withNearField(column: string): string {
-    const held = new Set(this.#met.values());
-    const open = [...byPlainName].filter(([, field]) => !held.has(field)).map(([name]) => name);
-    const near = nearestName(plain(column), open);
+    const held = new Set(this.#columns.values());
+    if (this.field(column) !== undefined) return column;
+    const missing = [...byPlainName.keys()].filter((name) => !held.has(byPlainName.get(name)));
+    const near = nearestName(plain(column), missing);
     return near === undefined ? column : `${column} (did you mean ${byPlainName.get(near)!}?)`;
   }
 
-  /** Checks that all mapped columns were seen. @throws BenchError `bad-data` naming the first that was not */
+  /** Checks that the file has all mapped columns. @throws BenchError `bad-data` naming the first that it lacks */
   requireMapped(path: string): void {
+    const columns = [...this.#columns.keys()];
     for (const [column, field] of this.#mapped) {
-      if (this.#met.has(column)) continue;
-      const message = `${path}: has no column "${column}", which --map names for ${field}${didYouMean(column, this.#met.keys())}`;
-      throw new BenchError('bad-data', message, `it has ${[...this.#met.keys()].join(', ')}`);
+      if (columns.includes(column)) continue;
+      const message = `${path}: has no column "${column}", which --map names for ${field}${didYouMean(column, columns)}`;
+      throw new BenchError('bad-data', message, `it has ${columns.join(', ')}`);
     }
   }
 }

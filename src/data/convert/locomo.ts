@@ -4,7 +4,7 @@ import { checkedBy, expected } from '../parse-record.ts';
 import type { Errata } from './errata.ts';
 import { readInstant, spokenLine } from './instants.ts';
 import type { JsonElements } from './json-elements.ts';
-import type { ConversionNotes, SourceMemory, SourceRecord } from './source-record.ts';
+import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 
 const sampleSchema = z.looseObject({
   sample_id: z.union([z.string(), z.number()], 'expected an id').optional(),
@@ -16,7 +16,7 @@ const turnSchema = z.looseObject({
   speaker: z.string(),
   dia_id: z.string().regex(/^D\d+:\d+$/, 'expected a number of session and turn such as D1:3'),
   text: z.string().default(''),
-  blip_caption: z.string().optional(),
+  blip_caption: z.string().default(''),
 });
 
 const questionSchema = z.looseObject({
@@ -46,132 +46,131 @@ interface Session {
   readonly turns: readonly unknown[];
 }
 
-function readSessions(
-  { conversation }: z.output<typeof sampleSchema>,
-  place: string,
-  notes: ConversionNotes,
-): Session[] {
-  const sessions = Object.entries(conversation).flatMap(([key, turns]): Session[] => {
-    const match = SESSION.exec(key);
-    if (match === null) return [];
+/** A conversation of the file, which becomes a user. */
+interface Conversation extends LocomoOptions {
+  readonly userId: string;
+  readonly place: string;
+  /** Counted from 0. */
+  readonly number: number;
+  /** Ids of the turns read so far. */
+  readonly memoryIds: Set<string>;
+}
+
+/** Notes and corrections of a conversion. */
+interface LocomoOptions {
+  readonly notes: ConversionNotes;
+  readonly errata?: Errata | undefined;
+}
+
+function readSessions(sessions: Readonly<Record<string, unknown>>, { place, notes }: Conversation): Session[] {
+  const read = Object.entries(sessions).flatMap(([key, turns]): Session[] => {
+    const number = SESSION.exec(key)?.[1];
+    if (number === undefined) return [];
     const at = `${place}: conversation.${key}`;
     if (!Array.isArray(turns)) {
       throw expected(at, 'a list of turns', shownValue(turns), 'a session is a list of {speaker, dia_id, text}');
     }
     if (turns.length === 0) return [];
-    const date = conversation[`${key}_date_time`];
+    const date = sessions[`${key}_date_time`];
     const instant = typeof date === 'string' ? readInstant(date) : undefined;
     if (instant === undefined) {
       throw expected(`${at}_date_time`, 'a date', shownValue(date), 'such as "1:56 pm on 8 May, 2023"');
     }
     if (!instant.zoned) notes.add('dates of sessions, which name no time zone, were taken as UTC', place);
-    return [{ number: Number(match[1]), startMs: Date.parse(instant.iso), turns }];
+    return [{ number: Number(number), startMs: Date.parse(instant.iso), turns }];
   });
-  return sessions.sort((a, b) => a.number - b.number);
+  return read.sort((a, b) => a.number - b.number);
 }
 
-function memoryId(userId: string, session: number | string, turn: number | string): string {
-  return `${userId}/D${Number(session)}:${Number(turn)}`;
+/** The ids of memories for all ids of turns in a text. */
+function turnIds(userId: string, text: string): string[] {
+  return Array.from(text.matchAll(TURN_IDS), ([, session, turn]) => `${userId}/D${Number(session)}:${Number(turn)}`);
 }
 
 /** Yields a session's turns as memories, one second apart: the file gives only their order. */
-function* readTurns(userId: string, session: Session, place: string, notes: ConversionNotes): Generator<SourceMemory> {
+function* readTurns(session: Session, { userId, place, notes, memoryIds }: Conversation): Generator<SourceMemory> {
   for (const [index, value] of session.turns.entries()) {
     const at = `${place} session_${session.number}[${index}]`;
     const { speaker, dia_id: id, text, blip_caption: caption } = checkedBy(turnSchema, value, at);
-    const image = caption === undefined || caption.trim() === '' ? [] : [`[image: ${caption.trim()}]`];
-    const said = [...(text.trim() === '' ? [] : [text.trim()]), ...image].join(' ');
+    const image = caption.trim() === '' ? '' : `[image: ${caption.trim()}]`;
+    const said = `${text.trim()} ${image}`.trim();
     if (said === '') {
       notes.add('turns without text and caption were left out', at);
       continue;
     }
-    const [, number, turn] = /^D(\d+):(\d+)$/.exec(id)!;
+    const memoryId = turnIds(userId, id)[0]!;
+    memoryIds.add(memoryId);
     yield {
       kind: 'memory',
       place: at,
       userId,
-      memoryId: memoryId(userId, number!, turn!),
+      memoryId,
       content: spokenLine(session.startMs, speaker, said),
       createdAt: new Date(session.startMs + index * 1000).toISOString(),
     };
   }
 }
 
-/** The turns that the evidence names, each once; other entries are reported and left out. */
-function readEvidence(
-  cited: readonly string[],
-  userId: string,
-  known: ReadonlySet<string>,
-  tell: (what: string) => void,
-): string[] {
-  const named = cited.flatMap((text) => {
-    const ids = Array.from(text.matchAll(TURN_IDS), ([, session, turn]) => memoryId(userId, session!, turn!));
-    if (ids.length === 0 && text.trim() !== '') tell('evidence that is no id of a turn was left out');
-    return ids;
-  });
-  return [...new Set(named)].filter((id) => {
-    if (!known.has(id)) tell('evidence that names no turn of its conversation was left out');
-    return known.has(id);
-  });
-}
-
 /** The published answer; of an open-domain one the part before its reason, as LoCoMo's own evaluation takes it. */
-function readAnswer({ answer, category }: z.output<typeof questionSchema>, at: string): string | null {
+function readAnswer(
+  { answer, category }: Pick<z.output<typeof questionSchema>, 'answer' | 'category'>,
+  at: string,
+): string | null {
   if (category === ADVERSARIAL) return null;
-  if (answer === undefined || answer === null || String(answer).trim() === '') {
+  const text = String(answer ?? '');
+  if (text.trim() === '') {
     const hint = 'only adversarial questions, category 5, go without';
     throw expected(`${at}: answer`, 'a text or a number', shownValue(answer), hint);
   }
-  const reasoned = category === OPEN_DOMAIN ? /^[^;]*\S[^;]*/.exec(String(answer)) : null;
-  return reasoned === null ? String(answer) : reasoned[0].trim();
+  const withoutReason = category === OPEN_DOMAIN ? /^[^;]*\S[^;]*/.exec(text) : null;
+  return withoutReason === null ? text : withoutReason[0].trim();
 }
 
-/** A question's place in the file, and the turns that its conversation has. */
-interface QuestionScope extends LocomoOptions {
-  readonly at: string;
-  readonly userId: string;
-  readonly conversation: number;
-  readonly number: number;
-  readonly known: ReadonlySet<string>;
+/** The turns that citations name, each once; other citations are noted and left out. */
+function readEvidence(cited: readonly string[], { userId, memoryIds, notes }: Conversation, place: string): string[] {
+  const named = cited.flatMap((text) => {
+    const ids = turnIds(userId, text);
+    if (ids.length === 0 && text.trim() !== '') notes.add('evidence that is no id of a turn was left out', place);
+    return ids;
+  });
+  return [...new Set(named)].filter((id) => {
+    if (!memoryIds.has(id)) notes.add('evidence that names no turn of its conversation was left out', place);
+    return memoryIds.has(id);
+  });
 }
 
 /** Reads one question; undefined where the errata drop it. */
-function readItem(value: unknown, scope: QuestionScope): SourceRecord | undefined {
-  const { at, userId, conversation, number, known, notes, errata } = scope;
-  const tell = (what: string): void => notes.add(what, at);
-  const asked = checkedBy(questionSchema, value, at);
-  const category = categories[asked.category];
+function readItem(value: unknown, number: number, conversation: Conversation): SourceItem | undefined {
+  const { userId, notes, errata } = conversation;
+  const place = `${conversation.place} qa[${number}]`;
+  const { question: query, evidence: citations, ...key } = checkedBy(questionSchema, value, place);
+  const category = categories[key.category];
   if (category === undefined) {
     const hint = '5 is adversarial: nothing answers it';
-    throw expected(`${at}: category`, '1 to 5', shownValue(asked.category), hint);
+    throw expected(`${place}: category`, '1 to 5', shownValue(key.category), hint);
   }
-  const answer = readAnswer(asked, at);
-  const cited = typeof asked.evidence === 'string' ? [asked.evidence] : (asked.evidence ?? []);
-  const published = { text: asked.question, answer: String(asked.answer), evidence: cited };
-  const correction = errata?.of(conversation, number, published);
-  if (correction?.drop === true) return undefined;
-  const evidence = readEvidence(correction?.evidence ?? cited, userId, known, tell);
-  if (answer === null && evidence.length > 0) {
-    tell('evidence of adversarial questions was left out: nothing answers them');
+  const answer = readAnswer(key, place);
+  const cited = [citations ?? []].flat();
+  const published = { text: query, answer: String(key.answer), evidence: cited };
+  const correction = errata?.take(conversation.number, number, published) ?? { accepted: [], evidence: cited };
+  if (correction === 'drop') return undefined;
+  const evidence = readEvidence(correction.evidence, conversation, place);
+  const isAbsent = answer === null;
+  if (isAbsent && evidence.length > 0) {
+    notes.add('evidence of adversarial questions was left out: nothing answers them', place);
   }
   return {
     kind: 'item',
-    place: at,
+    place,
     userId,
     // By its place, so that a question has the same id whatever is dropped.
     itemId: `${userId}-q${String(number + 1).padStart(2, '0')}`,
-    query: asked.question,
-    answer: answer === null ? null : (correction?.answer ?? answer),
-    acceptedAnswers: correction?.accepted ?? [],
-    evidence: answer === null ? [] : evidence,
+    query,
+    answer: isAbsent ? null : (correction.answer ?? answer),
+    acceptedAnswers: [...correction.accepted],
+    evidence: isAbsent ? [] : evidence,
     category,
   };
-}
-
-/** Notes and corrections of a conversion. */
-export interface LocomoOptions {
-  readonly notes: ConversionNotes;
-  readonly errata?: Errata | undefined;
 }
 
 /**
@@ -185,32 +184,17 @@ export async function* locomoRecords(
   samples: JsonElements,
   options: LocomoOptions,
 ): AsyncGenerator<SourceRecord> {
-  let conversation = 0;
+  let number = 0;
   for await (const value of samples) {
-    const sample = checkedBy(sampleSchema, value, `${path}: [${conversation}]`);
-    const userId = String(sample.sample_id ?? `conversation-${conversation + 1}`);
+    const { sample_id: id, conversation, qa } = checkedBy(sampleSchema, value, `${path}: [${number}]`);
+    const userId = String(id ?? `conversation-${number + 1}`);
     const place = `${path}: ${userId}`;
-    const known = new Set<string>();
-    for (const session of readSessions(sample, place, options.notes)) {
-      for (const memory of readTurns(userId, session, place, options.notes)) {
-        known.add(memory.memoryId!);
-        yield memory;
-      }
-    }
-    for (const [number, question] of sample.qa.entries()) {
-      const scope = { ...options, at: `${place} qa[${number}]`, userId, conversation, number, known };
-      const item = readItem(question, scope);
+    const about: Conversation = { ...options, userId, place, number: number++, memoryIds: new Set() };
+    for (const session of readSessions(conversation, about)) yield* readTurns(session, about);
+    for (const [index, question] of qa.entries()) {
+      const item = readItem(question, index, about);
       if (item !== undefined) yield item;
     }
-    conversation++;
   }
-  const { errata, notes } = options;
-  if (errata === undefined) return;
-  const { entries, correctedAnswers, correctedEvidence, dropped, unmatched } = errata.counts;
-  notes.add(
-    `errata of ${entries} entries: ${correctedAnswers} answers and ${correctedEvidence} citations corrected, ` +
-      `${dropped} questions dropped` +
-      (unmatched === 0 ? '' : `; ${unmatched} entries name no question of this file, or another answer`),
-    path,
-  );
+  if (options.errata !== undefined) options.notes.add(options.errata.summary(), path);
 }

@@ -1,10 +1,10 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { shownValue } from '../../base/shown-value.ts';
+import { fileLines } from '../file-lines.ts';
+import { expected, parsedObject } from '../parse-record.ts';
 import { type Field, type FieldNames, knownFields } from './field-names.ts';
 import { readInstant } from './instants.ts';
 import type { ConversionNotes, SourceRecord } from './source-record.ts';
-import { fileLines } from '../file-lines.ts';
-import { expected, parsedObject } from '../parse-record.ts';
 
 /** A row of a table or a line of JSON: columns and their values. */
 export interface Row {
@@ -13,32 +13,26 @@ export interface Row {
 }
 
 const LIST_SEPARATOR = ';';
-const yes = new Set(['true', '1', 'yes']);
-const no = new Set(['false', '0', 'no']);
+const flags: Readonly<Record<string, boolean>> = { true: true, 1: true, yes: true, false: false, 0: false, no: false };
 
-function badCell({ place }: Row, field: Field, what: string, value: unknown): BenchError {
-  const hint = `--map ${field}=COLUMN names another column for ${field}`;
-  return expected(`${place}: ${field}`, what, shownValue(value), hint);
-}
-
-/** The fields of one row, without empty cells. */
+/** The fields of one row, without empty cells. Its methods throw `bad-data` that names row and field. */
 class Cells {
-  readonly #row: Row;
+  readonly #place: string;
   readonly #names: FieldNames;
   readonly #notes: ConversionNotes;
   readonly #values = new Map<Field, unknown>();
 
-  constructor(row: Row, names: FieldNames, notes: ConversionNotes) {
-    this.#row = row;
+  constructor({ place, values }: Row, names: FieldNames, notes: ConversionNotes) {
+    this.#place = place;
     this.#names = names;
     this.#notes = notes;
     const columns = new Map<Field, string>();
-    for (const [column, value] of row.values) {
-      const field = names.fieldOf(column);
+    for (const [column, value] of values) {
+      const field = names.field(column);
       if (field === undefined) continue;
       const other = columns.get(field);
       if (other !== undefined) {
-        const message = `${row.place}: columns "${other}" and "${column}" both hold ${field}`;
+        const message = `${place}: columns "${other}" and "${column}" both hold ${field}`;
         throw new BenchError('bad-data', message, `say which: --map ${field}=${column}`);
       }
       columns.set(field, column);
@@ -51,50 +45,31 @@ class Cells {
     return this.#values.has(field);
   }
 
-  raw(field: Field): unknown {
-    return this.#values.get(field);
-  }
-
   /** Reads a text; numbers and booleans of JSON become text. */
   text(field: Field): string | undefined {
     const value = this.#values.get(field);
-    if (value === undefined) return undefined;
-    if (typeof value === 'string') return value;
+    if (value === undefined || typeof value === 'string') return value;
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-    throw badCell(this.#row, field, 'a text', value);
+    throw this.#bad(field, 'a text');
   }
 
   required(field: Field): string {
     const text = this.text(field);
     if (text !== undefined) return text;
-    const missing = badCell(this.#row, field, 'a text', undefined);
+    const missing = this.#bad(field, 'a text');
     const near = this.#names.unused().find((column) => column.endsWith(`(did you mean ${field}?)`));
     throw near === undefined ? missing : new BenchError('bad-data', `${missing.message}; column ${near}`, missing.hint);
   }
 
-  /** Reads the texts of a JSON list. */
-  entries(field: Field): string[] | undefined {
-    const value = this.#values.get(field);
-    if (!Array.isArray(value)) return undefined;
-    return value.map((entry: unknown) => {
-      if (typeof entry === 'string' || typeof entry === 'number') return String(entry);
-      throw badCell(this.#row, field, 'a list of texts', value);
-    });
-  }
-
+  /** Reads texts: a JSON list, or one text that is split at semicolons. */
   list(field: Field): string[] | undefined {
-    return (
-      this.entries(field) ??
-      this.text(field)
-        ?.split(LIST_SEPARATOR)
-        .map((part) => part.trim())
-        .filter((part) => part !== '')
-    );
+    const parts = this.#entries(field) ?? this.text(field)?.split(LIST_SEPARATOR);
+    return parts?.map((part) => part.trim()).filter((part) => part !== '');
   }
 
   /** Reads ids or texts of memories; one text may name several, which `WrittenRecords` splits. */
   memories(field: Field): string[] | undefined {
-    const text = this.entries(field) ?? this.text(field);
+    const text = this.#entries(field) ?? this.text(field);
     return typeof text === 'string' ? [text] : text;
   }
 
@@ -102,26 +77,22 @@ class Cells {
     const text = this.text(field);
     if (text === undefined) return undefined;
     const instant = readInstant(text);
-    if (instant === undefined) {
-      throw badCell(this.#row, field, 'a time such as 2026-03-01T09:00:00Z or 2026-03-01', text);
-    }
-    if (!instant.zoned) this.#notes.add(`${field} without a time zone was taken as UTC`, this.#row.place);
+    if (instant === undefined) throw this.#bad(field, 'a time such as 2026-03-01T09:00:00Z or 2026-03-01');
+    if (!instant.zoned) this.#notes.add(`${field} without a time zone was taken as UTC`, this.#place);
     return instant.iso;
   }
 
   number(field: Field): number | undefined {
     const text = this.text(field);
-    if (text === undefined) return undefined;
-    const value = Number(text);
-    if (Number.isFinite(value)) return value;
-    throw badCell(this.#row, field, 'a number', this.raw(field));
+    const number = text === undefined ? undefined : Number(text);
+    if (number === undefined || Number.isFinite(number)) return number;
+    throw this.#bad(field, 'a number');
   }
 
   flag(field: Field): boolean | undefined {
     const text = this.text(field)?.trim().toLowerCase();
-    if (text === undefined) return undefined;
-    if (yes.has(text) || no.has(text)) return yes.has(text);
-    throw badCell(this.#row, field, 'true or false', this.raw(field));
+    if (text === undefined || Object.hasOwn(flags, text)) return flags[text ?? ''];
+    throw this.#bad(field, 'true or false');
   }
 
   /** Reads a value; a text is parsed as JSON. */
@@ -131,9 +102,24 @@ class Cells {
     try {
       return JSON.parse(value) as unknown;
     } catch (error) {
-      const { message } = badCell(this.#row, field, 'a JSON list', value);
+      const { message } = this.#bad(field, 'a JSON list');
       throw new BenchError('bad-data', message, 'such as [{"role":"user","content":"Hello"}]', error);
     }
+  }
+
+  /** The texts of a JSON list; undefined for any other value. */
+  #entries(field: Field): string[] | undefined {
+    const value = this.#values.get(field);
+    if (!Array.isArray(value)) return undefined;
+    return value.map((entry: unknown) => {
+      if (typeof entry === 'string' || typeof entry === 'number') return String(entry);
+      throw this.#bad(field, 'a list of texts');
+    });
+  }
+
+  #bad(field: Field, what: string): BenchError {
+    const hint = `--map ${field}=COLUMN names another column for ${field}`;
+    return expected(`${this.#place}: ${field}`, what, shownValue(this.#values.get(field)), hint);
   }
 }
 
@@ -142,20 +128,18 @@ class Cells {
  * the row names other evidence.
  * @throws BenchError `bad-data` that names row and field
  */
-export function* recordsOfRow(row: Row, names: FieldNames, notes: ConversionNotes): Generator<SourceRecord> {
+export function* readRow(row: Row, names: FieldNames, notes: ConversionNotes): Generator<SourceRecord> {
   const cells = new Cells(row, names, notes);
   const { place } = row;
-  const [memory, question] = [cells.has('memory'), cells.has('question')];
-  if (!memory && !question) {
-    const columns = row.values.map(([column]) =>
-      names.fieldOf(column) === undefined ? names.withNearField(column) : column,
-    );
+  const hasMemory = cells.has('memory');
+  if (!hasMemory && !cells.has('question')) {
+    const columns = row.values.map(([column]) => names.withNearField(column));
     const message = `${place}: expected a memory, a question or both, got columns ${columns.join(', ')}`;
     throw new BenchError('bad-data', message, `name columns with --map; the fields are ${knownFields.join(', ')}`);
   }
   const userId = cells.required('user');
   const relation = cells.text('relation');
-  if (memory) {
+  if (hasMemory) {
     yield {
       kind: 'memory',
       place,
@@ -174,9 +158,8 @@ export function* recordsOfRow(row: Row, names: FieldNames, notes: ConversionNote
       confidence: cells.number('confidence'),
     };
   }
-  if (!question) return;
+  if (!cells.has('question')) return;
   const answer = cells.text('answer') ?? null;
-  const evidence = cells.memories('evidence');
   yield {
     kind: 'item',
     place,
@@ -189,7 +172,7 @@ export function* recordsOfRow(row: Row, names: FieldNames, notes: ConversionNote
     systemPrompt: cells.text('system_prompt'),
     relation,
     language: cells.text('language'),
-    evidence: evidence ?? (memory && answer !== null ? 'preceding' : []),
+    evidence: cells.memories('evidence') ?? (hasMemory && answer !== null ? 'preceding' : []),
     superseded: cells.list('superseded'),
     passages: cells.memories('passages'),
     category: cells.text('category'),

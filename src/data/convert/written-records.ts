@@ -1,7 +1,7 @@
+import type { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { shownValue } from '../../base/shown-value.ts';
-import type { BenchError } from '../../base/bench-error.ts';
-import { byAge } from '../consistency.ts';
+import { byAge } from '../dataset.ts';
 import { checkedBy, expected, type Placed } from '../parse-record.ts';
 import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../schema.ts';
 import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
@@ -14,10 +14,10 @@ type PlacedItem = SourceItem & { readonly evidence: readonly string[] };
 
 /** The records of one user so far. */
 interface KnownUser {
-  /** Ids that were generated. */
-  memories: number;
-  items: number;
   latestMs: number;
+  /** Numbers of the last generated ids. */
+  memoryNumber: number;
+  itemNumber: number;
   readonly byContent: Map<string, MemoryRecord>;
 }
 
@@ -25,6 +25,8 @@ interface KnownUser {
 function defined(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
+
+const padded = (number: number): string => String(number).padStart(2, '0');
 
 /**
  * Converts records of a foreign file into those of a data set: generates missing ids and times, resolves the memories that
@@ -48,30 +50,31 @@ export class WrittenRecords {
   }
 
   /** Converts a stream of records. @throws BenchError `bad-data` that names the place in the foreign file */
-  async *of(source: AsyncIterable<SourceRecord>): AsyncGenerator<WrittenRecord> {
+  async *convert(source: AsyncIterable<SourceRecord>): AsyncGenerator<WrittenRecord> {
     let preceding = '';
     for await (const record of source) {
       if (record.kind === 'item') {
         this.#items.push({ ...record, evidence: record.evidence === 'preceding' ? [preceding] : record.evidence });
         continue;
       }
-      const same = this.#repeated(record);
-      const written = same === undefined ? this.#memory(record) : undefined;
+      const same = this.#findRepeated(record);
+      const written = same === undefined ? this.#writeMemory(record) : undefined;
       preceding = (same ?? written!).memoryId;
       if (written !== undefined) yield written;
     }
     for (const memory of this.#memories.values()) this.#checkReferences(memory);
-    for (const item of this.#items) yield this.#item(item);
+    for (const item of this.#items) yield this.#writeItem(item);
   }
 
   #user(userId: string): KnownUser {
-    const known = this.#users.get(userId) ?? { memories: 0, items: 0, latestMs: -Infinity, byContent: new Map() };
-    this.#users.set(userId, known);
-    return known;
+    const empty = { latestMs: -Infinity, memoryNumber: 0, itemNumber: 0, byContent: new Map() };
+    const user = this.#users.get(userId) ?? empty;
+    this.#users.set(userId, user);
+    return user;
   }
 
   /** The memory that an earlier row holds, beside another question. */
-  #repeated({ userId, memoryId, content, createdAt, place }: SourceMemory): MemoryRecord | undefined {
+  #findRepeated({ userId, memoryId, content, createdAt, place }: SourceMemory): MemoryRecord | undefined {
     const known =
       memoryId === undefined
         ? this.#users.get(userId)?.byContent.get(content)
@@ -87,12 +90,12 @@ export class WrittenRecords {
     throw expected(`${place}: memory_id`, 'an id of its own', got, 'ids are unique in the whole file');
   }
 
-  #memory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
+  #writeMemory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
     const { kind: _, place, userId, memoryId: givenId, content, createdAt: givenTime, ...more } = memory;
+    this.#requireAllTimed(memory);
     const user = this.#user(userId);
     const createdAt = givenTime ?? new Date(FIRST_MS + this.#memories.size * 1000).toISOString();
-    this.#requireAllTimed(memory);
-    const memoryId = givenId?.trim() ?? this.#freeId(userId, user);
+    const memoryId = givenId?.trim() ?? this.#newMemoryId(userId, user);
     const required = { type: 'memory' as const, userId, memoryId, content, createdAt };
     const written = { ...required, ...defined({ ...more, supersedes: more.supersedes?.trim() }) };
     const record = checkedBy(recordSchemas.memory, written, place);
@@ -107,14 +110,10 @@ export class WrittenRecords {
     return written;
   }
 
-  #freeId(userId: string, user: KnownUser): string {
-    let id: string;
-    const next = user.memories + 1;
-    let number = next;
-    do id = `${userId}-m${String(number++).padStart(2, '0')}`;
-    while (this.#memories.has(id));
-    user.memories = next;
-    return id;
+  #newMemoryId(userId: string, user: KnownUser): string {
+    let number = ++user.memoryNumber;
+    while (this.#memories.has(`${userId}-m${padded(number)}`)) number++;
+    return `${userId}-m${padded(number)}`;
   }
 
   /** Refuses a memory without a time among memories with times: its place in the order would be arbitrary. */
@@ -143,45 +142,35 @@ export class WrittenRecords {
     for (const id of links) own(id, 'links');
   }
 
-  #item(item: PlacedItem): WrittenRecord {
-    const {
-      kind: _,
-      place,
-      userId,
-      itemId: givenId,
-      query,
-      answer,
-      evidence: named,
-      askedAt: givenTime,
-      ...more
-    } = item;
+  #writeItem(item: PlacedItem): WrittenRecord {
+    const { kind: _, place, userId, itemId: givenId, query, answer, askedAt: givenTime, ...more } = item;
     const user = this.#user(userId);
     if (givenTime === undefined) {
       this.#notes.add("questions without asked_at are asked a day after their user's last memory", place);
     }
     const lastMs = Number.isFinite(user.latestMs) ? user.latestMs : FIRST_MS;
     const askedAt = givenTime ?? new Date(lastMs + DAY_MS).toISOString();
-    const itemId = givenId?.trim() ?? `${userId}-q${String(++user.items).padStart(2, '0')}`;
+    const itemId = givenId?.trim() ?? `${userId}-q${padded(++user.itemNumber)}`;
     const other = this.#itemPlaces.get(itemId);
     if (other !== undefined) {
       const got = `${shownValue(itemId)}, which ${other} has`;
       throw expected(`${place}: item_id`, 'an id of its own', got, 'ids are unique in the whole file');
     }
     this.#itemPlaces.set(itemId, place);
-    const evidence = this.#named(item, 'evidence', Date.parse(askedAt));
+    const evidence = this.#findNamed(item, 'evidence', Date.parse(askedAt));
     if (answer === null && evidence.length > 0) {
       const hint = 'leave evidence empty: no memory answers such a question';
-      throw expected(`${place}: evidence`, 'none where answer is empty', shownValue(named), hint);
+      throw expected(`${place}: evidence`, 'none where answer is empty', shownValue(more.evidence), hint);
     }
-    const passages = item.passages && this.#named(item, 'passages', Date.parse(askedAt));
+    const passages = item.passages && this.#findNamed(item, 'passages', Date.parse(askedAt));
     const required = { type: 'item' as const, itemId, userId, query, answer, evidence, askedAt };
-    const record = { ...required, ...defined({ ...more, passages }) };
+    const record = { ...required, ...defined({ ...more, evidence, passages }) };
     checkedBy(recordSchemas.item, record, place);
     return record;
   }
 
   /** Ids of the memories that a field names, by id or by text, several of either separated by semicolons; each once. */
-  #named(item: PlacedItem, field: 'evidence' | 'passages', askedMs: number): string[] {
+  #findNamed(item: PlacedItem, field: 'evidence' | 'passages', askedMs: number): string[] {
     const at = `${item.place}: ${field}`;
     const memories = (item[field] ?? []).flatMap((text) => {
       const whole = this.#find(item.userId, text);

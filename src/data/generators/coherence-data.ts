@@ -1,6 +1,5 @@
 import type { HistoryMessage } from '../schema.ts';
-import { growingData, type GrowthScope } from './growing-data.ts';
-import type { GrowingUser } from './growing-user.ts';
+import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
 
 const MEMORIES = 12;
 const DEPTH = 12;

@@ -1,7 +1,6 @@
 import { templates } from '../../config/templates.ts';
 import { fill } from './wording.ts';
-import { growingData, type GrowthScope } from './growing-data.ts';
-import type { GrowingUser } from './growing-user.ts';
+import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
 
 /** The paper's total memory lengths, in tokens of its window; another window gets the same shares. */
 const PAPER_TOKENS = [500, 1000, 1500, 2000, 2500, 3000, 3500];

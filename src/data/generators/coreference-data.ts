@@ -1,7 +1,6 @@
-import { growingData, type GrowthScope } from './growing-data.ts';
-import type { GrowingUser } from './growing-user.ts';
-import { namesNobody, USER, type Subject } from './relations.ts';
-import { topicOf } from './topics.ts';
+import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
+import { namesNoPerson, USER, type Subject } from './relations.ts';
+import { relationTopic } from './relations.ts';
 
 const USERS = 60;
 
@@ -17,7 +16,7 @@ function grow(user: GrowingUser, { random, grammar }: GrowthScope): void {
   const pairs = people.map((subject, place) => {
     if (own === place) user.remember({ subject: USER, relation: user.drawFree([USER]) });
     const named: Subject = { kind: 'pronoun', ...random.pick(grammar.voices.pronouns) };
-    const first = user.drawFree([subject], (one) => namesNobody(one) && topicOf(one) !== topicOf(second));
+    const first = user.drawFree([subject], (one) => namesNoPerson(one) && relationTopic(one) !== relationTopic(second));
     return [user.remember({ subject, relation: first }), user.remember({ subject, relation: second, named })] as const;
   });
   if (own === people.length) user.remember({ subject: USER, relation: user.drawFree([USER]) });

@@ -26,21 +26,20 @@ export interface UserPlan {
 const LEAST_LARGE = 24;
 const MOST_LARGE = 40;
 
-function addPreferences(book: FactBook, random: SeededRandom, categories: readonly FactCategory[]): Relation[] {
+function addPreferences(book: FactBook, random: SeededRandom, ...categories: readonly FactCategory[]): Relation[] {
   return categories.map((category) => {
     for (;;) {
       const relation = drawPreference(random, book.grammar);
-      if (!book.isFree(USER, relation)) continue;
-      return book.add(USER, relation, category).relation;
+      if (book.isFree(USER, relation)) return book.add(USER, relation, category).relation;
     }
   });
 }
 
 /** Adds two or more facts of one subject, if possible with one kind of value. */
 function addNear(book: FactBook, subject: Subject, count: number): void {
-  const first = book.add(subject, book.drawFree(subject), 'distractor').relation;
+  const { valueKind } = book.add(subject, book.drawFree(subject), 'distractor').relation;
   for (let added = 1; added < count; added++) {
-    const relation = book.drawFree(subject, ({ valueKind }) => valueKind === first.valueKind);
+    const relation = book.drawFree(subject, (other) => other.valueKind === valueKind);
     book.add(subject, relation, 'distractor');
   }
 }
@@ -49,48 +48,57 @@ function addUpdate(book: FactBook): void {
   book.add(USER, book.drawFree(USER, canChange), 'update');
 }
 
-type Shape = (random: SeededRandom, grammar: Grammar) => Omit<UserPlan, 'kind'>;
+interface RecurringShape {
+  /** Subjects other than the user. */
+  readonly others: number;
+  readonly add: (book: FactBook, random: SeededRandom) => void;
+  readonly questions: QuestionPlan;
+}
 
 /** Four or five memories, no more than a retrieval returns, so that retrieved sets repeat between questions. */
-const RECURRING: readonly Shape[] = [
-  (random, grammar) => {
-    const book = new FactBook(random, grammar, 1);
-    const [first] = addPreferences(book, random, ['several', 'plain']);
-    book.add(book.others[0]!, first!, 'several');
-    addUpdate(book);
-    const facts = { plain: 2, several: 3, update: 2, distractor: 0 };
-    return { book, questions: { facts, afterOthers: 1, told: 0, near: 1, far: 1 } };
+const RECURRING: readonly RecurringShape[] = [
+  {
+    others: 1,
+    add: (book, random) => {
+      const [first] = addPreferences(book, random, 'several', 'plain');
+      book.add(book.others[0]!, first!, 'several');
+      addUpdate(book);
+    },
+    questions: { facts: { plain: 2, several: 3, update: 2, distractor: 0 }, afterOthers: 1, told: 0, near: 1, far: 1 },
   },
-  (random, grammar) => {
-    const book = new FactBook(random, grammar, 2);
-    addPreferences(book, random, ['plain', 'plain']);
-    addNear(book, book.others[1]!, 2);
-    book.add(USER, book.drawFree(USER), 'plain');
-    const facts = { plain: 3, several: 0, update: 0, distractor: 3 };
-    return { book, questions: { facts, afterOthers: 1, told: 1, near: 1, far: 1 } };
+  {
+    others: 2,
+    add: (book, random) => {
+      addPreferences(book, random, 'plain', 'plain');
+      addNear(book, book.others[1]!, 2);
+      book.add(USER, book.drawFree(USER), 'plain');
+    },
+    questions: { facts: { plain: 3, several: 0, update: 0, distractor: 3 }, afterOthers: 1, told: 1, near: 1, far: 1 },
   },
-  (random, grammar) => {
-    const book = new FactBook(random, grammar, 1);
-    addPreferences(book, random, ['plain', 'plain']);
-    addUpdate(book);
-    const facts = { plain: 4, several: 0, update: 3, distractor: 0 };
-    return { book, questions: { facts, afterOthers: 1, told: 1, near: 1, far: 0 } };
+  {
+    others: 1,
+    add: (book, random) => {
+      addPreferences(book, random, 'plain', 'plain');
+      addUpdate(book);
+    },
+    questions: { facts: { plain: 4, several: 0, update: 3, distractor: 0 }, afterOthers: 1, told: 1, near: 1, far: 0 },
   },
-  (random, grammar) => {
-    const book = new FactBook(random, grammar, 2);
-    const [first] = addPreferences(book, random, ['several', 'plain']);
-    const other = book.others[1]!;
-    book.add(other, first!, 'several');
-    book.add(other, book.drawFree(other), 'distractor');
-    book.add(USER, book.drawFree(USER), 'plain');
-    const facts = { plain: 2, several: 3, update: 0, distractor: 2 };
-    return { book, questions: { facts, afterOthers: 0, told: 1, near: 1, far: 1 } };
+  {
+    others: 2,
+    add: (book, random) => {
+      const [first] = addPreferences(book, random, 'several', 'plain');
+      const other = book.others[1]!;
+      book.add(other, first!, 'several');
+      book.add(other, book.drawFree(other), 'distractor');
+      book.add(USER, book.drawFree(USER), 'plain');
+    },
+    questions: { facts: { plain: 2, several: 3, update: 0, distractor: 2 }, afterOthers: 0, told: 1, near: 1, far: 1 },
   },
 ];
 
-function drawLarge(random: SeededRandom, grammar: Grammar, told: boolean): Omit<UserPlan, 'kind'> {
+function planLarge(random: SeededRandom, grammar: Grammar, told: 0 | 1): UserPlan {
   const book = new FactBook(random, grammar, 4);
-  addPreferences(book, random, ['plain', 'plain', 'plain']);
+  addPreferences(book, random, 'plain', 'plain', 'plain');
   for (let updates = 0; updates < 3; updates++) addUpdate(book);
   const [first, second, third, fourth] = book.others;
   const shared = book.drawFree(USER, (relation) => book.isFree(first!, relation) && book.isFree(second!, relation));
@@ -98,18 +106,21 @@ function drawLarge(random: SeededRandom, grammar: Grammar, told: boolean): Omit<
   addNear(book, third!, 3);
   addNear(book, fourth!, 3);
   const memories = random.int(LEAST_LARGE, MOST_LARGE);
-  while (book.memories < memories) {
+  // An updated fact needs two memories.
+  while (book.facts.reduce((sum, { oldValue }) => sum + (oldValue === undefined ? 1 : 2), 0) < memories) {
     const subject = book.drawSubject(0.3);
     book.add(subject, book.drawFree(subject), 'plain');
   }
   const facts = { plain: 2, several: 1, update: 2, distractor: 2 };
-  return { book, questions: { facts, afterOthers: told ? 0 : 1, told: told ? 1 : 0, near: 1, far: 1 } };
+  return { kind: 'large', book, questions: { facts, afterOthers: 1 - told, told, near: 1, far: 1 } };
 }
 
 /** Plans the user at `index`: recurring and large users alternate, and each kind cycles through its shapes. */
 export function planUser(random: SeededRandom, grammar: Grammar, index: number): UserPlan {
   const turn = Math.floor(index / 2);
-  return index % 2 === 0
-    ? { kind: 'recurring', ...RECURRING[turn % RECURRING.length]!(random, grammar) }
-    : { kind: 'large', ...drawLarge(random, grammar, turn % 2 === 1) };
+  if (index % 2 === 1) return planLarge(random, grammar, turn % 2 === 1 ? 1 : 0);
+  const { others, add, questions } = RECURRING[turn % RECURRING.length]!;
+  const book = new FactBook(random, grammar, others);
+  add(book, random);
+  return { kind: 'recurring', book, questions };
 }

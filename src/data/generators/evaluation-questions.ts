@@ -1,16 +1,16 @@
-import type { HistoryMessage } from '../schema.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
+import type { HistoryMessage } from '../schema.ts';
 import type { UserPlan } from './evaluation-plan.ts';
-import type { Blank, EvaluationFact } from './fact-book.ts';
+import type { EvaluationFact, FactCategory } from './fact-book.ts';
+import { type Fact, type PhrasingSide, question, USER } from './relations.ts';
 import { answerIn, exchange } from './wording.ts';
-import { question, statement, USER, type PhrasingSide } from './relations.ts';
 
 /** One question of a user; `fact` is the fact that answers it. */
 export interface EvaluationQuestion {
   readonly query: string;
   readonly answer: string | null;
   readonly fact?: EvaluationFact;
-  readonly category: EvaluationFact['category'] | 'history' | 'absent';
+  readonly category: FactCategory | 'history' | 'absent';
   readonly side: PhrasingSide;
   readonly history: readonly HistoryMessage[];
 }
@@ -20,119 +20,97 @@ const TRIES = 60;
 /** Signals that the facts of a plan allow too few different wordings: the user must be drawn again. */
 export class WordingsExhausted extends Error {}
 
-/** Draws the questions of a plan, each in a different wording. */
-class Questioner {
-  readonly #random: SeededRandom;
-  readonly #plan: UserPlan;
-  readonly #asked = new Set<string>();
+/**
+ * Draws the questions of a planned user, each in a different wording, in the order in which they are asked.
+ * @throws WordingsExhausted where the drawn facts cannot be asked for in enough different words
+ */
+export function drawQuestions(random: SeededRandom, { book, questions: counts }: UserPlan): EvaluationQuestion[] {
+  const queries = new Set<string>();
 
-  constructor(random: SeededRandom, plan: UserPlan) {
-    this.#random = random;
-    this.#plan = plan;
+  function newQuery({ subject, relation }: Omit<Fact, 'value'>, side: PhrasingSide): string | undefined {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const query = question(random, subject, relation, side);
+      if (!queries.has(query)) {
+        queries.add(query);
+        return query;
+      }
+    }
+    return undefined;
   }
 
-  /** Draws a new wording for one of the facts, beginning at `start`. */
-  aboutFact(facts: readonly EvaluationFact[], start: number): { query: string; fact: EvaluationFact } {
+  function requireQuery(about: Omit<Fact, 'value'>, side: PhrasingSide): string {
+    const query = newQuery(about, side);
+    if (query === undefined) throw new WordingsExhausted();
+    return query;
+  }
+
+  /** Asks for the first fact, from `start` on, that has a new wording. */
+  function aboutFact(facts: readonly EvaluationFact[], start = 0): { query: string; fact: EvaluationFact } {
     for (let offset = 0; offset < facts.length; offset++) {
       const fact = facts[(start + offset) % facts.length]!;
-      const query = this.#newWords(fact, fact.side);
+      const query = newQuery(fact, fact.side);
       if (query !== undefined) return { query, fact };
     }
     throw new WordingsExhausted();
   }
 
-  /** Draws a question that no memory answers and that no other question gives away. */
-  absent(near: boolean): EvaluationQuestion {
-    const { book } = this.#plan;
-    const blank = near
-      ? this.#nearBlank()
-      : { subject: USER, relation: book.drawFree(USER, (each) => book.isNewTopic(each)) };
-    book.reserve(blank);
-    const side = book.drawSide(blank.relation);
-    return { query: this.#mustAsk(blank, side), answer: null, category: 'absent', side, history: [] };
-  }
-
-  /** Draws a question that a message of the conversation answers, and no memory. */
-  told(): EvaluationQuestion {
-    const { book } = this.#plan;
-    const blank = { subject: USER, relation: book.drawFree(USER) };
-    book.reserve(blank);
-    const side = book.drawSide(blank.relation);
-    const value = book.drawValue(blank.relation);
-    const telling = exchange(
-      statement(this.#random, { ...blank, value }, side, { firstPerson: true }),
-      this.#random.pick(book.grammar.acknowledgements),
-    );
-    const small = this.#random.chance(0.6) ? this.#chatter(1) : [];
-    const history = this.#random.chance(0.5) ? [...small, ...telling] : [...telling, ...small];
-    return { query: this.#mustAsk(blank, side), answer: value, category: 'history', side, history };
-  }
-
-  /** Draws one to three turns that do not answer a question about `fact`. */
-  otherTurns(fact: EvaluationFact): HistoryMessage[] {
-    if (this.#random.chance(0.5)) return this.#chatter(this.#random.int(1, 3));
-    const earlier = this.#random.pick(this.#plan.book.facts.filter((other) => other !== fact));
-    const turns = exchange(
-      question(this.#random, earlier.subject, earlier.relation, earlier.side),
-      answerIn(this.#plan.book.grammar, earlier.value).trim(),
-    );
-    return this.#random.chance(0.5) ? [...this.#chatter(1), ...turns] : turns;
-  }
-
-  #chatter(turns: number): HistoryMessage[] {
-    return this.#random
-      .shuffled(this.#plan.book.grammar.chatter)
+  const chatter = (turns: number): HistoryMessage[] =>
+    random
+      .shuffled(book.grammar.chatter)
       .slice(0, turns)
       .flatMap(([user, assistant]) => exchange(user, assistant));
+
+  /** One to three turns that do not answer a question about `fact`. */
+  function otherTurns(fact: EvaluationFact): HistoryMessage[] {
+    if (random.chance(0.5)) return chatter(random.int(1, 3));
+    const earlier = random.pick(book.facts.filter((other) => other !== fact));
+    const query = question(random, earlier.subject, earlier.relation, earlier.side);
+    const turns = exchange(query, answerIn(book.grammar, earlier.value).trim());
+    return random.chance(0.5) ? [...chatter(1), ...turns] : turns;
   }
 
-  /** Draws the attribute of a stored fact for another subject, or another attribute of a known subject. */
-  #nearBlank(): Blank {
-    const { book } = this.#plan;
-    const subject = this.#random.pick(book.others);
-    const stored = this.#random.shuffled(book.facts).find((fact) => book.isFree(subject, fact.relation));
+  /** A question that a message of the conversation answers, and no memory. */
+  function aboutConversation(): EvaluationQuestion {
+    const told = book.tell();
+    const small = random.chance(0.6) ? chatter(1) : [];
+    const history = random.chance(0.5) ? [...small, ...told.messages] : [...told.messages, ...small];
+    return { query: requireQuery(told, told.side), answer: told.value, category: 'history', side: told.side, history };
+  }
+
+  /** The attribute of a stored fact for another subject, or another attribute of a known subject. */
+  function nearBlank(): Omit<Fact, 'value'> {
+    const subject = random.pick(book.others);
+    const stored = random.shuffled(book.facts).find((fact) => book.isFree(subject, fact.relation));
     return { subject, relation: stored?.relation ?? book.drawFree(subject) };
   }
 
-  #mustAsk(blank: Blank, side: PhrasingSide): string {
-    const query = this.#newWords(blank, side);
-    if (query === undefined) throw new WordingsExhausted();
-    return query;
+  /** A question that no memory answers and that no other question gives away. */
+  function absent(near: boolean): EvaluationQuestion {
+    const blank = near
+      ? nearBlank()
+      : { subject: USER, relation: book.drawFree(USER, (relation) => book.isNewTopic(relation)) };
+    book.reserve(blank.subject, blank.relation);
+    const side = book.drawSide(blank.relation);
+    return { query: requireQuery(blank, side), answer: null, category: 'absent', side, history: [] };
   }
 
-  #newWords({ subject, relation }: Blank, side: PhrasingSide): string | undefined {
-    for (let tries = 0; tries < TRIES; tries++) {
-      const query = question(this.#random, subject, relation, side);
-      if (this.#asked.has(query)) continue;
-      this.#asked.add(query);
-      return query;
-    }
-    return undefined;
-  }
-}
+  const repeat = (count: number, draw: (index: number) => EvaluationQuestion): EvaluationQuestion[] =>
+    Array.from({ length: count }, (_, index) => draw(index));
 
-/**
- * Draws the questions of a planned user in the order in which they are asked.
- * @throws WordingsExhausted where the drawn facts cannot be asked for in enough different words
- */
-export function drawQuestions(random: SeededRandom, plan: UserPlan): EvaluationQuestion[] {
-  const questioner = new Questioner(random, plan);
-  const { book, questions: wanted } = plan;
-  const questions: EvaluationQuestion[] = [];
-  for (const [category, count] of Object.entries(wanted.facts) as [EvaluationFact['category'], number][]) {
-    const facts = random.shuffled(book.facts.filter((fact) => fact.category === category));
-    for (let asked = 0; asked < count; asked++) {
-      const { query, fact } = questioner.aboutFact(facts, asked);
-      questions.push({ query, answer: fact.value, fact, category, side: fact.side, history: [] });
-    }
-  }
-  for (let asked = 0; asked < wanted.afterOthers; asked++) {
-    const { query, fact } = questioner.aboutFact(random.shuffled(book.facts), 0);
-    const history = questioner.otherTurns(fact);
-    questions.push({ query, answer: fact.value, fact, category: 'history', side: fact.side, history });
-  }
-  for (let asked = 0; asked < wanted.told; asked++) questions.push(questioner.told());
-  for (let asked = 0; asked < wanted.near; asked++) questions.push(questioner.absent(true));
-  for (let asked = 0; asked < wanted.far; asked++) questions.push(questioner.absent(false));
-  return random.shuffled(questions);
+  return random.shuffled([
+    ...Object.entries(counts.facts).flatMap(([category, count]) => {
+      const facts = random.shuffled(book.facts.filter((fact) => fact.category === category));
+      return repeat(count, (index) => {
+        const { query, fact } = aboutFact(facts, index);
+        return { query, answer: fact.value, fact, category: fact.category, side: fact.side, history: [] };
+      });
+    }),
+    ...repeat(counts.afterOthers, () => {
+      const { query, fact } = aboutFact(random.shuffled(book.facts));
+      return { query, answer: fact.value, fact, category: 'history', side: fact.side, history: otherTurns(fact) };
+    }),
+    ...repeat(counts.told, aboutConversation),
+    ...repeat(counts.near, () => absent(true)),
+    ...repeat(counts.far, () => absent(false)),
+  ]);
 }

@@ -1,27 +1,37 @@
 import type { Grammar } from '../../base/grammar.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import { drawRelation, USER, valueOf, type PhrasingSide, type Relation, type Subject } from './relations.ts';
-import { topicKey, topicOf } from './topics.ts';
+import type { HistoryMessage } from '../schema.ts';
+import {
+  drawRelation,
+  drawRelationValue,
+  type Fact,
+  type PhrasingSide,
+  type Relation,
+  relationTopic,
+  statement,
+  type Subject,
+  topicKey,
+  USER,
+} from './relations.ts';
 import { drawValue } from './values.ts';
+import { exchange } from './wording.ts';
 
 /** The difficulty that a question about a fact tests. */
 export type FactCategory = 'plain' | 'update' | 'several' | 'distractor';
 
 /** A fact about a subject, with the set of wordings that states it. */
-export interface EvaluationFact {
-  readonly subject: Subject;
-  readonly relation: Relation;
-  readonly value: string;
+export interface EvaluationFact extends Fact {
   /** The value that an earlier memory holds and a later one replaced. */
   readonly oldValue?: string;
   readonly side: PhrasingSide;
   readonly category: FactCategory;
 }
 
-/** A subject and a relation between which nothing is known yet. */
-export interface Blank {
-  readonly subject: Subject;
-  readonly relation: Relation;
+/** A fact of the user that is said in the conversation and stored in no memory. */
+export interface ToldFact extends Fact {
+  readonly side: PhrasingSide;
+  /** They state it. */
+  readonly messages: readonly HistoryMessage[];
 }
 
 const OPEN_SHARE = 0.45;
@@ -29,15 +39,9 @@ const OPEN_SHARE = 0.45;
 const HELD_OUT_SHARE = 0.28;
 const TRIES = 200;
 
-/** True if statement and question have held-out wordings; an open relation cannot use the generic ones. */
-function hasHeldOutWordings(relation: Relation): boolean {
-  return !relation.open || (relation.statements.heldOut.length > 0 && relation.questions.heldOut.length > 0);
-}
-
 /** True for a relation that makes no sense for a subject, such as "my sister's sister". */
-function isOddAbout(subject: Subject, relation: Relation): boolean {
+function isOddAbout(subject: Subject, { attribute, grammar }: Relation): boolean {
   if (subject.kind !== 'role') return false;
-  const { attribute, grammar } = relation;
   return grammar.language === 'en' ? attribute.split(/[' ]/).includes(subject.name) : attribute.includes(subject.name);
 }
 
@@ -45,10 +49,10 @@ function isOddAbout(subject: Subject, relation: Relation): boolean {
 export class FactBook {
   readonly grammar: Grammar;
   readonly #random: SeededRandom;
-  readonly #facts: EvaluationFact[] = [];
+  readonly facts: EvaluationFact[] = [];
   readonly #topics = new Set<string>();
   readonly #values = new Set<string>();
-  /** Relatives, colleagues and people by name, each different. */
+  /** Relatives or colleagues and people by name in turn, each different. */
   readonly others: readonly Subject[];
 
   constructor(random: SeededRandom, grammar: Grammar, others: number) {
@@ -58,17 +62,8 @@ export class FactBook {
     this.others = Array.from({ length: others }, (_, index) =>
       index % 2 === 0
         ? { kind: 'role', name: roles.pop()! }
-        : { kind: 'named', name: this.#unused(() => drawValue(random, grammar, 'name', true)) },
+        : { kind: 'named', name: this.#drawUnused(() => drawValue(random, grammar, 'name', true)) },
     );
-  }
-
-  get facts(): readonly EvaluationFact[] {
-    return this.#facts;
-  }
-
-  /** Number of memories that the facts need: two for a replaced fact. */
-  get memories(): number {
-    return this.#facts.length + this.#facts.filter((fact) => fact.oldValue !== undefined).length;
   }
 
   /** True if no known fact of the subject can be confused with this relation. */
@@ -78,7 +73,7 @@ export class FactBook {
 
   /** True if no fact, of any subject, has this topic. */
   isNewTopic(relation: Relation): boolean {
-    return this.#facts.every((fact) => topicOf(fact.relation) !== topicOf(relation));
+    return this.facts.every((fact) => relationTopic(fact.relation) !== relationTopic(relation));
   }
 
   /** Draws a relation that is free for the subject; `wanted` is given up after many tries. */
@@ -90,31 +85,35 @@ export class FactBook {
   }
 
   /** Excludes a subject's topic from later draws. */
-  reserve({ subject, relation }: Blank): void {
+  reserve(subject: Subject, relation: Relation): void {
     this.#topics.add(topicKey(subject, relation));
   }
 
-  drawSide(relation: Relation): PhrasingSide {
-    return this.#random.chance(HELD_OUT_SHARE) && hasHeldOutWordings(relation) ? 'heldOut' : 'known';
-  }
-
-  /** Draws a held-out value that was not drawn before. */
-  drawValue(relation: Relation): string {
-    return this.#unused(() => valueOf(this.#random, relation, true));
+  /** Draws held-out wordings for some relations that have them; an open relation cannot use the generic ones. */
+  drawSide({ open, statements, questions }: Relation): PhrasingSide {
+    const isHeldOut = this.#random.chance(HELD_OUT_SHARE);
+    return isHeldOut && (!open || (statements.heldOut.length > 0 && questions.heldOut.length > 0))
+      ? 'heldOut'
+      : 'known';
   }
 
   add(subject: Subject, relation: Relation, category: FactCategory): EvaluationFact {
-    this.reserve({ subject, relation });
-    const fact: EvaluationFact = {
-      subject,
-      relation,
-      value: this.drawValue(relation),
-      ...(category === 'update' ? { oldValue: this.drawValue(relation) } : {}),
-      side: this.drawSide(relation),
-      category,
-    };
-    this.#facts.push(fact);
+    this.reserve(subject, relation);
+    const value = this.#drawNewValue(relation);
+    const old = category === 'update' ? { oldValue: this.#drawNewValue(relation) } : {};
+    const fact = { subject, relation, value, ...old, side: this.drawSide(relation), category };
+    this.facts.push(fact);
     return fact;
+  }
+
+  /** Draws a fact that the user says in the conversation. */
+  tell(): ToldFact {
+    const relation = this.drawFree(USER);
+    this.reserve(USER, relation);
+    const side = this.drawSide(relation);
+    const fact = { subject: USER, relation, value: this.#drawNewValue(relation), side };
+    const said = statement(this.#random, fact, side, { firstPerson: true });
+    return { ...fact, messages: exchange(said, this.#random.pick(this.grammar.acknowledgements)) };
   }
 
   /** Draws the user, or with the given probability another subject. */
@@ -122,7 +121,12 @@ export class FactBook {
     return this.#random.chance(othersShare) && this.others.length > 0 ? this.#random.pick(this.others) : USER;
   }
 
-  #unused(draw: () => string): string {
+  /** Draws a held-out value that was not drawn before. */
+  #drawNewValue(relation: Relation): string {
+    return this.#drawUnused(() => drawRelationValue(this.#random, relation, true));
+  }
+
+  #drawUnused(draw: () => string): string {
     for (;;) {
       const value = draw();
       if (this.#values.has(value.toLowerCase())) continue;

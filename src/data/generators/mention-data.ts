@@ -1,7 +1,7 @@
 import { grammars } from '../../base/grammar.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { instant, ordinal } from './wording.ts';
-import { drawRelation, question, statement, USER, valueOf, type Relation } from './relations.ts';
+import { drawRelation, question, statement, USER, drawRelationValue, type Relation } from './relations.ts';
 import type { RetrievalMemory, RetrievalQuestion } from './retrieval-set.ts';
 
 /** A question about something that was said several times. */
@@ -90,7 +90,9 @@ function drawOther(random: SeededRandom, attributes: Set<string>): Relation {
 function drawSentences(random: SeededRandom, relation: Relation): string[] {
   const sentences = new Set<string>();
   while (sentences.size < RIVALS + 1) {
-    sentences.add(statement(random, { subject: USER, relation, value: valueOf(random, relation, true) }, 'known'));
+    sentences.add(
+      statement(random, { subject: USER, relation, value: drawRelationValue(random, relation, true) }, 'known'),
+    );
   }
   return [...sentences];
 }

@@ -1,38 +1,154 @@
-import { grammars, type Grammar } from '../../base/grammar.ts';
-import type { WrittenRecord } from '../schema.ts';
+import { type Grammar, grammars } from '../../base/grammar.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { drawEvaluationUsers, type EvaluationUser } from './evaluation-users.ts';
-import { jsonLines } from './wording.ts';
+import { containsTokens } from '../normalise.ts';
+import { planUser, type UserPlan } from './evaluation-plan.ts';
+import { drawQuestions, type EvaluationQuestion, WordingsExhausted } from './evaluation-questions.ts';
+import type { EvaluationFact } from './fact-book.ts';
+import { statement } from './relations.ts';
+import { datasetText, instant, type ItemLine, type MemoryLine, ordinal } from './wording.ts';
+
+/** One generated user: memories by creation, questions in the order in which they are asked. */
+export interface EvaluationUser {
+  readonly userId: string;
+  readonly kind: UserPlan['kind'];
+  readonly memories: readonly MemoryLine[];
+  readonly items: readonly ItemLine[];
+}
 
 const VERSION = 2;
 /** Prefixes of users' ids, different by language, so that one run can ask both data sets. */
 const userPrefixes = { en: 'u', zh: 'z' } as const;
 
-/** The data set `recall-en` or `recall-zh`: its users, and the text of its file. */
-export interface RecallDataset {
-  readonly users: readonly EvaluationUser[];
-  /** JSON Lines; the same seed and grammar give the same bytes. */
-  readonly text: string;
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+const FIRST_MEMORY_MS = Date.UTC(2025, 8, 1, 8);
+const MEMORY_DAYS = 240;
+const FIRST_QUESTION_MS = Date.UTC(2026, 5, 1, 9);
+const BETWEEN_QUESTIONS_MS = 37 * MINUTE_MS;
+const TRIES = 1_000;
+
+/** Words the facts as memories in the order of the user's time; an update follows the value that it replaces. */
+function writeMemories(
+  random: SeededRandom,
+  userId: string,
+  facts: readonly EvaluationFact[],
+): Map<MemoryLine, EvaluationFact> {
+  const sentences = facts.flatMap((fact) => {
+    const at = random.float();
+    if (fact.oldValue === undefined) return [{ fact, value: fact.value, isUpdate: false, at }];
+    return [
+      { fact, value: fact.oldValue, isUpdate: false, at },
+      { fact, value: fact.value, isUpdate: true, at: at + (1 - at) * (1 - random.float()) },
+    ];
+  });
+  sentences.sort((a, b) => a.at - b.at || Number(a.isUpdate) - Number(b.isUpdate));
+  const memories = new Map<MemoryLine, EvaluationFact>();
+  const ids = new Map<EvaluationFact, string>();
+  for (const [index, { fact, value, isUpdate }] of sentences.entries()) {
+    const memoryId = `${userId}-m${ordinal(index)}`;
+    const day = ((index + 0.1 + 0.8 * random.float()) * MEMORY_DAYS) / sentences.length;
+    const memory: MemoryLine = {
+      type: 'memory',
+      userId,
+      memoryId,
+      content: statement(random, { ...fact, value }, fact.side, { update: isUpdate }),
+      createdAt: instant(FIRST_MEMORY_MS + day * DAY_MS),
+      value,
+      ...(fact.relation.preference && fact.subject.kind === 'user' ? { preference: true } : {}),
+      ...(isUpdate ? { supersedes: ids.get(fact)! } : {}),
+    };
+    ids.set(fact, memoryId);
+    memories.set(memory, fact);
+  }
+  return memories;
 }
 
-/** Generates the bench's own data set of one language. */
-export function makeRecallDataset(language: Grammar['language'], seed: number, userCount: number): RecallDataset {
-  const grammar = grammars[language];
-  const users = drawEvaluationUsers(SeededRandom.ofPublished(seed), grammar, {
-    count: userCount,
-    prefix: userPrefixes[language],
-  });
-  const records: WrittenRecord[] = [
-    {
-      type: 'dataset',
-      name: `recall-${language}`,
-      language,
-      version: VERSION,
-      seed,
-      unknownAnswer: grammar.unknownAnswer,
-      userKinds: Object.fromEntries(users.map((user) => [user.userId, user.kind])),
-    },
-    ...users.flatMap((user) => [...user.memories, ...user.items]),
-  ];
-  return { users, text: jsonLines(records) };
+function writeItem(
+  userId: string,
+  question: EvaluationQuestion,
+  index: number,
+  evidence: readonly MemoryLine[],
+): ItemLine {
+  const { query, answer, fact, category, side, history } = question;
+  return {
+    type: 'item',
+    itemId: `${userId}-q${ordinal(index)}`,
+    userId,
+    query,
+    answer,
+    evidence: evidence.map(({ memoryId }) => memoryId),
+    ...(fact?.oldValue === undefined ? {} : { superseded: [fact.oldValue] }),
+    category,
+    phrasing: side === 'heldOut' ? 'held-out' : 'known',
+    askedAt: instant(FIRST_QUESTION_MS + index * BETWEEN_QUESTIONS_MS),
+    ...(history.length === 0 ? {} : { history: [...history] }),
+  };
+}
+
+/** True if no value occurs in a text where it would give an answer away. */
+function isSound({ memories, items }: EvaluationUser, { language }: Grammar): boolean {
+  const holds = (text: string, value: string): boolean => containsTokens(text, value, language);
+  const areApart = memories.every((memory) =>
+    memories.every((other) => other === memory || !holds(other.content, memory.value!)),
+  );
+  return (
+    areApart &&
+    items.every(({ query, answer, evidence = [], history = [] }) => {
+      if (answer === null) return true;
+      const hidden = evidence.length === 0 ? memories : history;
+      return !holds(query, answer) && hidden.every(({ content }) => !holds(content, answer));
+    })
+  );
+}
+
+function drawUser(random: SeededRandom, grammar: Grammar, userId: string, index: number): EvaluationUser {
+  for (let tries = 0; tries < TRIES; tries++) {
+    try {
+      const { kind, book, questions: counts } = planUser(random, grammar, index);
+      const questions = drawQuestions(random, { kind, book, questions: counts });
+      const facts = writeMemories(random, userId, book.facts);
+      const memories = [...facts.keys()];
+      const items = questions.map((question, place) => {
+        const evidence = memories.filter((memory) => {
+          return facts.get(memory) === question.fact && memory.value === question.fact?.value;
+        });
+        return writeItem(userId, question, place, evidence);
+      });
+      const user = { userId, kind, memories, items };
+      if (isSound(user, grammar)) return user;
+    } catch (error) {
+      if (!(error instanceof WordingsExhausted)) throw error;
+    }
+  }
+  throw new RangeError(`the grammar is too small: no sound user ${userId} in ${TRIES} draws`);
+}
+
+/**
+ * Draws users for the evaluation, ten questions each: every value and every person's name from the held-out tenth, a
+ * quarter of the facts in held-out words. Users at even places are recurring (four or five memories), the others large
+ * (24 to 40). No two memories of a user contradict each other but by an update, no value occurs twice within a user,
+ * and no question holds its answer.
+ */
+export function drawEvaluationUsers(
+  random: SeededRandom,
+  grammar: Grammar,
+  { count, prefix }: { readonly count: number; readonly prefix: string },
+): EvaluationUser[] {
+  return Array.from({ length: count }, (_, index) => drawUser(random, grammar, prefix + ordinal(index), index));
+}
+
+/** Generates the bench's own data set, `recall-en` or `recall-zh`: its users, and the text of its file. */
+export function makeRecallDataset(
+  language: Grammar['language'],
+  seed: number,
+  count: number,
+): { readonly users: readonly EvaluationUser[]; readonly text: string } {
+  const random = SeededRandom.ofPublished(seed);
+  const users = drawEvaluationUsers(random, grammars[language], { count, prefix: userPrefixes[language] });
+  const userKinds = Object.fromEntries(users.map(({ userId, kind }) => [userId, kind]));
+  const records = users.flatMap(({ memories, items }) => [...memories, ...items]);
+  return {
+    users,
+    text: datasetText({ name: `recall-${language}`, language, version: VERSION, seed, userKinds }, records),
+  };
 }

@@ -1,9 +1,8 @@
-import { grammars } from '../../base/grammar.ts';
-import type { WrittenRecord } from '../schema.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
+import type { WrittenRecord } from '../schema.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
 import { retrievalQuestions, type RetrievalUser } from './retrieval-set.ts';
-import { jsonLines } from './wording.ts';
+import { datasetText } from './wording.ts';
 
 const VERSION = 1;
 const USERS = 30;
@@ -16,12 +15,12 @@ export function retrievalUsers(seed: number, users = USERS): RetrievalUser[] {
   return retrievalQuestions(new SeededRandom(seed), { users, memories: RETRIEVAL_MEMORIES });
 }
 
-function recordsOf({ userId, memories, questions }: RetrievalUser): WrittenRecord[] {
+function writeRecords({ userId, memories, questions }: RetrievalUser): WrittenRecord[] {
   return [
     ...memories.map(({ memoryId, content, metadata }): WrittenRecord => {
       const { createdAt, preference, section, memory_type: memoryType, reinforcement } = metadata;
-      const record = { userId, memoryId, content, createdAt, preference, section, memoryType, reinforcement };
-      return { type: 'memory', ...record };
+      const about = { createdAt, preference, section, memoryType, reinforcement };
+      return { type: 'memory', userId, memoryId, content, ...about };
     }),
     ...questions.map(({ questionId: itemId, kind: category, query, evidence, askedAt }): WrittenRecord => {
       return { type: 'question', itemId, userId, query, evidence: [...evidence], category, askedAt };
@@ -36,11 +35,7 @@ export const retrievalData: DatasetGenerator = {
   language: 'en',
   presetUsers: USERS,
   make: async (seed, users) => {
-    const { unknownAnswer } = grammars.en;
-    const records: WrittenRecord[] = [
-      { type: 'dataset', name: 'retrieval', language: 'en', version: VERSION, seed, unknownAnswer },
-      ...retrievalUsers(seed, users).flatMap(recordsOf),
-    ];
-    return jsonLines(records);
+    const records = retrievalUsers(seed, users).flatMap(writeRecords);
+    return datasetText({ name: 'retrieval', language: 'en', version: VERSION, seed }, records);
   },
 };

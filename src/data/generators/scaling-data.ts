@@ -1,5 +1,4 @@
-import { growingData, type GrowthScope } from './growing-data.ts';
-import type { GrowingUser } from './growing-user.ts';
+import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
 
 const MEMORIES = [1, 2, 5, 10, 20, 40];
 /** Estimated tokens of a memory, and the share of the window for memories, so that they fit a small window too. */

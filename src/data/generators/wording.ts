@@ -1,5 +1,9 @@
-import type { Grammar } from '../../base/grammar.ts';
+import { type Grammar, grammars } from '../../base/grammar.ts';
 import type { HistoryMessage, WrittenRecord } from '../schema.ts';
+
+export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
+export type ItemLine = Extract<WrittenRecord, { type: 'item' }>;
+type DatasetLine = Extract<WrittenRecord, { type: 'dataset' }>;
 
 /** Fills the slots of a template, such as `{v}`; a slot without a value stays. */
 export function fill(template: string, slots: Readonly<Record<string, string>>): string {
@@ -24,14 +28,19 @@ export function ordinal(index: number, digits = 2): string {
   return String(index + 1).padStart(digits, '0');
 }
 
-/** Formats records as JSON Lines. */
-export function jsonLines(records: readonly WrittenRecord[]): string {
-  return records.map((record) => `${JSON.stringify(record)}\n`).join('');
-}
-
 const MINUTE_MS = 60_000;
 
 /** Formats a time, cut to whole minutes, such as `2026-03-01T09:00:00Z`. */
 export function instant(ms: number): string {
   return new Date(ms - (ms % MINUTE_MS)).toISOString().replace('.000', '');
+}
+
+/** The text of a generated data set, JSON Lines. */
+export function datasetText(
+  { name, language, version, seed, userKinds }: Omit<DatasetLine, 'type' | 'unknownAnswer'>,
+  records: readonly WrittenRecord[],
+): string {
+  const { unknownAnswer } = grammars[language];
+  const header: DatasetLine = { type: 'dataset', name, language, version, seed, unknownAnswer, userKinds };
+  return [header, ...records].map((record) => `${JSON.stringify(record)}\n`).join('');
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { grammars } from '../../../base/grammar.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { drawPreference, factKey, statement, USER, valueOf } from '../../../data/generators/relations.ts';
+import { drawPreference, factKey, statement, USER, drawRelationValue } from '../../../data/generators/relations.ts';
 import { containsTokens } from '../../../data/normalise.ts';
 import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
@@ -151,7 +151,7 @@ function drawCanaries(random: SeededRandom): Canaries {
     const fillers = new Map<string, string>();
     while (fillers.size < FILLERS) {
       const preference = drawPreference(random, grammar);
-      const value = valueOf(random, preference, true);
+      const value = drawRelationValue(random, preference, true);
       fillers.set(
         factKey(USER, preference),
         statement(random, { subject: USER, relation: preference, value }, 'known'),

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { grammars } from '../../base/grammar.ts';
 import { containsTokens } from '../normalise.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { drawEvaluationUsers } from './evaluation-users.ts';
+import { drawEvaluationUsers } from './recall-dataset.ts';
 import { FactBook } from './fact-book.ts';
-import { isHeldOutValue } from './value-source.ts';
+import { isHeldOutValue } from './values.ts';
 import { USER, type Relation } from './relations.ts';
-import { topicOf } from './topics.ts';
+import { relationTopic } from './relations.ts';
 
 const countBy = (labels: readonly string[]): Record<string, number> =>
   labels.reduce<Record<string, number>>((counts, label) => ({ ...counts, [label]: (counts[label] ?? 0) + 1 }), {});
@@ -127,5 +127,5 @@ test('what could be taken for a known fact is neither stored nor asked as absent
   expect(book.isFree(USER, { ...relation("partner's name", false), head: "partner's name" })).toBe(false);
   expect(book.isFree(book.others[0]!, relation('umbrella', true))).toBe(true);
   expect(book.isNewTopic(relation('old umbrella', true))).toBe(false);
-  expect(topicOf(relation('company', false))).toBe(topicOf(relation('boss', false)));
+  expect(relationTopic(relation('company', false))).toBe(relationTopic(relation('boss', false)));
 });
