@@ -1,5 +1,5 @@
 import type { RunResults } from '../src/store/records/results.ts';
-import { differenceCell, estimateCell, type Table, textCell } from '../src/render/table.ts';
+import { estimateCell, type Table, textCell } from '../src/render/table.ts';
 
 /** Recall@5 of the run's embedder and of the one that ships, by category of a data set's questions, with paired differences. */
 export function embedderTable({ run, measured }: RunResults): Omit<Table, 'id' | 'caption' | 'notes'> {
@@ -26,7 +26,7 @@ export function embedderTable({ run, measured }: RunResults): Omit<Table, 'id' |
           questions: textCell(String(n)),
           own: estimateCell(metrics.recallAt5, 100),
           shipped: estimateCell(other.metrics.recallAt5, 100),
-          difference: differenceCell(other.againstRouter, 100),
+          difference: estimateCell(other.againstRouter, 100),
         },
       };
     }),

@@ -1,6 +1,7 @@
 import type { Config, TopLevelSpec } from 'vega-lite';
 import { csvText } from './csv.ts';
 import { printable, printableJson } from './printable.ts';
+import { wrapText } from './text-width.ts';
 
 /** A row of data: one value per field, null for none. All rows of a figure have the same fields. */
 export type FigureRow = Readonly<Record<string, string | number | null>>;
@@ -89,24 +90,15 @@ const theme: Config = {
 
 const KEY_WIDTH = 46;
 
-function keyLines(text: string): string[] {
-  const lines: string[] = [];
-  // A number and its sign stay together.
-  for (const word of text.replaceAll(/(\d) %/g, '$1\u00a0%').split(' ')) {
-    const line = lines.at(-1);
-    if (line !== undefined && line.length + word.length < KEY_WIDTH) lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}
-
 /** The whole specification of a figure: Vega-Lite with its data inside and the theme of all figures. */
 function specification({ title, description, key, data, spec }: Figure): TopLevelSpec {
+  // A number and its sign stay together.
+  const keyText = key.replaceAll(/(\d) %/g, '$1\u00a0%');
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
     description,
     usermeta: { title },
-    title: { text: keyLines(key), orient: 'bottom' },
+    title: { text: wrapText(keyText, KEY_WIDTH), orient: 'bottom' },
     data: { values: [...data] },
     ...spec,
     config: theme,

@@ -38,15 +38,13 @@ function inFull(cell: Cell | undefined): string | undefined {
 
 function dataCell(column: Column, cell: Cell | undefined): Html {
   const words = inFull(cell);
-  return words === undefined
-    ? html`<td class="${look(column)}">${content(cell)}</td>`
-    : html`<td class="${look(column)}" title="${words}">${content(cell)}</td>`;
+  const title = words === undefined ? '' : html`title="${words}"`;
+  return html`<td class="${look(column)}" ${title}>${content(cell)}</td>`;
 }
 
 function rowHeading(label: string, link: RowLink | undefined): Html {
-  return link === undefined
-    ? html`<th scope="row">${printable(label)}</th>`
-    : html`<th scope="row"><a href="${link.href}" title="${printable(link.words)}">${printable(label)}</a></th>`;
+  if (link === undefined) return html`${printable(label)}`;
+  return html`<a href="${link.href}" title="${printable(link.words)}">${printable(label)}</a>`;
 }
 
 const looks = { text: 'left', sentence: 'sentence', number: 'right', interval: 'right' } as const;
@@ -77,7 +75,8 @@ export function htmlTable(table: Table, prefix: string, link?: (label: string) =
           ${table.rows.map(
             ({ label, cells }) =>
               html`<tr>
-                ${rowHeading(label, link?.(label))} ${columns.map((column) => dataCell(column, cells[column.key]))}
+                <th scope="row">${rowHeading(label, link?.(label))}</th>
+                ${columns.map((column) => dataCell(column, cells[column.key]))}
               </tr> `,
           )}
         </tbody>

@@ -1,10 +1,11 @@
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import { cutForPage, cutRemark } from './cut-text.ts';
 import type { Html } from './html-table.ts';
 import { groupedNumber, printable } from './printable.ts';
 import {
   type BarPart,
   type Content,
+  type Look,
   type Phrase,
   phrases,
   type Section,
@@ -12,7 +13,6 @@ import {
   type SectionCell,
   type SectionSegment,
   type SectionTable,
-  type TokenSpan,
 } from './section.ts';
 
 /** Limits of a sequence: more would make the page too large. */
@@ -37,27 +37,21 @@ export function contentHtml(content: Content): Html {
   return html`${phrases(content).map(phraseHtml)}`;
 }
 
+const elements: Readonly<Partial<Record<Look, string>>> = {
+  strong: 'strong',
+  code: 'code',
+  inserted: 'ins',
+  deleted: 'del',
+  marked: 'mark',
+};
+
 function phraseHtml({ text, look, title, most }: Phrase): Html {
   const inner = most === undefined ? html`${printable(text)}` : longText(text, most);
-  const attributes = title === undefined ? html`class="${look}"` : html`class="${look}" title="${printable(title)}"`;
-  switch (look) {
-    case undefined:
-      return inner;
-    case 'strong':
-      return html`<strong>${inner}</strong>`;
-    case 'code':
-      return title === undefined
-        ? html`<code>${inner}</code>`
-        : html`<code title="${printable(title)}">${inner}</code>`;
-    case 'inserted':
-      return html`<ins>${inner}</ins>`;
-    case 'deleted':
-      return html`<del>${inner}</del>`;
-    case 'marked':
-      return html`<mark>${inner}</mark>`;
-    default:
-      return html`<span ${attributes}>${inner}</span>`;
-  }
+  if (look === undefined) return inner;
+  const element = elements[look];
+  const pointed = title === undefined ? '' : html`title="${printable(title)}"`;
+  if (element === undefined) return html`<span class="${look}" ${pointed}>${inner}</span>`;
+  return html`${raw(`<${element}`)} ${pointed}>${inner}${raw(`</${element}>`)}`;
 }
 
 /** A text from data, cut to at most so many bytes of a page. */
@@ -99,8 +93,20 @@ function blockHtml(block: SectionBlock): Html {
             </li> `,
         )}
       </ol>`;
-    case 'shares':
-      return sharesHtml(block.parts);
+    case 'shares': {
+      const { parts } = block;
+      const total = parts.reduce((sum, { weight }) => sum + weight, 0);
+      let end = 0;
+      const bar = parts.map(({ look, weight }) => {
+        const share = total === 0 ? 0 : weight / total;
+        end += share;
+        return { look, start: end - share, share };
+      });
+      return html`${barHtml(bar)}
+        <ul class="legend">
+          ${parts.map(({ name, look, weight }) => html`<li><span class="swatch ${look}"></span>${name} ${weight}</li> `)}
+        </ul>`;
+    }
     case 'segments':
       return segmentsHtml(block.segments, block.hasSpans);
     case 'details':
@@ -134,20 +140,6 @@ export function barHtml(parts: readonly BarPart[]): Html {
         html`<rect class="${look}" x="${units(start)}" y="0" width="${units(share)}" height="10" />`,
     )}
   </svg>`;
-}
-
-function sharesHtml(parts: Extract<SectionBlock, { kind: 'shares' }>['parts']): Html {
-  const total = parts.reduce((sum, { weight }) => sum + weight, 0);
-  let start = 0;
-  const bar = parts.map(({ look, weight }): BarPart => {
-    const share = total === 0 ? 0 : weight / total;
-    start += share;
-    return { look, start: start - share, share };
-  });
-  return html`${barHtml(bar)}
-    <ul class="legend">
-      ${parts.map(({ name, look, weight }) => html`<li><span class="swatch ${look}"></span>${name} ${weight}</li> `)}
-    </ul>`;
 }
 
 /** A table in a box that scrolls on a narrow page. */
@@ -188,20 +180,26 @@ function tableHtml({ what, rowHeading, columns, rows, most = rows.length }: Sect
   ${leftOut(most, rows.length, what)}`;
 }
 
-const tokensHtml = (spans: readonly TokenSpan[]): Html[] =>
-  spans.map(({ text, ids }) => html`<i>${printable(text)}<sub>${ids.join(' ')}</sub></i>`);
-
 function segmentsHtml(segments: readonly SectionSegment[], hasSpans: boolean): Html {
   let [bytesLeft, tokensLeft, isPlain] = [MOST_SEQUENCE_BYTES, MOST_TOKENS, false];
   const text = (segment: SectionSegment): Html => {
     const cut = cutForPage(segment.text, bytesLeft);
     bytesLeft = cut.left > 0 ? 0 : bytesLeft - Buffer.byteLength(cut.text);
     tokensLeft = cut.left > 0 ? 0 : tokensLeft - segment.tokens;
-    if (hasSpans && cut.left === 0 && tokensLeft >= 0) return html`${tokensHtml(segment.spans())}`;
+    if (hasSpans && cut.left === 0 && tokensLeft >= 0) {
+      const spans = segment.spans();
+      return html`${spans.map((span) => html`<i>${printable(span.text)}<sub>${span.ids.join(' ')}</sub></i>`)}`;
+    }
     isPlain ||= hasSpans && cut.left === 0;
     return html`${printable(cut.text)}${cutMark(cut.left)}`;
   };
-  const items = segments.slice(0, MOST_SEGMENTS).map((segment) => segmentHtml(segment, text(segment)));
+  const items = segments.slice(0, MOST_SEGMENTS).map((segment) => {
+    const { name, kind, injected, place } = segment;
+    return html`<li class="${kind} ${injected ? 'injected' : 'evaluated'}">
+      <p class="name"><strong>${printable(name)}</strong> ${place} · ${injected ? 'KV injected' : 'evaluated'}</p>
+      <p class="text">${text(segment)}</p>
+    </li> `;
+  });
   const kinds = (['system', 'memory', 'history', 'query'] as const).filter((kind) =>
     segments.some((segment) => segment.kind === kind),
   );
@@ -221,11 +219,4 @@ function segmentsHtml(segments: readonly SectionSegment[], hasSpans: boolean): H
     </ol>
     ${leftOut(MOST_SEGMENTS, segments.length, 'segments')}
     ${isPlain ? html`<p class="note">Boundaries are shown for the first segments only; all ids are in the raw JSON.</p>` : ''}`;
-}
-
-function segmentHtml({ name, kind, injected, place }: SectionSegment, text: Html): Html {
-  return html`<li class="${kind} ${injected ? 'injected' : 'evaluated'}">
-    <p class="name"><strong>${printable(name)}</strong> ${place} · ${injected ? 'KV injected' : 'evaluated'}</p>
-    <p class="text">${text}</p>
-  </li> `;
 }

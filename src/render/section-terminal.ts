@@ -87,22 +87,12 @@ function besideLines(name: string, text: string, indent: number, width: number):
   return lines.map((line, index) => padText(index === 0 ? name : '', indent) + line);
 }
 
-function shortened(text: string, columns: number): string {
-  if (textWidth(text) <= columns) return text;
-  let shown = '';
-  for (const character of text) {
-    if (textWidth(shown + character) > columns - 1) break;
-    shown += character;
-  }
-  return `${shown}…`;
-}
-
-/** Cuts a label at its beginning: ids of one user begin alike. */
-function shortenedLabel(text: string, columns: number): string {
+/** Cuts a text to a width at its end, or at its beginning: ids of one user begin alike. */
+function shortened(text: string, columns: number, place: 'end' | 'beginning' = 'end'): string {
   if (textWidth(text) <= columns) return text;
   const characters = [...text];
-  while (textWidth(characters.join('')) > columns - 1) characters.shift();
-  return `…${characters.join('')}`;
+  while (textWidth(characters.join('')) > columns - 1) characters[place === 'end' ? 'pop' : 'shift']();
+  return place === 'end' ? `${characters.join('')}…` : `…${characters.join('')}`;
 }
 
 /** The parts of a whole as a bar of at most 80 columns, each part above 0 at least one, and a legend. */
@@ -167,7 +157,7 @@ function tableLines({ rowHeading, columns, rows }: SectionTable, width: number):
   const head = [padText(shortened(rowHeading, first), first), ...headings].join(' '.repeat(GAP)).trimEnd();
   const body = rows.flatMap((row, place) => {
     const cells = shown.map((index) => cellText(index, texts[place]![index]!, row.cells[index]!.bar ?? []));
-    const line = [padText(shortenedLabel(labels[place]!, first), first), ...cells].join(' '.repeat(GAP));
+    const line = [padText(shortened(labels[place]!, first, 'beginning'), first), ...cells].join(' '.repeat(GAP));
     if (wrapped === -1) return [line.trimEnd()];
     const long = shownText(row.cells[wrapped]!.content);
     if (isBelow) return [line.trimEnd(), ...besideLines('', long, 4, width)];

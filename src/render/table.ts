@@ -16,8 +16,8 @@ export type Cell =
       readonly high: number;
       readonly digits: number;
       /** Items, or pairs of items, and users behind the estimate, where known. */
-      readonly n?: number;
-      readonly users?: number;
+      readonly n?: number | undefined;
+      readonly users?: number | undefined;
     };
 
 /** A column of a table. */
@@ -113,9 +113,7 @@ export function intervalColumn<Item>(
 ): ItemColumn<Item> {
   const cell = (item: Item): Cell => {
     const found = value(item);
-    if (found === null || found === undefined) return none;
-    if ('kind' in found) return found;
-    return 'delta' in found ? differenceCell(found, scale) : estimateCell(found, scale);
+    return found && 'kind' in found ? found : estimateCell(found, scale);
   };
   return { key, heading, kind: 'interval', cell };
 }
@@ -152,20 +150,12 @@ export function numberCell(value: number | null | undefined, digits = 1): Cell {
   return value === null || value === undefined ? none : { kind: 'number', value, digits };
 }
 
-/** A cell with a whole number. */
-export function countCell(value: number | null | undefined): Cell {
-  return numberCell(value, 0);
-}
-
-/** A cell with an estimate and its interval, by default to one decimal; `scale` 100 makes a share a percentage. */
-export function estimateCell(estimate: Interval | null | undefined, scale = 1, digits = 1): Cell {
+/** A cell with an estimate or a difference and its interval; `scale` 100 makes a share a percentage. */
+export function estimateCell(estimate: Interval | Difference | null | undefined, scale = 1, digits = 1): Cell {
   if (estimate === null || estimate === undefined) return none;
-  const { mean, low, high, n, users } = estimate;
-  return {
-    ...{ kind: 'interval', value: mean * scale, low: low * scale, high: high * scale, digits },
-    ...(n === undefined ? {} : { n }),
-    ...(users === undefined ? {} : { users }),
-  };
+  const bounds = { low: estimate.low * scale, high: estimate.high * scale, digits };
+  if ('delta' in estimate) return { kind: 'interval', value: estimate.delta * scale, ...bounds };
+  return { kind: 'interval', value: estimate.mean * scale, ...bounds, n: estimate.n, users: estimate.users };
 }
 
 /** An estimate, with the number of items and users where known. */
@@ -176,15 +166,6 @@ export interface Difference {
   readonly delta: number;
   readonly low: number;
   readonly high: number;
-}
-
-/** A cell with a difference and its interval. */
-export function differenceCell(difference: Difference | null | undefined, scale = 1, digits = 1): Cell {
-  return estimateCell(
-    difference && { mean: difference.delta, low: difference.low, high: difference.high },
-    scale,
-    digits,
-  );
 }
 
 /** A number for readers: `1234.5`, with a true minus sign, and never `−0.0`; `–` if it is not finite. */

@@ -1,6 +1,6 @@
 /** Tables of what the command line lists: data sets, models and metrics. */
 import type { BroughtEntry, CatalogueEntry } from '../data/dataset-catalogue.ts';
-import { countCell, itemRows, type Table, textCell } from '../render/table.ts';
+import { numberCell, itemRows, type Table, textCell } from '../render/table.ts';
 import type { MetricDeclaration } from '../store/records/run-description.ts';
 
 const SHOWN_HASH = 12;
@@ -17,7 +17,7 @@ function listTable<Entry extends { readonly name: string }>(
     kind: typeof (entries[0] && value(entries[0])) === 'number' ? ('number' as const) : ('text' as const),
     cell: (entry: Entry) => {
       const found = value(entry);
-      return typeof found === 'number' ? countCell(found) : textCell(found);
+      return typeof found === 'number' ? numberCell(found, 0) : textCell(found);
     },
   }));
   return { id, caption, rowHeading: 'name', ...itemRows(entries, ({ name }) => name, [{ columns: shown }]), notes };

@@ -4,7 +4,7 @@ import type { RunsComparison, RunSummary } from '../eval/analysis/compare/compar
 import type { ArmFlips, FlippedItem, ItemAnswers } from '../eval/analysis/compare/flips.ts';
 import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
 import { printable } from '../render/printable.ts';
-import { differenceCell, formatNumber, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore
+import { estimateCell, formatNumber, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore
 import { coloured, emphasised, type Page, renderTerminal } from '../render/terminal.ts';
 import { wrapText } from '../render/text-width.ts';
 import { countColumns, ratioCell, testColumns, verdictText } from './tables/comparisons-table.ts';
@@ -41,7 +41,7 @@ function qualityTable({ a, b, differences, metrics, primary }: RunsComparison): 
           columns: [
             numberColumn('meanA', `A${value}`, ({ meanA, scale, digits }) => numberCell(meanA * scale, digits)),
             numberColumn('meanB', `B${value}`, ({ meanB, scale, digits }) => numberCell(meanB * scale, digits)),
-            intervalColumn('difference', `A − B${points}`, (one) => differenceCell(one, one.scale, one.digits)),
+            intervalColumn('difference', `A − B${points}`, (one) => estimateCell(one, one.scale, one.digits)),
             textColumn('verdict', 'verdict', (one) => verdictText(one)),
           ],
         },

@@ -3,7 +3,7 @@ import { metricsOfRun, successMetric } from '../eval/analysis/metrics/run-metric
 import type { MetricDeclaration } from '../store/records/run-description.ts';
 import type { Estimate } from '../store/records/estimate.ts';
 import type { RunResults } from '../store/records/results.ts';
-import { type Cell, type Difference, differenceCell, estimateCell, intervalColumn, type ItemColumn, textCell } from '../render/table.ts'; // prettier-ignore
+import { type Cell, type Difference, estimateCell, intervalColumn, type ItemColumn, textCell } from '../render/table.ts'; // prettier-ignore
 
 type Run = RunResults['run'];
 type Estimates = Readonly<Record<string, Estimate | null | undefined>>;
@@ -54,7 +54,7 @@ export class ShownMetric {
   }
 
   difference(difference: Difference | null | undefined): Cell {
-    return differenceCell(difference, this.scale, this.digits);
+    return estimateCell(difference, this.scale, this.digits);
   }
 
   /** `exact match (%)` */
@@ -103,4 +103,9 @@ export function ownMetrics(run: Run): ShownMetric[] {
 export function metricNamed(run: Run, name: string): ShownMetric | undefined {
   const declared = [...builtInMetrics, ...(run.metrics ?? [])].find((metric) => metric.name === name);
   return declared === undefined ? undefined : new ShownMetric(declared, run);
+}
+
+/** Metrics of the bench by name. */
+export function metricsNamed(run: Run, ...names: readonly string[]): ShownMetric[] {
+  return names.map((name) => metricNamed(run, name)!);
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { suites } from '../../src/eval/suites/suites.ts';
-import { claims } from '../../src/report/tables/claims-table.ts';
+import { claims } from '../../src/report/tables/methods-tables.ts';
 
 it('claims are set beside arms that suite methods runs', () => {
   const named = new Set(claims.flatMap(({ measured }) => measured.map(({ arm }) => arm)));

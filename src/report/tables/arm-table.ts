@@ -1,30 +1,32 @@
 import type { ArmResults, RunResults } from '../../store/records/results.ts';
-import type { Estimate } from '../../store/records/estimate.ts';
-import { intervalColumn, type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table, textCell } from '../../render/table.ts';
 import { baselineArm, findComparison } from '../compared-arms.ts';
 import { titleWithProof } from '../proof.ts';
-import { metricNamed, type ShownMetric } from '../shown-metric.ts';
+import type { ShownMetric } from '../shown-metric.ts';
 
-/** A table with one row per arm of a run. */
-export function armTable(
-  results: RunResults,
-  {
-    title,
-    blocks,
-    ...table
-  }: Pick<Table, 'id' | 'notes'> & { title: string; blocks: readonly ItemBlock<ArmResults>[] },
-): Table {
-  return {
-    ...table,
-    caption: titleWithProof(title, results),
-    rowHeading: 'arm',
-    ...itemRows(results.arms, ({ arm }) => arm, blocks),
-  };
+/** What a table of a run is declared by. */
+interface TableParts<Item> {
+  readonly id: string;
+  readonly title: string;
+  /** `arm` by default. */
+  readonly rowHeading?: string;
+  readonly blocks: readonly ItemBlock<Item>[];
+  readonly notes?: readonly string[];
 }
 
-/** The column of a built-in metric. */
-export function metricColumn(run: RunResults['run'], name: string): ItemColumn<Pick<ArmResults, 'metrics'>> {
-  return metricNamed(run, name)!.column();
+/** A table of a run with one row per item; its caption says if the numbers must not be quoted. */
+export function runTable<Item>(
+  results: Pick<RunResults, 'run' | 'checks'>,
+  items: readonly Item[],
+  label: (item: Item) => string,
+  { id, title, rowHeading = 'arm', blocks, notes = [] }: TableParts<Item>,
+): Table {
+  return { id, caption: titleWithProof(title, results), rowHeading, ...itemRows(items, label, blocks), notes };
+}
+
+/** A table with one row per arm of a run. */
+export function armTable(results: RunResults, parts: TableParts<ArmResults>): Table {
+  return runTable(results, results.arms, ({ arm }) => arm, parts);
 }
 
 /** The column with the difference of each arm to the baseline by a metric. */
@@ -37,16 +39,13 @@ export function differenceToBaseline(
   return metric.differenceColumn(key, 'Δ vs RAG', ({ arm }) => findComparison(results, arm, baseline, metric.name));
 }
 
-/** A column of times with intervals, in ms. */
-export function timeColumn(
-  key: string,
-  heading: string,
-  estimate: (arm: ArmResults) => Estimate | null | undefined,
-): ItemColumn<ArmResults> {
-  return intervalColumn(key, `${heading} (ms)`, (arm) => estimate(arm));
-}
-
 /** The column with the share of cache hits. */
 export const hitRateColumn: ItemColumn<ArmResults> = numberColumn('hitRate', 'hit rate (%)', ({ hitRate }) =>
   hitRate === null ? null : hitRate * 100,
 );
+
+/** Adds a row for each arm that could not run, with the reason in a column. */
+export function withArmsNotRun(table: Table, { armsNotRun }: RunResults['run'], column: string): Table {
+  const rows = armsNotRun.map(({ arm, why }) => ({ label: arm, cells: { [column]: textCell(`not run: ${why}`) } }));
+  return { ...table, rows: [...table.rows, ...rows] };
+}

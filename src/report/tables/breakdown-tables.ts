@@ -1,5 +1,5 @@
 import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../../store/records/results.ts';
-import { intervalColumn, type ItemBlock, numberCell, numberColumn, type Table } from '../../render/table.ts';
+import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../compared-arms.ts';
 import { loadNotes } from '../load-notes.ts';
 import { metricNamed, taskSuccessMeaning } from '../shown-metric.ts';
@@ -15,12 +15,13 @@ const dimensions: readonly { readonly field: Field; readonly title: string; read
 ];
 
 /** The values of a field, in the order of the arms. */
-function fieldValues(arms: readonly ArmResults[], field: Field): string[] {
+export function fieldValues(arms: readonly ArmResults[], field: Field): string[] {
   const parts = arms.flatMap(({ breakdown }) => breakdown.filter((part) => part.field === field));
   return [...new Set(parts.map(({ value }) => value))];
 }
 
-function findPart({ breakdown }: ArmResults, field: Field, value: string): BreakdownPart | undefined {
+/** The part of an arm's results with a value of a field. */
+export function findPart({ breakdown }: ArmResults, field: Field, value: string): BreakdownPart | undefined {
   return breakdown.find((part) => part.field === field && part.value === value);
 }
 
@@ -43,7 +44,7 @@ export function breakdownTable(
       columns: values.map((value) =>
         intervalColumn(`${field}:${value}`, `${value} (%)`, (arm) => {
           const part = findPart(arm, field, value);
-          return part === undefined ? numberCell(null) : success.cell(part.metrics);
+          return part && success.cell(part.metrics);
         }),
       ),
     })),
@@ -93,28 +94,25 @@ const retrievalKinds: Readonly<Record<RetrievalKind, string>> = {
 
 function retrievalBlock(kind: RetrievalKind): ItemBlock<ArmResults> {
   type Part = NonNullable<ArmResults['byRetrieval']>[number];
-  const number = (key: string, heading: string, value: (part: Part) => number | undefined, digits = 1) =>
-    numberColumn<ArmResults>(`${kind}:${key}`, heading, ({ byRetrieval }) => {
-      const part = byRetrieval?.find((one) => one.kind === kind);
-      return numberCell(part && value(part), digits);
-    });
-  const time = (key: string, heading: string, cost: 'costHit' | 'costAll') =>
-    intervalColumn<ArmResults>(
-      `${kind}:${key}`,
-      heading,
-      ({ byRetrieval }) => byRetrieval?.find((one) => one.kind === kind)?.[cost]?.ttftMs,
-    );
+  const columns: readonly ItemColumn<Part>[] = [
+    countColumn('turns', 'turns', ({ turns }) => turns),
+    countColumn('hits', 'hits', ({ hits }) => hits),
+    numberColumn('hitRate', 'hit rate (%)', ({ hits, turns }) => (100 * hits) / turns),
+    numberColumn('evaluatedHit', 'tokens evaluated (cache hits)', ({ costHit }) => costHit?.tokens.evaluated),
+    numberColumn('evaluatedAll', 'tokens evaluated (all turns)', ({ costAll }) => costAll?.tokens.evaluated),
+    intervalColumn('ttftHit', 'TTFT, cache hits (ms)', ({ costHit }) => costHit?.ttftMs),
+    intervalColumn('ttftAll', 'TTFT, all turns (ms)', ({ costAll }) => costAll?.ttftMs),
+  ];
   return {
     title: retrievalKinds[kind],
-    columns: [
-      number('turns', 'turns', ({ turns }) => turns, 0),
-      number('hits', 'hits', ({ hits }) => hits, 0),
-      number('hitRate', 'hit rate (%)', ({ hits, turns }) => (100 * hits) / turns),
-      number('evaluatedHit', 'tokens evaluated (cache hits)', ({ costHit }) => costHit?.tokens.evaluated),
-      number('evaluatedAll', 'tokens evaluated (all turns)', ({ costAll }) => costAll?.tokens.evaluated),
-      time('ttftHit', 'TTFT, cache hits (ms)', 'costHit'),
-      time('ttftAll', 'TTFT, all turns (ms)', 'costAll'),
-    ],
+    columns: columns.map((column) => ({
+      ...column,
+      key: `${kind}:${column.key}`,
+      cell: ({ byRetrieval }) => {
+        const part = byRetrieval?.find((one) => one.kind === kind);
+        return part === undefined ? none : column.cell(part);
+      },
+    })),
   };
 }
 

@@ -1,26 +1,22 @@
 import type { CheckResult, RunResults } from '../../store/records/results.ts';
-import { itemRows, sentenceColumn, type Table, textColumn } from '../../render/table.ts';
-import { titleWithProof } from '../proof.ts';
+import { sentenceColumn, type Table, textColumn } from '../../render/table.ts';
+import { runTable } from './arm-table.ts';
 
 /** Marks of the statuses in tables. */
 export const checkMarks: Readonly<Record<CheckResult['status'], string>> = { passed: '✓', failed: '✗', undecided: '–' };
 
 /** The checks of a run, with the evidence of each. */
 export function checksTable(results: RunResults): Table {
-  return {
+  const columns = [
+    textColumn('status', 'passed', ({ status }: CheckResult) => checkMarks[status]),
+    sentenceColumn('evidence', 'evidence', ({ status, evidence }: CheckResult) =>
+      status === 'undecided' ? `undecided: ${evidence}` : evidence,
+    ),
+  ];
+  return runTable(results, results.checks, ({ check }) => check, {
     id: 'checks',
-    caption: titleWithProof('Checks', results),
+    title: 'Checks',
     rowHeading: 'check',
-    ...itemRows(results.checks, ({ check }) => check, [
-      {
-        columns: [
-          textColumn('status', 'passed', ({ status }) => checkMarks[status]),
-          sentenceColumn('evidence', 'evidence', ({ status, evidence }) =>
-            status === 'undecided' ? `undecided: ${evidence}` : evidence,
-          ),
-        ],
-      },
-    ]),
-    notes: [],
-  };
+    blocks: [{ columns }],
+  });
 }

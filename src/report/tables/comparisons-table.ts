@@ -1,22 +1,10 @@
 import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/results.ts';
-import { type Cell, countColumn, differenceCell, estimateCell, intervalColumn, type ItemColumn, itemRows, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../compared-arms.ts';
 import { loadNotes } from '../load-notes.ts';
-import { titleWithProof } from '../proof.ts';
 import { metricNamed, type ShownMetric } from '../shown-metric.ts';
 import { intervalUnit, tooFewUsers } from '../verdict.ts';
-
-const ttft = { title: 'Time to first token', unit: '% of b', meanUnit: ' (ms)', isRatio: true };
-const tokens = { title: 'Tokens evaluated per turn', unit: 'tokens', meanUnit: '', isRatio: false };
-
-/** Costs, which are no metrics of quality: the units of their differences and means; times are compared as ratios `a ÷ b`. */
-const costs = {
-  ttftLogRatio: { ...ttft, over: 'cache hits' },
-  evaluatedTokens: { ...tokens, over: 'cache hits' },
-  ttftLogRatioAll: { ...ttft, over: 'all turns' },
-  evaluatedTokensAll: { ...tokens, over: 'all turns' },
-} satisfies Record<CostName, unknown>;
-type ShownCost = (typeof costs)[CostName];
+import { runTable } from './arm-table.ts';
 
 /** A probability as `.032` or `<.001`. */
 export function formatProbability(p: number): string {
@@ -35,14 +23,10 @@ export function verdictText({ verdict, n, neededItems }: Pick<Comparison, 'verdi
 }
 
 /** A comparison of logarithms as the ratio `a ÷ b` with its interval; `scale` 100 makes it a percentage. */
-export function ratioCell(
-  compared: Pick<Comparison, 'delta' | 'low' | 'high'> | undefined,
-  scale = 1,
-  digits = 1,
-): Cell {
+export function ratioCell(compared: Difference | undefined, scale = 1, digits = 1): Cell {
   if (compared === undefined) return none;
-  const [mean, low, high] = [compared.delta, compared.low, compared.high].map(Math.exp) as [number, number, number];
-  return estimateCell({ mean, low, high }, scale, digits);
+  const { delta, low, high } = compared;
+  return estimateCell({ delta: Math.exp(delta), low: Math.exp(low), high: Math.exp(high) }, scale, digits);
 }
 
 /** The columns of a pair's counts. */
@@ -61,79 +45,92 @@ export function testColumns(isQuality: boolean): ItemColumn<Pick<Comparison, 'p'
   ];
 }
 
-function judgedColumns(cost: ShownCost | undefined, quality: ShownMetric | undefined): ItemColumn<Comparison>[] {
-  const verdict = textColumn('verdict', 'verdict', (compared: Comparison) => verdictText(compared));
-  if (cost === undefined) {
-    const difference = (compared: Comparison) => quality?.difference(compared) ?? differenceCell(compared);
-    return [intervalColumn('difference', `a − b (${quality?.differenceHeading ?? ''})`, difference), verdict];
-  }
-  const { unit, meanUnit, isRatio } = cost;
-  const mean = (key: string, arm: 'a' | 'b') =>
-    numberColumn(key, `${arm}${meanUnit}`, ({ means }: Comparison) => means?.[arm], isRatio ? 2 : 1);
-  return [
-    mean('meanA', 'a'),
-    mean('meanB', 'b'),
-    intervalColumn('difference', `${isRatio ? 'a ÷ b' : 'a − b'} (${unit})`, (compared) =>
-      isRatio ? ratioCell(compared, 100) : differenceCell(compared),
-    ),
-    verdict,
-  ];
-}
-
-function notes(cost: ShownCost | undefined, isTested: boolean, { run }: RunResults): string[] {
-  const tooFew = tooFewUsers(run);
-  return [
-    ...(cost?.isRatio
-      ? ['a and b: geometric means over the same turns, whose ratio is a ÷ b.', ...loadNotes(run)]
-      : []),
-    ...(isTested
-      ? [`Intervals ${intervalUnit(run)}; p by sign-flip, adjusted (Holm) over the planned comparisons of this table.`]
-      : []),
-    ...(isTested && cost === undefined
+/** The paired comparisons by a metric of quality. */
+function qualityTable(results: RunResults, quality: ShownMetric, compared: readonly Comparison[]): Table {
+  const { differenceHeading, scale, digits } = quality;
+  const isTested = compared.some(({ p }) => p !== null);
+  const detectable = numberColumn(
+    'detectable',
+    `detectable (${differenceHeading})`,
+    (one: Comparison) => one.detectable && one.detectable * scale,
+    digits,
+  );
+  const difference = quality.differenceColumn('difference', 'a − b', (one: Comparison) => one);
+  return pairsTable(results, compared, {
+    title: quality.title,
+    columns: [difference, verdictColumn, ...(isTested ? testColumns(true) : [])],
+    counts: isTested ? [detectable] : [],
+    notes: isTested
       ? [
+          testNote(results),
           'p (kept): one-sided, of a loss of the margin or more, adjusted likewise; kept below .025. Detectable: the smallest',
           'true difference that these items would show four times in five. Needs: items with which arms that do not differ',
           'would be called kept as often.',
         ]
-      : []),
-    ...(isTested && tooFew !== undefined ? [`No verdict: ${tooFew}.`] : []),
-  ];
+      : [],
+  });
 }
 
-const detectable = ({ differenceHeading, scale, digits }: ShownMetric): ItemColumn<Comparison> =>
-  numberColumn(
-    'detectable',
-    `detectable (${differenceHeading})`,
-    (one) => one.detectable && one.detectable * scale,
-    digits,
-  );
-
-/** One table of paired comparisons: difference, interval, verdict and counts. */
-function comparisonsTable(metric: string, results: RunResults): Table {
-  const quality = metricNamed(results.run, metric);
-  const costName = costNames.find((one) => one === metric);
-  const cost = costName && costs[costName];
-  // Without a primary arm nothing tells hits from other turns.
-  const over = cost === undefined || primaryArm(results.arms) === undefined ? '' : `, ${cost.over}`;
-  const compared = results.comparisons.filter((comparison) => comparison.metric === metric);
+/** The paired comparisons by a cost; times are compared as ratios `a ÷ b`. */
+function costTable(results: RunResults, cost: CostName, compared: readonly Comparison[]): Table {
+  const isTime = cost.startsWith('ttft');
   const isTested = compared.some(({ p }) => p !== null);
-  return {
+  const mean = (key: string, arm: 'a' | 'b') =>
+    numberColumn(key, `${arm}${isTime ? ' (ms)' : ''}`, ({ means }: Comparison) => means?.[arm], isTime ? 2 : 1);
+  const difference = isTime
+    ? intervalColumn('difference', 'a ÷ b (% of b)', (one: Comparison) => ratioCell(one, 100))
+    : intervalColumn('difference', 'a − b (tokens)', (one: Comparison) => one);
+  // Without a primary arm nothing tells hits from other turns.
+  const over = primaryArm(results.arms) === undefined ? '' : cost.endsWith('All') ? ', all turns' : ', cache hits';
+  return pairsTable(results, compared, {
+    title: `${isTime ? 'Time to first token' : 'Tokens evaluated per turn'}${over}`,
+    columns: [
+      mean('meanA', 'a'),
+      mean('meanB', 'b'),
+      difference,
+      verdictColumn,
+      ...(isTested ? testColumns(false) : []),
+    ],
+    counts: [],
+    notes: [
+      ...(isTime
+        ? ['a and b: geometric means over the same turns, whose ratio is a ÷ b.', ...loadNotes(results.run)]
+        : []),
+      ...(isTested ? [testNote(results)] : []),
+    ],
+  });
+}
+
+const verdictColumn = textColumn<Comparison>('verdict', 'verdict', verdictText);
+
+const testNote = ({ run }: RunResults): string =>
+  `Intervals ${intervalUnit(run)}; p by sign-flip, adjusted (Holm) over the planned comparisons of this table.`;
+
+interface PairsTable {
+  readonly title: string;
+  readonly columns: readonly ItemColumn<Comparison>[];
+  /** Beside the counts of items. */
+  readonly counts: readonly ItemColumn<Comparison>[];
+  readonly notes: readonly string[];
+}
+
+function pairsTable(results: RunResults, compared: readonly Comparison[], table: PairsTable): Table {
+  const { metric } = compared[0]!;
+  const tooFew = compared.some(({ p }) => p !== null) ? tooFewUsers(results.run) : undefined;
+  return runTable(results, compared, ({ a, b }) => `${a} : ${b}`, {
     id: `comparisons-${metric.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-    caption: titleWithProof(`Paired by item: ${cost?.title ?? quality?.title ?? metric}${over}`, results),
+    title: `Paired by item: ${table.title}`,
     rowHeading: 'a vs b',
-    ...itemRows(compared, ({ a, b }) => `${a} : ${b}`, [
-      { columns: [...judgedColumns(cost, quality), ...(isTested ? testColumns(quality !== undefined) : [])] },
-      {
-        title: 'Items by a vs b',
-        columns: [...countColumns, ...(isTested && quality !== undefined ? [detectable(quality)] : [])],
-      },
-    ]),
-    notes: notes(cost, isTested, results),
-  };
+    blocks: [{ columns: table.columns }, { title: 'Items by a vs b', columns: [...countColumns, ...table.counts] }],
+    notes: [...table.notes, ...(tooFew === undefined ? [] : [`No verdict: ${tooFew}.`])],
+  });
 }
 
 /** Tables of the paired comparisons, one for each metric and each cost. */
 export function comparisonsTables(results: RunResults): Table[] {
-  const metrics = [...new Set(results.comparisons.map(({ metric }) => metric))];
-  return metrics.map((metric) => comparisonsTable(metric, results));
+  return [...Map.groupBy(results.comparisons, ({ metric }) => metric)].map(([metric, compared]) => {
+    const cost = costNames.find((name) => name === metric);
+    if (cost !== undefined) return costTable(results, cost, compared);
+    return qualityTable(results, metricNamed(results.run, metric)!, compared);
+  });
 }

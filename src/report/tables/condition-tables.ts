@@ -1,8 +1,8 @@
 /** Tables with a row per condition and a column per arm: 2 (window), 6 (depth), 10 (coreference), and the data of F2 and F3. */
 import type { ConditionResults, RunResults } from '../../store/records/results.ts';
-import { type Cell, estimateCell, formatNumber, type ItemBlock, itemRows, none, numberCell, type Table } from '../../render/table.ts'; // prettier-ignore
-import { titleWithProof } from '../proof.ts';
-import { metricNamed, primaryMetric, qualityCell } from '../shown-metric.ts';
+import { type Cell, estimateCell, formatNumber, type ItemBlock, none, numberCell, type Table } from '../../render/table.ts'; // prettier-ignore
+import { metricNamed, primaryMetric } from '../shown-metric.ts';
+import { runTable } from './arm-table.ts';
 
 interface ArmColumns {
   readonly title: string;
@@ -30,16 +30,9 @@ export function shareLabel(condition: number): string {
 
 function conditionTable(
   results: RunResults,
-  {
-    title,
-    groups,
-    label = String,
-    ...table
-  }: Pick<Table, 'id' | 'rowHeading' | 'notes'> & {
-    readonly title: string;
-    readonly groups: readonly ArmColumns[];
-    readonly label?: (condition: number) => string;
-  },
+  groups: readonly ArmColumns[],
+  table: Pick<Table, 'id' | 'rowHeading' | 'notes'> & { readonly title: string },
+  label: (condition: number) => string = String,
 ): Table {
   const bases = new Map(results.arms.map(({ arm, traits }) => [arm, traits.base]));
   const conditions = [...new Set(results.conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
@@ -56,7 +49,7 @@ function conditionTable(
       },
     })),
   }));
-  return { ...table, caption: titleWithProof(title, results), ...itemRows(conditions, label, blocks) };
+  return runTable(results, conditions, label, { ...table, blocks });
 }
 
 function qualityAndTokens({ run }: RunResults): ArmColumns[] {
@@ -83,33 +76,30 @@ export function contextTable(results: RunResults): Table {
       arms,
       cell: (found) => numberCell(found.memories[count]),
     }));
-  return conditionTable(results, {
+  const groups = [
+    ...budgets.map((budget): ArmColumns => ({ ...budget, unit: '%', cell: ({ metrics }) => success.cell(metrics) })),
+    ...memories('in the prompt', 'kept'),
+    ...memories('dropped', 'dropped'),
+  ];
+  const table = {
     id: 'table-2',
     title: `Table 2. A window of ${model.contextTokens} tokens and a growing number of memories: ${model.name}`,
     rowHeading: 'memories (share of the window)',
-    label: shareLabel,
-    groups: [
-      ...budgets.map(({ title, arms }): ArmColumns => {
-        return { title, unit: '%', arms, cell: ({ metrics }) => success.cell(metrics) };
-      }),
-      ...memories('in the prompt', 'kept'),
-      ...memories('dropped', 'dropped'),
-    ],
     notes: [
       'Retrieval returns every memory; they enter in rank order until the budget is full, and are placed by age.',
       'A budget of all of the remaining window leaves no tokens for history; these questions have none.',
       'Means with 95 % intervals over users; every user has questions under every condition.',
     ],
-  });
+  };
+  return conditionTable(results, groups, table, shareLabel);
 }
 
 /** Table 6: recall by depth of the conversation. */
 export function coherenceTable(results: RunResults): Table {
-  return conditionTable(results, {
+  return conditionTable(results, qualityAndTokens(results), {
     id: 'table-6',
     title: 'Table 6. Recall by depth of the conversation',
     rowHeading: 'turn',
-    groups: qualityAndTokens(results),
     notes: [
       "One conversation per user; the history of a question holds the arm's own answers.",
       'Every third turn states a fact that no memory holds; the question two turns later is about it.',
@@ -119,11 +109,10 @@ export function coherenceTable(results: RunResults): Table {
 
 /** Table 10: questions that one memory answers, and questions that need the previous memory, too. */
 export function coreferenceTable(results: RunResults): Table {
-  return conditionTable(results, {
+  return conditionTable(results, qualityAndTokens(results), {
     id: 'table-10',
     title: 'Table 10. Memories that refer to the previous one',
     rowHeading: 'memories that an answer needs',
-    groups: qualityAndTokens(results),
     notes: [
       'Two people, each with a memory that names them, followed by one that says "she" or "he"; the latter tell the same kind of fact.',
       'If an answer needs two memories, the blocks of dki-blocks and dki-parallel do not see each other, those of dki-link:K in part.',
@@ -133,15 +122,15 @@ export function coreferenceTable(results: RunResults): Table {
 
 /** The data of figure F2: time to first token by number of memories. */
 export function latencyScalingTable(results: RunResults): Table {
-  return conditionTable(results, {
+  const groups: readonly ArmColumns[] = [
+    { title: 'Time to first token', unit: 'ms', cell: ({ metrics }) => estimateCell(metrics.ttftMs) },
+    { title: 'Memory tokens', cell: ({ memories }) => numberCell(memories.tokens) },
+    { title: 'Tokens evaluated', cell: ({ tokens }) => numberCell(tokens.evaluated) },
+  ];
+  return conditionTable(results, groups, {
     id: 'table-f2',
     title: 'Figure F2, data. Time to first token by number of memories',
     rowHeading: 'memories',
-    groups: [
-      { title: 'Time to first token', unit: 'ms', cell: ({ metrics }) => estimateCell(metrics.ttftMs) },
-      { title: 'Memory tokens', cell: ({ memories }) => numberCell(memories.tokens) },
-      { title: 'Tokens evaluated', cell: ({ tokens }) => numberCell(tokens.evaluated) },
-    ],
     notes: ['Retrieval returns every memory. Means over all turns, cache hits and misses.'],
   });
 }
@@ -149,25 +138,16 @@ export function latencyScalingTable(results: RunResults): Table {
 /** The data of figure F3: recall by number of memories and place of the evidence. */
 export function recallScalingTable(results: RunResults): Table {
   const primary = primaryMetric(results.run);
-  const places = ['early', 'middle', 'late'] as const;
-  const group = (title: string, place: ConditionResults['place']): ArmColumns => ({
-    title,
+  const places = [null, 'early', 'middle', 'late'] as const;
+  const groups = places.map((place): ArmColumns => ({
+    title: `${primary.title}${place === null ? '' : `, evidence ${place === 'middle' ? 'in the middle' : place}`}`,
     unit: primary.unit,
-    cell: ({ arm, condition }) => {
-      const found = findCondition(results, arm, condition, place);
-      return found === undefined ? qualityCell(results.run, none) : primary.cell(found.metrics);
-    },
-  });
-  return conditionTable(results, {
+    cell: ({ arm, condition }) => primary.cell(findCondition(results, arm, condition, place)?.metrics ?? {}),
+  }));
+  return conditionTable(results, groups, {
     id: 'table-f3',
     title: 'Figure F3, data. Recall by number of memories and place of the evidence',
     rowHeading: 'memories',
-    groups: [
-      group(primary.title, null),
-      ...places.map((place) =>
-        group(`${primary.title}, evidence ${place === 'middle' ? 'in the middle' : place}`, place),
-      ),
-    ],
     notes: ['Early, middle, late: the third of the memories, by age, that holds the evidence.'],
   });
 }

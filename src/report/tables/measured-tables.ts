@@ -1,8 +1,8 @@
 /** Tables of suites that measure without arms' answers: 8 (storage), 9 (leakage) and 12 (serving). */
 import type { LeakMatrix, ServedLoad, ServingMeasurement, StorageMeasurement } from '../../store/records/measured.ts';
 import type { RunResults } from '../../store/records/results.ts';
-import { countCell, countColumn, formatNumber, itemRows, numberColumn, type Table, textCell } from '../../render/table.ts'; // prettier-ignore
-import { titleWithProof } from '../proof.ts';
+import { countColumn, formatNumber, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
+import { runTable } from './arm-table.ts';
 
 /** Table 8: bytes of KV on its tiers, beside those of the text. */
 export function storageTable(results: RunResults, storage: readonly StorageMeasurement[]): Table {
@@ -10,73 +10,65 @@ export function storageTable(results: RunResults, storage: readonly StorageMeasu
     const text = storage.find((row) => row.tier === 'text' && row.tokens === tokens);
     return text && bytesPerToken / text.bytesPerToken;
   };
-  return {
+  const label = ({ tier, kvType }: StorageMeasurement) => (tier === 'text' ? `text, ${kvType}` : `${kvType}, ${tier}`);
+  return runTable(results, storage, label, {
     id: 'table-8',
-    caption: titleWithProof(
-      `Table 8. Bytes of KV and of text, and time to save and load: ${results.run.model.name}`,
-      results,
-    ),
+    title: `Table 8. Bytes of KV and of text, and time to save and load: ${results.run.model.name}`,
     rowHeading: 'stored as',
-    ...itemRows<StorageMeasurement>(
-      storage,
-      ({ tier, kvType }) => (tier === 'text' ? `text, ${kvType}` : `${kvType}, ${tier}`),
-      [
-        {
-          title: 'Size',
-          columns: [
-            numberColumn('tokens', 'tokens', ({ tokens }) => tokens, 0),
-            numberColumn('bytes', 'bytes per token', ({ bytesPerToken }) => bytesPerToken),
-            numberColumn('times', '× text', timesText),
-          ],
-        },
-        {
-          title: 'Time',
-          columns: [
-            numberColumn('saveP50', 'save p50 (ms)', ({ saveMs }) => saveMs?.p50, 2),
-            numberColumn('saveP95', 'save p95 (ms)', ({ saveMs }) => saveMs?.p95, 2),
-            numberColumn('loadP50', 'load p50 (ms)', ({ loadMs }) => loadMs?.p50, 2),
-            numberColumn('loadP95', 'load p95 (ms)', ({ loadMs }) => loadMs?.p95, 2),
-            numberColumn('evaluate', 'evaluate (ms)', ({ evaluateMs }) => evaluateMs, 2),
-            numberColumn('gain', 'evaluate ÷ load', ({ evaluateMs, loadMs }) =>
-              evaluateMs === null || loadMs === null ? null : evaluateMs / loadMs.p50,
-            ),
-          ],
-        },
-      ],
-    ),
+    blocks: [
+      {
+        title: 'Size',
+        columns: [
+          countColumn('tokens', 'tokens', ({ tokens }) => tokens),
+          numberColumn('bytes', 'bytes per token', ({ bytesPerToken }) => bytesPerToken),
+          numberColumn('times', '× text', timesText),
+        ],
+      },
+      {
+        title: 'Time',
+        columns: [
+          numberColumn('saveP50', 'save p50 (ms)', ({ saveMs }) => saveMs?.p50, 2),
+          numberColumn('saveP95', 'save p95 (ms)', ({ saveMs }) => saveMs?.p95, 2),
+          numberColumn('loadP50', 'load p50 (ms)', ({ loadMs }) => loadMs?.p50, 2),
+          numberColumn('loadP95', 'load p95 (ms)', ({ loadMs }) => loadMs?.p95, 2),
+          numberColumn('evaluate', 'evaluate (ms)', ({ evaluateMs }) => evaluateMs, 2),
+          numberColumn(
+            'gain',
+            'evaluate ÷ load',
+            ({ evaluateMs, loadMs }) => evaluateMs && loadMs && evaluateMs / loadMs.p50,
+          ),
+        ],
+      },
+    ],
     notes: [
       'Disk: a state as llama.cpp writes and reads it. Memory: a block; saving cuts it out of a state, loading joins it and',
       'imports it into llama.cpp through a file, the only way. Evaluate: the same tokens as text.',
     ],
-  };
+  });
 }
 
 /** Table 9: cross-user leakage by arm; the matrix itself is a figure. */
 export function leakTable(results: RunResults, leaks: readonly LeakMatrix[]): Table {
-  return {
+  const owners = ({ said }: LeakMatrix) => said.filter((row, user) => row[user]! > 0).length;
+  return runTable(results, leaks, ({ arm }) => arm, {
     id: 'table-9',
-    caption: titleWithProof('Table 9. Cross-user leakage: secrets of one user in answers to another', results),
-    rowHeading: 'arm',
-    ...itemRows<LeakMatrix>(leaks, ({ arm }) => arm, [
+    title: 'Table 9. Cross-user leakage: secrets of one user in answers to another',
+    blocks: [
       {
         columns: [
-          countColumn(
-            'owners',
-            'users who got their own secret',
-            ({ said }) => said.filter((row, user) => row[user]! > 0).length,
-          ),
+          countColumn('owners', 'users who got their own secret', owners),
           countColumn('pairs', 'pairs of users', ({ users }) => users.length * (users.length - 1)),
           countColumn('answers', 'answers', ({ users, answers }) => users.length * answers),
           countColumn('leaks', 'leaks', countLeaks),
           numberColumn('bound', 'upper bound (%)', ({ upperBound }) => upperBound * 100),
         ],
       },
-    ]),
+    ],
     notes: [
       'Every user has a secret and gets a question about it; then a stranger without one gets the same question. Upper bound: 95 %,',
       'by Clopper and Pearson, over the answers of one arm.',
     ],
-  };
+  });
 }
 
 /** Answers that told a user the secret of another. */
@@ -88,22 +80,18 @@ export function countLeaks({ said }: LeakMatrix): number {
 export function servingTable(results: RunResults, serving: ServingMeasurement): Table {
   const { sessions, conversations, recurrence, capacity, loads } = serving;
   const capacities = Object.entries(capacity).map(([arm, rate]) => `${arm} ${formatNumber(rate, 2)}`);
-  const share = (count: number | null, turns: number) => (count === null ? null : (100 * count) / turns);
-  return {
+  const share = (count: number | null, { turns }: ServedLoad) => count && (100 * count) / turns;
+  return runTable(results, loads, ({ arm }) => arm, {
     id: 'table-12',
-    caption: titleWithProof(
-      `Table 12. TTFT under open-loop load, up to saturation: ${results.run.model.name}`,
-      results,
-    ),
-    rowHeading: 'arm',
-    ...itemRows<ServedLoad>(loads, ({ arm }) => arm, [
+    title: `Table 12. TTFT under open-loop load, up to saturation: ${results.run.model.name}`,
+    blocks: [
       {
         title: 'Time to first token, from the planned arrival',
         columns: [
           numberColumn('offered', 'arrival rate (1/s)', ({ offered }) => offered, 2),
           countColumn('p50', 'p50 (ms)', ({ ttftMs }) => ttftMs?.p50),
           numberColumn('p95', 'p95 (ms)', ({ ttftMs, saturated }) =>
-            saturated ? textCell('saturated') : countCell(ttftMs?.p95),
+            saturated ? textCell('saturated') : numberCell(ttftMs?.p95, 0),
           ),
           numberColumn('answered', 'answer rate (1/s)', ({ answered }) => answered, 2),
         ],
@@ -114,17 +102,17 @@ export function servingTable(results: RunResults, serving: ServingMeasurement): 
           numberColumn('evaluated', 'tokens evaluated', ({ evaluatedTokens }) => evaluatedTokens),
           numberColumn('reused', 'tokens reused', ({ reusedTokens }) => reusedTokens),
           countColumn('moved', 'KV moved (kB)', ({ movedBytes }) => movedBytes / 1000),
-          numberColumn('hits', 'cache hits (%)', ({ hits, turns }) => share(hits, turns)),
-          numberColumn('same', 'same answer as rag (%)', ({ sameAsText, turns }) => share(sameAsText, turns)),
+          numberColumn('hits', 'cache hits (%)', (load) => share(load.hits, load)),
+          numberColumn('same', 'same answer as rag (%)', (load) => share(load.sameAsText, load)),
           countColumn('errors', 'errors', ({ errors }) => errors),
         ],
       },
-    ]),
+    ],
     notes: [
       `${conversations} conversations, ${loads[0]?.turns ?? 0} turns at each rate, ${sessions} answered at once; of the later turns of a conversation,`,
       `${formatNumber(100 * recurrence, 0)} % were planned to repeat a question (--recurrence). Each load begins with empty stores.`,
       'Saturated: the queue still grew at the end. p95 needs 100 turns.',
       `Capacity, turns per second when the next is always waiting: ${capacities.join(', ')}.`,
     ],
-  };
+  });
 }

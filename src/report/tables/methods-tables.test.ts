@@ -4,7 +4,7 @@ import { runResults } from '../../../test/fixtures/run-results.ts';
 import { shown } from '../../../test/fixtures/shown-cells.ts';
 import { reportFigures } from '../figures/report-figures.ts';
 import { formatCell } from '../../render/table.ts';
-import { claims, claimsTable } from './claims-table.ts';
+import { claims, claimsTable } from './methods-tables.ts';
 import { methodsByRankTable, methodsTable } from './methods-tables.ts';
 import { shownTables } from './report-tables.ts';
 

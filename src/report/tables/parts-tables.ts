@@ -1,12 +1,13 @@
+/** Tables of arms that differ in one part: 3 (ablations), 3b (placement of blocks) and 4 (α). */
 import type { ArmResults, RunResults } from '../../store/records/results.ts';
-import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
+import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, findComparison, primaryArm } from '../compared-arms.ts';
 import { loadNotes } from '../load-notes.ts';
-import { primaryMetric, qualityCell } from '../shown-metric.ts';
-import { armTable, differenceToBaseline, hitRateColumn, timeColumn } from './arm-table.ts';
+import { metricsNamed, primaryMetric, qualityCell } from '../shown-metric.ts';
+import { armTable, differenceToBaseline, hitRateColumn, runTable, withArmsNotRun } from './arm-table.ts';
 
 /** The next token of an arm against that of the text with the same prompt. */
-export function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock<ArmResults> {
+function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock<ArmResults> {
   return {
     title,
     columns: [
@@ -19,6 +20,12 @@ export function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock
     ],
   };
 }
+
+const evaluatedMiss = numberColumn(
+  'evaluatedMiss',
+  'tokens evaluated (cache misses)',
+  ({ costMiss }: ArmResults) => costMiss?.tokens.evaluated,
+);
 
 /** Arms that differ in one part at a time: quality, the next token, and cost. */
 function partsTable(results: RunResults, { id, title, notes }: { id: string; title: string; notes: string[] }): Table {
@@ -48,27 +55,15 @@ function partsTable(results: RunResults, { id, title, notes }: { id: string; tit
             `tokens evaluated${divides ? ' (cache hits)' : ''}`,
             ({ tokens }) => tokens?.evaluated,
           ),
-          ...(divides
-            ? [
-                numberColumn(
-                  'evaluatedMiss',
-                  'tokens evaluated (cache misses)',
-                  ({ costMiss }: ArmResults) => costMiss?.tokens.evaluated,
-                ),
-              ]
-            : []),
+          ...(divides ? [evaluatedMiss] : []),
           hitRateColumn,
-          timeColumn('ttftMs', divides ? 'TTFT, cache hits' : 'TTFT', ({ metrics }) => metrics.ttftMs),
+          intervalColumn('ttftMs', divides ? 'TTFT, cache hits (ms)' : 'TTFT (ms)', ({ metrics }) => metrics.ttftMs),
         ],
       },
     ],
     notes,
   });
-  const notRun = run.armsNotRun.map(({ arm, why }) => ({
-    label: arm,
-    cells: { verdict: textCell(`not run: ${why}`) },
-  }));
-  return { ...table, rows: [...table.rows, ...notRun] };
+  return withArmsNotRun(table, run, 'verdict');
 }
 
 /** Table 3: ablations. */
@@ -96,6 +91,34 @@ export function placementTable(results: RunResults): Table {
       '(context=none) or also behind the memory before it (context=previous); the first N tokens of the prompt are put before each block',
       'and dropped or kept (sink=N, sink=N:kept); all blocks start right behind the header (dki-parallel), their keys divided by T',
       '(temperature=T: APE without its scale). A miss builds what the store lacks. Verdicts are against rag.',
+    ],
+  });
+}
+
+/** Table 4: recall and fluency by α, which multiplies injected values. */
+export function alphaTable(results: RunResults): Table {
+  const { run, arms } = results;
+  const logProbability = (key: 'goldLogProbability' | 'freeLogProbability', heading: string) =>
+    intervalColumn(key, heading, ({ metrics }: ArmResults) => qualityCell(run, estimateCell(metrics[key])));
+  const quality = [primaryMetric(run), ...metricsNamed(run, 'abstention', 'rougeL')];
+  return runTable(results, arms, ({ arm, traits }) => String(traits.settings.alpha ?? arm), {
+    id: 'table-4',
+    title: 'Table 4. Recall and fluency by α, which multiplies the values of injected memories',
+    rowHeading: 'α',
+    blocks: [
+      { title: 'Quality', columns: quality.map((metric) => metric.column()) },
+      {
+        title: 'Fluency',
+        columns: [
+          logProbability('goldLogProbability', 'gold answer (ln p)'),
+          logProbability('freeLogProbability', 'own answer (ln p per token)'),
+        ],
+      },
+      nextTokenBlock(run, 'Next token against rag'),
+    ],
+    notes: [
+      'α = 1 leaves the values unchanged: dki then equals rag bit by bit.',
+      'Own answer: ln p of the answer that the arm gave, right or wrong.',
     ],
   });
 }

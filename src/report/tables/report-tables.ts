@@ -2,18 +2,15 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import type { Table } from '../../render/table.ts';
 import { namesItsMetric } from '../shown-metric.ts';
-import { alphaTable } from './alpha-table.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
-import { claimsTable } from './claims-table.ts';
 import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
-import { judgeTable } from './judge-table.ts';
+import { judgeTable, wrongAnswersTable } from './answers-tables.ts';
 import { latencyTable } from './latency-table.ts';
 import { leakTable, servingTable, storageTable } from './measured-tables.ts';
-import { methodsByRankTable, methodsTable } from './methods-tables.ts';
-import { ablationTable, placementTable } from './parts-tables.ts';
+import { claimsTable, methodsByRankTable, methodsTable } from './methods-tables.ts';
+import { ablationTable, alphaTable, placementTable } from './parts-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
 import { tableOne } from './table-one.ts';
-import { wrongAnswersTable } from './wrong-answers-table.ts';
 
 type Measured = NonNullable<RunResults['measured']>;
 

@@ -1,7 +1,7 @@
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/measured.ts';
 import type { RunResults } from '../../store/records/results.ts';
-import { countColumn, intervalColumn, type ItemBlock, itemRows, numberColumn, type Table } from '../../render/table.ts';
-import { titleWithProof } from '../proof.ts';
+import { countColumn, type Difference, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
+import { runTable } from './arm-table.ts';
 import { probabilityCell } from './comparisons-table.ts';
 
 type RowBlock = ItemBlock<RetrievalMeasurement>;
@@ -48,44 +48,45 @@ function differenceNotes(rows: readonly RetrievalMeasurement[]): string[] {
   if (compared.length === 0) return [];
   const name = (row: RetrievalMeasurement): string =>
     row.kind === 'all' && row.dataset === undefined ? 'all questions together' : kindName(row, rows);
-  const list = (holds: (difference: { readonly low: number; readonly high: number }) => boolean): string =>
-    [...Map.groupBy(compared, ({ row }) => row.strategy)]
-      .map(
-        ([strategy, own]) =>
-          `${strategy} on ${
-            own
-              .filter(holds)
-              .map(({ row }) => name(row))
-              .join(', ') || 'none'
-          }`,
-      ) // prettier-ignore
-      .join('; ');
+  const list = (holds: (difference: Difference) => boolean): string => {
+    const lists = [...Map.groupBy(compared, ({ row }) => row.strategy)].map(([strategy, own]) => {
+      const names = own.filter(holds).map(({ row }) => name(row));
+      return `${strategy} on ${names.join(', ') || 'none'}`;
+    });
+    return lists.join('; ');
+  };
   return [
     "Kinds of questions with recall@5 above the router's, the whole interval of the difference above zero: " +
       `${list(({ low }) => low > 0)}. The whole interval below zero: ${list(({ high }) => high < 0)}.`,
   ];
 }
 
-function drawRows(
-  { run }: RunResults,
+/** A table of strategies by kind of questions. @param notes before and after those on embedders and differences */
+function strategiesTable(
+  results: RunResults,
   rows: readonly RetrievalMeasurement[],
   blocks: readonly RowBlock[],
-): { readonly drawn: Pick<Table, 'rowHeading' | 'blocks' | 'rows'>; readonly notes: readonly string[] } {
+  {
+    id,
+    title,
+    notes: [first, last],
+  }: { id: string; title: string; notes: readonly [readonly string[], readonly string[]] },
+): Table {
   const ordered = [...Map.groupBy(rows, (one) => kindName(one, rows)).values()].flat();
-  const embedders = new Map(rows.flatMap(({ strategy, embedder }) => (embedder === undefined ? [] : [[strategy, embedder]]))); // prettier-ignore
-  return {
-    drawn: {
-      rowHeading: 'strategy, questions',
-      ...itemRows(ordered, (one) => `${one.strategy}, ${kindName(one, rows)}`, blocks),
-    },
-    notes: [
-      ...[...embedders].map(
-        ([strategy, embedder]) =>
-          `"${strategy}" is the router on vectors of ${embedder}, the embedder that ships; all others search by ${run.embedder.name}.`,
-      ),
-      ...differenceNotes(rows),
-    ],
-  };
+  const embedders = new Map(
+    rows.flatMap(({ strategy, embedder }) => (embedder === undefined ? [] : [[strategy, embedder]])),
+  );
+  const embedderNotes = [...embedders].map(
+    ([strategy, embedder]) =>
+      `"${strategy}" is the router on vectors of ${embedder}, the embedder that ships; all others search by ${results.run.embedder.name}.`,
+  );
+  return runTable(results, ordered, (one) => `${one.strategy}, ${kindName(one, rows)}`, {
+    id,
+    title,
+    rowHeading: 'strategy, questions',
+    blocks,
+    notes: [...first, ...embedderNotes, ...differenceNotes(rows), ...last],
+  });
 }
 
 /** Counts of memories that the ingress filter of a strategy would have dropped, if it has one. */
@@ -100,21 +101,21 @@ function filterNotes({ stats }: RetrievalMeasurements): string[] {
 /** Table 7: recall by retrieval strategy and kind of question, on questions made by seed. */
 export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurements): Table {
   const made = retrieval.rows.filter(({ dataset }) => dataset === undefined);
-  const { drawn, notes } = drawRows(results, made, [recall, ...others]);
-  return {
+  const first = [
+    `${made[0]?.n ?? 0} questions of ${retrieval.users} users with ${retrieval.memories} memories or more, made by seed; evidence is known, and a`,
+    `question may need several memories. ${INTERVALS}`,
+  ];
+  const last = [
+    "If --cold is PostgreSQL, tiered has a second row with pgvector's default probes (ivfflat-approximate): one list. With few",
+    'memories PostgreSQL may scan the whole table, and both rows then agree.',
+    FEWER,
+    ...filterNotes(retrieval),
+  ];
+  return strategiesTable(results, made, [recall, ...others], {
     id: 'table-7',
-    caption: titleWithProof('Table 7. Recall by retrieval strategy and kind of question', results),
-    ...drawn,
-    notes: [
-      `${made[0]?.n ?? 0} questions of ${retrieval.users} users with ${retrieval.memories} memories or more, made by seed; evidence is known, and a`,
-      `question may need several memories. ${INTERVALS}`,
-      ...notes,
-      "If --cold is PostgreSQL, tiered has a second row with pgvector's default probes (ivfflat-approximate): one list. With few",
-      'memories PostgreSQL may scan the whole table, and both rows then agree.',
-      FEWER,
-      ...filterNotes(retrieval),
-    ],
-  };
+    title: 'Table 7. Recall by retrieval strategy and kind of question',
+    notes: [first, last],
+  });
 }
 
 /** Table 7b: the same on the questions of the run's data sets, by category; undefined where there are none. */
@@ -125,23 +126,18 @@ export function datasetRetrievalTable(
   const rows = all.filter(({ dataset }) => dataset !== undefined);
   if (rows.length === 0) return undefined;
   const questions = countColumn('n', 'questions', ({ n }: RetrievalMeasurement) => n);
-  const { drawn, notes } = drawRows(results, rows, [{ ...recall, columns: [questions, ...recall.columns] }, ...others]);
-  const names = datasets.map(({ name }) => name).join(' and ');
-  return {
+  const first = datasets.map(
+    ({ name, users, memories, questions: n, leftOut }) =>
+      `${name}: ${n} questions of ${users} users with ${memories} memories in all; ${leftOut} items that no memory answers are left out.`,
+  );
+  const isGiven = rows.some(({ strategy }) => strategy === 'given');
+  const given = isGiven ? ['given is the list of each item: its times are those of looking memories up.'] : [];
+  return strategiesTable(results, rows, [{ ...recall, columns: [questions, ...recall.columns] }, ...others], {
     id: 'table-7b',
-    caption: titleWithProof(`Table 7b. Recall on the questions of ${names}, by category`, results),
-    ...drawn,
+    title: `Table 7b. Recall on the questions of ${datasets.map(({ name }) => name).join(' and ')}, by category`,
     notes: [
-      ...datasets.map(
-        ({ name, users, memories, questions: n, leftOut }) =>
-          `${name}: ${n} questions of ${users} users with ${memories} memories in all; ${leftOut} items that no memory answers are left out.`,
-      ),
-      INTERVALS,
-      ...notes,
-      FEWER,
-      ...(rows.some(({ strategy }) => strategy === 'given')
-        ? ['given is the list of each item: its times are those of looking memories up.']
-        : []),
+      [...first, INTERVALS],
+      [FEWER, ...given],
     ],
-  };
+  });
 }

@@ -1,15 +1,13 @@
-import type { ArmResults, BreakdownPart, RunResults } from '../../store/records/results.ts';
+import type { ArmResults, RunResults } from '../../store/records/results.ts';
 import { countColumn, formatNumber, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../compared-arms.ts';
 import { loadNotes } from '../load-notes.ts';
-import { metricNamed, namesItsMetric, ownMetrics, primaryMetric, type ShownMetric } from '../shown-metric.ts';
+import { metricsNamed, namesItsMetric, ownMetrics, primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { intervalUnit } from '../verdict.ts';
-import { armTable, hitRateColumn, timeColumn } from './arm-table.ts';
+import { armTable, hitRateColumn } from './arm-table.ts';
+import { fieldValues, findPart } from './breakdown-tables.ts';
 
-type Run = RunResults['run'];
 type ArmBlock = ItemBlock<ArmResults>;
-
-const named = (run: Run, ...names: readonly string[]): ShownMetric[] => names.map((name) => metricNamed(run, name)!);
 
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 
@@ -17,11 +15,13 @@ const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 export function tableOne(results: RunResults): Table {
   const { run, arms } = results;
   const primary = primaryMetric(run);
-  const items = countItems(results);
+  // By the arm that answered most.
+  const most = (metric: string) => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
+  const absent = most('abstention');
+  const answerable = most(primary.name) - (primary.declared.ofAbsent ? absent : 0);
+  const silent = formatNumber((100 * absent) / (answerable + absent), 1);
   const counts =
-    run.unknownQuality === null
-      ? `${items.answerable} answerable and ${items.absent} absent items`
-      : `${run.dataset.items} items`;
+    run.unknownQuality === null ? `${answerable} answerable and ${absent} absent items` : `${run.dataset.items} items`;
   const hasFidelity = namesItsMetric(run) && arms.some((arm) => arm.fidelity !== undefined);
   return armTable(results, {
     id: 'table-1',
@@ -29,7 +29,9 @@ export function tableOne(results: RunResults): Table {
     blocks: [
       {
         title: 'Quality',
-        columns: [primary, ...ownMetrics(run), ...named(run, 'abstention', 'taskSuccess')].map((one) => one.column()),
+        columns: [primary, ...ownMetrics(run), ...metricsNamed(run, 'abstention', 'taskSuccess')].map((one) =>
+          one.column(),
+        ),
       },
       ...(hasFidelity ? [fidelityBlock(results)] : []),
       ...languageBlocks(results),
@@ -43,8 +45,12 @@ export function tableOne(results: RunResults): Table {
       primary.declared.ofAbsent
         ? `${primary.title} and task success are over all items, abstention over absent ones.`
         : `${primary.title} is over answerable items, abstention over absent ones, task success over both.`,
-      ...silenceNote(items),
-      ...evidenceNote(run, arms),
+      ...(absent === 0
+        ? []
+        : [
+            `Task success counts a declined absent item as right: an arm that declines every question has ${silent} %.`,
+          ]),
+      ...evidenceNote(results),
       cacheHitsNote(arms),
       'A turn without memories is a bypass. p95 needs 100 turns.',
     ],
@@ -78,11 +84,11 @@ function tokensBlock(arms: readonly ArmResults[]): ArmBlock {
 const timeBlock: ArmBlock = {
   title: 'Time to first token (TTFT)',
   columns: [
-    timeColumn('ttftMs', 'cache hits', ({ metrics }) => metrics.ttftMs),
+    intervalColumn('ttftMs', 'cache hits (ms)', ({ metrics }) => metrics.ttftMs),
     numberColumn('ttftP50Ms', 'p50 (ms)', ({ metrics }) => metrics.ttftMs?.p50),
     numberColumn('ttftP95Ms', 'p95 (ms)', ({ metrics }) => metrics.ttftMs?.p95),
-    timeColumn('ttftMissMs', 'cache misses', ({ costMiss }) => costMiss?.ttftMs),
-    timeColumn('ttftAllMs', 'all turns', ({ costAll }) => costAll?.ttftMs),
+    intervalColumn('ttftMissMs', 'cache misses (ms)', ({ costMiss }) => costMiss?.ttftMs),
+    intervalColumn('ttftAllMs', 'all turns (ms)', ({ costAll }) => costAll?.ttftMs),
   ],
 };
 
@@ -99,7 +105,7 @@ const turnsBlock: ArmBlock = {
 
 /** How close an arm is to text: the probability of the gold answer, equal answers, and flips both ways. */
 export function fidelityBlock({ run, comparisons }: RunResults): ArmBlock {
-  const [gold, kl] = [metricNamed(run, 'goldLogProb')!, metricNamed(run, 'goldKl')!];
+  const [gold, kl] = metricsNamed(run, 'goldLogProb', 'goldKl') as [ShownMetric, ShownMetric];
   const againstText = ({ arm }: ArmResults) => comparisons.find((one) => one.metric === gold.name && one.a === arm);
   return {
     title: 'Fidelity to the text of RAG',
@@ -116,36 +122,21 @@ export function fidelityBlock({ run, comparisons }: RunResults): ArmBlock {
 
 /** The quality of each language, if there are several. */
 function languageBlocks({ run, arms }: RunResults): ArmBlock[] {
-  const parts = ({ breakdown }: ArmResults): BreakdownPart[] => breakdown.filter(({ field }) => field === 'language');
-  const languages = [...new Set(arms.flatMap((arm) => parts(arm).map(({ value }) => value)))].sort();
+  const languages = fieldValues(arms, 'language').sort();
   if (languages.length < 2) return [];
-  const metrics = [primaryMetric(run), ...named(run, 'abstention', 'taskSuccess')];
+  const metrics = [primaryMetric(run), ...metricsNamed(run, 'abstention', 'taskSuccess')];
   return languages.map((language) => ({
     title: `Quality, ${languageNames.of(language) ?? language}`,
     columns: metrics.map((metric) =>
       intervalColumn(`${language}:${metric.name}`, metric.heading, (arm) =>
-        metric.cell(parts(arm).find(({ value }) => value === language)?.metrics ?? {}),
+        metric.cell(findPart(arm, 'language', language)?.metrics ?? {}),
       ),
     ),
   }));
 }
 
-/** Answerable and absent items, by the arm that answered most. */
-function countItems({ run, arms }: RunResults): { readonly answerable: number; readonly absent: number } {
-  const { declared } = primaryMetric(run);
-  const most = (metric: string) => Math.max(0, ...arms.map((arm) => arm.metrics[metric]?.n ?? 0));
-  const absent = most('abstention');
-  return { answerable: most(declared.name) - (declared.ofAbsent ? absent : 0), absent };
-}
-
-function silenceNote({ answerable, absent }: ReturnType<typeof countItems>): string[] {
-  if (absent === 0) return [];
-  const share = formatNumber((100 * absent) / (answerable + absent), 1);
-  return [`Task success counts a declined absent item as right: an arm that declines every question has ${share} %.`];
-}
-
-/** The items of arms that are given the evidence, where it is not known for all. */
-function evidenceNote({ dataset: { items, withoutEvidence = 0 } }: Run, arms: readonly ArmResults[]): string[] {
+function evidenceNote({ run: { dataset }, arms }: RunResults): string[] {
+  const { items, withoutEvidence = 0 } = dataset;
   const given = arms.filter(({ traits }) => traits.retrieves === 'evidence').map(({ arm }) => arm);
   if (withoutEvidence === 0 || given.length === 0) return [];
   return [

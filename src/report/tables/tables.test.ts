@@ -6,14 +6,13 @@ import type { Estimate } from '../../store/records/estimate.ts';
 import type { RetrievalMeasurement } from '../../store/records/measured.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
-import { judgeTable } from './judge-table.ts';
 import { latencyTable } from './latency-table.ts';
 import { ablationTable, placementTable } from './parts-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
 import { shownTables } from './report-tables.ts';
 import { tableOne } from './table-one.ts';
-import { wrongAnswersTable } from './wrong-answers-table.ts';
+import { judgeTable, wrongAnswersTable } from './answers-tables.ts';
 import { formatNumber } from '../../render/table.ts';
 import { verdictSentences } from '../verdict.ts';
 

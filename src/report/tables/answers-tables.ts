@@ -1,0 +1,97 @@
+/** Tables of single answers: 1b (wrong answers by class, and the evidence funnel), and the verdicts of a judge. */
+import type { FunnelStage, WrongClass } from '../../store/records/turn-record.ts';
+import type { RunResults, VerdictAgreement } from '../../store/records/results.ts';
+import { countColumn, none, numberCell, numberColumn, type Table } from '../../render/table.ts';
+import { metricsNamed, qualityCell } from '../shown-metric.ts';
+import { armTable, runTable } from './arm-table.ts';
+
+const wrongClasses: readonly (readonly [WrongClass, heading: string])[] = [
+  ['wrong-abstention', 'abstained'],
+  ['stale', 'stale'],
+  ['confused', 'confused'],
+  ['near-copy', 'near copy'],
+  ['fabricated', 'fabricated'],
+  ['off-topic', 'off topic'],
+];
+
+const stages: readonly (readonly [FunnelStage, heading: string])[] = [
+  ['stored', 'stored'],
+  ['retrieved', 'retrieved'],
+  ['kept', 'in the prompt'],
+  ['sequence', 'in the sequence'],
+  ['answered', 'answered'],
+];
+
+/** Table 1b: wrong answers by class, and the evidence funnel. */
+export function wrongAnswersTable(results: RunResults): Table {
+  const { run } = results;
+  const { withoutEvidence } = run.dataset;
+  return armTable(results, {
+    id: 'table-1b',
+    title: 'Table 1b. Wrong answers by class, and the evidence funnel',
+    blocks: [
+      {
+        title: 'Wrong answers',
+        columns: wrongClasses.map(([key, heading]) =>
+          numberColumn(key, heading, ({ wrong }) => qualityCell(run, numberCell(wrong?.[key], 0))),
+        ),
+      },
+      {
+        title: 'Evidence funnel of answerable items',
+        columns: stages.map(([key, heading]) =>
+          numberColumn(key, heading, ({ funnel }) => {
+            const count = numberCell(funnel[key], 0);
+            return key === 'answered' ? qualityCell(run, count) : count;
+          }),
+        ),
+      },
+    ],
+    notes: [
+      'A wrong answer falls into the first class that fits: a wrong abstention; stale, a superseded value; confused, ' +
+        'the value of another memory in the prompt; near copy; fabricated, a value that was not in the prompt; off topic.',
+      'An item leaves the funnel at the first stage that failed.',
+      ...(withoutEvidence === undefined
+        ? []
+        : [`${withoutEvidence} items with unknown evidence are not in the funnel.`]),
+    ],
+  });
+}
+
+/** The verdicts of a judge by arm, and its agreement with `contains`; undefined for a run without a judge. */
+export function judgeTable(results: RunResults): Table | undefined {
+  const { run, arms, judge } = results;
+  if (judge === undefined) return undefined;
+  type JudgedRow = Partial<(typeof judge.arms)[number]> & { readonly agreement: VerdictAgreement | null };
+  const rows: readonly JudgedRow[] = [...judge.arms, { agreement: judge.agreement }];
+  const verdicts = metricsNamed(run, 'judge', 'contains').map((metric) => ({
+    ...metric.column(),
+    cell: ({ arm }: JudgedRow) =>
+      arm === undefined ? none : metric.cell(arms.find((one) => one.arm === arm)?.metrics ?? {}),
+  }));
+  return runTable(results, rows, ({ arm = 'all' }) => arm, {
+    id: 'judge',
+    title: `Answers as judged by ${judge.model}`,
+    blocks: [
+      {
+        title: 'Right answers',
+        columns: [
+          ...verdicts,
+          countColumn('judged', 'judged', ({ judged }) => judged),
+          countColumn('unjudged', 'no verdict', ({ unjudged }) => unjudged),
+        ],
+      },
+      {
+        title: 'Judge and contains',
+        columns: [
+          numberColumn('agreement', 'agreement (%)', ({ agreement }) => agreement && 100 * agreement.share),
+          numberColumn('kappa', "Cohen's κ", ({ agreement }) => agreement?.kappa, 2),
+          countColumn('n', 'answers', ({ agreement }) => agreement?.n),
+        ],
+      },
+    ],
+    notes: [
+      'Over answerable items; an answer without a verdict is in no mean. A model that judges can be wrong, and an answer can talk it into a verdict: see docs/metrics.md.',
+      `${judge.asked} answers were sent to the judge, ${judge.known} verdicts were known. Its prompt, at temperature 0: ${judge.prompt.replaceAll(/\s+/g, ' ')}`,
+    ],
+  });
+}
