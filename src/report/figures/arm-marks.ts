@@ -43,27 +43,24 @@ const filledSymbols: readonly string[] = Object.values(symbols).filter((symbol) 
 
 type Shaped = Pick<Mark, 'shape'>;
 
-/** The symbols of marks, no two alike: one whose shape is taken gets the first that no other mark has. */
+/** Symbols of marks, no two alike: one whose shape is taken gets the first that no other mark has. */
 export function distinctSymbols(marks: readonly Shaped[]): string[] {
-  const own = new Set(marks.map(({ shape }) => symbols[shape]));
-  const free = filledSymbols.filter((symbol) => !own.has(symbol));
-  const taken = new Set<string>();
-  return marks.map(({ shape }) => {
-    const symbol = taken.has(symbols[shape]) ? (free.shift() ?? symbols[shape]) : symbols[shape];
-    taken.add(symbol);
-    return symbol;
-  });
+  return distinctLooks(marks, [false]).map(({ symbol }) => symbol);
 }
 
 /** As `distinctSymbols`, for more marks than there are symbols: a mark whose shape is taken gets its outline, or else another. */
 export function distinctFillings(marks: readonly Shaped[]): { readonly symbol: string; readonly hollow: boolean }[] {
-  const both = (symbol: string) =>
-    [false, ...(filledSymbols.includes(symbol) ? [true] : [])].map((hollow) => ({ symbol, hollow }));
+  return distinctLooks(marks, [false, true]);
+}
+
+function distinctLooks(marks: readonly Shaped[], fillings: readonly boolean[]) {
   const own = new Set(marks.map(({ shape }) => symbols[shape]));
   const others = filledSymbols.filter((symbol) => !own.has(symbol));
   const taken = new Set<string>();
   return marks.map(({ shape }) => {
-    const wanted = [symbols[shape], ...others, ...filledSymbols].flatMap(both);
+    const wanted = [symbols[shape], ...others, ...(fillings.length === 1 ? [] : filledSymbols)].flatMap((symbol) =>
+      fillings.map((hollow) => ({ symbol, hollow })).filter(({ hollow }) => !hollow || symbol !== 'stroke'),
+    );
     const given = wanted.find(({ symbol, hollow }) => !taken.has(`${symbol} ${hollow}`)) ?? wanted[0]!;
     taken.add(`${given.symbol} ${given.hollow}`);
     return given;

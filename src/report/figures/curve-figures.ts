@@ -1,8 +1,7 @@
 /** Figures of quality by condition: 2 (window), 6 (depth of the conversation), 10 (coreference) and F3 (number of memories). */
-import { type Figure, type FigureRow, type FigureSpec, PANEL_WIDTH } from '../../render/figure.ts';
+import { type Figure, type FigureRow, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { ConditionResults, RunResults } from '../../store/records/results.ts';
-import type { Estimate } from '../../store/records/estimate.ts';
 import { baselineArm, joinedArm } from '../compared-arms.ts';
 import { metricNamed, primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { shareLabel } from '../tables/condition-tables.ts';
@@ -23,52 +22,48 @@ interface CurvePoint extends FigureRow {
 /** Share of a step over which the arms stand side by side. */
 const SPREAD = 0.66;
 
-/** The place of a point, in steps: an ordinal axis with offsets would draw no lines from step to step. */
-function placeExpression(steps: readonly string[], arms: readonly string[]): string {
-  const arm = `indexof(${JSON.stringify(arms)}, datum.arm) - ${(arms.length - 1) / 2}`;
-  return `indexof(${JSON.stringify(steps)}, datum.at) + (${arm}) * ${SPREAD / arms.length}`;
-}
-
-/** Curves of all arms with their intervals, side by side within a step, since equal arms would hide one another. */
-function curves(
+/** A figure with the curves of all arms and their intervals, side by side within a step, since equal arms would hide one another. */
+function curveFigure(
   results: RunResults,
-  points: readonly CurvePoint[],
-  titles: { readonly x: string; readonly y: string },
-): FigureSpec {
-  const arms = distinct(points.map(({ arm }) => arm));
-  const names = distinct(points.map(({ panel }) => panel));
-  const steps = distinct(points.map(({ at }) => at));
+  { title, unit }: ShownMetric,
+  data: readonly CurvePoint[],
+  figure: { id: string; title: string; by: string; x: string; inWords?: readonly CurvePoint[] },
+): Figure {
+  const arms = distinct(data.map(({ arm }) => arm));
+  const panels = distinct(data.map(({ panel }) => panel));
+  const steps = distinct(data.map(({ at }) => at));
   const { color, shape, strokeDash } = curveEncoding(results, arms);
   const scale = { domain: [-0.5, steps.length - 0.5], nice: false, zero: false };
   const labels = { values: steps.map((_, index) => index), labelExpr: `${JSON.stringify(steps)}[datum.value]` };
-  const x = { field: 'x', ...quantity(titles.x, scale, { ...labels, grid: false }) };
-  const y = { field: 'value', ...quantity(titles.y, { zero: true }, { tickCount: 5 }) };
+  const x = { field: 'x', ...quantity(figure.x, scale, { ...labels, grid: false }) };
+  const y = { field: 'value', ...quantity(`${title}, ${unit}`, { zero: true }, { tickCount: 5 }) };
+  // In steps: an ordinal axis with offsets would draw no lines from step to step.
+  const offset = `(indexof(${JSON.stringify(arms)}, datum.arm) - ${(arms.length - 1) / 2}) * ${SPREAD / arms.length}`;
+  const curves = Map.groupBy(figure.inWords ?? data, ({ panel, arm }) => (panel === '' ? arm : `${panel}, ${arm}`));
+  const words = [...curves].map(([curve, points]) => {
+    const ends = distinct([points[0]!, points.at(-1)!]).map(({ value, at }) => `${value.toFixed(1)} ${unit} at ${at}`);
+    return `${curve}: ${ends.join(', ')}`;
+  });
   return {
-    transform: [{ calculate: placeExpression(steps, arms), as: 'x' }],
-    ...facets('panel', names, 1, {
-      width: PANEL_WIDTH,
-      height: names.length > 2 ? 110 : 160,
-      encoding: { x, color },
-      layer: [
-        intervalLayer('y', y),
-        { transform: asLines, mark: { type: 'line' }, encoding: { y, strokeDash } },
-        { mark: { type: 'point' }, encoding: { y, shape } },
-      ],
-    }),
+    id: figure.id,
+    title: figure.title,
+    key: MEANS,
+    description: `${title} with 95 % intervals, by ${figure.by}. ${words.join('; ')}.`,
+    data,
+    spec: {
+      transform: [{ calculate: `indexof(${JSON.stringify(steps)}, datum.at) + ${offset}`, as: 'x' }],
+      ...facets('panel', panels, 1, {
+        width: PANEL_WIDTH,
+        height: panels.length > 2 ? 110 : 160,
+        encoding: { x, color },
+        layer: [
+          intervalLayer('y', y),
+          { transform: asLines, mark: { type: 'line' }, encoding: { y, strokeDash } },
+          { mark: { type: 'point' }, encoding: { y, shape } },
+        ],
+      }),
+    },
   };
-}
-
-function curvesInWords(points: readonly CurvePoint[], unit: string): string {
-  const name = ({ panel, arm }: CurvePoint) => (panel === '' ? arm : `${panel}, ${arm}`);
-  const text = ({ value, at }: CurvePoint) => `${value.toFixed(1)} ${unit} at ${at}`;
-  return [...Map.groupBy(points, name)]
-    .map(
-      ([curve, ofCurve]) =>
-        `${curve}: ${distinct([ofCurve[0]!, ofCurve.at(-1)!])
-          .map(text)
-          .join(', ')}`,
-    )
-    .join('; ');
 }
 
 /** The conditions that are drawn: of arms that compete, in ascending order. */
@@ -85,44 +80,41 @@ function drawnConditions(results: RunResults, place: ConditionResults['place'] =
 function curvesFinding(
   results: RunResults,
   conditions: readonly ConditionResults[],
-  metric: ShownMetric,
+  { name, scale, label, unit }: ShownMetric,
   range: (first: number, last: number) => string,
 ): string {
-  const { scale, label, unit } = metric;
   const steps = conditions.map(({ condition }) => condition);
   const [first, last] = [Math.min(...steps), Math.max(...steps)];
   const base = (arm: string): string => results.arms.find((one) => one.arm === arm)?.traits.base ?? arm;
   const drawn = distinct(conditions.map(({ arm }) => base(arm)));
   const usual = [baselineArm(results.arms), joinedArm(results.arms)].flatMap((arm) => arm?.traits.base ?? []);
   const named = usual.some((arm) => drawn.includes(arm)) ? usual : drawn.slice(0, NAMED_ARMS);
-  const measured = (arm: string, step: number): Estimate | null => {
-    const found = conditions.find((one) => one.condition === step && base(one.arm) === arm);
-    const estimate = found === undefined ? null : metric.of(found.metrics);
-    if (estimate === null) return null;
-    return { ...estimate, mean: estimate.mean * scale, low: estimate.low * scale, high: estimate.high * scale };
-  };
   const clauses = named.flatMap((arm) => {
-    const [from, to] = [measured(arm, first), measured(arm, last)];
-    if (from === null || to === null) return [];
+    const [from, to] = [first, last].map((step) => {
+      const found = conditions.find((one) => one.condition === step && base(one.arm) === arm)?.metrics[name];
+      return found && { mean: found.mean * scale, low: found.low * scale, high: found.high * scale };
+    });
+    if (!from || !to) return [];
     return [`of ${arm} ${first === last ? `is ${formatNumber(to.mean, 1)} ${unit}` : changeFinding(from, to, unit)}`];
   });
   return `${range(first, last)}, ${label} ${clauses.join(', ')}`;
 }
 
+interface PointNames {
+  readonly panel?: string;
+  readonly at?: (condition: number) => string;
+  readonly name?: (arm: string) => string;
+}
+
 function curvePoints(
   conditions: readonly ConditionResults[],
   metric: ShownMetric,
-  {
-    panel = '',
-    at = String,
-    name = (arm) => arm,
-  }: { readonly panel?: string; readonly at?: (condition: number) => string; readonly name?: (arm: string) => string },
+  { panel = '', at = String, name = (arm) => arm }: PointNames = {},
 ): CurvePoint[] {
   return conditions.flatMap(({ arm, condition, metrics }) => {
     const quality = metric.of(metrics);
-    return quality === null
-      ? []
-      : [{ panel, arm: name(arm), at: at(condition), ...estimateFields(quality, metric.scale) }];
+    if (quality === null) return [];
+    return [{ panel, arm: name(arm), at: at(condition), ...estimateFields(quality, metric.scale) }];
   });
 }
 
@@ -139,46 +131,43 @@ const budgets = [
 export function contextFigure(results: RunResults): Figure | undefined {
   const success = metricNamed(results.run, 'taskSuccess')!;
   const traits = new Map(results.arms.map((one) => [one.arm, one.traits]));
-  const shown = budgets
-    .map(({ budget, panel, words }) => {
-      const conditions = drawnConditions(results).filter(
-        ({ arm }) => (traits.get(arm)?.settings.budget ?? 'half') === budget,
-      );
-      const name = (arm: string) => traits.get(arm)?.base ?? arm;
-      return { conditions, words, points: curvePoints(conditions, success, { panel, at: shareLabel, name }) };
-    })
-    .filter(({ points }) => points.length > 0);
-  if (shown.length === 0) return undefined;
-  const data = shown.flatMap(({ points }) => points);
+  const name = (arm: string) => traits.get(arm)?.base ?? arm;
   const range = (first: number, last: number) => `from ${shareLabel(first)} to ${shareLabel(last)} of the window`;
-  const findings = shown.map(({ conditions, words }) =>
-    capitalised(`${words}, ${curvesFinding(results, conditions, success, range)}`),
+  const shown = budgets.flatMap(({ budget, panel, words }) => {
+    const conditions = drawnConditions(results).filter(
+      ({ arm }) => (traits.get(arm)?.settings.budget ?? 'half') === budget,
+    );
+    const points = curvePoints(conditions, success, { panel, at: shareLabel, name });
+    if (points.length === 0) return [];
+    return [{ points, finding: capitalised(`${words}, ${curvesFinding(results, conditions, success, range)}`) }];
+  });
+  if (shown.length === 0) return undefined;
+  return curveFigure(
+    results,
+    success,
+    shown.flatMap(({ points }) => points),
+    {
+      id: 'context',
+      title: `Figure 2. ${shown.map(({ finding }) => finding).join('. ')}`,
+      by: 'share of the window',
+      x: 'Memories, share of the window',
+    },
   );
-  return {
-    id: 'context',
-    title: `Figure 2. ${findings.join('. ')}`,
-    key: MEANS,
-    description: `Task success with 95 % intervals, by share of the window. ${curvesInWords(data, '%')}.`,
-    data,
-    spec: curves(results, data, { x: 'Memories, share of the window', y: 'Task success, %' }),
-  };
 }
 
 /** Figure 6: recall by depth of the conversation; undefined if quality is unknown. */
 export function coherenceFigure(results: RunResults): Figure | undefined {
   const primary = primaryMetric(results.run);
   const conditions = drawnConditions(results);
-  const data = curvePoints(conditions, primary, {});
+  const data = curvePoints(conditions, primary);
   if (data.length === 0) return undefined;
   const range = (first: number, last: number) => `from turn ${first} to turn ${last} of the conversation`;
-  return {
+  return curveFigure(results, primary, data, {
     id: 'coherence',
     title: `Figure 6. ${capitalised(curvesFinding(results, conditions, primary, range))}`,
-    key: MEANS,
-    description: `${primary.title} with 95 % intervals, by turn of the conversation. ${curvesInWords(data, primary.unit)}.`,
-    data,
-    spec: curves(results, data, { x: 'Turn of the conversation', y: `${primary.title}, ${primary.unit}` }),
-  };
+    by: 'turn of the conversation',
+    x: 'Turn of the conversation',
+  });
 }
 
 const places = [
@@ -191,22 +180,21 @@ const places = [
 /** Figure F3: recall by number of memories and place of the evidence; undefined if quality is unknown. */
 export function recallFigure(results: RunResults): Figure | undefined {
   const primary = primaryMetric(results.run);
+  const conditions = drawnConditions(results);
   const data = places.flatMap(({ place, panel }) => curvePoints(drawnConditions(results, place), primary, { panel }));
   if (data.length === 0) return undefined;
-  const overall = curvePoints(drawnConditions(results), primary, {});
   const range = (first: number, last: number) => `from ${first} to ${last} memories`;
-  return {
+  return curveFigure(results, primary, data, {
     id: 'recall',
-    title: `Figure F3. ${capitalised(curvesFinding(results, drawnConditions(results), primary, range))}`,
-    key: MEANS,
-    description: `${primary.title} with 95 % intervals, by number of memories. ${curvesInWords(overall, primary.unit)}.`,
-    data,
-    spec: curves(results, data, { x: 'Memories', y: `${primary.title}, ${primary.unit}` }),
-  };
+    title: `Figure F3. ${capitalised(curvesFinding(results, conditions, primary, range))}`,
+    by: 'number of memories',
+    x: 'Memories',
+    inWords: curvePoints(conditions, primary),
+  });
 }
 
 /** Conditions of the suite `coreference`: the number of memories that an answer needs. */
-const needs: Readonly<Record<number, { readonly panel: string; readonly words: string }>> = {
+const needs: Readonly<Record<string, { readonly panel: string; readonly words: string }>> = {
   1: { panel: 'One memory answers', words: 'questions that one memory answers' },
   2: { panel: 'The previous memory is needed, too', words: 'those that need the previous one, too' },
 };
@@ -214,39 +202,32 @@ const needs: Readonly<Record<number, { readonly panel: string; readonly words: s
 /** Figure 10: the primary metric by arm if one memory answers, and if the previous one is needed, too; undefined if quality is unknown. */
 export function coreferenceFigure(results: RunResults): Figure | undefined {
   const primary = primaryMetric(results.run);
-  const { title, unit, scale } = primary;
+  const { title, unit } = primary;
   const conditions = drawnConditions(results);
-  const data = conditions.flatMap(({ arm, condition, metrics }) => {
-    const quality = primary.of(metrics);
-    return quality === null ? [] : [{ panel: needs[condition]?.panel ?? '', arm, ...estimateFields(quality, scale) }];
+  const data = curvePoints(conditions, primary).map(({ at, arm, value, low, high }) => {
+    return { panel: needs[at]?.panel ?? '', arm, value, low, high };
   });
   if (data.length === 0) return undefined;
   const arms = distinct(data.map(({ arm }) => arm));
   const marks = namedArmEncoding(results, arms);
-  const scale100 = unit === '%' ? { domain: [0, 100] } : {};
-  const x = quantity(`${title}, ${unit}`, scale100, { grid: true, tickCount: 5 });
+  const x = quantity(`${title}, ${unit}`, unit === '%' ? { domain: [0, 100] } : {}, { grid: true, tickCount: 5 });
   const y = nameAxis('arm', arms);
   const range = (first: number, last: number) => `from ${needs[first]?.words ?? ''} to ${needs[last]?.words ?? ''}`;
   const words = data.map(({ panel, arm, ...value }) => `${panel.toLowerCase()}, ${arm} ${inWords(value, unit)}`);
+  const panels = Object.values(needs).map(({ panel }) => panel);
   return {
     id: 'coreference',
     title: `Figure 10. ${capitalised(curvesFinding(results, conditions, primary, range))}`,
     key: MEANS,
     description: `${title} with 95 % intervals: ${words.join('; ')}.`,
     data,
-    spec: facets(
-      'panel',
-      Object.values(needs).map(({ panel }) => panel),
-      1,
-      {
-        // prettier-ignore
-        width: 240,
-        height: 20 * arms.length,
-        layer: [
-          intervalLayer('x', x, { encoding: { y, color: marks.color }, mark: {} }),
-          { mark: { type: 'point' }, encoding: { y, x: { ...x, field: 'value' }, ...marks } },
-        ],
-      },
-    ),
+    spec: facets('panel', panels, 1, {
+      width: 240,
+      height: 20 * arms.length,
+      layer: [
+        intervalLayer('x', x, { encoding: { y, color: marks.color }, mark: {} }),
+        { mark: { type: 'point' }, encoding: { y, x: { ...x, field: 'value' }, ...marks } },
+      ],
+    }),
   };
 }

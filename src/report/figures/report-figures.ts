@@ -2,17 +2,11 @@ import { memoize } from '../../base/memoize.ts';
 import { type Figure, pictureFile, renderFigure, renderFigureData, renderSpecification } from '../../render/figure.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { titleWithProof } from '../proof.ts';
-import { ablationFigure } from './ablation-figure.ts';
-import { alphaFigure } from './alpha-figure.ts';
-import { breakEvenFigure } from './break-even-figure.ts';
 import { coherenceFigure, contextFigure, coreferenceFigure, recallFigure } from './curve-figures.ts';
-import { frontierFigure } from './frontier-figure.ts';
-import { leakFigure } from './leak-figure.ts';
+import { ablationFigure, alphaFigure } from './difference-figures.ts';
+import { leakFigure, retrievalFigure, servingFigure, storageFigure } from './measured-figures.ts';
 import { methodsFigure } from './methods-figure.ts';
-import { phasesFigure } from './phases-figure.ts';
-import { retrievalFigure } from './retrieval-figure.ts';
-import { servingFigure } from './serving-figure.ts';
-import { storageFigure } from './storage-figure.ts';
+import { breakEvenFigure, frontierFigure, phasesFigure } from './time-figures.ts';
 
 /** The figures of each suite, in order. */
 const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) => Figure | undefined)[]>> = {

@@ -1,0 +1,162 @@
+/** Figures of differences to the baseline: 3 (ablations) and 4 (α). */
+import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
+import { formatNumber } from '../../render/table.ts';
+import type { Comparison, RunResults } from '../../store/records/results.ts';
+import { baselineArm, primaryArm } from '../compared-arms.ts';
+import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
+import { armEncoding, isContender, namedArmEncoding } from './arm-marks.ts';
+import { distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
+import { capitalised, listed, lossText, sortedDifferences } from './finding.ts';
+
+const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
+
+/** `of 16 arms, 5 lose exact match against rag, most dki-gated, 62.2 [52.3, 71.2] points; …; no difference is shown with 10` */
+function ablationFinding(compared: readonly Comparison[], against: string, quality: ShownMetric): string {
+  const others = compared.filter(({ verdict }) => verdict !== 'identical');
+  const { lower, higher, none } = sortedDifferences(others);
+  if (others.length === 0) return `Nothing changes an answer of ${against}`;
+  const clause = (verb: string, some: readonly Comparison[]): string[] => {
+    const [most] = some.toSorted((a, b) => Math.abs(b.delta) - Math.abs(a.delta));
+    if (most === undefined) return [];
+    const which = some.length === 1 ? most.a : `most ${most.a}`;
+    return [
+      `${some.length} ${verb}${some.length === 1 ? 's' : ''} ${quality.label}, ${which}, ${lossText(most, quality)}`,
+    ];
+  };
+  const parts = [
+    ...clause('lose', lower),
+    ...clause('gain', higher),
+    ...(none.length === 0 ? [] : [`${none.length} show${none.length === 1 ? 's' : ''} no difference`]),
+  ];
+  const arms = others.length === 1 ? 'one other arm' : `${others.length} other arms`;
+  return `Of ${arms} against ${against}, by their 95 % intervals: ${parts.join('; ')}`;
+}
+
+/**
+ * Figure 3: the change of the primary metric for each part that is off or different, against `rag`, which is also the difference
+ * to `dki` with all parts on if both are identical. Undefined if quality is unknown.
+ */
+export function ablationFigure(results: RunResults): Figure | undefined {
+  const [baseline, primary] = [baselineArm(results.arms)?.arm, primaryArm(results.arms)?.arm];
+  const quality = primaryMetric(results.run);
+  const compared = results.comparisons.filter(
+    ({ a, b, metric }) => metric === quality.name && b === baseline && isContender(results, a),
+  );
+  if (compared.length === 0) return undefined;
+  const same = compared.some(({ a, verdict }) => a === primary && verdict === 'identical');
+  const against = same ? `${primary!} with all parts on, which equals ${baseline!} bit by bit` : baseline!;
+  const data = compared.map(({ a, delta, low, high }) => {
+    return { arm: a, ...estimateFields({ mean: delta, low, high }, quality.scale) };
+  });
+  const unit = quality.differenceUnit;
+  const isShare = quality.unit === '%';
+  // One part may cost eighty points and others one: both must be visible.
+  const scale = { type: 'symlog', constant: isShare ? 1 : 0.1 };
+  const title = `${capitalised(unit)} of ${quality.label}, logarithmic`;
+  const x = quantity(title, scale, { grid: true, ...(isShare ? { values: TICKS } : {}) });
+  const arms = data.map(({ arm }) => arm);
+  const y = nameAxis('arm', arms);
+  const marks = namedArmEncoding(results, arms);
+  const words = data.map(({ arm, ...value }) => `${arm} ${inWords(value, unit)}`);
+  return {
+    id: 'ablation',
+    title: `Figure 3. ${ablationFinding(compared, against, quality)}`,
+    key: 'Points are differences, lines their 95 % intervals.',
+    description: `Differences in ${quality.label} with 95 % intervals, paired by question: ${words.join('; ')}.`,
+    data,
+    spec: {
+      // Leaves space for the longest name of an arm.
+      width: 190,
+      height: 20 * data.length,
+      layer: [
+        {
+          data: { values: [{ none: 0 }] },
+          mark: { type: 'rule', color: 'currentColor', strokeDash: [3, 3], opacity: 0.6 },
+          encoding: { x: { ...x, field: 'none' } },
+        },
+        intervalLayer('x', x, { encoding: { y, color: marks.color }, mark: {} }),
+        { mark: { type: 'point' }, encoding: { y, x: { ...x, field: 'value' }, ...marks } },
+      ],
+    },
+  };
+}
+
+/** `against rag, exact match is lower at α = 0 (89.0 [81.7, 93.6] points), 0.2 and 0.4; the same bit by bit at 1; …` */
+function alphaFinding({ arms, comparisons }: RunResults, quality: ShownMetric): string {
+  const baseline = baselineArm(arms)?.arm;
+  const alphas = new Map(arms.map(({ arm, traits }) => [arm, traits.settings.alpha]));
+  const compared = comparisons
+    .filter(({ a, b, metric }) => metric === quality.name && b === baseline && alphas.get(a) !== undefined)
+    .sort((one, other) => alphas.get(one.a)! - alphas.get(other.a)!);
+  if (compared.length === 0) return `${quality.title} by α; no arms were compared`;
+  const { identical, lower, higher, none } = sortedDifferences(compared);
+  const part = (words: string, some: readonly Comparison[], isSized = false): string[] => {
+    const values = some.map((one, index) => {
+      const alpha = String(alphas.get(one.a)!);
+      return isSized && index === 0 ? `${alpha} (by ${lossText(one, quality)})` : alpha;
+    });
+    return some.length === 0 ? [] : [`${words} at ${isSized ? 'α = ' : ''}${listed(values)}`];
+  };
+  const parts = [
+    ...part('lower', lower, true),
+    ...part('higher', higher, true),
+    ...part('the same bit by bit', identical),
+    ...part('not shown to differ', none),
+  ];
+  return `Against ${baseline!}, ${quality.label} is ${parts.join('; ')}`;
+}
+
+/** Figure 4: recall and fluency by α; undefined without arms that vary it, and if quality is unknown. */
+export function alphaFigure(results: RunResults): Figure | undefined {
+  const primary = primaryMetric(results.run);
+  const rag = baselineArm(results.arms);
+  const varied = results.arms
+    .flatMap(({ metrics, traits: { base, settings } }) => {
+      return settings.alpha === undefined ? [] : [{ arm: base, alpha: settings.alpha, metrics }];
+    })
+    .sort((a, b) => a.alpha - b.alpha);
+  const panels = [
+    { metric: primary.name, panel: `${primary.title}, ${primary.unit}`, scale: primary.scale },
+    { metric: 'goldLogProbability', panel: 'Gold answer, ln p', scale: 1 },
+    { metric: 'freeLogProbability', panel: 'Own answer, ln p per token', scale: 1 },
+  ].filter(({ metric }) => varied.some(({ metrics }) => metrics[metric]));
+  const data = panels.flatMap(({ metric, panel, scale }) =>
+    [...varied, ...(rag === undefined ? [] : [{ ...rag, alpha: null }])].flatMap(({ arm, alpha, metrics }) => {
+      const estimate = metrics[metric];
+      return estimate ? [{ panel, arm, alpha, ...estimateFields(estimate, scale) }] : [];
+    }),
+  );
+  if (data.length === 0) return undefined;
+  const { color, shape } = armEncoding(results, distinct(data.map(({ arm }) => arm)));
+  const words = panels.map(({ panel }) => {
+    const points = data.filter((row) => row.panel === panel && row.alpha !== null);
+    return `${panel}: ${points.map(({ alpha, value }) => `${formatNumber(value, 2)} at ${alpha!}`).join(', ')}`;
+  });
+  const values = varied.map(({ alpha }) => alpha);
+  const x = { field: 'alpha', ...quantity('α, which multiplies the values of injected memories', {}, { values }) };
+  const y = { field: 'value', ...quantity(null, {}, { tickCount: 4 }) };
+  return {
+    id: 'alpha',
+    title: `Figure 4. ${alphaFinding(results, primary)}`,
+    key: `${MEANS} The dashed line is rag.`,
+    description: `By α, with 95 % intervals; the dashed line is rag. ${words.join('; ')}.`,
+    data,
+    spec: {
+      resolve: { scale: { y: 'independent' } },
+      ...facets('panel', distinct(data.map(({ panel }) => panel)), 1, {
+        width: PANEL_WIDTH,
+        height: 105,
+        encoding: { color },
+        layer: [
+          {
+            ...intervalLayer('y', y, { encoding: { x } }),
+            transform: [{ filter: 'isValid(datum.alpha) && isValid(datum.low)' }],
+          },
+          layer('isValid(datum.alpha)', 'line', { x, y }),
+          layer('isValid(datum.alpha)', 'point', { x, y, shape }),
+          layer('!isValid(datum.alpha)', { type: 'rule', strokeDash: [5, 4] }, { y }),
+        ],
+      }),
+    },
+  };
+}

@@ -1,0 +1,288 @@
+/** Figures of the time to first token: F1 (against quality), 5 (summed over turns) and F2 (by phase). */
+import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
+import { formatNumber } from '../../render/table.ts';
+import type { BreakEven, ConditionResults, PhaseMeans, RunResults } from '../../store/records/results.ts';
+import { baselineArm, findComparison, joinedArm, primaryArm } from '../compared-arms.ts';
+import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
+import { breakEvenText } from '../verdict.ts';
+import { armEncoding, isContender } from './arm-marks.ts';
+import { categories, distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, quantity } from './figure-parts.ts'; // prettier-ignore
+import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, timeFinding } from './finding.ts';
+
+/**
+ * The finding of quality against time in a sentence: the primary arm, and the first planned one that injects, or else those
+ * that were planned, or any others, beside the baseline; the range of quality where nothing was compared.
+ */
+function frontierFinding(results: RunResults, metric: ShownMetric, values: readonly number[]): string {
+  const { arms } = results;
+  const baseline = baselineArm(arms)?.arm;
+  const usual = [primaryArm(arms), joinedArm(arms)].filter((arm) => arm !== undefined);
+  const others = arms.filter(({ traits }) => traits.control === null && traits.comparison !== 'baseline');
+  const planned = others.filter(({ traits }) => traits.comparison === 'planned');
+  const named = [usual, planned, others].find(({ length }) => length > 0) ?? [];
+  const clauses = named.slice(0, NAMED_ARMS).flatMap((arm) => {
+    const [quality, time] = [metric.name, 'ttftLogRatio'].map((name) =>
+      findComparison(results, arm.arm, baseline, name),
+    );
+    if (quality === undefined) return [];
+    return [`${arm.arm} ${qualityFinding(quality, metric)}${time === undefined ? '' : ` ${timeFinding(time)}`}`];
+  });
+  if (clauses.length > 0) return `Against ${baseline!}, ${clauses.join('; ')}`;
+  const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => formatNumber(value, metric.digits));
+  return `${metric.title} is ${least!} to ${most!} ${metric.unit} by arm; no arms were compared`;
+}
+
+/** The scale and axis of times: decades around them, each of two steps. An interval that reaches 0, which has no place, ends at the edge. */
+function logarithmic(times: readonly number[]) {
+  const decades = times.filter((time) => time > 0).map(Math.log10);
+  const first = Math.floor(Math.min(...decades));
+  const last = Math.max(first + 1, Math.ceil(Math.max(...decades)));
+  const domain = [10 ** first, 10 ** last];
+  const steps = Array.from({ length: last - first }, (_, step) => [10 ** (first + step), 3 * 10 ** (first + step)]);
+  const title = 'Time to first token, ms, logarithmic (further left is better)';
+  return quantity(title, { type: 'log', domain, clamp: true }, { grid: true, values: [...steps.flat(), 10 ** last] });
+}
+
+/** Figure F1: the primary metric against time to first token, by arm; undefined if either is unknown. */
+export function frontierFigure(results: RunResults): Figure | undefined {
+  const primary = primaryMetric(results.run);
+  const points = results.arms.flatMap(({ arm, metrics }) => {
+    const [quality, time] = [primary.of(metrics), metrics.ttftMs];
+    if (!isContender(results, arm) || quality === null || time === null) return [];
+    return [{ arm, quality: estimateFields(quality, primary.scale), time: estimateFields(time) }];
+  });
+  const { name } = primary;
+  const [low, high] = [`${name}Low`, `${name}High`];
+  const data = points.map(({ arm, quality, time }) => ({
+    arm,
+    [name]: quality.value,
+    [low]: quality.low,
+    [high]: quality.high,
+    ttftMs: time.value,
+    ttftLow: time.low,
+    ttftHigh: time.high,
+  }));
+  if (data.length < 2) return undefined;
+  const values = points.map((point) => point.quality.value);
+  const arms = data.map(({ arm }) => arm);
+  const { color, shape } = armEncoding(results, arms);
+  // Arms differ by factors: a linear axis would crowd all but the slowest.
+  const x = logarithmic(points.flatMap(({ time: { value, low, high } }) => [value, low ?? value, high ?? value]));
+  const y = quantity(`${primary.title}, ${primary.unit}`, {}, { tickCount: 5 });
+  const time = { ...x, field: 'ttftMs' };
+  const quality = { ...y, field: name };
+  const words = points.map(
+    ({ arm, quality, time }) => `${arm} ${inWords(quality, primary.unit)} at ${inWords(time, 'ms')}`,
+  );
+  return {
+    id: 'frontier',
+    title: `Figure F1. ${frontierFinding(results, primary, values)}`,
+    key: MEANS,
+    description: `${primary.title}, and time to the first token over cache hits, with 95 % intervals: ${words.join('; ')}.`,
+    data,
+    spec: {
+      width: PANEL_WIDTH,
+      height: 230,
+      encoding: { color },
+      layer: [
+        intervalLayer('y', y, { encoding: { x: time }, bounds: [low, high] }),
+        intervalLayer('x', x, { encoding: { y: quality }, bounds: ['ttftLow', 'ttftHigh'] }),
+        { mark: { type: 'point', size: 80 }, encoding: { x: time, y: quality, shape } },
+        // Arms of one family share a colour: the number of dki-link:4 tells them apart at a glance, above or below its mark.
+        ...[-11, 12].map((dy, side) => ({
+          transform: [
+            { calculate: "split(datum.arm, ':')[1] || ''", as: 'argument' },
+            { filter: `indexof(${JSON.stringify(arms)}, datum.arm) % 2 == ${side}` },
+          ],
+          mark: { type: 'text', dy, fontSize: 10 },
+          encoding: { x: time, y: quality, text: { field: 'argument' } },
+        })),
+      ],
+    },
+  };
+}
+
+const LEAST_TURNS = 6;
+const MOST_TURNS = 20;
+
+/** `breaks even at turn 2 [2, 3] against rag`; where the interval holds "never", that it is not shown. */
+function crossingWords(crossing: BreakEven): string {
+  const { against, turn, low, high } = crossing;
+  const text = breakEvenText(crossing);
+  if (turn !== null && high !== null) return `breaks even at ${text} against ${against}`;
+  return turn === null && low === null
+    ? `never breaks even against ${against}`
+    : `is not shown to break even against ${against} (${text})`;
+}
+
+/**
+ * Lines of an arm and of the texts that it is compared with, summed over turns: the first turn is a miss, later ones are hits; then
+ * the interval of the first break-even, whose bound "never" is drawn at the end of the picture.
+ */
+function breakEvenRows(ofArm: readonly [BreakEven, ...BreakEven[]], turns: number): FigureRow[] {
+  const [{ arm, missMs, hitMs, turn, low, high }] = ofArm;
+  const line = (name: string, firstMs: number, laterMs: number): FigureRow[] =>
+    Array.from({ length: turns }, (_, later) => {
+      const ms = firstMs + later * laterMs;
+      return { panel: arm, arm: name, turn: later + 1, ms, from: null, to: null, crossing: null };
+    });
+  const from = low === null || low > turns ? null : low;
+  const to = from === null ? null : Math.min(high ?? turns, turns);
+  const crossing = ofArm.map((one) => `${one.against}: ${breakEvenText(one)}`).join('; ');
+  return [
+    ...ofArm.flatMap(({ against, textMissMs, textHitMs }) => line(against, textMissMs, textHitMs)),
+    ...line(arm, missMs, hitMs),
+    { panel: arm, arm, turn, ms: null, from, to, crossing },
+  ];
+}
+
+/** Figure 5: the time of text and of each arm that keeps KV, summed over turns with one set of memories; undefined without such. */
+export function breakEvenFigure(results: RunResults): Figure | undefined {
+  const { breakEven } = results;
+  if (breakEven.length === 0) return undefined;
+  // So many that the lines cross if they do.
+  const crossings = breakEven.flatMap(({ turn, high }) => [turn ?? 0, high ?? 0]);
+  const turns = Math.min(MOST_TURNS, Math.max(LEAST_TURNS, Math.max(...crossings) + 2));
+  const byArm = [...Map.groupBy(breakEven, ({ arm }) => arm).values()] as [BreakEven, ...BreakEven[]][];
+  const panels = byArm.map(([{ arm }]) => arm);
+  const looks = armEncoding(results, distinct([...breakEven.map(({ against }) => against), ...panels]));
+  const legend = { ...looks.color.legend, symbolType: 'stroke', symbolStrokeWidth: 2, symbolSize: 500 };
+  const color = { ...looks.color, legend };
+  const strokeDash = { ...looks.strokeDash, legend };
+  const x = quantity('Turn', { domain: [1, turns], nice: false }, { format: 'd', tickMinStep: 1, tickCount: 5 });
+  const y = { field: 'ms', ...quantity('Time, ms, summed', {}, { tickCount: 4 }) };
+  const isCrossing = `isValid(datum.crossing) && isValid(datum.turn) && datum.turn <= ${turns}`;
+  const findings = byArm
+    .slice(0, NAMED_ARMS)
+    .map((ofArm) => `${ofArm[0].arm} ${ofArm.map(crossingWords).join(' and ')}`);
+  const words = breakEven.map(
+    (one) =>
+      `${one.arm} against ${one.against}: ${breakEvenText(one)}, a first turn takes ${formatNumber(one.missMs, 1)} ms against ` +
+      `${formatNumber(one.textMissMs, 1)} ms, a later one ${formatNumber(one.hitMs, 1)} ms against ${formatNumber(one.textHitMs, 1)} ms`,
+  );
+  return {
+    id: 'break-even',
+    title: `Figure 5. Time to first token, summed over turns: ${findings.join('; ')}`,
+    key: 'Lines are sums of means; shaded is the 95 % interval of the break-even turn against the first text, dashed upright the turn itself.',
+    description: `Break-even turn with its 95 % interval, shaded for the first of the texts. ${words.join('; ')}.`,
+    data: byArm.flatMap((ofArm) => breakEvenRows(ofArm, turns)),
+    spec: facets('panel', panels, 2, {
+      width: HALF_PANEL_WIDTH,
+      height: 120,
+      layer: [
+        intervalLayer('x', x, { encoding: { color }, mark: { type: 'rect', opacity: 0.16 }, bounds: ['from', 'to'] }),
+        layer(isCrossing, { type: 'rule', strokeDash: [3, 3] }, { x: { ...x, field: 'turn' }, color }),
+        layer('isValid(datum.ms)', 'line', { x: { ...x, field: 'turn' }, y, color, strokeDash }),
+      ],
+    }),
+  };
+}
+
+/** The phases of the time, from the axis upwards; light and dark alternate, for print. */
+const phases: readonly { name: string; colour: string; ms: (means: PhaseMeans) => number }[] = [
+  { name: 'retrieval, assembly', colour: '#8a8a8a', ms: ({ retrieve, assemble }) => retrieve + assemble },
+  { name: 'gate', colour: '#b8860b', ms: ({ gate }) => gate },
+  { name: 'load KV', colour: '#56a0d3', ms: ({ kvLoad }) => kvLoad },
+  { name: 'build KV', colour: '#c2571a', ms: ({ kvCompute }) => kvCompute },
+  { name: 'evaluate', colour: '#3d5a9e', ms: ({ prefill }) => prefill },
+  {
+    name: 'rest',
+    colour: '#b9b9b9',
+    ms: ({ retrieve, assemble, gate, kvLoad, kvCompute, prefill, firstToken }) =>
+      Math.max(0, firstToken - retrieve - assemble - gate - kvLoad - kvCompute - prefill),
+  },
+];
+
+/** Tokens of the memories under a condition, by the first arm: all arms are given the same memories. */
+function tokensLabel(conditions: readonly ConditionResults[], condition: number): string {
+  return formatNumber(conditions.find((one) => one.condition === condition)!.memories.tokens, 0);
+}
+
+/** Growth of the time with the memories: of the baseline, the primary arm, and the first planned one that injects. */
+function phasesFinding({ arms }: RunResults, conditions: readonly ConditionResults[]): string {
+  const usual = [baselineArm(arms), primaryArm(arms), joinedArm(arms)].flatMap((arm) => arm?.arm ?? []);
+  const drawn = [...new Set(conditions.map(({ arm }) => arm))];
+  const named = usual.some((arm) => drawn.includes(arm)) ? usual : drawn.slice(0, 1);
+  const steps = conditions.map(({ condition }) => condition);
+  const [first, last] = [Math.min(...steps), Math.max(...steps)];
+  const clauses = named.flatMap((arm) => {
+    const [from, to] = [first, last].map((step) => conditions.find((one) => one.arm === arm && one.condition === step));
+    if (from === undefined || to === undefined) return [];
+    const measured = ({ phasesMs, metrics: { ttftMs } }: ConditionResults) => ({
+      mean: phasesMs.firstToken,
+      low: ttftMs?.low ?? null,
+      high: ttftMs?.high ?? null,
+    });
+    return [`of ${arm} ${changeFinding(measured(from), measured(to), 'ms')}`];
+  });
+  const range = `from ${tokensLabel(conditions, first)} to ${tokensLabel(conditions, last)} memory tokens`;
+  return `${capitalised(range)}, time to the first token ${clauses.join(', ')}`;
+}
+
+/** Figure F2: time to the first token by tokens of memory, stacked by phase; undefined without conditions. */
+export function phasesFigure(results: RunResults): Figure | undefined {
+  const conditions = results.conditions.filter(
+    ({ arm, place, n }) => place === null && n > 0 && isContender(results, arm),
+  );
+  const arms = distinct(conditions.map(({ arm }) => arm));
+  const used = phases.filter(({ ms }) => conditions.some(({ phasesMs }) => ms(phasesMs) > 0));
+  const data = conditions.flatMap(({ arm, condition, phasesMs, metrics }) => {
+    const { low, high } = metrics.ttftMs === null ? { low: null, high: null } : estimateFields(metrics.ttftMs);
+    return used.map(({ name, ms }, order) => ({
+      arm,
+      memories: condition,
+      memoryTokens: tokensLabel(conditions, condition),
+      phase: name,
+      order,
+      ms: ms(phasesMs),
+      ttftMs: phasesMs.firstToken,
+      ttftLow: low,
+      ttftHigh: high,
+    }));
+  });
+  if (data.length === 0) return undefined;
+  const steps = [...new Set(conditions.map(({ condition }) => condition))].sort((a, b) => a - b);
+  const [first, last] = [steps[0]!, steps.at(-1)!];
+  const time = (arm: string, condition: number) => {
+    const found = conditions.find((one) => one.arm === arm && one.condition === condition);
+    return formatNumber(found?.phasesMs.firstToken ?? NaN, 1);
+  };
+  const colours = Object.fromEntries(used.map(({ name, colour }) => [name, colour]));
+  const words = arms.map((arm) => `${arm} from ${time(arm, first)} to ${time(arm, last)} ms`);
+  return {
+    id: 'phases',
+    title: `Figure F2. ${phasesFinding(results, conditions)}`,
+    key: 'Bars are means over all turns, the line the 95 % interval of the whole.',
+    description:
+      `Means over all turns, cache hits and misses, from ${tokensLabel(conditions, first)} to ` +
+      `${tokensLabel(conditions, last)} memory tokens: ${words.join('; ')}. The line is the 95 % interval of the whole.`,
+    data,
+    spec: facets('arm', arms, 2, {
+      width: HALF_PANEL_WIDTH,
+      height: 110,
+      encoding: {
+        x: {
+          field: 'memoryTokens',
+          type: 'ordinal',
+          sort: steps.map((step) => tokensLabel(conditions, step)),
+          axis: { title: 'Memory tokens', labelAngle: 0, labelSeparation: 1 },
+        },
+      },
+      layer: [
+        {
+          mark: { type: 'bar', stroke: 'currentColor', strokeWidth: 0.3 },
+          encoding: {
+            y: { field: 'ms', ...quantity('Time, ms', {}, { tickCount: 4 }) },
+            color: categories('phase', colours, { symbolType: 'square', columns: 3 }),
+            order: { field: 'order' },
+          },
+        },
+        layer(
+          'isValid(datum.ttftLow) && datum.order == 0',
+          { type: 'rule', color: 'currentColor' },
+          { y: { field: 'ttftLow', type: 'quantitative' }, y2: { field: 'ttftHigh' } },
+        ),
+      ],
+    }),
+  };
+}
