@@ -27,7 +27,7 @@ const PREFIX_SETTING = 'answer-prefix';
 const NUMBERS: readonly string[] = ['alpha', 'temperature', 'run'] satisfies (keyof ArmSettings)[];
 const DECIMAL = /^\d+(\.\d+)?$/;
 
-function settingOf(text: string): readonly [string, string | number] {
+function parseSetting(text: string): readonly [string, string | number] {
   const [key = '', value = ''] = text.split('=', 2);
   if (key === PREFIX_SETTING) return ['answerPrefix', value];
   // In a name each setting is spelt in one way.
@@ -38,7 +38,7 @@ function settingOf(text: string): readonly [string, string | number] {
 /** The parts of an arm's name; undefined where a setting is none. Whether there is such an arm is for the registry. */
 export function parseArmName(name: string): ArmName | undefined {
   const [base = '', ...texts] = name.split('@');
-  const settings = knownSettings.safeParse(Object.fromEntries(texts.map(settingOf)));
+  const settings = knownSettings.safeParse(Object.fromEntries(texts.map(parseSetting)));
   if (!settings.success) return undefined;
   const colon = base.indexOf(':');
   return {

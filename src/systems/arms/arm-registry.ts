@@ -8,7 +8,7 @@ import type { SystemParts } from '../answer-turn.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 import { armMark } from './arm-marks.ts';
 import { type ArmName, armSettingsHelp, blockSettingsHelp, parseArmName } from './arm-name.ts';
-import { blockSettingsOf, requireSense } from './block-settings.ts';
+import { type BlockSettings, requireSense, splitSettings } from './block-settings.ts';
 import { injectingArms } from './injecting-arms.ts';
 import { textArms } from './text-arms.ts';
 
@@ -96,7 +96,7 @@ export class ArmRegistry {
     });
   }
 
-  #find(name: string): { readonly definition: ArmDefinition; readonly parsed: ArmName } | undefined {
+  #find(name: string): FoundArm | undefined {
     const own = this.#definitions.find((definition) => definition.name === name);
     if (own !== undefined && own.argument === undefined) {
       return { definition: own, parsed: { base: name, arm: name, argument: null, settings: {} } };
@@ -109,10 +109,8 @@ export class ArmRegistry {
     return fits ? { definition, parsed } : undefined;
   }
 
-  #named(
-    name: string,
-    defaults: ArmDefaults,
-  ): { readonly arm: Arm; readonly rulesKey: string; readonly isBaseline: boolean } {
+  /** An arm of a run, not yet compared with the others. */
+  #named(name: string, defaults: ArmDefaults) {
     const found = this.#find(name);
     if (found === undefined) {
       throw new BenchError(
@@ -122,51 +120,55 @@ export class ArmRegistry {
       );
     }
     const { definition, parsed } = found;
-    const { base, argument, settings } = parsed;
-    const alpha = settings.alpha ?? defaults.alpha;
-    const keptAs = settings.store ?? 'f16';
-    const { blocks, others } = blockSettingsOf(settings);
+    const { argument, settings } = parsed;
+    const { alpha = defaults.alpha, store: keptAs = 'f16', template } = settings;
+    const { blocks, others } = splitSettings(settings);
     requireSense(name, settings, definition.joins?.(argument) ?? null);
-    const traits = {
-      ...defaultTraits,
-      mark: this.#mark(definition),
-      ...ownTraits(definition, argument, alpha, blocks),
-    };
+    const traits = this.#traits(name, found, alpha, blocks);
     requireInjection(name, definition, settings, traits.injects);
     const needs = definition.requires?.(argument, alpha, blocks) ?? [];
-    const isPlain = Object.keys(settings).length === 0;
-    const isQuantised = keptAs !== 'f16';
-    return {
-      arm: {
-        traits: {
-          ...traits,
-          ...(isQuantised && traits.equivalence !== 'none' ? { equivalence: 'tokens' as const } : {}),
-          // With settings it is another arm, whose comparison was not planned.
-          ...(isPlain ? {} : { control: null, comparison: 'exploratory' as const }),
-          name,
-          base,
-          settings,
-          reference: null,
-        },
-        // Quantised numbers are edited cells.
-        requires: isQuantised && !needs.includes('cells') ? [...needs, 'cells' as const] : needs,
-        template: settings.template,
-        gated: definition.gated ?? false,
-        readsSummary: definition.readsSummary ?? false,
-        open: (parts) =>
-          definition.open(
-            { ...parts, ...defaults, alpha, keptAs, blocks, rules: rulesBy(settings, parts.rules) },
-            argument,
-          ),
+    const arm: Arm = {
+      traits,
+      // Quantised numbers are edited cells.
+      requires: keptAs === 'f16' || needs.includes('cells') ? needs : [...needs, 'cells'],
+      template,
+      gated: definition.gated === true,
+      readsSummary: definition.readsSummary === true,
+      open: (parts) => {
+        const rules = rulesBy(settings, parts.rules);
+        return definition.open({ ...parts, ...defaults, alpha, keptAs, blocks, rules }, argument);
       },
-      rulesKey: JSON.stringify(Object.entries({ ...others, alpha: undefined, store: undefined }).sort()),
-      isBaseline: definition.name === BASELINE,
+    };
+    const rulesKey = JSON.stringify(Object.entries({ ...others, alpha: undefined, store: undefined }).sort());
+    return { arm, rulesKey, isBaseline: definition.name === BASELINE };
+  }
+
+  #traits(name: string, { definition, parsed }: FoundArm, alpha: number, blocks: BlockSettings): ArmTraits {
+    const { base, argument, settings } = parsed;
+    const mark = this.#mark(definition);
+    const traits = { ...defaultTraits, mark, ...ownTraits(definition, argument, alpha, blocks) };
+    const isQuantised = (settings.store ?? 'f16') !== 'f16';
+    const isPlain = Object.keys(settings).length === 0;
+    return {
+      ...traits,
+      equivalence: isQuantised && traits.equivalence !== 'none' ? 'tokens' : traits.equivalence,
+      // With settings it is another arm, whose comparison was not planned.
+      ...(isPlain ? {} : { control: null, comparison: 'exploratory' }),
+      name,
+      base,
+      settings,
+      reference: null,
     };
   }
 
   #mark(definition: ArmDefinition): Mark {
     return armMark(definition.name, this.#definitions.indexOf(definition));
   }
+}
+
+interface FoundArm {
+  readonly definition: ArmDefinition;
+  readonly parsed: ArmName;
 }
 
 const defaultTraits = {
@@ -188,17 +190,16 @@ type TraitsOf = Extract<ArmDefinition['traits'], (...given: never[]) => unknown>
 /** @throws BenchError `bad-option` for settings of KV on an arm that injects none */
 function requireInjection(
   name: string,
-  definition: ArmDefinition,
+  { name: arm }: ArmDefinition,
   { alpha, store }: ArmSettings,
   injects: ArmTraits['injects'],
 ): void {
+  const refuse = (why: string, hint: string): never => {
+    throw new BenchError('bad-option', `--arms ${name}: ${arm} ${why}`, hint);
+  };
   if (injects !== 'nothing') return;
-  if (alpha !== undefined) {
-    throw new BenchError('bad-option', `--arms ${name}: ${definition.name} injects no KV to scale`, 'drop @alpha');
-  }
-  if (store !== undefined) {
-    throw new BenchError('bad-option', `--arms ${name}: ${definition.name} keeps no KV`, 'drop @store');
-  }
+  if (alpha !== undefined) refuse('injects no KV to scale', 'drop @alpha');
+  if (store !== undefined) refuse('keeps no KV', 'drop @store');
 }
 
 /** The arm that others are compared with. */

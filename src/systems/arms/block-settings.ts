@@ -10,14 +10,12 @@ const blockSettings = ['context', 'sink', 'positions', 'temperature', 'run', 'bu
 export type BlockSettings = Pick<ArmSettings, (typeof blockSettings)[number]>;
 
 /** Splits an arm's settings into those of blocks and the others. */
-export function blockSettingsOf(settings: ArmSettings): {
-  readonly blocks: BlockSettings;
-  readonly others: ArmSettings;
-} {
-  const ofBlocks: readonly string[] = blockSettings;
-  const those = (belongs: boolean): ArmSettings =>
-    Object.fromEntries(Object.entries(settings).filter(([name]) => ofBlocks.includes(name) === belongs));
-  return { blocks: those(true), others: those(false) };
+export function splitSettings(settings: ArmSettings): Record<'blocks' | 'others', ArmSettings> {
+  const isOfBlocks = ([name]: [string, unknown]): boolean => blockSettings.some((setting) => setting === name);
+  const { true: blocks = [], false: others = [] } = Object.groupBy(Object.entries(settings), (setting) =>
+    isOfBlocks(setting) ? 'true' : 'false',
+  );
+  return { blocks: Object.fromEntries(blocks), others: Object.fromEntries(others) };
 }
 
 /** The recipe of an arm by its settings. */

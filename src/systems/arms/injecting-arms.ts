@@ -10,42 +10,41 @@ import { type BlockSettings, recipeWith } from './block-settings.ts';
 /** An arm that injects memories as KV. */
 interface InjectingArm extends Pick<ArmDefinition, 'name' | 'argument' | 'gated'> {
   readonly needs: readonly CapabilityName[];
-  readonly traits: OwnTraits;
+  readonly traits: OwnTraits | ((argument: string | null) => OwnTraits);
   /** Claims to be bitwise text while values are not scaled. Default false. */
   readonly exact?: boolean;
-  /** The argument with which its quality was planned to be tested. Default: as its traits say. */
-  readonly plannedArgument?: string;
   /** What sets its system apart from that of `dki`. */
   readonly parts?: (parts: ArmParts, argument: string | null) => Partial<Omit<DKISystemParts, keyof ArmParts>>;
 }
 
-function injecting(arm: InjectingArm): ArmDefinition {
-  const { name, needs, traits, exact = false, plannedArgument, parts = () => ({}), gated = false, ...argument } = arm;
+function injecting({ needs, traits, exact = false, parts = () => ({}), ...arm }: InjectingArm) {
   return {
-    ...argument,
-    name,
-    gated,
-    traits: (given, alpha) => ({
+    ...arm,
+    traits: (argument, alpha) => ({
       injects: 'memories',
       prefill: 'prefix',
       // A gate scales each turn by its own α.
-      ...(gated ? {} : { alpha }),
+      ...(arm.gated === true ? {} : { alpha }),
       ...(exact ? { equivalence: alpha === 1 ? 'bitwise' : 'tokens' } : {}),
-      ...(plannedArgument !== undefined && given === plannedArgument ? { comparison: 'planned' } : {}),
-      ...traits,
+      ...(typeof traits === 'function' ? traits(argument) : traits),
     }),
     // Scaled values are edited cells.
     requires: (_, alpha) => (alpha === 1 || needs.includes('cells') ? needs : [...needs, 'cells']),
-    open: (all, given) => new DKISystem({ ...all, ...parts(all, given) }),
-  };
+    open: (all, argument) => new DKISystem({ ...all, ...parts(all, argument) }),
+  } satisfies ArmDefinition;
 }
 
 /** An arm that joins blocks. @param recipe its recipe by the argument, without settings */
-function joining(arm: InjectingArm, recipe: (argument: string | null) => RecipeName): ArmDefinition {
+function joining(
+  arm: Omit<InjectingArm, 'needs'>,
+  recipe: (argument: string | null) => RecipeName,
+  needs: readonly CapabilityName[] = [],
+): ArmDefinition {
   const withSettings = (argument: string | null, blocks: BlockSettings): JoinRecipe =>
     recipeWith(parseRecipe(recipe(argument)), blocks);
   const definition = injecting({
     ...arm,
+    needs: ['cells', ...needs],
     parts: ({ blocks }, argument) => ({
       prefill: withSettings(argument, blocks),
       ahead: blocks.built === 'ahead',
@@ -56,17 +55,18 @@ function joining(arm: InjectingArm, recipe: (argument: string | null) => RecipeN
     traits: (argument, alpha, blocks) => {
       const joined = withSettings(argument, blocks);
       const making = makingOf(joined);
-      const traits = definition.traits as Extract<ArmDefinition['traits'], (...given: never[]) => unknown>;
       return {
-        ...traits(argument, alpha, blocks),
+        ...definition.traits(argument, alpha),
         prefill: recipeName(joined),
         ...(making === undefined ? {} : { making }),
         // A session lists no tokens that share positions, and kept sink tokens are in no prompt.
         ...(joined.positions === 'parallel' || keptSinkTokens(joined) > 0 ? { equivalence: 'none' } : {}),
       };
     },
-    requires: (argument, _, blocks) =>
-      withSettings(argument, blocks).positions === 'parallel' ? [...arm.needs, 'sharedPositions'] : arm.needs,
+    requires: (argument, alpha, blocks) => [
+      ...definition.requires(argument, alpha),
+      ...(withSettings(argument, blocks).positions === 'parallel' ? (['sharedPositions'] as const) : []),
+    ],
     joins: (argument) => parseRecipe(recipe(argument)),
   };
 }
@@ -77,15 +77,12 @@ function selecting(
   summary: string,
   { needs = [], pattern = SHARE, ...traits }: Partial<OwnTraits> & { needs?: CapabilityName[]; pattern?: string } = {},
 ): ArmDefinition {
-  return joining(
-    {
-      name: `dki-${rule}`,
-      argument: { example: '.3', pattern: new RegExp(`^${pattern}$`) },
-      needs: ['cells', ...needs],
-      traits: { equivalence: 'tokens', summary, ...traits },
-    },
-    (share) => `${rule}:${share}` as RecipeName,
-  );
+  const arm = {
+    name: `dki-${rule}`,
+    argument: { example: '.3', pattern: new RegExp(`^${pattern}$`) },
+    traits: { equivalence: 'tokens', summary, ...traits },
+  } as const;
+  return joining(arm, (share) => `${rule}:${share}` as RecipeName, needs);
 }
 
 const evictions: Readonly<Record<EvictionRule, string>> = {
@@ -96,26 +93,24 @@ const evictions: Readonly<Record<EvictionRule, string>> = {
   lagkv: 'those of the lowest lag-relative variance (LagKV)',
 };
 
-/** An arm whose memories keep some of their tokens, each head of each layer its own. */
+/** An arm whose memories lose some of their tokens, each head of each layer its own. */
 function evicting(rule: EvictionRule, prefill: 'prefix' | 'blocks'): ArmDefinition {
   const isPrefix = prefill === 'prefix';
   const name = (ratio: string | null): EvictionName => `${rule}:${ratio}` as EvictionName;
   const summary = isPrefix
     ? `as dki, a fraction of the memory tokens dropped: ${evictions[rule]}`
     : `as dki-blocks, a fraction of each block dropped: ${evictions[rule]}`;
-  const definition = injecting({
+  return injecting({
     name: `dki-${isPrefix ? '' : 'blocks-'}evict-${rule}`,
     // The fraction that is dropped, without the zero in front.
     argument: { example: '.5', pattern: /^(0|\.\d{1,3})$/ },
     needs: ['cells'],
-    traits: { summary, prefill },
+    traits: (ratio) => ({ summary, prefill, evict: name(ratio) }),
     parts: (_, ratio) => ({
       evict: parseEviction(name(ratio)),
       ...(isPrefix ? {} : { prefill: parseRecipe('blocks') }),
     }),
   });
-  const traits = definition.traits as Extract<ArmDefinition['traits'], (...given: never[]) => unknown>;
-  return { ...definition, traits: (ratio, ...settings) => ({ ...traits(ratio, ...settings), evict: name(ratio) }) };
 }
 
 const evictionRules = Object.keys(evictions) as EvictionRule[];
@@ -144,7 +139,6 @@ export const injectingArms: readonly ArmDefinition[] = [
   joining(
     {
       name: 'dki-blocks',
-      needs: ['cells'],
       traits: {
         equivalence: 'tokens',
         comparison: 'planned',
@@ -157,13 +151,12 @@ export const injectingArms: readonly ArmDefinition[] = [
     {
       name: 'dki-link',
       argument: { example: '4', pattern: /^(\d{1,6}|all)$/ },
-      plannedArgument: '4',
-      needs: ['cells'],
-      traits: {
+      traits: (argument) => ({
         equivalence: 'tokens',
+        comparison: argument === '4' ? 'planned' : 'exploratory',
         summary:
           'as dki-blocks, the first K tokens (or all) of every block recomputed in sight of what precedes it (LegoLink)',
-      },
+      }),
     },
     (argument) => `link:${argument}` as RecipeName,
   ),
@@ -203,7 +196,6 @@ export const injectingArms: readonly ArmDefinition[] = [
   joining(
     {
       name: 'dki-parallel',
-      needs: ['cells'],
       traits: {
         comparison: 'planned',
         summary: 'as dki-blocks, all blocks at the same positions (parallel encoding)',
