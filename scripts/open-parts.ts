@@ -8,7 +8,7 @@ import type { MemorySearchResult } from '../src/retrieval/retriever.ts';
 import { RouterRetriever } from '../src/retrieval/router-retriever.ts';
 import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts';
 import type { RetrievedMemories } from '../src/systems/contracts.ts';
-import { DatabaseConversationLog } from '../src/systems/conversation-log.ts';
+import { ConversationLog } from '../src/systems/conversation-log.ts';
 import { MemoryKeeper } from '../src/systems/memory-keeper.ts';
 import type { OpenStore } from '../src/systems/prefill/prefill-strategy.ts';
 import type { OpenEngine, SystemParts } from '../src/systems/answer-turn.ts';
@@ -31,7 +31,7 @@ export function openParts(
   return {
     open: () => Promise.resolve(opened),
     memories: openKeeper(database),
-    log: new DatabaseConversationLog(database),
+    log: new ConversationLog(database),
     rules,
     topK: TOP_K,
     threshold: -1,

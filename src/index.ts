@@ -84,7 +84,7 @@ export type {
   SystemStats,
   TurnTrace,
 } from './systems/contracts.ts';
-export { DatabaseConversationLog, type ConversationLog, type LogEntry } from './systems/conversation-log.ts';
+export { ConversationLog } from './systems/conversation-log.ts';
 export { DKISystem, type DKISystemParts } from './systems/dki-system.ts';
 export { MemoryKeeper } from './systems/memory-keeper.ts';
 export type { ArmStore, OpenStore } from './systems/prefill/prefill-strategy.ts';

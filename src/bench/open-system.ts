@@ -19,7 +19,7 @@ import { RouterRetriever } from '../retrieval/router-retriever.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import type { MemorySystem } from '../systems/contracts.ts';
-import { DatabaseConversationLog } from '../systems/conversation-log.ts';
+import { ConversationLog } from '../systems/conversation-log.ts';
 import { MemoryKeeper } from '../systems/memory-keeper.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../systems/prefill/dual-factor-gate.ts';
 import { SystemPool } from '../systems/system-pool.ts';
@@ -97,7 +97,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
       return arm!.open({
         open: () => Promise.resolve({ engine, session }),
         memories,
-        log: new DatabaseConversationLog(database),
+        log: new ConversationLog(database),
         rules: promptRules(config),
         ...{ topK, threshold, openStore },
         warn: (message) => process.emitWarning(message, 'DkiBenchWarning'),

@@ -9,8 +9,8 @@ import {
   type TokenCounts,
   type TurnAccount,
 } from '../store/records/turn-record.ts';
-import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './contracts.ts';
-import { type ConversationLog, type LogEntry, logEntry } from './conversation-log.ts';
+import type { ChatRequest, ChatResponse, TurnTrace } from './contracts.ts';
+import type { ConversationLog, LoggedAction } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
 import type { Prefilled, PrefillStrategy, TurnContext } from './prefill/prefill-strategy.ts';
 import { answerPrefixBy, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
@@ -23,14 +23,39 @@ import {
 } from './prompt/build-prompt.ts';
 import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
-import { shownMemories } from './retrieve.ts';
+import { type RetrievalSettings, retrieveFor, shownMemories } from './retrieve.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { KvTools } from '../kv/kv-tools.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
 
-/** A system's own parts; two systems differ in `retrieve`, `openStrategy` and what they log. */
-export interface TurnParts extends SystemParts {
-  readonly retrieve: (request: ChatRequest, history: NonNullable<ChatRequest['history']>) => Promise<RetrievedMemories>;
+/** An engine, and the session that a system answers in. */
+export interface OpenEngine {
+  readonly engine: Engine;
+  readonly session: EngineSession;
+}
+
+/** The parts that all systems share, so that nothing but retrieval and prefill strategy differs between them. */
+export interface SystemParts {
+  /**
+   * Called at the first turn, so that retrieval works without a model. Engine and session stay the caller's: a system
+   * closes neither.
+   */
+  readonly open: () => Promise<OpenEngine>;
+  readonly memories: MemoryKeeper;
+  /** Joins, keys and keeps KV. Default: the functions of the KV layer. */
+  readonly kv?: KvTools;
+  /** Null where somebody else writes down what was said. */
+  readonly log: ConversationLog | null;
+  readonly rules: Omit<PromptRules, 'windowTokens'>;
+  readonly topK: number;
+  /** Memories that score lower are not retrieved; −1 retrieves all. */
+  readonly threshold: number;
+  /** Receives warnings, such as "kept 20/50 history messages". */
+  readonly warn: (message: string) => void;
+}
+
+/** A system's own parts; two systems differ in what they retrieve, `openStrategy` and what they log. */
+export interface TurnParts extends SystemParts, RetrievalSettings {
   /** Called at the first turn. */
   readonly openStrategy: (opened: OpenEngine) => Promise<PrefillStrategy>;
   /** Memories begin at one position and may take all cells of the context that are left. */
@@ -40,7 +65,7 @@ export interface TurnParts extends SystemParts {
   /** Decides before the prompt is built whether memories go into it. Without one they do. */
   readonly gate?: TurnGate;
   readonly injectionMode: string;
-  readonly action: LogEntry['action'];
+  readonly action: LoggedAction;
 }
 
 /** An engine, a session that only this turn uses, and what a system opened for them. */
@@ -80,7 +105,7 @@ export async function answerTurn(
   const { query, maxHistoryTurns: historyTurns, signal } = request;
   const history = turnHistory(request, parts);
   clock.end('assemble');
-  const retrieved = await parts.retrieve(request, history);
+  const retrieved = await retrieveFor(request, parts, history);
   const meterBefore = await session.meter();
   const rules = turnRules(parts, engine);
   const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix);
@@ -136,7 +161,7 @@ export async function answerTurn(
     tokens,
     trace,
   };
-  parts.log?.record(logEntry(request, response, parts.action));
+  parts.log?.record(request, response, parts.action);
   return response;
 }
 
@@ -280,30 +305,4 @@ export function answerRecord({ text, tokens, stop, thoughtTokens }: Generation, 
     ...(prefix === '' ? {} : { prefix: withPrefix(prefix, text).slice(0, -text.length || undefined) }),
     ...(thoughtTokens === 0 ? {} : { thoughtTokens }),
   };
-}
-
-/** An engine, and the session that a system answers in. */
-export interface OpenEngine {
-  readonly engine: Engine;
-  readonly session: EngineSession;
-}
-
-/** The parts that all systems share, so that nothing but retrieval and prefill strategy differs between them. */
-export interface SystemParts {
-  /**
-   * Called at the first turn, so that retrieval works without a model. Engine and session stay the caller's: a system
-   * closes neither.
-   */
-  readonly open: () => Promise<OpenEngine>;
-  readonly memories: MemoryKeeper;
-  /** Joins, keys and keeps KV. Default: the functions of the KV layer. */
-  readonly kv?: KvTools;
-  /** Null where somebody else writes down what was said. */
-  readonly log: ConversationLog | null;
-  readonly rules: Omit<PromptRules, 'windowTokens'>;
-  readonly topK: number;
-  /** Memories that score lower are not retrieved; −1 retrieves all. */
-  readonly threshold: number;
-  /** Receives warnings, such as "kept 20/50 history messages". */
-  readonly warn: (message: string) => void;
 }

@@ -1,7 +1,7 @@
 import type { Language } from '../base/language.ts';
 import type { CallOptions } from '../engine/engine-session.ts';
 import type { TokenId } from '../engine/token-id.ts';
-import type { MemorySearchResult, Retrieval, RetrievalSummary } from '../retrieval/retriever.ts';
+import type { MemorySearchResult, RetrievalSummary } from '../retrieval/retriever.ts';
 import type { HistoryMessage, PromptInfo } from '../store/records/prompt-info.ts';
 import type { PrefillRecord } from '../store/records/prefill-record.ts';
 import type { AnswerRecord, RetrievalRecord, Timings, TokenCounts, TurnAccount } from '../store/records/turn-record.ts';
@@ -164,11 +164,3 @@ export interface SystemStats {
 
 /** Nothing retrieved. */
 export const nothingRetrieved: RetrievedMemories = { memories: [], elapsedMs: 0, record: null };
-
-/** Times a retrieval. */
-export async function timedRetrieval(retrieve: () => Promise<Retrieval>): Promise<RetrievedMemories> {
-  const start = performance.now();
-  const { memories, summary, ...record } = await retrieve();
-  const elapsedMs = performance.now() - start;
-  return { memories, elapsedMs, record, ...(summary === undefined ? {} : { summary }) };
-}

@@ -11,7 +11,6 @@ import { ExactPrefixPrefill } from './prefill/exact-prefix-prefill.ts';
 import { type JoinRecipe, recipeName } from './prefill/join-recipe.ts';
 import { JoinedPrefill } from './prefill/joined-prefill.ts';
 import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
-import { retrieveFor, withPreferences } from './retrieve.ts';
 import type { SystemParts } from './answer-turn.ts';
 
 /** The parts of a system that injects its memories as KV. */
@@ -63,14 +62,6 @@ export class DKISystem extends PipelineSystem {
     requireWholeBlocks(parts);
     super({
       ...parts,
-      retrieve: async (request, history) => {
-        const retrieved = await retrieveFor(request, parts, history);
-        if (!preferencesOnly) return retrieved;
-        return withPreferences(
-          retrieved,
-          () => request.preferences ?? parts.memories.preferences(request.userId ?? ''),
-        );
-      },
       rules: injectionRules(parts),
       // Memories that share positions may take more cells than the window has positions.
       fillsCells: prefill !== 'prefix' && prefill.positions === 'parallel' && rules.memoryShare === 1,

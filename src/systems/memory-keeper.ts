@@ -5,7 +5,7 @@ import type { MemorySearchResult, RetrieveOptions, Retriever } from '../retrieva
 import type { BenchDatabase } from '../store/database.ts';
 import { MemoryRepository } from '../store/memory-repository.ts';
 import { SessionRepository } from '../store/session-repository.ts';
-import { type AddMemoryOptions, type RetrievedMemories, timedRetrieval } from './contracts.ts';
+import type { AddMemoryOptions, RetrievedMemories } from './contracts.ts';
 import { isPreference } from './prompt/select.ts';
 
 /** The parts of a memory keeper. */
@@ -88,8 +88,11 @@ export class MemoryKeeper {
   }
 
   /** Retrieves for one query, and times it. */
-  retrieve(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
-    return timedRetrieval(() => this.#parts.retriever.retrieve(query, options));
+  async retrieve(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
+    const start = performance.now();
+    const { memories, summary, ...record } = await this.#parts.retriever.retrieve(query, options);
+    const elapsedMs = performance.now() - start;
+    return { memories, elapsedMs, record, ...(summary === undefined ? {} : { summary }) };
   }
 
   /** As `retrieve`, the memories alone. */

@@ -8,7 +8,7 @@ import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import type { HistoryMessage } from '../store/records/prompt-info.ts';
 import type { MemorySearchResult } from '../retrieval/retriever.ts';
 import type { ChatRequest } from './contracts.ts';
-import { DatabaseConversationLog } from './conversation-log.ts';
+import { ConversationLog } from './conversation-log.ts';
 import { RAGSystem } from './rag-system.ts';
 import { answerLimits, answerRecord, type OpenEngine, type SystemParts } from './answer-turn.ts';
 
@@ -75,7 +75,7 @@ it('takes the history of the request, its newest turns, and asks the log where i
   expect(await shown({ history: messages(6), maxHistoryTurns: 0 })).toEqual([]);
   expect(await shown({ history: messages(6), includeHistory: false })).toEqual([]);
   expect(await shown({ history: messages(30) })).toHaveLength(30);
-  new DatabaseConversationLog(database).seed('said', 'ann', messages(3));
+  new ConversationLog(database).seed('said', 'ann', messages(3));
   expect(await shown({ sessionId: 'said' })).toEqual(['message 0', 'message 1', 'message 2']);
   expect(await shown({ sessionId: 'said', history: [] })).toEqual([]);
 });
@@ -122,7 +122,7 @@ it('drops history by the budget, and by a limit only where one is set: the promp
 });
 
 it('writes down what was said, or nothing without a log', async () => {
-  const log = new DatabaseConversationLog(database);
+  const log = new ConversationLog(database);
   await using silent = new RAGSystem({ ...parts, log: null });
   await silent.chat(request);
   expect(log.history('s', 10)).toEqual([]);

@@ -3,7 +3,6 @@ import type { ArmTraits } from '../store/records/arm-traits.ts';
 import { PipelineSystem } from './pipeline-system.ts';
 import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { CachedTextPrefill, EngineCachePrefill, textPrefill } from './prefill/text-prefill.ts';
-import { retrieveFor } from './retrieve.ts';
 import type { SystemParts } from './answer-turn.ts';
 
 /** The parts of a system that puts its memories into the prompt as text. */
@@ -34,7 +33,7 @@ export class RAGSystem extends PipelineSystem {
     const { prefixCache, retrieves = 'retrieved', injectionMode = 'rag', rules, topK, threshold } = parts;
     super({
       ...parts,
-      retrieve: (request, history) => retrieveFor(request, { ...parts, retrieves }, history),
+      retrieves,
       openStrategy: async ({ engine }) =>
         prefixCache === undefined ? textPrefill : openCachedPrefill(engine, prefixCache),
       storesKv: prefixCache !== undefined,

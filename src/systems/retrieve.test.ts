@@ -3,7 +3,7 @@ import type { RetrievalRecord } from '../store/records/turn-record.ts';
 import type { MemorySearchResult, RetrieveOptions } from '../retrieval/retriever.ts';
 import { nothingRetrieved, type RetrievedMemories } from './contracts.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
-import { givenMemories, type MemorySources, type RetrievalSettings, retrieveFor, withPreferences } from './retrieve.ts';
+import { givenMemories, type MemorySources, type RetrievalSettings, retrieveFor } from './retrieve.ts';
 
 const memory = (memoryId: string, createdAt: string, preference = false): MemorySearchResult => ({
   memoryId,
@@ -76,9 +76,10 @@ describe('the memories of a turn', () => {
   });
 });
 
-it('preferences stand in front of all else that was retrieved, each once, in the time of both', () => {
+it('preferences stand in front of all else that was retrieved, each once, in the time of both', async () => {
   const retrieved: RetrievedMemories = { memories: [second, first], elapsedMs: 2, record: null };
-  const { memories, elapsedMs } = withPreferences(retrieved, () => [first]);
+  const hybrid = { ...settings('retrieved').of, preferencesOnly: true };
+  const { memories, elapsedMs } = await retrieveFor({ ...request, retrieved, preferences: [first] }, hybrid, history);
   expect(memories).toEqual([first, second]);
   expect(elapsedMs).toBeGreaterThanOrEqual(2);
 });

@@ -12,6 +12,8 @@ export interface RetrievalSettings {
   readonly retrieves: ArmTraits['retrieves'];
   readonly topK: number;
   readonly threshold: number;
+  /** Puts all preferences of the user in front of what is retrieved. Default false. */
+  readonly preferencesOnly?: boolean;
 }
 
 /**
@@ -19,11 +21,24 @@ export interface RetrievalSettings {
  * @throws BenchError `bad-option` where only a data set knows them: the evidence, another user's memories
  */
 export async function retrieveFor(
-  { query, userId, retrieved, topK }: ChatRequest,
+  request: ChatRequest,
   settings: RetrievalSettings,
   history: NonNullable<ChatRequest['history']>,
 ): Promise<RetrievedMemories> {
-  if (retrieved !== undefined) return retrieved;
+  const { userId, preferences } = request;
+  const retrieved = request.retrieved ?? (await retrieveOwn(request, settings, history));
+  if (settings.preferencesOnly !== true) return retrieved;
+  const start = performance.now();
+  const others = retrieved.memories.filter((memory) => !isPreference(memory));
+  const memories = [...(preferences ?? settings.memories.preferences(userId ?? '')), ...others];
+  return { memories, elapsedMs: retrieved.elapsedMs + performance.now() - start, record: retrieved.record };
+}
+
+async function retrieveOwn(
+  { query, userId, topK }: ChatRequest,
+  settings: RetrievalSettings,
+  history: NonNullable<ChatRequest['history']>,
+): Promise<RetrievedMemories> {
   const { memories, retrieves, threshold } = settings;
   switch (retrieves) {
     case 'nothing':
@@ -64,16 +79,6 @@ function newestFirst(all: () => readonly MemorySearchResult[]): RetrievedMemorie
   const start = performance.now();
   const memories = chronological(all()).reverse();
   return { memories, elapsedMs: performance.now() - start, record: null };
-}
-
-/** All preferences of the user, whether they were retrieved or not, and what else was retrieved. */
-export function withPreferences(
-  { memories, elapsedMs, record }: RetrievedMemories,
-  preferences: () => readonly MemorySearchResult[],
-): RetrievedMemories {
-  const start = performance.now();
-  const all = [...preferences(), ...memories.filter((memory) => !isPreference(memory))];
-  return { memories: all, elapsedMs: elapsedMs + performance.now() - start, record };
 }
 
 /** All memories of one question that an arm may be given. */

@@ -8,15 +8,16 @@ export interface QueuedTurn {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Waiting<Place> extends Pick<QueuedTurn, 'conversation'> {
+interface Waiting<Place> {
+  readonly conversation: string | undefined;
   readonly isAlone: boolean;
   readonly start: (places: readonly Place[]) => void;
-  readonly refuse: (why: Error) => void;
+  readonly refuse: (why: unknown) => void;
 }
 
 /**
- * Turns that run in so many places at once, and those that wait for one, in the order of arrival. Work that must meet no
- * turn waits for all places, and whatever comes later waits behind it.
+ * Turns that run in so many places at once, and those that wait for one, in the order of arrival. Exclusive work waits for all
+ * places, and all that comes later waits behind it.
  */
 export class TurnQueue<Place = undefined> {
   readonly #places: readonly Place[];
@@ -24,9 +25,9 @@ export class TurnQueue<Place = undefined> {
   readonly #waiting: Waiting<Place>[] = [];
   /** Conversations of the turns that run. */
   readonly #conversations = new Set<string>();
+  readonly #idle = Promise.withResolvers<void>();
   #running = 0;
   #isClosed = false;
-  #onIdle: () => void = () => undefined;
 
   /** @param places each is of one turn at a time */
   constructor(places: readonly Place[]) {
@@ -43,79 +44,55 @@ export class TurnQueue<Place = undefined> {
   }
 
   /** Runs a turn in the first place that is free. @throws BenchError `no-session` once the queue is closed */
-  async run<T>(turn: (place: Place) => Promise<T>, options: QueuedTurn = {}): Promise<T> {
-    const [place] = await this.#enter(options, false);
-    try {
-      return await turn(place!);
-    } finally {
-      this.#leave([place!], options);
-    }
+  run<T>(turn: (place: Place) => Promise<T>, options: QueuedTurn = {}): Promise<T> {
+    return this.#run(([place]) => turn(place!), options, false);
   }
 
   /** Runs work while no turn runs. @throws BenchError `no-session` once the queue is closed */
-  async runAlone<T>(
-    work: (places: readonly Place[]) => Promise<T>,
-    options: Pick<QueuedTurn, 'signal'> = {},
-  ): Promise<T> {
-    const places = await this.#enter(options, true);
-    try {
-      return await work(places);
-    } finally {
-      this.#leave(places, {});
-    }
+  runAlone<T>(work: (places: readonly Place[]) => Promise<T>, options: Pick<QueuedTurn, 'signal'> = {}): Promise<T> {
+    return this.#run(work, options, true);
   }
 
-  /** Refuses those who wait and all who come later, and waits for what is under way. */
+  /** Rejects the turns that wait and all that come later, and waits for those that run. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { refuse } of this.#waiting.splice(0)) refuse(closed());
-    if (this.#running === 0) return;
-    await new Promise<void>((resolve) => {
-      const others = this.#onIdle;
-      this.#onIdle = () => {
-        others();
-        resolve();
-      };
-    });
+    if (this.#running > 0) await this.#idle.promise;
   }
 
-  async #enter({ conversation, signal }: QueuedTurn, isAlone: boolean): Promise<readonly Place[]> {
+  async #run<T>(
+    work: (places: readonly Place[]) => Promise<T>,
+    { conversation, signal }: QueuedTurn,
+    isAlone: boolean,
+  ): Promise<T> {
     if (this.#isClosed) throw closed();
     signal?.throwIfAborted();
-    return new Promise((resolve, reject) => {
-      const abort = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-        reject(signal?.reason as Error);
-        this.#startNext();
-      };
-      const ended = (): void => signal?.removeEventListener('abort', abort);
-      const waiting: Waiting<Place> = {
-        conversation,
-        isAlone,
-        start: (places) => {
-          ended();
-          resolve(places);
-        },
-        refuse: (why) => {
-          ended();
-          reject(why);
-        },
-      };
-      signal?.addEventListener('abort', abort, { once: true });
-      this.#waiting.push(waiting);
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Place[]>();
+    const waiting = { conversation, isAlone, start: resolve, refuse: reject };
+    const abort = (): void => {
+      const index = this.#waiting.indexOf(waiting);
+      // It may have been started a moment ago.
+      if (index === -1) return;
+      this.#waiting.splice(index, 1);
+      reject(signal?.reason);
       this.#startNext();
-    });
-  }
-
-  #leave(places: readonly Place[], { conversation }: QueuedTurn): void {
-    this.#running--;
-    this.#free.push(...places);
-    if (conversation !== undefined) this.#conversations.delete(conversation);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#waiting.push(waiting);
     this.#startNext();
-    if (this.#running === 0) this.#onIdle();
+    const places = await promise.finally(() => signal?.removeEventListener('abort', abort));
+    try {
+      return await work(places);
+    } finally {
+      this.#running--;
+      this.#free.push(...places);
+      if (conversation !== undefined) this.#conversations.delete(conversation);
+      this.#startNext();
+      if (this.#isClosed && this.#running === 0) this.#idle.resolve();
+    }
   }
 
-  /** Starts all who can start. A turn whose conversation is being answered is overtaken, work that waits for all never. */
+  /** Starts all that can start. A turn whose conversation is being answered is overtaken, exclusive work never. */
   #startNext(): void {
     for (let index = 0; index < this.#waiting.length && this.#free.length > 0;) {
       const { conversation, isAlone, start } = this.#waiting[index]!;

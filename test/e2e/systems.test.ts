@@ -5,7 +5,7 @@ import { presetModels } from '../../src/models/preset-models.ts';
 import { auditLogs, conversations } from '../../src/store/schema.ts';
 import {
   type BenchDatabase,
-  DatabaseConversationLog,
+  ConversationLog,
   DKISystem,
   type Engine,
   openDatabase,
@@ -77,7 +77,7 @@ describe('RAGSystem', () => {
     expect(
       response.promptInfo.historyMessages.map(({ content }) => content).filter((text) => text.startsWith('Hello')),
     ).toEqual(['Hello 1', 'Hello 2']);
-    new DatabaseConversationLog(database).seed(
+    new ConversationLog(database).seed(
       's3',
       'bob',
       Array.from({ length: 50 }, (_, index) => ({ role: 'user' as const, content: `${index} ${'word '.repeat(20)}` })),

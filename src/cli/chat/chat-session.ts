@@ -17,7 +17,7 @@ import type { Observed } from '../../store/records/observed.ts';
 import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
 import { givenMemories } from '../../systems/retrieve.ts';
 import { type BenchSystem, type ChatRequest, type ChatResponse, nothingRetrieved } from '../../systems/contracts.ts';
-import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
+import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { WHOLE_PROMPT } from '../../systems/prefill/text-prefill.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
@@ -45,7 +45,7 @@ interface ChatParts {
   readonly scoring: EngineSession;
   readonly stores: KvFolder;
   readonly keeper: MemoryKeeper;
-  readonly log: DatabaseConversationLog;
+  readonly log: ConversationLog;
   readonly memories: UserMemories;
   /** Close what was opened, in the order of opening. */
   readonly closers: readonly (() => unknown)[];
@@ -99,7 +99,7 @@ export class ChatSession implements AsyncDisposable {
       await memories.load();
       const session = await engine.openSession(scope);
       const scoring = await engine.openSession(`${scope}/probe`);
-      const log = new DatabaseConversationLog(database);
+      const log = new ConversationLog(database);
       const parts = { inspection, bench, session, scoring, stores, keeper, log, memories, closers };
       return new ChatSession(config, setup, arm, parts);
     } catch (error) {

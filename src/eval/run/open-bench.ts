@@ -2,7 +2,7 @@ import type { BenchConfig } from '../../config/bench-config.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { BenchSystem } from '../../systems/contracts.ts';
-import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
+import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { metricsOfRun, successMetric } from '../analysis/metrics/run-metrics.ts';
@@ -59,7 +59,7 @@ export async function openBench(
     scoring: await engine.openSession(`${run.id}/probe`),
     scoresAnswers: suite.scoresAnswers ?? false,
     reserveTokens: reserveFor(engine.info.contextTokens, settings.reserve),
-    log: new DatabaseConversationLog(database, run.id, kept),
+    log: new ConversationLog(database, run.id, kept),
     ...kept,
     pieces: new TokenPieces(engine, database),
     arms,

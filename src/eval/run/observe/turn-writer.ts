@@ -12,7 +12,7 @@ import type {
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
-import { type DatabaseConversationLog, logEntry } from '../../../systems/conversation-log.ts';
+import type { ConversationLog } from '../../../systems/conversation-log.ts';
 import type { MetricDefinition } from '../../analysis/metrics/metrics.ts';
 import { checkedValue } from '../../analysis/metrics/registered-metrics.ts';
 import { promptFacts } from '../../analysis/prompt-facts.ts';
@@ -36,7 +36,7 @@ export interface WriterParts {
   readonly runId: string;
   readonly database: BenchDatabase;
   readonly claims: Pick<Claims, 'put'>;
-  readonly log: DatabaseConversationLog;
+  readonly log: ConversationLog;
   readonly pieces: TokenPieces;
   /** Metrics of the calling program. */
   readonly metrics: readonly MetricDefinition[];
@@ -87,7 +87,7 @@ export class TurnWriter {
         log.seed(sessionId, userId, item.history);
         if ('response' in outcome) {
           const action = arm.traits.injects === 'nothing' ? 'rag_generate' : 'dki_generate';
-          log.record(logEntry(outcome.request, outcome.response, action));
+          log.record(outcome.request, outcome.response, action);
         }
         pieces.keep(missing);
         this.#turns.put({ runId, sessionId }, storesTexts ? record : turnWithoutTexts(record));
