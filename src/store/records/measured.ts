@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { estimate, lowerBound, quantiles, upperBound } from './estimate.ts';
-import { list, object } from './schemas.ts';
+import { list, numbers, object } from './schemas.ts';
 
 /** One arm under a load that arrives at one rate; times from the planned arrival of a turn. */
 export const servedLoad = object({
@@ -12,31 +12,31 @@ export const servedLoad = object({
   errors: z.number(),
   /** Turns a second from the first planned arrival to the last answer. */
   answered: z.number(),
-  /** To the first token. Of a saturated load, whose times depend on how long it is played, the median alone. */
+  /** To the first token. For a saturated load, whose times depend on how long it lasts, only the median. */
   ttftMs: quantiles.nullable(),
   /** The queue still grew at the end. */
   saturated: z.boolean(),
-  /** Means a turn; null where the engine does not count them. */
+  /** Means per turn; null where the engine does not count them. */
   evaluatedTokens: z.number().nullable(),
   reusedTokens: z.number().nullable(),
-  /** KV that was moved into sessions and out of them, mean a turn. */
+  /** KV that was moved into sessions and out of them, mean per turn. */
   movedBytes: z.number(),
-  /** Turns whose set of memories, or prefix, was found; null for an arm that keeps none. */
+  /** Turns whose set of memories, or prefix, was in the store; null for an arm without one. */
   hits: z.number().nullable(),
-  /** Turns whose answer is that of `rag` to the same turn at the same rate; null of `rag` itself, and without it. */
+  /** Turns with the same answer as `rag` at the same rate; null for `rag` itself, and without it. */
   sameAsText: z.number().nullable(),
   /** Tokens that the engine evaluated, and those that the turns say; null where it does not count them. */
-  meter: object({ engine: z.number(), turns: z.number() }).nullable(),
+  meter: object(numbers('engine', 'turns')).nullable(),
 });
 
 /** Arms under load: conversations of several turns that arrive at planned times. */
 export const servingMeasurement = object({
-  /** Turns that are answered at once. */
+  /** Turns that are answered at the same time. */
   sessions: z.number(),
   conversations: z.number(),
-  /** Of the turns behind the first of a conversation, the planned share that ask an earlier question of it again. */
+  /** The planned share of later turns of a conversation that repeat an earlier question of it. */
   recurrence: z.number(),
-  /** Turns a second of each arm when the next is always there. */
+  /** Turns per second of each arm when the next turn is always waiting. */
   capacity: z.record(z.string(), z.number()).readonly(),
   loads: list(servedLoad),
 });
@@ -57,7 +57,7 @@ export const storageMeasurement = object({
   evaluateMs: z.number().nullable(),
 });
 
-/** Secrets that came out, for one arm: `said[asker][owner]` counts answers. */
+/** The cross-user leakage of one arm: `said[asker][owner]` counts answers that hold the owner's secret. */
 export const leakMatrix = object({
   arm: z.string(),
   users: list(z.string()),
@@ -68,11 +68,9 @@ export const leakMatrix = object({
   upperBound: z.number(),
 });
 
-const milliseconds = z.number();
-
 /** Quality of one retrieval strategy on questions of one kind. */
 export const retrievalMeasurement = object({
-  /** Data set whose questions were asked; missing for those made by seed. */
+  /** The data set of the questions; missing for those made by seed. */
   dataset: z.string().exactOptional(),
   strategy: z.string(),
   /** Embedder of the strategy, where it is not that of the run. */
@@ -85,9 +83,9 @@ export const retrievalMeasurement = object({
     .readonly(),
   /** Recall@5 less that of the router, paired by question; null for the router itself. */
   againstRouter: object({ delta: z.number(), low: lowerBound, high: upperBound, p: z.number() }).nullable(),
-  /** Means a question. */
-  timingsMs: object({ embedding: milliseconds, search: milliseconds, ranking: milliseconds, total: milliseconds }),
-  /** Means a question; null where the strategy has no budget. */
+  /** Means per question. */
+  timingsMs: object(numbers('embedding', 'search', 'ranking', 'total')),
+  /** Means per question; null where the strategy has no budget. */
   budgetTokens: object({ used: z.number(), limit: z.number() }).nullable(),
 });
 
@@ -96,22 +94,14 @@ export const retrievalMeasurements = object({
   users: z.number(),
   /** Of each user, at least. */
   memories: z.number(),
-  /** Data sets that were asked besides, with all their memories; `leftOut` are items that no memory answers. Missing in older runs. */
-  datasets: list(
-    object({
-      name: z.string(),
-      users: z.number(),
-      memories: z.number(),
-      questions: z.number(),
-      leftOut: z.number(),
-    }),
-  ).exactOptional(),
+  /** Data sets that were used besides, with all their memories; `leftOut` are items that no memory answers. Missing in older runs. */
+  datasets: list(object({ name: z.string(), ...numbers('users', 'memories', 'questions', 'leftOut') })).exactOptional(),
   rows: list(retrievalMeasurement),
-  /** By strategy, as it counts itself on the questions made by seed: memories that its filters refused, work that its caches saved. */
+  /** Each strategy's own counts on the questions made by seed: memories that its filters refused, work that its caches saved. */
   stats: z.record(z.string(), z.record(z.string(), z.unknown()).readonly()).readonly(),
 });
 
-/** Measurements of suites that ask no questions. */
+/** Measurements of suites beside turns. */
 export const measured = object({
   storage: list(storageMeasurement).exactOptional(),
   leaks: list(leakMatrix).exactOptional(),

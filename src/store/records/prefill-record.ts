@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { list, object } from './schemas.ts';
+import { list, numbers, object } from './schemas.ts';
 
 /** Types in which KV is kept, as ggml names them; `f16` as the engine has it. */
 export const quantisedTypes = ['q8_0', 'q4_0'] as const;
@@ -51,7 +51,7 @@ const injected = z.object({
    * Tokens of the memory lines that were injected, and the cells that are not the header's: fewer where tokens were evicted,
    * more where shared ones were kept in front of blocks. Earlier releases did not record them.
    */
-  memoryLines: object({ tokens: z.number(), cells: z.number() }).exactOptional(),
+  memoryLines: object(numbers('tokens', 'cells')).exactOptional(),
   /** The tokens of the memories that were dropped before their KV was kept; missing where none were. */
   evicted: evictionName.exactOptional(),
   /** The type in which it is kept; missing where that is the engine's own. */
@@ -65,8 +65,14 @@ const exactPrefix = injected
 
 /** Rules that select a share of the tokens, single ones or runs of them. */
 const tokenRules = [
-  ...(['first', 'random', 'random:ranked'] as const),
-  ...(['cacheblend-oracle', 'cacheblend', 'informative', 'query', 'ranked-informative'] as const),
+  'first',
+  'random',
+  'random:ranked',
+  'cacheblend-oracle',
+  'cacheblend',
+  'informative',
+  'query',
+  'ranked-informative',
 ] as const;
 const shared = z.enum(['ranked', ...tokenRules]);
 const inRuns = z.templateLiteral([z.enum(tokenRules), '/', z.number()]);
@@ -93,7 +99,7 @@ const joinedBlocks = injected
     /** In the order of the sequence; `position` is that of the first token. */
     blocks: list(block.extend({ memoryId: z.string(), position: z.number() }).readonly()),
     /** Positions whose cells were computed anew, in order and apart; earlier releases did not record them. */
-    recomputed: list(object({ start: z.number(), end: z.number() })).default([]),
+    recomputed: list(object(numbers('start', 'end'))).default([]),
     /** Evaluated for them: more where the engine takes no fewer at once. */
     recomputedTokens: z.number(),
     joinMs: z.number(),

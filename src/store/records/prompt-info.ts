@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { list, object } from './schemas.ts';
+import { list, numbers, object } from './schemas.ts';
 
 /**
  * Parts of the final sequence; `template` is a piece of a model's own chat template, markers and all; `answerPrefix` the
@@ -44,13 +44,9 @@ export const droppedPart = object({
 
 /** Use of the context window, in tokens. */
 export const budget = object({
-  windowTokens: z.number(),
-  reserveTokens: z.number(),
+  ...numbers('windowTokens', 'reserveTokens', 'memoryLimitTokens', 'memoryTokens', 'historyTokens'),
   /** BOS, system prompt, query, footer and answer prefix. */
   fixedTokens: z.number(),
-  memoryLimitTokens: z.number(),
-  memoryTokens: z.number(),
-  historyTokens: z.number(),
   /** Tokens at a position that another token has as well: they take a cell, and no position. */
   sharedTokens: z.number(),
   /** Cells of shared tokens in front of blocks, which stand in no prompt; missing where there are none. */

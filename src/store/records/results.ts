@@ -3,7 +3,7 @@ import { armTraits } from './arm-traits.ts';
 import { estimate, lowerBound, upperBound } from './estimate.ts';
 import { measured } from './measured.ts';
 import { runDescription } from './run-description.ts';
-import { list, object, schemaVersion } from './schemas.ts';
+import { list, numbers, object, schemaVersion } from './schemas.ts';
 import { timings, tokenCounts, wrongClasses } from './turn-record.ts';
 
 // docs/results.md describes every field; the comments here say what types alone do not.
@@ -120,7 +120,7 @@ export const cost = object({
 });
 
 /** A mean paired difference with its 95 % interval over users. */
-const paired = { delta: z.number(), low: lowerBound, high: upperBound, n: count, users: count };
+const paired = { low: lowerBound, high: upperBound, ...numbers('delta', 'n', 'users') };
 
 /** Quality over the items that share one value of a field. */
 export const breakdownPart = object({
@@ -151,10 +151,7 @@ const retrievalKind = z.enum(['everything', 'selection']);
 /** The turns of the users of one kind; hits are those of the primary arm. */
 const retrievalPart = object({
   kind: retrievalKind,
-  users: count,
-  usersWithHits: count,
-  turns: count,
-  hits: count,
+  ...numbers('users', 'usersWithHits', 'turns', 'hits'),
   costHit: cost.nullable(),
   costAll: cost.nullable(),
 });
@@ -177,26 +174,20 @@ export const armResults = object({
   /** Means over the cache hits; null without one. */
   tokens: tokenMeans.nullable(),
   /** An arm that injects nothing has the hits and misses of the primary arm on the same items. */
-  turns: object({ hit: count, miss: count, bypass: count }),
+  turns: object(numbers('hit', 'miss', 'bypass')),
   costHit: cost.nullable(),
   costMiss: cost.nullable(),
   costAll: cost.nullable(),
   /** Missing without a primary arm, and in older runs. */
   byRetrieval: list(retrievalPart).exactOptional(),
   /** Work before turns, when memories were added: means over all turns, counted nowhere else. Missing for arms without any. */
-  ahead: object({ tokens: z.number(), ms: z.number() }).exactOptional(),
+  ahead: object(numbers('tokens', 'ms')).exactOptional(),
   /** Cache hits ÷ turns that injected memories; null for arms that store no KV. */
   hitRate: z.number().nullable(),
   /** Wrong answers by class; null where quality is unknown. */
   wrong: z.record(z.enum(wrongClasses), count).readonly().nullable(),
   /** Answerable items that reach each stage of the evidence funnel; `answered` is null where quality is unknown. */
-  funnel: object({
-    stored: count,
-    retrieved: count,
-    kept: count,
-    sequence: count,
-    answered: count.nullable(),
-  }),
+  funnel: object({ ...numbers('stored', 'retrieved', 'kept', 'sequence'), answered: count.nullable() }),
 });
 
 export type QualityEstimates = Readonly<z.output<typeof qualityEstimates>>;
@@ -239,10 +230,9 @@ export const comparison = object({
   low: lowerBound,
   high: upperBound,
   /** Costs alone: means of both over the same turns, geometric for times (ms). Missing in older runs. */
-  means: object({ a: z.number(), b: z.number() }).exactOptional(),
-  /** Items. */
-  n: count,
-  users: count,
+  means: object(numbers('a', 'b')).exactOptional(),
+  /** `n` items, and those on which `a` is better, worse, equal. */
+  ...numbers('n', 'users', 'wins', 'losses', 'ties'),
   /** Two-sided, sign-flip over users; null where no test was planned. */
   p: z.number().nullable(),
   /** Holm over the planned comparisons of this metric; else null. */
@@ -254,10 +244,6 @@ export const comparison = object({
   detectable: z.number().nullable(),
   /** Items at which equal arms would be called kept with power 0.8; where undecided and known. */
   neededItems: z.number().exactOptional(),
-  /** Items on which `a` is better, worse, equal. */
-  wins: count,
-  losses: count,
-  ties: count,
 });
 
 export type Verdict = z.output<typeof verdict>;
@@ -286,8 +272,7 @@ export const conditionResults = object({
 const crossing = {
   arm: z.string(),
   /** Of a turn that computes its KV, and of one that finds it. */
-  missMs: z.number(),
-  hitMs: z.number(),
+  ...numbers('missMs', 'hitMs'),
   /** The first turn with one set of memories after which the sum is no longer above that of the text; null for never. */
   turn: z.number().nullable(),
   /** 95 % interval over users; null stands for never. */
@@ -307,8 +292,7 @@ export const breakEven = z.union([
     /** The baseline, or the arm of prefix caching. */
     against: z.string(),
     /** Of that arm, on the items of the misses and on those of the hits. */
-    textMissMs: z.number(),
-    textHitMs: z.number(),
+    ...numbers('textMissMs', 'textHitMs'),
   }),
   olderBreakEven,
 ]);
@@ -341,9 +325,7 @@ export const methodResults = object({
   againstRandom: object({
     b: z.string(),
     ...paired,
-    wins: count,
-    losses: count,
-    ties: count,
+    ...numbers('wins', 'losses', 'ties'),
     /** Two-sided, sign-flip over users, and Holm over all methods; null for arms that cannot be deployed. */
     p: z.number().nullable(),
     pAdjusted: z.number().nullable(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { list, object } from './schemas.ts';
+import { list, numbers, object } from './schemas.ts';
 
 const count = z.number();
 const counts = z.record(z.string(), z.number()).readonly();
@@ -9,19 +9,14 @@ const facts = z.record(z.string(), z.unknown()).readonly();
 export const machineKind = object({
   platform: z.string(),
   cpu: z.string(),
-  cores: z.number(),
-  threads: z.number(),
+  ...numbers('cores', 'threads', 'turns'),
   engine: z.string(),
   /** Versions and options of the engine's build. */
   build: z.record(z.string(), z.string()).readonly(),
   users: list(z.string()),
-  turns: count,
 });
 
 export type MachineKind = z.output<typeof machineKind>;
-
-/** A kind of machine as results show it, with the number of its users. */
-export const usedMachine = machineKind.unwrap().extend({ users: count }).readonly();
 
 /** Tests whether users of one kind of machine have other values than users of another. */
 export const machineDifference = object({
@@ -94,16 +89,14 @@ export const datasetPart = object({
   name: z.string(),
   sha256: z.string(),
   language: z.enum(['en', 'zh']),
-  items: count,
-  users: count,
+  ...numbers('items', 'users'),
   ...declaration,
 });
 
 export const datasetDescription = object({
   name: z.string(),
   sha256: z.string(),
-  items: count,
-  users: count,
+  ...numbers('items', 'users'),
   /** Answerable items whose evidence the data do not name; missing where there are none. */
   withoutEvidence: count.exactOptional(),
   /** Items by value: `{ recurring: 200, large: 200 }` and so on. */
@@ -123,39 +116,25 @@ export const retrieverDescription = object({
   preRetrieval: z.unknown().optional(),
 });
 
-/** Milliseconds of a run by purpose. */
+/**
+ * Milliseconds of a run by purpose: `scoring` observes turns (gold answers, parity, distributions), `checks` are self-tests and
+ * probes, `measure` are measurements of the suite beside turns.
+ */
 const spent = object({
-  warmUp: z.number(),
-  turns: z.number(),
-  /** Observation of turns: gold answers, parity, distributions. */
-  scoring: z.number(),
-  /** Self-tests and probes. */
-  checks: z.number(),
-  /** Measurements of the suite beside turns. */
-  measure: z.number(),
+  ...numbers('warmUp', 'turns', 'scoring', 'checks', 'measure'),
   /** Waiting included; missing without a judge. */
   judge: z.number().exactOptional(),
 });
 
-/** Prompt tokens that the engine evaluated over all its sessions, by purpose as in `spent`. */
-const evaluatedTokens = object({
-  warmUp: z.number(),
-  turns: z.number(),
-  /** Before turns: KV ahead, questions for retrieval. */
-  prepared: z.number(),
-  scoring: z.number(),
-  checks: z.number(),
-  measure: z.number(),
-  /** Outside of all of these. */
-  unbooked: z.number(),
-});
+/**
+ * Prompt tokens that the engine evaluated over all its sessions, by purpose as in `spent`; `prepared`: before turns (KV ahead,
+ * questions for retrieval); `unbooked`: outside of all of these.
+ */
+const evaluatedTokens = object(numbers('warmUp', 'turns', 'prepared', 'scoring', 'checks', 'measure', 'unbooked'));
 
 /** Wall time, ms, over all sessions of the run: `modelMs` inside the engine, loading included. */
 export const profile = object({
-  wallMs: z.number(),
-  modelMs: z.number(),
-  embedderMs: z.number(),
-  coldStartMs: z.number(),
+  ...numbers('wallMs', 'modelMs', 'embedderMs', 'coldStartMs'),
   /** Missing in older runs. */
   spent: spent.exactOptional(),
   /** Null where the engine does not count them; missing in older runs. */
@@ -163,7 +142,7 @@ export const profile = object({
 });
 
 /** Ids that differ between tokenising each segment alone and tokenising the joined text. */
-export const tokenisation = object({ prompts: count, tokens: count, differing: count });
+export const tokenisation = object(numbers('prompts', 'tokens', 'differing'));
 
 /**
  * Counts of each arm's KV store: hits and evictions since the last start of the run, bytes and entries after the last user;
@@ -182,7 +161,7 @@ export const runDescription = object({
   seed: z.number(),
   status: z.enum(['finished', 'running', 'interrupted', 'failed']),
   /** For an unfinished run: users whose turns are complete, stored turns, and how many there will be. */
-  progress: object({ users: count, ofUsers: count, turns: count, ofTurns: count }).exactOptional(),
+  progress: object(numbers('users', 'ofUsers', 'turns', 'ofTurns')).exactOptional(),
   startedAt: z.iso.datetime(),
   finishedAt: z.iso.datetime().nullable(),
   model: modelDescription,
@@ -206,7 +185,7 @@ export const runDescription = object({
   /** Processes that took turns at the same time, so that times are under load; missing where one took all. */
   workers: count.exactOptional(),
   /** For merged runs. */
-  machines: list(usedMachine).exactOptional(),
+  machines: list(machineKind.unwrap().extend({ users: count }).readonly()).exactOptional(),
   /** Missing for one kind of machine. */
   machineDifferences: list(machineDifference).exactOptional(),
 });

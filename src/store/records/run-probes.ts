@@ -2,29 +2,24 @@ import { z } from 'zod';
 import { measured } from './measured.ts';
 import { checkResult, judgeProbe } from './results.ts';
 import { kvStores, machineKind, profile, tokenisation } from './run-description.ts';
-import { list, object } from './schemas.ts';
+import { list, numbers, object } from './schemas.ts';
 
-/** Prompt tokens of many calls. */
-const promptTokens = object({
-  /** Ran through the model. */
-  evaluated: z.number(),
-  /** Had their KV already; null where nobody counts them. */
-  reused: z.number().nullable(),
-});
+/** Prompt tokens of many calls; `reused` had their KV already (null where nothing counts them). */
+const promptTokens = object({ evaluated: z.number(), reused: z.number().nullable() });
 
-/** The prompt tokens of one time by two books: what a server said in its answers, and what its own counters say. */
+/** The prompt tokens of the same calls, by the answers of a server and by its own counters. */
 export const engineAudit = object({ answers: promptTokens, counters: promptTokens });
 
 export type PromptTokens = z.output<typeof promptTokens>;
 export type EngineAudit = z.output<typeof engineAudit>;
 
-/** True where the two books say the same; what one of them does not count is not compared. */
+/** True where both counts agree; what one of them lacks is not compared. */
 export function booksAgree({ answers, counters }: EngineAudit): boolean {
   const reusedAgree = answers.reused === null || counters.reused === null || answers.reused === counters.reused;
   return answers.evaluated === counters.evaluated && reusedAgree;
 }
 
-/** The books of two times together. */
+/** The sum of two audits. */
 export function auditSum(a: EngineAudit, b: EngineAudit): EngineAudit {
   const sum = (x: PromptTokens, y: PromptTokens): PromptTokens => ({
     evaluated: x.evaluated + y.evaluated,
@@ -43,11 +38,7 @@ export const paritySelfTest = object({
   /** Largest difference in ln p, where p ≥ 1e-6: the noise floor of this model on this machine. */
   largestDifference: z.number(),
   /** Evaluations in one piece, again: a device that differs here computes otherwise from run to run. Missing in runs of before. */
-  repeated: object({
-    evaluations: z.number(),
-    bitwiseEqual: z.boolean(),
-    largestDifference: z.number(),
-  }).exactOptional(),
+  repeated: object({ ...numbers('evaluations', 'largestDifference'), bitwiseEqual: z.boolean() }).exactOptional(),
 });
 
 /** Self-test of a model's cells; `missing`: the reason why they are out of reach. */
@@ -76,25 +67,20 @@ const embedderProbe = object({
   lost: list(z.string()),
 });
 
-const answers = z.number();
-
-/** Answers of one arm about secrets that were planted: to the users who own them, and to those who do not. */
+/** Answers of one arm about planted secrets: to the users who own them, and to those who do not. */
 export const armIsolation = object({
   arm: z.string(),
   /** It answers as the baseline does, so that owners who do not hear their own make the test blind. */
   mustHear: z.boolean(),
-  owners: object({ answers, right: z.number() }),
-  /** Answers that could hold somebody else's secret, one attempt each. */
-  strangers: object({ answers, leaks: z.number() }),
+  owners: object(numbers('answers', 'right')),
+  /** Answers that could hold another user's secret, one attempt each. */
+  strangers: object(numbers('answers', 'leaks')),
   /** First answers to users whose memories are those of another, word for word: KV of that other must not serve them. */
-  doubles: object({ answers, reused: z.number() }),
-  /**
-   * The same of those who asked at one moment; `lost`: owners who did not hear their own secret then, and do when nobody else
-   * asks. Missing in older runs.
-   */
-  atOnce: object({ answers, leaks: z.number(), lost: z.number().exactOptional() }).exactOptional(),
-  /** And of a system that was opened anew on the same store, with doubles among those who ask; missing in older runs. */
-  reopened: object({ answers, leaks: z.number(), reused: z.number() }).exactOptional(),
+  doubles: object(numbers('answers', 'reused')),
+  /** For questions at the same moment; `lost`: owners who hear their own secret only when no one else asks. Missing in older runs. */
+  atOnce: object({ ...numbers('answers', 'leaks'), lost: z.number().exactOptional() }).exactOptional(),
+  /** For a system that was reopened on the same store, doubles included; missing in older runs. */
+  reopened: object(numbers('answers', 'leaks', 'reused')).exactOptional(),
   /** `said[asker][owner]`: answers of an owner or of their stranger, two in all, that hold the owner's secret. */
   said: list(list(z.number())),
 });
@@ -109,21 +95,18 @@ export const runProbes = object({
   cells: cellsSelfTest.exactOptional(),
   /** Calls of engine, store and memories outside of turns that were refused, by arm; missing in older runs. */
   refusedCalls: z.record(z.string(), z.number()).readonly().exactOptional(),
-  /** The largest load average of the machine that was seen between users; missing in older runs. */
-  load: object({ cores: z.number(), average: z.number() }).exactOptional(),
+  /** The largest load average of the machine between users; missing in older runs. */
+  load: object(numbers('cores', 'average')).exactOptional(),
   /** The check `metrics`. */
   metrics: checkResult,
   /** Missing in older runs. */
   embedder: embedderProbe.exactOptional(),
   tokenisation,
-  /** Of a run that was put together: the machines that took its turns. */
+  /** For a merged run: the machines that took its turns. */
   machines: list(machineKind).exactOptional(),
   notes: list(z.string()),
   profile,
-  /**
-   * Prompt tokens of the run by the answers of a server, and by its own counters; missing for an engine without such counters,
-   * and where an answer was lost.
-   */
+  /** Missing for an engine without counters of its own, and where an answer was lost. */
   audit: engineAudit.exactOptional(),
   /** After the turns. */
   kvStores,
@@ -133,7 +116,7 @@ export const runProbes = object({
   isolation: isolationProbe.nullable(),
   /** Measurements of the suite beside turns; null until then, and where it measures nothing. */
   measured: measured.nullable(),
-  /** After all else; missing until then, and where no judge is asked. */
+  /** After all else; missing until then, and without a judge. */
   judge: judgeProbe.exactOptional(),
 });
 

@@ -26,13 +26,13 @@ export const runPlan = object({
   /** The effective options, in their order. */
   settings: entries.and(
     z.object({
-      /** The suites that were asked for together; the run is one of them. */
+      /** The suites of the command; the run is one of them. */
       suite: list(z.string()),
       /** A loss of quality that still counts as kept, in points. */
       margin: z.number(),
-      /** The part of the run that this is, `i/n`; missing of a whole one. */
+      /** The part of the run that this is, `i/n`; missing for a whole one. */
       shard: z.string().exactOptional(),
-      /** Processes that take turns at one time; missing where it is one. */
+      /** Processes that take turns at the same time; missing for one. */
       workers: z.number().exactOptional(),
     }),
   ),
@@ -45,7 +45,7 @@ const runEnvironment = entries.and(
     cpu: z.string(),
     cores: z.number(),
     threads: z.number(),
-    /** The device that computed the model; missing in runs of before, which computed on the CPU. */
+    /** The device that computed the model; missing in older runs, which used the CPU. */
     compute: object({
       backend: z.string(),
       devices: list(z.string()),
@@ -87,19 +87,12 @@ export type RunPlan = z.output<typeof runPlan>;
 /** A run as the database holds it: plan, workers, findings, status. */
 export type RunRecord = z.output<typeof runRecord>;
 
-/** A run that workers of a queue shall make: all that its turns depend on, by name and hash, and no place of any machine. */
-export const queuedPlan = object({
-  schemaVersion: z.literal(schemaVersion),
-  name: z.string(),
-  suite: z.string(),
-  seed: z.number(),
-  environment: runEnvironment,
-  model: modelDescription,
-  embedder: embedderDescription,
-  dataset: datasetDescription,
-  retriever: retrieverDescription,
-  plan: runPlan.unwrap().required({ users: true }).readonly(),
-});
+/** A run for the workers of a queue: all that its turns depend on, by name and hash, without paths. */
+export const queuedPlan = runRecord
+  .unwrap()
+  .omit({ id: true, status: true, probes: true, startedAt: true, finishedAt: true })
+  .extend({ plan: runPlan.unwrap().required({ users: true }).readonly() })
+  .readonly();
 
 /** A worker as it stands in a queue: its machine and build, and its self-tests. */
 export const queueWorker = object({ environment: runEnvironment, probes: runProbes });

@@ -3,6 +3,10 @@ import { z } from 'zod';
 /** The schema of an object whose fields are readonly. */
 export const object = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape).readonly();
 
+/** The fields of an object of numbers. */
+export const numbers = <Name extends string>(...names: readonly Name[]): Record<Name, z.ZodNumber> =>
+  Object.fromEntries(names.map((name) => [name, z.number()])) as Record<Name, z.ZodNumber>;
+
 /** The schema of a readonly array. */
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
 

@@ -2,16 +2,14 @@ import { z } from 'zod';
 import { observed, type Observed } from './observed.ts';
 import { prefillRecord, type PrefillRecord } from './prefill-record.ts';
 import { promptInfo } from './prompt-info.ts';
-import { list, object } from './schemas.ts';
-
-const milliseconds = z.number();
+import { list, numbers, object } from './schemas.ts';
 
 /** A retrieval without its memories: what is stored of it with the turn. */
 export const retrievalRecord = object({
   /** The strategy that answered. */
   strategy: z.string(),
   /** Making vectors, asking stores and indexes, and putting their answers in order. */
-  timingsMs: object({ embedding: milliseconds, search: milliseconds, ranking: milliseconds }),
+  timingsMs: object(numbers('embedding', 'search', 'ranking')),
   /** Tokens of its memories, and its budget of them, if the strategy has one. */
   tokensUsed: z.number().exactOptional(),
   tokenBudget: z.number().exactOptional(),
@@ -54,12 +52,12 @@ const tokens = z.number().int().nonnegative();
 
 /** Tokens that are recomputed, by the rule of the arm. */
 const selection = object({
-  /** Of blocks that did not see all that precedes them: those that the rule chooses among. */
+  /** The tokens that the rule chooses among, of blocks that did not see all that precedes them. */
   selectable: tokens,
   selected: tokens,
-  /** Runs of neighbours among them, each of which takes one import of the cells before it and one export. */
+  /** Runs of neighbours among them; each takes one import of the cells before it and one export. */
   splices: tokens,
-  /** Of evaluating them and writing their cells. */
+  /** For evaluating them and writing their cells. */
   ms: z.number(),
 });
 
@@ -68,7 +66,6 @@ const selector = object({
   /** `whole`: the model that answers, so that `evaluated` holds these tokens too; `first-layers`: its first layers alone. */
   model: z.enum(['whole', 'first-layers']),
   tokens,
-  /** That they ran through. */
   layers: tokens,
   ms: z.number(),
 });
@@ -108,30 +105,18 @@ export const turnAccount = object({
 export type TurnAccount = z.output<typeof turnAccount>;
 
 /** Tokens of the selector that the model which answers evaluated. */
-export function selectedByModel(account: Pick<TurnAccount, 'selector'>): number {
-  return selectedBy('whole', account);
+export function selectedByModel({ selector }: Pick<TurnAccount, 'selector'>): number {
+  return selector?.model === 'whole' ? selector.tokens : 0;
 }
 
 /** Tokens of the selector that ran through the model's first layers alone. */
-export function selectedByFirstLayers(account: Pick<TurnAccount, 'selector'>): number {
-  return selectedBy('first-layers', account);
-}
-
-function selectedBy(model: Selector['model'], { selector }: Pick<TurnAccount, 'selector'>): number {
-  return selector?.model === model ? selector.tokens : 0;
+export function selectedByFirstLayers({ selector }: Pick<TurnAccount, 'selector'>): number {
+  return selector?.model === 'first-layers' ? selector.tokens : 0;
 }
 
 /** Milliseconds. `firstToken` (TTFT) runs from the call of `chat` to the first token; the rest are parts of `total`. */
 export const timings = object({
-  retrieve: milliseconds,
-  assemble: milliseconds,
-  gate: milliseconds,
-  kvLoad: milliseconds,
-  kvCompute: milliseconds,
-  prefill: milliseconds,
-  firstToken: milliseconds,
-  decode: milliseconds,
-  total: milliseconds,
+  ...numbers('retrieve', 'assemble', 'gate', 'kvLoad', 'kvCompute', 'prefill', 'firstToken', 'decode', 'total'),
 });
 
 /** Times of the phases of a turn, in ms, as its system measured them. */
@@ -145,10 +130,7 @@ export const tokenCounts = object({
   kvResident: z.number(),
   /** Run through the model in this turn, by the engine's meter. */
   evaluated: z.number(),
-  /**
-   * Run through the model's first layers alone in this turn, by the meter of the engine that has these; missing where none
-   * were.
-   */
+  /** Run through the model's first layers alone, by the meter of the engine that has these; missing where none were. */
   firstLayers: z.number().exactOptional(),
   generated: z.number(),
   /** Positions that the prompt takes; equal to cells unless blocks share positions. */
@@ -172,7 +154,7 @@ export const scores = object({
   /** Missing in turns of older runs. */
   contains: score.default(null),
   tokenF1: score,
-  /** Of data that are judged by it alone; defined of absent items, too. */
+  /** For data that are judged by it alone; also defined for absent items. */
   locomoF1: score.default(null),
   memoryRecall: score,
   rougeL: score,
@@ -185,7 +167,7 @@ export const scores = object({
   wrongClass: z.enum(wrongClasses).nullable(),
   /** The first stage of the evidence funnel that failed; null where none did, and where there is no funnel. */
   failedStage: z.enum(funnelStages).nullable(),
-  /** Stages that the item passed, up to the first failure; empty of an absent item, and where the evidence is unknown. */
+  /** Stages that the item passed, up to the first failure; empty for an absent item, and where the evidence is unknown. */
   passedStages: list(z.enum(funnelStages)),
   /** Rank, from 1, of the evidence that was retrieved last. */
   evidenceRank: z.number().nullable(),
@@ -240,15 +222,11 @@ export const promptFacts = object({
   /** The memories that stand in it, in their order. */
   memoryIds: list(z.string()),
   forced: z.boolean(),
-  droppedMemories: z.number(),
-  droppedHistory: z.number(),
   /** Tokens of the memory lines, their header and footer. */
   memoryTokens: z.number(),
-  /** sha-256 of the history in it: arms that answer differently have different conversations. */
+  /** Arms that answer differently have different conversations. */
   historySha256: z.string(),
-  /** Memories that were retrieved, and those of them that fitted. */
-  retrievedMemories: z.number(),
-  keptMemories: z.number(),
+  ...numbers('retrievedMemories', 'keptMemories', 'droppedMemories', 'droppedHistory'),
 });
 
 /** A generated answer. */
@@ -271,19 +249,17 @@ export const givenRecord = object({
   summary: z.string().exactOptional(),
 });
 
-/** The columns of a turn that gave an answer; each is one JSON document, written by one layer. */
-const answeredColumns = z.object({
-  /** From the data set. */
+/** A turn that gave an answer, with all that the model was given for it. */
+export const answeredTurn = object({
+  state: z.literal('answered'),
+  ...turnKey.shape,
   item: itemRecord,
-  /** From the runner. */
   given: givenRecord,
-  /** From the system: the prompt as the model saw it, and its facts. */
   prompt: promptInfo,
   facts: promptFacts,
-  /** From the prefill strategy; null where nothing was injected. */
+  /** Null where nothing was injected. */
   prefill: prefillRecord.nullable(),
   account: turnAccount,
-  /** From the engine. */
   answer: answerRecord,
   timings,
   tokens: tokenCounts,
@@ -292,14 +268,13 @@ const answeredColumns = z.object({
   scores,
 });
 
-/** A turn that gave an answer, with all that the model was given for it. */
-export const answeredTurn = object({ state: z.literal('answered'), ...turnKey.shape, ...answeredColumns.shape });
-
-/** `code` is that of a BenchError. */
-const turnError = object({ code: z.string().nullable(), message: z.string() });
-
 /** A turn that failed, and why. */
-export const failedTurn = object({ state: z.literal('failed'), ...turnKey.shape, error: turnError });
+export const failedTurn = object({
+  state: z.literal('failed'),
+  ...turnKey.shape,
+  /** `code` is that of a BenchError. */
+  error: object({ code: z.string().nullable(), message: z.string() }),
+});
 
 /** One turn of one arm: the only declaration; types, database columns, viewer and results derive from it. */
 export const turnRecord = z.discriminatedUnion('state', [answeredTurn, failedTurn]);
@@ -316,17 +291,14 @@ export type FailedTurn = z.output<typeof failedTurn>;
 /** The record of a turn, answered or failed. */
 export type TurnRecord = z.output<typeof turnRecord>;
 
-/**
- * The part of a turn that results are computed from: without the tokens that the model was given, and without the texts
- * that no table shows. A whole record is one too; those of a stored run look their fields up in columns, and cannot be spread.
- */
+/** The part of a turn that results are computed from: without the model's input tokens and the texts that no table shows. */
 export type TurnResult = AnsweredResult | FailedTurn;
 
 export interface AnsweredResult extends Omit<AnsweredTurn, 'given' | 'prompt' | 'prefill' | 'answer' | 'observed'> {
   readonly given: Pick<GivenRecord, 'retrieval'>;
   readonly prefill: Pick<PrefillRecord, 'sizeBytes' | 'memoryLines'> | null;
   readonly answer: Pick<AnswerRecord, 'text'>;
-  /** The number of the gold's tokens is left of them. */
+  /** `goldTokens` has only its length. */
   readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & {
     readonly goldTokens: Pick<Observed['goldTokens'], 'length'>;
   };

@@ -5,7 +5,7 @@ import { list, object } from './schemas.ts';
 
 const { spent, evaluatedTokens } = profile.unwrap().shape;
 
-/** Times and tokens of a part of a run, by what they were spent on. */
+/** Times and tokens of a part of a run, by purpose. */
 export const runBooks = object({
   spent: spent.unwrap(),
   /** Null where the engine does not count them. */
@@ -15,7 +15,7 @@ export const runBooks = object({
   embedderMs: z.number(),
 });
 
-/** The counts of a worker over all users whom it asked. */
+/** The counts of a worker over all its users. */
 const workerCounts = object({
   /** Calls outside of turns that were refused, by arm. */
   refusedCalls: z.record(z.string(), z.number()).readonly(),
@@ -25,7 +25,7 @@ const workerCounts = object({
   retriever: z.record(z.string(), z.unknown()).readonly(),
 });
 
-/** A worker's report of a user whose questions it has asked; `counts` are its own by then. */
+/** A worker's report of a finished user; `counts` are over all its users so far. */
 export const userShare = object({ books: runBooks, counts: workerCounts });
 
 export type RunBooks = z.output<typeof runBooks>;
@@ -42,7 +42,7 @@ const workerState = {
   audit: engineAudit.exactOptional(),
 };
 
-/** Results of a user whose questions were all asked: what their rows in a database hold, and nothing of the run. */
+/** Results of a finished user: the rows of a database, without those of the run. */
 export const userBundle = object({
   userId: z.string(),
   turns: rows,
