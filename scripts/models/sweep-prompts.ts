@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
-import { readAskedData } from '../../src/data/asked-data.ts';
+import { readRunDatasets } from '../../src/data/run-datasets.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { scoreTurn } from '../../src/eval/analysis/metrics/scores.ts';
 import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';
@@ -79,7 +79,7 @@ await runScript(async () => {
   const forms = values.forms.split(',').flatMap(formsNamed);
   const arms = armRegistry.named(values.arms.split(','), ARM_DEFAULTS);
   const named = loadBenchConfig({ flags: { model: name, dataset, threads }, environment: {} });
-  const data = await readAskedData(named);
+  const data = await readRunDatasets(named);
   const seed = number('seed', 0);
   const questions = sweepQuestions(data, number('questions'), { memories: number('memories'), seed });
   const engines = composeEngine(named);

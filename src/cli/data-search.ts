@@ -8,7 +8,7 @@ import { composeEngine, openConfigured } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { optionKeys } from '../config/config-options.ts';
-import { type AskedData, readAskedData } from '../data/asked-data.ts';
+import { type RunDatasets, readRunDatasets } from '../data/run-datasets.ts';
 import type { DatasetUser } from '../data/dataset.ts';
 import { openEmbeddings, needsModel, openRunRetriever } from '../eval/run/bench-parts.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
@@ -56,7 +56,7 @@ export interface FoundMemories extends Omit<Retrieval, 'summary'> {
 export async function dataSearch(question: string, { user: userId, ...flags }: Flags & { readonly user: string }) {
   const config = loadBenchConfig({ flags });
   requireSearching(config.retriever);
-  const { dataset, user } = findUser(userId, await readAskedData(config));
+  const { dataset, user } = findUser(userId, await readRunDatasets(config));
   const now = latestTime(user);
   const { summary, ...retrieval } = await retrieve(question, user, now, config);
   const found: FoundMemories = {
@@ -74,7 +74,7 @@ export async function dataSearch(question: string, { user: userId, ...flags }: F
 /** The user with an id, and their data set. @throws BenchError `not-found` */
 function findUser(
   userId: string,
-  { name, parts }: AskedData,
+  { name, parts }: RunDatasets,
 ): { readonly dataset: string; readonly user: DatasetUser } {
   for (const { name: dataset, users } of parts) {
     const user = users.find((candidate) => candidate.userId === userId);

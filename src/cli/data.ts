@@ -5,7 +5,7 @@ import { composeEngine, openConfigured } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset } from '../config/public-datasets.ts';
-import { readAskedData } from '../data/asked-data.ts';
+import { readRunDatasets } from '../data/run-datasets.ts';
 import { convertDataset, type SourceFormat, sourceFormats } from '../data/convert/convert-dataset.ts';
 import { knownFields } from '../data/convert/field-names.ts';
 import { broughtDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
@@ -148,7 +148,7 @@ async function verify(names: string, { json, ...flags }: Flags & JsonFlag): Prom
   process.exitCode = valid ? exitCodes.ok : exitCodes.badUsage;
   // Sets of questions without answers are for the suite retrieval, which reads no others.
   if (!valid || files.length === 1 || verifications.some(({ statistics }) => statistics.questions > 0)) return;
-  await readAskedData(config);
+  await readRunDatasets(config);
 }
 
 async function convert(file: string, { json, ...flags }: ConvertFlags): Promise<void> {

@@ -6,7 +6,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
-import { readAskedData } from '../data/asked-data.ts';
+import { readRunDatasets } from '../data/run-datasets.ts';
 import { openConfigured } from '../bench/compose.ts';
 import type { EngineOpener } from '../engine/engine-request.ts';
 import { kernelChoice } from '../kv/kernels.ts';
@@ -105,7 +105,7 @@ async function embedder({ embedder: folder }: BenchConfig): Promise<Finding> {
 }
 
 async function dataset(config: BenchConfig): Promise<Finding> {
-  const { name, parts } = await readAskedData(config);
+  const { name, parts } = await readRunDatasets(config);
   const users = parts.flatMap((part) => part.users);
   const items = users.reduce((sum, user) => sum + user.items.length, 0);
   return works(`${name}: ${items} items of ${users.length} users`);

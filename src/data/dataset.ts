@@ -51,19 +51,17 @@ export interface Dataset extends UserLanguage {
 }
 
 /**
- * True where the data say what answers an item: memories, its conversation, or nothing at all. Where they do not, nobody can be
- * given its evidence, and no rank or stage of it is known.
+ * True where the data say what answers an item: memories, its conversation, or nothing at all. Where they do not, its evidence
+ * cannot be given, and no rank or stage of it is known.
  */
 export function evidenceIsKnown({
   answer,
   evidence,
   history,
   conversation,
-}: {
-  readonly answer: string | null;
+}: Pick<DatasetItem, 'answer' | 'conversation'> & {
   readonly evidence: readonly string[];
   readonly history: readonly unknown[];
-  readonly conversation?: string | undefined;
 }): boolean {
   return answer === null || evidence.length > 0 || history.length > 0 || conversation !== undefined;
 }

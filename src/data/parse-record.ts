@@ -84,10 +84,7 @@ export function parsedObject(text: string, place: string): Readonly<Record<strin
  * Parses one line of a data set as a record of its `type`.
  * @throws BenchError `bad-data` that names file, line and field, with the expected and the actual value
  */
-export function parseRecord(
-  text: string,
-  place: string,
-): Placed<DatasetRecord | MemoryRecord | ItemRecord | QuestionRecord> {
+export function parseRecord(text: string, place: string): DatasetRecord | MemoryRecord | ItemRecord | QuestionRecord {
   const value = parsedObject(text, place);
   const kinds = Object.keys(recordSchemas) as (keyof typeof recordSchemas)[];
   const hint = `a record is one JSON object with type ${kinds.join(', ')}`;
@@ -98,9 +95,9 @@ export function parseRecord(
     throw expected(`${place}: type`, kinds.join(' or '), shownValue(type) + near, hint);
   }
   const record = checkedBy(recordSchemas[kind], value, place);
-  if (record.type !== 'item') return { record, place };
+  if (record.type !== 'item') return record;
   const { aliases = [], ...item } = record;
-  return { record: { ...item, acceptedAnswers: [...item.acceptedAnswers, ...aliases] }, place };
+  return { ...item, acceptedAnswers: [...item.acceptedAnswers, ...aliases] };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { grammars } from '../base/grammar.ts';
+import { checkConsistency, requirePassages } from './consistency.ts';
 import {
   byAge,
   type Dataset,
@@ -11,10 +12,8 @@ import {
   profileOf,
   type UserLanguage,
 } from './dataset.ts';
-import { checkConsistency, requirePassages } from './consistency.ts';
 import { datasetFile, type DatasetSource } from './dataset-source.ts';
 import { type DatasetRecords, readRecords } from './records.ts';
-import type { DatasetRecord } from './schema.ts';
 
 /**
  * Reads a data set with questions for arms: JSON Lines, one record a line, an optional `dataset` record first, then `memory`
@@ -34,14 +33,12 @@ export async function readDataset(path: string): Promise<Dataset> {
   return readSource(datasetFile(path));
 }
 
-/** Rules of a run for its data, beside their own. */
-export interface DatasetNeeds {
-  /** Every item lists passages. */
-  readonly passages?: boolean;
-}
-
-/** Reads a data set from its source. @throws BenchError as `readDataset`, and at the first item that lacks what is needed */
-export async function readSource(source: DatasetSource, needs: DatasetNeeds = {}): Promise<Dataset> {
+/**
+ * Reads a data set from its source.
+ * @param needsPassages every item must list passages
+ * @throws BenchError as `readDataset`
+ */
+export async function readSource(source: DatasetSource, needsPassages = false): Promise<Dataset> {
   const refuse = (_rule: string, problem: BenchError): never => {
     throw problem;
   };
@@ -49,39 +46,31 @@ export async function readSource(source: DatasetSource, needs: DatasetNeeds = {}
   checkConsistency(records, refuse);
   const [unanswered] = records.questions;
   if (unanswered !== undefined) {
-    throw new BenchError(
-      'bad-data',
-      `${unanswered.place}: a question without an answer, for which only retrieval can be measured`,
-      'choose a data set with items, or measure retrieval with --suite retrieval --seed N',
-    );
+    const message = `${unanswered.place}: a question without an answer, for which only retrieval can be measured`;
+    const hint = 'choose a data set with items, or measure retrieval with --suite retrieval --seed N';
+    throw new BenchError('bad-data', message, hint);
   }
-  if (needs.passages === true) requirePassages(records.items);
+  if (needsPassages) requirePassages(records.items);
   const header = records.header?.record;
-  const languageProfile: UserLanguage = {
-    language: header?.language ?? 'en',
-    unknownAnswer: header?.unknownAnswer ?? grammars.en.unknownAnswer,
-  };
+  const { language = 'en', unknownAnswer = grammars.en.unknownAnswer } = header ?? {};
   const brought = source.brought();
   return {
     name: header?.name ?? basename(records.path).replace(/\.jsonl$/, ''),
     sha256: records.sha256,
-    ...languageProfile,
-    declared: declarationOf(header),
+    language,
+    unknownAnswer,
+    declared: readDeclaration(records),
     ...(brought === undefined ? {} : { brought }),
-    users: assembleUsers(records, languageProfile),
+    users: assembleUsers(records, { language, unknownAnswer }),
     places: new Map(records.items.map(({ record, place }) => [record.itemId, place])),
   };
 }
 
-function declarationOf(header: DatasetRecord | undefined): DatasetDeclaration {
-  const { primaryMetric, split, licence, texts, note } = header ?? {};
-  return {
-    ...(primaryMetric === undefined ? {} : { primaryMetric }),
-    ...(split === undefined ? {} : { split }),
-    ...(licence === undefined ? {} : { licence }),
-    ...(texts === undefined ? {} : { texts }),
-    ...(note === undefined ? {} : { note }),
-  };
+/** The statements of the header that are there. */
+function readDeclaration({ header }: DatasetRecords): DatasetDeclaration {
+  const { primaryMetric, split, licence, texts, note } = header?.record ?? {};
+  const declared = Object.entries({ primaryMetric, split, licence, texts, note });
+  return Object.fromEntries(declared.filter(([, value]) => value !== undefined));
 }
 
 function withoutType<T extends { readonly type: string }>({ type: _, ...rest }: T): Omit<T, 'type'> {
@@ -99,14 +88,11 @@ function sharedLanguage(items: readonly DatasetItem[]): DatasetItem['language'] 
  * @param whole profile of all users for whom the file names no other language
  */
 function assembleUsers({ header, memories, items }: DatasetRecords, whole: UserLanguage): DatasetUser[] {
-  const users = new Map<string, { memories: DatasetMemory[]; items: DatasetItem[] }>();
-  const of = (userId: string): { memories: DatasetMemory[]; items: DatasetItem[] } => {
-    const user = users.get(userId) ?? { memories: [], items: [] };
-    users.set(userId, user);
-    return user;
-  };
-  for (const { record } of memories) of(record.userId).memories.push(withoutType(record));
-  for (const { record } of items) of(record.userId).items.push(withoutType(record));
+  const users = new Map<string, { memories: DatasetMemory[]; items: DatasetItem[] }>(
+    [...memories, ...items].map(({ record }) => [record.userId, { memories: [], items: [] }]),
+  );
+  for (const { record } of memories) users.get(record.userId)!.memories.push(withoutType(record));
+  for (const { record } of items) users.get(record.userId)!.items.push(withoutType(record));
   return [...users].map(([userId, user]) => ({
     userId,
     kind: header?.record.userKinds?.[userId],

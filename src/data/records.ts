@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { DatasetSource } from './dataset-source.ts';
-import { parseRecord, type Placed } from './parse-record.ts';
+import { expected, parseRecord, type Placed } from './parse-record.ts';
 import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';
 
 /** Names of the rules of a valid data set, for programs that look for one. */
@@ -16,8 +16,32 @@ export type Rule =
   | 'absent-with-evidence'
   | 'passages';
 
+/** Rules for data that the bench reads, but whose measurements may mislead. */
+export type SoundnessRule =
+  | 'superseded-answer'
+  | 'leak'
+  | 'duplicate-content'
+  | 'duplicate-question'
+  | 'no-evidence'
+  | 'user-without-items'
+  | 'language';
+
 /** Receives the problems of a file one by one; if it throws, the first problem ends the check. */
 export type Report = (rule: Rule, problem: BenchError) => void;
+
+/**
+ * One problem of a data set. An `error` makes the bench refuse it, or makes a score contradict itself; a `warning` is for
+ * its author to check.
+ */
+export interface Finding {
+  readonly severity: 'error' | 'warning';
+  readonly rule: Rule | SoundnessRule;
+  /** Counted from 1; null if no single line is at fault. */
+  readonly line: number | null;
+  /** One line that begins with `file:line`. */
+  readonly message: string;
+  readonly hint: string;
+}
 
 /** The records of a file in the order of its lines, before they are checked against one another. */
 export interface DatasetRecords {
@@ -42,25 +66,24 @@ export async function readRecords({ place: path, lines }: DatasetSource, report:
   const questions: Placed<QuestionRecord>[] = [];
   let header: Placed<DatasetRecord> | undefined;
   let count = 0;
-  for await (const line of lines) {
-    count++;
-    const placed = parsed(line.text, `${path}:${line.number}`, report);
-    if (placed === undefined) continue;
-    const { record, place } = placed;
-    if (record.type === 'memory') memories.push({ record, place });
-    else if (record.type === 'item') items.push({ record, place });
-    else if (record.type === 'question') questions.push({ record, place });
-    else if (count === 1) header = { record, place };
-    else {
-      const message = `${place}: type expected memory or item, got "dataset" after the first record`;
-      report('header', new BenchError('bad-data', message, 'a dataset record stands first, once'));
+  for await (const { text, number } of lines) {
+    const place = `${path}:${number}`;
+    const record = parseOrReport(text, place, report);
+    const isFirst = ++count === 1;
+    if (record?.type === 'memory') memories.push({ record, place });
+    else if (record?.type === 'item') items.push({ record, place });
+    else if (record?.type === 'question') questions.push({ record, place });
+    else if (record !== undefined && isFirst) header = { record, place };
+    else if (record !== undefined) {
+      const hint = 'a dataset record stands first, once';
+      report('header', expected(`${place}: type`, 'memory or item', '"dataset" after the first record', hint));
     }
   }
   if (count === 0) throw new BenchError('bad-data', `${path}: is empty`, 'a data set holds at least one item record');
   return { path, sha256: lines.sha256(), header, memories, items, questions };
 }
 
-function parsed(text: string, place: string, report: Report): ReturnType<typeof parseRecord> | undefined {
+function parseOrReport(text: string, place: string, report: Report): ReturnType<typeof parseRecord> | undefined {
   try {
     return parseRecord(text, place);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { BenchError } from '../../../src/base/bench-error.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
-import type { AskedData } from '../../../src/data/asked-data.ts';
+import type { RunDatasets } from '../../../src/data/run-datasets.ts';
 import { type DatasetItem, type DatasetMemory, type DatasetUser, visibleMemories } from '../../../src/data/dataset.ts';
 import type { MemorySearchResult } from '../../../src/retrieval/retriever.ts';
 
@@ -18,7 +18,7 @@ export interface SweepQuestion {
  * @throws BenchError `bad-data` for data that are not for choosing settings
  */
 export function sweepQuestions(
-  { name, parts }: AskedData,
+  { name, parts }: RunDatasets,
   count: number,
   { memories, seed }: { readonly memories: number; readonly seed: number },
 ): readonly SweepQuestion[] {

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { BenchError } from '../../base/bench-error.ts';
-import { readAskedData } from '../asked-data.ts';
+import { readRunDatasets } from '../run-datasets.ts';
 import type { Dataset } from '../dataset.ts';
 import { verifySource } from '../verify/verify-dataset.ts';
 import { datasetSources } from '../dataset-source.ts';
@@ -17,7 +17,7 @@ const fixture = (name: string): string => join(fixtures, name);
 
 async function read(name: string, file: string, errata?: string): Promise<Dataset> {
   const options = { dataset: [name], dataFile: { [name]: file }, ...(errata === undefined ? {} : { errata }) };
-  return (await readAskedData(options)).parts[0]!;
+  return (await readRunDatasets(options)).parts[0]!;
 }
 
 const notesOf = ({ brought }: Dataset, file: string): string[] =>

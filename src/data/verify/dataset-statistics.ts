@@ -1,7 +1,6 @@
 import type { Language } from '../../base/language.ts';
 import { containsTokens } from '../normalise.ts';
 import type { DatasetRecords } from '../records.ts';
-import type { ItemRecord } from '../schema.ts';
 
 /** Minimum, median and maximum of a count. */
 export interface Spread {
@@ -33,33 +32,18 @@ export interface DatasetStatistics {
   readonly userKinds: Readonly<Record<string, number>>;
 }
 
-function spreadOf(counts: Iterable<number>): Spread {
-  const sorted = Float64Array.from(counts).sort();
+function spread(counts: readonly number[]): Spread {
+  const sorted = [...counts].sort((a, b) => a - b);
   const at = (index: number): number => sorted[index] ?? 0;
-  const last = sorted.length - 1;
-  const median = sorted.length === 0 ? 0 : (at(Math.floor(last / 2)) + at(Math.ceil(last / 2))) / 2;
-  return { least: at(0), median, most: at(last) };
+  const middle = (sorted.length - 1) / 2;
+  return { least: at(0), median: (at(Math.floor(middle)) + at(Math.ceil(middle))) / 2, most: at(sorted.length - 1) };
 }
 
-function countsOf(labels: Iterable<string>): Record<string, number> {
-  const counts = new Map<string, number>();
+/** Counts labels; the names that are given count from 0. */
+function countLabels(labels: readonly string[], names: Iterable<string> = []): Record<string, number> {
+  const counts = new Map(Array.from(names, (name) => [name, 0]));
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Counts the records of each user. */
-function byUser(
-  users: Iterable<string>,
-  records: Iterable<{ readonly record: { readonly userId: string } }>,
-): number[] {
-  const counts = new Map(Array.from(users, (userId) => [userId, 0]));
-  for (const { record } of records) counts.set(record.userId, counts.get(record.userId)! + 1);
-  return [...counts.values()];
-}
-
-function evidenceHoldsAnswer(item: ItemRecord, contents: ReadonlyMap<string, string>, language: Language): boolean {
-  const text = item.evidence.map((id) => contents.get(id) ?? '').join('\n');
-  return [item.answer!, ...item.acceptedAnswers].some((gold) => containsTokens(text, gold, language));
 }
 
 /** Computes the statistics of a data set. */
@@ -67,11 +51,27 @@ export function datasetStatistics(
   { header, memories, items, questions }: DatasetRecords,
   language: Language,
 ): DatasetStatistics {
-  const asked = [...items, ...questions];
-  const users = new Set([...memories, ...asked].map(({ record }) => record.userId));
-  const contents = new Map(memories.map(({ record }) => [record.memoryId, record.content]));
-  const answerable = items.filter(({ record }) => record.answer !== null);
-  const supported = answerable.filter(({ record }) => record.evidence.length > 0);
+  const memoryRecords = memories.map(({ record }) => record);
+  const itemRecords = items.map(({ record }) => record);
+  const unanswered = questions.map(({ record }) => record);
+  const all = [...itemRecords, ...unanswered];
+  const users = new Set([...memoryRecords, ...all].map(({ userId }) => userId));
+  const spreadByUser = (records: readonly { readonly userId: string }[]): Spread =>
+    spread(
+      Object.values(
+        countLabels(
+          records.map((record) => record.userId),
+          users,
+        ),
+      ),
+    );
+  const contents = new Map(memoryRecords.map(({ memoryId, content }) => [memoryId, content]));
+  const answerable = itemRecords.filter(({ answer }) => answer !== null);
+  const withEvidence = answerable.filter(({ evidence }) => evidence.length > 0);
+  const evident = withEvidence.filter(({ answer, acceptedAnswers, evidence }) => {
+    const text = evidence.map((id) => contents.get(id) ?? '').join('\n');
+    return [answer!, ...acceptedAnswers].some((gold) => containsTokens(text, gold, language));
+  });
   return {
     users: users.size,
     memories: memories.length,
@@ -79,19 +79,16 @@ export function datasetStatistics(
     answerable: answerable.length,
     absent: items.length - answerable.length,
     questions: questions.length,
-    withHistory: items.filter(({ record }) => record.history.length > 0).length,
-    preferences: memories.filter(({ record }) => record.preference).length,
-    superseding: memories.filter(({ record }) => record.supersedes !== undefined).length,
-    memoriesAUser: spreadOf(byUser(users, memories)),
-    itemsAUser: spreadOf(byUser(users, asked)),
-    memoryCharacters: spreadOf(memories.map(({ record }) => [...record.content].length)),
-    evidenceAnItem: spreadOf([...answerable, ...questions].map(({ record }) => record.evidence.length)),
-    answersInEvidence: {
-      items: supported.filter(({ record }) => evidenceHoldsAnswer(record, contents, language)).length,
-      of: supported.length,
-    },
-    categories: countsOf(asked.map(({ record }) => record.category)),
-    phrasings: countsOf(items.flatMap(({ record }) => record.phrasing ?? [])),
-    userKinds: countsOf(Object.values(header?.record.userKinds ?? {})),
+    withHistory: itemRecords.filter(({ history }) => history.length > 0).length,
+    preferences: memoryRecords.filter(({ preference }) => preference).length,
+    superseding: memoryRecords.filter(({ supersedes }) => supersedes !== undefined).length,
+    memoriesAUser: spreadByUser(memoryRecords),
+    itemsAUser: spreadByUser(all),
+    memoryCharacters: spread(memoryRecords.map(({ content }) => [...content].length)),
+    evidenceAnItem: spread([...answerable, ...unanswered].map(({ evidence }) => evidence.length)),
+    answersInEvidence: { items: evident.length, of: withEvidence.length },
+    categories: countLabels(all.map(({ category }) => category)),
+    phrasings: countLabels(itemRecords.flatMap(({ phrasing }) => phrasing ?? [])),
+    userKinds: countLabels(Object.values(header?.record.userKinds ?? {})),
   };
 }

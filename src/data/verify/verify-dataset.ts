@@ -2,10 +2,9 @@ import type { BenchError } from '../../base/bench-error.ts';
 import type { Language } from '../../base/language.ts';
 import { checkConsistency } from '../consistency.ts';
 import { datasetFile, type DatasetSource } from '../dataset-source.ts';
-import { readRecords, type Rule } from '../records.ts';
+import { type Finding, readRecords, type Rule } from '../records.ts';
 import { datasetStatistics, type DatasetStatistics } from './dataset-statistics.ts';
-import type { Finding } from './finding.ts';
-import { unsound } from './soundness.ts';
+import { findUnsound } from './soundness.ts';
 
 /** The result of verifying a data set. */
 export interface Verification {
@@ -54,7 +53,7 @@ export async function verifySource(source: DatasetSource): Promise<Verification>
   const partial = findings.length > 0;
   if (!partial) {
     checkConsistency(records, report);
-    for (const finding of unsound(records, language)) add(finding);
+    for (const finding of findUnsound(records, language)) add(finding);
   }
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   return {

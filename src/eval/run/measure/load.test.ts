@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { readAskedData } from '../../../data/asked-data.ts';
+import { readRunDatasets } from '../../../data/run-datasets.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
 import { TurnQueue } from '../../../systems/turn-queue.ts';
 import { CONVERSATION_TURNS, isSaturated, planLoad, playLoad, type ServedTurn } from './load.ts';
 
 const SERVICE_MS = 10;
 const signal = new AbortController().signal;
-const data = await readAskedData({ dataset: [join(import.meta.dirname, '../../../../datasets/facts-en.jsonl')] });
+const data = await readRunDatasets({ dataset: [join(import.meta.dirname, '../../../../datasets/facts-en.jsonl')] });
 const allUsers = data.parts[0]!.users;
 const users = allUsers.slice(0, 6).map((user) => ({ ...user, items: user.items.slice(0, 5) }));
 

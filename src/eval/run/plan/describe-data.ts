@@ -1,4 +1,4 @@
-import type { AskedData } from '../../../data/asked-data.ts';
+import type { RunDatasets } from '../../../data/run-datasets.ts';
 import { type Dataset, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
 import type { DatasetPart, RunDescription } from '../../../store/records/run-description.ts';
 import { drawnDatasets } from './plan-users.ts';
@@ -14,7 +14,7 @@ function itemsOf(users: readonly DatasetUser[]): number {
 }
 
 /** Describes the data of a run. @param users those who were drawn, with the items that they ask */
-export function describeData(data: AskedData, users: readonly DatasetUser[]): RunDescription['dataset'] {
+export function describeData(data: RunDatasets, users: readonly DatasetUser[]): RunDescription['dataset'] {
   const { name, sha256, parts } = data;
   const withoutEvidence = users.flatMap(({ items }) => items).filter((item) => !evidenceIsKnown(item)).length;
   return {
@@ -48,13 +48,13 @@ function saidOf({
 }
 
 /** The primary metric that all data sets name; a run has one. */
-function sharedMetric(parts: AskedData['parts']): { readonly primaryMetric?: string } {
+function sharedMetric(parts: RunDatasets['parts']): { readonly primaryMetric?: string } {
   const [name, ...others] = new Set(parts.map(({ declared }) => declared.primaryMetric));
   return name === undefined || others.length > 0 ? {} : { primaryMetric: name };
 }
 
 /** Notes on the data that a reader of the run must know: their own notes, and metrics that they do not share. */
-export function dataNotes({ parts }: Pick<AskedData, 'parts'>): string[] {
+export function dataNotes({ parts }: Pick<RunDatasets, 'parts'>): string[] {
   const named = parts.filter(({ declared }) => declared.primaryMetric !== undefined);
   const differ = named.length > 0 && parts.length > 1 && sharedMetric(parts).primaryMetric === undefined;
   return [

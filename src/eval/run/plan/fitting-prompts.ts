@@ -1,5 +1,5 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import type { AskedData } from '../../../data/asked-data.ts';
+import type { RunDatasets } from '../../../data/run-datasets.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { prefixParts } from '../../../systems/prompt/memory-lines.ts';
@@ -21,7 +21,7 @@ interface PromptParts {
  */
 export async function requireFittingQueries(
   users: readonly DatasetUser[],
-  { parts }: Pick<AskedData, 'parts'>,
+  { parts }: Pick<RunDatasets, 'parts'>,
   arms: readonly Pick<Arm, 'template'>[],
   { engine, rules }: PromptParts,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readAskedData } from '../../../data/asked-data.ts';
+import { readRunDatasets } from '../../../data/run-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { drawUsers } from './plan-users.ts';
 
@@ -14,7 +14,7 @@ const draw = (asked: Parameters<typeof drawUsers>[0], limit: number | undefined,
   drawUsers(asked, { seed, ...(limit === undefined ? {} : { limit }) });
 
 test('draws whole users by seed, at least the ten that a verdict needs', async () => {
-  const asked = await readAskedData({ dataset: [english] });
+  const asked = await readRunDatasets({ dataset: [english] });
   const fifty = draw(asked, 50, 7);
   expect(fifty.map(({ items }) => items.length)).toEqual(Array.from({ length: 10 }, () => 5));
   expect(idsOf(draw(asked, 8, 7))).toEqual(idsOf(fifty));
@@ -25,18 +25,18 @@ test('draws whole users by seed, at least the ten that a verdict needs', async (
 });
 
 test('several give users in turn, each of those that it would give alone', async () => {
-  const both = draw(await readAskedData({ dataset: [english, chinese] }), 16, 7);
+  const both = draw(await readRunDatasets({ dataset: [english, chinese] }), 16, 7);
   expect(both.map(({ languageProfile }) => languageProfile.language)).toEqual([
     ...Array<string>(5).fill('en'),
     ...Array<string>(5).fill('zh'),
   ]);
   expect(both.map(({ items }) => items.length)).toEqual(Array.from({ length: 10 }, () => 2));
-  const alone = idsOf(draw(await readAskedData({ dataset: [english] }), 16, 7));
+  const alone = idsOf(draw(await readRunDatasets({ dataset: [english] }), 16, 7));
   expect(idsOf(both.slice(0, 5)).filter((id) => !alone.includes(id))).toEqual([]);
 });
 
 test('a data set that has no more users leaves the rest to the others', async () => {
-  const asked = await readAskedData({ dataset: [chinese, english] });
+  const asked = await readRunDatasets({ dataset: [chinese, english] });
   const users = draw(asked, 120, 7);
   expect(users.filter(({ languageProfile }) => languageProfile.language === 'zh')).toHaveLength(5);
   expect(users.length).toBeGreaterThan(10);
@@ -44,7 +44,7 @@ test('a data set that has no more users leaves the rest to the others', async ()
 });
 
 test('divides a limit among as many users as are wanted', async () => {
-  const asked = await readAskedData({ dataset: [english] });
+  const asked = await readRunDatasets({ dataset: [english] });
   const all = asked.parts[0]!.users;
   const wide = drawUsers(asked, { limit: 2 * all.length, users: all.length, seed: 7 });
   expect(wide.map(({ items }) => items.length)).toEqual(all.map(() => 2));

@@ -1,7 +1,7 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { BenchConfig } from '../../../config/bench-config.ts';
-import type { AskedData } from '../../../data/asked-data.ts';
+import type { RunDatasets } from '../../../data/run-datasets.ts';
 import { type Dataset, type DatasetItem, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { PlannedUser } from '../../../store/run-user-repository.ts';
@@ -84,7 +84,7 @@ type DrawSettings = Pick<BenchConfig, 'limit' | 'users' | 'seed'>;
  * @returns in the order of the data sets
  * @throws BenchError if more users are wanted than have questions
  */
-export function drawUsers({ parts }: Pick<AskedData, 'parts'>, settings: DrawSettings): DatasetUser[] {
+export function drawUsers({ parts }: Pick<RunDatasets, 'parts'>, settings: DrawSettings): DatasetUser[] {
   const withItems = parts.map((dataset) => dataset.users.filter((user) => user.items.length > 0));
   const users = withItems.flat();
   const { limit, seed } = settings;
@@ -122,7 +122,7 @@ function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
 }
 
 /** The data sets of a run, each with its drawn users. */
-export function drawnDatasets({ parts }: Pick<AskedData, 'parts'>, users: readonly DatasetUser[]): DrawnDataset[] {
+export function drawnDatasets({ parts }: Pick<RunDatasets, 'parts'>, users: readonly DatasetUser[]): DrawnDataset[] {
   const drawn = new Map(users.map((user) => [user.userId, user]));
   return parts.map((part) => ({ part, users: part.users.flatMap(({ userId }) => drawn.get(userId) ?? []) }));
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../../../config/bench-config.ts';
-import { type AskedData, readAskedData } from '../../../data/asked-data.ts';
+import { type RunDatasets, readRunDatasets } from '../../../data/run-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { writeText } from '../../../data/write-lines.ts';
 import type { Engine } from '../../../engine/engine.ts';
@@ -48,7 +48,7 @@ export interface PreparedSuite extends SuiteToPrepare, AsyncDisposable {
   readonly armsNotRun: readonly ArmNotRun[];
   readonly stores: KvFolder;
   readonly parts: BenchParts;
-  readonly dataset: AskedData;
+  readonly dataset: RunDatasets;
   /** The drawn users. */
   readonly users: readonly DatasetUser[];
   /** The embedder's, if an arm has a gate; undefined if it has none, null without such an arm. */
@@ -63,7 +63,7 @@ export async function prepareSuite(
   const inspection = await task.engines.inspect(task.settings.model);
   const plan = planArms(task, inspection, hooks);
   // Given data are read before the models are loaded: a mistake in them is found at once.
-  const given = task.suite.data === undefined ? await readAskedData(task.settings) : undefined;
+  const given = task.suite.data === undefined ? await readRunDatasets(task.settings) : undefined;
   const drawn = given === undefined ? undefined : drawUsers(given, task.settings);
   // A resumed run has the workers that it began with.
   const settings =
@@ -117,7 +117,7 @@ function planArms(
 async function generatedData(
   { suite: { data = [] }, folder, settings: { seed }, isMade }: SuiteToPrepare,
   engine: Engine,
-): Promise<AskedData> {
+): Promise<RunDatasets> {
   const files = data.map(({ name }) => join(folder, `${name}.jsonl`));
   const window = {
     contextTokens: engine.info.contextTokens,
@@ -127,7 +127,7 @@ async function generatedData(
   for (const [index, { presetUsers, make }] of isMade ? [] : data.entries()) {
     await writeText(files[index]!, await make(seed, presetUsers, window));
   }
-  return await readAskedData({ dataset: files });
+  return await readRunDatasets({ dataset: files });
 }
 
 /** Checks data and arms against the loaded models. @throws BenchError for the first that does not fit */

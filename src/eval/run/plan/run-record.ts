@@ -7,7 +7,7 @@ import type { NewRun, RunRepository } from '../../../store/run-repository.ts';
 import type { EngineInfo } from '../../../engine/engine-info.ts';
 import type { RunPlan, RunRecord } from '../../../store/records/run-record.ts';
 import { tierAddresses } from '../../../retrieval/tiered/open-tiered.ts';
-import type { AskedData } from '../../../data/asked-data.ts';
+import type { RunDatasets } from '../../../data/run-datasets.ts';
 import { lastRunsHint } from '../../../store/run-name.ts';
 import { declarationOf } from '../../analysis/metrics/registered-metrics.ts';
 import { describeData } from './describe-data.ts';
@@ -114,7 +114,7 @@ function preRetrievalOf(config: BenchConfig, parts: BenchParts): BenchParts['pre
 export async function checkSame(
   run: RunRecord,
   config: BenchConfig,
-  dataset: AskedData,
+  dataset: RunDatasets,
   parts: BenchParts,
 ): Promise<void> {
   const { info } = parts.engine;
@@ -170,7 +170,7 @@ interface RunStart {
   readonly settings: BenchConfig;
   readonly arms: readonly Arm[];
   readonly armsNotRun: readonly ArmNotRun[];
-  readonly dataset: AskedData;
+  readonly dataset: RunDatasets;
   readonly users: readonly DatasetUser[];
   readonly parts: BenchParts;
 }

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
-import { readAskedData } from '../../../data/asked-data.ts';
+import { readRunDatasets } from '../../../data/run-datasets.ts';
 import { claimOrder } from './claims.ts';
 import { TurnSample } from '../prove/turn-sample.ts';
 import { planUsers } from '../plan/plan-users.ts';
 
 const file = join(import.meta.dirname, '../../../../datasets/recall-en.jsonl');
 const arms = [handmadeTraits('rag'), handmadeTraits('dki')];
-const { users } = (await readAskedData({ dataset: [file] })).parts[0]!;
+const { users } = (await readRunDatasets({ dataset: [file] })).parts[0]!;
 const ordered = (asked: typeof users, sample: Pick<TurnSample, 'has'>) =>
   claimOrder(planUsers(asked, arms, 1), { arms, repeats: 1, sample });
 

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readAskedData } from '../../../data/asked-data.ts';
+import { readRunDatasets } from '../../../data/run-datasets.ts';
 import { controlMemories, controlUsers } from './negative-control.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 
 test('the control is shown memories of another user, in the language of the one who asks', async () => {
   const files = ['datasets/recall-en.jsonl', 'test/fixtures/hand-zh.jsonl'].map((file) => join(root, file));
-  const { parts } = await readAskedData({ dataset: files });
+  const { parts } = await readRunDatasets({ dataset: files });
   const users = parts.flatMap((part) => part.users);
   for (const asker of [users[0]!, users.at(-1)!]) {
     const recalled = asker.memories.slice(0, 3).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
@@ -23,7 +23,7 @@ test('the control is shown memories of another user, in the language of the one 
 
 test('no memory is donated that answers the question', async () => {
   const file = join(root, 'datasets/recall-en.jsonl');
-  const { users } = (await readAskedData({ dataset: [file] })).parts[0]!;
+  const { users } = (await readRunDatasets({ dataset: [file] })).parts[0]!;
   const [asker, donor] = [users[0]!, users[1]!];
   const recalled = asker.memories.slice(0, 3).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
   const first = controlMemories(recalled, asker, asker.items[0]!, { users: [asker, donor], seed: 7 })[0]!;
@@ -35,7 +35,7 @@ test('no memory is donated that answers the question', async () => {
 
 test('no memory is donated that says what the asker has said', async () => {
   const file = join(root, 'datasets/recall-en.jsonl');
-  const { users } = (await readAskedData({ dataset: [file] })).parts[0]!;
+  const { users } = (await readRunDatasets({ dataset: [file] })).parts[0]!;
   const [asker, donor] = [users[0]!, users[1]!];
   const recalled = asker.memories.slice(0, 1).map((memory) => ({ ...memory, score: 1, metadata: { ...memory } }));
   const same = { ...donor, memories: asker.memories };
@@ -48,7 +48,7 @@ test('no memory is donated that says what the asker has said', async () => {
 });
 
 test('who is the only user of a language has donors of the data set that ships in it', async () => {
-  const { parts } = await readAskedData({ dataset: [join(root, 'test/fixtures/hand-zh.jsonl')] });
+  const { parts } = await readRunDatasets({ dataset: [join(root, 'test/fixtures/hand-zh.jsonl')] });
   const [alone, other] = parts[0]!.users;
   const donors = await controlUsers([alone!]);
   expect(donors.length).toBeGreaterThan(10);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { BenchError } from '../base/bench-error.ts';
-import { joinDatasets } from './asked-data.ts';
+import { joinDatasets } from './run-datasets.ts';
 import type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
 
 function user(userId: string, dataset: Pick<Dataset, 'language' | 'unknownAnswer'>): DatasetUser {
