@@ -1,32 +1,48 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { EngineAudit } from '../store/records/run-probes.ts';
-import type { BaseSession } from './base-session.ts';
+import type { BaseSession, SessionParts } from './base-session.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { type EngineCapabilities, unsupported } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
 import type { CallOptions, EngineSession } from './engine-session.ts';
 import { type Engine, type FirstLayersOptions, neededFor, type TokenizeRequest } from './engine.ts';
+import type { PromptLedger } from './http/prompt-ledger.ts';
+import type { EngineStates } from './llama-state/engine-states.ts';
+import { SessionCells } from './session-cells.ts';
 import type { TokenIds } from './token-id.ts';
-import { meterSum, type TokenMeter, zeroMeter } from './token-meter.ts';
+import { meterSum, TokenCounter, type TokenMeter } from './token-meter.ts';
 
-/** What the engines of all adapters share: a place for each session, the sum of their counts, and the end. */
-export abstract class BaseEngine implements Engine {
+/** What every engine is made of. */
+export interface EngineParts {
   readonly info: EngineInfo;
   readonly capabilities: EngineCapabilities;
+  readonly tokenizer: Pick<Engine, 'tokenize' | 'detokenize'>;
+  /** Missing where KV cannot leave the engine. */
+  readonly states?: EngineStates;
+  /** Missing for an engine without counters of its own. */
+  readonly ledger?: PromptLedger;
+}
+
+/** What the engines of all adapters share: a place for each session, the sum of their counts, and the end. */
+export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implements Engine {
+  readonly info: EngineInfo;
+  readonly capabilities: EngineCapabilities;
+  protected readonly parts: Parts;
   readonly #sessions = new Map<number, BaseSession>();
   /** Counts of closed sessions, and time that belongs to no session. */
-  #otherMeter: TokenMeter = zeroMeter;
+  readonly #others = new TokenCounter();
   #isClosed = false;
 
-  constructor(info: EngineInfo, capabilities: EngineCapabilities) {
-    this.info = info;
-    this.capabilities = capabilities;
+  constructor(parts: Parts) {
+    this.parts = parts;
+    this.info = parts.info;
+    this.capabilities = parts.capabilities;
   }
 
-  protected abstract tokenizeNow(texts: readonly TokenizeRequest[], options: CallOptions): Promise<readonly TokenIds[]>;
-  protected abstract detokenizeNow(ids: readonly TokenIds[], options: CallOptions): Promise<readonly string[]>;
   /** @param place of the session among those that are open */
-  protected abstract newSession(place: number, onClose: (last: TokenMeter) => void): BaseSession;
+  protected abstract newSession(place: number, parts: Omit<SessionParts, 'exchange'>): BaseSession;
+  /** Makes a place ready for a new session, and checks that the engine is still there. */
+  protected abstract prepare(place: number, options: CallOptions): Promise<void>;
   /** Frees what the engine holds, once its sessions are closed. */
   protected abstract release(): Promise<void>;
 
@@ -34,29 +50,31 @@ export abstract class BaseEngine implements Engine {
     this.requireOpen(options);
     const start = performance.now();
     try {
-      return await this.tokenizeNow(texts, options);
+      return await this.parts.tokenizer.tokenize(texts, options);
     } finally {
-      this.#count({ ...zeroMeter, busyMs: performance.now() - start });
+      this.#others.add({ busyMs: performance.now() - start });
     }
   }
 
   async detokenize(ids: readonly TokenIds[], options: CallOptions = {}): Promise<readonly string[]> {
     this.requireOpen(options);
-    return this.detokenizeNow(ids, options);
+    return this.parts.tokenizer.detokenize(ids, options);
   }
 
   async openSession(_scope: string, options: CallOptions = {}): Promise<EngineSession> {
     this.requireOpen(options);
-    const { sessions } = this.capabilities;
+    const { info, capabilities } = this;
+    const { sessions } = capabilities;
     const place = Array.from({ length: sessions }, (_, index) => index).find((index) => !this.#sessions.has(index));
     if (place === undefined) {
       const message = `all ${sessions} sessions of the engine are open`;
       throw new BenchError('no-session', message, 'close one, or open the engine with more');
     }
-    const session = this.newSession(place, (last) => {
+    const onClose = (last: TokenMeter): void => {
       this.#sessions.delete(place);
-      this.#count(last);
-    });
+      this.#others.add(last);
+    };
+    const session = this.newSession(place, { info, capabilities, cells: new SessionCells(), onClose });
     // At once: another call must not take the same place.
     this.#sessions.set(place, session);
     try {
@@ -75,22 +93,27 @@ export abstract class BaseEngine implements Engine {
 
   async meter(options: CallOptions = {}): Promise<TokenMeter> {
     this.requireOpen(options);
-    return [...this.#sessions.values()].reduce((sum, session) => meterSum(sum, session.reading()), this.#otherMeter);
+    return [...this.#sessions.values()].reduce(
+      (sum, session) => meterSum(sum, session.reading()),
+      this.#others.reading,
+    );
   }
 
   async audit(options: CallOptions = {}): Promise<EngineAudit | null> {
     this.requireOpen(options);
-    return null;
+    return (await this.parts.ledger?.audit(options)) ?? null;
   }
 
-  async deleteCheckpoint(_: Pick<Checkpoint, 'id'>, { signal }: CallOptions = {}): Promise<void> {
+  async deleteCheckpoint({ id }: Pick<Checkpoint, 'id'>, { signal }: CallOptions = {}): Promise<void> {
     signal?.throwIfAborted();
+    this.parts.states?.remove(id);
   }
 
   /** Closes all sessions after the calls that they were given before. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    using _ = this.parts.states;
     try {
       for (const session of this.#sessions.values()) await session[Symbol.asyncDispose]();
     } finally {
@@ -98,16 +121,9 @@ export abstract class BaseEngine implements Engine {
     }
   }
 
-  /** Makes a place ready for a new session, and checks that the engine is still there. */
-  protected abstract prepare(place: number, options: CallOptions): Promise<void>;
-
   /** @throws BenchError `no-session` once the engine is closed; the reason of the signal */
   protected requireOpen({ signal }: CallOptions): void {
     if (this.#isClosed) throw new BenchError('no-session', 'the engine is closed', 'open it again');
     signal?.throwIfAborted();
-  }
-
-  #count(counts: TokenMeter): void {
-    this.#otherMeter = meterSum(this.#otherMeter, counts);
   }
 }

@@ -1,4 +1,4 @@
-import { CallQueue } from './call-queue.ts';
+import { BenchError } from '../base/bench-error.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { type CapabilityName, type EngineCapabilities, requireCapability } from './engine-capabilities.ts';
 import { type EngineInfo, requireSpace } from './engine-info.ts';
@@ -22,7 +22,7 @@ import type { TokenMeter } from './token-meter.ts';
 export interface SessionParts {
   readonly cells: SessionCells;
   /** Null when KV cannot leave the engine. */
-  readonly exchange: StateExchange | null;
+  readonly exchange: Pick<StateExchange, 'export' | 'import' | 'checkpoint' | 'restore' | typeof Symbol.dispose> | null;
   readonly info: EngineInfo;
   readonly capabilities: EngineCapabilities;
   /** Called when the session is closed, with its last reading. */
@@ -38,7 +38,9 @@ export interface GenerateOptions extends CallOptions {
 /** What the sessions of all adapters share: calls that run one after the other, checked arguments, the list of cells. */
 export abstract class BaseSession<Parts extends SessionParts = SessionParts> implements EngineSession {
   protected readonly parts: Parts;
-  readonly #queue = new CallQueue();
+  /** Ends when the last call has ended. */
+  #last: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
 
   constructor(parts: Parts) {
     this.parts = parts;
@@ -67,7 +69,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
   protected abstract release(): Promise<void>;
 
   evaluate(tokens: TokenIds, options: CallOptions = {}): Promise<void> {
-    return this.#queue.add(options.signal, async () => {
+    return this.#queue(options.signal, async () => {
       if (tokens.length === 0) return;
       this.#requireLeast(tokens);
       this.#requireSpace(tokens.length, 1);
@@ -77,7 +79,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
 
   generate(tokens: TokenIds, limits: GenerationLimits, { signal }: CallOptions = {}): Promise<Generation> {
     const start = performance.now();
-    return this.#queue.add(undefined, async () => {
+    return this.#queue(undefined, async () => {
       const { maxTokens } = limits;
       if (maxTokens < 1) throw new RangeError(`maxTokens is ${maxTokens}: at least one token is generated`);
       this.#requireLeast(tokens);
@@ -94,7 +96,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
   }
 
   score(tokens: TokenIds, continuation: TokenIds, options: ScoreOptions = {}): Promise<SequenceScore> {
-    return this.#queue.add(options.signal, async () => {
+    return this.#queue(options.signal, async () => {
       this.require('logProbabilities');
       this.#requireLeast(tokens);
       this.#requireSpace(tokens.length + Math.max(0, continuation.length - 1), 1);
@@ -103,42 +105,43 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
   }
 
   truncate(length: number, { signal }: CallOptions = {}): Promise<void> {
-    return this.#queue.add(signal, () => this.truncateNow(length));
+    return this.#queue(signal, () => this.truncateNow(length));
   }
 
   erase({ start, end }: TokenRange, { signal }: CallOptions = {}): Promise<void> {
-    return this.#queue.add(signal, async () => {
-      const { nextPosition } = this.parts.cells;
+    return this.#queue(signal, async () => {
+      const { cells } = this.parts;
+      const { nextPosition } = cells;
       requireRange({ start, end }, nextPosition, 'positions');
       if (start === end) return;
       if (end === nextPosition) return this.truncateNow(start);
       this.require('shift');
+      if (start <= cells.firstPosition) {
+        throw new RangeError(`cannot erase from position ${start} on: a session keeps its first cell`);
+      }
       await this.shift({ start, end });
+      cells.erase(start, end);
     });
   }
 
   clear(options: ClearOptions = {}): Promise<void> {
-    return this.#queue.add(options.signal, () => this.clearNow(options));
+    return this.#queue(options.signal, () => this.clearNow(options));
   }
 
   meter({ signal }: CallOptions = {}): Promise<TokenMeter> {
-    return this.#queue.add(signal, () => this.reading());
-  }
-
-  readBack({ signal }: CallOptions = {}): Promise<TokenIds | null> {
-    return this.#queue.add(signal, () => null);
+    return this.#queue(signal, () => this.reading());
   }
 
   checkpoint({ id, signal }: CheckpointOptions = {}): Promise<Checkpoint> {
-    return this.#queue.add(signal, () => this.#exchange('checkpoints').checkpoint(id));
+    return this.#queue(signal, () => this.#exchange('checkpoints').checkpoint(id));
   }
 
   restore(checkpoint: Checkpoint, { signal }: CallOptions = {}): Promise<void> {
-    return this.#queue.add(signal, () => this.#exchange('checkpoints').restore(checkpoint));
+    return this.#queue(signal, () => this.#exchange('checkpoints').restore(checkpoint));
   }
 
   exportCells(range?: TokenRange, { signal }: CallOptions = {}): Promise<SequenceState> {
-    return this.#queue.add(signal, () => {
+    return this.#queue(signal, () => {
       const exchange = this.#exchange('cells');
       const wanted = range ?? { start: 0, end: this.cells };
       requireRange(wanted, this.cells, 'cells');
@@ -147,13 +150,17 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
   }
 
   importCells(state: SequenceState, { signal }: CallOptions = {}): Promise<void> {
-    return this.#queue.add(signal, () => this.#exchange('cells').import(state));
+    return this.#queue(signal, () => this.#exchange('cells').import(state));
   }
 
   /** Waits for the calls that were made before. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!(await this.#queue.close())) return;
+    const isFirst = !this.#isClosed;
+    this.#isClosed = true;
+    await this.#last;
+    if (!isFirst) return;
     const last = this.reading();
+    using _ = this.parts.exchange;
     try {
       await this.release();
     } finally {
@@ -161,7 +168,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     }
   }
 
-  /** Erases a range with tokens behind it, which move up. Called only with capability `shift`. */
+  /** Erases a range of the engine's KV with tokens behind it, which move up. Called only with capability `shift`. */
   protected shift({ start, end }: TokenRange): Promise<void> {
     throw new Error(`this session cannot erase ${start} to ${end}, though its engine has shift`);
   }
@@ -190,6 +197,17 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     requireCapability(this.parts.capabilities, name);
   }
 
+  /** Makes a call when those before it have ended; one whose signal is aborted by then rejects with the reason. */
+  async #queue<T>(signal: AbortSignal | undefined, call: () => T | Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new BenchError('no-session', 'the session is closed', 'open another');
+    const result = this.#last.then(() => {
+      signal?.throwIfAborted();
+      return call();
+    });
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
   #requireLeast({ length }: TokenIds): void {
     const { leastTokens } = this.parts.capabilities;
     if (length < leastTokens) throw new RangeError(`${length} tokens: at least ${leastTokens} are evaluated at once`);
@@ -200,7 +218,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     requireSpace(info, cells.count + tokens, cells.nextPosition + tokens, reserve);
   }
 
-  #exchange(name: CapabilityName): StateExchange {
+  #exchange(name: CapabilityName): NonNullable<SessionParts['exchange']> {
     this.require(name);
     return this.parts.exchange!;
   }

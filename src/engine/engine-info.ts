@@ -66,9 +66,6 @@ export interface EngineInfo {
   readonly stateIdentity: string | null;
 }
 
-/** Longest window unless a request names one. */
-export const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
-
 /** The size of a session. */
 export type Window = Pick<EngineInfo, 'contextTokens' | 'cellTokens'>;
 

@@ -130,8 +130,6 @@ export interface EngineSession extends AsyncDisposable {
   clear(options?: ClearOptions): Promise<void>;
   /** Counts since the session was opened. */
   meter(options?: CallOptions): Promise<TokenMeter>;
-  /** The ids as the engine itself holds them; null where the engine cannot list them. */
-  readBack(options?: CallOptions): Promise<TokenIds | null>;
   /** Saves the session. Needs capability `checkpoints`. @throws RangeError for an empty session @throws BenchError `disk` */
   checkpoint(options?: CheckpointOptions): Promise<Checkpoint>;
   /** Replaces the session by a saved one, whose bytes it verifies. Needs capability `checkpoints`. */

@@ -15,10 +15,17 @@ export interface TokenMeter {
   readonly lost?: number;
 }
 
-/** The counts of a failed call. */
-export const lostCall: TokenMeter = { evaluated: 0, reused: 0, decoded: 0, busyMs: 0, lost: 1 };
+const zeroMeter: TokenMeter = { evaluated: 0, reused: 0, decoded: 0, busyMs: 0 };
 
-export const zeroMeter: TokenMeter = { evaluated: 0, reused: 0, decoded: 0, busyMs: 0 };
+/** Adds up counts. */
+export class TokenCounter {
+  reading = zeroMeter;
+
+  /** Counts that are missing are 0. */
+  add(counts: Partial<TokenMeter>): void {
+    this.reading = meterSum(this.reading, { ...zeroMeter, ...counts });
+  }
+}
 
 /** The counts between two readings; unknown where a call in between was lost. */
 export function meterDifference(after: TokenMeter, before: TokenMeter): TokenMeter {

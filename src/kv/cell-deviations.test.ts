@@ -4,7 +4,7 @@ import { numbersOf, plainState, tensorOf } from '../../test/fixtures/plain-state
 import type { KvLayout, SequenceState } from '../engine/sequence-state.ts';
 import { cellDeviations } from './cell-deviations.ts';
 import { ownedState } from './cut-cells.ts';
-import { readNumbers } from './float16.ts';
+import { readNumbers } from '../base/float16.ts';
 
 const shape = { layers: 2, heads: 2, headDimension: 4 };
 const CELLS = 3;

@@ -1,5 +1,5 @@
 import { sameLayout, type SequenceState } from '../engine/sequence-state.ts';
-import { readNumbers } from './float16.ts';
+import { readNumbers } from '../base/float16.ts';
 
 /**
  * How far the cells of two states lie apart, cell by cell: the squared distances of their keys and of their values, of all

@@ -4,7 +4,7 @@ import { type KvLayout, numberBytes, type SequenceState } from '../engine/sequen
 import { UNKNOWN_TOKEN } from '../engine/token-id.ts';
 import { cutCells, ownedState } from './cut-cells.ts';
 import { type Eviction, evictionScores, type HeadCells, keptTokens } from './eviction-scores.ts';
-import { readNumbers } from './float16.ts';
+import { readNumbers } from '../base/float16.ts';
 
 /** The tokens that each head of each layer keeps, in order: [layer][head][kept]. */
 type KeptByHead = readonly (readonly Int32Array[])[];

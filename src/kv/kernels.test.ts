@@ -6,7 +6,7 @@ import { numberBytes, type NumberType } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { ArenaScratch } from './arena-cells.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './cell-arena.ts';
-import { encodeFloat16 } from './float16.ts';
+import { encodeFloat16 } from '../base/float16.ts';
 import { scaleNumbers } from './join-blocks.ts';
 import { chooseKernels, type Kernels, tryKernels, wasm, wasmKernels } from './kernels.ts';
 import { keyRotation, rotateKeys } from './rope-shift.ts';

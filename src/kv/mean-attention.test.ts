@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import { meanAttention, repeatHeads } from './mean-attention.ts';
 import { ownedState } from './cut-cells.ts';
-import { readNumbers } from './float16.ts';
+import { readNumbers } from '../base/float16.ts';
 
 /** Cells of one layer: the keys of each, of all heads. */
 function cells(heads: number, ...keys: readonly (readonly number[])[]): SequenceState {

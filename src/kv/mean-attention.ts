@@ -1,6 +1,6 @@
 import type { SequenceState } from '../engine/sequence-state.ts';
 import { ownedState } from './cut-cells.ts';
-import { readNumbers } from './float16.ts';
+import { readNumbers } from '../base/float16.ts';
 
 /**
  * The attention of some tokens to cells in the last layer of both states: for each token and query head

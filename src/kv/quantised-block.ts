@@ -19,7 +19,7 @@ import {
 } from './block-file.ts';
 import { wholeMemory } from './cell-arena.ts';
 import { ownedState } from './cut-cells.ts';
-import { encodeFloat16, readNumbers } from './float16.ts';
+import { encodeFloat16, readNumbers } from '../base/float16.ts';
 import { wasm } from './kernels.ts';
 import { unusableNumbers } from './rope-shift.ts';
 

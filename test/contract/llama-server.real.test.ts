@@ -32,7 +32,6 @@ const subject = (
     missing: {},
   }),
   keyRounding: 2 ** -10,
-  readsBack: false,
   ends: 'likeliest',
   tellsIdsLater: true,
 });

@@ -55,7 +55,6 @@ const subject: Subject = {
     },
   }),
   keyRounding: 2 ** -10,
-  readsBack: false,
   ends: 'likeliest',
   tellsIdsLater: true,
   hidesModel: true,

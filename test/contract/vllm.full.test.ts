@@ -20,7 +20,6 @@ const subject: Subject = {
     missing: { fullDistribution: 'the server lists the likeliest 20 tokens alone' },
   }),
   keyRounding: 0,
-  readsBack: false,
   ends: { asked: '<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n' },
   hidesModel: true,
   warm: 2,

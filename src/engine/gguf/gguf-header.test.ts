@@ -40,14 +40,8 @@ test('reads shape, rotation and frequency factors of a llama model', () => {
       { id: 2, text: 'c' },
       { id: 1, text: 'b' },
     ],
-    rope: {
-      base: 500_000,
-      frequencyScale: 1,
-      dimensions: 8,
-      pairing: 'norm',
-      scaling: 'none',
-      frequencyFactors: [1, 0.5, 8, 32],
-    },
+    rotary: { base: 500_000, scale: 1, pairing: 'norm', dimensions: 8, factors: [1, 0.5, 8, 32] },
+    ropeScaling: 'none',
     chatTemplate: '{{ messages }}',
   });
 });
@@ -60,9 +54,11 @@ test('qwen models rotate the halves of a head, with their own head size and line
     'qwen3.rope.scaling.type': 'linear',
     'qwen3.rope.scaling.factor': { float: 4 },
   };
-  const { headDimension, rope } = readGgufHeader(write('qwen3.gguf', tinyGguf(header)));
-  expect(headDimension).toBe(16);
-  expect(rope).toMatchObject({ pairing: 'neox', dimensions: 16, scaling: 'linear', frequencyScale: 0.25 });
+  expect(readGgufHeader(write('qwen3.gguf', tinyGguf(header)))).toMatchObject({
+    headDimension: 16,
+    rotary: { pairing: 'neox', dimensions: 16, scale: 0.25 },
+    ropeScaling: 'linear',
+  });
 });
 
 test('sees what keeps keys from being moved: another scaling, a window of layers', () => {
@@ -74,9 +70,10 @@ test('sees what keeps keys from being moved: another scaling, a window of layers
   const factors = { 'rope_factors_long.weight': [1, 2, 3, 4] };
   expect(readGgufHeader(write('window.gguf', tinyGguf(header)))).toMatchObject({
     slidingWindowTokens: 64,
-    rope: { scaling: 'linear', frequencyScale: 0.5 },
+    rotary: { scale: 0.5 },
+    ropeScaling: 'linear',
   });
-  expect(readGgufHeader(write('long.gguf', tinyGguf(tinyHeader('llama'), factors))).rope.scaling).toBe('longrope');
+  expect(readGgufHeader(write('long.gguf', tinyGguf(tinyHeader('llama'), factors))).ropeScaling).toBe('longrope');
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
+import type { Rotary } from '../sequence-state.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 import { type GgufFile, type GgufList, type GgufPair, readBytes, readGgufFile, refusal } from './gguf-file.ts';
 import { requirePossible } from './gguf-limits.ts';
@@ -13,21 +14,6 @@ const FLOAT_BYTES = 4;
 /** One for each pair of a head's numbers; llama.cpp refuses a tensor of more. */
 const MOST_FREQUENCIES = 2 ** 13;
 const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
-
-/** Rotation of keys by position, which moving a cached key must undo and redo. */
-export interface RopeLayout {
-  readonly base: number;
-  /** Multiplies every angle: 1 / factor of linear scaling, 1 without it. */
-  readonly frequencyScale: number;
-  /** Dimensions of a head that are rotated, from the first on. */
-  readonly dimensions: number;
-  /** `norm` rotates the pairs (2j, 2j+1), `neox` the pairs (j, j + dimensions/2). */
-  readonly pairing: 'norm' | 'neox';
-  /** As the file names it: `none`, `linear`, `yarn`; `longrope` also where the file has factors for it. */
-  readonly scaling: string;
-  /** Divides the angle of pair j; undefined where the model has no tensor `rope_freqs.weight` (Llama 3 has one). */
-  readonly frequencyFactors: readonly number[] | undefined;
-}
 
 /** The description of a model in its GGUF header. */
 export interface GgufHeader {
@@ -49,7 +35,9 @@ export interface GgufHeader {
   readonly valueDimension: number;
   /** Numbers that a token has in the keys and values of all layers. */
   readonly kvNumbersPerToken: number;
-  readonly rope: RopeLayout;
+  readonly rotary: Rotary;
+  /** As the file names it: `none`, `linear`, `yarn`; `longrope` also where the file has factors for it. */
+  readonly ropeScaling: string;
   /** Dimensions in which a token has a position: more than one with M-RoPE. */
   readonly positionDimensions: number;
   /** Window of some or all layers; undefined where all see everything. */
@@ -101,7 +89,7 @@ export function readGgufHeader(path: string): GgufHeader {
     headDimension,
     valueDimension,
     kvNumbersPerToken: kvHeads.reduce<number>((sum, one) => sum + Number(one), 0) * (headDimension + valueDimension),
-    rope: readRope(file, architecture, headDimension),
+    ...readRope(file, architecture, headDimension),
     positionDimensions: sections?.filter((size) => Number(size) > 0).length ?? 1,
     slidingWindowTokens: window === 0 ? undefined : window,
     stopTokens: readStopTokens(metadata, vocabulary.values),
@@ -115,20 +103,24 @@ function listByLayer({ metadata }: GgufFile, architecture: string, layers: numbe
   return [...metadata].find(([key, pair]) => key.startsWith(`${architecture}.`) && isByLayer(pair))?.[0];
 }
 
-function readRope(file: GgufFile, architecture: string, headDimension: number): RopeLayout {
+function readRope(
+  file: GgufFile,
+  architecture: string,
+  headDimension: number,
+): Pick<GgufHeader, 'rotary' | 'ropeScaling'> {
   const pair = (key: string): GgufPair | undefined => file.metadata.get(`${architecture}.rope.${key}`);
   const isLong = file.tensors.some(({ name }) => name === 'rope_factors_long.weight');
   const scaling = isLong ? 'longrope' : textValue(pair('scaling.type'));
   // Older files have the second key; 0 means no scaling.
   const factor = numberValue(pair('scaling.factor')) ?? numberValue(pair('scale_linear')) ?? 0;
-  return {
+  const rotary: Rotary = {
     base: numberValue(pair('freq_base')) ?? DEFAULT_ROPE_BASE,
-    frequencyScale: scaling === 'none' || factor === 0 ? 1 : 1 / factor,
-    dimensions: numberValue(pair('dimension_count')) ?? headDimension,
+    scale: scaling === 'none' || factor === 0 ? 1 : 1 / factor,
     pairing: NEIGHBOUR_PAIRING.includes(architecture) ? 'norm' : 'neox',
-    scaling: scaling ?? (factor === 0 ? 'none' : 'linear'),
-    frequencyFactors: readFrequencyFactors(file),
+    dimensions: numberValue(pair('dimension_count')) ?? headDimension,
+    factors: readFrequencyFactors(file),
   };
+  return { rotary, ropeScaling: scaling ?? (factor === 0 ? 'none' : 'linear') };
 }
 
 function notALanguageModel(path: string, key: string): BenchError {
@@ -160,9 +152,9 @@ function countNumbers(dimensions: readonly number[]): number {
   return dimensions.reduce((product, dimension) => product * dimension, 1);
 }
 
-function readFrequencyFactors({ path, tensors }: GgufFile): number[] | undefined {
+function readFrequencyFactors({ path, tensors }: GgufFile): number[] | null {
   const tensor = tensors.find(({ name }) => name === 'rope_freqs.weight');
-  if (tensor === undefined) return undefined;
+  if (tensor === undefined) return null;
   const numbers = Math.min(countNumbers(tensor.dimensions), MOST_FREQUENCIES);
   const file = openSync(path, 'r');
   try {

@@ -4,22 +4,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { kvObstacle } from './model-description.ts';
 import { checkModelFile } from './model-file.ts';
-import type { RopeLayout } from './gguf-header.ts';
 
-const rope: RopeLayout = {
-  base: 10_000,
-  frequencyScale: 1,
-  dimensions: 32,
-  pairing: 'norm',
-  scaling: 'none',
-  frequencyFactors: undefined,
-};
 const model = {
   architecture: 'llama',
   kvHeads: 2,
   headDimension: 32,
   valueDimension: 32,
-  rope,
+  ropeScaling: 'none',
   positionDimensions: 1,
   slidingWindowTokens: undefined,
 };
@@ -31,8 +22,8 @@ test.each(['llama', 'qwen2', 'qwen3'])('KV of %s is supported', (architecture) =
 test.each([
   [{ architecture: 'gemma3' }, /architecture gemma3 .*llama, qwen2, qwen3/],
   [{ architecture: 'mamba' }, /architecture mamba/],
-  [{ rope: { ...rope, scaling: 'yarn' } }, /yarn/],
-  [{ rope: { ...rope, scaling: 'longrope' } }, /longrope/],
+  [{ ropeScaling: 'yarn' }, /yarn/],
+  [{ ropeScaling: 'longrope' }, /longrope/],
   [{ positionDimensions: 3 }, /positions in 3 dimensions \(M-RoPE\)/],
   [{ slidingWindowTokens: 4096 }, /see 4096 tokens back/],
   [{ kvHeads: undefined }, /layers differ/],

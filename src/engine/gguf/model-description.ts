@@ -7,7 +7,7 @@ const BITS = { f16: 16, q8_0: (34 * 8) / 32 } as const;
 
 /** The port's description of a model, from the header of its file. */
 export function describeModel(header: GgufHeader, sizeBytes: number): KnownModel {
-  const { name, architecture, parameters, trainContextTokens, vocabularySize, layers, stopTokens, rope } = header;
+  const { name, architecture, parameters, trainContextTokens, vocabularySize, layers, stopTokens, rotary } = header;
   const kvBytes = (type: keyof typeof BITS): number => (header.kvNumbersPerToken * BITS[type]) / 8;
   return {
     name,
@@ -20,7 +20,7 @@ export function describeModel(header: GgufHeader, sizeBytes: number): KnownModel
     kvBytesPerToken: { f16: kvBytes('f16'), q8_0: kvBytes('q8_0') },
     attention:
       header.slidingWindowTokens === undefined ? 'full' : `sliding window of ${header.slidingWindowTokens} tokens`,
-    rope: { base: rope.base, scaling: rope.scaling, scale: rope.frequencyScale },
+    rope: { base: rotary.base, scaling: header.ropeScaling, scale: rotary.scale },
     stopTokens,
     chatTemplate: header.chatTemplate ?? null,
   };
@@ -37,18 +37,18 @@ export function kvObstacle(
     | 'kvHeads'
     | 'headDimension'
     | 'valueDimension'
-    | 'rope'
+    | 'ropeScaling'
     | 'positionDimensions'
     | 'slidingWindowTokens'
   >,
 ): string | undefined {
-  const { architecture, rope, positionDimensions, slidingWindowTokens } = header;
+  const { architecture, ropeScaling, positionDimensions, slidingWindowTokens } = header;
   if (!KV_ARCHITECTURES.includes(architecture)) {
     const known = KV_ARCHITECTURES.join(', ');
     return `the KV layout of architecture ${architecture} is not supported (supported: ${known})`;
   }
-  if (rope.scaling !== 'none' && rope.scaling !== 'linear') {
-    return `keys of a model with ${rope.scaling} RoPE scaling cannot be re-positioned`;
+  if (ropeScaling !== 'none' && ropeScaling !== 'linear') {
+    return `keys of a model with ${ropeScaling} RoPE scaling cannot be re-positioned`;
   }
   if (positionDimensions > 1) return `its tokens have positions in ${positionDimensions} dimensions (M-RoPE)`;
   if (slidingWindowTokens !== undefined) {

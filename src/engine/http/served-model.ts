@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { ModelDescription } from '../engine-info.ts';
 
 const count = z.int().nonnegative();
@@ -40,6 +41,15 @@ export const modelsShape = z.object({
 });
 
 export type ServedModel = z.output<typeof modelsShape>['data'][number];
+
+/** Capabilities that no server has. */
+export const serverCapabilities = {
+  shift: false,
+  firstLayers: false,
+  queries: false,
+  leastTokens: 2,
+  exactCuts: false,
+} as const satisfies Partial<EngineCapabilities>;
 
 /** What a server shows of its model, and what it does not. */
 export const shownModel = {

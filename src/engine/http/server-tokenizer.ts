@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineInfo, ModelDescription } from '../engine-info.ts';
-import type { TokenId, TokenIds } from '../token-id.ts';
+import { specialToken, type TokenId, type TokenIds } from '../token-id.ts';
 import type { TokenizeRequest } from '../engine.ts';
 import type { ServerConnection } from './server-connection.ts';
 
@@ -107,7 +106,7 @@ export class ServerTokenizer {
   }
 
   /** @throws BenchError `special-token` where `as: 'text'` would yield a control token that is known */
-  async tokenize(texts: readonly TokenizeRequest[], options: CallOptions): Promise<readonly TokenIds[]> {
+  async tokenize(texts: readonly TokenizeRequest[], options: CallOptions = {}): Promise<readonly TokenIds[]> {
     return atOnce(texts, async (request) => {
       const ids = await this.#idsOf(request, request.as === 'template', options);
       if (request.as === 'template') await this.#learn(request, ids, options);
@@ -116,7 +115,7 @@ export class ServerTokenizer {
     });
   }
 
-  async detokenize(lists: readonly TokenIds[], options: CallOptions): Promise<readonly string[]> {
+  async detokenize(lists: readonly TokenIds[], options: CallOptions = {}): Promise<readonly string[]> {
     return atOnce(lists, async (ids) => {
       const shown = ids.filter((id) => !this.#control.has(id));
       if (shown.length === 0) return '';
@@ -152,12 +151,7 @@ export class ServerTokenizer {
 
   #requireNone({ text }: TokenizeRequest, ids: TokenIds): void {
     const found = ids.find((id) => this.#control.has(id));
-    if (found === undefined) return;
-    throw new BenchError(
-      'special-token',
-      `the text ${JSON.stringify(text)} would become the control token ${found}`,
-      'take the text out: no text of a user or a memory may forge a role or an end',
-    );
+    if (found !== undefined) throw specialToken(text, found);
   }
 }
 

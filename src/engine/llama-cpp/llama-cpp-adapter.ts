@@ -2,7 +2,7 @@ import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { Accelerator, EngineAdapter } from '../engine-request.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
-import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
+import { type LlamaCppOptions, llamaCppOptions } from './loaded-model.ts';
 import { checkModelFile, modelFileOf, sha256OfModel } from '../gguf/model-file.ts';
 import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
 import { requireTried } from './model-trial.ts';

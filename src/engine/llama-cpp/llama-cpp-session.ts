@@ -4,19 +4,15 @@ import { decodeTokens } from '../generated-text.ts';
 import { type SequenceScore, toScore } from '../sequence-score.ts';
 import type { TokenId, TokenIds, TokenRange } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
-import type { BusyClock } from './busy-clock.ts';
 import { chunkTokens, type PrefillPace } from './prefill-chunks.ts';
 import type { NativeSequence } from './native-sequence.ts';
 
 interface LlamaCppParts extends SessionParts {
   readonly sequence: NativeSequence;
-  readonly clock: BusyClock;
   /** Of the model, shared by its sessions. */
   readonly pace: PrefillPace;
   readonly detokenize: (tokens: TokenIds) => string;
 }
-
-type Chunks = readonly TokenIds[];
 
 /** One llama.cpp sequence. */
 export class LlamaCppSession extends BaseSession<LlamaCppParts> {
@@ -24,13 +20,8 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
   #decoded = 0;
 
   reading(): TokenMeter {
-    const { sequence, clock } = this.parts;
-    return {
-      evaluated: sequence.evaluated - this.#decoded,
-      reused: this.#reused,
-      decoded: this.#decoded,
-      busyMs: clock.ms,
-    };
+    const { evaluated, busyMs } = this.parts.sequence;
+    return { evaluated: evaluated - this.#decoded, reused: this.#reused, decoded: this.#decoded, busyMs };
   }
 
   protected async evaluateNow(tokens: TokenIds, { signal }: CallOptions): Promise<void> {
@@ -38,9 +29,32 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     await this.#orAsBefore(() => this.#prefill(chunks, signal));
   }
 
-  protected generateNow(tokens: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
-    const chunks = chunkTokens(tokens, this.parts.pace.largestChunk(options.signal));
-    return this.#orAsBefore(() => this.#generate(chunks, limits, options));
+  protected async generateNow(
+    tokens: TokenIds,
+    limits: GenerationLimits,
+    { signal, start }: GenerateOptions,
+  ): Promise<Generation> {
+    const { sequence, detokenize, pace } = this.parts;
+    const { temperature = 0, seed = 0 } = limits;
+    const chunks = chunkTokens(tokens, pace.largestChunk(signal));
+    return this.#orAsBefore(async () => {
+      await this.#prefill(chunks.slice(0, -1), signal);
+      const sampled = sequence.sample(chunks.at(-1)!, { temperature, seed });
+      let calls = 0;
+      const nextToken = async (): Promise<IteratorResult<TokenId, void>> => {
+        const next = await sampled.next();
+        if (calls++ > 0) this.#decoded++;
+        return next;
+      };
+      const { firstTokenAt, ...decoded } = await decodeTokens(nextToken, limits, detokenize, signal);
+      await sampled.end();
+      return {
+        ...decoded,
+        firstTokenMs: firstTokenAt - start,
+        decodeMs: performance.now() - firstTokenAt,
+        retries: [],
+      };
+    });
   }
 
   protected async scoreNow(
@@ -56,7 +70,6 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     const chunks = chunkTokens([...tokens, ...continuation.slice(0, -1)], largest, together);
     const probabilities = await this.#orAsBefore(async () => {
       await this.#prefill(chunks.slice(0, -1), signal);
-      signal?.throwIfAborted();
       return sequence.probabilities(chunks.at(-1)!, positions);
     });
     return toScore(probabilities, continuation, info.model.vocabularySize!, distributions);
@@ -67,17 +80,11 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
   }
 
   protected override async shift({ start, end }: TokenRange): Promise<void> {
-    const { cells, sequence } = this.parts;
-    if (start <= cells.firstPosition) {
-      throw new RangeError(`cannot erase from position ${start} on: a session keeps its first cell`);
-    }
-    await sequence.shift(start, end);
-    cells.erase(start, end);
+    await this.parts.sequence.shift(start, end);
   }
 
   protected async release(): Promise<void> {
     await this.parts.sequence.dispose();
-    this.parts.exchange?.[Symbol.dispose]();
   }
 
   /** Restores the session, or empties it, where the evaluation of a call fails. */
@@ -101,30 +108,13 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     }
   }
 
-  async #prefill(chunks: Chunks, signal: AbortSignal | undefined): Promise<void> {
+  async #prefill(chunks: readonly TokenIds[], signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
     for (const chunk of chunks) {
-      signal?.throwIfAborted();
       const start = performance.now();
       await this.parts.sequence.prefill(chunk);
       this.parts.pace.measured(chunk.length, performance.now() - start);
       signal?.throwIfAborted();
     }
-  }
-
-  async #generate(chunks: Chunks, limits: GenerationLimits, { signal, start }: GenerateOptions): Promise<Generation> {
-    const { sequence, detokenize } = this.parts;
-    const { temperature = 0, seed = 0 } = limits;
-    await this.#prefill(chunks.slice(0, -1), signal);
-    signal?.throwIfAborted();
-    const sampled = sequence.sample(chunks.at(-1)!, { temperature, seed });
-    let calls = 0;
-    const nextToken = async (): Promise<IteratorResult<TokenId, void>> => {
-      const next = await sampled.next();
-      if (calls++ > 0) this.#decoded++;
-      return next;
-    };
-    const { firstTokenAt, ...decoded } = await decodeTokens(nextToken, limits, detokenize, signal);
-    await sampled.end();
-    return { ...decoded, firstTokenMs: firstTokenAt - start, decodeMs: performance.now() - firstTokenAt, retries: [] };
   }
 }

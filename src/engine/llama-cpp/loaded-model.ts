@@ -1,19 +1,18 @@
 import { availableParallelism } from 'node:os';
 import type { CustomBatchingPrioritizationStrategy, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
+import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
+import { gpuNames, onOff } from '../../config/bench-config.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
-import { type EngineInfo, type KnownModel, LONGEST_DEFAULT_CONTEXT_TOKENS } from '../engine-info.ts';
-import type { EngineRequest } from '../engine-request.ts';
-import type { NumberType } from '../sequence-state.ts';
-import type { TokenId, TokenIds } from '../token-id.ts';
-import type { TokenizeRequest } from '../engine.ts';
+import type { EngineInfo, KnownModel } from '../engine-info.ts';
+import { type EngineRequest, sessionWindow } from '../engine-request.ts';
+import type { Engine, TokenizeRequest } from '../engine.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
-import { LlamaBackend } from './llama-backend.ts';
-import type { LlamaCppOptions } from './llama-cpp-options.ts';
-import { checkModelFile } from '../gguf/model-file.ts';
 import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
-import { sha256OfModel } from '../gguf/model-file.ts';
+import { checkModelFile, sha256OfModel } from '../gguf/model-file.ts';
+import { specialToken, type TokenIds } from '../token-id.ts';
+import { LlamaBackend } from './llama-backend.ts';
 
 const BATCH_TOKENS = 512;
 /** Below this number of parameters, threads wait for each other longer than they work. */
@@ -21,16 +20,28 @@ const ONE_THREAD_BELOW_PARAMETERS = 50e6;
 
 /** A model in memory, with a context of so many sequences. */
 export interface LoadedModel {
-  readonly model: LlamaModel;
   readonly context: LlamaContext;
   readonly info: EngineInfo & { readonly model: KnownModel };
   readonly capabilities: EngineCapabilities;
   readonly batchTokens: number;
-  readonly tokenize: (request: TokenizeRequest) => TokenIds;
-  /** The first complaint of llama.cpp since it was last asked. */
+  readonly tokenizer: Pick<Engine, 'tokenize' | 'detokenize'>;
+  readonly detokenize: (ids: TokenIds) => string;
+  /** The first complaint of llama.cpp since the last call. */
   readonly takeComplaint: () => Promise<string | undefined>;
   readonly dispose: () => Promise<void>;
 }
+
+/** Options that are llama.cpp's alone; names and meanings are those of the command line. */
+export const llamaCppOptions = z.strictObject({
+  /** The device that computes layers. Default: off, on the CPU. */
+  gpu: z.enum(gpuNames).exactOptional(),
+  /** Layers on the accelerator, the output layer counted; the first ones stay on the CPU. Default: max. */
+  gpuLayers: z.union([z.literal('max'), z.int().nonnegative()]).exactOptional(),
+  /** Values are stored a row a cell with it, transposed without. Default: off. */
+  flashAttention: z.enum(onOff).exactOptional(),
+});
+
+export type LlamaCppOptions = Readonly<z.output<typeof llamaCppOptions>>;
 
 /** Options of loading a model. */
 export interface LoadOptions extends LlamaCppOptions, CallOptions {
@@ -39,17 +50,10 @@ export interface LoadOptions extends LlamaCppOptions, CallOptions {
 }
 
 /** A request with its defaults. */
-function completeRequest(
-  { sessions = 1, kvType = 'F16', cellsPerPosition = 1, cores = availableParallelism(), ...given }: EngineRequest,
-  { parameters, trainContextTokens }: GgufHeader,
-): Pick<EngineInfo, 'contextTokens' | 'cellTokens'> & {
-  readonly sessions: number;
-  readonly kvType: NumberType;
-  readonly threads: number;
-} {
-  const threads = given.threads ?? (parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : cores);
-  const contextTokens = given.contextTokens ?? Math.min(trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
-  return { sessions, kvType, threads, contextTokens, cellTokens: contextTokens * cellsPerPosition };
+function completeRequest(request: EngineRequest, { parameters, trainContextTokens }: GgufHeader) {
+  const { sessions = 1, kvType = 'F16', cores = availableParallelism() } = request;
+  const threads = request.threads ?? (parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : cores);
+  return { sessions, kvType, threads, window: sessionWindow(request, trainContextTokens) };
 }
 
 /** Loads a model file and makes a context. @throws BenchError `bad-model`, `not-found`; the reason of the signal */
@@ -61,7 +65,7 @@ export async function loadModel(
   const flashAttention = attention === 'on';
   const sizeBytes = checkModelFile(modelPath, process.availableMemory());
   const header = readGgufHeader(modelPath);
-  const { sessions, kvType, threads, contextTokens, cellTokens } = completeRequest(request, header);
+  const { sessions, kvType, threads, window } = completeRequest(request, header);
   const backend = await LlamaBackend.get(gpu);
   // Earlier complaints are not about this file.
   await backend.takeComplaint();
@@ -79,7 +83,7 @@ export async function loadModel(
     ]);
     model = loaded;
     const context = await model.createContext({
-      contextSize: cellTokens,
+      contextSize: window.cellTokens,
       sequences: sessions,
       threads,
       batchSize: BATCH_TOKENS,
@@ -96,36 +100,32 @@ export async function loadModel(
       },
     });
     const batchTokens = context.batchSize;
-    const devices = await backend.devices();
-    const compute: EngineInfo['compute'] = {
-      backend: backend.name,
-      devices: devices.names,
-      memoryBytes: devices.memoryBytes,
-      layers: loaded.gpuLayers,
-      flashAttention,
-    };
-    const capabilities = describeCapabilities(header, kvType, sessions, compute);
-    const info: LoadedModel['info'] = {
-      engine: 'llama-cpp',
-      build: { 'node-llama-cpp': await getModuleVersion(), 'llama.cpp': backend.llama.llamaCppRelease.release },
-      model: describeModel(header, sizeBytes),
-      modelSha256,
-      contextTokens,
-      cellTokens,
-      threads,
-      compute,
-      ...specialTokens(model, header.vocabularySize),
-      stateIdentity: capabilities.checkpoints
-        ? `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}${deviceIdentity(compute)}`
-        : null,
-    };
+    const { names: devices, memoryBytes } = await backend.devices();
+    const compute = { backend: backend.name, devices, memoryBytes, layers: loaded.gpuLayers, flashAttention };
+    const capabilities = describeCapabilities(header, { kvType, sessions }, compute);
+    const stateIdentity = `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}`;
+    const detokenize = (ids: TokenIds): string => loaded.detokenize(ids as readonly Token[]);
+    const tokenize = tokenizer(model);
     return {
-      model,
       context,
-      info,
+      info: {
+        engine: 'llama-cpp',
+        build: { 'node-llama-cpp': await getModuleVersion(), 'llama.cpp': backend.llama.llamaCppRelease.release },
+        model: describeModel(header, sizeBytes),
+        modelSha256,
+        ...window,
+        threads,
+        compute,
+        ...specialTokens(model, header.vocabularySize),
+        stateIdentity: capabilities.checkpoints ? stateIdentity + deviceIdentity(compute) : null,
+      },
       capabilities,
       batchTokens,
-      tokenize: tokenizer(model),
+      tokenizer: {
+        tokenize: async (texts) => texts.map(tokenize),
+        detokenize: async (lists) => lists.map(detokenize),
+      },
+      detokenize,
       takeComplaint: () => backend.takeComplaint(),
       dispose: async () => {
         await context.dispose();
@@ -163,23 +163,16 @@ function deviceIdentity({ backend, devices, layers }: NonNullable<EngineInfo['co
 
 function describeCapabilities(
   header: GgufHeader,
-  kvType: NumberType,
-  sessions: number,
+  { kvType, sessions }: Required<Pick<EngineRequest, 'kvType' | 'sessions'>>,
   { backend, flashAttention }: NonNullable<EngineInfo['compute']>,
 ): EngineCapabilities {
   const missing = missingCapabilities(header);
-  const { layers, kvHeads, headDimension, rope } = header;
-  const { base, frequencyScale: scale, pairing, dimensions, frequencyFactors } = rope;
+  const { layers, kvHeads, headDimension, rotary } = header;
   const types = { keyType: kvType, valueType: kvType, valuesTransposed: !flashAttention };
   const cells: EngineCapabilities['cells'] =
     missing.cells !== undefined || kvHeads === undefined
       ? null
-      : {
-          layout: { layers, heads: kvHeads, headDimension, ...types },
-          rotary: { base, scale, pairing, dimensions, factors: frequencyFactors ?? null },
-          sharedPositions: true,
-          gaps: true,
-        };
+      : { layout: { layers, heads: kvHeads, headDimension, ...types }, rotary, sharedPositions: true, gaps: true };
   return {
     tokenIds: true,
     logProbabilities: { next: 'all', continuation: 'pass' },
@@ -210,9 +203,10 @@ function specialTokens(
   };
 }
 
-function tokenizer(model: LlamaModel): LoadedModel['tokenize'] {
-  const addsSpace = addsLeadingSpace(model);
-  const control = new Map<TokenId, boolean>();
+function tokenizer(model: LlamaModel): (request: TokenizeRequest) => TokenIds {
+  const { model: kind, add_space_prefix: addsPrefix } = model.fileInfo.metadata.tokenizer.ggml;
+  const addsSpace = kind === 'llama' && addsPrefix !== false;
+  const control = new Map<Token, boolean>();
   const isControl = (token: Token): boolean => {
     const known = control.get(token) ?? model.getTokenAttributes(token).control;
     control.set(token, known);
@@ -222,18 +216,6 @@ function tokenizer(model: LlamaModel): LoadedModel['tokenize'] {
     const tokens = model.tokenize(text, as === 'template', addsSpace && !first ? 'trimLeadingSpace' : undefined);
     const found = as === 'text' ? tokens.find(isControl) : undefined;
     if (found === undefined) return tokens;
-    throw new BenchError(
-      'special-token',
-      `the text ${JSON.stringify(text)} would become the control token ${model.detokenize([found], true)}`,
-      'take the text out: no text of a user or a memory may forge a role or an end',
-    );
+    throw specialToken(text, model.detokenize([found], true));
   };
-}
-
-/** True where the tokeniser adds a space in front of a text. */
-function addsLeadingSpace(model: LlamaModel): boolean {
-  return (
-    model.fileInfo.metadata.tokenizer.ggml.model === 'llama' &&
-    model.fileInfo.metadata.tokenizer.ggml.add_space_prefix !== false
-  );
 }

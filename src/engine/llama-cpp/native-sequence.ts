@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs';
 import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
 import { BenchError } from '../../base/bench-error.ts';
+import type { StateCarrier } from '../llama-state/state-exchange.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
-import type { BusyClock } from './busy-clock.ts';
 
-/** A sequence of a llama.cpp context, with a clock for its calls. After a failed load it is an empty one. */
-export class NativeSequence {
+/** A sequence of a llama.cpp context. After a failed load it is an empty one. */
+export class NativeSequence implements StateCarrier {
+  /** Time inside of node-llama-cpp: evaluation, sampling, saving and loading of states; failed calls count too. */
+  busyMs = 0;
   readonly #context: LlamaContext;
-  readonly #clock: BusyClock;
   readonly #takeComplaint: () => Promise<string | undefined>;
   #sequence: LlamaContextSequence;
   /** Counts of replaced sequences. */
@@ -17,9 +18,8 @@ export class NativeSequence {
   #shiftsWaiting = false;
 
   /** @param takeComplaint gives the first complaint of llama.cpp since it was last asked */
-  constructor(context: LlamaContext, clock: BusyClock, takeComplaint: () => Promise<string | undefined>) {
+  constructor(context: LlamaContext, takeComplaint: () => Promise<string | undefined>) {
     this.#context = context;
-    this.#clock = clock;
     this.#takeComplaint = takeComplaint;
     this.#sequence = this.#open();
   }
@@ -40,7 +40,7 @@ export class NativeSequence {
 
   async prefill(tokens: TokenIds): Promise<void> {
     this.#shiftsWaiting = false;
-    await this.#clock.time(() => this.#sequence.evaluateWithoutGeneratingNewTokens(tokens as Token[]));
+    await this.#timed(() => this.#sequence.evaluateWithoutGeneratingNewTokens(tokens as Token[]));
   }
 
   /** Evaluates tokens at the first `next()`, the token given before at each later one; done at an end token. */
@@ -51,7 +51,7 @@ export class NativeSequence {
     this.#shiftsWaiting = false;
     const iterator = this.#sequence.evaluate(tokens as Token[], { ...sampling, topK: 0, topP: 1 });
     return {
-      next: () => this.#clock.time(() => iterator.next()),
+      next: () => this.#timed(() => iterator.next()),
       end: async () => {
         await iterator.return();
       },
@@ -62,8 +62,12 @@ export class NativeSequence {
   async probabilities(tokens: TokenIds, positions: number): Promise<ReadonlyMap<TokenId, number>[]> {
     this.#shiftsWaiting = false;
     const first = tokens.length - positions;
-    const input = tokens.map((token, index) => (index < first ? (token as Token) : withProbabilities(token)));
-    const output = await this.#clock.time(() => this.#sequence.controlledEvaluate(input));
+    // At a temperature above 0 the list of probabilities is cut and rescaled.
+    const listed = { generateNext: { probabilities: true, options: { temperature: 0 } } } as const;
+    const input = (tokens as readonly Token[]).map((token, index): Token | [Token, typeof listed] =>
+      index < first ? token : [token, listed],
+    );
+    const output = await this.#timed(() => this.#sequence.controlledEvaluate(input));
     return output.slice(first).map((item) => item?.next.probabilities ?? new Map());
   }
 
@@ -82,30 +86,21 @@ export class NativeSequence {
     this.#shiftsWaiting = true;
   }
 
-  /**
-   * Writes tokens and KV to a file.
-   * @returns its size in bytes
-   * @throws Error where it could not be written completely
-   */
   async save(path: string): Promise<number> {
     await this.#rotateShifted();
-    const { fileSize } = await this.#clock.time(() => this.#sequence.saveStateToFile(path));
+    const { fileSize } = await this.#timed(() => this.#sequence.saveStateToFile(path));
     // llama.cpp does not check that its last bytes, written when it closes the file, found space.
     const written = statSync(path).size;
     if (written !== fileSize) throw new Error(`${written} of ${fileSize} bytes written`);
     return fileSize;
   }
 
-  /**
-   * Replaces tokens and KV by those of a file, whose layout and length are checked already.
-   * @throws BenchError `bad-state` where llama.cpp refuses it; the sequence is empty then
-   */
   async load(path: string): Promise<void> {
     // Earlier complaints are not about this file.
     await this.#takeComplaint();
     this.#shiftsWaiting = false;
     try {
-      await this.#clock.time(() => this.#sequence.loadStateFromFile(path, { acceptRisk: true }));
+      await this.#timed(() => this.#sequence.loadStateFromFile(path, { acceptRisk: true }));
     } catch (cause) {
       const complaint = await this.#takeComplaint();
       await this.replace();
@@ -135,8 +130,17 @@ export class NativeSequence {
     return this.#context.getSequence({ contextShift: { strategy } });
   }
 
+  async #timed<T>(call: () => Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await call();
+    } finally {
+      this.busyMs += performance.now() - start;
+    }
+  }
+
   async #erase(start: number, end: number): Promise<void> {
-    await this.#clock.time(() => this.#sequence.eraseContextTokenRanges([{ start, end }]));
+    await this.#timed(() => this.#sequence.eraseContextTokenRanges([{ start, end }]));
   }
 
   /** llama.cpp rotates the keys of shifted cells before the next evaluation, and saves them unrotated until then. */
@@ -147,11 +151,4 @@ export class NativeSequence {
     await this.#erase(end, end + 1);
     this.#uncounted++;
   }
-}
-
-function withProbabilities(
-  token: TokenId,
-): [Token, { generateNext: { probabilities: true; options: { temperature: 0 } } }] {
-  // At a temperature above 0 the list of probabilities is cut and rescaled.
-  return [token as Token, { generateNext: { probabilities: true, options: { temperature: 0 } } }];
 }

@@ -1,7 +1,7 @@
 import { BenchError, type BenchErrorCode } from '../../base/bench-error.ts';
 import type { NextDistribution } from '../sequence-score.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
-import type { LlamaCppOptions } from './llama-cpp-options.ts';
+import type { LlamaCppOptions } from './loaded-model.ts';
 
 const CONTEXT_TOKENS = 256;
 const TEXT = 'Hello! 你好 1 2\n';

@@ -5,11 +5,9 @@ import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { DownloadOptions } from '../../models/hub/hub-file.ts';
 import { hubPrefix } from '../../models/hub/hub-reference.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { LONGEST_DEFAULT_CONTEXT_TOKENS } from '../engine-info.ts';
-import type { EngineAdapter, EngineRequest } from '../engine-request.ts';
+import { type EngineAdapter, type EngineRequest, sessionWindow } from '../engine-request.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
-import { checkModelFile } from '../gguf/model-file.ts';
-import { modelFileOf } from '../gguf/model-file.ts';
+import { checkModelFile, modelFileOf } from '../gguf/model-file.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { ServerConnection } from '../http/server-connection.ts';
 import { LlamaServerEngine, type ServerPlace } from './llama-server-engine.ts';
@@ -101,9 +99,9 @@ async function findPlace(
 function serverSettings(program: string, modelPath: string, request: EngineRequest): OwnServerSettings {
   checkModelFile(modelPath, process.availableMemory());
   const { trainContextTokens } = readGgufHeader(modelPath);
-  const { sessions = 1, cellsPerPosition = 1, kvType = 'F16', threads } = request;
-  const contextTokens = request.contextTokens ?? Math.min(trainContextTokens, LONGEST_DEFAULT_CONTEXT_TOKENS);
-  return { program, modelPath, slots: sessions, slotTokens: contextTokens * cellsPerPosition, kvType, threads };
+  const { sessions: slots = 1, kvType = 'F16', threads } = request;
+  const { cellTokens: slotTokens } = sessionWindow(request, trainContextTokens);
+  return { program, modelPath, slots, slotTokens, kvType, threads };
 }
 
 /** The file of this machine that `--model` names; undefined for the server's own names. */

@@ -7,7 +7,7 @@ import { decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts'
 import type { SequenceScore } from '../sequence-score.ts';
 import { type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { TokenMeter } from '../token-meter.ts';
-import type { Chunk, Finished, Slot } from './slot.ts';
+import type { Chunk, Slot } from './slot.ts';
 
 interface LlamaServerParts extends SessionParts {
   readonly slot: Slot;
@@ -19,7 +19,7 @@ interface LlamaServerParts extends SessionParts {
 /** One slot of a server. */
 export class LlamaServerSession extends ServerSession<LlamaServerParts> {
   reading(): TokenMeter {
-    return this.parts.slot.meter;
+    return this.parts.slot.counts.reading;
   }
 
   protected sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void> {
@@ -97,19 +97,19 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
 }
 
 /** The tokens of a streamed completion. */
-class SlotStream extends TokenStream<Chunk | Finished> {
-  protected read(event: Chunk | Finished): void {
-    if ('stopType' in event) {
+class SlotStream extends TokenStream<Chunk> {
+  protected read({ stop, stop_type: stopType, timings, ...chunk }: Chunk): void {
+    if (stop === true) {
       this.isOver = true;
-      this.pad(event.timings.predicted_n ?? 0);
-      if (event.stopType === 'eos') this.waiting.pop();
+      this.pad(timings?.predicted_n ?? 0);
+      if (stopType === 'eos') this.waiting.pop();
       return;
     }
-    this.pad((event.tokens_predicted ?? 0) - 1);
-    for (const id of event.tokens ?? []) this.waiting.push({ id, content: event.content ?? '' });
+    this.pad((chunk.tokens_predicted ?? 0) - 1);
+    for (const id of chunk.tokens ?? []) this.waiting.push({ id, content: chunk.content ?? '' });
   }
 
-  /** `Finished` comes before the events end. */
+  /** The event with `stop` comes before the events end. */
   protected end(): void {
     this.isOver = true;
   }

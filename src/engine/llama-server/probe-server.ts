@@ -2,18 +2,26 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { servedModel } from '../../config/bench-config.ts';
+import type { PromptTokens } from '../../store/records/run-probes.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { KnownModel } from '../engine-info.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { controlTokens, type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { describeModel } from '../gguf/model-description.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
-import { chatTemplate, modelsShape, propsShape, type ServerProps, shownModel } from '../http/served-model.ts';
+import { counterDifference, readPromptCounters } from '../http/prompt-ledger.ts';
+import {
+  chatTemplate,
+  modelsShape,
+  propsShape,
+  serverCapabilities,
+  type ServerProps,
+  shownModel,
+} from '../http/served-model.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { llamaTokenRoutes, ServerTokenizer } from '../http/server-tokenizer.ts';
 import type { TokenIds } from '../token-id.ts';
-import { proveReuse } from './reuse-proof.ts';
-import { slotsShape } from './slot.ts';
+import { completionShape, promptTokens, slotsShape } from './slot.ts';
 import { proveStates, type SlotStates } from './state-proof.ts';
 
 const WHOLE_MODEL = 'the server holds one model, whole';
@@ -72,13 +80,8 @@ export async function probeServer(
   const texts = [...PROMPTS, 'a'].map((text) => ({ text, as: 'text' }) as const);
   const [first, second, plain] = await served.tokenizer.tokenize(texts, options);
   await proveReuse(connection, [first!, second!], options);
-  const { states, cells, missing } = await proveStates({
-    connection,
-    served,
-    slotsFolder,
-    tokens: [first![0]!, second![0]!],
-    options,
-  });
+  const tokens = [first![0]!, second![0]!] as const;
+  const { states, cells, missing } = await proveStates({ connection, served, slotsFolder, tokens, options });
   const { vocabularySize } = served.description;
   const scored = scoredModel(vocabularySize, plain!.at(-1)!);
   const { listed } = scored;
@@ -94,11 +97,7 @@ export async function probeServer(
       prefixCache: { span: 'session', blockTokens: 1 },
       checkpoints: states !== null,
       cells,
-      shift: false,
-      firstLayers: false,
-      queries: false,
-      leastTokens: 2,
-      exactCuts: false,
+      ...serverCapabilities,
       missing: {
         ...missing,
         ...(listed === 'all'
@@ -185,20 +184,19 @@ async function requireFlags(
   slotsFolder: string | undefined,
   options: CallOptions,
 ): Promise<void> {
-  const isMissing = async (call: Promise<unknown>): Promise<boolean> => {
-    try {
-      await call;
-      return false;
-    } catch (error) {
-      if (error instanceof BenchError && error.code === 'unsupported') return true;
-      throw error;
-    }
-  };
+  const flags = [
+    ['--slots', '/slots', undefined],
+    ['--metrics', '/metrics', undefined],
+    ...(slotsFolder === undefined ? [] : [['--slot-save-path DIR', '/slots/0?action=erase', {}] as const]),
+  ] as const;
   const lacking: string[] = [];
-  if (await isMissing(connection.text('/slots', undefined, options))) lacking.push('--slots');
-  if (await isMissing(connection.text('/metrics', undefined, options))) lacking.push('--metrics');
-  if (slotsFolder !== undefined && (await isMissing(connection.text('/slots/0?action=erase', {}, options)))) {
-    lacking.push('--slot-save-path DIR');
+  for (const [flag, path, body] of flags) {
+    try {
+      await connection.text(path, body, options);
+    } catch (error) {
+      if (!(error instanceof BenchError) || error.code !== 'unsupported') throw error;
+      lacking.push(flag);
+    }
   }
   if (lacking.length === 0) return;
   throw new BenchError(
@@ -206,4 +204,50 @@ async function requireFlags(
     `${connection.url}: llama-server was started without ${lacking.join(' and ')}`,
     'start it with --slots --metrics --cache-ram 0 --slot-save-path DIR, and --parallel slots of a whole window each',
   );
+}
+
+/**
+ * Proves that a slot answers from what it holds and from nothing else. It evaluates a prompt, another one with another first
+ * token, and the first again: that one must find nothing, though it was evaluated before; sent once more, it must be found.
+ * The sum of the answers' counts must equal the server's counters.
+ * @param prompts two lists of ids with different first ids
+ * @throws BenchError `bad-option` where a cache of the server's own answered; `protocol` where counts differ
+ */
+async function proveReuse(
+  connection: ServerConnection,
+  [first, second]: readonly [TokenIds, TokenIds],
+  options: CallOptions,
+): Promise<void> {
+  const { url, errors } = connection;
+  const answers: { readonly evaluated: number; readonly reused: number }[] = [];
+  const readCounters = async (): Promise<PromptTokens> => {
+    const read = await readPromptCounters(connection, options);
+    if (read === null) throw errors.protocol('has no counter prompt_tokens_total in /metrics');
+    return read;
+  };
+  const before = await readCounters();
+  for (const prompt of [first, second, first, first]) {
+    const body = { prompt, id_slot: 0, n_predict: 0, cache_prompt: true, n_cache_reuse: 0, return_tokens: true };
+    const { timings } = await connection.post('/completion', body, completionShape, options);
+    answers.push(promptTokens(timings, prompt));
+  }
+  const counters = counterDifference(await readCounters(), before);
+  const [, , third, fourth] = answers;
+  if (third!.reused !== 0) {
+    throw new BenchError(
+      'bad-option',
+      `${url}: a cache of the server's own answered: ${third!.reused} tokens reused that the slot did not hold`,
+      'start it with --cache-ram 0',
+    );
+  }
+  if (fourth!.reused !== first.length - 1) {
+    throw errors.protocol(`says that it reused ${fourth!.reused} of ${first.length - 1} tokens that a slot held`);
+  }
+  for (const count of ['evaluated', 'reused'] as const) {
+    const sum = answers.reduce((total, answer) => total + answer[count], 0);
+    if (counters[count] === null || counters[count] === sum) continue;
+    throw errors.protocol(
+      `says that it ${count} ${sum} tokens, and its counters say ${counters[count]}; is it used by others?`,
+    );
+  }
 }

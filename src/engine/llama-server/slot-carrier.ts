@@ -4,7 +4,6 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import { type KvLayout, numberBytes } from '../sequence-state.ts';
 import type { SessionCells } from '../session-cells.ts';
 import type { StateCarrier } from '../llama-state/state-exchange.ts';
 import {
@@ -26,16 +25,11 @@ const restoredShape = z.object({ n_restored: count });
 export class SlotCarrier implements StateCarrier {
   readonly #connection: ServerConnection;
   readonly #slot: Slot;
-  readonly #cells: Pick<SessionCells, 'nextPosition' | 'tokensByPosition'>;
+  readonly #cells: SessionCells;
   readonly #folder: string;
 
   /** @param cells of the session; the slot may still hold truncated ones */
-  constructor(
-    connection: ServerConnection,
-    slot: Slot,
-    cells: Pick<SessionCells, 'nextPosition' | 'tokensByPosition'>,
-    folder: string,
-  ) {
+  constructor(connection: ServerConnection, slot: Slot, cells: SessionCells, folder: string) {
     this.#connection = connection;
     this.#slot = slot;
     this.#cells = cells;
@@ -46,9 +40,11 @@ export class SlotCarrier implements StateCarrier {
     const { name, place } = this.#newFile();
     try {
       const { n_written: written } = await this.#timed(() =>
-        this.#connection.post(this.#action('save'), { filename: name }, savedShape).catch((cause: unknown) => {
-          throw this.#notSaved(cause);
-        }),
+        this.#connection
+          .post(`/slots/${this.#slot.id}?action=save`, { filename: name }, savedShape)
+          .catch((cause: unknown) => {
+            throw this.#notSaved(cause);
+          }),
       );
       const size = statSync(place, { throwIfNoEntry: false })?.size;
       if (size === undefined) throw this.#otherFolder();
@@ -60,7 +56,9 @@ export class SlotCarrier implements StateCarrier {
         moveFile(place, path);
         return written;
       }
-      const parts = partsBelow(this.#cells.nextPosition, state);
+      const end = this.#cells.nextPosition;
+      const below = [...state.positions.keys()].filter((cell) => state.positions[cell]! < end);
+      const parts = stateParts(gatherCells(state, below), state.tokens.subarray(0, end), state.streams, state.form);
       writeParts(path, parts);
       return parts.reduce((bytes, part) => bytes + part.length, 0);
     } finally {
@@ -72,7 +70,9 @@ export class SlotCarrier implements StateCarrier {
     const { name, place } = this.#newFile();
     try {
       linkFile(path, place);
-      await this.#timed(() => this.#connection.post(this.#action('restore'), { filename: name }, restoredShape));
+      await this.#timed(() =>
+        this.#connection.post(`/slots/${this.#slot.id}?action=restore`, { filename: name }, restoredShape),
+      );
     } catch (cause) {
       if (!(cause instanceof BenchError) || cause.code !== 'protocol') throw cause;
       const hint = 'delete it; it will be computed again';
@@ -98,16 +98,12 @@ export class SlotCarrier implements StateCarrier {
     return { name, place: join(this.#folder, name) };
   }
 
-  #action(action: 'save' | 'restore'): string {
-    return `/slots/${this.#slot.id}?action=${action}`;
-  }
-
   async #timed<T>(call: () => Promise<T>): Promise<T> {
     const start = performance.now();
     try {
       return await call();
     } finally {
-      this.#slot.addTime(performance.now() - start);
+      this.#slot.counts.add({ busyMs: performance.now() - start });
     }
   }
 
@@ -121,26 +117,6 @@ export class SlotCarrier implements StateCarrier {
     const hint = 'name the folder of its --slot-save-path: --slots-folder DIR';
     return new BenchError('bad-option', `--slots-folder ${this.#folder}: the server saves slots elsewhere`, hint);
   }
-}
-
-/** The parts of a state file with the cells below a position. */
-function partsBelow(end: number, state: ParsedState): Uint8Array[] {
-  const { layers, keyType, valueType, keyRowBytes, valuesTransposed } = state.tensors;
-  const headDimension = keyRowBytes / numberBytes(keyType);
-  const layout: KvLayout = { layers, heads: 1, headDimension, keyType, valueType, valuesTransposed };
-  const kept = [...state.positions.keys()].filter((cell) => state.positions[cell]! < end);
-  const tokens = [...state.tokens.subarray(0, end)];
-  const cut = {
-    ...gatherCells(state, kept, layout),
-    layout,
-    tokenIds: Int32Array.from(kept),
-    [Symbol.dispose]: nothing,
-  };
-  return stateParts(cut, tokens, state.streams, state.form);
-}
-
-function nothing(): void {
-  // The arrays are copies.
 }
 
 /** The same bytes under another name, not copied where both lie on one disk. */

@@ -5,7 +5,7 @@ import type { CallOptions, Retry } from '../engine-session.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
-import { lostCall, meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
+import { TokenCounter } from '../token-meter.ts';
 
 const count = z.int().nonnegative();
 
@@ -92,22 +92,16 @@ interface RequestFields {
   readonly logit_bias?: readonly (readonly [TokenId, number])[];
 }
 
-/** The last event of a stream, checked. */
-export interface Finished {
-  readonly timings: Timings;
-  readonly stopType: string;
-}
-
 /**
  * One slot of a server. Every request carries all ids of the sequence, and the tokens that the server reports as reused are
  * compared with those that the caller left there: a repeated evaluation, or an answer from another cache, is an error.
  */
 export class Slot {
   readonly id: number;
+  readonly counts = new TokenCounter();
   readonly #connection: ServerConnection;
   readonly #alias: string;
   readonly #ledger: PromptLedger | undefined;
-  #meter: TokenMeter = zeroMeter;
 
   /** @param alias the server's name for the model @param ledger of the engine; none while a server is probed */
   constructor(connection: ServerConnection, id: number, alias: string, ledger?: PromptLedger) {
@@ -115,15 +109,6 @@ export class Slot {
     this.id = id;
     this.#alias = alias;
     this.#ledger = ledger;
-  }
-
-  get meter(): TokenMeter {
-    return this.#meter;
-  }
-
-  /** Counts time that the server spent on a file. */
-  addTime(busyMs: number): void {
-    this.#count({ ...zeroMeter, busyMs });
   }
 
   /**
@@ -137,24 +122,21 @@ export class Slot {
     fields: RequestFields,
     { isStep, ...options }: CallOptions & { readonly isStep: boolean },
   ): Promise<Completion> {
-    const body = this.#body(ids, held, { ...fields, n_predict: 1 });
     const response_fields = [...FIELDS, 'completion_probabilities'];
+    const body = { ...this.#body(ids, held, { ...fields, n_predict: 1 }), response_fields };
     const completion = await this.#orLost(options.signal, () =>
-      this.#connection.post('/completion', { ...body, response_fields }, completionShape, options),
+      this.#connection.post('/completion', body, completionShape, options),
     );
-    this.#require(completion, ids, held);
-    this.#book(completion.timings, ids, 1, isStep);
+    this.#book(this.#checked(completion, ids, held), ids, 1, isStep);
     return completion;
   }
 
   /** Evaluates ids. @param held the first ids, which the slot must hold */
   async evaluate(ids: TokenIds, held: number, options: CallOptions): Promise<void> {
     await this.#orLost(options.signal, async () => {
-      const body = this.#body(ids, held, { n_predict: 0 });
-      for await (const chunk of this.#events(body, options)) {
-        const finished = this.#finished(chunk, ids, held);
-        if (finished === undefined) continue;
-        this.#book(finished.timings, ids, 1);
+      for await (const chunk of this.#events(this.#body(ids, held, { n_predict: 0 }), options)) {
+        if (chunk.stop !== true) continue;
+        this.#book(this.#checked(chunk, ids, held), ids, 1);
         return;
       }
       throw this.#connection.errors.unreachable('the answer was cut off');
@@ -162,31 +144,29 @@ export class Slot {
   }
 
   /**
-   * Generates behind ids, whose first ones the slot must hold. Yields the events as they come, `Finished` last. When the
-   * caller leaves the loop early, the server is stopped, and its work is counted once it is idle.
+   * Generates behind ids, whose first ones the slot must hold. Yields the events as they come, the last one with `stop`. When
+   * the caller leaves the loop early, the server is stopped, and its work is counted once it is idle.
    */
   async *generate(
     ids: TokenIds,
     held: number,
     fields: RequestFields,
     options: CallOptions & { readonly onRetry: (retry: Retry) => void },
-  ): AsyncGenerator<Chunk | Finished, void> {
+  ): AsyncGenerator<Chunk, void> {
     let latest: Timings | undefined;
     let isWhole = false;
     try {
       for await (const chunk of this.#events({ ...this.#body(ids, held, fields), timings_per_token: true }, options)) {
-        const finished = this.#finished(chunk, ids, held);
-        if (finished !== undefined) {
+        if (chunk.stop === true) {
+          const timings = this.#checked(chunk, ids, held);
           isWhole = true;
-          this.#book(finished.timings, ids, finished.timings.predicted_n ?? null);
-          yield finished;
+          this.#book(timings, ids, timings.predicted_n ?? null);
+          yield chunk;
           return;
         }
         if (chunk.prompt_progress !== undefined) continue;
-        if (chunk.timings !== undefined) {
-          if (latest === undefined) this.#requireReuse(chunk.timings, ids, held);
-          latest = chunk.timings;
-        }
+        if (chunk.timings !== undefined && latest === undefined) this.#requireReuse(chunk.timings, ids, held);
+        latest = chunk.timings ?? latest;
         yield chunk;
       }
       throw this.#connection.errors.unreachable('the answer was cut off');
@@ -209,7 +189,7 @@ export class Slot {
   }
 
   /** Waits until the server has stopped working on it. @returns the tokens that it holds; null where the server does not say */
-  async idle(): Promise<number | null> {
+  async #idle(): Promise<number | null> {
     const deadline = performance.now() + IDLE_LIMIT_MS;
     while (performance.now() < deadline) {
       const slots = await this.#connection.get('/slots', slotsShape);
@@ -226,29 +206,22 @@ export class Slot {
   }
 
   #events(body: object, options: CallOptions): AsyncGenerator<Chunk, void> {
-    return this.#connection.stream(
-      '/completion',
-      { ...body, stream: true, response_fields: FIELDS },
-      chunkShape,
-      options,
-    );
+    const streamed = { ...body, stream: true, response_fields: FIELDS };
+    return this.#connection.stream('/completion', streamed, chunkShape, options);
   }
 
-  #finished(chunk: Chunk, ids: TokenIds, held: number): Finished | undefined {
-    if (chunk.stop !== true) return undefined;
-    this.#require(chunk, ids, held);
-    return { timings: chunk.timings!, stopType: chunk.stop_type ?? '' };
-  }
-
-  /** @throws BenchError `changed`, `protocol` for an answer of another model, slot or sequence */
-  #require({ id_slot: slot, model, timings }: Chunk, ids: TokenIds, held: number): void {
+  /** The timings of an answer. @throws BenchError `changed`, `protocol` for an answer of another model, slot or sequence */
+  #checked({ id_slot: slot, model, timings }: Chunk, ids: TokenIds, held: number): Timings {
     const { errors } = this.#connection;
-    if (slot !== undefined && slot !== this.id)
+    if (slot !== undefined && slot !== this.id) {
       throw errors.protocol(`answered from slot ${slot} in place of ${this.id}`);
-    if (model !== undefined && model !== this.#alias)
+    }
+    if (model !== undefined && model !== this.#alias) {
       throw errors.changed(`it serves ${model} now, and ${this.#alias} before`);
+    }
     if (timings === undefined) throw errors.protocol('does not say how many tokens it evaluated');
     this.#requireReuse(timings, ids, held);
+    return timings;
   }
 
   #requireReuse(timings: Timings, ids: TokenIds, held: number): void {
@@ -260,8 +233,9 @@ export class Slot {
     // The last token of all is evaluated again.
     const least = Math.min(held, ids.length - 1);
     if (reused < least) throw errors.changed(`slot ${this.id} held ${reused} tokens of ${least} that were left in it`);
-    if (held === 0 && reused > 0)
+    if (held === 0 && reused > 0) {
       throw errors.protocol(`reused ${reused} tokens of a sequence that it was told not to reuse`);
+    }
   }
 
   /** @param sampled null where the server does not say */
@@ -269,17 +243,13 @@ export class Slot {
     const { reused, evaluated } = promptTokens(timings, ids);
     this.#ledger?.add({ reused, evaluated });
     const busyMs = timings.prompt_ms + (timings.predicted_ms ?? 0);
-    this.#count({
-      evaluated,
-      reused: isStep ? 0 : reused,
-      decoded: sampled === null ? null : Math.max(0, sampled - 1),
-      busyMs,
-    });
+    const decoded = sampled === null ? null : Math.max(0, sampled - 1);
+    this.counts.add({ evaluated, reused: isStep ? 0 : reused, decoded, busyMs });
   }
 
   /** Books the work done before the caller left. */
   async #bookStopped(ids: TokenIds, timings: Timings | undefined): Promise<void> {
-    const holds = await this.idle().catch(() => null);
+    const holds = await this.#idle().catch(() => null);
     if (timings === undefined) this.#lose();
     else this.#book(timings, ids, holds === null ? null : holds - ids.length + 1);
   }
@@ -290,18 +260,14 @@ export class Slot {
       return await call();
     } catch (error) {
       this.#lose();
-      if (signal?.aborted === true) await this.idle();
+      if (signal?.aborted === true) await this.#idle();
       throw error;
     }
   }
 
   #lose(): void {
     this.#ledger?.lose();
-    this.#count(lostCall);
-  }
-
-  #count(counts: TokenMeter): void {
-    this.#meter = meterSum(this.#meter, counts);
+    this.counts.add({ lost: 1 });
   }
 }
 

@@ -1,25 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
+import { readNumbers } from '../../base/float16.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { GgufHeader } from '../gguf/gguf-header.ts';
 import { kvObstacle } from '../gguf/model-description.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import { keyRowBytes, type KvLayout, numberBytes, valueRowBytes } from '../sequence-state.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
+import { type ParsedState, parseState, type StateForm } from '../llama-state/state-file.ts';
+import { keyRowBytes, type KvLayout, numberBytes, type Rotary, valueRowBytes } from '../sequence-state.ts';
 import { SessionCells } from '../session-cells.ts';
-import { type ParsedState, parseState } from '../llama-state/state-file.ts';
-import type { StateForm } from '../llama-state/state-file.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
-import type { Rotary } from '../sequence-state.ts';
 import { Slot } from './slot.ts';
 import { SlotCarrier } from './slot-carrier.ts';
 
 const LENGTH = 33;
 /** Of a rotated number, relative to the largest key: twice the rounding of half precision. */
 const TOLERANCE = 2 ** -9;
-const HALF_FRACTION = 2 ** 10;
 
 /** The files that a server saves slots to, proven by one of them. */
 export interface SlotStates {
@@ -56,13 +54,9 @@ const EVALUATED_AGAIN =
  * Saves a slot, reads the file, and restores it. KV can be moved where the server then finds its tokens, and changed where
  * the keys of the first layer are rotated as the model's file says.
  */
-export async function proveStates({
-  connection,
-  served,
-  slotsFolder,
-  tokens: [repeated, next],
-  options,
-}: StateProof): Promise<ProvenStates> {
+export async function proveStates(proof: StateProof): Promise<ProvenStates> {
+  const { connection, served, slotsFolder, options } = proof;
+  const [repeated, next] = proof.tokens;
   if (slotsFolder === undefined) return withoutStates(NO_FOLDER);
   const slot = new Slot(connection, 0, served.alias);
   const ids = Array<TokenId>(LENGTH).fill(repeated);
@@ -112,24 +106,20 @@ function proveCells(
   state: ParsedState,
   header: GgufHeader | undefined,
 ): { readonly cells: EngineCapabilities['cells']; readonly why?: string } {
-  if (header === undefined) return { cells: null, why: NO_FILE };
-  const obstacle = kvObstacle(header);
-  if (obstacle !== undefined) return { cells: null, why: obstacle };
+  const obstacle = header === undefined ? NO_FILE : kvObstacle(header);
+  if (header === undefined || obstacle !== undefined) return { cells: null, why: obstacle! };
   const { tensors } = state;
   const layout = fileLayout(state, header.kvHeads!);
-  const { base, frequencyScale: scale, pairing, dimensions, frequencyFactors } = header.rope;
-  const rotary = { base, scale, pairing, dimensions, factors: frequencyFactors ?? null };
+  const { rotary } = header;
   const fits =
     layout.layers === header.layers &&
     layout.headDimension === header.headDimension &&
     tensors.keyRowBytes === keyRowBytes(layout) &&
     tensors.valueRowBytes === valueRowBytes(layout);
   if (!fits) return { cells: null, why: 'the KV of the server has another shape than that of --model FILE' };
-  if (!hasRotary(state, layout, rotary)) {
-    const numbers = `base ${base}, scale ${scale}, pairs ${pairing}`;
-    return { cells: null, why: `the server rotates keys in another way than --model FILE says (${numbers})` };
-  }
-  return { cells: { layout, rotary, sharedPositions: true, gaps: true } };
+  if (hasRotary(state, layout, rotary)) return { cells: { layout, rotary, sharedPositions: true, gaps: true } };
+  const numbers = `base ${rotary.base}, scale ${rotary.scale}, pairs ${rotary.pairing}`;
+  return { cells: null, why: `the server rotates keys in another way than --model FILE says (${numbers})` };
 }
 
 /**
@@ -137,18 +127,17 @@ function proveCells(
  * token and position only.
  * @param state of one token evaluated at every position from 0 on
  */
-function hasRotary(state: ParsedState, layout: KvLayout, rotary: Rotary): boolean {
-  const cells = state.positions.length;
+function hasRotary({ positions, keys }: ParsedState, layout: KvLayout, rotary: Rotary): boolean {
   const width = layout.heads * layout.headDimension;
-  const read = numberReader(state.keys[0]!, layout);
+  const numbers = readNumbers(keys[0]!, layout.keyType);
   const rowAt = (position: number): Float64Array => {
-    const cell = state.positions.indexOf(position);
-    return Float64Array.from({ length: width }, (_, at) => read(cell * width + at));
+    const start = positions.indexOf(position) * width;
+    return Float64Array.from(numbers.subarray(start, start + width));
   };
   const first = rowAt(0);
   const largest = first.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
   let largestMove = 0;
-  for (let position = 1; position < cells; position++) {
+  for (let position = 1; position < positions.length; position++) {
     const expected = rotated(first, position, layout.headDimension, rotary);
     const found = rowAt(position);
     if (found.some((number, at) => Math.abs(number - expected[at]!) > TOLERANCE * largest)) return false;
@@ -171,21 +160,4 @@ function rotated(row: Float64Array, positions: number, headDimension: number, ro
     }
   }
   return out;
-}
-
-/** Reads numbers by their index. */
-function numberReader(bytes: Uint8Array, { keyType }: KvLayout): (index: number) => number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const size = numberBytes(keyType);
-  return keyType === 'F32'
-    ? (index) => view.getFloat32(index * size, true)
-    : (index) => fromHalf(view.getUint16(index * size, true));
-}
-
-function fromHalf(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 0x1f;
-  const fraction = (bits & 0x3ff) / HALF_FRACTION;
-  if (exponent === 0) return sign * 2 ** -14 * fraction;
-  return exponent === 0x1f ? NaN : sign * 2 ** (exponent - 15) * (1 + fraction);
 }

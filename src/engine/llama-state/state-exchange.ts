@@ -10,13 +10,14 @@ import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { CheckpointFolder } from './checkpoint-folder.ts';
 import { MemoryFile } from './memory-file.ts';
 import {
+  type FileCells,
+  fileTensors,
   gatherCells,
   type ParsedState,
   parseState,
   PLACEHOLDER_TOKEN,
   type StateForm,
   stateParts,
-  withStreams,
   writeParts,
 } from './state-file.ts';
 import type { StateHead, VerifiedStates } from './verified-states.ts';
@@ -35,7 +36,7 @@ export interface StateCarrier {
 }
 
 /** Properties that all states of one engine share. */
-export interface ExchangeOptions {
+export interface StateFacts {
   readonly layout: KvLayout;
   readonly window: Window;
   /** Sequences of the context, which a state file counts. */
@@ -43,6 +44,10 @@ export interface ExchangeOptions {
   /** As the engine's build writes states. */
   readonly form: StateForm;
   readonly stateIdentity: string;
+}
+
+/** Where the states of a session go. */
+interface StatePlaces {
   readonly checkpoints: CheckpointFolder;
   /** Copies of checkpoints in the memory of this process; null where another process reads the files. */
   readonly verified: VerifiedStates | null;
@@ -54,90 +59,66 @@ export interface ExchangeOptions {
 export class StateExchange implements Disposable {
   readonly #sequence: StateCarrier;
   readonly #cells: SessionCells;
-  readonly #options: ExchangeOptions;
+  readonly #facts: StateFacts;
+  readonly #places: StatePlaces;
   /** Holds cells on their way into the session, where it can read them from there. */
   #incoming: MemoryFile | undefined;
 
-  constructor(
-    { sequence, cells }: { readonly sequence: StateCarrier; readonly cells: SessionCells },
-    options: ExchangeOptions,
-  ) {
+  constructor(sequence: StateCarrier, cells: SessionCells, facts: StateFacts, places: StatePlaces) {
     this.#sequence = sequence;
     this.#cells = cells;
-    this.#options = options;
+    this.#facts = facts;
+    this.#places = places;
   }
 
   /** Cells in the order in which they came into the session. @throws BenchError `bad-state`, `disk` */
-  async export(range: TokenRange): Promise<SequenceState> {
-    const { scratchPath, layout } = this.#options;
-    const tokenIds = Int32Array.from(this.#cells.tokenIds.slice(range.start, range.end));
-    if (tokenIds.length === 0) {
-      const none = Array.from({ length: layout.layers }, () => new Uint8Array(0));
-      return { layout, tokenIds, positions: new Int32Array(0), keys: none, values: none, [Symbol.dispose]: nothing };
-    }
-    const saved = await this.#throughScratch(async () => {
-      try {
-        await this.#sequence.save(scratchPath);
-      } catch (cause) {
-        throw cause instanceof BenchError ? cause : notWritten(scratchPath, cause);
-      }
-      const file = parseState(readFileSync(scratchPath), scratchPath);
-      requireOrderOfValues(file, scratchPath, layout);
-      const order = orderOfArrival(file.positions, this.#cells.positions).slice(range.start, range.end);
-      return gatherCells(file, order, layout);
-    });
-    return { layout, tokenIds, ...saved, [Symbol.dispose]: nothing };
+  async export({ start, end }: TokenRange): Promise<SequenceState> {
+    const { layout } = this.#facts;
+    const tokenIds = Int32Array.from(this.#cells.tokenIds.slice(start, end));
+    const { positions, keys, values } = tokenIds.length === 0 ? noCells(layout) : await this.#saved(start, end);
+    return { layout, tokenIds, positions, keys, values, [Symbol.dispose]: () => undefined };
   }
 
   /** Replaces the session by cells. @throws BenchError `bad-state`, `context-overflow`, `disk` */
   async import(state: SequenceState): Promise<void> {
-    const { layout, window, sequences, form } = this.#options;
+    const { layout, sequences, form } = this.#facts;
     requireImportable(state, layout);
-    const imported = new SessionCells();
-    imported.load(state.positions, state.tokenIds);
-    requireSpace(window, imported.count, imported.nextPosition, 1);
-    if (imported.count === 0) return this.#clear();
+    const cells = this.#fitting(state.positions, state.tokenIds);
+    if (cells.count === 0) return this.#clear();
     requireFiniteNumbers(state);
-    await this.#incomingFile(stateParts(state, imported.tokensByPosition(), sequences, form), async (path) => {
-      await this.#clear();
-      await this.#sequence.load(path);
-    });
-    this.#cells.load(imported.positions, imported.tokenIds);
+    const { positions, keys, values } = state;
+    const file = { positions, keys, values, tensors: fileTensors(layout) };
+    await this.#loadParts(stateParts(file, cells.tokensByPosition(), sequences, form), cells);
   }
 
   /** @throws RangeError for an empty session @throws BenchError `disk` */
   async checkpoint(id: string = randomUUID()): Promise<Checkpoint> {
-    const { checkpoints, stateIdentity } = this.#options;
     if (this.#cells.count === 0) throw new RangeError('an empty session has no state to save');
     const tokens = this.#cells.tokensByPosition();
-    const { content, ...written } = await checkpoints.write(id, (path) => this.#sequence.save(path));
-    const checkpoint: Checkpoint = { id, tokens, ...written, stateIdentity };
+    const { content, ...written } = await this.#places.checkpoints.write(id, (path) => this.#sequence.save(path));
+    const checkpoint: Checkpoint = { id, tokens, ...written, stateIdentity: this.#facts.stateIdentity };
     this.#keepVerified(checkpoint, content);
     return checkpoint;
   }
 
   /** Replaces the session by a saved one. @throws BenchError `bad-state`, `context-overflow` */
   async restore(checkpoint: Checkpoint): Promise<void> {
-    const { checkpoints, verified, sequences, stateIdentity, layout } = this.#options;
+    const { sequences, stateIdentity, layout } = this.#facts;
+    const { checkpoints, verified } = this.#places;
     if (checkpoint.stateIdentity !== stateIdentity) {
       throw unusable(`made by ${checkpoint.stateIdentity}, and this is ${stateIdentity}`);
     }
     using copy = verified?.find(checkpoint, checkpoints.identity(checkpoint.id));
-    if (copy !== undefined) {
-      requireFileOf(copy.head, checkpoint, copy.path, layout);
-      await this.#load(copy.head, checkpoint, copy.path);
-      return;
-    }
+    if (copy !== undefined) { await this.#load(copy.path, this.#cellsIn(copy.head, checkpoint, copy.path)); return; }
     const { path, bytes, identity } = checkpoints.read(checkpoint);
     const file = parseState(bytes, path);
-    requireFileOf(file, checkpoint, path, layout);
+    const cells = this.#cellsIn(file, checkpoint, path);
     requireFiniteNumbers({ ...file, layout }, path);
-    if (file.streams === sequences) {
-      await this.#load(file, checkpoint, path);
-      if (identity !== undefined) verified?.keep(checkpoint, identity, bytes, file);
-    } else {
-      await this.#incomingFile(withStreams(file, sequences), (scratch) => this.#load(file, checkpoint, scratch));
+    if (file.streams !== sequences) {
+      await this.#loadParts(stateParts(file, file.tokens, sequences, file.form), cells); return;
     }
+    await this.#load(path, cells);
+    if (identity !== undefined) verified?.keep(checkpoint, identity, bytes, file);
   }
 
   [Symbol.dispose](): void {
@@ -145,9 +126,24 @@ export class StateExchange implements Disposable {
     this.#incoming = undefined;
   }
 
+  async #saved(start: number, end: number): Promise<FileCells> {
+    const { scratchPath } = this.#places;
+    try {
+      await this.#sequence.save(scratchPath).catch((cause: unknown) => {
+        throw cause instanceof BenchError ? cause : notWritten(scratchPath, cause);
+      });
+      const file = parseState(readFileSync(scratchPath), scratchPath);
+      requireOrderOfValues(file, scratchPath, this.#facts.layout);
+      return gatherCells(file, orderOfArrival(file.positions, this.#cells.positions).slice(start, end));
+    } finally {
+      rmSync(scratchPath, { force: true });
+    }
+  }
+
   /** Stores a copy of a state that was just written, if it could be loaded. */
   #keepVerified(checkpoint: Checkpoint, content: Uint8Array<ArrayBuffer>): void {
-    const { verified, checkpoints, layout, sequences } = this.#options;
+    const { verified, checkpoints } = this.#places;
+    const { layout, sequences } = this.#facts;
     const identity = checkpoints.identity(checkpoint.id);
     if (verified === null || identity === undefined) return;
     try {
@@ -161,18 +157,28 @@ export class StateExchange implements Disposable {
     }
   }
 
-  /** Replaces the session by a file that was verified as that of a checkpoint. */
-  async #load({ positions }: Pick<StateHead, 'positions'>, { tokens }: Checkpoint, path: string): Promise<void> {
-    const loaded = new SessionCells();
-    // The token of each cell; unknown where several cells have the position.
-    loaded.load(
+  /** The cells of a checkpoint's file; their token is unknown where several have one position. */
+  #cellsIn(file: StateHead, checkpoint: Checkpoint, path: string): SessionCells {
+    requireFileOf(file, checkpoint, path, this.#facts.layout);
+    const { positions } = file;
+    return this.#fitting(
       positions,
-      positions.map((position) => tokens[position] ?? UNKNOWN_TOKEN),
+      positions.map((position) => checkpoint.tokens[position] ?? UNKNOWN_TOKEN),
     );
-    requireSpace(this.#options.window, loaded.count, loaded.nextPosition, 1);
+  }
+
+  /** @throws BenchError `context-overflow` */
+  #fitting(positions: Int32Array, tokens: Int32Array): SessionCells {
+    const cells = new SessionCells();
+    cells.load(positions, tokens);
+    requireSpace(this.#facts.window, cells.count, cells.nextPosition, 1);
+    return cells;
+  }
+
+  async #load(path: string, { positions, tokenIds }: SessionCells): Promise<void> {
     await this.#clear();
     await this.#sequence.load(path);
-    this.#cells.load(loaded.positions, loaded.tokenIds);
+    this.#cells.load(positions, tokenIds);
   }
 
   async #clear(): Promise<void> {
@@ -180,32 +186,27 @@ export class StateExchange implements Disposable {
     this.#cells.load([], []);
   }
 
-  /** Puts the parts of a state where the session can load them: in memory, else in the scratch file. */
-  async #incomingFile(parts: readonly Uint8Array[], load: (path: string) => Promise<void>): Promise<void> {
-    const { scratchPath, verified } = this.#options;
+  /** Loads the parts of a state by way of memory, else by the scratch file. */
+  async #loadParts(parts: readonly Uint8Array[], cells: SessionCells): Promise<void> {
+    const { scratchPath, verified } = this.#places;
     if (verified !== null) this.#incoming ??= MemoryFile.create();
     if (this.#incoming?.write(parts) === true) {
       using file = this.#incoming.open();
-      await load(file.path);
-      return;
+      await this.#load(file.path, cells); return;
     }
-    await this.#throughScratch(() => {
-      try {
-        writeParts(scratchPath, parts);
-      } catch (cause) {
-        throw notWritten(scratchPath, cause);
-      }
-      return load(scratchPath);
-    });
-  }
-
-  async #throughScratch<T>(act: () => Promise<T>): Promise<T> {
     try {
-      return await act();
-    } finally {
-      rmSync(this.#options.scratchPath, { force: true });
+      writeParts(scratchPath, parts);
+    } catch (cause) {
+      rmSync(scratchPath, { force: true });
+      throw notWritten(scratchPath, cause);
     }
+    await this.#load(scratchPath, cells).finally(() => rmSync(scratchPath, { force: true }));
   }
+}
+
+function noCells(layout: KvLayout): FileCells {
+  const none = Array.from({ length: layout.layers }, () => new Uint8Array(0));
+  return { positions: new Int32Array(0), keys: none, values: none, tensors: fileTensors(layout) };
 }
 
 /**
@@ -214,12 +215,7 @@ export class StateExchange implements Disposable {
  * @throws BenchError `bad-state` where the file has other cells
  */
 function orderOfArrival(saved: Int32Array, positions: readonly number[]): number[] {
-  const places = new Map<number, number[]>();
-  saved.forEach((position, place) => {
-    const known = places.get(position);
-    if (known === undefined) places.set(position, [place]);
-    else known.push(place);
-  });
+  const places = Map.groupBy(saved.keys(), (place) => saved[place]!);
   return positions.map((position) => {
     const place = places.get(position)?.shift();
     if (place === undefined) throw unusable(`llama.cpp saved no cell of position ${position}`);
@@ -274,8 +270,4 @@ function unusable(why: string, name = 'KV state'): BenchError {
 function notWritten(path: string, cause: unknown): BenchError {
   const hint = 'free some space, or name another folder: TMPDIR';
   return new BenchError('disk', `${path}: the KV state could not be written`, hint, cause);
-}
-
-function nothing(): void {
-  // The arrays are copies.
 }

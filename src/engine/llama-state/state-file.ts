@@ -41,34 +41,32 @@ export interface StateForm {
 }
 
 /** The KV of every cell of a state file, the same in all layers. */
-export interface FileTensors {
-  readonly layers: number;
-  readonly keyType: NumberType;
-  readonly valueType: NumberType;
+export interface FileTensors extends Pick<KvLayout, 'layers' | 'keyType' | 'valueType' | 'valuesTransposed'> {
   /** The keys of one cell in one layer. */
   readonly keyRowBytes: number;
   /** The values of one cell in one layer. */
   readonly valueRowBytes: number;
-  /** True without flash attention: the values of a layer are [dimension][cell], else [cell][dimension]. */
-  readonly valuesTransposed: boolean;
 }
 
-/** Cells in the order of a file. */
-export type FileCells = Pick<SequenceState, 'positions' | 'keys' | 'values'>;
+/** Cells in the order of a file; keys and values are [layer] of [cell][number], or of [number][cell] where transposed. */
+export interface FileCells extends Pick<SequenceState, 'positions' | 'keys' | 'values'> {
+  readonly tensors: FileTensors;
+}
 
 /** The content of a state file; keys and values are views into its bytes. */
 export interface ParsedState extends FileCells {
-  readonly bytes: Uint8Array;
   readonly form: StateForm;
   /** [position]. */
   readonly tokens: Int32Array;
-  readonly tensors: FileTensors;
   /** Sequences of the context that it was saved from. */
   readonly streams: number;
-  /** The end of the list of tokens; begin and end of the part of the only sequence that has cells. */
-  readonly tokensEnd: number;
-  readonly cellsAt: number;
-  readonly cellsEnd: number;
+}
+
+/** The tensors that the states of a layout have. */
+export function fileTensors(layout: KvLayout): FileTensors {
+  const { layers, keyType, valueType, valuesTransposed } = layout;
+  const rows = { keyRowBytes: keyRowBytes(layout), valueRowBytes: valueRowBytes(layout) };
+  return { layers, keyType, valueType, valuesTransposed, ...rows };
 }
 
 /**
@@ -88,33 +86,20 @@ export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): Parsed
   const record = reader.integers(recordCount!);
   const isWrapped = record[0] === WRAPPED.mark;
   const tokens = isWrapped ? unwrap(record, reader) : record;
-  const tokensEnd = reader.offset;
   const streams = reader.integers(1)[0]!;
-  let content: { readonly stream: number; readonly cells: FileCells; readonly tensors: FileTensors } | undefined;
+  let cells: FileCells | undefined;
   for (let stream = 0; stream < streams; stream++) {
-    const [count] = reader.integers(1);
+    const count = reader.integers(1)[0]!;
     if (count === 0) continue;
-    if (content !== undefined) throw reader.refusal('cells in more than one stream');
-    const positions = readPositions(reader, count!);
-    const { keys, values, tensors } = readTensors(reader, count!, version);
-    content = { stream, cells: { positions, keys, values }, tensors };
+    if (cells !== undefined) throw reader.refusal('cells in more than one stream');
+    const positions = readPositions(reader, count);
+    cells = { positions, ...readTensors(reader, count, version) };
   }
-  if (content === undefined) throw reader.refusal('it has no cells');
+  if (cells === undefined) throw reader.refusal('it has no cells');
   requireEnd(reader, streams);
-  const { stream, cells, tensors } = content;
   const last = cells.positions.reduce((largest, position) => Math.max(largest, position), -1);
   if (last + 1 !== tokens.length) throw reader.refusal(`${tokens.length} tokens, and the last position is ${last}`);
-  return {
-    bytes,
-    form: { version, isWrapped },
-    tokens,
-    tensors,
-    streams,
-    tokensEnd,
-    cellsAt: tokensEnd + (1 + stream) * INTEGER_BYTES,
-    cellsEnd: bytes.length - (streams - stream - 1) * INTEGER_BYTES,
-    ...cells,
-  };
+  return { form: { version, isWrapped }, tokens, streams, ...cells };
 }
 
 function unwrap(record: Int32Array<ArrayBuffer>, reader: StateReader): Int32Array {
@@ -154,7 +139,7 @@ function readTensors(
   reader: StateReader,
   cells: number,
   version: StateForm['version'],
-): { readonly tensors: FileTensors; readonly keys: Uint8Array[]; readonly values: Uint8Array[] } {
+): Pick<FileCells, 'tensors' | 'keys' | 'values'> {
   const [transposed, layers] = reader.integers(2);
   if (transposed !== 0 && transposed !== 1) throw reader.refusal(`an unknown order of values, ${transposed}`);
   if (layers! < 1) throw reader.refusal(`${layers} layers`);
@@ -162,20 +147,12 @@ function readTensors(
     const why = 'its keys or values are rotated by llama.cpp itself, by a Hadamard matrix as quantised ones are';
     throw reader.refusal(why, UNSUPPORTED_TYPE);
   }
+  const valuesTransposed = transposed === 1;
   const keys = readLayers(reader, 'keys', layers!, { cells, transposed: false });
-  const values = readLayers(reader, 'values', layers!, { cells, transposed: transposed === 1 });
-  return {
-    tensors: {
-      layers: layers!,
-      keyType: keys.type,
-      valueType: values.type,
-      keyRowBytes: keys.rowBytes,
-      valueRowBytes: values.rowBytes,
-      valuesTransposed: transposed === 1,
-    },
-    keys: keys.tensors,
-    values: values.tensors,
-  };
+  const values = readLayers(reader, 'values', layers!, { cells, transposed: valuesTransposed });
+  const types = { layers: layers!, keyType: keys.type, valueType: values.type, valuesTransposed };
+  const tensors = { ...types, keyRowBytes: keys.rowBytes, valueRowBytes: values.rowBytes };
+  return { tensors, keys: keys.tensors, values: values.tensors };
 }
 
 /** Reads the keys, or the values, of all layers. */
@@ -256,41 +233,29 @@ class StateReader {
 
 /** The parts of a state file, in order; keys and values are those of the state itself, not copied. */
 export function stateParts(
-  { layout, positions, keys, values }: SequenceState,
-  tokensByPosition: readonly number[],
+  { positions, keys, values, tensors }: FileCells,
+  tokensByPosition: ArrayLike<number>,
   streams: number,
   { version, isWrapped }: StateForm,
 ): Uint8Array[] {
-  const cells = positions.length;
   const integers = (...numbers: number[]): Uint8Array => new Uint8Array(Int32Array.from(numbers).buffer);
-  const fields = new Int32Array(cells * CELL_INTEGERS);
-  for (let cell = 0; cell < cells; cell++) fields.set([positions[cell]!, 1], CELL_INTEGERS * cell);
-  const tokens = tokensByPosition.map((token) => (token < 0 ? PLACEHOLDER_TOKEN : token));
+  const cells = new Int32Array(positions.length * CELL_INTEGERS);
+  positions.forEach((position, cell) => cells.set([position, 1], CELL_INTEGERS * cell));
+  const tokens = Array.from(tokensByPosition, (token) => (token < 0 ? PLACEHOLDER_TOKEN : token));
   const record = Int32Array.from(isWrapped ? [WRAPPED.mark, WRAPPED.version, tokens.length, ...tokens, 0] : tokens);
-  const { keyType, valueType, valuesTransposed } = layout;
-  const keyHead = integers(numberTypes.indexOf(keyType), keyRowBytes(layout), 0);
-  const valueRow = valueRowBytes(layout);
+  const { layers, keyType, valueType, valuesTransposed, valueRowBytes: valueRow } = tensors;
+  const keyHead = integers(numberTypes.indexOf(keyType), tensors.keyRowBytes, 0);
   const valueBytes = numberBytes(valueType);
   const rowFields = valuesTransposed ? [valueBytes, valueRow / valueBytes] : [valueRow, 0];
   const valueHead = integers(numberTypes.indexOf(valueType), ...rowFields);
   return [
     integers(MAGIC, version, record.length),
     new Uint8Array(record.buffer),
-    integers(streams, cells),
-    new Uint8Array(fields.buffer),
-    integers(valuesTransposed ? 1 : 0, layout.layers, ...(version === 4 ? [0, 0] : [])),
+    integers(streams, positions.length),
+    new Uint8Array(cells.buffer),
+    integers(valuesTransposed ? 1 : 0, layers, ...(version === 4 ? [0, 0] : [])),
     ...keys.flatMap((tensor) => [keyHead, tensor]),
     ...values.flatMap((tensor) => [valueHead, tensor]),
-    new Uint8Array((streams - 1) * INTEGER_BYTES),
-  ];
-}
-
-/** The parts of a state file for a context of another number of sequences, in order. */
-export function withStreams({ bytes, tokensEnd, cellsAt, cellsEnd }: ParsedState, streams: number): Uint8Array[] {
-  return [
-    bytes.subarray(0, tokensEnd),
-    new Uint8Array(Int32Array.of(streams).buffer),
-    bytes.subarray(cellsAt, cellsEnd),
     new Uint8Array((streams - 1) * INTEGER_BYTES),
   ];
 }
@@ -322,11 +287,7 @@ export function writeAll(file: number, parts: readonly Uint8Array[]): void {
 }
 
 /** Copies cells out, in the order in which they are named. */
-export function gatherCells(
-  { positions, keys, values }: FileCells,
-  cells: readonly number[],
-  layout: KvLayout,
-): FileCells {
+export function gatherCells({ positions, keys, values, tensors }: FileCells, cells: readonly number[]): FileCells {
   const allCells = positions.length;
   const isWhole = cells.length === allCells && cells.every((cell, index) => cell === index);
   /** Copies the numbers of cells out of [row][cell]. */
@@ -344,14 +305,12 @@ export function gatherCells(
     }
     return copy;
   };
-  const { heads, headDimension, valueType, valuesTransposed } = layout;
+  const { keyRowBytes: keyRow, valueRowBytes: valueRow, valueType, valuesTransposed } = tensors;
+  const valueRows = valuesTransposed ? valueRow / numberBytes(valueType) : 1;
   return {
     positions: Int32Array.from(cells, (cell) => positions[cell]!),
-    keys: keys.map((tensor) => gather(tensor, 1, keyRowBytes(layout))),
-    values: values.map((tensor) =>
-      valuesTransposed
-        ? gather(tensor, heads * headDimension, numberBytes(valueType))
-        : gather(tensor, 1, valueRowBytes(layout)),
-    ),
+    keys: keys.map((tensor) => gather(tensor, 1, keyRow)),
+    values: values.map((tensor) => gather(tensor, valueRows, valueRow / valueRows)),
+    tensors,
   };
 }

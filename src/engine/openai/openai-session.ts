@@ -1,25 +1,20 @@
 import type { GenerateOptions, SessionParts } from '../base-session.ts';
 import type { CallOptions, ClearOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
-import { forcedScore, type ScoredModel } from '../http/forced-score.ts';
+import { forcedScore } from '../http/forced-score.ts';
 import { ServerSession } from '../http/server-session.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenIds } from '../token-id.ts';
-import { lostCall, meterSum, type TokenMeter, zeroMeter } from '../token-meter.ts';
-import type { CacheName, CacheNames } from './cache-names.ts';
+import { TokenCounter, type TokenMeter } from '../token-meter.ts';
+import type { CacheName } from './cache-names.ts';
+import type { ProbedServer } from './probe-server.ts';
 import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
-import { type AnswerTelling, generateBehind } from './v1-generation.ts';
+import { generateBehind } from './v1-generation.ts';
 import { forcedToken, recomputedScore } from './v1-scores.ts';
 import { requireSameModel } from './v1-server.ts';
 
-/** How a server scores a continuation: by the log-probabilities of a prompt, or token by token; null if it cannot. */
-export type Scoring =
-  { readonly by: 'prompt'; readonly listed: number } | { readonly by: 'force'; readonly model: ScoredModel } | null;
-
 interface OpenAiParts extends SessionParts {
   readonly sender: PromptSender;
-  readonly names: CacheNames;
-  readonly telling: AnswerTelling;
-  readonly scoring: Scoring;
+  readonly probed: Pick<ProbedServer, 'names' | 'telling' | 'scoring'>;
   /** Of the session among those that are open. */
   readonly place: number;
 }
@@ -34,23 +29,23 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
   #isFresh = true;
   /** The first tokens of the sequence, which the server has evaluated under the name. */
   #held = 0;
-  #meter: TokenMeter = zeroMeter;
+  readonly #counts = new TokenCounter();
 
   constructor(parts: OpenAiParts) {
     super(parts);
-    this.#name = parts.names.name(undefined, parts.place);
+    this.#name = parts.probed.names.name(undefined, parts.place);
   }
 
   reading(): TokenMeter {
-    return this.#meter;
+    return this.#counts.reading;
   }
 
   protected override async clearNow({ cacheScope }: ClearOptions): Promise<void> {
     await this.truncateNow(0);
-    const { names, place, capabilities } = this.parts;
+    const { probed, place, capabilities } = this.parts;
     // A cache of the session's own finds nothing of earlier sequences.
     const scope = capabilities.prefixCache?.span === 'engine' ? cacheScope : undefined;
-    this.#name = names.name(scope, place);
+    this.#name = probed.names.name(scope, place);
     this.#isFresh = scope === undefined;
     this.#held = 0;
   }
@@ -74,10 +69,14 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
   }
 
   protected sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
-    const { sender, telling } = this.parts;
+    const { sender, probed } = this.parts;
     return this.#timed(async () => {
       const sent = this.#sent(ids);
-      const { generation, counted, sampled } = await generateBehind({ sender, sent, telling }, limits, options);
+      const { generation, counted, sampled } = await generateBehind(
+        { sender, sent, telling: probed.telling },
+        limits,
+        options,
+      );
       if (counted === null) this.#lose();
       else {
         this.#book(counted, sent, sampled);
@@ -88,12 +87,13 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
   }
 
   protected sendScore(ids: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore> {
-    const { sender, scoring } = this.parts;
+    const { sender, probed } = this.parts;
+    const scoring = probed.scoring!;
     const { distributions = false, signal } = options;
     return this.#timed(async () => {
-      if (scoring!.by === 'prompt') {
+      if (scoring.by === 'prompt') {
         const sent = this.#sent(ids);
-        const { listed } = scoring!;
+        const { listed } = scoring;
         const { score, counted } = await recomputedScore(sender, sent, { continuation, listed, signal });
         // Evaluated past the cache: nothing is expected to be found.
         this.#held = 0;
@@ -108,7 +108,7 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
           return found;
         },
         { ids, held: this.#held, continuation, distributions },
-        scoring!.model,
+        scoring.model,
       );
     });
   }
@@ -132,13 +132,13 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
     this.#isFresh = false;
     this.#held = ids.length;
     const decoded = sampled === null ? null : Math.max(0, sampled - 1);
-    this.#count({ evaluated, reused: isStep ? 0 : reused, decoded, busyMs: 0 });
+    this.#counts.add({ evaluated, reused: isStep ? 0 : reused, decoded });
   }
 
   #lose(): void {
     this.#isFresh = false;
     this.#held = 0;
-    this.#count(lostCall);
+    this.#counts.add({ lost: 1 });
   }
 
   /** Counts the time of a call; what a failed one evaluated is unknown. */
@@ -146,15 +146,11 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
     const start = performance.now();
     try {
       const result = await call();
-      this.#count({ ...zeroMeter, busyMs: performance.now() - start });
+      this.#counts.add({ busyMs: performance.now() - start });
       return result;
     } catch (error) {
       this.#lose();
       throw error;
     }
-  }
-
-  #count(counts: TokenMeter): void {
-    this.#meter = meterSum(this.#meter, counts);
   }
 }

@@ -1,17 +1,16 @@
 import { booksAgree } from '../../store/records/run-probes.ts';
 import type { CapabilityName, EngineCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { scoredModel } from '../http/forced-score.ts';
+import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
+import { serverCapabilities } from '../http/served-model.ts';
 import { optional } from '../http/server-errors.ts';
 import type { TokenIds } from '../token-id.ts';
 import { type CacheName, CacheNames } from './cache-names.ts';
-import type { Scoring } from './openai-session.ts';
-import { type Counted, PromptSender, type Sent } from './prompt-sender.ts';
+import { completionShape, type Counted, PromptSender, type Sent } from './prompt-sender.ts';
 import { AnswerStream, type AnswerTelling } from './v1-generation.ts';
 import { forcedToken, givesPromptScores } from './v1-scores.ts';
 import type { V1Server } from './v1-server.ts';
-import { completionShape } from './prompt-sender.ts';
 
 /** Numbers of listed tokens to try: vLLM gives 20 by default. */
 const LISTED_TOKENS = [20, 5, 1];
@@ -39,6 +38,10 @@ interface ProvenReuse {
   readonly prefixCache: EngineCapabilities['prefixCache'];
   readonly missing: Missing;
 }
+
+/** How a server scores a continuation: by the log-probabilities of a prompt, or token by token; null if it cannot. */
+export type Scoring =
+  { readonly by: 'prompt'; readonly listed: number } | { readonly by: 'force'; readonly model: ScoredModel } | null;
 
 /** A server that has proven what it can do. */
 export interface ProbedServer {
@@ -75,11 +78,7 @@ export async function probeServer(server: V1Server, options: CallOptions): Promi
       prefixCache,
       checkpoints: false,
       cells: null,
-      shift: false,
-      firstLayers: false,
-      queries: false,
-      leastTokens: 2,
-      exactCuts: false,
+      ...serverCapabilities,
       missing: {
         ...missing,
         ...(asIds ? {} : { tokenIds: AS_TEXT }),

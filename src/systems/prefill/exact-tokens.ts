@@ -17,7 +17,7 @@ export function requireTokens(found: ArrayLike<TokenId>, wanted: readonly TokenI
 
 /** As `requireTokens`, of a session: by the engine's own list, where it gives one. */
 export async function requireInSession(session: EngineSession, wanted: readonly TokenId[]): Promise<void> {
-  requireTokens((await session.readBack()) ?? session.tokens, wanted);
+  requireTokens(session.tokens, wanted);
 }
 
 /**

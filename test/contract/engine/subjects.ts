@@ -18,8 +18,6 @@ export interface Subject {
   readonly capabilities: EngineCapabilities;
   /** Largest difference of one key that was rotated, as a part of the largest key: the rounding of the stored type. */
   readonly keyRounding: number;
-  /** The engine's own list of ids, beside the adapter's book. */
-  readonly readsBack: boolean;
   /**
    * An answer that ends: `likeliest`, of a model that was trained to, or that to what is `asked` by its template; of random weights
    * the seed from which on answers at a high temperature are tried until one does: here the first.
@@ -77,7 +75,6 @@ const ofLlamaCpp = (
     missing: { prefixCache: 'a session in the process keeps nothing of what was truncated' },
   },
   keyRounding: 2 ** -10,
-  readsBack: false,
   ends,
 });
 
@@ -107,7 +104,6 @@ const ofFake = {
     missing: { prefixCache: 'the fake engine has none' },
   },
   keyRounding: 2 ** -22,
-  readsBack: true,
   ends: 3,
 } as const;
 const withdrawn = 'the fake engine was opened without it';
@@ -245,7 +241,6 @@ export const subjects: readonly Subject[] = [
     opener: fakeServerOpener(true),
     ...ofFake,
     capabilities: ofServer({ checkpoints: true, missing: { cells: noFile, sharedPositions: noFile } }),
-    readsBack: false,
     tellsIdsLater: true,
     hidesModel: true,
     isExactAnyway: true,
@@ -259,7 +254,6 @@ export const subjects: readonly Subject[] = [
       prefixCache: { span: 'engine', blockTokens: 16 },
       missing: { fullDistribution: 'the server lists the likeliest 20 tokens alone' },
     }),
-    readsBack: false,
     hidesModel: true,
     isExactAnyway: true,
   },

@@ -40,11 +40,11 @@ describe.each(shapes)('random:%s', (shape) => {
 });
 
 test("the factors of rope_freqs are Llama 3's", async () => {
-  const { rope } = readGgufHeader(await modelPathOf('random:tiny-llama-rope-freqs'));
+  const { rotary } = readGgufHeader(await modelPathOf('random:tiny-llama-rope-freqs'));
   // Wavelengths 2π·10000^(j/8): 6, 20, 63 below 512/4; 199 between; 628, 1987, … above 512.
   const smooth = (512 / (2 * Math.PI * 10_000 ** (3 / 8)) - 1) / 3;
   const between = 1 / ((1 - smooth) / 8 + smooth);
-  expect(rope.frequencyFactors).toEqual([1, 1, 1, Math.fround(between), 8, 8, 8, 8]);
+  expect(rotary.factors).toEqual([1, 1, 1, Math.fround(between), 8, 8, 8, 8]);
 });
 
 test('weights are the same on every machine; whoever changes them raises the recipe', () => {

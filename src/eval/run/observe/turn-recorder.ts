@@ -38,7 +38,7 @@ export interface RecordedTurn {
 
 const ENGINE_CALLS = ['tokenize', 'detokenize', 'meter', 'deleteCheckpoint'] as const;
 const SESSION_CALLS = [
-  ...(['evaluate', 'score', 'truncate', 'erase', 'clear', 'meter', 'readBack'] as const),
+  ...(['evaluate', 'score', 'truncate', 'erase', 'clear', 'meter'] as const),
   ...(['checkpoint', 'restore', 'exportCells', 'importCells'] as const),
 ];
 const STORE_CALLS = [

@@ -1,5 +1,3 @@
-import type { NumberType } from '../engine/sequence-state.ts';
-
 const single = new Float32Array(1);
 const singleBits = new Uint32Array(single.buffer);
 
@@ -35,7 +33,7 @@ function decodeFloat16(bits: number): number {
 let decoded: Float32Array | undefined;
 
 /** The numbers of stored bytes as 32-bit floats, which hold both types exactly. */
-export function readNumbers(bytes: Uint8Array, type: NumberType): Float32Array {
+export function readNumbers(bytes: Uint8Array, type: 'F32' | 'F16'): Float32Array {
   // A copy, since a view may begin at an unaligned address.
   const { buffer } = new Uint8Array(bytes);
   if (type === 'F32') return new Float32Array(buffer);

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import type { EngineRequest } from '../engine-request.ts';
+import type { SessionCells } from '../session-cells.ts';
+import { CheckpointFolder } from './checkpoint-folder.ts';
+import { PrivateFolder } from './private-folder.ts';
+import { type StateCarrier, StateExchange, type StateFacts } from './state-exchange.ts';
+import { VerifiedStates } from './verified-states.ts';
+
+/** Where an engine keeps KV outside of its sessions: checkpoints, copies of them in memory, and files on their way. */
+export class EngineStates implements Disposable {
+  /** Of this process alone, deleted with the engine. */
+  readonly folder: PrivateFolder;
+  readonly #checkpoints: CheckpointFolder;
+  readonly #verified: VerifiedStates | null;
+  #opened = 0;
+
+  /** @param verifiedBytes most bytes of copies in memory; null where another process reads the files @throws BenchError `disk` */
+  constructor({ checkpointFolder }: Pick<EngineRequest, 'checkpointFolder'>, verifiedBytes: number | null) {
+    const given = checkpointFolder === undefined ? undefined : new CheckpointFolder(checkpointFolder);
+    this.folder = new PrivateFolder();
+    this.#checkpoints = given ?? new CheckpointFolder(join(this.folder.path, 'checkpoints'));
+    this.#verified = verifiedBytes === null ? null : new VerifiedStates(verifiedBytes);
+  }
+
+  /** Moves the KV of a new session. */
+  exchange(sequence: StateCarrier, cells: SessionCells, facts: StateFacts): StateExchange {
+    const scratchPath = join(this.folder.path, `session-${this.#opened++}.state`);
+    return new StateExchange(sequence, cells, facts, {
+      checkpoints: this.#checkpoints,
+      verified: this.#verified,
+      scratchPath,
+    });
+  }
+
+  /** Deletes a checkpoint, if it exists. */
+  remove(id: string): void {
+    this.#verified?.forget(id);
+    this.#checkpoints.remove(id);
+  }
+
+  [Symbol.dispose](): void {
+    this.#verified?.[Symbol.dispose]();
+    this.folder[Symbol.dispose]();
+  }
+}
