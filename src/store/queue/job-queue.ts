@@ -32,36 +32,32 @@ export interface TakenJob {
  */
 export class JobQueue implements AsyncDisposable {
   readonly #boss: PgBoss;
-  readonly #db: QueueConnection['boss'];
+  readonly #connection: QueueConnection;
 
-  private constructor(boss: PgBoss, db: QueueConnection['boss']) {
+  private constructor(boss: PgBoss, connection: QueueConnection) {
     this.#boss = boss;
-    this.#db = db;
+    this.#connection = connection;
   }
 
   /**
    * @param options.creates makes the tables of pg-boss where there are none
    * @throws BenchError `database` where they are those of another version of it
    */
-  static async open(
-    { boss: db, address }: QueueConnection,
-    { creates }: { readonly creates: boolean },
-  ): Promise<JobQueue> {
+  static async open(connection: QueueConnection, { creates }: { readonly creates: boolean }): Promise<JobQueue> {
+    const { boss: db, address } = connection;
     // It neither supervises jobs nor registers itself.
     const idle = { supervise: false, schedule: false, registerInstance: false };
     const boss = new PgBoss({ db, schema: SCHEMA, migrate: creates, ...idle });
     // Each call throws its own error.
     boss.on('error', () => undefined);
     try {
-      return new JobQueue(await boss.start(), db);
+      return new JobQueue(await boss.start(), connection);
     } catch (error) {
       if (error instanceof BenchError) throw error;
-      throw new BenchError(
-        'database',
-        `${address}: its jobs are of another version: ${(error as Error).message}`,
-        'merge what it holds with that version, then forget it: DROP SCHEMA dki_bench_queue, dki_bench_jobs CASCADE',
-        error,
-      );
+      const message = `${address}: its jobs are of another version: ${(error as Error).message}`;
+      const hint =
+        'merge what it holds with that version, then forget it: DROP SCHEMA dki_bench_queue, dki_bench_jobs CASCADE';
+      throw new BenchError('database', message, hint, error);
     }
   }
 
@@ -126,8 +122,7 @@ export class JobQueue implements AsyncDisposable {
   async open(run: string): Promise<number> {
     // Counted here: what pg-boss says of a queue may be an hour old.
     const counted = `SELECT count(*)::int AS open FROM ${SCHEMA}.job WHERE name = $1 AND state < 'completed'`;
-    const { rows } = await this.#db.executeSql(counted, [run]);
-    return (rows as readonly { readonly open: number }[])[0]!.open;
+    return (await this.#connection.rows<{ open: number }>(counted, [run]))[0]!.open;
   }
 }
 

@@ -45,24 +45,6 @@ export interface EnteredWorker extends QueueWorker {
   readonly turns: number;
 }
 
-/** An attempt that failed. */
-export interface FailedAttempt {
-  readonly userId: string | null;
-  readonly host: string;
-  readonly reason: string;
-  readonly at: Date;
-}
-
-/** The stored results of a unit. */
-export interface StoredBundle {
-  readonly position: number;
-  readonly worker: string;
-  readonly turns: number;
-  readonly claimedAt: Date;
-  readonly storedAt: Date;
-  readonly content: Buffer;
-}
-
 /** Reads the runs of a queue. */
 export class QueueReader {
   readonly #connection: QueueConnection;
@@ -107,10 +89,9 @@ export class QueueReader {
 
   /** The names of all runs, the oldest first. */
   async names(): Promise<string[]> {
-    const [table] = await this.#connection.rows<{ name: string | null }>(
-      `SELECT to_regclass('${SCHEMA}.runs') AS name`,
-    );
-    if (table!.name === null) return [];
+    const table = `SELECT to_regclass('${SCHEMA}.runs') AS name`;
+    const [found] = await this.#connection.rows<{ name: string | null }>(table);
+    if (found!.name === null) return [];
     const runs = await this.#connection.rows<{ name: string }>(`SELECT name FROM ${SCHEMA}.runs ORDER BY planned_at`);
     return runs.map(({ name }) => name);
   }
@@ -118,30 +99,26 @@ export class QueueReader {
   /** @param open units that are waiting or under way */
   async progress({ id, plan }: PlannedRun, open: number): Promise<QueuedRun> {
     const [row] = await this.#connection.rows<
-      Record<'units' | 'stored' | 'turns' | 'underWay' | 'bytes', number> & { at: Date }
+      Record<'units' | 'stored' | 'probed' | 'turns' | 'underWay' | 'bytes', number> & { at: Date }
     >(
       `SELECT r.units, r.planned_at AS at,
         (SELECT count(*)::int FROM ${SCHEMA}.claims WHERE run_id = r.id) AS "underWay",
-        count(b.position)::int AS stored, coalesce(sum(b.turns), 0)::int AS turns,
+        count(b.position)::int AS stored, count(b.position) FILTER (WHERE b.position < 0)::int AS probed, coalesce(sum(b.turns), 0)::int AS turns,
         coalesce(sum(length(b.content)), 0)::float8 AS bytes
       FROM ${SCHEMA}.runs r LEFT JOIN ${SCHEMA}.bundles b ON b.run_id = r.id WHERE r.id = $1 GROUP BY r.id`,
       [id],
     );
-    const { units, stored, at, ...counts } = row!;
+    const { units, stored, probed, at, ...counts } = row!;
     const users = plan.plan.users.length;
-    const probes = units - users;
-    const [probed] = await this.#connection.rows(`SELECT FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position < 0`, [
-      id,
-    ]);
     return {
       ...counts,
       name: plan.name,
       plannedAt: at,
       users,
-      stored: stored - (probed === undefined ? 0 : 1),
+      stored: stored - probed,
       ofTurns: plan.plan.users.reduce((sum, { turns }) => sum + turns, 0),
       failed: Math.max(0, units - stored - open),
-      isProbed: probes === 0 || probed !== undefined,
+      isProbed: units === users || probed > 0,
     };
   }
 
@@ -161,38 +138,37 @@ export class QueueReader {
   }
 
   /** The last attempts that failed, the newest first. */
-  async failures({ id, plan }: PlannedRun, most: number): Promise<FailedAttempt[]> {
-    const rows = await this.#connection.rows<Omit<FailedAttempt, 'userId'> & { readonly position: number }>(
+  async failures({ id, plan }: PlannedRun, most: number) {
+    const rows = await this.#connection.rows<{ position: number; reason: string; at: Date; host: string }>(
       `SELECT f.position, f.reason, f.failed_at AS at, coalesce(w.host, '') AS host
       FROM ${SCHEMA}.failures f LEFT JOIN ${SCHEMA}.workers w ON w.id = f.worker
       WHERE f.run_id = $1 ORDER BY f.failed_at DESC LIMIT $2`,
       [id, most],
     );
-    return rows.map(({ position, ...failure }) => ({ ...failure, userId: plan.plan.users[position]?.userId ?? null }));
+    return rows.map(({ position, ...failure }) => {
+      const userId = plan.plan.users[position]?.userId ?? null;
+      return { ...failure, userId };
+    });
   }
 
   /** The stored results, in the order of the plan. @throws BenchError `database` for one that is damaged */
-  async *bundles({ id, plan }: PlannedRun): AsyncGenerator<StoredBundle, void, undefined> {
+  async *bundles({ id, plan }: PlannedRun) {
     const positions = await this.#connection.rows<{ position: number }>(
       `SELECT position FROM ${SCHEMA}.bundles WHERE run_id = $1 ORDER BY position < 0, position`,
       [id],
     );
     for (const { position } of positions) {
-      const [row] = await this.#connection.rows<StoredBundle & { readonly sha256: string }>(
-        `SELECT position, worker, turns, claimed_at AS "claimedAt", stored_at AS "storedAt", sha256, content
+      const [bundle] = await this.#connection.rows<{ worker: string; storedAt: Date; content: Buffer; sha256: string }>(
+        `SELECT worker, stored_at AS "storedAt", sha256, content
         FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position = $2`,
         [id, position],
       );
-      const { sha256, ...bundle } = row!;
-      if (createHash('sha256').update(bundle.content).digest('hex') !== sha256) {
+      if (createHash('sha256').update(bundle!.content).digest('hex') !== bundle!.sha256) {
         const whose = plan.plan.users[position]?.userId ?? 'of the isolation probe';
-        throw new BenchError(
-          'database',
-          `${this.#connection.address}: the results of user ${whose} are damaged`,
-          'restore a copy of the database',
-        );
+        const message = `${this.#connection.address}: the results of user ${whose} are damaged`;
+        throw new BenchError('database', message, 'restore a copy of the database');
       }
-      yield bundle;
+      yield { position, ...bundle! };
     }
   }
 }

@@ -15,21 +15,10 @@ export interface Claim extends TakenJob {
   readonly worker: string;
 }
 
-/** Whether a result is stored now, or was refused since another worker has the unit. */
-export type Stored = 'stored' | 'stale';
-
 /** The compressed results of a unit. */
 export interface PackedBundle {
   readonly content: Buffer;
   readonly turns: number;
-}
-
-/** Claims that are lost: those whose worker `w` meets a condition on `$2`. */
-interface LostClaims {
-  readonly run: string;
-  readonly where: string;
-  readonly value: unknown;
-  readonly reason: string;
 }
 
 /**
@@ -86,13 +75,10 @@ export class QueueStore implements AsyncDisposable {
   /** Enters a worker that has passed its self-tests, and returns its id. */
   async enter(run: string, record: QueueWorker): Promise<string> {
     const id = randomUUID();
-    await this.#connection.patiently(({ query }) =>
-      query(
-        `INSERT INTO ${SCHEMA}.workers (id, run_id, host, pid, record) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT DO NOTHING`,
-        [id, run, hostname(), process.pid, JSON.stringify(record)],
-      ),
-    );
+    const insert = `INSERT INTO ${SCHEMA}.workers (id, run_id, host, pid, record) VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT DO NOTHING`;
+    const values = [id, run, hostname(), process.pid, JSON.stringify(record)];
+    await this.#connection.patiently(({ query }) => query(insert, values));
     return id;
   }
 
@@ -107,10 +93,8 @@ export class QueueStore implements AsyncDisposable {
 
   /** Notes how a worker ended. */
   async leave(worker: string, how: string): Promise<void> {
-    await this.#connection.rows(`UPDATE ${SCHEMA}.workers SET ended = $2, seen_at = now() WHERE id = $1`, [
-      worker,
-      how,
-    ]);
+    const update = `UPDATE ${SCHEMA}.workers SET ended = $2, seen_at = now() WHERE id = $1`;
+    await this.#connection.rows(update, [worker, how]);
   }
 
   /**
@@ -126,13 +110,11 @@ export class QueueStore implements AsyncDisposable {
       const { query } = transaction;
       await query(IS_ALIVE, [worker]);
       // A worker that asks has no unit: one that stands under its name was claimed by a call whose answer was lost.
-      const own = { run, where: 'w.id = $2', value: worker, reason: 'the answer of the queue was lost' };
-      await this.#loseClaims(own, transaction);
-      if (reaps) {
-        const where = `w.seen_at < now() - $2 * interval '1 s'`;
-        const reason = `its worker was silent for ${LEASE_S} s`;
-        await this.#loseClaims({ run, where, value: LEASE_S, reason }, transaction);
-      }
+      const lost = await query<LostClaim>(loseClaims('w.id = $2'), [run, worker]);
+      for (const claim of lost) await this.#fail({ run, ...claim }, 'the answer of the queue was lost', transaction);
+      const silent = reaps ? await query<LostClaim>(loseClaims(`w.seen_at < ${SILENT_SINCE}`), [run, LEASE_S]) : [];
+      const reason = `its worker was silent for ${LEASE_S} s`;
+      for (const claim of silent) await this.#fail({ run, ...claim }, reason, transaction);
       const taken = await this.#jobs.take(run, transaction);
       if (taken === undefined) return undefined;
       const claimed = await query(
@@ -148,13 +130,13 @@ export class QueueStore implements AsyncDisposable {
     }, signal);
   }
 
-  /** Stores the results of a unit and ends its job; nothing for a unit that another worker has now. */
+  /** Stores the results of a unit and ends its job; `stale` for a unit that another worker has now, whose results are refused. */
   async store(
     { run, worker, position, job, attempt }: Claim,
     planId: string,
     { content, turns }: PackedBundle,
     signal: AbortSignal,
-  ): Promise<Stored> {
+  ): Promise<'stored' | 'stale'> {
     const sha256 = createHash('sha256').update(content).digest('hex');
     return await this.#connection.patiently(async (transaction) => {
       const { query } = transaction;
@@ -209,27 +191,26 @@ export class QueueStore implements AsyncDisposable {
     });
   }
 
-  /** Ends claims as failed attempts. */
-  async #loseClaims({ run, where, value, reason }: LostClaims, transaction: QueueTransaction): Promise<void> {
-    const lost = await transaction.query<{ position: number; job: string; worker: string }>(
-      `DELETE FROM ${SCHEMA}.claims WHERE (run_id, position) IN (
-        SELECT c.run_id, c.position FROM ${SCHEMA}.claims c JOIN ${SCHEMA}.workers w ON w.id = c.worker
-        WHERE c.run_id = $1 AND ${where} FOR UPDATE OF c SKIP LOCKED)
-      RETURNING position, job, worker`,
-      [run, value],
-    );
-    for (const claim of lost) await this.#fail({ run, ...claim }, reason, transaction);
-  }
-
+  /** Ends an attempt as failed. */
   async #fail(
-    { run, position, worker, job }: Omit<Claim, 'priority' | 'attempt'>,
+    claim: LostClaim & { readonly run: string },
     reason: string,
     transaction: QueueTransaction,
   ): Promise<void> {
+    const { run, position, worker, job } = claim;
     const insert = `INSERT INTO ${SCHEMA}.failures (run_id, position, worker, reason) VALUES ($1, $2, $3, $4)`;
     await transaction.query(insert, [run, position, worker, reason]);
     await this.#jobs.fail(run, job, reason, transaction);
   }
 }
 
+type LostClaim = Pick<Claim, 'position' | 'job' | 'worker'>;
+
+/** Deletes the claims of run `$1` whose worker `w` meets a condition on `$2`. */
+const loseClaims = (where: string): string => `DELETE FROM ${SCHEMA}.claims WHERE (run_id, position) IN (
+    SELECT c.run_id, c.position FROM ${SCHEMA}.claims c JOIN ${SCHEMA}.workers w ON w.id = c.worker
+    WHERE c.run_id = $1 AND ${where} FOR UPDATE OF c SKIP LOCKED)
+  RETURNING position, job, worker`;
+
+const SILENT_SINCE = `now() - $2 * interval '1 s'`;
 const IS_ALIVE = `UPDATE ${SCHEMA}.workers SET seen_at = now() WHERE id = $1`;
