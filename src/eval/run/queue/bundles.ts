@@ -13,7 +13,7 @@ import {
 /** The state of a worker, which goes with the results of a unit. */
 export type WorkerState = Omit<IsolationBundle, 'isolation'>;
 
-/** Makes the bundle of a user of the rows that a database holds. @param pieces texts of tokens by id */
+/** Makes a bundle from the rows of a user. @param pieces texts of tokens by id */
 export function bundleOf(
   userId: string,
   { memories, ...rows }: UserRows,
@@ -21,13 +21,15 @@ export function bundleOf(
   state: WorkerState,
 ): UserBundle {
   return {
-    ...{ userId, ...rows, ...state },
+    userId,
+    ...rows,
+    ...state,
     memories: memories.map(({ embedding, ...memory }) => ({ ...memory, embedding: encodedVector(embedding) })),
     pieces: [...pieces],
   };
 }
 
-/** The rows that the bundle of a user was made of. */
+/** The rows of a bundle. */
 export function rowsOf({ sessions, memories, userPreferences, conversations, auditLogs, turns }: UserBundle): UserRows {
   const decoded = memories.map(({ embedding, ...memory }) => ({ ...memory, embedding: decodedVector(embedding) }));
   return { sessions, memories: decoded, userPreferences, conversations, auditLogs, turns } as unknown as UserRows;
@@ -46,13 +48,12 @@ export async function packed(bundle: UserBundle | IsolationBundle): Promise<Pack
   return { content, turns: 'turns' in bundle ? bundle.turns.length : 0 };
 }
 
-/** Reads the results of a user. @throws BenchError `database` for what no bundle is */
+/** Reads the results of a user. @throws BenchError `database` for anything that is no bundle */
 export async function unpackedUser(content: Buffer, userId: string): Promise<UserBundle> {
-  const bundle = readRecord(userBundle, await document(content), `the results of user ${userId}`);
-  return bundle;
+  return readRecord(userBundle, await document(content), `the results of user ${userId}`);
 }
 
-/** Reads the results of the isolation probe. @throws BenchError `database` for what no bundle is */
+/** Reads the results of the isolation probe. @throws BenchError `database` for anything that is no bundle */
 export async function unpackedIsolation(content: Buffer): Promise<IsolationBundle> {
   return readRecord(isolationBundle, await document(content), 'the results of the isolation probe');
 }

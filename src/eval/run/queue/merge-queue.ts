@@ -15,7 +15,7 @@ import { withBooks } from '../run-clock.ts';
 import { rowsOf, unpackedIsolation, unpackedUser, type WorkerState } from './bundles.ts';
 import { ISOLATION_POSITION, unitsOf } from './plan-run.ts';
 
-/** What a worker has stored. */
+/** The results that a worker has stored. */
 interface WorkerPart {
   readonly worker: EnteredWorker;
   /** In the staged database. */
@@ -50,11 +50,8 @@ export async function mergeQueue(target: BenchDatabase, reader: QueueReader, pla
     requireWhole: () => {
       const isProbed = unitsOf(planned.plan).some(({ position }) => position === ISOLATION_POSITION);
       if (isolation !== undefined || !isProbed) return;
-      throw new BenchError(
-        'bad-option',
-        `run "${name}": the isolation probe is missing`,
-        `start a worker for it: ${start}`,
-      );
+      const message = `run "${name}": the isolation probe is missing`;
+      throw new BenchError('bad-option', message, `start a worker for it: ${start}`);
     },
     settings: workers > 1 ? { workers } : {},
   });
@@ -119,10 +116,6 @@ function runPart(
     ...(state.audit === undefined ? {} : { audit: state.audit }),
   };
   const finished = { name, status: 'finished', probes, finishedAt: at.getTime() } as const;
-  return {
-    file: `worker ${worker.host} (process ${worker.pid})`,
-    source: worker.id,
-    run: { ...run, ...finished },
-    database,
-  };
+  const file = `worker ${worker.host} (process ${worker.pid})`;
+  return { file, source: worker.id, run: { ...run, ...finished }, database };
 }

@@ -73,11 +73,8 @@ export function mergeParts(
       const rows = readUserRows(part.database, { runId: part.run.id, userId });
       writeUserRows(target, { runId: run.id, userId, position, worker: part.source }, rows);
     }
-    const found = mergedProbes(
-      parts.map((part) => part.run.probes!),
-      notes,
-    );
-    const probes = { ...found, machines: machineKinds(holders) };
+    const findings = parts.map((part) => part.run.probes!);
+    const probes = { ...mergedProbes(findings, notes), machines: machineKinds(holders) };
     const finishedAt = Math.max(...parts.map((part) => part.run.finishedAt ?? 0));
     runs.update(run.id, { probes });
     const results = resultsOf(target, { ...run, status: 'finished', probes, finishedAt });
@@ -102,11 +99,8 @@ function requireOnePlan([first, ...others]: Parts): void {
   for (const other of others) {
     const differing = firstDifference(first.run, other.run);
     if (differing === undefined) continue;
-    throw new BenchError(
-      'bad-option',
-      `${first.file} and ${other.file} differ in: ${differing}`,
-      'merge shards of one plan, made with the same version, model and options',
-    );
+    const hint = 'merge shards of one plan, made with the same version, model and options';
+    throw new BenchError('bad-option', `${first.file} and ${other.file} differ in: ${differing}`, hint);
   }
 }
 

@@ -4,7 +4,7 @@ import { addCounts } from '../workers/worker-counts.ts';
 
 type Profile = RunProbes['profile'];
 
-/** The one of which most is wrong; of equal ones the first. */
+/** The one with the most faults; the first of equal ones. */
 function worst<T>(all: readonly T[], wrong: (one: T) => number): T {
   return all.reduce((found, one) => (wrong(one) > wrong(found) ? one : found));
 }
@@ -15,21 +15,16 @@ function wrongCells({ cells }: RunProbes): number {
 }
 
 function wrongIsolation({ isolation }: RunProbes): number {
-  const leaks = (isolation?.arms ?? []).map(
-    ({ strangers, doubles, atOnce, reopened, owners }) =>
-      strangers.leaks +
-      doubles.reused +
-      (atOnce?.leaks ?? 0) +
-      (atOnce?.lost ?? 0) +
-      (reopened?.leaks ?? 0) +
-      (reopened?.reused ?? 0) +
-      1 -
-      owners.right / Math.max(1, owners.answers),
-  );
+  const leaks = (isolation?.arms ?? []).map(({ strangers, doubles, atOnce, reopened, owners }) => {
+    const { leaks = 0, lost = 0 } = atOnce ?? {};
+    const reopenedFaults = (reopened?.leaks ?? 0) + (reopened?.reused ?? 0);
+    const unheard = 1 - owners.right / Math.max(1, owners.answers);
+    return strangers.leaks + doubles.reused + leaks + lost + reopenedFaults + unheard;
+  });
   return isolation === null ? Infinity : Math.max(0, ...leaks);
 }
 
-/** Time and tokens that all machines spent, one behind the other. */
+/** Time and tokens of all machines together. */
 function together(profiles: readonly Profile[]): Profile {
   const [first, ...others] = profiles;
   return others.reduce((sum, { wallMs, coldStartMs, modelMs, embedderMs, spent, evaluatedTokens = null }) => {
@@ -38,7 +33,7 @@ function together(profiles: readonly Profile[]): Profile {
   }, first!);
 }
 
-/** The findings of a run whose shards found these: of tests that each of them made, the worst. */
+/** Merges the findings of shards; of tests that each shard made, the worst counts. */
 export function mergedProbes(all: readonly RunProbes[], notes: readonly string[]): RunProbes {
   const [first] = all;
   const cells = worst(all, wrongCells).cells;

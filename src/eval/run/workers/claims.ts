@@ -35,55 +35,52 @@ export interface Claims {
   failed(unit: Unit, error: unknown): Promise<void>;
 }
 
+interface RowClaimOptions {
+  /** The name of this process. */
+  readonly worker: string;
+  readonly signal: AbortSignal;
+  /** Resolves when a user may have become free; without it `next` returns null while other processes have all users that are left. */
+  readonly wait?: () => Promise<void>;
+}
+
 /** Claims of the processes that share one database. */
 export class RowClaims implements Claims {
   readonly signal: AbortSignal;
   readonly #database: BenchDatabase;
   readonly #rows: RunUserRepository;
-  readonly #worker: string;
-  readonly #wait: (() => Promise<void>) | undefined;
+  readonly #options: RowClaimOptions;
   #open: readonly PlanUser[];
 
-  /**
-   * @param users in the order in which they are claimed
-   * @param options.worker the name of this process
-   * @param options.wait resolves when a user may have become free; without it `next` returns null while others have all that are left
-   */
-  constructor(
-    database: BenchDatabase,
-    runId: string,
-    users: readonly PlanUser[],
-    options: { readonly worker: string; readonly signal: AbortSignal; readonly wait?: () => Promise<void> },
-  ) {
+  /** @param users in the order in which they are claimed */
+  constructor(database: BenchDatabase, runId: string, users: readonly PlanUser[], options: RowClaimOptions) {
+    this.signal = options.signal;
     this.#database = database;
     this.#rows = new RunUserRepository(database, runId);
+    this.#options = options;
     this.#open = users;
-    this.#worker = options.worker;
-    this.signal = options.signal;
-    this.#wait = options.wait;
   }
 
   async next(): Promise<Unit | null> {
     for (;;) {
       for (const user of this.#open) {
-        const claim = this.#rows.claim(user, this.#worker);
+        const claim = this.#rows.claim(user, this.#options.worker);
         if (claim !== 'taken') this.#open = this.#open.filter((one) => one !== user);
         if (claim === 'claimed') return user;
       }
-      if (this.#open.length === 0 || this.#wait === undefined) return null;
-      await this.#wait();
+      if (this.#open.length === 0 || this.#options.wait === undefined) return null;
+      await this.#options.wait();
     }
   }
 
   put(userId: string, write: () => void): void {
     this.#database.transaction(() => {
-      this.#rows.requireHeld(userId, this.#worker);
+      this.#rows.requireHeld(userId, this.#options.worker);
       write();
     });
   }
 
   done(unit: Unit, { share }: UnitResult): Promise<void> {
-    if (unit !== 'isolation probe') this.#rows.finish(unit.userId, this.#worker, share);
+    if (unit !== 'isolation probe') this.#rows.finish(unit.userId, this.#options.worker, share);
     return Promise.resolve();
   }
 
@@ -100,15 +97,12 @@ export function claimOrder(
   users: readonly PlanUser[],
   run: { readonly arms: readonly ArmTraits[]; readonly repeats: number; readonly sample: Pick<TurnSample, 'has'> },
 ): readonly PlanUser[] {
-  // A proof takes about as long as a turn.
+  const repeats = Array.from({ length: run.repeats }, (_, repeat) => repeat);
   const proofs = ({ user }: PlanUser): number =>
     user.items.flatMap((item) =>
-      run.arms.flatMap((arm) =>
-        Array.from({ length: run.repeats }, (_, repeat) => repeat).filter((repeat) =>
-          run.sample.has(arm, item, repeat),
-        ),
-      ),
+      run.arms.flatMap((arm) => repeats.filter((repeat) => run.sample.has(arm, item, repeat))),
     ).length;
+  // A proof takes about as long as a turn.
   const work = new Map(users.map((user) => [user, user.turns + proofs(user)]));
   return users.toSorted((a, b) => work.get(b)! - work.get(a)!);
 }

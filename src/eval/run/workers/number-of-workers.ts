@@ -27,7 +27,7 @@ export function withWorkers(
   throw new BenchError('bad-option', `--workers ${workers}: ${obstacle}`, 'drop it: one process takes all turns then');
 }
 
-/** The options without workers to whom no user would fall: those who work share all cores, and alone one is under no load. */
+/** The options with at most one worker per user: workers share all cores, and a single one is under no load. */
 export function withoutIdleWorkers(options: BenchConfig, users: number): BenchConfig {
   const { workers, ...others } = options;
   if (typeof workers !== 'number' || workers <= users) return options;

@@ -41,21 +41,9 @@ interface PreparedItem {
   readonly observer: TurnObserver;
 }
 
-/** A turn that was answered and observed, before the other arms of its item have answered. */
-type TakenTurn =
-  | {
-      readonly arm: Arm;
-      readonly request: ChatRequest;
-      readonly response: ChatResponse;
-      readonly scores: Scores;
-      readonly proof: Awaited<ReturnType<TurnProver['prove']>>;
-    }
-  | { readonly arm: Arm; readonly error: unknown };
-
-/** Takes the turns of one user: retrieves once per item, then asks every arm in rotated order, and writes each turn. */
+/** Takes the turns of one user: retrieves once per item, then prompts every arm in rotated order, and writes each turn. */
 export class UserRun {
   readonly #bench: RunBench;
-  readonly #writer: TurnWriter;
   readonly #user: DatasetUser;
   readonly #itemsBefore: number;
   #indexed: ReadonlySet<string> = new Set();
@@ -66,7 +54,6 @@ export class UserRun {
 
   constructor(bench: RunBench, { user, itemsBefore }: PlanUser) {
     this.#bench = bench;
-    this.#writer = new TurnWriter(bench, user);
     this.#user = user;
     this.#itemsBefore = itemsBefore;
   }
@@ -78,6 +65,7 @@ export class UserRun {
   async run(prover: TurnProver, onTurn: () => void, signal: AbortSignal): Promise<void> {
     const { arms, clock, embeddings, keeper, settings, sharesStore } = this.#bench;
     const { items } = this.#user;
+    const writer = new TurnWriter(this.#bench, this.#user);
     for (let repeat = 0; repeat < settings.repeats; repeat++) {
       // A repeat is the same experiment again: it must find nothing of the last one.
       embeddings.clear();
@@ -86,7 +74,7 @@ export class UserRun {
       for (const [index, item] of items.entries()) {
         const prepared = await clock.time('turns', () => this.#prepare(item, signal), 'prepared');
         const place = this.#itemsBefore * settings.repeats + repeat * items.length + index;
-        const taken: TakenTurn[] = [];
+        const taken: (() => Promise<TurnOutcome>)[] = [];
         for (const open of armOrder(arms, settings.seed, place)) {
           if (!takesItem(open.arm.traits, item)) continue;
           signal.throwIfAborted();
@@ -95,8 +83,8 @@ export class UserRun {
         }
         // Observations that compare with other arms need the answers of all.
         const outcomes: TurnOutcome[] = [];
-        for (const turn of taken) outcomes.push(await this.#complete(turn, prepared.observer, signal));
-        await clock.time('turns', () => this.#writer.write(item, prepared.visible, repeat, outcomes));
+        for (const complete of taken) outcomes.push(await complete());
+        await clock.time('turns', () => writer.write(item, prepared.visible, repeat, outcomes));
       }
       this.#conversations.clear();
     }
@@ -115,8 +103,7 @@ export class UserRun {
       const turn = await this.#answer(request, open, prepared, signal);
       const answered = performance.now();
       await prepared.observer.observe(open.arm.traits, turn, { signal });
-      const [turnMs, scoringMs] = [answered - start, performance.now() - answered];
-      turns.push({ traits: open.arm.traits, turnMs, scoringMs });
+      turns.push({ traits: open.arm.traits, turnMs: answered - start, scoringMs: performance.now() - answered });
       if (!sharesStore) await open.recorder.declared(() => open.system.reset());
     }
     return { user: this.#user, item, turns };
@@ -133,15 +120,11 @@ export class UserRun {
     for (const { system, recorder } of arms) {
       await recorder.declared(async () => system.prepare?.(userId, visible, { ...question, signal }));
     }
+    const { topK, threshold, seed } = settings;
+    const { history, passages } = item;
     const start = performance.now();
-    const found = await keeper.retrieve(item.query, {
-      userId,
-      topK: settings.topK,
-      threshold: settings.threshold,
-      now: new Date(item.askedAt),
-      history: item.history,
-      passages: item.passages,
-    });
+    const options = { userId, topK, threshold, now: new Date(item.askedAt), history, passages };
+    const found = await keeper.retrieve(item.query, options);
     const retrieved = { ...found, elapsedMs: performance.now() - start };
     const all = visible.map((memory): MemorySearchResult => ({ ...memoryEntry(memory), score: 1 }));
     // By id: a run may store no texts.
@@ -151,7 +134,7 @@ export class UserRun {
       all,
       preferences: all.filter(({ memoryId }) => preferred.has(memoryId)),
       evidence: all.filter(({ memoryId }) => item.evidence.includes(memoryId)),
-      donated: controlMemories(retrieved.memories, this.#user, item, { users: controlUsers, seed: settings.seed }),
+      donated: controlMemories(retrieved.memories, this.#user, item, { users: controlUsers, seed }),
     };
     return { item, question, visible, sources, observer: new TurnObserver(this.#bench, item, profile) };
   }
@@ -166,12 +149,13 @@ export class UserRun {
     this.#indexed = new Set(visible.map(({ memoryId }) => memoryId));
   }
 
+  /** Takes one turn. @returns completes it, after the other arms of the item have answered */
   async #takeTurn(
     prepared: PreparedItem,
     open: OpenArm,
     { repeat, prover }: { readonly repeat: number; readonly prover: TurnProver },
     signal: AbortSignal,
-  ): Promise<TakenTurn> {
+  ): Promise<() => Promise<TurnOutcome>> {
     const { item, question, sources, visible, observer } = prepared;
     const { arm } = open;
     const { clock, runId } = this.#bench;
@@ -185,20 +169,26 @@ export class UserRun {
       await clock.time('scoring', () => observer.observe(arm.traits, turn, { signal }));
       const proof = await clock.time('checks', () => prover.prove(arm.traits, { item, repeat }, turn, { signal }));
       if (item.conversation !== undefined) {
-        this.#conversations.set(sessionId, [
-          ...history,
-          { role: 'user', content: item.query },
-          { role: 'assistant', content: response.text },
-        ]);
+        const question: HistoryMessage = { role: 'user', content: item.query };
+        this.#conversations.set(sessionId, [...history, question, { role: 'assistant', content: response.text }]);
       }
       this.#unreached = 0;
-      return { arm, request, response, scores: this.#score(item, visible, response), proof };
+      const scores = this.#score(item, visible, response);
+      return async () => {
+        try {
+          const observed = await clock.time('scoring', () => observer.complete(arm.traits, { signal }));
+          return { arm, request, response, scores, observed: { ...observed, ...proof } };
+        } catch (error) {
+          return { arm, error: turnError(error, signal) };
+        }
+      };
     } catch (error) {
       const isUnreached = error instanceof BenchError && error.code === 'unreachable';
       this.#unreached = isUnreached ? this.#unreached + 1 : 0;
       // One lost answer is a failed turn; a server that is gone will not answer later turns either.
       if (this.#unreached === UNREACHED_AT_MOST) throw error;
-      return { arm, error: turnError(error, signal) };
+      const failed = { arm, error: turnError(error, signal) };
+      return () => Promise.resolve(failed);
     }
   }
 
@@ -215,39 +205,20 @@ export class UserRun {
     return { session, response, recorded, memories: { visible, memories: allowedMemories(arm, request, response) } };
   }
 
-  async #complete(turn: TakenTurn, observer: TurnObserver, signal: AbortSignal): Promise<TurnOutcome> {
-    if ('error' in turn) return turn;
-    const { arm } = turn;
-    try {
-      const observed = await this.#bench.clock.time('scoring', () => observer.complete(arm.traits, { signal }));
-      return { ...turn, observed: { ...observed, ...turn.proof } };
-    } catch (error) {
-      return { arm, error: turnError(error, signal) };
-    }
-  }
-
   #score(item: DatasetItem, visible: readonly DatasetMemory[], response: ChatResponse): Scores {
     const { memoriesUsed, promptInfo, trace } = response;
-    const shown = new Set(promptInfo.segments.filter(({ role }) => role === 'memory').map(({ memoryId }) => memoryId));
-    return scoreTurn(
-      item,
-      {
-        answer: trace.answer.text,
-        storedIds: visible.map(({ memoryId }) => memoryId),
-        retrievedIds: trace.retrieved.map(({ memoryId }) => memoryId),
-        keptIds: memoriesUsed.map(({ memoryId }) => memoryId),
-        shown: memoriesUsed
-          .filter(({ memoryId }) => shown.has(memoryId))
-          .map(({ memoryId, content, metadata }) => ({
-            memoryId,
-            content,
-            value: metadata['value'] as string | undefined,
-            relation: metadata['relation'] as string | undefined,
-          })),
-      },
-      profileOf(item.language, this.#user.languageProfile),
-      this.#bench.success,
-    );
+    const shownIds = new Set(promptInfo.segments.flatMap(({ memoryId }) => memoryId ?? []));
+    const shown = memoriesUsed
+      .filter(({ memoryId }) => shownIds.has(memoryId))
+      .map(({ memoryId, content, metadata }) => {
+        const { value, relation } = metadata as { readonly value?: string; readonly relation?: string };
+        return { memoryId, content, value, relation };
+      });
+    const ids = (memories: readonly { readonly memoryId: string }[]) => memories.map(({ memoryId }) => memoryId);
+    const { text: answer } = trace.answer;
+    const given = { storedIds: ids(visible), retrievedIds: ids(trace.retrieved), keptIds: ids(memoriesUsed) };
+    const profile = profileOf(item.language, this.#user.languageProfile);
+    return scoreTurn(item, { answer, ...given, shown }, profile, this.#bench.success);
   }
 }
 

@@ -2,31 +2,22 @@ import type { WorkerCounts } from '../../../store/records/user-bundle.ts';
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Of what retrievers and the embedding service say of themselves, that which counts; all else is the same of all workers. */
-const RETRIEVER_COUNTS = [
-  ...['memories', 'namespaces', 'entries', 'fallbacks', 'failures', 'strategies', 'answers', 'wouldBeFiltered'],
-  ...['queryCache', 'embeddings'],
-];
-/** The only number of a KV store that is no count. */
-const STORE_LIMITS = ['maxBytes'];
+/** The facts of a retriever that count; all others are the same for all workers. */
+const RETRIEVER_COUNTS =
+  /^(memories|namespaces|entries|fallbacks|failures|strategies|answers|wouldBeFiltered|queryCache|embeddings)$/;
 
-/** Counts of several workers, as one that had asked all users would have. */
+/** The counts of several workers, as one worker with all users would have them. */
 export function addCounts(workers: readonly WorkerCounts[]): WorkerCounts {
+  const retrievers = workers.map(({ retriever }) => retriever);
+  const [first = {}] = retrievers;
+  const warnings = [...new Set(retrievers.flatMap(({ warnings: own = [] }) => own as readonly string[]))];
+  const counts = retrievers.map((facts) =>
+    Object.fromEntries(Object.entries(facts).filter(([name]) => RETRIEVER_COUNTS.test(name))),
+  );
   return {
     refusedCalls: added(workers.map(({ refusedCalls }) => refusedCalls)) as WorkerCounts['refusedCalls'],
     kvStores: added(workers.map(({ kvStores }) => kvStores)) as WorkerCounts['kvStores'],
-    retriever: retrieverTogether(workers.map(({ retriever }) => retriever)),
-  };
-}
-
-function retrieverTogether(all: readonly Facts[]): Facts {
-  const [first = {}] = all;
-  const warnings = [...new Set(all.flatMap(({ warnings: own = [] }) => own as readonly string[]))];
-  const counts = Object.keys(first).filter((key) => RETRIEVER_COUNTS.includes(key));
-  return {
-    ...first,
-    ...added(all.map((facts) => Object.fromEntries(counts.map((key) => [key, facts[key]])))),
-    ...('warnings' in first ? { warnings } : {}),
+    retriever: { ...first, ...added(counts), ...('warnings' in first ? { warnings } : {}) },
   };
 }
 
@@ -39,7 +30,8 @@ function added(all: readonly Facts[]): Facts {
     names.map((name) => {
       const values = all.map((facts) => facts[name]).filter((value) => value !== undefined);
       const [value] = values;
-      if (STORE_LIMITS.includes(name)) return [name, value];
+      // The limit of a KV store is the same for all.
+      if (name === 'maxBytes') return [name, value];
       if (typeof value === 'number') return [name, (values as number[]).reduce((sum, one) => sum + one, 0)];
       return [name, isFacts(value) ? added(values as Facts[]) : value];
     }),

@@ -19,6 +19,8 @@ import { runUnits } from './run-units.ts';
 
 /** Time that a worker has to stop by itself. */
 const GRACE_MS = 500;
+/** The folder of all workers of a run, in that of its report; deleted with them. */
+const WORKERS_FOLDER = 'workers';
 /** Claims are checked this often even if no worker reports anything. */
 const CHECK_MS = 1000;
 
@@ -47,9 +49,9 @@ export interface WorkerEvents {
 
 /** A worker process that was started. */
 export interface RunningWorker {
-  /** The self-tests have passed: the worker may take turns. Until then it loads its model, claims a user and warms up. */
+  /** Lets the worker take turns, after the self-tests; until then it loads its model, claims a user and warms up. */
   begin(): void;
-  /** Asks it to end soon. */
+  /** Tells it to end soon. */
   stop(): void;
   kill(): void;
   /** Null if it came to its end, else the reason; never rejects. */
@@ -64,7 +66,13 @@ interface Member {
   isWorking: boolean;
   /** Turns of finished users, and of the current one. */
   finished: number;
-  underWay: number;
+  current: number;
+}
+
+/** Settings of all workers of a run. */
+interface WorkersSettings extends Pick<WorkerTask, 'config' | 'suite' | 'folder'> {
+  readonly startWorker: StartWorker | undefined;
+  readonly hooks: Pick<BenchHooks, 'onNote' | 'signal'>;
 }
 
 /** The worker processes of a run, beside the process that makes it. */
@@ -80,20 +88,10 @@ export class Workers implements AsyncDisposable {
   #onTurn: () => void = () => undefined;
 
   /** Starts the workers, which load their models, warm up and wait. */
-  constructor(
-    database: BenchDatabase,
-    { id, dataset }: RunRecord,
-    {
-      startWorker,
-      hooks,
-      ...task
-    }: Pick<WorkerTask, 'config' | 'suite' | 'folder'> & {
-      readonly startWorker: StartWorker | undefined;
-      readonly hooks: Pick<BenchHooks, 'onNote' | 'signal'>;
-    },
-  ) {
+  constructor(database: BenchDatabase, { id, dataset }: RunRecord, settings: WorkersSettings) {
+    const { startWorker, hooks, ...task } = settings;
     this.#users = new RunUserRepository(database, id);
-    this.#folder = workersFolder(task.folder);
+    this.#folder = join(task.folder, WORKERS_FOLDER);
     this.#hooks = hooks;
     const { workers = 1 } = task.config;
     const count = workers === 'auto' ? 1 : Math.min(workers, dataset.users);
@@ -111,7 +109,7 @@ export class Workers implements AsyncDisposable {
 
   /** Turns that the workers have taken, including those of unfinished users. */
   get turns(): number {
-    return this.#members.reduce((sum, { finished, underWay }) => sum + finished + underWay, 0);
+    return this.#members.reduce((sum, { finished, current }) => sum + finished + current, 0);
   }
 
   /** Lets the workers take turns. @param onTurn called after each of these */
@@ -144,21 +142,21 @@ export class Workers implements AsyncDisposable {
     const name = randomUUID();
     const events: WorkerEvents = {
       onTurn: (turns) => {
-        member.underWay = turns;
+        member.current = turns;
         this.#onTurn();
       },
       onUser: () => {
-        member.finished += member.underWay;
-        member.underWay = 0;
+        member.finished += member.current;
+        member.current = 0;
         this.#wake();
       },
     };
     const worker = startWorker({ ...task, worker: name }, events);
-    const member: Member = { worker, isWorking: true, finished: 0, underWay: 0 };
+    const member: Member = { worker, isWorking: true, finished: 0, current: 0 };
     this.#members.push(member);
     void worker.ended.then((why) => {
       member.isWorking = false;
-      member.underWay = 0;
+      member.current = 0;
       if (why !== null && this.#hooks.signal?.aborted !== true) {
         const note = `worker ${task.number} ended before its time (${why}): other workers asked its users`;
         this.notes.push(note);
@@ -169,11 +167,6 @@ export class Workers implements AsyncDisposable {
       this.#wake();
     });
   }
-}
-
-/** The folder of all workers of a run, deleted with them. */
-function workersFolder(folder: string): string {
-  return join(folder, 'workers');
 }
 
 /** Reports of a worker process, and what it waits for. */
@@ -196,7 +189,7 @@ export async function runWorker(
   using database = openRuns(settings);
   const runs = new RunRepository(database);
   const run = runs.findById(id)!;
-  const place = { folder: join(workersFolder(folder), String(number)), suffix: `/worker-${number}` };
+  const place = { folder: join(folder, WORKERS_FOLDER, String(number)), suffix: `/worker-${number}` };
   const engines = compose(settings);
   await using prepared = await prepareSuite(
     { suite, begun: run, folder, place, engines, settings, isMade: true },
