@@ -10,10 +10,7 @@ export interface CutText {
   readonly left: number;
 }
 
-/**
- * Cuts a text to a total cost of at most `most`, between code points.
- * @param cost of a character; 1 by default
- */
+/** Cuts a text between code points. @param cost of a character, 1 by default; `most` is the limit of their sum */
 export function cutText(text: string, most: number, cost: (character: string) => number = () => 1): CutText {
   let end = 0;
   let spent = 0;

@@ -24,19 +24,13 @@ export interface Figure {
   readonly spec: FigureSpec;
 }
 
-/**
- * Inner widths of a panel of full width, and of one of two side by side, px: a figure with its axes fits a telephone, and
- * two figures fit side by side on a wide page.
- */
+/** Inner widths of a panel of full width, for a telephone, and of one of two side by side, px. */
 export const PANEL_WIDTH = 316;
 export const HALF_PANEL_WIDTH = 138;
 
 const ink = 'currentColor';
 
-/**
- * Configuration of all figures: no background, the colour of the text around, so that one picture serves light pages, dark
- * pages and print, and system fonts.
- */
+/** Configuration of all figures: the colour of the text around serves light pages, dark pages and print. */
 const theme: Config = {
   background: 'transparent',
   font: 'system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, Liberation Sans, sans-serif',
@@ -133,10 +127,7 @@ interface TextMetrics {
   width: (item: { readonly text?: string | number; readonly fontSize?: number }, text?: string) => number;
 }
 
-/**
- * Draws a figure as SVG: the same bytes for the same data, in the colour of the text around it. It contains title and
- * description, for readers who do not see it.
- */
+/** Draws a figure as SVG, with title and description: the same bytes for the same data. */
 export async function renderFigure(figure: Figure): Promise<string> {
   // The library is slow to load, and most commands draw nothing.
   const [vega, vegaLite] = await Promise.all([import('vega'), import('vega-lite')]);

@@ -50,12 +50,7 @@ function rowHeading(label: string, link: RowLink | undefined): Html {
 const looks = { text: 'left', sentence: 'sentence', number: 'right', interval: 'right' } as const;
 const look = ({ kind }: Column): string => looks[kind];
 
-/**
- * A table as HTML, its blocks below one another, each in a box that scrolls on a narrow page.
- *
- * @param prefix of the ids, which must be unique within a page
- * @param link of a row, by its label
- */
+/** A table as HTML. @param prefix makes the ids unique within a page @param link of a row, by its label */
 export function htmlTable(table: Table, prefix: string, link?: (label: string) => RowLink): Html {
   const id = `${prefix}-${table.id}`;
   const blocks = table.blocks.map(({ title, columns }, index) => {

@@ -26,10 +26,7 @@ export interface Column {
   readonly key: string;
   /** Its name for readers, the unit in parentheses: `exact match (%)`. */
   readonly heading: string;
-  /**
-   * `text` is aligned left, `number` right; a `sentence` is wrapped on a narrow page; an `interval` is a value with its 95 %
-   * interval, which takes three columns in CSV.
-   */
+  /** A `sentence` is wrapped on a narrow page; an `interval` takes three columns in CSV. */
   readonly kind: 'text' | 'sentence' | 'number' | 'interval';
 }
 

@@ -128,11 +128,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, place: 
   throw new BenchError('bad-data', `${place}: ${issue!.path.join('.')}: ${issue!.message}`, hint, parsed.error);
 }
 
-/**
- * Reads the rows that `outcomeLines` wrote.
- * @param file its name, for messages
- * @throws BenchError `bad-data` that names file, line and field
- */
+/** Reads what `outcomeLines` wrote. @throws BenchError `bad-data` that names file, line and field */
 export function readOutcomes(lines: string, file: string): ReportedRow[] {
   const [first = '', ...others] = lines.split('\n').filter((line) => line !== '');
   const { columns } = parse(head, parseLine(first, `${file}:1`), `${file}:1`);

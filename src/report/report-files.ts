@@ -90,11 +90,7 @@ function writeFiles(folder: string, files: Files): void {
   }
 }
 
-/**
- * Compares a report with results computed again from the stored turns, and names the differences.
- *
- * @throws BenchError `not-found` without a report
- */
+/** Names the differences of a report to results computed again. @throws BenchError `not-found` without a report */
 export async function checkReport(folder: string, runs: readonly RunResults[], outcomes?: string): Promise<string[]> {
   const files = await allFiles(runs, outcomes);
   const path = join(folder, 'results.json');

@@ -75,10 +75,7 @@ export interface ListedRun {
 
 const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/;
 
-/**
- * Text that no spreadsheet executes: an apostrophe goes before a possible formula, and before a text that looks as if it already had
- * one, so that removing it gives the text.
- */
+/** Puts an apostrophe before a possible formula, and before a text that looks as if it already had one. */
 export function spreadsheetText(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }

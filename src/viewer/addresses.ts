@@ -68,10 +68,7 @@ export const addresses = {
   }),
 } as const;
 
-/**
- * Reads the parameters of an address; ignores empty values, which forms send, and parameters that the schema does not name.
- * @throws BenchError `bad-option` that names the value
- */
+/** Reads the parameters of an address; ignores empty and unknown ones. @throws BenchError `bad-option` */
 export function parameters<Schema extends z.ZodType>(schema: Schema, values: URLSearchParams): z.output<Schema> {
   const given = Object.fromEntries([...values].filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(given);

@@ -23,11 +23,7 @@ export function runNamed(database: BenchDatabase, name: string): RunRecord {
   throw new BenchError('not-found', `there is no run "${name}"${didYouMean(name, known)}`, lastRunsHint(known));
 }
 
-/**
- * The two arms of a run that a reader most likely compares: joined KV, or else the primary arm, with the baseline.
- *
- * @param arms names of those that have turns
- */
+/** The two arms that a reader most likely compares: joined KV, or else the primary arm, with the baseline. */
 export function usualPair(
   traits: readonly ArmTraits[],
   arms: readonly string[],

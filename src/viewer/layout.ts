@@ -19,10 +19,7 @@ export interface Layout {
   readonly policy: string | undefined;
 }
 
-/**
- * Renders a page as a document: landmarks, breadcrumbs, style and script by address, nothing inline.
- * A page works without its script.
- */
+/** Renders a page as a document, with nothing inline; it works without its script. */
 export async function layout({ title, links, breadcrumbs, body, page, policy }: Layout): Promise<string> {
   const document = await html`<!doctype html>
     <html lang="en" data-page="${page}">

@@ -65,10 +65,7 @@ export interface Links {
   turnJson(turn: TurnRef): string;
   /** A turn side by side with that of another arm on the same item. */
   pair(turn: TurnRef, other: string): string;
-  /**
-   * @param options.page of the list of items, from 1
-   * @param options.force compares runs of different data or models, too
-   */
+  /** @param options.force compares runs of different data or models, too */
   compare(a: ArmRef, b: ArmRef, options?: { readonly page?: number; readonly force?: true }): string;
   style(): string;
   script(): string;

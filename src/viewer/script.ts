@@ -1,7 +1,4 @@
-/**
- * The script of every page, in plain JavaScript: keys, filters that act as they change, the progress of a run, and the
- * filters of an exported matrix. Pages work without it.
- */
+/** The script of every page, in plain JavaScript; pages work without it. */
 export const script = String.raw`'use strict';
 const find = (selector, root = document) => root.querySelector(selector);
 const findAll = (selector, root = document) => [...root.querySelectorAll(selector)];

@@ -55,11 +55,7 @@ export interface InspectServer {
   close(): Promise<void>;
 }
 
-/**
- * Serves the viewer on 127.0.0.1 alone.
- * @param port 0 for a free one
- * @throws BenchError `port` if another program has it
- */
+/** Serves the viewer on 127.0.0.1 alone. @param port 0 for a free one @throws BenchError `port` if it is taken */
 export async function startServer(app: Hono<ServerEnvironment>, port: number): Promise<InspectServer> {
   const server = serve({ fetch: app.fetch, hostname: address, port }) as Server;
   await new Promise<void>((resolve, reject) => {

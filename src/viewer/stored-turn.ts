@@ -33,12 +33,7 @@ export type AnsweredTurn = AnsweredRecord & {
 /** A turn as the inspector shows it. */
 export type InspectedTurn = AnsweredTurn | FailedTurn;
 
-/**
- * Prepares a stored turn for display.
- *
- * @param unknownQuality the reason why the run gives no quality of answers; null if it gives it
- * @param metrics of the run
- */
+/** Prepares a stored turn for display. @param unknownQuality the reason why the run gives no quality, or null */
 export function inspectedTurn(
   record: AnsweredRecord,
   unknownQuality?: string | null,

@@ -98,16 +98,13 @@ export function armEncoding(results: WithArms, arms: readonly string[]) {
   };
 }
 
-/**
- * As `armEncoding`, for curves with points: their legend shows the points, whose shapes a dashed outline would blur. A layer of
- * lines needs `asLines`, which names the arm once more, since channels of one field share a legend.
- */
+/** As `armEncoding`, for curves with points: the legend shows the points. A layer of lines needs `asLines`. */
 export function curveEncoding(results: WithArms, arms: readonly string[]) {
   const { color, shape, strokeDash } = armEncoding(results, arms);
   return { color, shape, strokeDash: { ...strokeDash, field: 'line', legend: null } };
 }
 
-/** The transform of a layer of lines. */
+/** Names the arm once more for a layer of lines, since channels of one field share a legend. */
 export const asLines = [{ calculate: 'datum.arm', as: 'line' }];
 
 /** As `armEncoding`, where an axis names the arms: each has the shape of its family, and there is no legend. */

@@ -32,10 +32,7 @@ function ablationFinding(compared: readonly Comparison[], against: string, quali
   return `Of ${arms} against ${against}, by their 95 % intervals: ${parts.join('; ')}`;
 }
 
-/**
- * Figure 3: the change of the primary metric for each part that is off or different, against `rag`, which is also the difference
- * to `dki` with all parts on if both are identical. Undefined if quality is unknown.
- */
+/** Figure 3: the change of the primary metric for each part that is off or different; undefined without quality. */
 export function ablationFigure(results: RunResults): Figure | undefined {
   const [baseline, primary] = [baselineArm(results.arms)?.arm, primaryArm(results.arms)?.arm];
   const quality = primaryMetric(results.run);

@@ -9,10 +9,7 @@ import { armEncoding, isContender } from './arm-marks.ts';
 import { categories, distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, quantity } from './figure-parts.ts'; // prettier-ignore
 import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, timeFinding } from './finding.ts';
 
-/**
- * The finding of quality against time in a sentence: the primary arm, and the first planned one that injects, or else those
- * that were planned, or any others, beside the baseline; the range of quality where nothing was compared.
- */
+/** Quality against time of the primary arm and the first planned one that injects, or of others, beside the text. */
 function frontierFinding(results: RunResults, metric: ShownMetric, values: readonly number[]): string {
   const { arms } = results;
   const baseline = baselineArm(arms)?.arm;

@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 
 const LEAST_ROWS = 4;
 
-/**
- * Script of a report: headings sort the rows of all blocks of a table, a field filters them by name. Without it the page shows the
- * same tables, in their own order.
- */
+/** Script of a report: headings sort the rows of all blocks of a table, a field filters them by name. */
 export const reportScript = `(() => {
   const numberOf = (text) => parseFloat(text.replace('\\u2212', '-').replace(/^[\\u2713\\u2717]\\s*/, ''));
   const compare = (a, b) => {

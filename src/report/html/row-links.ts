@@ -9,10 +9,7 @@ function inViewer({ run }: Pick<RunResults, 'run'>): (filter: RowFilter) => stri
   return (filter) => `${viewerAddress}/run?${new URLSearchParams({ run: run.name, ...filter }).toString()}#items`;
 }
 
-/**
- * Links of the rows of a run's tables, by their labels: of an arm to its turns, of a check to those that fail it, of a category to
- * its questions, of all others to the run.
- */
+/** Links of rows by label: of an arm or a category to its turns, of a check to those that fail it, else to the run. */
 export function rowLinks(
   results: Pick<RunResults, 'run' | 'arms'>,
   address: (filter: RowFilter) => string = inViewer(results),

@@ -95,10 +95,7 @@ export function shownTables(results: RunResults): Table[] {
   return [...first, ...others].flatMap(({ draw }) => draw(results) ?? []);
 }
 
-/**
- * Finds a table by name in one of several runs.
- * @throws BenchError `not-found` if none of them has it; it names the suite that makes it
- */
+/** Finds a table by name in one of several runs. @throws BenchError `not-found` that names the suite that makes it */
 export function namedTable(runs: readonly RunResults[], name: string): Table {
   const entry = paperTables.find((table) => table.name === name)!;
   const { suite = 'main', draw } = entry;

@@ -22,10 +22,7 @@ function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: numbe
   };
 }
 
-/**
- * Mean task success of A minus that of B, over the items that are scored for both; null without any. The interval is that of 95 %
- * over users, or null if answers and probabilities of the gold are the same on every item.
- */
+/** Mean task success of A minus B; null without scores. No interval if answers and probabilities are equal. */
 function successDifference(pairs: readonly ItemPairScores[]) {
   const scored = pairs.flatMap(({ userId, successA: a, successB: b }) =>
     a === null || b === null ? [] : { userId, a, b },

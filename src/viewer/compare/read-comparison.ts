@@ -86,8 +86,5 @@ export function readComparison(database: BenchDatabase, query: ComparisonQuery, 
   };
 }
 
-/**
- * Two arms compared item by item: `a` is judged against `b`. `forced` holds the differences of data and models that `force` allowed;
- * `unknownQuality` and `hiddenTexts` say why scores or texts are not shown, or are null.
- */
+/** Two arms compared item by item; `forced` holds the differences of data and models that `force` allowed. */
 export type ComparisonPage = ReturnType<typeof readComparison>;

@@ -49,13 +49,7 @@ export function matrixRow(itemId: string, turns: readonly TurnOutcome[], hidden:
   };
 }
 
-/**
- * Reads a page of the matrix.
- *
- * @param options.hidden by default the rule of reports
- * @param options.inFile a page has as many items as a file takes
- * @throws BenchError `not-found` for an unknown name
- */
+/** Reads a page of the matrix. @param options.inFile a page of a file @throws BenchError `not-found` */
 export function readMatrix(
   database: BenchDatabase,
   name: string,

@@ -52,11 +52,7 @@ function resultSections(results: RunResults, run: string, links: Links): Html {
     } `;
 }
 
-/**
- * The page of a run: verdict, checks with evidence, tables, figures, and the list of its turns.
- *
- * @param note a remark above the contents
- */
+/** The page of a run: verdict, tables, figures and the list of its turns. @param note a remark above the contents */
 export function runPage(model: RunPage, links: Links, note?: Html): Html {
   const { run, results, items } = model;
   const { name, suite, status, seed } = run;

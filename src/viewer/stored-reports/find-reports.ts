@@ -18,10 +18,7 @@ function reportsBelow(folder: string, depth: number): string[] {
     .flatMap((below) => reportsBelow(below, depth - 1));
 }
 
-/**
- * Finds the folders of reports: that of a `results.json` or `report.html`, or all below a folder, by name.
- * @throws BenchError `not-found` where there is none
- */
+/** Finds the folders of reports: that of a file of one, or all below a folder. @throws BenchError `not-found` */
 export function findReports(path: string): string[] {
   const none = (why: string): BenchError =>
     new BenchError('not-found', `--report ${path}: ${why}`, `name a folder with a ${resultsFile}, as a run writes it`);

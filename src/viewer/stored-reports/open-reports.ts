@@ -67,11 +67,7 @@ export async function openReports(path: string, textsOf: TextsOfRun): Promise<Op
   }
 }
 
-/**
- * The record of a run as its results tell it: without the probes, which no page of a report shows.
- * @param place the file, for messages
- * @throws BenchError `database` for results that another release wrote
- */
+/** The record of a run as its results tell it, without probes. @param place the file, for messages */
 function reportedRun({ run, arms }: RunResults, place: string): RunRecord {
   const { id, name, suite, seed, status, startedAt, finishedAt, settings, environment, armsNotRun, metrics } = run;
   const { model, embedder, dataset, retriever } = run;

@@ -9,10 +9,7 @@ export type PlacedSegment = PromptSegment & {
   readonly position: number;
 };
 
-/**
- * Adds to each segment of the final sequence the cell and the position of its first token. Shared tokens in front of blocks
- * take cells, and are no segment.
- */
+/** Places the segments of the final sequence. Shared tokens in front of blocks take cells, and are no segment. */
 export function placedSegments({ prompt: { segments }, prefill, tokens }: AnsweredTurn): PlacedSegment[] {
   const all = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   const joined = prefill === null || prefill.strategy === 'prefix' ? undefined : prefill;

@@ -11,10 +11,7 @@ import { failureText, turnSections } from './turn-sections.ts';
 
 const MOST_SIBLINGS = 60;
 
-/**
- * The page of a turn: the sequence that the model was given, its answer, and the cost.
- * @param places options of a command that name the database; none for the default one
- */
+/** The page of a turn. @param places options of a command that name the database; none for the default one */
 export function turnPage(model: TurnModel, links: Links, places: readonly string[] = []): Html {
   const { run, turn } = model;
   const { itemId, userId, arm, repeat, turn: number } = turn;

@@ -109,13 +109,7 @@ function faultsSoFar(
   return { checks, errors, latest: shown };
 }
 
-/**
- * Turns per second over the last minutes, from the first item's end to the last turn: the turns of an item are written
- * together. Null if turns of only one item were written in that time.
- *
- * @param written in the order of writing
- * @param now milliseconds since 1970
- */
+/** Turns per second over the last minutes, from the end of the first item; null if only one was written then. */
 export function turnRate(
   written: readonly { readonly itemId: string; readonly createdAt: number }[],
   now: number,
