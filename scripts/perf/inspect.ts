@@ -146,7 +146,7 @@ function kindsOf(path: string, random: SeededRandom): Kinds {
     },
     item: () => links.item(longRunName, random.pick(items)),
     turn: () => links.turn(turn()),
-    'turn against an arm': () => links.turn(turn(), { against: random.pick(arms) }),
+    'turn against an arm': () => links.turn(turn(), random.pick(arms)),
     'turn, JSON': () => links.turnJson(turn()),
     'compare two arms': () => {
       const [a, b] = random.shuffled(arms);

@@ -74,7 +74,7 @@ describe('pages', () => {
   it('stay below 200 kB, run no script of data and name nothing elsewhere', async () => {
     const addresses = [
       ...[links.runs(), links.run('group/main'), links.run('group/main', { text: 'alert' })],
-      ...[links.item('group/main', 'i-3'), links.turn(ref('i-3')), links.turn(ref('i-3'), { against: 'rag' })],
+      ...[links.item('group/main', 'i-3'), links.turn(ref('i-3')), links.turn(ref('i-3'), 'rag')],
       links.compare({ run: 'group/main', arm: 'dki' }, { run: 'group/main', arm: 'rag' }),
       ...[links.matrix('group/main'), links.pair(ref('i-3'), 'rag')],
     ];

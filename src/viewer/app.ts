@@ -1,7 +1,7 @@
 /**
  * The viewer: a web application that shows the runs of a database, or of reports, and makes every page at the request.
  *
- * - `app.ts` routes addresses (`addresses.ts`, `links.ts`) to pages; `server.ts` serves them on this machine alone;
+ * - `app.ts` routes addresses (`links.ts`) to pages; `server.ts` serves them on this machine alone;
  *   `export.ts` writes the same pages as files.
  * - `runs-page.ts`, `run/`, `matrix/`, `item/`, `compare/`, `turn/`, `pair/` and `watch/` each read one kind of page and draw it;
  *   lists share `list.ts`.
@@ -11,23 +11,20 @@
  * Texts of users are data: `hono/html` escapes them, and `printable` makes control characters visible.
  */
 import { type Context, Hono } from 'hono';
+import type { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { Html } from '../render/html-table.ts';
 import { pictureFile, renderFigure, renderSpecification } from '../render/figure.ts';
-import { addresses, parameters } from './addresses.ts';
-import { comparePage } from './compare/compare-page.ts';
-import { readComparison } from './compare/read-comparison.ts';
-import { errorPage, failureOf } from './error-page.ts';
+import { comparePage, readComparison } from './compare/compare-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
 import { itemOutcomesPage, readItemOutcomes } from './item/item-outcomes.ts';
 import { itemPage, readItemPage } from './item/item-page.ts';
-import { layout, type PageKind } from './layout.ts';
-import { type Links, reportLinks, serverLinks } from './links.ts';
+import { errorPage, failureOf, layout, type PageKind } from './layout.ts';
+import { addresses, type Links, parameters, reportLinks, serverLinks } from './links.ts';
 import { matrixPage, readMatrix } from './matrix/matrix-page.ts';
 import { pairPage, readPair } from './pair/pair-page.ts';
-import { readFigure, readRunPage, readTable } from './run/read-run-page.ts';
-import { listPage, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
+import { listPage, readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage, runsPage } from './runs-page.ts';
 import { script } from './script.ts';
 import { guard, type ServerEnvironment } from './server.ts';
@@ -71,8 +68,6 @@ interface Page {
   readonly body: Html;
 }
 
-const search = (context: Context): URLSearchParams => new URL(context.req.url).searchParams;
-
 /** The viewer as a web application. */
 export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
   const { database, ofReports = false, hiddenTexts, places, exported, onBug } = options;
@@ -81,48 +76,44 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
   const links: Links = exported === undefined ? served : { ...served, answered: false };
   const pictures = new Map<string, Promise<string>>();
 
-  const show = async (context: Context, { kind, title, run, item, body }: Page): Promise<Response> => {
-    const breadcrumbs = [
-      ...(kind === 'runs' || exported?.withRuns === false ? [] : [{ text: 'Runs', href: links.runs() }]),
-      ...(run === undefined ? [] : [{ text: run, href: links.run(run) }]),
-      ...(run === undefined || item === undefined ? [] : [{ text: item, href: links.item(run, item) }]),
-    ];
-    const policy = exported === undefined ? undefined : filePolicy;
-    return context.html(await layout({ title, links, breadcrumbs, body, page: kind, policy }));
-  };
+  const read = <Schema extends z.ZodType>(schema: Schema, context: Context): z.output<Schema> =>
+    parameters(schema, new URL(context.req.url).searchParams);
+  const page = <Schema extends z.ZodType>(path: string, schema: Schema, make: (query: z.output<Schema>) => Page) =>
+    app.get(path, async (context) => {
+      const { kind, title, run, item, body } = make(read(schema, context));
+      const breadcrumbs = [
+        ...(kind === 'runs' || exported?.withRuns === false ? [] : [{ text: 'Runs', href: links.runs() }]),
+        ...(run === undefined ? [] : [{ text: run, href: links.run(run) }]),
+        ...(run === undefined || item === undefined ? [] : [{ text: item, href: links.item(run, item) }]),
+      ];
+      const policy = exported === undefined ? undefined : filePolicy;
+      return context.html(await layout({ title, links, breadcrumbs, body, page: kind, policy }));
+    });
 
   if (exported === undefined) app.use(guard);
-  app.get('/', (context) => {
-    const size = exported === undefined ? undefined : Number.MAX_SAFE_INTEGER;
-    const model = readRunsPage(database, parameters(addresses.runs, search(context)), size);
-    return show(context, { kind: 'runs', title: 'Runs', body: runsPage(model, links) });
+  page('/', addresses.runs, (query) => {
+    const model = readRunsPage(database, query, exported === undefined ? undefined : Number.MAX_SAFE_INTEGER);
+    return { kind: 'runs', title: 'Runs', body: runsPage(model, links) };
   });
-  app.get('/run', (context) => {
-    const { run } = parameters(addresses.run, search(context));
-    const query = parameters(addresses.items, search(context));
+  page('/run', addresses.items, ({ run, ...query }) => {
     const model = readRunPage(database, run, query, hiddenTexts);
     if (exported !== undefined && Object.keys(query).length > 0) {
-      return show(context, { kind: 'run', title: 'Turns', run, body: listPage(model, links) });
+      return { kind: 'run', title: 'Turns', run, body: listPage(model, links) };
     }
     const lacking = ofReports && model.items.page.matching === 0;
     const note = lacking ? withoutOutcomes(model) : exported?.noteOf(run);
-    return show(context, { kind: 'run', title: run, body: runPage(model, links, note) });
+    return { kind: 'run', title: run, body: runPage(model, links, note) };
   });
-  app.get('/matrix', (context) => {
-    const { run } = parameters(addresses.run, search(context));
-    const matrix = readMatrix(database, run, parameters(addresses.matrix, search(context)), {
-      hidden: hiddenTexts,
-      inFile: exported !== undefined,
-    });
-    return show(context, { kind: 'matrix', title: 'Items and arms', run, body: matrixPage(matrix, links) });
+  page('/matrix', addresses.matrix, ({ run, ...query }) => {
+    const matrix = readMatrix(database, run, query, { hidden: hiddenTexts, inFile: exported !== undefined });
+    return { kind: 'matrix', title: 'Items and arms', run, body: matrixPage(matrix, links) };
   });
-  app.get('/table', (context) => {
-    const { run, table: id } = parameters(addresses.table, search(context));
+  page('/table', addresses.table, ({ run, table: id }) => {
     const table = readTable(database, run, id);
-    return show(context, { kind: 'run', title: table.caption, run, body: tablePage(table) });
+    return { kind: 'run', title: table.caption, run, body: tablePage(table) };
   });
   app.get('/figure.svg', async (context) => {
-    const { run, figure: id } = parameters(addresses.figure, search(context));
+    const { run, figure: id } = read(addresses.figure, context);
     const figure = readFigure(database, run, id);
     const key = renderSpecification(figure);
     const picture = pictures.get(key) ?? renderFigure(figure).then(pictureFile);
@@ -133,44 +124,34 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
     });
   });
-  app.get('/item', (context) => {
-    const { run, item } = parameters(addresses.item, search(context));
+  page('/item', addresses.item, ({ run, item }) => {
     const body = ofReports
       ? itemOutcomesPage(readItemOutcomes(database, run, item, hiddenTexts), links)
       : itemPage(readItemPage(database, run, item, hiddenTexts), links);
-    return show(context, { kind: 'item', title: item, run, body });
+    return { kind: 'item', title: item, run, body };
   });
-  app.get('/turn', (context) => {
-    const turn = parameters(addresses.turn, search(context));
-    const { against } = parameters(addresses.against, search(context));
-    const model = readTurnPage(database, turn, against, hiddenTexts);
-    const body = turnPage(model, links, places);
-    return show(context, { kind: 'turn', title: turn.arm, run: turn.run, item: turn.item, body });
+  page('/turn', addresses.turn, ({ against, ...turn }) => {
+    const body = turnPage(readTurnPage(database, turn, against, hiddenTexts), links, places);
+    return { kind: 'turn', title: turn.arm, run: turn.run, item: turn.item, body };
   });
   app.get('/turn.json', (context) => {
-    const turn = parameters(addresses.turn, search(context));
-    const model = readTurnPage(database, turn, undefined, hiddenTexts);
+    const model = readTurnPage(database, read(addresses.turn, context), undefined, hiddenTexts);
     return context.body(turnJson(model), 200, { 'content-type': 'application/json; charset=utf-8' });
   });
-  app.get('/pair', (context) => {
-    const turn = parameters(addresses.turn, search(context));
-    const { other } = parameters(addresses.other, search(context));
+  page('/pair', addresses.pair, ({ other, ...turn }) => {
     const body = pairPage(readPair(database, turn, other, hiddenTexts), links);
-    return show(context, { kind: 'pair', title: `${turn.arm} beside ${other}`, run: turn.run, item: turn.item, body });
+    return { kind: 'pair', title: `${turn.arm} beside ${other}`, run: turn.run, item: turn.item, body };
   });
-  app.get('/compare', (context) => {
-    const { a, b, armA, armB, page = 1, force } = parameters(addresses.compare, search(context));
-    const query = { a: { run: a, arm: armA }, b: { run: b, arm: armB }, page, force: force === true };
+  page('/compare', addresses.compare, (query) => {
     const model = readComparison(database, query, hiddenTexts);
     const title = `Compare ${model.a.arm} with ${model.b.arm}`;
-    return show(context, { kind: 'compare', title, run: a, body: comparePage(model, links) });
+    return { kind: 'compare', title, run: query.a, body: comparePage(model, links) };
   });
   // What the observer of the last watched run has read it does not read again.
   let latest: { readonly run: string; readonly observer: RunObserver } | undefined;
-  app.get('/watch', (context) => {
-    const { run } = parameters(addresses.run, search(context));
+  page('/watch', addresses.run, ({ run }) => {
     if (latest?.run !== run) latest = { run, observer: new RunObserver(database, run, hiddenTexts) };
-    return show(context, { kind: 'watch', title: 'Progress', run, body: watchPage(latest.observer.read(), links) });
+    return { kind: 'watch', title: 'Progress', run, body: watchPage(latest.observer.read(), links) };
   });
   app.get(links.style(), (context) => context.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
   app.get(links.script(), (context) => context.body(script, 200, { 'content-type': 'text/javascript; charset=utf-8' }));

@@ -1,74 +1,107 @@
-import type { TurnListFilter } from '../store/turn-list-repository.ts';
+/** The addresses of the viewer: the parameters that each takes, and the links that lead to them. */
+import { z } from 'zod';
+import { BenchError } from '../base/bench-error.ts';
+import { checkNames } from '../store/records/results.ts';
+import { cacheStates, funnelStages, wrongClasses } from '../store/records/turn-record.ts';
+import { type TurnListFilter, turnSorts } from '../store/turn-list-repository.ts';
 
-/** One turn of a run: of an item by an arm. */
-export interface TurnRef {
-  readonly run: string;
-  readonly item: string;
-  readonly arm: string;
-  readonly repeat: number;
-  /** Number of the turn within its session, from 0. */
-  readonly turn: number;
+const name = z.string({ error: 'is missing' }).min(1, 'is empty').max(500, 'has more than 500 characters');
+const text = z.string().max(200, 'has more than 200 characters').exactOptional();
+const number = z
+  .string({ error: 'is missing' })
+  .regex(/^\d{1,9}$/, 'is not a whole number, 0 or more')
+  .transform(Number);
+const positive = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, 'is not a whole number, 1 or more')
+  .transform(Number)
+  .exactOptional();
+const ticked = z
+  .literal('1', { error: 'is not 1' })
+  .transform((): true => true)
+  .exactOptional();
+const oneOf = <Name extends string>(names: readonly Name[]) =>
+  z.enum(names, { error: `is not one of ${names.join(', ')}` }).exactOptional();
+
+const run = z.object({ run: name });
+const turn = run.extend({ item: name, arm: name, repeat: number, turn: number });
+
+const filter = run.extend({
+  arm: name.exactOptional(),
+  answer: oneOf(['right', 'wrong']),
+  wrong: name.exactOptional(),
+  right: name.exactOptional(),
+  disagreeing: ticked,
+  category: name.exactOptional(),
+  wrongClass: oneOf(wrongClasses),
+  stage: oneOf(funnelStages),
+  cache: oneOf(cacheStates),
+  check: oneOf(checkNames),
+  truncated: ticked,
+  failed: ticked,
+  text,
+});
+
+/** Parameters of each address, and the queries of lists. */
+export const addresses = {
+  runs: z.object({ text, page: positive }),
+  run,
+  /** `after` and `before` are turns, by their ids in the database; `at` is the number of turns before the page. */
+  items: filter.extend({
+    sort: oneOf(turnSorts),
+    descending: ticked,
+    after: positive,
+    before: positive,
+    at: positive,
+  }),
+  matrix: filter.extend({ page: positive }),
+  table: run.extend({ table: name }),
+  figure: run.extend({ figure: name }),
+  item: run.extend({ item: name }),
+  turn: turn.extend({ against: name.exactOptional() }),
+  pair: turn.extend({ other: name }),
+  compare: z.object({
+    a: name,
+    b: name,
+    armA: name.exactOptional(),
+    armB: name.exactOptional(),
+    page: positive,
+    force: ticked,
+  }),
+} as const;
+
+/** Reads the parameters of an address; ignores empty and unknown ones. @throws BenchError `bad-option` */
+export function parameters<Schema extends z.ZodType>(schema: Schema, values: URLSearchParams): z.output<Schema> {
+  const given = Object.fromEntries([...values].filter(([, value]) => value !== ''));
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const key = String(issue!.path[0]);
+  const shown = given[key] === undefined ? key : `${key}=${JSON.stringify(given[key].slice(0, 60))}`;
+  throw new BenchError('bad-option', `${shown} ${issue!.message}`, 'follow a link from the list of runs');
+}
+
+/** One turn of a run: of an item by an arm. `turn` is its number within its session, from 0. */
+export type TurnRef = Readonly<z.output<typeof turn>>;
+
+/** Filter and page of the list of runs; `text` is a part of name, suite, model or data. */
+export type RunsQuery = Readonly<z.output<typeof addresses.runs>>;
+
+/** Filter and page of the matrix of items and arms: items with a turn that passes. */
+export interface MatrixQuery extends TurnListFilter {
+  readonly page?: number;
+}
+
+/** Filter, order and page of the list of a run's turns; all turns in the order of writing by default. */
+export interface ItemQuery
+  extends TurnListFilter, Readonly<Pick<z.output<typeof addresses.items>, 'descending' | 'after' | 'before' | 'at'>> {
+  readonly sort?: string;
 }
 
 /** One side of a comparison. */
 export interface ArmRef {
   readonly run: string;
   readonly arm: string;
-}
-
-/** Filter and page of the list of runs. */
-export interface RunsQuery {
-  /** A part of name, suite, model or data. */
-  readonly text?: string;
-  /** From 1. */
-  readonly page?: number;
-}
-
-/** Filter and page of the matrix of items and arms: items of which a turn passes. */
-export interface MatrixQuery extends TurnListFilter {
-  /** From 1. */
-  readonly page?: number;
-}
-
-/** Filter, order and page of the list of a run's turns; all turns by default. */
-export interface ItemQuery extends TurnListFilter {
-  /** A column of the list; by default the order of writing. */
-  readonly sort?: string;
-  /** Largest value first; by default the smallest. */
-  readonly descending?: true;
-  /** The page that follows this turn, by its id in the database. */
-  readonly after?: number;
-  /** The page that ends before this turn. */
-  readonly before?: number;
-  /** Number of turns before the page, as the link to it counted them. */
-  readonly at?: number;
-}
-
-/** Links between pages: addresses of the server (`serverLinks`), or files of an export. */
-export interface Links {
-  /** True if forms can be sent, as they can to a server and not in an export. */
-  readonly answered: boolean;
-  /** True if turns have pages of their own; those of a report have not, and lead to the page of their item. */
-  readonly opensTurns: boolean;
-  runs(query?: RunsQuery): string;
-  run(run: string, query?: ItemQuery): string;
-  /** How far the run has come. */
-  watch(run: string): string;
-  matrix(run: string, query?: MatrixQuery): string;
-  /** A table that the page of the run leaves out, by its id. */
-  table(run: string, table: string): string;
-  /** A figure as a picture, by its id. */
-  figure(run: string, figure: string): string;
-  item(run: string, item: string): string;
-  /** @param options.against the arm whose sequence is compared with the turn's */
-  turn(turn: TurnRef, options?: { readonly against?: string }): string;
-  turnJson(turn: TurnRef): string;
-  /** A turn side by side with that of another arm on the same item. */
-  pair(turn: TurnRef, other: string): string;
-  /** @param options.force compares runs of different data or models, too */
-  compare(a: ArmRef, b: ArmRef, options?: { readonly page?: number; readonly force?: true }): string;
-  style(): string;
-  script(): string;
 }
 
 /** An address with a fixed path: names from data appear in the query only. */
@@ -80,24 +113,32 @@ function address(path: string, values: Readonly<Record<string, string | number |
 }
 
 /** Addresses of the viewer's server. */
-export const serverLinks: Links = {
-  answered: true,
-  opensTurns: true,
-  runs: (query = {}) => address('/', { ...query }),
-  run: (run, query = {}) => address('/run', { run, ...query }),
-  watch: (run) => address('/watch', { run }),
-  matrix: (run, query = {}) => address('/matrix', { run, ...query }),
-  table: (run, table) => address('/table', { run, table }),
-  figure: (run, figure) => address('/figure.svg', { run, figure }),
-  item: (run, item) => address('/item', { run, item }),
-  turn: (turn, { against } = {}) => address('/turn', { ...turn, against }),
-  turnJson: (turn) => address('/turn.json', { ...turn }),
-  pair: (turn, other) => address('/pair', { ...turn, other }),
-  compare: (a, b, { page, force } = {}) =>
-    address('/compare', { a: a.run, armA: a.arm, b: b.run, armB: b.arm, page, force }),
+export const serverLinks = {
+  /** True if forms can be sent, as they can to a server and not in an export. */
+  answered: true as boolean,
+  /** True if turns have pages of their own; those of a report have not, and lead to the page of their item. */
+  opensTurns: true as boolean,
+  runs: (query: RunsQuery = {}) => address('/', { ...query }),
+  run: (run: string, query: ItemQuery = {}) => address('/run', { run, ...query }),
+  watch: (run: string) => address('/watch', { run }),
+  matrix: (run: string, query: MatrixQuery = {}) => address('/matrix', { run, ...query }),
+  table: (run: string, table: string) => address('/table', { run, table }),
+  figure: (run: string, figure: string) => address('/figure.svg', { run, figure }),
+  item: (run: string, item: string) => address('/item', { run, item }),
+  /** @param against the arm whose sequence is compared with the turn's */
+  turn: (turn: TurnRef, against?: string) => address('/turn', { ...turn, against }),
+  turnJson: (turn: TurnRef) => address('/turn.json', { ...turn }),
+  /** A turn side by side with that of another arm on the same item. */
+  pair: (turn: TurnRef, other: string) => address('/pair', { ...turn, other }),
+  /** @param options.force compares runs of different data or models, too */
+  compare: (a: ArmRef, b: ArmRef, options: { readonly page?: number; readonly force?: true } = {}) =>
+    address('/compare', { a: a.run, armA: a.arm, b: b.run, armB: b.arm, ...options }),
   style: () => '/style.css',
   script: () => '/viewer.js',
 };
+
+/** Links between pages. */
+export type Links = Readonly<typeof serverLinks>;
 
 /** Addresses of a viewer of reports, which hold the outcomes of turns but no turns. */
 export const reportLinks: Links = {

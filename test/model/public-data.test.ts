@@ -8,7 +8,7 @@ import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runsNamed } from '../../src/eval/analysis/stored-results.ts';
 import { exportPages } from '../../src/viewer/export.ts';
-import { readComparison } from '../../src/viewer/compare/read-comparison.ts';
+import { readComparison } from '../../src/viewer/compare/compare-page.ts';
 import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
 import { turnJson } from '../../src/viewer/turn/turn-json.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
@@ -125,7 +125,7 @@ describe('texts of a public set', () => {
     expect(shownWith(other)).not.toMatch(foreign);
     expect(shownWith(other)).toContain('other.json (sha256');
     expect(turnJson(readTurnPage(database, ref))).not.toMatch(foreign);
-    const pair = { a: { run: 'public', arm: 'rag' }, b: { run: 'public', arm: 'none' }, page: 1, force: false };
+    const pair = { a: 'public', armA: 'rag', b: 'public', armB: 'none' };
     expect(JSON.stringify(readComparison(database, pair))).not.toMatch(foreign);
   });
 });

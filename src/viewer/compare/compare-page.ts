@@ -1,14 +1,96 @@
 import { html } from 'hono/html';
+import type { z } from 'zod';
+import { BenchError } from '../../base/bench-error.ts';
+import type { BenchDatabase } from '../../store/database.ts';
 import type { ItemPair, ItemSide } from '../../store/item-pair-repository.ts';
+import type { ArmTraits } from '../../store/records/arm-traits.ts';
+import { differentSubjects } from '../../eval/analysis/compare/comparability.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
+import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/table.ts';
-import type { ArmRef, Links } from '../links.ts';
-import { listText } from '../../render/cut-text.ts';
-import { hiddenNote } from '../hidden-texts.ts';
+import { armsOf, runNamed, usualPair } from '../find-run.ts';
+import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
+import type { addresses, ArmRef, Links } from '../links.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, options, pager, select } from '../list.ts';
 import { goldText } from '../run/item-list.ts';
-import type { ComparisonPage } from './read-comparison.ts';
+import { listedPairs, pairedArms } from './paired-arms.ts';
+
+const pageSize = 50;
+
+/** The runs to compare, and their arms; an arm that is not named is chosen among those that both runs have. */
+export type ComparisonQuery = z.output<typeof addresses.compare>;
+
+/** Chooses the arms that are not named: the usual pair of one run, the same arm of two runs. */
+function chosenArms(
+  { a, b, armA: wantedA, armB: wantedB }: ComparisonQuery,
+  traits: readonly ArmTraits[],
+  [armsA, armsB]: readonly [readonly string[], readonly string[]],
+): readonly [string, string] {
+  const first = (wanted: readonly string[], arms: readonly string[]) =>
+    wanted.find((arm) => arms.includes(arm)) ?? arms[0] ?? '';
+  if (a === b) {
+    const [usualA, usualB] = usualPair(traits, armsA);
+    return [wantedA ?? usualA ?? '', wantedB ?? usualB ?? ''];
+  }
+  const inRole = (role: ArmTraits['comparison']) =>
+    traits.flatMap(({ name, comparison }) => (comparison === role ? name : []));
+  const common = armsA.filter((arm) => armsB.includes(arm));
+  const armA = wantedA ?? first([wantedB ?? '', ...inRole('primary'), ...inRole('baseline'), ...common], armsA);
+  return [armA, wantedB ?? first([armA, ...inRole('baseline')], armsB)];
+}
+
+/**
+ * Reads a page of the comparison.
+ * @param hidden by default the rule of reports
+ * @throws BenchError `not-found` for an unknown run or arm; `bad-option` for an arm against itself, for runs of different
+ * data or models without `force`, and if no item is common
+ */
+export function readComparison(database: BenchDatabase, query: ComparisonQuery, hidden: HiddenTexts = hiddenInReports) {
+  const [a, b] = [runNamed(database, query.a), runNamed(database, query.b)];
+  const forced = differentSubjects(a, b);
+  const [difference] = forced;
+  if (difference !== undefined && query.force !== true) {
+    throw new BenchError(
+      'bad-option',
+      `runs "${a.name}" and "${b.name}" differ in ${difference.what}: ${difference.a} and ${difference.b}`,
+      'compare runs of the same data and models, or add &force=1 to the address',
+    );
+  }
+  const arms = [armsOf(database, a, query.armA), armsOf(database, b, query.armB)] as const;
+  const [armA, armB] = chosenArms(query, a.plan.arms, arms);
+  if (a.id === b.id && armA === armB) {
+    throw new BenchError('bad-option', `arm "${armA}" of run "${a.name}" is named twice`, 'name two arms, or two runs');
+  }
+  const quality = unknownQuality(a.model) ?? unknownQuality(b.model);
+  const judged = quality === null;
+  const paired = pairedArms(database, { runId: a.id, arm: armA }, { runId: b.id, arm: armB }, { judged });
+  const { counts } = paired;
+  if (counts.items === 0) {
+    const message = `${armA} of "${a.name}" and ${armB} of "${b.name}" answered no item in common`;
+    throw new BenchError('bad-option', message, 'draw both runs with the same --limit and --seed');
+  }
+  const pages = Math.ceil(counts.items / pageSize);
+  const page = Math.min(query.page ?? 1, pages);
+  const hiddenTexts = hidden(a) ?? hidden(b);
+  const pairs = listedPairs(database, paired, page, pageSize);
+  return {
+    a: { run: a.name, arm: armA, arms: arms[0] },
+    b: { run: b.name, arm: armB, arms: arms[1] },
+    unknownQuality: quality,
+    forced,
+    counts,
+    difference: paired.difference,
+    pairs: hiddenTexts === null ? pairs : pairs.map(pairWithoutTexts),
+    hiddenTexts,
+    page,
+    pages,
+  };
+}
+
+/** Two arms compared item by item; `forced` holds the differences of data and models that `force` allowed. */
+export type ComparisonPage = ReturnType<typeof readComparison>;
 
 function outcome({ a, b }: ItemPair, judged: boolean): Html {
   if (judged && a.success !== null && b.success !== null && a.success !== b.success) {
@@ -42,7 +124,7 @@ function columns({ a, b, unknownQuality }: ComparisonPage, links: Links): ListCo
       heading: `${name.toUpperCase()}: ${printable(own.arm)}`,
       look: 'cut',
       cell: (pair) => {
-        const against = own.run === other.run && isSameTurn(pair) ? { against: other.arm } : {};
+        const against = own.run === other.run && isSameTurn(pair) ? other.arm : undefined;
         return answer(links.turn(ref(own, pair.itemId, pair[name]), against), pair[name], judged);
       },
     };

@@ -1,15 +1,85 @@
 import { html } from 'hono/html';
-import { mostCounted, type TurnListRow } from '../../store/turn-list-repository.ts';
+import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
+import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
+import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html-table.ts';
 import { groupedNumber, printable } from '../../render/printable.ts';
 import { formatNumber } from '../../render/table.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import type { MetricDeclaration } from '../../store/records/run-description.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+import { mostCounted, TurnListRepository, type TurnListRow, type TurnSort } from '../../store/turn-list-repository.ts';
+import { hiddenNote, rowWithoutTexts } from '../hidden-texts.ts';
 import type { ItemQuery, Links } from '../links.ts';
-import { hiddenNote } from '../hidden-texts.ts';
-import { listText } from '../../render/cut-text.ts';
 import { filterForm, type ListColumn, listTable, type PageLink, pager, select, tick } from '../list.ts';
-import { type TurnColumn, turnColumns } from './turn-columns.ts';
-import type { ItemList } from './read-run-page.ts';
-import { turnFilters } from './turn-filters.ts';
+import { filterValues, turnFilters } from './turn-filters.ts';
+
+/** Reads a page of the turns of a run. */
+export function readItems(database: BenchDatabase, run: RunRecord, wanted: ItemQuery, hiddenTexts: string | null) {
+  const { primary } = metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] });
+  // Its column is that of the primary metric.
+  const query = wanted.sort === primary.name ? { ...wanted, sort: 'primaryValue' } : wanted;
+  const turns = new TurnListRepository(database);
+  const values = filterValues(database, run, query);
+  const { sort, descending, after, before, at: _at, ...filter } = query;
+  const quality = unknownQuality(run.model);
+  const page = turns.page(run.id, { filter, sort: sort as TurnSort, descending, after, before, size: 50 });
+  return {
+    run: run.name,
+    query,
+    values,
+    primary,
+    unknownQuality: quality,
+    hiddenTexts,
+    page: hiddenTexts === null ? page : { ...page, rows: page.rows.map(rowWithoutTexts) },
+  };
+}
+
+/** A page of the turns; `unknownQuality` and `hiddenTexts` say why scores or texts are not shown, or are null. */
+export type ItemList = ReturnType<typeof readItems>;
+
+/** A column of numbers in the list of turns. */
+interface TurnColumn {
+  readonly key: TurnSort;
+  readonly heading: string;
+  /** Explanation of the heading. */
+  readonly meaning: string;
+  readonly digits: number;
+  /** True for a score of the answer, which is not shown if quality is unknown. */
+  readonly quality: boolean;
+  /** Shown only if the list is sorted by it. */
+  readonly onDemand: boolean;
+}
+
+const quality = { digits: 2, quality: true, onDemand: true } as const;
+const rank = { digits: 0, quality: false, onDemand: true } as const;
+const cost = { quality: false, onDemand: false } as const;
+
+const numberColumns: readonly TurnColumn[] = [
+  { ...quality, key: 'taskSuccess', heading: 'success', meaning: 'right answer, or rightly none' },
+  { ...quality, key: 'exactMatch', heading: 'exact match', meaning: 'the gold answer, normalised' },
+  { ...quality, key: 'tokenF1', heading: 'token F1', meaning: 'words in common with the gold answer', onDemand: false },
+  { ...quality, key: 'memoryRecall', heading: 'memory recall', meaning: 'the answer contains the gold answer' },
+  { ...quality, key: 'rougeL', heading: 'ROUGE-L', meaning: 'longest common subsequence with the gold answer' },
+  { ...quality, key: 'bleu', heading: 'BLEU', meaning: 'n-grams in common with the gold answer' },
+  { ...quality, key: 'abstention', heading: 'abstention', meaning: 'no answer where none could be given' },
+  { ...quality, key: 'goldLogProbability', heading: 'gold ln p', meaning: 'log-probability of the gold answer, nats' },
+  { ...quality, key: 'freeLogProbability', heading: 'free ln p', meaning: 'mean log-probability of free text, nats' },
+  { ...rank, key: 'evidenceRank', heading: 'evidence rank', meaning: 'rank of the evidence that was retrieved last' },
+  { ...cost, key: 'firstTokenMs', heading: 'TTFT, ms', meaning: 'time to first token', digits: 1 },
+  { ...cost, key: 'totalMs', heading: 'total, ms', meaning: 'time of the whole turn', digits: 1 },
+  { ...cost, key: 'promptTokens', heading: 'prompt', meaning: 'tokens given as text', digits: 0 },
+  { ...cost, key: 'kvResidentTokens', heading: 'KV', meaning: 'cells filled by injected KV', digits: 0 },
+  { ...cost, key: 'evaluatedTokens', heading: 'evaluated', meaning: 'tokens run through the model', digits: 0 },
+  { ...cost, key: 'generatedTokens', heading: 'generated', meaning: 'tokens of the answer', digits: 0 },
+];
+
+/** All columns that the list of a run can be sorted by: that of its primary metric stands in for its own. */
+function turnColumns({ name, label, unit }: MetricDeclaration): readonly TurnColumn[] {
+  const [success, ...others] = numberColumns.filter(({ key }) => key !== name);
+  const meaning = `the primary metric of the run${unit === '%' ? '' : `, ${unit}`}`;
+  return [success!, { ...quality, key: 'primaryValue', heading: label, meaning, onDemand: false }, ...others];
+}
 
 function filters({ run, query, primary, values }: ItemList, links: Links): Html {
   const sorts = turnColumns(primary).filter(({ quality }) => values.judged || !quality);

@@ -8,7 +8,7 @@ import { metricsOfRun, requirePrimary } from '../../eval/analysis/metrics/run-me
 import type { TurnRecord } from '../../store/records/turn-record.ts';
 import { serverLinks as links } from '../links.ts';
 import { itemList } from './item-list.ts';
-import { readRunPage } from './read-run-page.ts';
+import { readRunPage } from './run-page.ts';
 
 let database: BenchDatabase;
 beforeEach(() => {

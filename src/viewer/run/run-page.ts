@@ -1,18 +1,64 @@
 import { html } from 'hono/html';
-import { groupOf } from '../../store/run-name.ts';
-import type { RunResults } from '../../store/records/results.ts';
-import { reportFigures } from '../../report/figures/report-figures.ts';
+import type { Figure } from '../../render/figure.ts';
 import { type Html, htmlTable } from '../../render/html-table.ts';
+import { printable } from '../../render/printable.ts';
+import type { Table } from '../../render/table.ts';
+import { reportFigures } from '../../report/figures/report-figures.ts';
 import { rowLinks } from '../../report/html/row-links.ts';
 import { verdictSection } from '../../report/html/verdict-section.ts';
-import { printable } from '../../render/printable.ts';
 import { checksTable } from '../../report/tables/checks-table.ts';
-import { shownTables } from '../../report/tables/report-tables.ts';
-import type { Table } from '../../render/table.ts';
-import type { Links } from '../links.ts';
+import { comparisonsTables } from '../../report/tables/comparisons-table.ts';
+import { reportTables, shownTables } from '../../report/tables/report-tables.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import type { RunResults } from '../../store/records/results.ts';
+import { groupOf } from '../../store/run-name.ts';
+import { RunRepository } from '../../store/run-repository.ts';
+import { runNamed, unknownName, usualPair } from '../find-run.ts';
+import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
+import type { ItemQuery, Links } from '../links.ts';
 import { filterForm, options, select } from '../list.ts';
-import { itemList } from './item-list.ts';
-import { allTables, type RunPage } from './read-run-page.ts';
+import { itemList, readItems } from './item-list.ts';
+
+/** Reads the page of a run. @param hidden by default the rule of reports @throws BenchError `not-found` for an unknown name */
+export function readRunPage(
+  database: BenchDatabase,
+  name: string,
+  query: ItemQuery,
+  hidden: HiddenTexts = hiddenInReports,
+) {
+  const run = runNamed(database, name);
+  const items = readItems(database, run, query, hidden(run));
+  const results = new RunRepository(database).results(run.id);
+  return { run, results, items, usualPair: usualPair(run.plan.arms, items.values.arms) };
+}
+
+/** The content of the page of a run; `results` is null before it has ended, `usualPair` is what its form proposes to compare. */
+export type RunPage = ReturnType<typeof readRunPage>;
+
+/** All tables of a run, those on its page included. */
+function allTables(results: RunResults): Table[] {
+  return [...reportTables(results).values(), ...comparisonsTables(results)];
+}
+
+/** Finds a table or a figure of a run by its id. @throws BenchError `not-found` */
+function findDrawing<Drawing extends { readonly id: string }>(
+  { database, name, what, id }: Readonly<Record<'name' | 'what' | 'id', string>> & { readonly database: BenchDatabase },
+  draw: (results: RunResults) => readonly Drawing[],
+): Drawing {
+  const results = new RunRepository(database).results(runNamed(database, name).id);
+  const drawings = results === null ? [] : draw(results);
+  const found = drawings.find((one) => one.id === id);
+  if (found !== undefined) return found;
+  throw unknownName(`run "${name}" has no ${what}`, id, drawings.map((one) => one.id)); // prettier-ignore
+}
+
+/** Reads a table of a run. @throws BenchError `not-found` */
+export const readTable = (database: BenchDatabase, name: string, id: string): Table =>
+  findDrawing({ database, name, what: 'table', id }, allTables);
+
+/** Reads a figure of a run. @throws BenchError `not-found` */
+export const readFigure = (database: BenchDatabase, name: string, id: string): Figure =>
+  findDrawing({ database, name, what: 'figure', id }, reportFigures);
 
 function resultSections(results: RunResults, run: string, links: Links): Html {
   const tables = shownTables(results);

@@ -8,7 +8,7 @@ import { openDatabase } from '../../store/database.ts';
 import { storedOutcomes } from '../../report/outcomes.ts';
 import { readItemOutcomes } from '../item/item-outcomes.ts';
 import { readMatrix } from '../matrix/matrix-page.ts';
-import { readRunPage } from '../run/read-run-page.ts';
+import { readRunPage } from '../run/run-page.ts';
 import { readRunsPage } from '../runs-page.ts';
 import { openReports, type TextsOfRun } from './open-reports.ts';
 

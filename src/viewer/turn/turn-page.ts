@@ -53,7 +53,7 @@ function difference({ run, turn, against, siblings: all, pieces }: TurnModel, li
   const link = ({ arm }: { readonly arm: string }): Html =>
     arm === against?.arm
       ? html`<strong aria-current="true">${printable(arm)}</strong>`
-      : html`<a href="${links.turn(ref, { against: arm })}#difference">${printable(arm)}</a>`;
+      : html`<a href="${links.turn(ref, arm)}#difference">${printable(arm)}</a>`;
   return html`${section}
   ${against === undefined ? '' : html`<p><a href="${links.pair(ref, against.arm)}">Side by side with ${printable(against.arm)}</a></p>`}
   ${
