@@ -3,7 +3,7 @@ import type { KvStore } from '../../kv/kv-store.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import { type PrefixParts, prefixParts } from '../prompt/memory-lines.ts';
-import { isBadState, requireInSession } from './exact-tokens.ts';
+import { computeExactly, isBadState, requireInSession, restoreCheckpoint, storeCheckpoint } from './exact-tokens.ts';
 import {
   type KvParts,
   prefillAsText,
@@ -12,12 +12,12 @@ import {
   type TurnContext,
 } from './prefill-strategy.ts';
 import {
+  type ComputedPrefix,
+  evaluatePrefix,
   type ExactPrefix,
   type LoadedPrefix,
   PrefixCells,
-  prefixCheckpoints,
-  type PrefixStore,
-} from './prefix-stores.ts';
+} from './prefix-cells.ts';
 
 /** Settings of an exact prefix. */
 export interface ExactPrefixOptions extends KvParts<KvStore> {
@@ -39,14 +39,12 @@ interface Resident extends LoadedPrefix {
  */
 export class ExactPrefixPrefill implements PrefillStrategy {
   readonly #options: ExactPrefixOptions;
-  readonly #checkpoints: PrefixStore;
-  readonly #cells: PrefixStore;
+  readonly #cells: PrefixCells;
   /** The prefix that the last turn left in the session. */
   #resident: Resident | undefined;
 
   constructor(options: ExactPrefixOptions) {
     this.#options = options;
-    this.#checkpoints = prefixCheckpoints(options.store);
     this.#cells = new PrefixCells(options);
   }
 
@@ -57,19 +55,21 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     if (parts.lines.length === 0) return prefillAsText(turn.session, parts.suffix);
     const start = performance.now();
     const { userId, alpha } = turn;
-    const { evict, keepsSession } = this.#options;
-    const store = this.#isPlain(alpha) ? this.#checkpoints : this.#cells;
     const prefix = this.#prefix(prompt, parts, alpha);
-    const found = (await this.#continue(resident, prefix, turn)) ?? (await store.load(prefix, turn));
-    const computed = found === undefined ? await store.compute(prefix, turn) : null;
-    const loaded = found ?? computed!.loaded;
-    const kvComputeMs = computed?.computeMs ?? 0;
+    const found = (await this.#continue(resident, prefix, turn)) ?? (await this.#load(prefix, turn));
+    const computed = found === undefined ? await this.#compute(prefix, turn) : null;
+    const loaded = found ?? computed!;
+    const computeMs = computed?.computeMs ?? 0;
+    const { keepsSession, evict } = this.#options;
     // A session of evicted cells does not tell one prefix from another.
-    if (keepsSession && evict === null) this.#resident = { ...loaded, key: prefix.key, userId, alpha };
+    if (keepsSession && evict === null) {
+      const { sizeBytes, cells } = loaded;
+      this.#resident = { key: prefix.key, userId, alpha, sizeBytes, cells, origin: 'resident' };
+    }
     return {
-      keep: computed === null ? undefined : () => this.#keep(computed.keep),
+      keep: computed === null ? undefined : () => this.#keep(computed),
       suffix: parts.suffix,
-      record: this.#record(prefix, loaded, alpha, kvComputeMs),
+      record: this.#record(prefix, loaded, alpha, computeMs),
       account: {
         cache: computed === null ? 'hit' : 'miss',
         built: computed === null ? 0 : prefix.tokenIds.length,
@@ -77,8 +77,8 @@ export class ExactPrefixPrefill implements PrefillStrategy {
         resident: loaded.cells,
         positions: prompt.tokenIds.length,
       },
-      kvLoadMs: performance.now() - start - kvComputeMs,
-      kvComputeMs,
+      kvLoadMs: performance.now() - start - computeMs,
+      kvComputeMs: computeMs,
     };
   }
 
@@ -99,51 +99,21 @@ export class ExactPrefixPrefill implements PrefillStrategy {
   #prefix({ tokenIds, prefixTokens }: BuiltPrompt, { header, lines }: PrefixParts, alpha: number): ExactPrefix {
     const { engine, kv, template, evict, keptAs } = this.#options;
     const ids = tokenIds.slice(0, prefixTokens);
-    const stateIdentity = engine.info.stateIdentity ?? '';
     // Each stored form of a prefix has a key of its own.
     const cells = evict === null ? 'cells' : `evict-${evictionName(evict)}`;
     const form = this.#isPlain(alpha) ? template : `${template}/${cells}/${keptAs}`;
     return {
-      key: kv.key({ stateIdentity, template: form, tokenIds: ids }),
+      key: kv.key({ stateIdentity: engine.info.stateIdentity ?? '', template: form, tokenIds: ids }),
       tokenIds: ids,
       headerTokens: header.length,
       memoryIds: lines.map(({ memoryId }) => memoryId),
     };
   }
 
-  /** True where KV is stored as it was evaluated. */
+  /** True where KV is stored as it was evaluated: as a checkpoint of the session. */
   #isPlain(alpha: number): boolean {
-    return alpha === 1 && this.#options.evict === null && this.#options.keptAs === 'f16';
-  }
-
-  #record(
-    { key, tokenIds, headerTokens, memoryIds }: ExactPrefix,
-    { sizeBytes, cells, origin }: LoadedPrefix,
-    alpha: number,
-    computeMs: number,
-  ): PrefillRecord {
     const { evict, keptAs } = this.#options;
-    const tokens = tokenIds.length;
-    return {
-      strategy: 'prefix',
-      ...(evict === null ? {} : { evicted: evictionName(evict) }),
-      ...(keptAs === 'f16' ? {} : { keptAs }),
-      alpha,
-      key,
-      memoryIds,
-      tokens,
-      origin,
-      computeMs,
-      sizeBytes,
-      memoryLines: { tokens: tokens - headerTokens, cells: cells - headerTokens },
-    };
-  }
-
-  /** Stores what was computed; the bytes of what stays in the session are known only then. */
-  async #keep(keep: NonNullable<Prefilled['keep']>): Promise<number | undefined> {
-    const sizeBytes = await keep();
-    if (this.#resident !== undefined && sizeBytes !== undefined) this.#resident = { ...this.#resident, sizeBytes };
-    return sizeBytes;
+    return alpha === 1 && evict === null && keptAs === 'f16';
   }
 
   /** Continues behind the prefix of the last turn; undefined where that was another. */
@@ -158,11 +128,56 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     await session.truncate(tokenIds.length);
     try {
       await requireInSession(session, tokenIds);
-      return { ...resident, origin: 'resident' };
+      return resident;
     } catch (error) {
       if (!isBadState(error)) throw error;
       this.#options.store.countRejected();
       return undefined;
     }
+  }
+
+  async #load(prefix: ExactPrefix, turn: TurnContext): Promise<LoadedPrefix | undefined> {
+    if (!this.#isPlain(turn.alpha)) return this.#cells.load(prefix, turn);
+    const sizeBytes = await restoreCheckpoint(this.#options.store, prefix, turn);
+    return sizeBytes === undefined ? undefined : { sizeBytes, cells: prefix.tokenIds.length, origin: 'disk' };
+  }
+
+  async #compute(prefix: ExactPrefix, turn: TurnContext): Promise<ComputedPrefix> {
+    if (!this.#isPlain(turn.alpha)) return this.#cells.compute(prefix, turn);
+    const { store } = this.#options;
+    const start = performance.now();
+    await computeExactly(() => evaluatePrefix(prefix, turn), store);
+    const computeMs = performance.now() - start;
+    const keep = () => storeCheckpoint(store, prefix, turn);
+    return { sizeBytes: 0, cells: prefix.tokenIds.length, origin: 'computed', computeMs, keep };
+  }
+
+  /** Stores what was computed; the bytes of what stays in the session are known only then. */
+  async #keep({ keep }: ComputedPrefix): Promise<number | undefined> {
+    const sizeBytes = await keep();
+    if (this.#resident !== undefined && sizeBytes !== undefined) this.#resident = { ...this.#resident, sizeBytes };
+    return sizeBytes;
+  }
+
+  #record(
+    { key, tokenIds, headerTokens, memoryIds }: ExactPrefix,
+    { sizeBytes, cells, origin }: LoadedPrefix,
+    alpha: number,
+    computeMs: number,
+  ): PrefillRecord {
+    const { evict, keptAs } = this.#options;
+    return {
+      strategy: 'prefix',
+      ...(evict === null ? {} : { evicted: evictionName(evict) }),
+      ...(keptAs === 'f16' ? {} : { keptAs }),
+      alpha,
+      key,
+      memoryIds,
+      tokens: tokenIds.length,
+      origin,
+      computeMs,
+      sizeBytes,
+      memoryLines: { tokens: tokenIds.length - headerTokens, cells: cells - headerTokens },
+    };
   }
 }

@@ -4,6 +4,8 @@ import type { SequenceState } from '../../engine/sequence-state.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';
 import { type Eviction, keptTokens } from '../../kv/eviction-scores.ts';
 import { sameTokens } from '../../kv/kv-key.ts';
+import type { KvStore } from '../../kv/kv-store.ts';
+import type { TurnContext } from './prefill-strategy.ts';
 
 /** @throws BenchError `bad-state` where a state has other tokens than those that its key was made of */
 export function requireTokens(found: ArrayLike<TokenId>, wanted: readonly TokenId[]): void {
@@ -70,5 +72,59 @@ export async function computeExactly<T>(
     if (!isBadState(error)) throw error;
     store.countRejected();
     return await compute();
+  }
+}
+
+/** Tokens whose checkpoint is stored, and its key. */
+export interface StoredTokens {
+  readonly key: string;
+  readonly tokenIds: readonly TokenId[];
+  /** The memories that they contain, for forgetting. */
+  readonly memoryIds: readonly string[];
+}
+
+/** Restores a checkpoint and gives its bytes; undefined where none is stored, or it has other tokens: then it is rejected. */
+export async function restoreCheckpoint(
+  store: KvStore,
+  { key, tokenIds }: Omit<StoredTokens, 'memoryIds'>,
+  { session, userId }: TurnContext,
+): Promise<number | undefined> {
+  const checkpoint = await store.findCheckpoint(userId, key);
+  if (checkpoint === undefined) return undefined;
+  try {
+    requireTokens(checkpoint.tokens, tokenIds);
+    await session.restore(checkpoint);
+    await requireInSession(session, tokenIds);
+    return checkpoint.bytes;
+  } catch (error) {
+    if (!isBadState(error)) throw error;
+    await store.reject(userId, key);
+    return undefined;
+  }
+}
+
+/**
+ * Truncates the session to these tokens, stores a checkpoint and gives its bytes. Undefined where the turn was aborted before
+ * their end, or the engine has other tokens: that costs nothing but the next turn's time.
+ */
+export async function storeCheckpoint(
+  store: KvStore,
+  { key, tokenIds, memoryIds }: StoredTokens,
+  { session, userId }: TurnContext,
+): Promise<number | undefined> {
+  if (session.tokens.length < tokenIds.length) return undefined;
+  try {
+    await session.truncate(tokenIds.length);
+    await requireInSession(session, tokenIds);
+    const { bytes } = await store.keepCheckpoint(userId, key, memoryIds, async (id) => {
+      const checkpoint = await session.checkpoint({ id });
+      requireTokens(checkpoint.tokens, tokenIds);
+      return checkpoint;
+    });
+    return bytes;
+  } catch (error) {
+    if (!isBadState(error)) throw error;
+    store.countRejected();
+    return undefined;
   }
 }

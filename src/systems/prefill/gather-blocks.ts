@@ -1,4 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
+import { memoize } from '../../base/memoize.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenId } from '../../engine/token-id.ts';
@@ -6,7 +7,7 @@ import type { BlockStore } from '../../kv/block-store.ts';
 import { type Eviction, evictionName } from '../../kv/eviction-scores.ts';
 import type { KvTools } from '../../kv/kv-tools.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
-import type { MemoryLines } from '../prompt/memory-lines.ts';
+import type { MemoryLine, MemoryLines } from '../prompt/memory-lines.ts';
 import { computeExactly, holdsTokens, requireInSession, requireTokens } from './exact-tokens.ts';
 import type { KvParts } from './prefill-strategy.ts';
 
@@ -33,7 +34,7 @@ export interface GatheredBlock {
 export interface GatheredBlocks {
   /** Evaluated with the sink tokens behind it, where blocks see those. */
   readonly header: GatheredBlock;
-  /** Sink tokens that stand in front of each block; null where none are kept. */
+  /** Sink tokens that stand in front of each block; null where none do. */
   readonly sink: SequenceState | null;
   /** One of each memory line, in order, as evaluated directly behind its context, without the tokens that were evicted. */
   readonly blocks: readonly GatheredBlock[];
@@ -66,13 +67,13 @@ export async function gatherBlocks(
   making: BlockMaking = {},
 ): Promise<GatheredBlocks> {
   const begin = performance.now();
-  const { engine, session, evict, kv } = context;
+  const { engine, session, evict } = context;
   const sink = sinkTokens(making, header);
   const wholeIds = making.context === 'none' ? header : [...header, ...sink];
+  const front = making.context === 'none' ? sink : wholeIds;
   const wanted = { part: 'header', front: [], neighbour: [], tokenIds: wholeIds, memoryIds: [], evict: null };
   const whole = await gatherBlock(context, userId, wanted, () => session.clear());
-  const cells = cutContext(whole.state, header.length, making, kv);
-  const front = [...(making.context === 'none' ? [] : header), ...sink];
+  const cells = cutContext(whole.state, header.length, making, context.kv);
   // Blocks attend to the header that they will stand behind: a computed one, unless the store changes its numbers.
   let holdsFront = whole.origin === 'computed' && context.keptAs === 'f16';
   const beginBlock = async (): Promise<void> => {
@@ -85,30 +86,32 @@ export async function gatherBlocks(
   };
   const blocks: GatheredBlock[] = [];
   let builtTokens = whole.origin === 'computed' ? wholeIds.length : 0;
-  for (const [index, { memoryId, tokenIds }] of lines.entries()) {
-    const neighbour = making.context === 'previous' ? lines[index - 1] : undefined;
-    const contextLength = front.length + (neighbour?.tokenIds.length ?? 0);
-    const block = await gatherBlock(
-      context,
-      userId,
-      {
-        part: `block behind ${contextLength}${evict === null ? '' : `/evict-${evictionName(evict)}`}`,
-        front,
-        neighbour: neighbour?.tokenIds ?? [],
-        tokenIds,
-        memoryIds: neighbour === undefined ? [memoryId] : [memoryId, neighbour.memoryId],
-        evict,
-      },
-      beginBlock,
-    );
-    blocks.push(block);
-    if (block.origin !== 'computed') continue;
+  for (const block of wantedBlocks(lines, front, making, evict)) {
+    const gathered = await gatherBlock(context, userId, block, beginBlock);
+    blocks.push(gathered);
+    if (gathered.origin !== 'computed') continue;
     holdsFront = true;
-    builtTokens += (neighbour?.tokenIds.length ?? 0) + tokenIds.length;
+    builtTokens += block.neighbour.length + block.tokenIds.length;
   }
   const computeMs = [whole, ...blocks].reduce((sum, block) => sum + block.computeMs, 0);
   const findMs = performance.now() - begin - computeMs;
   return { header: { ...whole, state: cells.header }, sink: cells.sink, blocks, builtTokens, findMs, computeMs };
+}
+
+function wantedBlocks(
+  lines: readonly MemoryLine[],
+  front: readonly TokenId[],
+  { context }: BlockMaking,
+  evict: Eviction | null,
+): WantedBlock[] {
+  const eviction = evict === null ? '' : `/evict-${evictionName(evict)}`;
+  return lines.map(({ memoryId, tokenIds }, index) => {
+    const previous = context === 'previous' ? lines[index - 1] : undefined;
+    const neighbour = previous?.tokenIds ?? [];
+    const memoryIds = previous === undefined ? [memoryId] : [memoryId, previous.memoryId];
+    const part = `block behind ${front.length + neighbour.length}${eviction}`;
+    return { part, front, neighbour, tokenIds, memoryIds, evict };
+  });
 }
 
 /**
@@ -181,7 +184,14 @@ function cutContext(
 ): Record<'front' | 'sink', SequenceState | null> & { readonly header: SequenceState } {
   const start = context === 'none' ? 0 : headerTokens;
   const end = start + tokens;
-  const cut = (from: number, to: number): SequenceState => memoizedCut(whole, from, to, kv);
+  const cut = (from: number, to: number): SequenceState => {
+    if (from === 0 && to === whole.positions.length) return whole;
+    const known = knownCuts(whole);
+    const name = `${from} ${to}`;
+    const found = known.get(name) ?? kv.cut(whole, from, to);
+    known.set(name, found);
+    return found;
+  };
   return {
     header: cut(0, headerTokens),
     front: end === 0 ? null : cut(0, end),
@@ -189,15 +199,5 @@ function cutContext(
   };
 }
 
-const knownCuts = new WeakMap<SequenceState, Map<string, SequenceState>>();
-
 /** The same object for the same cut, since rotated keys are cached by the object. */
-function memoizedCut(from: SequenceState, start: number, end: number, { cut }: KvTools): SequenceState {
-  if (start === 0 && end === from.positions.length) return from;
-  const cuts = knownCuts.get(from) ?? new Map<string, SequenceState>();
-  knownCuts.set(from, cuts);
-  const name = `${start} ${end}`;
-  const found = cuts.get(name) ?? cut(from, start, end);
-  cuts.set(name, found);
-  return found;
-}
+const knownCuts = memoize((_whole: SequenceState) => new Map<string, SequenceState>());

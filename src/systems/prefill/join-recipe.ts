@@ -29,24 +29,18 @@ export function recipeName({ positions, recompute }: JoinRecipe): RecipeName {
   if (positions === 'parallel') return 'parallel';
   if (recompute === null) return 'blocks';
   if (recompute.by === 'link') return recompute.tokens === Infinity ? 'link:all' : `link:${recompute.tokens}`;
-  const share = String(recompute.share).replace(/^0(?=\.)/, '') as Share;
-  if (recompute.by === 'ranked') return `ranked:${share}`;
-  const rule = recompute.by === 'random' && recompute.asMany !== undefined ? 'random:ranked' : recompute.by;
-  return recompute.run === undefined ? `${rule}:${share}` : `${rule}/${recompute.run}:${share}`;
+  const { by, share, run, asMany } = { run: undefined, asMany: undefined, ...recompute };
+  const rule = `${by}${asMany === undefined ? '' : ':ranked'}${run === undefined ? '' : `/${run}`}`;
+  return `${rule}:${String(share).replace(/^0(?=\.)/, '')}` as RecipeName;
 }
+
+const SHARED_RULE = /^(?<by>[a-z-]+)(?<asMany>:ranked)?(?:\/(?<run>\d+))?:(?<share>[.\d]+)$/;
 
 /** The recipe of a name that `recipeName` gave, whose blocks are made in that way. */
 export function parseRecipe(name: RecipeName, making: BlockMaking = {}): JoinRecipe {
   if (name === 'parallel') return { positions: 'parallel', recompute: null, ...making };
   return { positions: 'contiguous', recompute: name === 'blocks' ? null : parseSelection(name), ...making };
 }
-
-/** How the blocks of a recipe are made; undefined where that is the default. */
-export function makingOf({ positions: _, recompute: __, ...making }: JoinRecipe): BlockMaking | undefined {
-  return Object.keys(making).length === 0 ? undefined : making;
-}
-
-const SHARED_RULE = /^(?<by>[a-z-]+)(?<asMany>:ranked)?(?:\/(?<run>\d+))?:(?<share>[.\d]+)$/;
 
 function parseSelection(name: string): TokenSelection {
   const [, tokens] = /^link:(.*)$/.exec(name) ?? [];
@@ -58,4 +52,9 @@ function parseSelection(name: string): TokenSelection {
     ...(asMany === undefined ? {} : { asMany: 'ranked' }),
     ...(run === undefined ? {} : { run: Number(run) }),
   };
+}
+
+/** How the blocks of a recipe are made; undefined where that is the default. */
+export function makingOf({ positions: _, recompute: __, ...making }: JoinRecipe): BlockMaking | undefined {
+  return Object.keys(making).length === 0 ? undefined : making;
 }

@@ -9,6 +9,7 @@ import { requireInSession, tokensByPosition } from './exact-tokens.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks, keptSinkTokens, sinkTokens } from './gather-blocks.ts';
 import { type JoinRecipe, makingOf, recipeName } from './join-recipe.ts';
 import { placeBlocks, type PlacedBlocks } from './place-blocks.ts';
+import { countTokens } from './select-tokens.ts';
 import {
   type KvParts,
   type PrefillAccount,
@@ -48,12 +49,13 @@ export class JoinedPrefill implements PrefillStrategy {
       start: builtAt,
       rank: parts.ranked.indexOf(parts.lines[index]!.memoryId),
     }));
-    const unplaced = { header: gathered.header.state, sink: gathered.sink, blocks };
-    using placed = await placeBlocks(recipe, context, unplaced, { alpha, rest: parts, rotated: store.rotated });
+    const { header, sink } = gathered;
+    const unplaced = { header: header.state, sink, blocks, alpha, rest: parts, rotated: store.rotated };
+    using placed = await placeBlocks(recipe, context, unplaced);
     await this.#import(placed, parts, turn);
     const selectorMs = placed.selector?.ms ?? 0;
     const joinMs = performance.now() - start - placed.recomputeMs - selectorMs;
-    const isSettled = [gathered.header, ...gathered.blocks].every(({ origin }) => origin === 'memory');
+    const isSettled = [header, ...gathered.blocks].every(({ origin }) => origin === 'memory');
     return {
       keep: isSettled ? undefined : () => this.#settle(),
       suffix: parts.suffix,
@@ -108,7 +110,7 @@ export class JoinedPrefill implements PrefillStrategy {
     const { state, recomputed, recomputedTokens, recomputeMs, selector } = placed;
     const selection = {
       selectable: blocks.slice(1).reduce((sum, block) => sum + block.state.positions.length, 0),
-      selected: recomputed.reduce((sum, { start, end }) => sum + end - start, 0),
+      selected: countTokens(recomputed),
       splices: recomputed.length,
       ms: recomputeMs,
     };

@@ -5,7 +5,7 @@ import type { Selector } from '../../store/records/turn-record.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
 import { type JoinedBlocks, type PromptSuffix, reevaluate, scoreTokens } from './token-scorers.ts';
-import { requireCells } from './scale-prefix.ts';
+import { requireCells } from './prefix-cells.ts';
 import { isScored, leavesChoice, selectTokens, type TokenSelection } from './select-tokens.ts';
 
 /** A block and the rank of its memory among the retrieved, 0 for the best. */
@@ -16,15 +16,12 @@ export interface RankedBlock {
   readonly rank: number;
 }
 
-/** Cells to place: the header, the blocks, and cells of no memory in front of each block, null for none. */
-export interface UnplacedBlocks {
+/** Cells to place, and how. */
+export interface UnplacedBlocks extends Pick<JoinOptions, 'rotated'> {
   readonly header: SequenceState;
+  /** Cells of no memory in front of each block; null for none. */
   readonly sink: SequenceState | null;
   readonly blocks: readonly RankedBlock[];
-}
-
-/** Settings of a placement. */
-export interface PlaceOptions extends Pick<JoinOptions, 'rotated'> {
   /** Multiplies the values of the blocks, last of all: recomputed tokens attended to unscaled values. */
   readonly alpha: number;
   /** The rest of the prompt behind the blocks: a rule may select by the question. */
@@ -49,8 +46,7 @@ export interface PlacedBlocks extends Disposable {
 export async function placeBlocks(
   { positions: scheme, recompute, temperature = 1 }: JoinRecipe,
   context: BlockContext,
-  { header, sink, blocks }: UnplacedBlocks,
-  { alpha, rest, ...rotated }: PlaceOptions,
+  { header, sink, blocks, alpha, rest, ...rotated }: UnplacedBlocks,
 ): Promise<PlacedBlocks> {
   const { kv } = context;
   const { rotary } = requireCells(context.engine);
@@ -73,7 +69,13 @@ export async function placeBlocks(
     const { ranges, selector } = await selectRanges(recompute, context, inOne, blocks);
     const recomputed = ranges.map((range) => ({ start: start + range.start, end: start + range.end }));
     const begin = performance.now();
-    const recomputedTokens = await recomputeCells(context, joined, recomputed);
+    let recomputedTokens = 0;
+    // Engines evaluate only behind the last position, so that each range takes one import; the cells before it are final.
+    for (const range of recomputed) {
+      using again = await reevaluate(context, joined, range);
+      kv.replace(joined, again.cells, range.start);
+      recomputedTokens += again.evaluatedTokens;
+    }
     const recomputeMs = recomputed.length === 0 ? 0 : performance.now() - begin;
     let state = joined;
     if (alpha !== joinAlpha) {
@@ -112,24 +114,4 @@ async function selectRanges(
   }
   const { scores, selector } = await scoreTokens(recompute.by, context, joined);
   return { ranges: selectTokens(recompute, selectable, scores), selector };
-}
-
-/**
- * Evaluates ranges of positions again, each behind all cells before it, which are final by then, and writes the new cells
- * over the old ones. Engines evaluate only behind the last position, so that each range takes one import.
- * @param joined contiguous, so that the cell of a position is the cell of that number
- * @returns the number of evaluated tokens
- */
-async function recomputeCells(
-  context: BlockContext,
-  joined: SequenceState,
-  ranges: readonly TokenRange[],
-): Promise<number> {
-  let evaluated = 0;
-  for (const range of ranges) {
-    using again = await reevaluate(context, joined, range);
-    context.kv.replace(joined, again.cells, range.start);
-    evaluated += again.evaluatedTokens;
-  }
-  return evaluated;
 }

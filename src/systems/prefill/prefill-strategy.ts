@@ -65,10 +65,15 @@ export async function prefillAsText(session: EngineSession, tokenIds: readonly T
   return {
     suffix: tokenIds,
     record: null,
-    account: { cache: 'bypass', built: 0, recomputed: 0, resident: 0, positions: tokenIds.length },
+    account: textAccount(tokenIds, 0),
     kvLoadMs: 0,
     kvComputeMs: 0,
   };
+}
+
+/** The account of a prompt of text. @param resident tokens that a cache had */
+export function textAccount({ length }: readonly TokenId[], resident: number): PrefillAccount {
+  return { cache: 'bypass', built: 0, recomputed: 0, resident, positions: length };
 }
 
 /** The parts of a strategy that injects stored KV. */

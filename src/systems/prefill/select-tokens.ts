@@ -61,11 +61,21 @@ export function selectTokens(
   const spans = blocks.map(({ tokenIds: { length }, rank }) => ({ start: end, end: (end += length), place: 0, rank }));
   const later = spans.slice(1);
   if (selection.by === 'link') {
-    return merge(
-      later.map((block) => ({ start: block.start, end: Math.min(block.end, block.start + selection.tokens) })),
-    );
+    const { tokens } = selection;
+    return merge(later.map((block) => ({ start: block.start, end: Math.min(block.end, block.start + tokens) })));
   }
-  return merge(takeWhilePiecesFit(inOrder(selection, later, blocks, scores), selectionBudget(selection, blocks)));
+  const asMany = selection.by === 'random' && selection.asMany;
+  let left = asMany
+    ? countTokens(selectTokens({ by: asMany, share: selection.share }, blocks))
+    : tokenBudget(selection.share, blocks);
+  const taken: TokenRange[] = [];
+  for (const piece of inOrder(selection, later, blocks, scores)) {
+    const tokens = piece.end - piece.start;
+    if (left <= 0 || (taken.length > 0 && tokens > left)) break;
+    taken.push(piece);
+    left -= tokens;
+  }
+  return merge(taken);
 }
 
 /** True for a rule that scores tokens. */
@@ -76,10 +86,8 @@ export function isScored(selection: TokenSelection): selection is ScoredSelectio
 /** True where a share takes some of the tokens that may be selected, and not all of them. */
 export function leavesChoice(share: number, blocks: readonly SelectableBlock[]): boolean {
   const budget = tokenBudget(share, blocks);
-  return budget > 0 && budget < countTokens(blocks.slice(1));
+  return budget > 0 && budget < countMemoryTokens(blocks.slice(1));
 }
-
-type SharedSelection = Exclude<TokenSelection, { by: 'link' }>;
 
 /** Neighbours of one block that are taken together. */
 interface Piece extends TokenRange {
@@ -89,29 +97,28 @@ interface Piece extends TokenRange {
   readonly rank: number;
 }
 
-function countTokens(blocks: readonly SelectableBlock[]): number {
+/** Tokens that a share allows: of all memory tokens, at most those behind the first block. */
+function tokenBudget(share: number, blocks: readonly SelectableBlock[]): number {
+  return Math.min(Math.round(share * countMemoryTokens(blocks)), countMemoryTokens(blocks.slice(1)));
+}
+
+function countMemoryTokens(blocks: readonly SelectableBlock[]): number {
   return blocks.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
 }
 
-/** Tokens that a share allows: of all memory tokens, at most those behind the first block. */
-function tokenBudget(share: number, blocks: readonly SelectableBlock[]): number {
-  return Math.min(Math.round(share * countTokens(blocks)), countTokens(blocks.slice(1)));
-}
-
-function selectionBudget(selection: SharedSelection, blocks: readonly SelectableBlock[]): number {
-  const { share } = selection;
-  if (selection.by !== 'random' || selection.asMany === undefined) return tokenBudget(share, blocks);
-  return selectTokens({ by: selection.asMany, share }, blocks).reduce((sum, { start, end }) => sum + end - start, 0);
+/** Tokens in ranges. */
+export function countTokens(ranges: readonly TokenRange[]): number {
+  return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
 /** All pieces behind the first block, those to be taken first in front. */
 function inOrder(
-  selection: SharedSelection,
+  selection: Exclude<TokenSelection, { by: 'link' }>,
   later: readonly Piece[],
   blocks: readonly SelectableBlock[],
   scores: ArrayLike<number>,
 ): Piece[] {
-  if (selection.by === 'ranked') return [...later].sort((a, b) => a.rank - b.rank);
+  if (selection.by === 'ranked') return later.toSorted((a, b) => a.rank - b.rank);
   const pieces = later.flatMap((block) => split(block, selection.run ?? 1));
   if (selection.by === 'first') return pieces.sort((a, b) => a.place - b.place || a.start - b.start);
   if (selection.by === 'random') {
@@ -139,19 +146,6 @@ function meanScore(scores: ArrayLike<number>, { start, end }: TokenRange): numbe
   let sum = 0;
   for (let at = start; at < end; at++) sum += scores[at]!;
   return sum / (end - start);
-}
-
-/** Pieces from the front, until one does not fit; one wherever there is a budget. */
-function takeWhilePiecesFit(pieces: readonly Piece[], budget: number): TokenRange[] {
-  const taken: TokenRange[] = [];
-  let left = budget;
-  for (const piece of pieces) {
-    const tokens = piece.end - piece.start;
-    if (left <= 0 || (taken.length > 0 && tokens > left)) break;
-    taken.push(piece);
-    left -= tokens;
-  }
-  return taken;
 }
 
 /** In order, neighbours as one range, without empty ones. */

@@ -2,8 +2,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import { restoreCheckpoint, storeCheckpoint } from './checkpoints.ts';
-import { prefillAsText, type Prefilled, type PrefillStrategy, type TurnContext } from './prefill-strategy.ts';
+import { restoreCheckpoint, storeCheckpoint, type StoredTokens } from './exact-tokens.ts';
+import {
+  prefillAsText,
+  type Prefilled,
+  type PrefillStrategy,
+  textAccount,
+  type TurnContext,
+} from './prefill-strategy.ts';
 
 /** Stands among the memories of every stored prompt: its KV contains question and history as well. */
 export const WHOLE_PROMPT = 'whole prompt';
@@ -16,12 +22,6 @@ export const textPrefill: PrefillStrategy = {
   stats: () => null,
 };
 
-/** An earlier prompt of a user, and the key of its checkpoint. */
-interface CachedPrompt {
-  readonly key: string;
-  readonly tokenIds: readonly TokenId[];
-}
-
 /**
  * The prompt as text with prefix caching: checkpoints of earlier prompts of the same user are stored, within as many bytes
  * as KV injection may use, and the one with the longest common prefix saves its evaluation.
@@ -29,7 +29,8 @@ interface CachedPrompt {
 export class CachedTextPrefill implements PrefillStrategy {
   readonly #store: KvStore;
   readonly #leastTokens: number;
-  readonly #cached = new Map<string, readonly CachedPrompt[]>();
+  /** The earlier prompts of each user, and the keys of their checkpoints. */
+  readonly #cached = new Map<string, readonly Omit<StoredTokens, 'memoryIds'>[]>();
 
   /** @param leastTokens of the suffix: the engine's shortest call whose bits are those of longer ones */
   constructor(store: KvStore, leastTokens: number) {
@@ -44,7 +45,7 @@ export class CachedTextPrefill implements PrefillStrategy {
     return {
       suffix: tokenIds.slice(found),
       record: null,
-      account: { cache: 'bypass', built: 0, recomputed: 0, resident: found, positions: tokenIds.length },
+      account: textAccount(tokenIds, found),
       kvLoadMs: performance.now() - start,
       kvComputeMs: 0,
       keep: () => this.#keep(prompt, turn),
@@ -130,14 +131,7 @@ export class EngineCachePrefill implements PrefillStrategy {
     return {
       suffix: tokenIds,
       record: null,
-      account: {
-        cache: 'bypass',
-        built: 0,
-        recomputed: 0,
-        resident: found,
-        positions: tokenIds.length,
-        found: { tokens: found, blockTokens: this.#blockTokens },
-      },
+      account: { ...textAccount(tokenIds, found), found: { tokens: found, blockTokens: this.#blockTokens } },
       kvLoadMs: performance.now() - start,
       kvComputeMs: 0,
       keep: async () => {

@@ -10,7 +10,7 @@ import { KvStore } from '../../../kv/kv-store.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../../systems/prefill/gather-blocks.ts';
 import type { JoinRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { placeBlocks } from '../../../systems/prefill/place-blocks.ts';
-import { cutPrefix, exportPrefix, joinPrefix } from '../../../systems/prefill/scale-prefix.ts';
+import { cutPrefix, exportPrefix, joinPrefix } from '../../../systems/prefill/prefix-cells.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { splitSequence, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
 
@@ -112,8 +112,8 @@ async function blocksReplay(
         const { memoryId } = lines[index]!;
         return memoryId === leftOut ? [] : [{ state, start, rank: turn.ranked.indexOf(memoryId) }];
       });
-      const unplaced = { header: header.state, sink, blocks: joined };
-      using placed = await placeBlocks(recipe, context, unplaced, { alpha, rest });
+      const unplaced = { header: header.state, sink, blocks: joined, alpha, rest };
+      using placed = await placeBlocks(recipe, context, unplaced);
       if (leftOut === undefined && placed.positions.join() !== positions.join()) {
         throw new BenchError(
           'not-reproduced',

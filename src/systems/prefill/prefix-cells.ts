@@ -1,0 +1,190 @@
+import { BenchError } from '../../base/bench-error.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { EngineSession } from '../../engine/engine-session.ts';
+import type { SequenceState } from '../../engine/sequence-state.ts';
+import { writeBlockFile } from '../../kv/block-file.ts';
+import type { KvStore } from '../../kv/kv-store.ts';
+import { type KvTools, kvTools } from '../../kv/kv-tools.ts';
+import {
+  computeExactly,
+  holdsTokens,
+  isBadState,
+  requireInSession,
+  requireTokens,
+  type StoredTokens,
+  tokensByPosition,
+} from './exact-tokens.ts';
+import type { KvParts, Prefilled, TurnContext } from './prefill-strategy.ts';
+
+/** Header and memories as one token sequence, and the key of its KV. */
+export interface ExactPrefix extends StoredTokens {
+  /** Those ahead of the first memory. */
+  readonly headerTokens: number;
+}
+
+/** A prefix that is in the session, in front of the suffix. */
+export interface LoadedPrefix {
+  readonly sizeBytes: number;
+  /** Fewer than tokens where some were evicted. */
+  readonly cells: number;
+  readonly origin: 'resident' | 'disk' | 'computed';
+}
+
+/** A prefix that was computed in the session of a turn; `keep` stores it after the answer. */
+export interface ComputedPrefix extends LoadedPrefix {
+  readonly computeMs: number;
+  readonly keep: NonNullable<Prefilled['keep']>;
+}
+
+/** A prefix from position 0 on, cut in front of its first memory, in plain memory; its values are not scaled. */
+export interface PrefixCut {
+  readonly header: SequenceState;
+  readonly memories: SequenceState;
+}
+
+/** Copies header and memories apart. */
+export function cutPrefix(
+  cells: SequenceState,
+  headerTokens: number,
+  { cut }: Pick<KvTools, 'cut'> = kvTools,
+): PrefixCut {
+  return { header: cut(cells, 0, headerTokens), memories: cut(cells, headerTokens, cells.positions.length) };
+}
+
+/** Copies the prefix that a session holds. */
+export async function exportPrefix(
+  session: EngineSession,
+  headerTokens: number,
+  kv?: Pick<KvTools, 'cut'>,
+): Promise<PrefixCut> {
+  using cells = await session.exportCells();
+  return cutPrefix(cells, headerTokens, kv);
+}
+
+/**
+ * The prefix in one piece again, the values of its memories multiplied by α; for α = 1 bit for bit.
+ * @throws BenchError `unsupported` where the engine gives no cells
+ */
+export function joinPrefix(
+  { header, memories }: PrefixCut,
+  alpha: number,
+  engine: Pick<Engine, 'capabilities'>,
+  kv: Pick<KvTools, 'join'> = kvTools,
+): SequenceState {
+  // At its own position: its keys are not rotated again.
+  const placement = { block: memories, position: memories.positions[0]!, alpha };
+  return kv.join(header, [placement], { rotary: requireCells(engine).rotary });
+}
+
+/** The engine's access to cells. @throws BenchError `unsupported`, with the reason, where it gives none */
+export function requireCells({
+  capabilities,
+}: Pick<Engine, 'capabilities'>): NonNullable<Engine['capabilities']['cells']> {
+  if (capabilities.cells !== null) return capabilities.cells;
+  throw new BenchError(
+    'unsupported',
+    `KV cells are out of reach: ${capabilities.missing.cells ?? 'the engine has none'}`,
+    'choose an arm that joins and scales nothing, such as rag or dki',
+  );
+}
+
+/** Evaluates a prefix in an empty session. @throws BenchError `bad-state` where it has other tokens then */
+export async function evaluatePrefix({ tokenIds }: ExactPrefix, { session, signal }: TurnContext): Promise<void> {
+  await session.clear();
+  await session.evaluate(tokenIds, { signal });
+  await requireInSession(session, tokenIds);
+}
+
+/**
+ * Stores the cells of exact prefixes, for every α but 1, and where tokens are evicted or numbers quantised: no checkpoint can be
+ * made of a session whose values are scaled. The cells are copied out to be scaled or packed; that copy, never scaled, is written
+ * after the answer, in one write without a call of the engine. A hit is one import.
+ */
+export class PrefixCells {
+  readonly #parts: KvParts<KvStore>;
+
+  constructor(parts: KvParts<KvStore>) {
+    this.#parts = parts;
+  }
+
+  /** Brings a prefix into the session, scaled; undefined where none is stored, or what is stored cannot be used. */
+  async load(prefix: ExactPrefix, turn: TurnContext): Promise<LoadedPrefix | undefined> {
+    const { store, kv, keptAs, evict } = this.#parts;
+    const { key, tokenIds, headerTokens } = prefix;
+    const stored = await store.findBlock(turn.userId, key);
+    if (stored === undefined) return undefined;
+    try {
+      const cells = (keptAs === 'f16' ? kv.readBlock : kv.restore)(stored.bytes, `KV prefix ${key}`);
+      if (cells.positions.length <= headerTokens) throw otherCells();
+      const cut = cutPrefix(cells, headerTokens, kv);
+      const isWhole =
+        holdsTokens(cut.header, 0, tokenIds.slice(0, headerTokens), null) &&
+        holdsTokens(cut.memories, headerTokens, tokenIds.slice(headerTokens), evict);
+      if (!isWhole) throw otherCells();
+      await this.#inject(cut, turn);
+      return { sizeBytes: stored.bytes.length, cells: cells.positions.length, origin: 'disk' };
+    } catch (error) {
+      if (!isBadState(error)) throw error;
+      await store.reject(turn.userId, key);
+      return undefined;
+    }
+  }
+
+  /**
+   * Evaluates a prefix in the session and scales it there. Quantised cells are restored at once: a turn that computes KV answers
+   * from the same numbers as later turns.
+   * @throws BenchError `bad-state` where the engine evaluates other tokens twice
+   */
+  async compute(prefix: ExactPrefix, turn: TurnContext): Promise<ComputedPrefix> {
+    const { engine, kv, evict, keptAs, store } = this.#parts;
+    const { key, tokenIds, headerTokens, memoryIds } = prefix;
+    let computeMs = 0;
+    const { cut, quantised } = await computeExactly(async () => {
+      const start = performance.now();
+      await evaluatePrefix(prefix, turn);
+      let prefixCut = await exportPrefix(turn.session, headerTokens, kv);
+      requireTokens([...prefixCut.header.tokenIds, ...prefixCut.memories.tokenIds], tokenIds);
+      if (evict !== null) prefixCut = { ...prefixCut, memories: kv.evict(prefixCut.memories, evict) };
+      let bytes: Uint8Array | null = null;
+      if (keptAs !== 'f16') {
+        using cells = joinPrefix(prefixCut, 1, engine, kv);
+        bytes = kv.quantise(cells, keptAs);
+        prefixCut = cutPrefix(kv.restore(bytes), headerTokens, kv);
+      }
+      computeMs += performance.now() - start;
+      await this.#inject(prefixCut, turn);
+      return { cut: prefixCut, quantised: bytes };
+    }, store);
+    return {
+      sizeBytes: 0,
+      cells: cut.header.positions.length + cut.memories.positions.length,
+      origin: 'computed',
+      computeMs,
+      // Leaves the session as it is.
+      keep: async () => {
+        using cells = quantised === null ? joinPrefix(cut, 1, engine, kv) : null;
+        const bytes = quantised ?? writeBlockFile(cells!);
+        await store.keepBlock({ userId: turn.userId, key, tokens: tokenIds.length, memoryIds }, bytes);
+        return bytes.length;
+      },
+    };
+  }
+
+  async #inject(unscaled: PrefixCut, { session, alpha }: TurnContext): Promise<void> {
+    const { header, memories } = unscaled;
+    {
+      using scaled = joinPrefix(unscaled, alpha, this.#parts.engine, this.#parts.kv);
+      await session.importCells(scaled);
+    }
+    const ids = [...header.tokenIds, ...tokensByPosition(memories).slice(header.positions.length)];
+    await requireInSession(session, ids);
+  }
+}
+
+function otherCells(): BenchError {
+  return new BenchError(
+    'bad-state',
+    'stored KV has other tokens or positions than its key says',
+    'it will be computed again',
+  );
+}
