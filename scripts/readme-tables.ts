@@ -15,7 +15,6 @@ import { renderMarkdown } from '../src/render/markdown.ts';
 import { findCondition } from '../src/report/tables/condition-tables.ts';
 import { ablationTable } from '../src/report/tables/parts-tables.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
-import { embedderTable } from './embedder-table.ts';
 import { chosenMethod, methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
 import {
   type BareTable,
@@ -120,6 +119,38 @@ function coreferenceTable(pair: Pair): string {
   );
 }
 
+/** Recall@5 of the run's embedder and of the one that ships, by category of a data set's questions, with paired differences. */
+function embedderTable({ run, measured }: RunResults): BareTable {
+  const rows = measured!.retrieval!.rows.filter(({ dataset }) => dataset === run.dataset.name);
+  const own = rows.filter(({ strategy }) => strategy === 'router');
+  const shipped = rows.filter(({ strategy }) => strategy === 'router, embed-en-zh');
+  return {
+    rowHeading: 'category',
+    blocks: [
+      {
+        columns: [
+          { key: 'questions', heading: 'questions', kind: 'number' },
+          { key: 'own', heading: `${run.embedder.name} (%)`, kind: 'interval' },
+          { key: 'shipped', heading: 'embed-en-zh (%)', kind: 'interval' },
+          { key: 'difference', heading: 'Δ (pp)', kind: 'interval' },
+        ],
+      },
+    ],
+    rows: own.map(({ kind, n, metrics }) => {
+      const other = shipped.find((row) => row.kind === kind)!;
+      return {
+        label: kind,
+        cells: {
+          questions: textCell(String(n)),
+          own: estimateCell(metrics.recallAt5, 100),
+          shipped: estimateCell(other.metrics.recallAt5, 100),
+          difference: estimateCell(other.againstRouter, 100),
+        },
+      };
+    }),
+  };
+}
+
 const readPair = (base: string, block: string): Pair => ({ base: readResults(base), block: readResults(block) });
 
 const REAL_MODEL = 'smollm2-135m';
@@ -160,14 +191,21 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
   },
 };
 
-/** A document with its tables drawn from the reports. @throws BenchError `bad-data` if the comments of a table are missing */
-export async function withTables(document: string, text: string): Promise<string> {
+/**
+ * Puts tables between their comments in a document. @param document its path in the repository
+ * @throws BenchError `bad-data` if the comments of a table are missing
+ */
+export async function replaceTables(
+  document: string,
+  text: string,
+  tables: Readonly<Record<string, () => string>>,
+): Promise<string> {
   let drawn = text;
-  for (const [name, draw] of Object.entries(drawnTables[document]!)) {
+  for (const [name, draw] of Object.entries(tables)) {
     const [start, end] = [`<!-- table ${name} -->`, `<!-- end ${name} -->`];
     const [before, between] = drawn.split(start);
     const after = between?.split(end)[1];
-    if (after === undefined) throw new BenchError('bad-data', `${document}: no ${start} … ${end}`, 'put both in');
+    if (after === undefined) throw new BenchError('bad-data', `${document}: no ${start} … ${end}`, 'add both');
     drawn = `${before!}${start}\n\n${draw()}\n\n${end}${after}`;
   }
   return format(drawn, { ...(await resolveConfig(resolve(root, document))), parser: 'markdown' });
@@ -175,9 +213,9 @@ export async function withTables(document: string, text: string): Promise<string
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await runScript(async () => {
-    for (const document of Object.keys(drawnTables)) {
+    for (const [document, tables] of Object.entries(drawnTables)) {
       const file = resolve(root, document);
-      await writeText(file, await withTables(document, readFileSync(file, 'utf8')));
+      await writeText(file, await replaceTables(document, readFileSync(file, 'utf8'), tables));
     }
   });
 }

@@ -1,3 +1,5 @@
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
 import { BenchError } from '../src/base/bench-error.ts';
 
 /** Runs a script; a mistake of its user ends in one line and what to do about it, exit 2. */
@@ -13,10 +15,45 @@ export async function runScript(main: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The whole number that an option gives. @throws BenchError `bad-option` on anything else, or below `least` */
+/** Reads the options of a script, all of which take a value. @param optional names of options without a default */
+export function readOptions<Defaults extends Readonly<Record<string, string>>, Name extends string = never>(
+  defaults: Defaults,
+  optional: readonly Name[] = [],
+): Readonly<Record<keyof Defaults, string>> & Readonly<Partial<Record<Name, string>>> {
+  const options = Object.fromEntries([
+    ...Object.entries(defaults).map(([name, value]) => [name, { type: 'string', default: value }] as const),
+    ...optional.map((name) => [name, { type: 'string' }] as const),
+  ]);
+  return parseArgs({ options }).values as ReturnType<typeof readOptions<Defaults, Name>>;
+}
+
+/** Reads the whole number that an option gives. @throws BenchError `bad-option` for anything else, or below `least` */
 export function wholeNumber(option: string, text: string, least: number): number {
   const number = Number(text);
   if (text.trim() !== '' && Number.isSafeInteger(number) && number >= least) return number;
   const message = `--${option} expected a whole number from ${least}, got "${text}"`;
   throw new BenchError('bad-option', message, `write --${option} ${Math.max(least, 7)}, for example`);
+}
+
+/** Reads several whole numbers. @param least the least value of each @throws BenchError `bad-option` */
+export function wholeNumbers<Least extends Readonly<Record<string, number>>>(
+  values: Readonly<Record<keyof Least & string, string>>,
+  least: Least,
+): { readonly [Name in keyof Least]: number } {
+  const numbers = Object.entries(least).map(([name, value]) => [name, wholeNumber(name, values[name]!, value)]);
+  return Object.fromEntries(numbers) as { [Name in keyof Least]: number };
+}
+
+/** Prints a table, numbers to the right of a first column of names. */
+export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+  const colAligns = head.map((_, index) => (index === 0 ? 'left' : 'right'));
+  const table = new Table({ head: [...head], colAligns, style: { head: [], border: [], compact: true } });
+  for (const row of rows) table.push([...row]);
+  console.log(table.toString());
+}
+
+/** A table in Markdown, numbers to the right of a first column of names. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const rule = head.map((_, index) => (index === 0 ? '---' : '---:'));
+  return [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

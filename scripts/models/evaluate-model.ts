@@ -11,7 +11,7 @@ import { containsTokens } from '../../src/data/normalise.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawQualitySet, type QualityQuestion, type QualitySetOptions } from '../train/documents/quality-set.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
-import { greedyAnswer } from './greedy-answer.ts';
+import { greedyAnswer } from '../open-parts.ts';
 import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
 

@@ -1,139 +1,235 @@
 /**
- * Compares forms of asking a model, on users of a development split: `npx tsx scripts/models/sweep-prompts.ts --model smollm2-135m`. A form
- * is chosen by the score of `oracle` alone; `--arms` shows what it gives others. Prints a table in Markdown.
+ * Compares prompt forms of a model, on users of a development split: `npx tsx scripts/models/sweep-prompts.ts --model smollm2-135m`. A form
+ * is chosen by the score of `oracle` alone; `--arms` shows its effect on others. Prints a table in Markdown. Turns are stored in
+ * --out, and an interrupted sweep continues.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { BenchError } from '../../src/base/bench-error.ts';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
-import { readRunDatasets } from '../../src/data/run-datasets.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { type RunDatasets, readRunDatasets } from '../../src/data/run-datasets.ts';
+import { type DatasetItem, type DatasetMemory, type DatasetUser, visibleMemories } from '../../src/data/dataset.ts';
 import { scoreTurn } from '../../src/eval/analysis/metrics/scores.ts';
+import { estimateMean, estimateShare } from '../../src/eval/analysis/statistics/estimate.ts';
+import { differences } from '../../src/eval/analysis/statistics/observations.ts';
 import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';
+import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import type { Estimate } from '../../src/store/records/estimate.ts';
 import { type Arm, armRegistry } from '../../src/systems/arms/arm-registry.ts';
-import { givenMemories } from '../../src/systems/retrieve.ts';
 import type { BenchSystem } from '../../src/systems/contracts.ts';
 import { isPreference } from '../../src/systems/prompt/select.ts';
+import { givenMemories } from '../../src/systems/retrieve.ts';
 import { foundMemories, openParts, storeIn } from '../open-parts.ts';
-import { runScript, wholeNumber } from '../run-script.ts';
-import { type AskedTurn, AskedTurns } from './sweep/asked-turns.ts';
-import { formsNamed, type PromptFormCandidate } from './sweep/prompt-forms.ts';
-import { type SweepQuestion, sweepQuestions } from './sweep/sweep-questions.ts';
-import { sweepTable } from './sweep/sweep-table.ts';
+import { markdownTable, readOptions, runScript, wholeNumbers } from '../run-script.ts';
+import { matchForms, type PromptForm } from './sweep/prompt-forms.ts';
 
 const CONTEXT_TOKENS = 2_048;
 const STORE_BYTES = 2 ** 30;
-const ARM_DEFAULTS = { alpha: 1, gatingThreshold: 0 };
 
-/** An arm that answers in one form; each form has a store of its own. */
+/** A question, its evidence, and some memories of its user that include the evidence. */
+interface SweepQuestion {
+  readonly user: DatasetUser;
+  readonly item: DatasetItem;
+  readonly evidence: readonly MemorySearchResult[];
+  readonly memories: readonly MemorySearchResult[];
+}
+
+/**
+ * Draws answerable questions evenly over the users of a development split. Memories are the evidence and random others, so that no
+ * retriever affects the choice of a form.
+ * @throws BenchError `bad-data` for another split
+ */
+function drawQuestions({ name, parts }: RunDatasets, count: number, memories: number, seed: number): SweepQuestion[] {
+  if (parts.some(({ declared }) => declared.split !== 'development')) {
+    const hint = 'choose one whose header says "split": "development", such as facts-en-dev';
+    throw new BenchError('bad-data', `${name} is not a development split, on which forms are chosen`, hint);
+  }
+  const random = new SeededRandom(seed);
+  const asResult = ({ memoryId, content, ...metadata }: DatasetMemory) => ({ memoryId, content, score: 1, metadata });
+  const draw = (user: DatasetUser, item: DatasetItem): SweepQuestion[] => {
+    const visible = visibleMemories(user, item);
+    const evidence = visible.filter(({ memoryId }) => item.evidence.includes(memoryId));
+    if (item.answer === null || evidence.length === 0) return [];
+    const others = random.shuffled(visible.filter((memory) => !evidence.includes(memory)));
+    const found = random.shuffled([...evidence, ...others.slice(0, Math.max(0, memories - evidence.length))]);
+    return [{ user, item, evidence: evidence.map(asResult), memories: found.map(asResult) }];
+  };
+  const questions = parts.flatMap(({ users }) => users.flatMap((user) => user.items.flatMap((i) => draw(user, i))));
+  const byUser = [...Map.groupBy(random.shuffled(questions), ({ user }) => user.userId).values()];
+  // One question of each user per round, so that few questions still have many users.
+  const rounds = Math.max(...byUser.map(({ length }) => length));
+  return Array.from({ length: rounds }, (_, round) => byUser.flatMap((own) => own[round] ?? []))
+    .flat()
+    .slice(0, count);
+}
+
+/** One question as one arm answered it in one form. */
+const sweepTurn = z
+  .object({
+    /** Model, data, seed and number of memories. */
+    subject: z.string(),
+    form: z.string(),
+    arm: z.string(),
+    itemId: z.string(),
+    userId: z.string(),
+    category: z.string(),
+    answer: z.string(),
+    contains: z.number(),
+  })
+  .readonly();
+type SweepTurn = z.output<typeof sweepTurn>;
+
+const turnKey = ({ subject, form, arm, itemId }: Pick<SweepTurn, 'subject' | 'form' | 'arm' | 'itemId'>): string =>
+  JSON.stringify([subject, form, arm, itemId]);
+
+/** Reads stored turns, one per line, by key; the last line of a killed process may be cut. */
+function readTurns(path: string): Map<string, SweepTurn> {
+  const turns = new Map<string, SweepTurn>();
+  for (const line of existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []) {
+    try {
+      const turn = sweepTurn.parse(JSON.parse(line));
+      turns.set(turnKey(turn), turn);
+    } catch {
+      continue;
+    }
+  }
+  return turns;
+}
+
+/** An arm that answers in one form, with its own store. */
 interface FormSystem {
-  readonly form: PromptFormCandidate;
+  readonly form: PromptForm;
   readonly arm: Arm;
   readonly system: BenchSystem;
 }
 
-async function answerOf({ arm, system }: FormSystem, { user, item, evidence, memories }: SweepQuestion) {
-  const { userId, languageProfile } = user;
-  const sources = {
-    retrieved: foundMemories(memories),
-    all: memories,
-    preferences: memories.filter(isPreference),
-    evidence,
-    donated: [],
-  };
+async function answer({ arm, system }: FormSystem, { user, item, evidence, memories }: SweepQuestion) {
+  const preferences = memories.filter(isPreference);
+  const sources = { retrieved: foundMemories(memories), all: memories, preferences, evidence, donated: [] };
   const { trace, memoriesUsed } = await system.chat({
-    ...{ query: item.query, userId, sessionId: item.itemId, history: item.history },
+    query: item.query,
+    userId: user.userId,
+    sessionId: item.itemId,
+    history: item.history,
     ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),
     ...givenMemories(arm.traits, sources),
   });
   const shown = memoriesUsed.map(({ memoryId, content, metadata }) => ({
-    ...{ memoryId, content },
+    memoryId,
+    content,
     value: metadata['value'] as string | undefined,
     relation: metadata['relation'] as string | undefined,
   }));
   const ids = shown.map(({ memoryId }) => memoryId);
-  const { text: answer } = trace.answer;
-  const turn = { answer, storedIds: ids, retrievedIds: ids, keptIds: ids, shown };
-  return { answer, contains: scoreTurn(item, turn, languageProfile).contains! };
+  const { text } = trace.answer;
+  const turn = { answer: text, storedIds: ids, retrievedIds: ids, keptIds: ids, shown };
+  return { answer: text, contains: scoreTurn(item, turn, user.languageProfile).contains! };
+}
+
+function estimateText(estimate: Estimate | null, signed: boolean): string {
+  if (estimate === null) return '–';
+  const [mean, low, high] = [estimate.mean, estimate.low, estimate.high].map((share) => (100 * share).toFixed(0));
+  return `${signed && estimate.mean > 0 ? '+' : ''}${mean} [${low}, ${high}]`;
+}
+
+/**
+ * A table in Markdown: a row per form, best first arm first; a column per arm with `contains` in % and, for arms besides `oracle` and
+ * `rag`, the difference to `rag` in points, with 95 % intervals over users.
+ */
+function sweepTable(turns: readonly SweepTurn[], arms: readonly string[]): string {
+  const observe = (some: readonly SweepTurn[]) => some.map(({ userId, contains: value }) => ({ userId, value }));
+  const rows = Array.from(Map.groupBy(turns, ({ form }) => form), ([form, all]) => {
+    const byArm = Map.groupBy(all, ({ arm }) => arm);
+    const texts = new Map((byArm.get('rag') ?? []).map(({ itemId, contains }) => [itemId, contains]));
+    const cells = arms.map((arm) => {
+      const own = byArm.get(arm) ?? [];
+      const share = estimateText(estimateShare(observe(own)), false);
+      if (arm === 'oracle' || arm === 'rag' || texts.size === 0 || own.length === 0) return share;
+      const pairs = own.flatMap(({ itemId, userId, contains: a }) => {
+        const b = texts.get(itemId);
+        return b === undefined ? [] : [{ userId, a, b }];
+      });
+      return `${share}; ${estimateText(estimateMean(differences(pairs)), true)}`;
+    });
+    const first = byArm.get(arms[0]!) ?? [];
+    return { score: estimateMean(observe(first))?.mean ?? 0, cells: [form, ...cells, String(first.length)] };
+  });
+  const sorted = rows.toSorted((a, b) => b.score - a.score).map(({ cells }) => cells);
+  return markdownTable(['form', ...arms, 'n'], sorted);
 }
 
 await runScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      model: { type: 'string', default: 'smollm2-135m' },
-      dataset: { type: 'string', default: 'facts-en-dev' },
-      forms: { type: 'string', default: '* * index information' },
-      arms: { type: 'string', default: 'oracle' },
-      questions: { type: 'string', default: '40' },
-      memories: { type: 'string', default: '5' },
-      seed: { type: 'string', default: '7' },
-      threads: { type: 'string', default: '1' },
-      out: { type: 'string', default: 'reports/sweep-prompts.jsonl' },
-    },
+  const values = readOptions({
+    model: 'smollm2-135m',
+    dataset: 'facts-en-dev',
+    forms: '* * index information',
+    arms: 'oracle',
+    questions: '40',
+    memories: '5',
+    seed: '7',
+    threads: '1',
+    out: 'reports/sweep-prompts.jsonl',
   });
-  const number = (option: 'questions' | 'memories' | 'seed' | 'threads', least = 1): number =>
-    wholeNumber(option, values[option], least);
-  const { model: name, dataset, threads } = values;
-  const forms = values.forms.split(',').flatMap(formsNamed);
-  const arms = armRegistry.named(values.arms.split(','), ARM_DEFAULTS);
-  const named = loadBenchConfig({ flags: { model: name, dataset, threads }, environment: {} });
-  const data = await readRunDatasets(named);
-  const seed = number('seed', 0);
-  const questions = sweepQuestions(data, number('questions'), { memories: number('memories'), seed });
-  const engines = composeEngine(named);
-  const { model } = await withFetchedModels(named, engines);
+  const { questions: count, memories, seed, threads } = wholeNumbers(values, {
+    questions: 1,
+    memories: 1,
+    seed: 0,
+    threads: 1,
+  });
+  const forms = values.forms.split(',').flatMap(matchForms);
+  const arms = armRegistry.named(values.arms.split(','), { alpha: 1, gatingThreshold: 0 });
+  const flags = { model: values.model, dataset: values.dataset, threads: values.threads };
+  const config = loadBenchConfig({ flags, environment: {} });
+  const data = await readRunDatasets(config);
+  const questions = drawQuestions(data, count, memories, seed);
+  const engines = composeEngine(config);
+  const { model } = await withFetchedModels(config, engines);
 
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-sweep-'));
   try {
-    await using engine = await engines.open({
-      ...{ model, contextTokens: CONTEXT_TOKENS, threads: number('threads') },
-      checkpointFolder: join(folder, 'checkpoints'),
-    });
+    const checkpointFolder = join(folder, 'checkpoints');
+    await using engine = await engines.open({ model, contextTokens: CONTEXT_TOKENS, threads, checkpointFolder });
     const session = await engine.openSession('sweep');
     using database = openDatabase({ path: ':memory:' });
     const parts = openParts({ engine, session }, database);
     const systems = forms.flatMap((form) =>
       arms.map((arm): FormSystem => {
         const rules = { placement: 'chronological', template: 'chat', ...form.rules } as const;
-        const openStore = storeIn(
-          join(folder, `${form.name} ${arm.traits.name}`.replaceAll(/\W+/gu, '-')),
-          STORE_BYTES,
-        );
-        return {
-          form,
-          arm,
-          system: arm.open({ ...parts, log: null, rules, openStore }),
-        };
+        const store = join(folder, `${form.name} ${arm.traits.name}`.replaceAll(/\W+/gu, '-'));
+        const system = arm.open({ ...parts, log: null, rules, openStore: storeIn(store, STORE_BYTES) });
+        return { form, arm, system };
       }),
     );
     mkdirSync(dirname(values.out), { recursive: true });
-    const known = new AskedTurns(values.out);
+    const stored = readTurns(values.out);
     const subject = `${engine.info.modelSha256} ${data.sha256} ${seed} ${values.memories}`;
-    const turns: AskedTurn[] = [];
-    // Question by question, so that every form has been asked the same ones whenever it is cut short.
+    const turns: SweepTurn[] = [];
+    // All forms answer a question before the next, so that an interrupted sweep compares them on the same questions.
     for (const [index, question] of questions.entries()) {
+      const { itemId, category } = question.item;
+      const { userId } = question.user;
       for (const system of systems) {
-        const { itemId, userId, category } = { ...question.item, userId: question.user.userId };
         const key = { subject, form: system.form.name, arm: system.arm.traits.name, itemId };
-        const turn = known.find(key) ?? { ...key, userId, category, ...(await answerOf(system, question)) };
-        if (known.find(key) === undefined) known.add(turn);
+        let turn = stored.get(turnKey(key));
+        if (turn === undefined) {
+          turn = { ...key, userId, category, ...(await answer(system, question)) };
+          appendFileSync(values.out, `${JSON.stringify(turn)}\n`);
+        }
         turns.push(turn);
       }
       process.stderr.write(`question ${index + 1} of ${questions.length}\n`);
     }
     for (const { system } of systems) await system[Symbol.asyncDispose]();
-    const categories = [...new Set(turns.map(({ category }) => category))].sort();
     const columns = arms.map(({ traits }) => traits.name);
     console.log(sweepTable(turns, columns));
-    for (const category of arms.length === 1 ? categories : []) {
-      console.log(
-        `\n${category}\n\n${sweepTable(
-          turns.filter((turn) => turn.category === category),
-          columns,
-        )}`,
-      );
+    const categories = Map.groupBy(turns, ({ category }) => category);
+    for (const category of arms.length === 1 ? [...categories.keys()].sort() : []) {
+      console.log(`\n${category}\n\n${sweepTable(categories.get(category)!, columns)}`);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

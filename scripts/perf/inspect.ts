@@ -1,217 +1,178 @@
 /**
- * Measures the viewer on two runs of 100,000 turns, made of the stored turns of a smaller one repeated under other ids:
- * `npm run perf -- inspect --from reports/dki-bench.sqlite --run reference/main`; without --from it runs a small bench
- * first. The database that it makes is kept in --out for the next time.
+ * Measures the viewer on two runs of 100,000 turns, copied from a stored run:
+ * `npm run perf -- inspect --from reports/dki-bench.sqlite --run reference/main`; without --from it makes a small run first. The
+ * database stays in --out for the next time. Exits 1 if a limit is exceeded.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { BenchError } from '../../src/base/bench-error.ts';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
+import { quantiles } from '../../src/eval/analysis/statistics/quantile.ts';
+import { reportFigures } from '../../src/report/figures/report-figures.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnListRepository, turnSorts } from '../../src/store/turn-list-repository.ts';
-import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { quantiles } from '../../src/eval/analysis/statistics/quantile.ts';
-import type { TurnRef } from '../../src/viewer/links.ts';
-import { serverLinks as links } from '../../src/viewer/links.ts';
-import { reportFigures } from '../../src/report/figures/report-figures.ts';
-import { longRunNames, makeLongRuns } from './inspect/long-run.ts';
+import { serverLinks as links, type TurnRef } from '../../src/viewer/links.ts';
 import { npmScript } from '../npm-script.ts';
-import { runScript, wholeNumber } from '../run-script.ts';
+import { printTable, readOptions, runScript, wholeNumbers } from '../run-script.ts';
+import { longRunNames, makeLongRuns } from './runs/long-run.ts';
 
-const bars = { firstPageMs: 1000, p95Ms: 50, htmlBytes: 200_000 };
-/** Bar of the server's memory: what it takes without a run, and the index of each turn that it holds. */
-const serverBytesOf = (turns: number): number => 200_000_000 + 100 * turns;
-/** p95 needs a hundred. */
-const requests = 120;
-/** Starts of the server, of which the median counts. */
-const starts = 5;
-const [longRunName, otherRunName] = longRunNames;
+const limits = { firstPageMs: 1000, p95Ms: 50, htmlBytes: 200_000 };
+/** Limit of the server's memory: a base, and the index of each turn. */
+const serverLimit = (turns: number): number => 200_000_000 + 100 * turns;
+/** Requests of each kind of page; p95 needs a hundred. */
+const REQUESTS = 120;
+/** Starts of the server; the median counts. */
+const STARTS = 5;
+const [run, otherRun] = longRunNames;
 
-interface Server {
-  readonly process: ChildProcess;
-  readonly url: string;
-}
+/** A viewer started as `npm run inspect` starts it. */
+class Viewer {
+  readonly #process: ChildProcess;
+  readonly #url: string;
 
-/** Starts the viewer as `npm run inspect` does, and waits for its address. */
-async function start(path: string): Promise<Server> {
-  const [program, ...words] = npmScript('inspect');
-  const viewer = spawn(program!, [...words, '--db', path, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  for await (const chunk of viewer.stdout) {
-    const url = /http:\S+/.exec(String(chunk))?.[0];
-    if (url !== undefined) return { process: viewer, url };
+  private constructor(process: ChildProcess, url: string) {
+    this.#process = process;
+    this.#url = url;
   }
-  throw new BenchError('not-found', 'the viewer ended before it listened', 'its message stands above');
-}
 
-async function stop({ process: viewer }: Server): Promise<void> {
-  const ended = new Promise((resolve) => viewer.once('exit', resolve));
-  viewer.kill('SIGINT');
-  await ended;
-}
-
-/** CPU time of all threads of the server so far, which other work on the machine does not change. */
-function cpuMs({ process: viewer }: Server): number {
-  const tasks = `/proc/${viewer.pid ?? 0}/task`;
-  const ofTask = (task: string): number => Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]);
-  return readdirSync(tasks).reduce((sum, task) => sum + ofTask(task), 0) / 1e6;
-}
-
-function residentBytes({ process: viewer }: Server): number {
-  const status = readFileSync(`/proc/${viewer.pid ?? 0}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
-}
-
-interface Answer {
-  readonly ms: number;
-  readonly cpuMs: number;
-  readonly bytes: number;
-}
-
-async function fetched(server: Server, address: string): Promise<Answer> {
-  const [began, spent] = [performance.now(), cpuMs(server)];
-  const response = await fetch(new URL(address, server.url));
-  const { byteLength: bytes } = await response.arrayBuffer();
-  const ms = performance.now() - began;
-  if (!response.ok) throw new BenchError('bad-state', `${address} answered ${response.status}`, 'open it in a browser');
-  return { ms, cpuMs: cpuMs(server) - spent, bytes };
-}
-
-/** Time from the start of the process to the first page, the median of several starts, without that of npm itself. */
-async function firstPage(path: string, address: string): Promise<{ readonly ms: number; readonly cpuMs: number }> {
-  const [times, spent]: [number[], number[]] = [[], []];
-  for (let index = 0; index < starts; index++) {
-    const began = performance.now();
-    const server = await start(path);
-    await fetched(server, address);
-    times.push(performance.now() - began);
-    spent.push(cpuMs(server));
-    await stop(server);
+  static async start(path: string): Promise<Viewer> {
+    const [program, ...words] = npmScript('inspect');
+    const viewer = spawn(program!, [...words, '--db', path, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    for await (const chunk of viewer.stdout) {
+      const url = /http:\S+/.exec(String(chunk))?.[0];
+      if (url !== undefined) return new Viewer(viewer, url);
+    }
+    throw new BenchError('not-found', 'the viewer ended before it listened', 'see its message above');
   }
-  return { ms: quantiles(times).p50, cpuMs: quantiles(spent).p50 };
+
+  async stop(): Promise<void> {
+    const ended = new Promise((resolve) => this.#process.once('exit', resolve));
+    this.#process.kill('SIGINT');
+    await ended;
+  }
+
+  /** CPU time of all threads so far, which other work on the machine does not change. */
+  get cpuMs(): number {
+    const tasks = `/proc/${this.#process.pid}/task`;
+    const taskTime = (task: string) => Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]);
+    return readdirSync(tasks).reduce((sum, task) => sum + taskTime(task), 0) / 1e6;
+  }
+
+  get residentBytes(): number {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.#process.pid}/status`, 'utf8'))?.[1]) * 1024;
+  }
+
+  async get(address: string): Promise<{ readonly ms: number; readonly cpuMs: number; readonly bytes: number }> {
+    const [start, cpuStart] = [performance.now(), this.cpuMs];
+    const response = await fetch(new URL(address, this.#url));
+    const { byteLength: bytes } = await response.arrayBuffer();
+    const ms = performance.now() - start;
+    if (response.ok) return { ms, cpuMs: this.cpuMs - cpuStart, bytes };
+    throw new BenchError('bad-state', `${address} answered ${response.status}`, 'open it in a browser');
+  }
 }
 
-/** Makes a small run of the bench, once. @throws BenchError `bad-state` if it fails */
-function smallRun(folder: string): string {
-  const database = resolve(folder, 'dki-bench.sqlite');
-  if (existsSync(database)) return database;
-  const words = ['run', 'bench', '--', '--limit', '50', '--out', folder];
-  const { status } = spawnSync('npm', words, { stdio: 'inherit' });
-  if (status === 0) return database;
-  throw new BenchError('bad-state', 'the small run failed', 'its message stands above; or name a database with --from');
+/** Median times from the start of the process to the first page, without npm itself. */
+async function firstPage(path: string): Promise<{ readonly ms: number; readonly cpuMs: number }> {
+  const times: { ms: number; cpuMs: number }[] = [];
+  for (let index = 0; index < STARTS; index++) {
+    const start = performance.now();
+    const viewer = await Viewer.start(path);
+    await viewer.get(links.run(run));
+    times.push({ ms: performance.now() - start, cpuMs: viewer.cpuMs });
+    await viewer.stop();
+  }
+  return { ms: quantiles(times.map(({ ms }) => ms)).p50, cpuMs: quantiles(times.map(({ cpuMs }) => cpuMs)).p50 };
 }
 
-/** An address of each kind of page, drawn at random. */
-type Kinds = Readonly<Record<string, () => string>>;
-
-function kindsOf(path: string, random: SeededRandom): Kinds {
+/** Draws a random address of each kind of page. */
+function pages(path: string, random: SeededRandom): Readonly<Record<string, () => string>> {
   using database = openDatabase({ path, readOnly: true });
-  const runs = new RunRepository(database);
-  const run = runs.findByName(longRunName)!;
+  const { id } = new RunRepository(database).findByName(run)!;
   const list = new TurnListRepository(database);
-  const [arms, items, categories] = [list.arms(run.id), list.items(run.id), list.categories(run.id)];
-  const words = list.page(run.id, { size: 50 }).rows.flatMap(({ question }) => (question ?? '').split(' '));
-  const turn = (): TurnRef => {
-    return { run: longRunName, item: random.pick(items), arm: random.pick(arms), repeat: 0, turn: 0 };
-  };
-  const last = items.length * arms.length;
-  const truth = () => (random.chance(0.5) ? { descending: true as const } : {});
-  const ofRun = (query: Parameters<typeof links.run>[1]) => links.run(longRunName, query);
-  const compared = (run: string) => ({ run, arm: random.pick(arms) });
-  const results = runs.results(run.id);
+  const [arms, items, categories] = [list.arms(id), list.items(id), list.categories(id)];
+  const words = list.page(id, { size: 50 }).rows.flatMap(({ question }) => (question ?? '').split(' '));
+  const results = new RunRepository(database).results(id);
   const figures = results === null ? [] : reportFigures(results);
+  const turn = (arm = random.pick(arms)): TurnRef => ({ run, item: random.pick(items), arm, repeat: 0, turn: 0 });
+  const sort = () => {
+    const key = random.pick(turnSorts);
+    return random.chance(0.5) ? { sort: key, descending: true as const } : { sort: key };
+  };
+  const page = () => ({ page: random.int(1, 180) });
+  const twoArms = () => random.shuffled(arms) as [string, string];
   return {
     runs: () => links.runs(),
-    run: () => ofRun({}),
-    progress: () => links.watch(longRunName),
-    'run, sorted, anywhere': () => ofRun({ sort: random.pick(turnSorts), ...truth(), after: random.int(1, last) }),
+    run: () => links.run(run, {}),
+    progress: () => links.watch(run),
+    'run, sorted, any page': () => links.run(run, { ...sort(), after: random.int(1, items.length * arms.length) }),
     'run, filtered': () =>
-      ofRun({
+      links.run(run, {
         arm: random.pick(arms),
         category: random.pick(categories),
         answer: random.pick(['right', 'wrong'] as const),
         ...(random.chance(0.5) ? { disagreeing: true } : {}),
         ...(random.chance(0.2) ? { truncated: true } : {}),
       }),
-    'run, text': () => ofRun({ text: random.pick(words), sort: random.pick(turnSorts), ...truth() }),
-    matrix: () => links.matrix(longRunName, { page: random.int(1, 180) }),
+    'run, text': () => links.run(run, { text: random.pick(words), ...sort() }),
+    matrix: () => links.matrix(run, page()),
     'matrix, A wrong, B right': () => {
-      const [wrong, right] = random.shuffled(arms);
-      return links.matrix(longRunName, { wrong: wrong!, right: right! });
+      const [wrong, right] = twoArms();
+      return links.matrix(run, { wrong, right });
     },
     'two arms side by side': () => {
-      const [arm, other] = random.shuffled(arms);
-      return links.pair({ ...turn(), arm: arm! }, other!);
+      const [arm, other] = twoArms();
+      return links.pair(turn(arm), other);
     },
-    item: () => links.item(longRunName, random.pick(items)),
+    item: () => links.item(run, random.pick(items)),
     turn: () => links.turn(turn()),
     'turn against an arm': () => links.turn(turn(), random.pick(arms)),
     'turn, JSON': () => links.turnJson(turn()),
     'compare two arms': () => {
-      const [a, b] = random.shuffled(arms);
-      const [first, second] = [
-        { run: longRunName, arm: a! },
-        { run: longRunName, arm: b! },
-      ];
-      return links.compare(first, second, { page: random.int(1, 180) });
+      const [a, b] = twoArms();
+      return links.compare({ run, arm: a }, { run, arm: b }, page());
     },
     'compare two runs': () =>
-      links.compare(compared(longRunName), compared(otherRunName), { page: random.int(1, 180) }),
-    ...(figures.length === 0 ? {} : { figure: () => links.figure(longRunName, random.pick(figures).id) }),
+      links.compare({ run, arm: random.pick(arms) }, { run: otherRun, arm: random.pick(arms) }, page()),
+    ...(figures.length === 0 ? {} : { figure: () => links.figure(run, random.pick(figures).id) }),
     'script and style': () => random.pick([links.style(), links.script()]),
   };
 }
 
-const shown = (value: number, digits = 0): string => value.toFixed(digits).padStart(9);
-const judged = (value: number, bar: number): string => (value <= bar ? 'holds' : 'FAILS');
-
 await runScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      from: { type: 'string' },
-      run: { type: 'string' },
-      out: { type: 'string', default: 'reports/bench-inspect' },
-      turns: { type: 'string', default: '100000' },
-      seed: { type: 'string', default: '7' },
-    },
-  });
-  const turns = wholeNumber('turns', values.turns, 1);
-  mkdirSync(values.out, { recursive: true });
-  const path = resolve(values.out, `${turns}.sqlite`);
-  if (!existsSync(path)) makeLongRuns(path, values.from ?? smallRun(resolve(values.out, 'small')), values.run, turns);
-  const first = await firstPage(path, links.run(longRunName));
-  const kinds = kindsOf(path, new SeededRandom(wholeNumber('seed', values.seed, 0)));
-  const server = await start(path);
-  console.log(
-    `two runs of ${turns} turns; ${requests} requests of each kind, one after the other, the first of each apart`,
-  );
-  console.log('times of the client, and CPU time of the server, which other work on the machine does not change');
-  console.log(`${'page'.padEnd(25)} first ms   p50 ms   p95 ms  CPU p50  CPU p95  largest, kB`);
-  let holds = first.ms <= bars.firstPageMs;
+  const values = readOptions({ out: 'reports/bench-inspect', turns: '100000', seed: '7' }, ['from', 'run']);
+  const { turns, seed } = wholeNumbers(values, { turns: 1, seed: 0 });
+  const path = await makeLongRuns(values.out, turns, values);
+  const judge = (value: number, limit: number): string => {
+    if (value <= limit) return 'passes';
+    process.exitCode = 1;
+    return 'FAILS';
+  };
+  const first = await firstPage(path);
+  const viewer = await Viewer.start(path);
   try {
-    for (const [kind, address] of Object.entries(kinds)) {
-      const cold = await fetched(server, address());
+    const rows = [];
+    for (const [kind, address] of Object.entries(pages(path, new SeededRandom(seed)))) {
+      const cold = await viewer.get(address());
       const measured = [];
-      for (let index = 0; index < requests; index++) measured.push(await fetched(server, address()));
+      for (let index = 0; index < REQUESTS; index++) measured.push(await viewer.get(address()));
       const { p50, p95 = Infinity } = quantiles(measured.map(({ ms }) => ms));
-      const cpu = quantiles(measured.map((one) => one.cpuMs));
+      const cpu = quantiles(measured.map(({ cpuMs }) => cpuMs));
       const bytes = Math.max(cold.bytes, ...measured.map((one) => one.bytes));
-      const verdict = p95 <= bars.p95Ms && (kind.endsWith('JSON') || bytes <= bars.htmlBytes);
-      holds &&= verdict;
-      const row = [cold.ms, p50, p95, cpu.p50, cpu.p95 ?? Infinity, bytes / 1000]
-        .map((value) => shown(value, 1))
-        .join('');
-      console.log(`${kind.padEnd(25)}${row}  ${verdict ? 'holds' : 'FAILS'}`);
+      const numbers = [cold.ms, p50, p95, cpu.p50, cpu.p95 ?? Infinity, bytes / 1000].map((value) => value.toFixed(1));
+      const isTooLarge = !kind.endsWith('JSON') && bytes > limits.htmlBytes;
+      rows.push([kind, ...numbers, judge(isTooLarge ? Infinity : p95, limits.p95Ms)]);
     }
-    const resident = residentBytes(server);
-    const serverBytes = serverBytesOf(2 * turns);
-    holds &&= resident <= serverBytes;
-    const started = `${first.ms.toFixed(0)} ms (CPU ${first.cpuMs.toFixed(0)} ms)`;
-    console.log(`first page of the run after the start: ${started}, ${judged(first.ms, bars.firstPageMs)}`);
-    console.log(`memory of the server: ${(resident / 1e6).toFixed(0)} MB, ${judged(resident, serverBytes)}`);
+    console.log(`two runs of ${turns} turns; ${REQUESTS} requests of each kind in sequence after a first one`);
+    console.log("the client's times, and the server's CPU times, which other work on the machine does not change");
+    printTable(['page', 'first ms', 'p50 ms', 'p95 ms', 'CPU p50', 'CPU p95', 'largest, kB', 'limits'], rows);
+    const verdict = judge(first.ms, limits.firstPageMs);
+    console.log(`first page after start: ${first.ms.toFixed(0)} ms (CPU ${first.cpuMs.toFixed(0)} ms), ${verdict}`);
+    const { residentBytes } = viewer;
+    const memory = judge(residentBytes, serverLimit(2 * turns));
+    console.log(`memory of the server: ${(residentBytes / 1e6).toFixed(0)} MB, ${memory}`);
   } finally {
-    await stop(server);
+    await viewer.stop();
   }
-  if (!holds) process.exitCode = 1;
 });

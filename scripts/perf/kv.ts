@@ -1,26 +1,16 @@
 /**
- * Measures the cost of joining KV: `npm run perf -- kv`. Each step on synthetic blocks, beside copying the same bytes, in
- * one run. It prints and never fails. Times are CPU times, which other processes do not lengthen but by taking caches and memory
- * bandwidth: the tenth percentile of rounds that take turns is what the work itself costs.
+ * Measures what joining KV blocks costs: `npm run perf -- kv`. Each step works on synthetic blocks and is compared with copying the
+ * same bytes. Times are the tenth percentile of CPU times, which other processes lengthen only through caches and memory bandwidth.
  */
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writevSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import * as path from 'node:path';
-import { parseArgs } from 'node:util';
-import Table from 'cli-table3';
+import { join as joinPath } from 'node:path';
 import { Bench } from 'tinybench';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { adapterNamed } from '../../src/engine/adapters.ts';
-import {
-  cellBytes,
-  keyRowBytes,
-  type KvLayout,
-  type Rotary,
-  type SequenceState,
-  valueRowBytes,
-} from '../../src/engine/sequence-state.ts';
+import { cellBytes, keyRowBytes, type KvLayout, type Rotary, type SequenceState, valueRowBytes } from '../../src/engine/sequence-state.ts'; // prettier-ignore
 import { readBlockFile, writeBlockFile } from '../../src/kv/block-file.ts';
-import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from '../../src/kv/join-blocks.ts';
+import { contiguousPositions, joinBlocks, type JoinOptions } from '../../src/kv/join-blocks.ts';
 import { kernelChoice, type Kernels, wasmKernels } from '../../src/kv/kernels.ts';
 import { cutCells, kvBytes, ownedState } from '../../src/kv/cut-cells.ts';
 import { firstCells, placeValues, replaceCells } from '../../src/kv/place-values.ts';
@@ -29,33 +19,25 @@ import { readQuantised, writeQuantised } from '../../src/kv/quantised-block.ts';
 import { keyRotation, rotateKeys } from '../../src/kv/rope-shift.ts';
 import { RotatedKeyCache } from '../../src/kv/rotated-key-cache.ts';
 import { quantisedTypes } from '../../src/store/records/prefill-record.ts';
-import { runScript, wholeNumber } from '../run-script.ts';
+import { printTable, readOptions, runScript, wholeNumbers } from '../run-script.ts';
 
 const HEADER_TOKENS = 20;
-const F16_BYTES = 2;
-/** Of each block, as `dki-link:4` has them. */
+/** Tokens of each block that `dki-link:4` recomputes. */
 const RECOMPUTED_TOKENS = 4;
+const ITERATIONS_PER_ROUND = 8;
 
-interface Shape {
-  readonly layout: KvLayout;
-  readonly rotary: Rotary;
-}
-
-/** A Qwen2.5 of 494 million parameters. */
-const SHAPE_494M: Shape = {
+/** Qwen2.5 with 494 million parameters. */
+const SHAPE_494M = {
   layout: { layers: 24, heads: 2, headDimension: 64, keyType: 'F16', valueType: 'F16', valuesTransposed: true },
   rotary: { base: 1e6, scale: 1, dimensions: 64, pairing: 'neox', factors: null },
-};
+} as const;
 
-/** Cells of any content: a ramp of normal numbers, each block in memory of its own. */
+/** A block whose numbers are a ramp of normal F16 numbers. */
 function syntheticBlock(layout: KvLayout, tokens: number): SequenceState {
   const tensors = (rowBytes: number): Uint8Array[] =>
     Array.from({ length: layout.layers }, () => {
-      const numbers = Uint16Array.from(
-        { length: (tokens * rowBytes) / F16_BYTES },
-        (_, index) => 0x3000 + (index % 4096),
-      );
-      return new Uint8Array(numbers.buffer);
+      const ramp = (_: unknown, index: number): number => 0x3000 + (index % 4096);
+      return new Uint8Array(Uint16Array.from({ length: (tokens * rowBytes) / 2 }, ramp).buffer);
     });
   return ownedState({
     layout,
@@ -66,38 +48,26 @@ function syntheticBlock(layout: KvLayout, tokens: number): SequenceState {
   });
 }
 
-/** The kernels that were chosen first, and those in WebAssembly where others were. */
-const { kernels: chosen, passedOver } = kernelChoice();
-const allKernels: readonly Kernels[] = chosen === wasmKernels ? [chosen] : [chosen, wasmKernels];
-
-interface Step {
-  readonly name: string;
-  readonly before?: () => void;
-  readonly run: () => unknown;
-}
-
-/** Between two turns the weights of the model pass through the caches; this does the same. */
-const sweep = new Uint8Array(128 * 1024 * 1024);
-
-const RUNS_A_ROUND = 8;
+type Step = readonly [name: string, run: () => unknown, before?: () => void];
 
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** The tenth percentile of the CPU time of each step; the steps take turns, so that all see the same machine. */
-async function stepMs(steps: readonly Step[], rounds: number, prepare: () => void): Promise<number[]> {
+/** The tenth percentile of the CPU time of each step; the steps take turns in each round. */
+async function measure(steps: readonly Step[], rounds: number, prepare: () => void): Promise<number[]> {
   const samples = steps.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
-    const counts = { time: 0, iterations: RUNS_A_ROUND, warmupTime: 0, warmupIterations: 2 };
+    const counts = { time: 0, iterations: ITERATIONS_PER_ROUND, warmupTime: 0, warmupIterations: 2 };
     const bench = new Bench({ ...counts, now: cpuMs, retainSamples: true });
-    for (const { name, before, run } of steps) {
-      const beforeEach = (): void => {
-        before?.();
-        prepare();
-      };
-      bench.add(name, () => void run(), { beforeEach });
+    for (const [name, run, before] of steps) {
+      bench.add(name, () => void run(), {
+        beforeEach: () => {
+          before?.();
+          prepare();
+        },
+      });
     }
     await bench.run();
     for (const [index, { result }] of bench.tasks.entries()) {
@@ -107,32 +77,39 @@ async function stepMs(steps: readonly Step[], rounds: number, prepare: () => voi
   return samples.map((times) => times.sort((a, b) => a - b)[Math.floor(times.length / 10)] ?? Number.NaN);
 }
 
+/** The chosen kernels, and those in WebAssembly if others were chosen. */
+const { kernels: chosen, passedOver } = kernelChoice();
+const allKernels: readonly Kernels[] = chosen === wasmKernels ? [chosen] : [chosen, wasmKernels];
+
+interface Sizes {
+  readonly blocks: number;
+  readonly tokens: number;
+  readonly rounds: number;
+}
+
 async function benchShape(
   name: string,
-  { layout, rotary }: Shape,
-  blocks: number,
-  tokens: number,
-  rounds: number,
+  { layout, rotary }: { readonly layout: KvLayout; readonly rotary: Rotary },
+  { blocks, tokens, rounds }: Sizes,
 ): Promise<void> {
   const header = syntheticBlock(layout, HEADER_TOKENS);
   const cut = Array.from({ length: blocks }, () => syntheticBlock(layout, Math.round(tokens / blocks)));
   const positions = contiguousPositions(cut, HEADER_TOKENS + 1);
-  const keptHeader = new ArenaCells(header);
-  const kept = cut.map((block) => new ArenaCells(block));
-  const place = (alpha: number, from: readonly SequenceState[] = kept): BlockPlacement[] =>
+  const arenaHeader = new ArenaCells(header);
+  const arenaBlocks = cut.map((block) => new ArenaCells(block));
+  const place = (from: readonly SequenceState[], alpha = 1) =>
     from.map((block, index) => ({ block, position: positions[index]!, alpha }));
-  const placements = place(1);
-  const scaled = place(0.5);
-  const elsewhere = place(1, cut);
-  const join = (front: SequenceState, others: readonly BlockPlacement[], options?: Partial<JoinOptions>): void =>
+  const placements = place(arenaBlocks);
+  const join = (options: Partial<JoinOptions> = {}, front: SequenceState = arenaHeader, others = placements): void =>
     joinBlocks(front, others, { rotary, ...options })[Symbol.dispose]();
   const firstStart = performance.now();
-  join(keptHeader, placements);
+  join();
   const firstMs = performance.now() - firstStart;
-  using joined = joinBlocks(keptHeader, placements, { rotary });
+
+  using joined = joinBlocks(arenaHeader, placements, { rotary });
+  const cells = joined.positions.length;
   const sizeBytes = kvBytes(joined);
   const blockFile = writeBlockFile(joined);
-
   const all = [header, ...cut];
   const copyBlocks = (target: Uint8Array): void => {
     let offset = 0;
@@ -141,122 +118,99 @@ async function benchShape(
       offset += tensor.length;
     }
   };
+  const starts = cut.map((block, index) => HEADER_TOKENS + index * block.positions.length);
   const recomputed = cut.map((block, index) => {
-    const start = HEADER_TOKENS + index * block.positions.length;
-    const end = start + Math.min(RECOMPUTED_TOKENS, block.positions.length);
-    return { start, cells: cutCells(joined, start, end) };
+    const start = starts[index]!;
+    return { start, cells: cutCells(joined, start, start + Math.min(RECOMPUTED_TOKENS, block.positions.length)) };
   });
-  const inUse = new Uint8Array(sizeBytes).fill(1);
-  const rotated = new RotatedKeyCache(sizeBytes);
-  const warm = new RotatedKeyCache(sizeBytes);
-  for (let time = 1; time <= 2; time++) join(keptHeader, placements, { rotated: warm });
-  const folder = mkdtempSync(path.join(tmpdir(), 'dki-bench-kv-'));
-  const file = openSync(path.join(folder, 'state'), 'w');
+  const used = new Uint8Array(sizeBytes).fill(1);
+  const [rotated, warm] = [new RotatedKeyCache(sizeBytes), new RotatedKeyCache(sizeBytes)];
+  for (let time = 1; time <= 2; time++) join({ rotated: warm });
+  const folder = mkdtempSync(joinPath(tmpdir(), 'dki-bench-kv-'));
+  const file = openSync(joinPath(folder, 'state'), 'w');
+  const halves = place(arenaBlocks, 0.5);
+  const outside = place(cut);
 
   const steps: Step[] = [
-    { name: 'copy the same bytes, allocation included', run: () => copyBlocks(Buffer.allocUnsafeSlow(sizeBytes)) },
-    { name: 'copy them into memory that is there', run: () => copyBlocks(inUse) },
-    ...allKernels.map((kernels) => ({
-      name: `join, offsets never seen: ${kernels.name}`,
-      run: () => join(keptHeader, placements, { kernels }),
-    })),
-    {
-      name: 'join, offsets never seen, noted',
-      before: () => rotated.clear(),
-      run: () => join(keptHeader, placements, { rotated }),
-    },
-    {
-      name: 'join, offsets seen once, rotated keys kept',
-      before: () => {
+    ['copy the same bytes, allocation included', () => copyBlocks(Buffer.allocUnsafeSlow(sizeBytes))],
+    ['copy into allocated memory', () => copyBlocks(used)],
+    ...allKernels.map((kernels): Step => [`join, new offsets: ${kernels.name}`, () => join({ kernels })]),
+    ['join, new offsets, recorded', () => join({ rotated }), () => rotated.clear()],
+    [
+      'join, offsets met once, rotated keys stored',
+      () => join({ rotated }),
+      () => {
         rotated.clear();
-        join(keptHeader, placements, { rotated });
+        join({ rotated });
       },
-      run: () => join(keptHeader, placements, { rotated }),
-    },
-    { name: 'join, offsets seen and kept', run: () => join(keptHeader, placements, { rotated: warm }) },
-    { name: 'join, offsets never seen, blocks elsewhere', run: () => join(header, elsewhere) },
-    { name: 'join, offsets never seen, alpha 0.5', run: () => join(keptHeader, scaled) },
-    ...allKernels.map((kernels) => ({
-      name: `of it: rotate the keys: ${kernels.name}`,
-      run: () =>
-        kept.forEach((block, index) => {
-          const rowBytes = keyRowBytes(layout);
-          const start = (HEADER_TOKENS + index * block.positions.length) * rowBytes;
-          rotateKeys(
-            {
-              sources: block.place!.keysAt,
-              targets: joined.keys.map(({ byteOffset }) => byteOffset + start),
-              sizeBytes: block.positions.length * rowBytes,
-            },
-            keyRotation(rotary, layout, positions[index]! - HEADER_TOKENS, kernels),
-          );
-        }),
-    })),
-    ...allKernels.map((kernels) => ({
-      name: `of it: place the values: ${kernels.name}`,
-      run: () => {
+    ],
+    ['join, rotated keys found', () => join({ rotated: warm })],
+    ['join, new offsets, blocks outside the arena', () => join({}, header, outside)],
+    ['join, new offsets, alpha 0.5', () => join({}, arenaHeader, halves)],
+    ...allKernels.map((kernels): Step => {
+      const rowBytes = keyRowBytes(layout);
+      return [
+        `part: rotate the keys: ${kernels.name}`,
+        () =>
+          arenaBlocks.forEach((block, index) => {
+            const targets = joined.keys.map(({ byteOffset }) => byteOffset + starts[index]! * rowBytes);
+            rotateKeys(
+              { sources: block.place!.keysAt, targets, sizeBytes: block.positions.length * rowBytes },
+              keyRotation(rotary, layout, positions[index]! - HEADER_TOKENS, kernels),
+            );
+          }),
+      ];
+    }),
+    ...allKernels.map((kernels): Step => [
+      `part: place the values: ${kernels.name}`,
+      () => {
         const addresses = joined.values.map(({ byteOffset }) => byteOffset);
-        const cells = joined.positions.length;
-        kept.forEach(({ place, positions: { length } }, index) => {
-          const start = HEADER_TOKENS + index * length;
-          placeValues({ sources: place!.valuesAt, cells: length, layout }, { addresses, cells, start }, kernels);
+        arenaBlocks.forEach((block, index) => {
+          const source = { sources: block.place!.valuesAt, cells: block.positions.length, layout };
+          placeValues(source, { addresses, cells, start: starts[index]! }, kernels);
         });
       },
-    })),
+    ]),
     ...quantisedTypes.map((type): Step => {
       const stored = all.map((block) => writeQuantised(block, type));
-      return { name: `restore the blocks from ${type}`, run: () => stored.forEach((bytes) => readQuantised(bytes)) };
+      return [`restore the blocks from ${type}`, () => stored.forEach((bytes) => readQuantised(bytes))];
     }),
-    {
-      name: `splice ${RECOMPUTED_TOKENS} cells into each block`,
-      run: () => recomputed.forEach(({ start, cells }) => replaceCells(joined, cells, start)),
-    },
-    {
-      name: 'copy the first half of the joined cells',
-      run: () => firstCells(joined, Math.floor(joined.positions.length / 2))[Symbol.dispose](),
-    },
-    { name: 'read a block of that size', run: () => readBlockFile(blockFile) },
-    {
-      name: 'write the join to a file',
-      before: () => ftruncateSync(file),
-      run: () => writevSync(file, [...joined.keys, ...joined.values], 0),
-    },
+    [
+      `replace ${RECOMPUTED_TOKENS} cells of each block`,
+      () => recomputed.forEach((part) => replaceCells(joined, part.cells, part.start)),
+    ],
+    ['copy the first half of the joined cells', () => firstCells(joined, Math.floor(cells / 2))[Symbol.dispose]()],
+    ['read a block of that size', () => readBlockFile(blockFile)],
+    [
+      'write the joined cells to a file',
+      () => writevSync(file, [...joined.keys, ...joined.values], 0),
+      () => ftruncateSync(file),
+    ],
   ];
-  const cold = await stepMs(steps, rounds, () => sweep.fill(1));
-  const hot = await stepMs(steps, rounds, () => undefined);
-  [keptHeader, ...kept].forEach((cells) => cells.erase());
+  // Between two turns the weights of a model pass through the processor's caches, as this memory does.
+  const weights = new Uint8Array(128 * 1024 * 1024);
+  const cold = await measure(steps, rounds, () => weights.fill(1));
+  const hot = await measure(steps, rounds, () => undefined);
+  for (const block of [arenaHeader, ...arenaBlocks]) block.erase();
   closeSync(file);
   rmSync(folder, { recursive: true });
 
-  const table = new Table({
-    head: ['step', 'CPU ms, caches swept', '× copying', 'CPU ms, in cache', '× copying'],
-    colAligns: ['left', 'right', 'right', 'right', 'right'],
-    style: { head: [], border: [] },
-  });
-  for (const [index, { name: step }] of steps.entries()) {
-    const cells = [cold, hot].flatMap((times) => [times[index]!.toFixed(2), (times[index]! / times[0]!).toFixed(2)]);
-    table.push([step, ...cells]);
-  }
-  const cells = joined.positions.length;
   console.log(`${name}: ${blocks} blocks, ${cells} cells of ${cellBytes(layout)} bytes, ${sizeBytes} bytes`);
-  console.log(table.toString());
+  printTable(
+    ['step', 'CPU ms, cold caches', '× copy', 'CPU ms, warm caches', '× copy'],
+    steps.map(([step], index) => [
+      step,
+      ...[cold, hot].flatMap((times) => [times[index]!.toFixed(2), (times[index]! / times[0]!).toFixed(2)]),
+    ]),
+  );
   if (passedOver !== null) console.log(`no native kernels: ${passedOver}`);
-  console.log(`the first join of this size, its memory still to be made: ${firstMs.toFixed(2)} ms`);
+  console.log(`the first join of this size, memory not allocated yet: ${firstMs.toFixed(2)} ms`);
 }
 
 await runScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      blocks: { type: 'string', default: '40' },
-      tokens: { type: 'string', default: '2000' },
-      rounds: { type: 'string', default: '8' },
-    },
-  });
-  const blocks = wholeNumber('blocks', values.blocks, 1);
-  const tokens = wholeNumber('tokens', values.tokens, blocks);
-  const rounds = wholeNumber('rounds', values.rounds, 1);
-  await benchShape('494M', SHAPE_494M, blocks, tokens, rounds);
-  const opener = adapterNamed('llama-cpp').opener({});
-  await using engine = await opener.open({ model: presetModels.model });
-  await benchShape(engine.info.model.name, engine.capabilities.cells!, blocks, tokens, rounds);
+  const values = readOptions({ blocks: '40', tokens: '2000', rounds: '8' });
+  const sizes = wholeNumbers(values, { blocks: 1, tokens: Number(values.blocks), rounds: 1 });
+  await benchShape('494M', SHAPE_494M, sizes);
+  await using engine = await adapterNamed('llama-cpp').opener({}).open({ model: presetModels.model });
+  await benchShape(engine.info.model.name, engine.capabilities.cells!, sizes);
 });

@@ -1,15 +1,12 @@
 /**
- * Leaks of a long run: `npm run perf -- soak`. Many turns of the injecting systems over changing sets of memories,
- * with the memory of the process and of the store printed on the way; then a store that is filled beyond its bound.
- * It prints and never fails: whether a slope is one is for the reader to judge.
+ * Looks for leaks in a long run: `npm run perf -- soak`. The injecting systems take many turns over changing memories, and the memory
+ * of process and stores is printed; then a store is filled beyond its limit.
  */
 import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import Table from 'cli-table3';
 import { linearRegression } from 'simple-statistics';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { BenchError } from '../../src/base/bench-error.ts';
@@ -25,48 +22,40 @@ import { DKISystem } from '../../src/systems/dki-system.ts';
 import { parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
 import { CheckpointFiles } from '../../test/fixtures/checkpoint-files.ts';
 import { foundMemories, openParts, storeIn } from '../open-parts.ts';
-import { runScript, wholeNumber } from '../run-script.ts';
+import { printTable, readOptions, runScript, wholeNumber } from '../run-script.ts';
 import { RULES } from './ttft/subject.ts';
 
 const SEED = 7;
 const USERS = 12;
 const MEMORIES_OF_A_USER = 12;
 const MEMORIES_OF_A_TURN = 5;
-/** A memory is replaced, and all KV that contains it forgotten, every so many turns; every other time it is removed. */
+/** Turns between changes: a memory is replaced or removed in turn, and all KV that contains it forgotten. */
 const TURNS_TO_A_CHANGE = 10;
 const LINES = 10;
-/** How often memory is measured. */
+/** Turns between measurements of memory. */
 const TURNS_TO_A_SAMPLE = 10;
-/** Of the turns, those before which caches are still filling. */
+/** Share of the turns during which caches still fill. */
 const WARM_UP_SHARE = 0.3;
 /** A prefix of 2,000 tokens of a Qwen2.5 of 494 million parameters. */
 const STATE_BYTES = 25 * 2 ** 20;
-/** How much more is kept than the bound allows. */
+/** Bytes that are stored, relative to the limit. */
 const OVERFILL = 1.6;
 const MIB = 2 ** 20;
 
-/** Names of bytes of KV: a checkpoint of the engine, a block of a store. */
+/** Files of KV: checkpoints of the engine, blocks of a store. */
 const STATE = /\.(?:state|block)$/;
-/** Names of files that are being written, and of those through which the engine moves cells. */
+/** Files that are being written, and those that the engine moves cells through. */
 const UNFINISHED = /\.(?:new|partial)$|^session-\d+\.state$/;
 
-interface Files {
-  readonly bytes: number;
-  /** Of KV alone, without records and unfinished files. */
-  readonly stateBytes: number;
-  readonly count: number;
-  readonly unfinished: number;
-}
-
-/** The files below a folder now, unfinished ones included. */
-function filesBelow(folder: string): Files {
+/** Counts the files below a folder; `stateBytes` are KV alone, without records and unfinished files. */
+function filesBelow(folder: string) {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
   const unfinished = files.filter(({ name }) => UNFINISHED.test(name));
-  const bytesOf = (some: typeof files): number =>
+  const size = (some: typeof files): number =>
     some.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
   return {
-    bytes: bytesOf(files),
-    stateBytes: bytesOf(files.filter((file) => STATE.test(file.name) && !unfinished.includes(file))),
+    bytes: size(files),
+    stateBytes: size(files.filter((file) => STATE.test(file.name) && !unfinished.includes(file))),
     count: files.length,
     unfinished: unfinished.length,
   };
@@ -77,29 +66,28 @@ const mib = (bytes: number): string => (bytes / MIB).toFixed(1);
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** A user's memories, which change. */
-function memoriesOf(random: SeededRandom): MemorySearchResult[] {
+function drawMemories(random: SeededRandom): MemorySearchResult[] {
   return Array.from({ length: MEMORIES_OF_A_USER }, (_, index) => ({
     memoryId: `m${index + 1}`,
-    content: contentOf(random),
+    content: drawContent(random),
     score: 0.5,
     metadata: {},
   }));
 }
 
-function contentOf(random: SeededRandom): string {
+function drawContent(random: SeededRandom): string {
   const things = ['dog', 'cat', 'sister', 'garden', 'house', 'boat', 'school', 'tea', 'book', 'song'];
   return `My ${random.pick(things)} has the number ${random.int(1, 1_000_000)} since ${random.int(1900, 2026)}.`;
 }
 
-/** Takes turns with every system, changes memories now and then, and prints the size of process and stores. */
+/** Takes turns with every system, changes memories, and prints the size of process and stores. */
 async function soakTurns(engine: Engine, folder: string, turns: number, maxBytes: number): Promise<void> {
   const session = await engine.openSession('soak');
   using database = openDatabase({ path: join(folder, 'turns.sqlite') });
   const parts = openParts({ engine, session }, database, RULES);
   const stores = join(folder, 'stores');
-  // Each with the bound to itself: prefixes are checkpoints of the engine, blocks are files of their store.
-  const kept = [join(stores, 'checkpoints'), join(stores, 'blocks')];
+  // Each has the whole limit: prefixes are checkpoints of the engine, blocks are files of their store.
+  const limited = [join(stores, 'checkpoints'), join(stores, 'blocks')];
   const systems = (['prefix', 'blocks'] as const).map(
     (name) =>
       new DKISystem({
@@ -109,9 +97,9 @@ async function soakTurns(engine: Engine, folder: string, turns: number, maxBytes
       }),
   );
   const random = new SeededRandom(SEED);
-  const users = Array.from({ length: USERS }, (_, index) => ({ userId: `u${index}`, memories: memoriesOf(random) }));
+  const users = Array.from({ length: USERS }, (_, index) => ({ userId: `u${index}`, memories: drawMemories(random) }));
   const head = ['turns', 'RSS, MiB', 'heap', 'buffers', 'stores on disk, MiB', 'files', 'unfinished'];
-  const table = new Table({ head, style: { head: [], border: [], compact: true } });
+  const lines: (string | number)[][] = [];
   const rss: [turn: number, bytes: number][] = [];
   let mostBytes = 0;
   for (let turn = 1; turn <= turns; turn++) {
@@ -123,36 +111,36 @@ async function soakTurns(engine: Engine, folder: string, turns: number, maxBytes
     if (turn % TURNS_TO_A_CHANGE === 0) {
       const index = random.int(0, memories.length - 1);
       const { memoryId } = memories[index]!;
-      const content = contentOf(random);
+      const content = drawContent(random);
       for (const system of systems) {
         if (turn % (2 * TURNS_TO_A_CHANGE) === 0) await system.removeMemory(userId, memoryId, userId);
         else await system.addMemory(userId, content, { userId, memoryId });
       }
       memories[index] = { ...memories[index]!, content };
     }
-    mostBytes = Math.max(mostBytes, ...kept.map((path) => filesBelow(path).stateBytes));
+    mostBytes = Math.max(mostBytes, ...limited.map((path) => filesBelow(path).stateBytes));
     if (turn % TURNS_TO_A_SAMPLE !== 0) continue;
-    // Memory that nobody holds any more is not a leak, however long Node.js takes to collect it.
+    // Garbage is not a leak, even if it is collected late.
     collectGarbage();
     const { rss: resident, heapUsed, external } = process.memoryUsage();
     rss.push([turn, resident]);
     if (rss.length % Math.ceil(turns / TURNS_TO_A_SAMPLE / LINES) === 0) {
       const { bytes, count } = filesBelow(stores);
       const { unfinished } = filesBelow(folder);
-      table.push([turn, mib(resident), mib(heapUsed), mib(external), mib(bytes), count, unfinished]);
+      lines.push([turn, mib(resident), mib(heapUsed), mib(external), mib(bytes), count, unfinished]);
     }
   }
   for (const system of systems) await system[Symbol.asyncDispose]();
   const { m: slope } = linearRegression(rss.slice(Math.floor(rss.length * WARM_UP_SHARE)));
-  console.log(table.toString());
+  printTable(head, lines);
   console.log(
-    `after garbage collection, slope of the RSS behind the first ${WARM_UP_SHARE * 100} % of the turns: ${mib(slope * 1000)} MiB in 1,000 turns; ` +
+    `after garbage collection, slope of the RSS after the first ${WARM_UP_SHARE * 100} % of the turns: ${mib(slope * 1000)} MiB in 1,000 turns; ` +
       `states of a store of ${mib(maxBytes)} MiB after a turn: at most ${mib(mostBytes)} MiB on disk; ` +
       `unfinished files left: ${filesBelow(folder).unfinished}`,
   );
 }
 
-/** Keeps states of real size until more were written than the bound allows; walks the folder at each. */
+/** Stores states of real size until more were written than the limit allows. */
 async function fillStore(folder: string, maxBytes: number): Promise<void> {
   const states = Math.ceil((OVERFILL * maxBytes) / STATE_BYTES);
   const { bavail, bsize } = statfsSync(folder);
@@ -188,21 +176,15 @@ async function fillStore(folder: string, maxBytes: number): Promise<void> {
 }
 
 await runScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      model: { type: 'string', default: presetModels.model },
-      turns: { type: 'string', default: '1000' },
-      'kv-bytes': { type: 'string', default: '8MiB' },
-      'store-bytes': { type: 'string', default: '1GiB' },
-    },
-  });
+  const defaults = { model: presetModels.model, turns: '1000', 'kv-bytes': '8MiB', 'store-bytes': '1GiB' };
+  const values = readOptions(defaults);
   const turns = wholeNumber('turns', values.turns, 10 * TURNS_TO_A_SAMPLE);
-  const bytesOf = (kvBytes: string): number =>
+  const parseBytes = (kvBytes: string): number =>
     loadBenchConfig({ flags: { kvBytes }, environment: {}, workingFolder: tmpdir() }).kvBytes;
-  const kvBytes = bytesOf(values['kv-bytes']);
-  const storeBytes = bytesOf(values['store-bytes']);
+  const kvBytes = parseBytes(values['kv-bytes']);
+  const storeBytes = parseBytes(values['store-bytes']);
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-soak-'));
-  // The engine's private folder is one of those that are counted.
+  // The engine's private folder is counted too.
   process.env['TMPDIR'] = folder;
   try {
     {

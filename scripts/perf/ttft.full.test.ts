@@ -24,12 +24,12 @@ test('every prefill strategy stands in the table, with what it evaluated, and ex
     'dki, cache miss': whole,
     'dki-blocks, cache miss': whole,
   });
-  expect(evaluated['the tokens of dki-link:4 in its chunks, no state moved']).toBe(evaluated['dki-link:4, cache hit']);
+  expect(evaluated['the tokens of dki-link:4 in its chunks, no KV moved']).toBe(evaluated['dki-link:4, cache hit']);
   expect(Number(evaluated['dki-link:4, cache hit'])).toBeGreaterThan(suffix!);
-  expect(stdout).toMatch(/^dki-link:4, cache hit: [\d.]+ × the tokens of dki-link:4 in its chunks, no state moved$/m);
+  expect(stdout).toMatch(/^dki-link:4, cache hit: [\d.]+ × the tokens of dki-link:4 in its chunks, no KV moved$/m);
   expect(stdout).toMatch(/^dki-blocks, cache miss: [\d.]+ × rag$/m);
   expect(stdout).toContain('the same first token in 5 of 5 answers');
-  expect(stdout).toContain('no llama-server was named (--peer PATH)');
+  expect(stdout).toContain('no llama-server given (--llama-server PATH)');
 });
 
 test('a mistake ends in one line and what to do about it, exit 2', async () => {
@@ -37,10 +37,10 @@ test('a mistake ends in one line and what to do about it, exit 2', async () => {
     code: 2,
     stderr: '--rounds expected a whole number from 1, got "many"\nwrite --rounds 7, for example\n',
   });
-  const missing = await benchTtft('--peer', join(import.meta.dirname, 'no-such-server'));
+  const missing = await benchTtft('--llama-server', join(import.meta.dirname, 'no-such-server'));
   expect(missing.code).toBe(2);
-  expect(missing.stderr).toContain('no-such-server: no llama-server came up: spawn ');
-  const other = await benchTtft('--peer', process.execPath);
+  expect(missing.stderr).toContain('no-such-server: no server came up: it ended with 127');
+  const other = await benchTtft('--llama-server', process.execPath);
   expect(other.code).toBe(2);
-  expect(other.stderr).toContain('no llama-server came up: it ended with 9');
+  expect(other.stderr).toContain('no server came up: it ended with 9');
 });

@@ -1,39 +1,36 @@
 /**
- * Time to the first token of an answer behind memories: `npm run perf -- ttft`. Every prefill strategy, in rotated order,
- * beside evaluating the same query behind a prefix that stands in the session already.
- * It prints and never fails on a clock: a busy machine slows all down, so read the ratios.
+ * Measures the time to first token behind memories: `npm run perf -- ttft`. Every prefill strategy is compared with evaluating the same
+ * query behind a prefix that is in the session already. Rows take turns in rotated order; a busy machine slows down all of them, so
+ * read the ratios.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import Table from 'cli-table3';
 import { median } from 'simple-statistics';
-import { armOrder } from '../../src/eval/run/workers/user-run.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
-import { runScript, wholeNumber } from '../run-script.ts';
-import { LlamaServer } from './ttft/llama-server.ts';
-import { openRows, ROW_SESSIONS, type TtftReading, type TtftRow, WARM_UP_TURNS } from './ttft/rows.ts';
-import { LINK_ROW, SAME_CHUNKS_ROW } from './ttft/same-chunks.ts';
+import { OwnServer } from '../../src/engine/llama-server/own-server.ts';
+import { armOrder } from '../../src/eval/run/workers/user-run.ts';
+import { printTable, readOptions, runScript, wholeNumber, wholeNumbers } from '../run-script.ts';
+import { LINK_ROW, openRows, ROW_SESSIONS, SAME_CHUNKS_ROW, type TtftReading, type TtftRow, WARM_UP_TURNS } from './ttft/rows.ts'; // prettier-ignore
 import { Subject } from './ttft/subject.ts';
 
 const SEED = 7;
-/** For the header, the words around the query and the token that is generated. */
+/** Tokens of the header, of the words around the query, and of the answer. */
 const TOKENS_AROUND = 128;
-/** Rows that take seconds stand in every fourth round. */
-const ROUNDS_TO_A_SLOW_ONE = 4;
+/** Rows that take seconds are measured in every fourth round. */
+const SLOW_ROUNDS = 4;
 /** llama.cpp rounds a window up to a multiple of this. */
 const WINDOW_STEP = 256;
 
-/** One reading of a row in every round that it takes part in, by number of the round. */
+/** One reading of a row in each of its rounds, by round. */
 type Readings = ReadonlyMap<TtftRow, ReadonlyMap<number, TtftReading>>;
 
 async function measure(rows: readonly TtftRow[], rounds: number): Promise<Readings> {
   const readings = new Map(rows.map((row) => [row, new Map<number, TtftReading>()]));
   for (let round = 0; round < rounds; round++) {
     console.error(`round ${round + 1} of ${rounds}`);
-    const taking = round % ROUNDS_TO_A_SLOW_ONE === 0 ? rows : rows.filter(({ slow }) => !slow);
+    const taking = rows.filter(({ slow }) => slow !== true || round % SLOW_ROUNDS === 0);
     for (const row of armOrder(taking, SEED, round)) {
       readings.get(row)!.set(round, await row.ask(WARM_UP_TURNS + round));
     }
@@ -41,132 +38,114 @@ async function measure(rows: readonly TtftRow[], rounds: number): Promise<Readin
   return readings;
 }
 
-function tableOf(readings: Readings): string {
-  const head = [
-    'median',
-    'n',
-    'TTFT, ms',
-    'least',
-    '× query',
-    'evaluated',
-    'KV load',
-    'KV compute',
-    'prefill',
-    'call',
-    'CPU',
-    '× query',
-  ];
-  const table = new Table({
-    head,
-    colAligns: ['left', ...head.slice(1).map(() => 'right' as const)],
-    style: { head: [], border: [], compact: true },
-  });
+type Value = (reading: TtftReading) => number;
+
+/** The median of the ratios of one row to another within a round. */
+function ratio(
+  one: ReadonlyMap<number, TtftReading>,
+  other: ReadonlyMap<number, TtftReading>,
+  value: Value = ({ ttftMs }) => ttftMs,
+): string {
+  const rounds = [...one].filter(([round]) => other.has(round));
+  return median(rounds.map(([round, reading]) => value(reading) / value(other.get(round)!))).toFixed(2);
+}
+
+function printReadings(readings: Readings): void {
+  const phases = ['KV load', 'KV compute', 'prefill', 'call'];
+  const head = ['median', 'n', 'TTFT, ms', 'minimum', '× query', 'evaluated', ...phases, 'CPU', '× query'];
   const [floor] = readings.values();
-  for (const [{ name }, byRound] of readings) {
-    const ofRow = [...byRound.values()];
-    const medianOf = (value: (reading: TtftReading) => number): number => median(ofRow.map(value));
-    const ratioOf = (value: (reading: TtftReading) => number): string =>
-      median([...byRound].map(([round, reading]) => value(reading) / value(floor!.get(round)!))).toFixed(2);
-    const cpuKnown = ofRow.every(({ cpuMs }) => cpuMs !== undefined);
-    const ms = (value: (reading: TtftReading) => number): string => medianOf(value).toFixed(1);
-    table.push([
+  const rows = Array.from(readings, ([{ name }, byRound]) => {
+    const all = [...byRound.values()];
+    const ms = (value: Value): string => median(all.map(value)).toFixed(1);
+    const hasCpu = all.every(({ cpuMs }) => cpuMs !== undefined);
+    const cpu = ({ cpuMs = Number.NaN }: TtftReading): number => cpuMs;
+    return [
       name,
-      ofRow.length,
+      all.length,
       ms(({ ttftMs }) => ttftMs),
-      Math.min(...ofRow.map(({ ttftMs }) => ttftMs)).toFixed(1),
-      ratioOf(({ ttftMs }) => ttftMs),
-      medianOf(({ evaluatedTokens }) => evaluatedTokens),
+      Math.min(...all.map(({ ttftMs }) => ttftMs)).toFixed(1),
+      ratio(byRound, floor!),
+      median(all.map(({ evaluatedTokens }) => evaluatedTokens)),
       ms(({ kvLoadMs }) => kvLoadMs),
       ms(({ kvComputeMs }) => kvComputeMs),
       ms(({ prefillMs }) => prefillMs),
       ms(({ callMs }) => callMs),
-      ...(cpuKnown ? [ms(({ cpuMs }) => cpuMs!), ratioOf(({ cpuMs }) => cpuMs!)] : ['', '']),
-    ]);
-  }
-  return table.toString();
+      ...(hasCpu ? [ms(cpu), ratio(byRound, floor!, cpu)] : ['', '']),
+    ];
+  });
+  printTable(head, rows);
 }
 
-/** Compares the first token of rows whose sequence is that of the text with the text's, round by round. */
+/** Compares the first token of exact rows with that of the text, round by round. */
 function agreement(readings: Readings): string {
   const [floor] = readings.values();
-  const exact = [...readings].filter(([row]) => row.exact);
-  const pairs = exact.flatMap(([, byRound]) =>
+  const exact = [...readings].filter(([row]) => row.exact === true);
+  const same = exact.flatMap(([, byRound]) =>
     [...byRound].map(([round, { text }]) => text === floor!.get(round)!.text),
   );
   const names = exact.map(([{ name }]) => name).join('; ');
-  return `the same first token in ${pairs.filter(Boolean).length} of ${pairs.length} answers of: ${names}`;
+  return `the same first token in ${same.filter(Boolean).length} of ${same.length} answers of: ${names}`;
 }
 
-/** Rows whose time is to be that of another row, or near it. */
+/** Rows that should take about as long as another row. */
 const PAIRS = [
   [LINK_ROW, SAME_CHUNKS_ROW],
   ['dki, cache miss', 'rag'],
   ['dki-blocks, cache miss', 'rag'],
 ] as const;
 
-/** Of each pair, the median of the ratios within a round. */
-function pairRatios(readings: Readings): string[] {
-  const named = new Map([...readings].map(([{ name }, byRound]) => [name, byRound]));
-  return PAIRS.map(([one, other]) => {
-    const others = named.get(other)!;
-    const ratios = [...named.get(one)!].flatMap(([round, { ttftMs }]) => {
-      const base = others.get(round);
-      return base === undefined ? [] : [ttftMs / base.ttftMs];
-    });
-    return `${one}: ${median(ratios).toFixed(2)} × ${other}`;
-  });
-}
-
 await runScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      model: { type: 'string', default: 'random:qwen2.5-0.5b' },
-      'memory-tokens': { type: 'string', default: '2000' },
-      'query-tokens': { type: 'string', default: '50' },
-      rounds: { type: 'string', default: '12' },
-      threads: { type: 'string' },
-      peer: { type: 'string' },
-    },
-  });
-  const memoryTokens = wholeNumber('memory-tokens', values['memory-tokens'], 64);
-  const queryTokens = wholeNumber('query-tokens', values['query-tokens'], 8);
-  const rounds = wholeNumber('rounds', values.rounds, 1);
-  const asked = values.threads === undefined ? {} : { threads: wholeNumber('threads', values.threads, 1) };
+  const values = readOptions(
+    { model: 'random:qwen2.5-0.5b', 'memory-tokens': '2000', 'query-tokens': '50', rounds: '12' },
+    ['threads', 'llama-server'],
+  );
+  const sizes = wholeNumbers(values, { 'memory-tokens': 64, 'query-tokens': 8, rounds: 1 });
+  const [memoryTokens, queryTokens] = [sizes['memory-tokens'], sizes['query-tokens']];
+  const givenThreads = values.threads === undefined ? {} : { threads: wholeNumber('threads', values.threads, 1) };
   const contextTokens = Math.ceil((memoryTokens + queryTokens + TOKENS_AROUND) / WINDOW_STEP) * WINDOW_STEP;
-  const { model } = values;
+  const { model, 'llama-server': program } = values;
 
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-ttft-'));
   try {
     await using engine = await composeEngine().open({
-      ...{ model, contextTokens, sessions: ROW_SESSIONS, ...asked },
+      model,
+      contextTokens,
+      sessions: ROW_SESSIONS,
       checkpointFolder: join(folder, 'checkpoints'),
+      ...givenThreads,
     });
     const { threads } = engine.info;
     const { name, parameters } = engine.info.model;
-    await using peer =
-      values.peer === undefined
+    const serverSettings = {
+      slots: 1,
+      slotTokens: contextTokens,
+      kvType: 'F16',
+      threads: threads ?? undefined,
+    } as const;
+    await using server =
+      program === undefined
         ? undefined
-        : await LlamaServer.start({
-            ...{ binary: values.peer, modelPath: await modelFileOf(model), contextTokens, threads, slotFolder: folder },
-          });
+        : await OwnServer.start({ program, modelPath: await modelFileOf(model), ...serverSettings });
     const subject = await Subject.draw(engine, memoryTokens, queryTokens, SEED);
     const { prefix, suffix } = await subject.prompt(0);
     console.log(
       `${name}, ${(parameters! / 1e6).toFixed(0)} million parameters, ${threads} threads: ` +
         `${subject.memories.length} memories, a prefix of ${prefix.length} tokens, ${suffix.length} tokens behind it`,
     );
-    console.log('the texts mean nothing: times alone are measured, no quality');
-    if (peer === undefined) console.log('no llama-server was named (--peer PATH): its slot restore is not measured');
+    console.log('texts are random words: only times are measured, not quality');
+    if (server === undefined) console.log('no llama-server given (--llama-server PATH): its rows are left out');
     const loadBefore = loadavg()[0]!;
-    const rows = await openRows({ engine, subject, folder, peer });
-    const readings = await measure(rows, rounds);
-    console.log(tableOf(readings));
+    const readings = await measure(await openRows({ engine, subject, folder, server }), sizes.rounds);
+    printReadings(readings);
     console.log(agreement(readings));
-    for (const line of pairRatios(readings)) console.log(line);
+    const byName = new Map([...readings].map(([row, byRound]) => [row.name, byRound]));
+    for (const [one, other] of PAIRS) {
+      console.log(`${one}: ${ratio(byName.get(one)!, byName.get(other)!)} × ${other}`);
+    }
     console.log(
-      'ms, medians over rounds in rotated order; × query: the median of the ratios to the first row within a round; ' +
-        'CPU: of the whole call, all threads, which other processes do not stretch; ' +
-        `load of the machine ${loadBefore.toFixed(1)} before, ${loadavg()[0]!.toFixed(1)} after`,
+      'ms, medians over rounds in rotated order; × query: median of the ratios to the first row within a round; ' +
+        'CPU: CPU time of the whole call, all threads; ' +
+        `machine load ${loadBefore.toFixed(1)} before, ${loadavg()[0]!.toFixed(1)} after`,
     );
   } finally {
     rmSync(folder, { recursive: true });

@@ -1,9 +1,8 @@
 /**
- * Turns a minute of one worker and of several, of one thread each: `npm run perf -- workers --workers 2 --model smollm2-135m`.
- * The same users are asked by each, as many as `--users` says: with few, the turns of the last one, when others have none left, weigh much.
- * The two runs go on in turns, some seconds each, so that a machine that grows slower slows both alike, and are ended at their last turn;
- * loading and self-tests are not counted. Before that, what as many engines gain without a bench: `--bare` measures that alone. It prints,
- * and never fails on a clock.
+ * Compares one worker with several, of one thread each: `npm run perf -- workers --workers 2 --model smollm2-135m`. Both answer the same
+ * users; with few (`--users`), the turns of the last user, during which other workers idle, weigh much. The two runs alternate every
+ * few seconds, so that a slowing machine slows down both; loading and self-tests are not counted. Bare engines are compared first,
+ * which is the upper limit (`--bare` stops there).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -11,13 +10,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
-import { barePace } from './workers/bare-engines.ts';
-import { type Flags, PacedRun } from './workers/paced-run.ts';
+import { comparePaces } from './workers/bare-engines.ts';
+import { PacedRun } from './workers/paced-run.ts';
 
-/** The run of one worker goes on for so long, then that of several until it had as much. */
+/** The run of one worker continues for this long, then that of several for the same worker time. */
 const WINDOW_MS = 20_000;
 
-// A run that stands still would not end with this process.
+// A stopped run would outlive this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 await runScript(async () => {
@@ -31,44 +30,31 @@ await runScript(async () => {
       bare: { type: 'boolean', default: false },
     },
   });
-  const workers = wholeNumber('workers', values.workers, 2);
+  const { workers: count, bare, 'context-tokens': contextTokens, ...others } = values;
+  const workers = wholeNumber('workers', count, 2);
+  const options = { ...others, ...(contextTokens === undefined ? {} : { contextTokens }) };
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-workers-'));
-  const contextTokens = values['context-tokens'];
-  const options = {
-    model: values.model,
-    limit: values.limit,
-    ...(values.users === undefined ? {} : { users: values.users }),
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-  };
   try {
-    // Refuses what a run would refuse.
     const { model, contextTokens: window } = loadBenchConfig({ flags: options });
-    const bare = { model, ...(window === undefined ? {} : { contextTokens: window }) };
-    const { alone, together } = await barePace(bare, workers);
+    const engine = { model, ...(window === undefined ? {} : { contextTokens: window }) };
+    const { alone, together } = await comparePaces(engine, workers);
     console.log(
-      `engines alone: ${alone.toFixed(1)} rounds a minute of one, ${together.toFixed(1)} of ${workers} at once:` +
-        ` ${(together / alone).toFixed(2)} times, which workers cannot exceed by much`,
+      `bare engines: ${alone.toFixed(1)} rounds per minute alone, ${together.toFixed(1)} with ${workers} at once:` +
+        ` ${(together / alone).toFixed(2)} times, the upper limit for workers`,
     );
-    if (values.bare) return;
-    const flagsOf = (count: number): Flags => ({
-      ...options,
-      ...{ threads: '1', workers: String(count), out: join(folder, String(count)) },
-    });
-    using one = await PacedRun.begin(flagsOf(1));
-    using several = await PacedRun.begin(flagsOf(workers));
+    if (bare) return;
+    const begin = (of: number): Promise<PacedRun> =>
+      PacedRun.begin({ ...options, threads: '1', workers: String(of), out: join(folder, String(of)) });
+    using one = await begin(1);
+    using several = await begin(workers);
     while (!one.isOver || !several.isOver) {
-      if (!one.isOver) await one.goOn(WINDOW_MS);
-      if (!several.isOver) await several.goOn(WINDOW_MS / workers);
+      if (!one.isOver) await one.continue(WINDOW_MS);
+      if (!several.isOver) await several.continue(WINDOW_MS / workers);
     }
-    for (const [count, { turns, perMinute }] of [
-      [1, one],
-      [workers, several],
-    ] as const) {
-      console.log(`${count} of one thread: ${perMinute.toFixed(1)} turns a minute, over ${turns} turns`);
-    }
+    console.log(`1 worker: ${one.perMinute.toFixed(1)} turns per minute, over ${one.turns} turns`);
+    console.log(`${workers} workers: ${several.perMinute.toFixed(1)} turns per minute, over ${several.turns} turns`);
     console.log(`ratio: ${(several.perMinute / one.perMinute).toFixed(2)}`);
-    const [load = 0] = loadavg();
-    console.log(`${availableParallelism()} cores, load ${load.toFixed(1)} at the end`);
+    console.log(`${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)} at the end`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,16 @@
 import type { SeededRandom } from '../../src/base/seeded-random.ts';
-import { bootstrapIntervals, directIntervals, type Intervals, methods } from './candidates.ts';
 import { type Design, type Kind, sample } from './samples.ts';
+import { cumulativeStdNormalProbability, probit } from 'simple-statistics';
+import {
+  clopperPearson,
+  type Interval,
+  meanInterval,
+  shareInterval,
+  TAIL,
+} from '../../src/eval/analysis/statistics/intervals.ts';
+import { clusteredMean } from '../../src/eval/analysis/statistics/clustered-mean.ts';
+import type { UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
+import { studentQuantile } from '../../src/eval/analysis/statistics/distributions.ts';
 
 /** One world in which intervals are tried. */
 export interface IntervalCell extends Design {
@@ -54,4 +64,80 @@ export function tryIntervals(cell: IntervalCell, trials: number, random: SeededR
       tried === 0 ? [] : [[method, { coverage: held / tried, width: width / tried }]],
     ),
   );
+}
+
+const DRAWS = 499;
+
+/** Means of resampled users, in ascending order. */
+function bootstrapMeans({ sums, counts }: UnitTotals, random: SeededRandom): Float64Array {
+  const users = sums.length;
+  const means = new Float64Array(DRAWS);
+  for (let draw = 0; draw < DRAWS; draw++) {
+    let sum = 0;
+    let count = 0;
+    for (let place = 0; place < users; place++) {
+      const user = Math.floor((random.bits() / 2 ** 32 + 0.5) * users);
+      sum += sums[user]!;
+      count += counts[user]!;
+    }
+    means[draw] = sum / count;
+  }
+  return means.sort();
+}
+
+function at(sorted: Float64Array, share: number): number {
+  return sorted[Math.min(DRAWS - 1, Math.max(0, Math.round(share * (DRAWS + 1)) - 1))]!;
+}
+
+/** Bias-corrected and accelerated percentiles. @see Efron 1987 */
+function bca(means: Float64Array, totals: UnitTotals): Interval {
+  const { mean, items, units } = clusteredMean(totals);
+  const { sums, counts } = totals;
+  const without = Float64Array.from(sums, (sum, user) => (mean * items - sum) / (items - counts[user]!));
+  const centre = without.reduce((sum, one) => sum + one, 0) / units;
+  let [squares, cubes, below] = [0, 0, 0];
+  for (const one of without) {
+    squares += (centre - one) ** 2;
+    cubes += (centre - one) ** 3;
+  }
+  for (const one of means) below += one < mean ? 1 : one === mean ? 0.5 : 0;
+  const acceleration = squares === 0 ? 0 : cubes / (6 * squares ** 1.5);
+  const bias = probit(below / DRAWS);
+  const share = (z: number): number =>
+    cumulativeStdNormalProbability(bias + (bias + z) / (1 - acceleration * (bias + z)));
+  return { low: at(means, share(probit(TAIL))), high: at(means, share(probit(1 - TAIL))) };
+}
+
+/** Clopper and Pearson on the effective n, scaled for few units; all right counts as one item a user. @see Korn and Graubard 1998 */
+function kornGraubard(totals: UnitTotals): Interval {
+  const { mean, units, variance, independent } = clusteredMean(totals);
+  const spread = Math.max(variance, independent);
+  const effective = spread === 0 ? units : (mean * (1 - mean)) / spread;
+  const reduced = effective * (probit(1 - TAIL) / studentQuantile(TAIL, units - 1)) ** 2;
+  return clopperPearson(Math.min(1, mean) * reduced, reduced);
+}
+
+/** Student's t on the variance over users alone. */
+export function plainT(totals: UnitTotals): Interval {
+  const { mean, units, variance } = clusteredMean(totals);
+  const half = studentQuantile(TAIL, units - 1) * Math.sqrt(variance);
+  return { low: mean - half, high: mean + half };
+}
+
+/** The methods, in the order of the table; the last is the one that the bench uses. */
+export const methods = ['percentile', 'BCa', 't', 'Korn–Graubard', 'chosen'] as const;
+
+export type Intervals = Partial<Record<(typeof methods)[number], Interval>>;
+
+/** The intervals of one sample that take no resampling. */
+export function directIntervals(kind: Kind, totals: UnitTotals): Intervals {
+  const t = plainT(totals);
+  if (kind === 'normal' || kind === 'time') return { t, chosen: meanInterval(totals) };
+  return { t, 'Korn–Graubard': kornGraubard(totals), chosen: shareInterval(totals) };
+}
+
+/** The intervals of one sample by resampling its users. */
+export function bootstrapIntervals(totals: UnitTotals, random: SeededRandom): Intervals {
+  const means = bootstrapMeans(totals, random);
+  return { percentile: { low: at(means, TAIL), high: at(means, 1 - TAIL) }, BCa: bca(means, totals) };
 }

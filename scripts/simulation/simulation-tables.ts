@@ -1,23 +1,16 @@
-import { methods } from './candidates.ts';
-import type { IntervalCell, IntervalResult } from './interval-cells.ts';
+import { markdownTable } from '../run-script.ts';
+import { type IntervalCell, type IntervalResult, methods } from './interval-cells.ts';
 import { MARGIN, type VerdictCell, type VerdictResult } from './verdict-cells.ts';
 
-interface Simulated<Cell, Result> {
+/** A simulated world and its result. */
+export interface Simulated<Cell, Result> {
   readonly cell: Cell;
   readonly result: Result;
 }
 
-type Rows = readonly (readonly string[])[];
-
 const percent = (share: number): string => (100 * share).toFixed(1);
 
-/** A table in Markdown, numbers to the right. */
-function markdown(head: readonly string[], rows: Rows): string {
-  const rule = head.map((_, place) => (place === 0 ? '---' : '---:'));
-  return [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-const usersOf = <Result>(all: readonly Simulated<{ readonly users: number }, Result>[]): number[] => [
+const userCounts = <Result>(all: readonly Simulated<{ readonly users: number }, Result>[]): number[] => [
   ...new Set(all.map(({ cell }) => cell.users)),
 ];
 
@@ -26,7 +19,7 @@ const NAMES = { binary: 'right or wrong', score: 'score', normal: 'normal', time
 /** Least coverage over the worlds of one kind and number of users, by method. */
 function leastCoverage(all: readonly Simulated<IntervalCell, IntervalResult>[]): string {
   const rows = Object.entries(NAMES).flatMap(([kind, name]) =>
-    usersOf(all).map((users) => {
+    userCounts(all).map((users) => {
       const here = all.filter(({ cell }) => cell.kind === kind && cell.users === users);
       const least = (method: string): string => {
         const found = here.flatMap(({ result }) => result[method]?.coverage ?? []);
@@ -35,7 +28,7 @@ function leastCoverage(all: readonly Simulated<IntervalCell, IntervalResult>[]):
       return [name, String(users), ...methods.map(least)];
     }),
   );
-  return markdown(['values', 'users', ...methods], rows);
+  return markdownTable(['values', 'users', ...methods], rows);
 }
 
 /** Coverage of the chosen interval, world by world, with its mean width in points. */
@@ -53,12 +46,12 @@ function chosenCoverage(all: readonly Simulated<IntervalCell, IntervalResult>[])
       return `${percent(coverage)} (${percent(width)})`;
     }),
   ]);
-  return markdown(['right, %', 'correlation', ...shown.map((users) => `${users} users`)], rows);
+  return markdownTable(['right, %', 'correlation', ...shown.map((users) => `${users} users`)], rows);
 }
 
 /** Verdicts by users: the largest error rates and the least coverage over the worlds, and how often the truth is found. */
 function verdictRates(all: readonly Simulated<VerdictCell, VerdictResult>[]): string {
-  const rows = usersOf(all).map((users) => {
+  const rows = userCounts(all).map((users) => {
     const here = all.filter(({ cell }) => cell.users === users);
     const at = (loss: number): VerdictResult[] =>
       here.flatMap(({ cell, result }) => (cell.loss === loss ? [result] : []));
@@ -88,13 +81,17 @@ function verdictRates(all: readonly Simulated<VerdictCell, VerdictResult>[]): st
     'kept at 0, an arm',
     'lost at −5, an arm',
   ];
-  return markdown(head, rows);
+  return markdownTable(head, rows);
 }
 
-/** The tables of docs/statistics.md by name. */
+/** Draws the tables of docs/statistics.md, by name. */
 export function simulationTables(
   intervals: readonly Simulated<IntervalCell, IntervalResult>[],
   verdicts: readonly Simulated<VerdictCell, VerdictResult>[],
-): Readonly<Record<string, string>> {
-  return { intervals: leastCoverage(intervals), chosen: chosenCoverage(intervals), verdicts: verdictRates(verdicts) };
+): Readonly<Record<string, () => string>> {
+  return {
+    intervals: () => leastCoverage(intervals),
+    chosen: () => chosenCoverage(intervals),
+    verdicts: () => verdictRates(verdicts),
+  };
 }

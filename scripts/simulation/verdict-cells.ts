@@ -2,11 +2,10 @@ import type { SeededRandom } from '../../src/base/seeded-random.ts';
 import { clusteredMean } from '../../src/eval/analysis/statistics/clustered-mean.ts';
 import { pairedDesignEffect } from '../../src/eval/analysis/statistics/design-effect.ts';
 import type { UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
-import { shareDifference } from '../../src/eval/analysis/statistics/paired-difference.ts';
-import type { PairedTotals } from '../../src/eval/analysis/statistics/paired-difference.ts';
+import { type PairedTotals, shareDifference } from '../../src/eval/analysis/statistics/paired-difference.ts';
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
 import { judgeFamily } from '../../src/eval/analysis/statistics/verdict.ts';
-import { plainT } from './candidates.ts';
+import { plainT } from './interval-cells.ts';
 import { itemsOfUser, userRate } from './samples.ts';
 
 /** One world in which a family of arms is judged against a baseline that is right in 90 %. */

@@ -12,9 +12,10 @@ import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawQualitySet } from './documents/quality-set.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
-import { greedyAnswer } from '../models/greedy-answer.ts';
+import { greedyAnswer } from '../open-parts.ts';
 import { runScript, wholeNumber } from '../run-script.ts';
-import { oddTexts } from './odd-texts.ts';
+import { grammars } from '../../src/base/grammar.ts';
+import { drawRelation, statement, USER, drawRelationValue } from '../../src/data/generators/relations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -36,6 +37,24 @@ async function python<T>(program: string, args: readonly string[], lines: readon
 function equalShare<T>(ours: readonly T[], theirs: readonly T[]): { same: number; of: number } {
   const same = ours.filter((one, index) => JSON.stringify(one) === JSON.stringify(theirs[index])).length;
   return { same, of: ours.length };
+}
+
+// prettier-ignore
+const PIECES = [
+  'naïve', 'café', '你好', '，世界', '  ', '\n', '\t', ' ', "I'm", "you're", '12345', 'x_y-z', '#1', '$2.50!', '😀', '👩‍👩‍👧', '<s>',
+  '</s>', '<|im_end|>', '<|pad|>', 'User:', 'AI:', '龘', '１２', 'Ａ', '한국어', 'مرحبا', 'é', '…', '—',
+];
+
+/** Strings inside and outside of the training distribution: emoji, markers, odd spaces, mixed languages. */
+function oddTexts(random: SeededRandom, count: number): string[] {
+  return Array.from({ length: count }, () => {
+    const parts = Array.from({ length: random.int(1, 5) }, () => {
+      if (random.chance(0.6)) return random.pick(PIECES);
+      const relation = drawRelation(random, grammars[random.pick(['en', 'zh'] as const)], 0.5, random.chance(0.5));
+      return statement(random, { subject: USER, relation, value: drawRelationValue(random, relation, false) }, 'known');
+    });
+    return parts.join(random.pick(['', ' ']));
+  });
 }
 
 await runScript(async () => {

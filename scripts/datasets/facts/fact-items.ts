@@ -3,7 +3,7 @@ import type { HistoryMessage } from '../../../src/data/schema.ts';
 import { exchange, fill } from '../../../src/data/generators/wording.ts';
 import { sharedWords } from './content-words.ts';
 import type { FactValue } from './fact-values.ts';
-import type { PlannedQuestion } from './planned-question.ts';
+import type { PlannedQuestion } from './user-plan.ts';
 import type { Note, UserNotes } from './user-notes.ts';
 import { pronounAsks, worded, type Naming } from './wording.ts';
 

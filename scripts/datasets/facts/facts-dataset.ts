@@ -3,10 +3,9 @@ import type { WrittenRecord } from '../../../src/data/schema.ts';
 import { instant } from '../../../src/data/generators/wording.ts';
 import { factGrammars, type FactGrammar, type FactLanguage } from './fact-grammar.ts';
 import { QuestionWriter, type WordedQuestion } from './fact-items.ts';
-import { factValues, valuesOf, type Split } from './fact-values.ts';
+import { factValues, type Split, ValueDecks, valuesOf } from './fact-values.ts';
 import { UserNotes, type Note } from './user-notes.ts';
 import { topicWheels, UserPlanner, type Extra, type UserShape } from './user-plan.ts';
-import { ValueDecks } from './value-decks.ts';
 
 const VERSION = 1;
 const LEAST_SIZE = 10;

@@ -2,8 +2,7 @@ import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { normalise } from '../../../src/data/normalise.ts';
 import { sharedWords } from './content-words.ts';
 import { valueKind, type FactGrammar, type FactTemplate, type Subject, type Topic } from './fact-grammar.ts';
-import type { FactValue } from './fact-values.ts';
-import type { ValueDecks } from './value-decks.ts';
+import type { FactValue, ValueDecks } from './fact-values.ts';
 import { worded, type Naming } from './wording.ts';
 
 /** A subject that a user has told about, under a name of its own or not. */

@@ -1,10 +1,7 @@
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { factsOf, type FactGrammar, type FactTemplate, type Subject, type Topic } from './fact-grammar.ts';
-import { Cluster } from './cluster.ts';
-import type { FactCategory, PlannedQuestion } from './planned-question.ts';
-import { TopicWheel } from './topic-wheel.ts';
+import { type FactGrammar, factsOf, type FactTemplate, type Subject, type Topic } from './fact-grammar.ts';
 import type { Acquaintance, Note, UserNotes } from './user-notes.ts';
-import { pronounAsks } from './wording.ts';
+import { pronounAsks, worded } from './wording.ts';
 
 /** The category of which a user has two questions, the second a repetition of the first. */
 export type Extra = Extract<FactCategory, 'updated' | 'absent' | 'two memories'>;
@@ -192,4 +189,96 @@ export class UserPlanner {
     if (this.#notes.notes.length < size)
       throw new RangeError(`the grammar is too small for ${size} memories of a user`);
   }
+}
+
+/** The memories about one subject that questions return to. */
+export class Cluster {
+  readonly about: Acquaintance;
+  readonly notes: Note[] = [];
+  readonly #random: SeededRandom;
+  readonly #book: UserNotes;
+
+  constructor(random: SeededRandom, book: UserNotes, about: Acquaintance) {
+    this.#random = random;
+    this.#book = book;
+    this.about = about;
+  }
+
+  plain(): PlannedQuestion {
+    const note = this.#tell(() => true);
+    return { category: 'plain', about: this.about, fact: note.fact, note };
+  }
+
+  updated(): PlannedQuestion {
+    const old = this.#tell(({ changes }) => changes.length > 0);
+    const note = this.#book.tell(this.about, old.fact, { replaces: old });
+    this.notes.push(note);
+    return { category: 'updated', about: this.about, fact: note.fact, note };
+  }
+
+  /** A memory, and a question that shares no content word with it. */
+  paraphrase(): PlannedQuestion {
+    const { subject } = this.about;
+    const fact = this.#freeFact(({ paraphrases }) => paraphrases.length > 0);
+    const query = worded(this.#book.grammar, this.#random.pick(fact.paraphrases), subject, 'alt');
+    const note = this.#book.tell(this.about, fact, { apartFrom: query });
+    this.notes.push(note);
+    return { category: 'paraphrase', about: this.about, fact, note, query };
+  }
+
+  /** Tells more, until there are so many memories. */
+  fill(count: number): void {
+    while (this.notes.length < count) this.#tell(() => true);
+  }
+
+  #freeFact(suits: (fact: FactTemplate) => boolean): FactTemplate {
+    const { topic, subject } = this.about;
+    const facts = factsOf(topic, subject).filter((fact) => this.#book.isFree(subject, fact) && suits(fact));
+    return this.#random.pick(facts);
+  }
+
+  #tell(suits: (fact: FactTemplate) => boolean): Note {
+    const note = this.#book.tell(this.about, this.#freeFact(suits));
+    this.notes.push(note);
+    return note;
+  }
+}
+
+/** Topics in shuffled rounds, so that the users of a data set talk about all of them. */
+export class TopicWheel {
+  readonly #random: SeededRandom;
+  readonly #topics: readonly Topic[];
+  #round: Topic[] = [];
+
+  constructor(random: SeededRandom, topics: readonly Topic[]) {
+    this.#random = random;
+    this.#topics = topics;
+  }
+
+  /** The next topic that suits; those that do not stay for later turns. */
+  next(suits: (topic: Topic) => boolean): Topic {
+    let place = this.#round.findIndex(suits);
+    if (place < 0) {
+      this.#round.push(...this.#random.shuffled(this.#topics));
+      place = this.#round.findIndex(suits);
+    }
+    if (place < 0) throw new RangeError('no topic suits');
+    return this.#round.splice(place, 1)[0]!;
+  }
+}
+
+/** Each question is in exactly one. */
+export type FactCategory = 'plain' | 'paraphrase' | 'updated' | 'absent' | 'two memories' | 'history';
+
+/** A question to be worded. */
+export interface PlannedQuestion {
+  readonly category: FactCategory;
+  readonly about: Acquaintance;
+  readonly fact: FactTemplate;
+  /** The memory with the answer; undefined if none has it. */
+  readonly note?: Note;
+  /** Fixed where the memory was written to share no word with it. */
+  readonly query?: string;
+  /** The earlier question that this one asks once more. */
+  readonly repeats?: PlannedQuestion;
 }

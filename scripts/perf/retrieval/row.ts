@@ -1,18 +1,22 @@
+import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import pg from 'pg';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import type { RetrieverName } from '../../../src/config/retriever-names.ts';
-import type { Embedder } from '../../../src/models/embedding/embedder.ts';
 import { EmbeddingService } from '../../../src/models/embedding/embedding-service.ts';
-import type { Retriever } from '../../../src/retrieval/retriever.ts';
 import { readPreRetrievalConfig } from '../../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../../src/retrieval/open-retriever.ts';
 import type { TieredSettings } from '../../../src/retrieval/tiered/open-tiered.ts';
+import { schemaOf } from '../../../src/retrieval/tiered/postgres-schema.ts';
 import { chooseVectorBackend } from '../../../src/retrieval/vectors/vector-backend.ts';
+import { RedisServer } from '../../../test/fixtures/redis-server.ts';
 import { retrievalTimes } from './times.ts';
-import { openServer, postgresSizes, type PostgresSizes, type RowServer } from './server.ts';
 
 export const DIMENSION = 384;
 export const TOP_K = 5;
@@ -20,11 +24,12 @@ export const USER = 'ann';
 const QUERIES = 40;
 const BATCH = 5_000;
 
-/** One strategy on its stores, and how many memories it gets. */
+/** One strategy with its stores and number of memories. */
 export interface RetrievalRow {
   readonly name: string;
   readonly retriever: RetrieverName;
-  readonly server?: RowServer | undefined;
+  /** The tier that is on a server, and the server's address; without an address a server is started. */
+  readonly server?: { readonly tier: 'hot' | 'cold'; readonly url?: string | undefined };
   readonly coldIndex: TieredSettings['coldIndex'];
   readonly memories: number;
 }
@@ -34,128 +39,183 @@ export interface RetrievalFigures {
   /** Search and ranking of a question, without its embedding. */
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** Share of the exact nearest that are retrieved, those aside that are retrieved for being new. */
+  /** Share of the exact nearest that is retrieved. */
   readonly nearest: number;
-  /** Growth of the process. */
+  /** Growth of this process. */
   readonly rssBytes: number;
-  /** Growth of its server's process, where it has one and that can be known. */
+  /** Growth of the server's process, if there is one and it is known. */
   readonly serverBytes?: number | undefined;
-  /** Of a row whose server is PostgreSQL. */
-  readonly sizes?: PostgresSizes | undefined;
+  /** PostgreSQL's files: the table, and the index of the vectors. */
+  readonly sizes?: { readonly tableBytes: number; readonly indexBytes: number } | undefined;
 }
 
-const NO_PROMPTS = { query: '', document: '' };
-
-/** A direction of its own for each text: neither the meaning nor the time of embedding is measured here. */
-export function embeddingsByHash(): EmbeddingService {
-  const embedder: Embedder = {
-    info: { name: 'by hash', dimension: DIMENSION, sha256: '', path: '', runtime: '', prompts: NO_PROMPTS },
-    embed: (texts) => Promise.resolve(texts.map(directionOf)),
+/** Embeds each text as its own random direction, in almost no time. */
+export function hashEmbeddings(): EmbeddingService {
+  const prompts = { query: '', document: '' };
+  const embedder = {
+    info: { name: 'by hash', dimension: DIMENSION, sha256: '', path: '', runtime: '', prompts },
+    embed: (texts: readonly string[]) => Promise.resolve(texts.map(direction)),
   };
   return new EmbeddingService(() => Promise.resolve(embedder), { maxCachedTexts: 1 });
 }
 
-function directionOf(text: string): Float32Array {
+function direction(text: string): Float32Array {
   const generator = xoroshiro128plus(createHash('sha256').update(text).digest().readInt32LE(0));
   const values = Float32Array.from({ length: DIMENSION }, () => generator.next() / 2 ** 31);
   const length = Math.hypot(...values);
   return values.map((value) => value / length);
 }
 
-export const contentOf = (index: number): string => `Memory ${index}: what I said on day ${index % 3_000}.`;
-export const questionOf = (index: number): string => `What did I say, question ${index}?`;
+export const content = (index: number): string => `Memory ${index}: what I said on day ${index % 3_000}.`;
+export const question = (index: number): string => `What did I say, question ${index}?`;
 
-/**
- * Loads, asks, and measures the growth of the process, and of a server that it started for this.
- * @throws Error where memories cannot be kept or retrieved
- */
-export async function measureRow(row: RetrievalRow): Promise<RetrievalFigures> {
-  const { name, retriever: strategy, coldIndex, memories } = row;
-  await using server = row.server && (await openServer(row.server));
+/** Loads memories, retrieves, and measures. @throws Error if memories cannot be stored or retrieved */
+export async function measureRow({ name, retriever: strategy, server: tier, ...row }: RetrievalRow) {
+  await using server = tier === undefined ? undefined : await openServer(tier);
   const folder = mkdtempSync(join(tmpdir(), 'dki-bench-retrieval-'));
   const retriever = await openRetriever(strategy, {
-    embeddings: embeddingsByHash(),
+    embeddings: hashEmbeddings(),
     backend: chooseVectorBackend().backend,
     topK: TOP_K,
     threshold: -1,
     namespace: name,
     folder,
-    tiers: row.server === undefined ? { coldIndex } : { coldIndex, [row.server.tier]: server!.url },
-    // A model's tokenizer takes its time, which is not what is measured here.
-    countTokens: async (texts) => texts.map((text) => text.length / 4),
+    tiers: { coldIndex: row.coldIndex, ...(tier === undefined ? {} : { [tier.tier]: server!.url }) },
+    countTokens: (texts) => Promise.resolve(texts.map((text) => text.length / 4)),
     preRetrieval: readPreRetrievalConfig({}, 'defaults'),
   });
+  const retrieve = async (query: string) => {
+    const retrieval = await retriever.retrieve(query, { userId: USER, topK: TOP_K, threshold: -1 });
+    const failed = retrieval.flags.find(({ flag }) => flag === 'failed');
+    if (failed !== undefined) throw new Error(failed.reason);
+    return retrieval;
+  };
   try {
     const serverBefore = await server?.residentBytes();
     const before = process.memoryUsage.rss();
     const start = performance.now();
-    await load(retriever, memories);
+    for (let first = 0; first < row.memories; first += BATCH) {
+      const batch = Array.from({ length: Math.min(BATCH, row.memories - first) }, (_, offset) => {
+        const index = first + offset;
+        const createdAt = new Date(Date.UTC(2020, 0, 1) + index * 60_000).toISOString();
+        return { memoryId: `m${index}`, userId: USER, content: content(index), metadata: { createdAt } };
+      });
+      await retriever.addMemories(batch);
+    }
     const loadMs = performance.now() - start;
-    const ask = async (question: string) => {
-      const retrieval = await retriever.retrieve(question, { userId: USER, topK: TOP_K, threshold: -1 });
-      const failed = retrieval.flags.find(({ flag }) => flag === 'failed');
-      if (failed !== undefined) throw new Error(failed.reason);
-      return retrieval;
-    };
-    // The first search builds what is built when it is needed.
-    await ask('warm up');
+    // The first search builds what is built on demand.
+    await retrieve('warm up');
     globalThis.gc?.();
     const rssBytes = process.memoryUsage.rss() - before;
-    const serverBytes = growth(serverBefore, await server?.residentBytes());
-    const sizes = row.server?.tier === 'cold' ? await postgresSizes(server!.url, name) : undefined;
+    const serverAfter = await server?.residentBytes();
     const retrieved: string[][] = [];
     const times = await retrievalTimes(QUERIES, async (index) => {
-      const retrieval = await ask(questionOf(index));
+      const retrieval = await retrieve(question(index));
       retrieved[index] = retrieval.memories.map(({ memoryId }) => memoryId);
       return retrieval;
     });
     const at = (share: number): number => times[Math.ceil(share * times.length) - 1]!;
-    const nearest = shareOfNearest(retrieved, memories);
-    return { loadMs, p50Ms: at(0.5), p95Ms: at(0.95), nearest, rssBytes, serverBytes, sizes };
+    return {
+      loadMs,
+      p50Ms: at(0.5),
+      p95Ms: at(0.95),
+      nearest: nearestShare(retrieved, row.memories),
+      rssBytes,
+      serverBytes: serverBefore === undefined || serverAfter === undefined ? undefined : serverAfter - serverBefore,
+      sizes: tier?.tier === 'cold' ? await postgresSizes(server!.url, name) : undefined,
+    } satisfies RetrievalFigures;
   } finally {
     await retriever.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function growth(before: number | undefined, after: number | undefined): number | undefined {
-  return before === undefined || after === undefined ? undefined : after - before;
-}
-
-async function load(retriever: Retriever, memories: number): Promise<void> {
-  for (let start = 0; start < memories; start += BATCH) {
-    await retriever.addMemories(
-      Array.from({ length: Math.min(BATCH, memories - start) }, (_, offset) => {
-        const index = start + offset;
-        const createdAt = new Date(Date.UTC(2020, 0, 1) + index * 60_000).toISOString();
-        return { memoryId: `m${index}`, userId: USER, content: contentOf(index), metadata: { createdAt } };
-      }),
-    );
-  }
-}
-
-/** By the definition, after all that is measured. @param retrieved ids by question */
-function shareOfNearest(retrieved: readonly (readonly string[])[], memories: number): number {
+/** The share of the nearest memories, found by computing all similarities. @param retrieved ids by question */
+function nearestShare(retrieved: readonly (readonly string[])[], memories: number): number {
   const questions = retrieved.map((ids, index) => ({
     ids,
-    // Memories that a strategy puts in front of those that it searched are there for being new.
-    isNew: new Set(ids.slice(0, Math.max(0, ids.length - TOP_K))),
-    direction: directionOf(questionOf(index)),
+    // A strategy may put new memories in front of those that it searched for.
+    added: new Set(ids.slice(0, Math.max(0, ids.length - TOP_K))),
+    vector: direction(question(index)),
     best: [] as { readonly id: string; readonly score: number }[],
   }));
   for (let index = 0; index < memories; index++) {
     const id = `m${index}`;
-    const direction = directionOf(contentOf(index));
-    for (const { isNew, direction: asked, best } of questions) {
-      if (isNew.has(id)) continue;
+    const vector = direction(content(index));
+    for (const one of questions) {
+      if (one.added.has(id)) continue;
       let score = 0;
-      for (let i = 0; i < DIMENSION; i++) score += asked[i]! * direction[i]!;
-      if (best.length === TOP_K && score <= best[TOP_K - 1]!.score) continue;
-      best.push({ id, score });
-      best.sort((a, b) => b.score - a.score);
-      best.length = Math.min(best.length, TOP_K);
+      for (let i = 0; i < DIMENSION; i++) score += one.vector[i]! * vector[i]!;
+      if (one.best.length === TOP_K && score <= one.best[TOP_K - 1]!.score) continue;
+      one.best = [...one.best, { id, score }].sort((a, b) => b.score - a.score).slice(0, TOP_K);
     }
   }
-  const wanted = questions.flatMap(({ ids, best }) => best.map(({ id }) => ids.includes(id)));
-  return wanted.filter(Boolean).length / wanted.length;
+  const found = questions.flatMap(({ ids, best }) => best.map(({ id }) => ids.includes(id)));
+  return found.filter(Boolean).length / found.length;
+}
+
+/** A server of a row; disposing stops it if it was started here. */
+interface Server extends AsyncDisposable {
+  readonly url: string;
+  /** Memory of its process; undefined if unknown. */
+  residentBytes(): Promise<number | undefined>;
+}
+
+async function openServer({ tier, url }: NonNullable<RetrievalRow['server']>): Promise<Server> {
+  if (tier === 'hot') return openRedis(url);
+  if (url === undefined) return startPglite();
+  // A PostgreSQL server's processes share memory, and may be on another machine.
+  return { url, residentBytes: () => Promise.resolve(undefined), [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
+async function openRedis(given: string | undefined): Promise<Server> {
+  const started = given === undefined ? await RedisServer.start() : undefined;
+  const url = given ?? started!.url;
+  return {
+    url,
+    async residentBytes() {
+      const redis = new Redis(url);
+      const bytes = /^used_memory_rss:(\d+)/m.exec(await redis.info('memory'))?.[1];
+      redis.disconnect();
+      return bytes === undefined ? undefined : Number(bytes);
+    },
+    async [Symbol.asyncDispose]() {
+      await started?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Starts PostgreSQL in WebAssembly, with its files in memory, in its own process. */
+async function startPglite(): Promise<Server> {
+  const child = fork(fileURLToPath(new URL('pglite-process.ts', import.meta.url)));
+  const [url] = (await once(child, 'message')) as [string];
+  return {
+    url,
+    async residentBytes() {
+      const answer = once(child, 'message') as Promise<[number]>;
+      child.send('resident');
+      return (await answer)[0];
+    },
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, 'exit');
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+async function postgresSizes(url: string, namespace: string): Promise<RetrievalFigures['sizes']> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ table: string; index: string }>(
+      `SELECT pg_table_size(indrelid) AS table, pg_relation_size(indexrelid) AS index
+        FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+        WHERE indrelid = $1::regclass AND relname LIKE 'memories_embedding_%'`,
+      [`${schemaOf(namespace)}.memories`],
+    );
+    return { tableBytes: Number(rows[0]!.table), indexBytes: Number(rows[0]!.index) };
+  } finally {
+    await client.end();
+  }
 }

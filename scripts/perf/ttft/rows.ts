@@ -1,31 +1,32 @@
 import { join } from 'node:path';
-import { openDatabase } from '../../../src/store/database.ts';
+import { z } from 'zod';
 import type { Engine } from '../../../src/engine/engine.ts';
+import type { EngineSession } from '../../../src/engine/engine-session.ts';
+import type { OwnServer } from '../../../src/engine/llama-server/own-server.ts';
 import { meterDifference } from '../../../src/engine/token-meter.ts';
+import { openDatabase } from '../../../src/store/database.ts';
 import type { TurnAccount } from '../../../src/store/records/turn-record.ts';
 import type { BenchSystem } from '../../../src/systems/contracts.ts';
 import { DKISystem, type DKISystemParts } from '../../../src/systems/dki-system.ts';
 import type { OpenStore } from '../../../src/systems/prefill/prefill-strategy.ts';
 import { parseRecipe } from '../../../src/systems/prefill/join-recipe.ts';
+import { selectTokens } from '../../../src/systems/prefill/select-tokens.ts';
 import { RAGSystem } from '../../../src/systems/rag-system.ts';
 import type { SystemParts } from '../../../src/systems/answer-turn.ts';
 import { foundMemories, openParts, storeIn } from '../../open-parts.ts';
-import type { LlamaServer } from './llama-server.ts';
-import { LINK_ROW, sameChunksRow } from './same-chunks.ts';
-import { startWatch } from './start-watch.ts';
 import { RULES, type Subject } from './subject.ts';
 
-/** Bound of each store: all that a run of this bench makes, so that nothing is evicted while it is measured. */
+/** Limit of each store, large enough that nothing is evicted. */
 const STORE_BYTES = 2 ** 32;
 const SAVED_SLOT = 'prefix.bin';
 
-/** One answer of one token, and its time by phase, in milliseconds. */
+/** One answer of one token, and the time of each phase, ms. */
 export interface TtftReading {
   readonly ttftMs: number;
-  /** The whole call from outside, writing the turn down included: an upper bound of the time to first token. */
+  /** The whole call, with storing the turn: an upper bound of the time to first token. */
   readonly callMs: number;
-  /** Processor time of the whole call, all threads, which other processes cannot stretch. Not known of a server. */
-  readonly cpuMs: number | undefined;
+  /** CPU time of the whole call, all threads; unknown for a server. */
+  readonly cpuMs?: number;
   readonly kvLoadMs: number;
   readonly kvComputeMs: number;
   readonly prefillMs: number;
@@ -36,36 +37,59 @@ export interface TtftReading {
 /** A way to the first token. */
 export interface TtftRow {
   readonly name: string;
-  /** Its sequence is that of the text, so its first token is too. */
-  readonly exact: boolean;
-  /** It evaluates the memories, or some of each. */
-  readonly slow: boolean;
-  /** @param turn another query each; two calls of one turn would find each other's */
+  /** Its sequence equals that of the text, so its first token does too. */
+  readonly exact?: boolean;
+  /** It evaluates all memories, or some tokens of each. */
+  readonly slow?: boolean;
+  /** @param turn gives each call another query, so that no call finds another's KV */
   readonly ask: (turn: number) => Promise<TtftReading>;
 }
 
-/** Sessions of the engine that the rows take. */
+/** Sessions of the engine that the rows use. */
 export const ROW_SESSIONS = 11;
-/** Turns before the first that counts: the first builds, and rotated keys are kept at the second. */
+/** Turns before the first measured one: the first builds KV, and the second stores rotated keys. */
 export const WARM_UP_TURNS = 3;
 
-/** The parts of which rows are made. */
+/** The parts that rows are made of. */
 export interface RowSetting {
   readonly engine: Engine;
   readonly subject: Subject;
-  /** For stores and the database. */
+  /** Holds stores and the database. */
   readonly folder: string;
-  readonly peer: LlamaServer | undefined;
+  /** A llama-server to compare with. */
+  readonly server: OwnServer | undefined;
 }
 
-/** Every row, warm; the first is what the others are compared with. */
+/** Opens all rows, warm; the others are compared with the first. */
 export async function openRows(setting: RowSetting): Promise<TtftRow[]> {
+  const { server, subject } = setting;
   return [
     await residentRow(setting),
     ...(await systemRows(setting)),
     await sameChunksRow(setting),
-    ...(setting.peer === undefined ? [] : await peerRows(setting, setting.peer)),
+    ...(server === undefined ? [] : await serverRows(subject, server.url)),
   ];
+}
+
+async function timed<Result>(call: () => Promise<Result>) {
+  const [start, cpuStart] = [performance.now(), process.cpuUsage()];
+  const result = await call();
+  const callMs = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpuStart);
+  return { result, callMs, cpuMs: (user + system) / 1000 };
+}
+
+/** Reads a call on a bare session. */
+async function readSession(
+  session: EngineSession,
+  call: () => Promise<{ readonly text: string; readonly firstTokenMs?: number }>,
+): Promise<TtftReading> {
+  const before = await session.meter();
+  const { result, callMs, cpuMs } = await timed(call);
+  const { evaluated } = meterDifference(await session.meter(), before);
+  const { text, firstTokenMs: ttftMs = callMs } = result;
+  const phases = { kvLoadMs: 0, kvComputeMs: 0, prefillMs: ttftMs };
+  return { ttftMs, callMs, cpuMs, ...phases, evaluatedTokens: evaluated ?? Number.NaN, text };
 }
 
 async function residentRow({ engine, subject }: RowSetting): Promise<TtftRow> {
@@ -75,146 +99,151 @@ async function residentRow({ engine, subject }: RowSetting): Promise<TtftRow> {
   const ask = async (turn: number): Promise<TtftReading> => {
     const { suffix } = await subject.prompt(turn);
     await session.truncate(prefix.length);
-    const before = await session.meter();
-    const stop = startWatch();
-    const { firstTokenMs, text } = await session.generate(suffix, { maxTokens: 1 });
-    const call = stop();
-    const { evaluated } = meterDifference(await session.meter(), before);
-    return {
-      ttftMs: firstTokenMs,
-      ...call,
-      kvLoadMs: 0,
-      kvComputeMs: 0,
-      prefillMs: firstTokenMs,
-      evaluatedTokens: evaluated ?? Number.NaN,
-      text,
-    };
+    return readSession(session, () => session.generate(suffix, { maxTokens: 1 }));
   };
-  return { name: 'the query, its prefix in place', exact: true, slow: false, ask };
+  return { name: 'the query, its prefix in place', exact: true, ask };
+}
+
+/** The row that recomputes the first four tokens of each block, and the row that makes the same evaluations and moves no KV. */
+export const LINK_ROW = 'dki-link:4, cache hit';
+export const SAME_CHUNKS_ROW = 'the tokens of dki-link:4 in its chunks, no KV moved';
+
+/**
+ * The evaluations of recomputation alone: the query behind the whole prefix, then each chunk behind all that precedes it, the last
+ * one first, so that truncating the sequence is all that is needed in between.
+ */
+async function sameChunksRow({ engine, subject }: RowSetting): Promise<TtftRow> {
+  const session = await engine.openSession('chunks');
+  const ask = async (turn: number): Promise<TtftReading> => {
+    const { prefix, suffix, headerTokens, lines } = await subject.prompt(turn);
+    const blocks = lines.map((tokenIds, rank) => ({ tokenIds, rank }));
+    const chunks = selectTokens({ by: 'link', tokens: 4 }, blocks)
+      .map(({ start, end }) => ({ start: headerTokens + start, end: headerTokens + end }))
+      .reverse();
+    // Restores the prefix, which the chunks of the last turn truncated.
+    const intact = Math.min(chunks.at(-1)?.start ?? prefix.length, session.tokens.length);
+    await session.truncate(intact);
+    await session.evaluate(prefix.slice(intact));
+    return readSession(session, async () => {
+      const { text } = await session.generate(suffix, { maxTokens: 1 });
+      for (const { start, end } of chunks) {
+        await session.truncate(start);
+        await session.evaluate(prefix.slice(start, end));
+      }
+      return { text };
+    });
+  };
+  await ask(0);
+  return { name: SAME_CHUNKS_ROW, slow: true, ask };
+}
+
+interface SystemRow extends Omit<TtftRow, 'ask'> {
+  readonly system: BenchSystem;
+  /** The cache result that the row is named for. */
+  readonly cache: TurnAccount['cache'];
+  /** Each turn gets the same memories in another order. */
+  readonly reorder?: boolean;
 }
 
 async function systemRows({ engine, subject, folder }: RowSetting): Promise<TtftRow[]> {
   const database = openDatabase({ path: join(folder, 'turns.sqlite') });
-  let opened = 0;
-  // One session for each system, so that none finds what another left.
+  let [opened, stores, sessions] = [0, 0, 0];
+  // One session for each system, so that none finds another's cells.
   const parts = async (): Promise<SystemParts> =>
     openParts({ engine, session: await engine.openSession(`row ${opened++}`) }, database, RULES);
-  let stores = 0;
   const openStore = (): OpenStore => storeIn(join(folder, `store-${stores++}`), STORE_BYTES);
   const dki = async (
     prefill: NonNullable<DKISystemParts['prefill']>,
     store: OpenStore = openStore(),
   ): Promise<BenchSystem> => new DKISystem({ ...(await parts()), openStore: store, prefill });
-  const blocks = parseRecipe('blocks');
-  // A block serves every way to join it: each is computed once, and kept in memory by each of them.
-  const shared = openStore();
 
-  let sessions = 0;
-  const rowOf = (
-    name: string,
-    system: BenchSystem,
-    { cache, exact = false, slow = false, reorder }: SystemRow,
-  ): TtftRow => ({
-    name,
-    exact,
-    slow,
+  const row = ({ system, cache, reorder, ...about }: SystemRow): TtftRow => ({
+    ...about,
     ask: async (turn) => {
-      const memories = reorder === true ? subject.reordered(turn) : subject.memories;
       const query = await subject.query(turn);
-      const stop = startWatch();
-      const { timings, tokens, text, trace } = await system.chat({
+      const request = {
         query,
         sessionId: `s${sessions++}`,
         userId: cache === 'miss' ? `user-${turn}` : 'user',
         maxNewTokens: 1,
         includeHistory: false,
-        // Prefill alone is measured, not retrieval.
-        retrieved: foundMemories(memories),
-      });
-      const call = stop();
+        retrieved: foundMemories(reorder === true ? subject.reordered(turn) : subject.memories),
+      };
+      const { result, callMs, cpuMs } = await timed(() => system.chat(request));
+      const { timings, tokens, text, trace } = result;
       const { account } = trace;
       const isAsNamed = tokens.evaluated === account.evaluated && account.cache === cache;
       if (turn >= WARM_UP_TURNS && !isAsNamed) {
-        throw new Error(`${name}: ${tokens.evaluated} tokens evaluated, cache ${account.cache}`);
+        throw new Error(`${about.name}: ${tokens.evaluated} tokens evaluated, cache ${account.cache}`);
       }
-      return {
-        ttftMs: timings.firstToken,
-        ...call,
-        kvLoadMs: timings.kvLoad,
-        kvComputeMs: timings.kvCompute,
-        prefillMs: timings.prefill,
-        evaluatedTokens: tokens.evaluated,
-        text,
-      };
+      const { firstToken: ttftMs, kvLoad: kvLoadMs, kvCompute: kvComputeMs, prefill: prefillMs } = timings;
+      return { ttftMs, callMs, cpuMs, kvLoadMs, kvComputeMs, prefillMs, evaluatedTokens: tokens.evaluated, text };
     },
   });
-  const parallel = parseRecipe('parallel');
+  const [blocks, parallel, link] = [parseRecipe('blocks'), parseRecipe('parallel'), parseRecipe('link:4')];
+  // Every way of joining uses the same blocks: each is computed once.
+  const shared = openStore();
   const cachedText = new RAGSystem({ ...(await parts()), prefixCache: openStore() });
+  const reordered = 'dki-blocks, cache hit, in another order';
   const warm = [
-    rowOf('dki, cache hit', await dki('prefix'), { cache: 'hit', exact: true }),
-    rowOf('dki-blocks, cache hit', await dki(blocks, shared), { cache: 'hit' }),
-    rowOf('dki-blocks, cache hit, in another order', await dki(blocks, shared), { cache: 'hit', reorder: true }),
-    rowOf('dki-parallel, cache hit', await dki(parallel, shared), { cache: 'hit' }),
-    rowOf(LINK_ROW, await dki(parseRecipe('link:4'), shared), { cache: 'hit', slow: true }),
-    rowOf('rag-cached, prefix found', cachedText, { cache: 'bypass', exact: true }),
+    row({ name: 'dki, cache hit', system: await dki('prefix'), cache: 'hit', exact: true }),
+    row({ name: 'dki-blocks, cache hit', system: await dki(blocks, shared), cache: 'hit' }),
+    row({ name: reordered, system: await dki(blocks, shared), cache: 'hit', reorder: true }),
+    row({ name: 'dki-parallel, cache hit', system: await dki(parallel, shared), cache: 'hit' }),
+    row({ name: LINK_ROW, system: await dki(link, shared), cache: 'hit', slow: true }),
+    row({ name: 'rag-cached, prefix found', system: cachedText, cache: 'bypass', exact: true }),
   ];
-  for (const row of warm) {
-    // Slow rows evaluate anew in each turn: nothing of it is kept but what the first turn keeps.
-    for (let turn = 0; turn < (row.slow ? 1 : WARM_UP_TURNS); turn++) await row.ask(turn);
+  for (const { slow, ask } of warm) {
+    // Slow rows evaluate anew in each turn, and reuse nothing but what the first turn stores.
+    for (let turn = 0; turn < (slow ? 1 : WARM_UP_TURNS); turn++) await ask(turn);
   }
   return [
     ...warm,
-    rowOf('rag', new RAGSystem(await parts()), { cache: 'bypass', exact: true, slow: true }),
-    rowOf('dki, cache miss', await dki('prefix'), { cache: 'miss', exact: true, slow: true }),
-    rowOf('dki-blocks, cache miss', await dki(blocks), { cache: 'miss', slow: true }),
+    row({ name: 'rag', system: new RAGSystem(await parts()), cache: 'bypass', exact: true, slow: true }),
+    row({ name: 'dki, cache miss', system: await dki('prefix'), cache: 'miss', exact: true, slow: true }),
+    row({ name: 'dki-blocks, cache miss', system: await dki(blocks), cache: 'miss', slow: true }),
   ];
 }
 
-interface SystemRow {
-  /** The cache result without which the row is not what it is called. */
-  readonly cache: TurnAccount['cache'];
-  readonly exact?: boolean;
-  readonly slow?: boolean;
-  /** Each turn is given the same memories in another order. */
-  readonly reorder?: boolean;
-}
+const completion = z.object({
+  content: z.string(),
+  timings: z.object({ prompt_n: z.number(), prompt_ms: z.number() }),
+});
 
 /** The same prompts on llama.cpp's own server: behind the prefix in its slot, and with the slot restored from its file. */
-async function peerRows({ subject }: RowSetting, server: LlamaServer): Promise<TtftRow[]> {
-  const { prefix } = await subject.prompt(0);
-  await server.complete(prefix);
-  await server.slot('save', SAVED_SLOT);
-  const restore = (): Promise<void> => server.slot('restore', SAVED_SLOT);
-  const ask = async (turn: number, load: () => Promise<void>): Promise<TtftReading> => {
-    const prompt = [...prefix, ...(await subject.prompt(turn)).suffix];
-    const start = performance.now();
-    await load();
-    const kvLoadMs = performance.now() - start;
-    const { text, evaluatedTokens, evaluateMs } = await server.complete(prompt);
-    const ttftMs = performance.now() - start;
-    return {
-      ttftMs,
-      callMs: ttftMs,
-      cpuMs: undefined,
-      kvLoadMs,
-      kvComputeMs: 0,
-      prefillMs: evaluateMs,
-      evaluatedTokens,
-      text,
-    };
+async function serverRows(subject: Subject, url: string): Promise<TtftRow[]> {
+  const post = async (path: string, body: unknown): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (response.ok) return response.json();
+    throw new Error(`llama-server answers ${path} with ${response.status}: ${await response.text()}`);
   };
-  const rowOf = (name: string, before: () => Promise<void>, load: () => Promise<void>): TtftRow => ({
+  const slot = (action: 'save' | 'restore' | 'erase') =>
+    post(`/slots/0?action=${action}`, action === 'erase' ? {} : { filename: SAVED_SLOT });
+  const complete = async (prompt: readonly number[]) =>
+    completion.parse(
+      await post('/completion', { prompt, n_predict: 1, temperature: 0, cache_prompt: true, id_slot: 0 }),
+    );
+  const { prefix } = await subject.prompt(0);
+  await complete(prefix);
+  await slot('save');
+
+  const row = (name: string, before: () => Promise<unknown>, load: () => Promise<unknown>): TtftRow => ({
     name: `llama-server, ${name}`,
     exact: true,
-    slow: false,
     ask: async (turn) => {
-      // The slot may hold this very query, of the other row.
+      // The slot may hold this query of the other row.
       await before();
-      return await ask(turn, load);
+      const prompt = [...prefix, ...(await subject.prompt(turn)).suffix];
+      const start = performance.now();
+      await load();
+      const kvLoadMs = performance.now() - start;
+      const { content, timings } = await complete(prompt);
+      const ttftMs = performance.now() - start;
+      const phases = { kvLoadMs, kvComputeMs: 0, prefillMs: timings.prompt_ms };
+      return { ttftMs, callMs: ttftMs, ...phases, evaluatedTokens: timings.prompt_n, text: content.trimStart() };
     },
   });
-  return [
-    rowOf('prefix in place', restore, () => Promise.resolve()),
-    rowOf('slot restored', () => server.slot('erase'), restore),
-  ];
+  const restore = () => slot('restore');
+  return [row('prefix in place', restore, () => Promise.resolve()), row('slot restored', () => slot('erase'), restore)];
 }

@@ -8,7 +8,7 @@ import { buildPrompt, type PromptRules } from '../../../src/systems/prompt/build
 import { PromptTokenizer } from '../../../src/systems/prompt/prompt-tokenizer.ts';
 import { memorySegment, querySegments } from '../../../src/systems/prompt/prompt-form.ts';
 
-/** Labels that do not depend on the place, so that a block serves any order; memories may fill the window. */
+/** Labels are the same at every position, so that a block serves any order; memories may fill the window. */
 export const RULES: Omit<PromptRules, 'windowTokens'> = {
   placement: 'rank',
   labels: 'bullet',
@@ -18,7 +18,7 @@ export const RULES: Omit<PromptRules, 'windowTokens'> = {
 
 const SHORTEST_MEMORY = 38;
 const LONGEST_MEMORY = 62;
-/** Draws of a text until one has exactly the tokens that were asked for. */
+/** Draws of a text before giving up on an exact number of tokens. */
 const ATTEMPTS = 1000;
 const WORDS =
   'river stone house garden letter winter yellow table music window market silver forest paper bridge copper morning ' +
@@ -30,13 +30,12 @@ export interface CutPrompt {
   readonly prefix: readonly TokenId[];
   /** The query and the text around it. */
   readonly suffix: readonly TokenId[];
-  /** Of the prefix, the tokens in front of the memory lines. */
+  /** Tokens of the prefix in front of the memory lines. */
   readonly headerTokens: number;
-  /** Each memory line. */
   readonly lines: readonly (readonly TokenId[])[];
 }
 
-/** Questions and memories: texts of exact sizes, of words that mean nothing. */
+/** Questions and memories of exact sizes, made of random words. */
 export class Subject {
   readonly memories: readonly MemorySearchResult[];
   readonly #engine: Engine;
@@ -56,16 +55,16 @@ export class Subject {
     const memories: MemorySearchResult[] = [];
     for (const tokens of memoryLengths(memoryTokens, random)) {
       const lineOf = (text: string): string => memorySegment('', text, 1, RULES.labels).text;
-      const content = await textOf(engine, tokens, random, lineOf);
+      const content = await drawText(engine, tokens, random, lineOf);
       memories.push({ memoryId: `m${memories.length + 1}`, content, score: 0.5, metadata: {} });
     }
     return new Subject(engine, memories, queryTokens, seed);
   }
 
-  /** A query of its own for each turn, all of one length. */
+  /** Another query for each turn, all of one length. */
   query(turn: number): Promise<string> {
     const random = new SeededRandom(this.#seed + turn + 1);
-    return textOf(this.#engine, this.#queryTokens, random, (text) => querySegments(text)[0].text);
+    return drawText(this.#engine, this.#queryTokens, random, (text) => querySegments(text)[0].text);
   }
 
   /** The same memories in another order for each turn. */
@@ -73,7 +72,7 @@ export class Subject {
     return new SeededRandom(this.#seed - turn - 1).shuffled(this.memories);
   }
 
-  /** The very prompt that the systems build of it. */
+  /** The prompt that the systems build. */
   async prompt(turn: number): Promise<CutPrompt> {
     const { memories } = this;
     const parts = { query: await this.query(turn), systemPrompt: grammars.en.systemPrompts[0]!, memories, history: [] };
@@ -91,7 +90,7 @@ export class Subject {
 }
 
 /** Draws a text whose line has exactly so many tokens. */
-async function textOf(
+async function drawText(
   engine: Engine,
   tokens: number,
   random: SeededRandom,

@@ -3,61 +3,55 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { composeEngine } from '../../../src/bench/compose.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { nextMessage } from './next-message.ts';
+import { nextMessage } from './paced-run.ts';
 
-/** As many as a turn of suite `main` evaluates and generates on SmolLM2, on average. */
+/** Means of a turn of suite `main` on SmolLM2. */
 const PROMPT_TOKENS = 174;
 const ANSWER_TOKENS = 20;
-/** One engine and all of them are measured in turns, so that a machine that grows slower slows both. */
+/** One engine and all of them alternate, so that a slowing machine slows down both. */
 const WINDOWS = 4;
 const WINDOW_MS = 10_000;
 
-/** An engine that is asked without a bench around it. */
-export interface BareEngine {
+interface EngineChoice {
   readonly model: string;
-  /** Default: as many as the model's window has. */
   readonly contextTokens?: number;
 }
 
-/** Rounds a minute of one engine, and of all of them at once. */
-export interface BarePace {
-  readonly alone: number;
-  readonly together: number;
-}
-
 /**
- * The pace of engines without a bench, of one thread and a process each; a round is a prompt evaluated and an answer generated.
- * More workers than one cannot gain more than these, which share the memory and the clock of the cores and nothing else.
- * @throws Error where one of them ends early
+ * Measures rounds per minute of one engine, and of several at once, of one thread and one process each. A round evaluates a prompt and
+ * generates an answer. @throws Error if a process ends early
  */
-export async function barePace(bare: BareEngine, processes: number): Promise<BarePace> {
+export async function comparePaces(
+  choice: EngineChoice,
+  processes: number,
+): Promise<{ readonly alone: number; readonly together: number }> {
   const children = Array.from({ length: processes }, () =>
-    fork(fileURLToPath(import.meta.url), [JSON.stringify(bare)], { stdio: 'inherit' }),
+    fork(fileURLToPath(import.meta.url), [JSON.stringify(choice)], { stdio: 'inherit' }),
   );
-  const measured = async (some: readonly ChildProcess[]): Promise<number> => {
+  const measure = async (some: readonly ChildProcess[]): Promise<number> => {
     const paces = Promise.all(some.map(nextMessage));
     for (const child of some) child.send('begin');
     return (await paces).reduce<number>((sum, pace) => sum + (pace as number), 0);
   };
   try {
     await Promise.all(children.map(nextMessage));
-    const pace = { alone: 0, together: 0 };
+    let [alone, together] = [0, 0];
     for (let window = 0; window < WINDOWS; window++) {
-      pace.alone += (await measured(children.slice(0, 1))) / WINDOWS;
-      pace.together += (await measured(children)) / WINDOWS;
+      alone += (await measure(children.slice(0, 1))) / WINDOWS;
+      together += (await measure(children)) / WINDOWS;
     }
-    return pace;
+    return { alone, together };
   } finally {
     for (const child of children) child.kill();
   }
 }
 
-async function measure(bare: BareEngine): Promise<void> {
-  await using engine = await composeEngine().open({ ...bare, sessions: 1, threads: 1 });
+/** Answers each message with the pace of an engine in this process. */
+async function serve(choice: EngineChoice): Promise<void> {
+  await using engine = await composeEngine().open({ ...choice, sessions: 1, threads: 1 });
   await using session = await engine.openSession('bare');
-  const [text = []] = await engine.tokenize([
-    { text: 'a river, a stone and a house '.repeat(PROMPT_TOKENS), as: 'text' },
-  ]);
+  const words = 'a river, a stone and a house '.repeat(PROMPT_TOKENS);
+  const [text = []] = await engine.tokenize([{ text: words, as: 'text' }]);
   const random = new SeededRandom(7);
   const round = async (): Promise<void> => {
     await session.clear();
@@ -78,4 +72,4 @@ async function measure(bare: BareEngine): Promise<void> {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await measure(JSON.parse(process.argv[2]!) as BareEngine);
+if (process.argv[1] === fileURLToPath(import.meta.url)) await serve(JSON.parse(process.argv[2]!) as EngineChoice);

@@ -1,60 +1,63 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runBench } from '../../../src/bench/compose.ts';
 import { loadBenchConfig } from '../../../src/bench/load-config.ts';
-import { nextMessage } from './next-message.ts';
 
-/** Options of a run by their names on the command line. */
-export type Flags = Readonly<Record<string, string>>;
+/** Command-line options of a run, by name. */
+type Flags = Readonly<Record<string, string>>;
 
-/** Turns of a run so far, and those of its plan. */
-interface Turns {
-  readonly done: number;
-  readonly total: number;
+/** Waits for the next message of a child process. @throws Error if it ends before */
+export async function nextMessage(child: ChildProcess): Promise<unknown> {
+  const waiting = new AbortController();
+  const next = (event: string): Promise<unknown[]> => once(child, event, { signal: waiting.signal });
+  const ended = next('exit').then(() => Promise.reject(new Error('a process ended before it was measured')));
+  try {
+    return (await Promise.race([next('message'), ended]))[0];
+  } finally {
+    waiting.abort();
+  }
 }
 
-/**
- * A run in processes of its own, which stand still unless they are let go on. Its pace is that of its turns from the first that is
- * seen to the last, over the time in which it went on.
- */
+/** A run in its own processes, stopped unless it is continued. Its pace counts turns after the first, over the time it ran. */
 export class PacedRun implements Disposable {
   readonly #child: ChildProcess;
-  #first: number | undefined;
-  #turns: Turns = { done: 0, total: Infinity };
-  #wentOnMs = 0;
+  #first = 0;
+  #progress = { done: 0, total: Infinity };
+  #elapsedMs = 0;
 
   private constructor(flags: Flags) {
-    // A group of their own: a signal to it reaches the workers too.
+    // A process group, so that a signal reaches the workers too.
     this.#child = fork(fileURLToPath(import.meta.url), [JSON.stringify(flags)], { detached: true });
-    this.#child.on('message', (turns: Turns) => (this.#turns = turns));
+    this.#child.on('message', (progress: { done: number; total: number }) => (this.#progress = progress));
   }
 
-  /** Begins a run, which stands still at its first turn. @throws Error where it ends before */
+  /** Begins a run, and stops it at its first turn. @throws Error if it ends before */
   static async begin(flags: Flags): Promise<PacedRun> {
     const run = new PacedRun(flags);
-    process.once('exit', run.#end);
+    process.once('exit', run.#kill);
     await nextMessage(run.#child);
     run.#signal('SIGSTOP');
-    run.#first = run.#turns.done;
+    run.#first = run.#progress.done;
     return run;
   }
 
   get isOver(): boolean {
-    return this.#turns.done === this.#turns.total;
+    return this.#progress.done === this.#progress.total;
   }
 
-  /** Turns that were counted. */
+  /** Counted turns. */
   get turns(): number {
-    return this.#turns.done - this.#first!;
+    return this.#progress.done - this.#first;
   }
 
   get perMinute(): number {
-    return (60_000 * this.turns) / this.#wentOnMs;
+    return (60_000 * this.turns) / this.#elapsedMs;
   }
 
-  /** Lets it go on for so long, or until its last turn. @throws Error where it ends before that */
-  async goOn(ms: number): Promise<void> {
+  /** Continues the run for this long, or until its last turn. @throws Error if it ends before that */
+  async continue(ms: number): Promise<void> {
     const start = performance.now();
     const left = (): number => start + ms - performance.now();
     this.#signal('SIGCONT');
@@ -62,32 +65,30 @@ export class PacedRun implements Disposable {
       await Promise.race([wait(left(), undefined, { ref: false }), nextMessage(this.#child)]);
     }
     this.#signal('SIGSTOP');
-    this.#wentOnMs += performance.now() - start;
+    this.#elapsedMs += performance.now() - start;
   }
 
   [Symbol.dispose](): void {
-    process.off('exit', this.#end);
-    this.#end();
+    process.off('exit', this.#kill);
+    this.#kill();
   }
 
-  readonly #end = (): void => this.#signal('SIGKILL');
+  readonly #kill = (): void => this.#signal('SIGKILL');
 
   #signal(signal: NodeJS.Signals): void {
     try {
       process.kill(-this.#child.pid!, signal);
     } catch (error) {
-      // Of a group that has ended nobody is left to take it.
+      // The group has ended.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
 }
 
-async function take(flags: Flags): Promise<void> {
-  await runBench(loadBenchConfig({ flags }), {
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await runBench(loadBenchConfig({ flags: JSON.parse(process.argv[2]!) as Flags }), {
     onProgress: ({ phase, done, total }) => {
-      if (phase === 'turns') process.send!({ done, total } satisfies Turns);
+      if (phase === 'turns') process.send!({ done, total });
     },
   });
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await take(JSON.parse(process.argv[2]!) as Flags);
