@@ -6,8 +6,7 @@ import { runBench } from '../../src/bench/compose.ts';
 import { readDataset } from '../../src/data/reader.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
-import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
-import { readStoredTurns } from '../../src/eval/analysis/stored-turns.ts';
+import { readStoredTurns, resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 const chinese = join(import.meta.dirname, '../fixtures/hand-zh.jsonl');

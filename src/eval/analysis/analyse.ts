@@ -18,11 +18,10 @@ import { breakEvens } from './summary/break-even.ts';
 import { compareWithBaseline } from './summary/comparisons.ts';
 import { conditionResults } from './summary/condition-results.ts';
 import { describeRun, type EndedRun } from './summary/describe-run.ts';
-import { designEffects } from './summary/design-effects.ts';
+import { designEffects } from './summary/turn-means.ts';
 import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
 import { machineDifferences } from './summary/machine-differences.ts';
-import { hasControls } from './summary/methods/method-of-arm.ts';
-import { methodResults } from './summary/methods/method-results.ts';
+import { hasControls, methodResults } from './summary/method-results.ts';
 import {
   answerPrefixNotes,
   boundNotes,
@@ -32,7 +31,7 @@ import {
   promptNotes,
   retrievalNotes,
 } from './summary/notes.ts';
-import { cacheRegime } from './summary/regime.ts';
+import { cacheRegime } from './summary/compared-arms.ts';
 import { unknownQuality, withoutQuality } from './unknown-quality.ts';
 
 /** The suite whose arms are methods at a budget; runs of other suites may have some. */

@@ -3,8 +3,7 @@ import { handmadeTraits } from '../../../test/fixtures/arm-traits.ts';
 import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
-import { unfinishedResults, type UnfinishedRun } from './unfinished-run.ts';
-import { PartialResults } from './partial-results.ts';
+import { PartialResults, unfinishedResults, type UnfinishedRun } from './unfinished-run.ts';
 
 const right: readonly (readonly number[])[] = [[1, 1, 0], [0, 1], [1], [0, 0, 0, 1], [1, 0]];
 

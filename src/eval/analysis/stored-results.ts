@@ -7,8 +7,11 @@ import type { RunResults } from '../../store/records/results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { analyse } from './analyse.ts';
 import { type ComparisonOptions, compareRuns, type RunsComparison } from './compare/compare-runs.ts';
-import { readStoredTurns } from './stored-turns.ts';
 import type { EndedRun } from './summary/describe-run.ts';
+import { RunUserRepository } from '../../store/run-user-repository.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
+import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
+import type { TurnsOfRun } from './arm-turns.ts';
 
 /**
  * Finds a run by name, or all runs `NAME/SUITE` of one name; the latest without a name.
@@ -64,4 +67,20 @@ export function compareStoredRuns(
 ): RunsComparison {
   const read = (run: RunRecord) => ({ run, turns: readStoredTurns(database, run.id) });
   return compareRuns(read(runs.a), read(runs.b), options);
+}
+
+/** Reads the turns of a run, as far as results are computed from them, by user in the order of the plan. */
+export function readStoredTurns(database: BenchDatabase, runId: string): TurnsOfRun {
+  const byUser = Map.groupBy(new TurnRepository(database).listForResults(runId), ({ userId }) => userId);
+  // Several workers begin several users at one time; the order of sums is that of one worker even so.
+  const places = new RunUserRepository(database, runId).places();
+  const placeOf = (userId: string): number => places.get(userId) ?? 0;
+  const turns = [...byUser.keys()].sort((a, b) => placeOf(a) - placeOf(b)).flatMap((userId) => byUser.get(userId)!);
+  const answered: AnsweredResult[] = [];
+  const failed: FailedTurn[] = [];
+  for (const turn of turns) {
+    if (turn.state === 'answered') answered.push(turn);
+    else failed.push(turn);
+  }
+  return { answered, failed };
 }

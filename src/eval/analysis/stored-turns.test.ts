@@ -4,7 +4,7 @@ import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { RetrievalRecord } from '../../store/records/turn-record.ts';
-import { readStoredTurns } from './stored-turns.ts';
+import { readStoredTurns } from './stored-results.ts';
 
 const base = { userId: 'ann', arm: 'rag', right: true };
 

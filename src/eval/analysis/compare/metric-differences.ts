@@ -6,8 +6,7 @@ import { mean, type Pair, pairItems, perItem } from '../statistics/observations.
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { judgeDifferences, tally } from '../summary/paired-quality.ts';
-import type { ArmPair } from './comparability.ts';
-import type { ComparedRun } from './compared-run.ts';
+import type { ArmPair, ComparedRun } from './compared-run.ts';
 
 /** One metric of one arm in two runs, over the items that both answered. */
 export interface MetricDifference {

@@ -1,9 +1,10 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { BreakEven } from '../../../store/records/results.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';
-import { differences, mean, pairItems, perItem } from '../statistics/observations.ts';
-import { payback } from '../statistics/payback.ts';
+import { countUsers, differences, mean, type Observation, pairItems, perItem } from '../statistics/observations.ts';
 import { prefixCacheArm } from './compared-arms.ts';
+import { studentQuantile } from '../statistics/distributions.ts';
+import { TAIL } from '../statistics/intervals.ts';
 
 /** Break-even of an arm against a text arm on the same items; undefined if it never missed or never hit. */
 function breakEvenAgainst(text: Turns, turns: Turns): Omit<BreakEven, 'arm' | 'against'> | undefined {
@@ -36,4 +37,58 @@ export function breakEvens(answered: Turns, arms: readonly ArmTraits[]): BreakEv
         return found === undefined ? [] : [{ arm, against, ...found }];
       }),
     );
+}
+
+/** Turns after which an interval says "never". */
+const MOST_TURNS = 10_000;
+
+/** The first turn after which a cost has paid off; null for never. */
+export interface Payback {
+  readonly turn: number | null;
+  /** 95 %. */
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** The deviation that each unit contributes to a mean: each user, or each observation of a single user. */
+function contributions(observations: readonly Observation[], unit: (one: Observation, index: number) => string) {
+  const average = mean(observations.map(({ value }) => value));
+  const sums = new Map<string, number>();
+  observations.forEach((one, index) => {
+    const key = unit(one, index);
+    sums.set(key, (sums.get(key) ?? 0) + (one.value - average) / observations.length);
+  });
+  return sums;
+}
+
+/**
+ * The first turn N at which `first + (N − 1) · later`, two means over the same users, is no longer above zero. Its interval
+ * begins at the first turn at which the sum may have reached zero, and ends at the first at which it certainly has (Student's t over users).
+ * @param first extra cost of the first turn, one observation an item @param later extra cost of each later turn
+ * @see Fieller 1954, Journal of the Royal Statistical Society B 16, on the interval of a ratio
+ */
+export function payback(first: readonly Observation[], later: readonly Observation[]): Payback {
+  const [cost, saving] = [first, later].map((list) => mean(list.map(({ value }) => value))) as [number, number];
+  const alone = countUsers([...first, ...later]) === 1;
+  const ofFirst = contributions(first, ({ userId }, index) => (alone ? `first ${index}` : userId));
+  const ofLater = contributions(later, ({ userId }, index) => (alone ? `later ${index}` : userId));
+  const units = [...new Set([...ofFirst.keys(), ...ofLater.keys()])].sort();
+  let [squareFirst, both, squareLater] = [0, 0, 0];
+  for (const unit of units) {
+    const [a, b] = [ofFirst.get(unit) ?? 0, ofLater.get(unit) ?? 0];
+    squareFirst += a ** 2;
+    both += a * b;
+    squareLater += b ** 2;
+  }
+  const degrees = units.length - 1;
+  const scale = degrees < 1 ? Infinity : (studentQuantile(TAIL, degrees) ** 2 * units.length) / degrees;
+  const firstTurn = (errors: -1 | 0 | 1): number | null => {
+    for (let turns = 0; turns < MOST_TURNS; turns++) {
+      const variance = Math.max(0, squareFirst + 2 * turns * both + turns ** 2 * squareLater);
+      const error = errors === 0 ? 0 : errors * (degrees < 1 ? Infinity : Math.sqrt(scale * variance));
+      if (cost + turns * saving + error <= 0) return turns + 1;
+    }
+    return null;
+  };
+  return { turn: firstTurn(0), low: firstTurn(-1), high: firstTurn(1) };
 }

@@ -1,6 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Turns } from '../arm-turns.ts';
-import type { Regime } from './regime.ts';
+import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
 
 /** The arms of a run that are compared, and their turns. */
 export interface ComparedArms {
@@ -46,5 +45,24 @@ export function comparedArms(
     others: ran.filter(({ name }) => name !== baseline),
     regime,
     seed,
+  };
+}
+
+/** Divides the turns of every arm in the same way: by the cache hits and misses of the primary arm on the same items. */
+export interface Regime {
+  readonly hits: (turns: Turns) => Turns;
+  readonly misses: (turns: Turns) => Turns;
+  /** False without a primary arm: every turn counts as a hit. */
+  readonly divides: boolean;
+}
+
+export function cacheRegime(answered: Turns, arms: readonly ArmTraits[]): Regime {
+  const primary = arms.find(({ comparison }) => comparison === 'primary');
+  if (primary === undefined) return { hits: (turns) => turns, misses: () => [], divides: false };
+  const counterpart = counterpartIn(turnsOfArm(answered, primary.name));
+  return {
+    hits: (turns) => turns.filter((turn) => counterpart(turn)?.account.cache === 'hit'),
+    misses: (turns) => turns.filter((turn) => counterpart(turn)?.account.cache === 'miss'),
+    divides: true,
   };
 }

@@ -1,13 +1,24 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Comparison } from '../../../store/records/results.ts';
+import type { Comparison, CostName, Verdict } from '../../../store/records/results.ts';
 import { counterpartIn, type Turns } from '../arm-turns.ts';
 import type { MetricDefinition } from '../metrics/metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { pairItems, perItem } from '../statistics/observations.ts';
+import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { type ComparedArms, comparedArms, isPlanned } from './compared-arms.ts';
-import { costComparisons } from './cost-comparisons.ts';
-import { isPooled } from './design-effects.ts';
-import { judgeDifferences } from './paired-quality.ts';
+import { isPooled } from './turn-means.ts';
+import { judgeDifferences, tally } from './paired-quality.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
+import { holm } from '../statistics/holm.ts';
+import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
+import {
+  judgeLatency,
+  type LatencyRatio,
+  noiseFloor,
+  pairedLatency,
+  type TestedRatio,
+} from '../statistics/paired-latency.ts';
+import { signFlipP } from '../statistics/sign-flip.ts';
+import { LEAST_USERS, LEVEL } from '../statistics/verdict.ts';
 
 /** Metrics that are compared beside the primary one. */
 const SECONDARY = ['abstention', 'goldLogProb'];
@@ -65,4 +76,91 @@ export function compareWithBaseline(
   };
   const secondary = all.filter((metric) => SECONDARY.includes(metric.name) && metric !== primary);
   return [...byMetric(primary), ...costComparisons(compared), ...secondary.flatMap(byMetric)];
+}
+
+/** A cost over a set of turns: its value, its comparison and its verdict. */
+interface ComparedCost {
+  readonly name: CostName;
+  readonly over: 'hits' | 'all';
+  readonly value: (turn: AnsweredResult) => number;
+  readonly compare: (pairs: readonly Pair[]) => LatencyRatio;
+  /** Null for a cost that is shown and not tested. */
+  readonly judge: ((tested: TestedRatio) => Verdict) | null;
+}
+
+function compareTokens(pairs: readonly Pair[]): LatencyRatio {
+  const { differences } = pairedTotals(pairs);
+  return {
+    ...meanDifference({ differences }),
+    means: { a: mean(pairs.map(({ a }) => a)), b: mean(pairs.map(({ b }) => b)) },
+    sums: differences.sums,
+  };
+}
+
+function judgeTokens({ delta, users, pAdjusted }: TestedRatio): Verdict {
+  if (users < LEAST_USERS) return 'too few users';
+  if (pAdjusted >= LEVEL) return 'undecided';
+  return delta < 0 ? 'fewer' : 'more';
+}
+
+const time = { value: ({ timings }: AnsweredResult) => timings.firstToken, compare: pairedLatency };
+const tokens = { value: (turn: AnsweredResult) => turn.tokens.evaluated, compare: compareTokens };
+
+/** Costs in the order of the results: over cache hits, where they are tested, and over all turns. */
+const costs: readonly ComparedCost[] = [
+  { ...time, name: 'ttftLogRatio', over: 'hits', judge: judgeLatency },
+  { ...tokens, name: 'evaluatedTokens', over: 'hits', judge: judgeTokens },
+  { ...time, name: 'ttftLogRatioAll', over: 'all', judge: null },
+  { ...tokens, name: 'evaluatedTokensAll', over: 'all', judge: null },
+];
+
+/** One cost of some arms against another arm; a family of tests of those for which `isTested` holds. */
+function compareCost(
+  cost: ComparedCost,
+  opponent: string,
+  arms: readonly { readonly name: string; readonly isTested: boolean }[],
+  { byArm, regime, twin, baseline, seed }: ComparedArms,
+): Comparison[] {
+  const values = (arm: string) => {
+    const turns = byArm.get(arm)!;
+    return perItem(cost.over === 'hits' ? regime.hits(turns) : turns, cost.value);
+  };
+  const opponentValues = values(opponent);
+  const compared = arms.flatMap(({ name, isTested }) => {
+    const pairs = pairItems(values(name), opponentValues);
+    if (pairs.length === 0) return [];
+    const found = cost.compare(pairs);
+    const p = cost.judge !== null && isTested ? signFlipP(found, seed) : null;
+    return [{ name, found, counts: tally(pairs, 'lower'), p }];
+  });
+  const twins = twin === undefined ? [] : pairItems(values(twin), values(baseline));
+  const floor = twins.length === 0 ? undefined : noiseFloor(cost.compare(twins).interval);
+  const tested = compared.filter(({ p }) => p !== null);
+  const adjusted = holm(tested.map(({ p }) => p!));
+  return compared.map((one): Comparison => {
+    const { name, counts, p } = one;
+    const { delta, interval, means } = one.found;
+    const pAdjusted = p === null ? null : adjusted[tested.indexOf(one)]!;
+    const judge = pAdjusted === null ? null : cost.judge;
+    const verdict = judge?.({ delta, users: counts.users, pAdjusted: pAdjusted!, floor }) ?? 'not judged';
+    const test = { detectable: null, p, pAdjusted, pKept: null, verdict };
+    return { a: name, b: opponent, metric: cost.name, delta, ...interval, means, ...counts, ...test };
+  });
+}
+
+/**
+ * Costs of every arm, paired by item. Planned arms that inject are tested against prefix caching, which saves the same work,
+ * or against the baseline if that did not run; all others are shown. Each cost is a family of its own.
+ */
+export function costComparisons(arms: ComparedArms): Comparison[] {
+  const { others, baseline, prefixCache } = arms;
+  const injects = (arm: ArmTraits): boolean => arm.injects !== 'nothing';
+  const withTests = (some: readonly ArmTraits[], isOpponent: boolean) =>
+    some.map((arm) => ({ name: arm.name, isTested: isOpponent && isPlanned(arm) && injects(arm) }));
+  const injecting = others.filter((arm) => injects(arm) && arm.control === null);
+  const shown = costs.filter(({ over }) => over === 'hits' || arms.regime.divides);
+  return shown.flatMap((cost) => [
+    ...(prefixCache === undefined ? [] : compareCost(cost, prefixCache, withTests(injecting, true), arms)),
+    ...compareCost(cost, baseline, withTests(others, prefixCache === undefined), arms),
+  ]);
 }

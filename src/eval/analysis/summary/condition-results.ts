@@ -2,8 +2,7 @@ import type { ConditionResults } from '../../../store/records/results.ts';
 import type { AnsweredResult, FailedTurn } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import type { DesignEffects } from './design-effects.ts';
-import { latency, meanOver, phaseMeans, qualityEstimates, tokenMeans } from './turn-means.ts';
+import { type DesignEffects, latency, meanOver, phaseMeans, qualityEstimates, tokenMeans } from './turn-means.ts';
 
 const PLACES = [null, 'early', 'middle', 'late'] as const;
 

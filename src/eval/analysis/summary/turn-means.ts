@@ -1,12 +1,13 @@
 import type { Cost, PhaseMeans, QualityEstimates, TokenMeans } from '../../../store/records/results.ts';
 import type { Estimate } from '../../../store/records/estimate.ts';
 import type { AnsweredResult, Timings } from '../../../store/records/turn-record.ts';
-import type { Turns } from '../arm-turns.ts';
+import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import type { MetricDefinition } from '../metrics/metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate.ts';
-import { mean, perItem } from '../statistics/observations.ts';
-import type { DesignEffects } from './design-effects.ts';
+import { mean, perItem, unitTotals } from '../statistics/observations.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import { designEffect } from '../statistics/design-effect.ts';
 
 /** Mean and interval of one metric over turns of one arm; null where no turn has a value. */
 export function estimateMetric(metric: MetricDefinition, turns: Turns, effects: DesignEffects): Estimate | null {
@@ -68,4 +69,25 @@ export function meanCost(turns: Turns): Cost | null {
   const totalMs = latency(turns, 'total');
   if (ttftMs === null || totalMs === null) return null;
   return { turns: turns.length, tokens: tokenMeans(turns), phasesMs: phaseMeans(turns), ttftMs, totalMs };
+}
+
+/** Design effect of each metric in %, by name, pooled over the arms of a run. */
+export type DesignEffects = ReadonlyMap<string, number>;
+
+/** Negative controls answer by chance, which shows nothing about differences between users. */
+export function isPooled({ control }: Pick<ArmTraits, 'control'>): boolean {
+  return control !== 'negative';
+}
+
+/** Design effects of the metrics in % that have a value for any item of the run. */
+export function designEffects(answered: Turns, arms: readonly ArmTraits[], { all }: RunMetrics): DesignEffects {
+  const pooled = arms.filter(isPooled).map(({ name }) => turnsOfArm(answered, name));
+  return new Map(
+    all
+      .filter(({ unit }) => unit === '%')
+      .flatMap((metric) => {
+        const values = pooled.map((turns) => perItem(turns, metric.of)).filter(({ length }) => length > 0);
+        return values.length === 0 ? [] : [[metric.name, designEffect(values.map(unitTotals))] as const];
+      }),
+  );
 }

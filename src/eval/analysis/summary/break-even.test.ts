@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { payback } from './payback.ts';
+import { payback } from './break-even.ts';
 
 /** Ten users of two items each, about a mean, so far apart. */
 const rows = (mean: number, spread: number) =>

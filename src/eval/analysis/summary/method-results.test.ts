@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { answeredTurn } from '../../../../../test/fixtures/turn-record.ts';
-import type { ArmTraits } from '../../../../store/records/arm-traits.ts';
-import type { AnsweredTurn } from '../../../../store/records/turn-record.ts';
-import { armRegistry } from '../../../../systems/arms/arm-registry.ts';
-import { metricsOfRun } from '../../metrics/run-metrics.ts';
-import { cacheRegime } from '../regime.ts';
-import { controlOf, hasControls, methodOf } from './method-of-arm.ts';
-import { methodResults } from './method-results.ts';
+import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
+import { armRegistry } from '../../../systems/arms/arm-registry.ts';
+import { metricsOfRun } from '../metrics/run-metrics.ts';
+import { cacheRegime } from './compared-arms.ts';
+import { controlOf, hasControls, methodOf, methodResults } from './method-results.ts';
 
 const traitsOf = (...names: string[]): readonly ArmTraits[] =>
   armRegistry.named(names, { alpha: 1, gatingThreshold: 0 }).map(({ traits }) => traits);
