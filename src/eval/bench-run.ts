@@ -9,7 +9,7 @@ import type { BenchHooks } from './run/progress.ts';
 import { memberName } from '../store/run-name.ts';
 import { findResumable, noSuchRun } from './run/plan/run-record.ts';
 import { runWorker, type StartWorker, type WorkerHooks, type WorkerTask } from './run/workers/workers.ts';
-import { openRuns } from './run/open-runs.ts';
+import { openRuns } from './run/bench-parts.ts';
 import { runSuite, type SuiteRun } from './run/run-suite.ts';
 import { resultsOfRuns } from './analysis/stored-results.ts';
 import { suitesNamed } from './suites/suites.ts';

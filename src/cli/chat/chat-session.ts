@@ -11,7 +11,7 @@ import { runnableArms } from '../../eval/run/plan/arm-obstacles.ts';
 import { BenchParts, openRunRetriever, systemParts } from '../../eval/run/bench-parts.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { likeliestTexts } from '../../eval/run/observe/turn-observer.ts';
-import { openRuns } from '../../eval/run/open-runs.ts';
+import { openRuns } from '../../eval/run/bench-parts.ts';
 import type { InspectedTurn } from '../../viewer/stored-turn.ts';
 import type { Observed } from '../../store/records/observed.ts';
 import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';

@@ -1,6 +1,5 @@
 import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
-import { hashIds } from '../../eval/run/observe/hash-ids.ts';
-import { firstDifference } from '../../eval/run/observe/turn-observer.ts';
+import { firstDifference, hashIds } from '../../eval/run/observe/turn-observer.ts';
 import { retrievedMemories } from '../../eval/run/observe/turn-writer.ts';
 import { type InspectedTurn, inspectedTurn } from '../../viewer/stored-turn.ts';
 import type { Observed } from '../../store/records/observed.ts';

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { controlCharacters } from '../../base/control-characters.ts';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { parseSalienceWeights } from '../../config/salience-weights.ts';
 import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
@@ -11,10 +12,13 @@ import { openRetriever } from '../../retrieval/open-retriever.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
 import { documentRule, type SalienceRule } from '../../retrieval/salience/salience-ranking.ts';
 import { chooseVectorBackend } from '../../retrieval/vectors/vector-backend.ts';
+import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../../systems/answer-turn.ts';
+import { judgeMetric, type MetricDefinition } from '../analysis/metrics/metrics.ts';
+import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { coresOfWorker } from './workers/number-of-workers.ts';
 import { readPreRetrievalFile } from './plan/pre-retrieval-file.ts';
 import type { Suite } from './suite.ts';
@@ -23,65 +27,60 @@ import type { Suite } from './suite.ts';
 export class BenchParts implements AsyncDisposable {
   readonly engine: Engine;
   readonly embeddings: EmbeddingService;
-  readonly backend: ReturnType<typeof chooseVectorBackend>;
-  /** The way in which a strategy prepares questions. */
+  readonly backend = chooseVectorBackend();
+  /** How a strategy prepares questions. */
   readonly preRetrieval: ReadPreRetrievalConfig;
   /** Time that loading the language model took. */
   readonly modelLoadMs: number;
 
-  private constructor(
-    engine: Engine,
-    modelLoadMs: number,
-    embeddings: EmbeddingService,
-    preRetrieval: ReadPreRetrievalConfig,
-  ) {
-    this.preRetrieval = preRetrieval;
+  private constructor(engine: Engine, config: BenchConfig, preRetrieval: ReadPreRetrievalConfig, modelLoadMs: number) {
     this.engine = engine;
+    this.embeddings = openEmbeddings(config.embedder);
+    this.preRetrieval = preRetrieval;
     this.modelLoadMs = modelLoadMs;
-    this.embeddings = embeddings;
-    this.backend = chooseVectorBackend();
   }
 
   /**
    * Loads the models.
-   * @throws BenchError `bad-model` where one of them cannot be used, `bad-option` for an unknown random one
+   * @throws BenchError `bad-model` if one of them cannot be used, `bad-option` for an unknown random one
    */
   static async open(
     engines: EngineOpener,
     config: BenchConfig,
-    {
-      arms,
-      checkpointFolder,
-      cellsPerPosition,
-    }: Pick<Suite, 'cellsPerPosition'> & { readonly arms: readonly Arm[]; readonly checkpointFolder: string },
-    options: CallOptions = {},
+    suite: Pick<Suite, 'cellsPerPosition'> & { readonly arms: readonly Arm[]; readonly checkpointFolder: string },
+    { signal }: CallOptions = {},
   ): Promise<BenchParts> {
     const start = performance.now();
+    const { model, contextTokens, threads, retriever } = config;
+    const { arms, checkpointFolder, cellsPerPosition } = suite;
     const preRetrieval = readPreRetrievalFile(config);
-    const keepers = arms.filter(({ traits }) => traits.keepsSession).length;
+    const own = arms.filter(({ traits }) => traits.keepsSession).length;
+    // One shared by all other arms, one for scoring, one for the self-test, one for the preparation of questions.
+    const sessions = own + 3 + Number(retriever === 'hinted' && asksModel(preRetrieval.config));
     const cores = coresOfWorker(config);
-    const engine = await engines.open(
-      {
-        model: config.model,
-        checkpointFolder,
-        // One for all arms that keep none, one for scoring, one for the self-test, one for the preparation of questions.
-        sessions: keepers + 3 + Number(config.retriever === 'hinted' && asksModel(preRetrieval.config)),
-        ...(cellsPerPosition === undefined ? {} : { cellsPerPosition }),
-        ...(config.contextTokens === undefined ? {} : { contextTokens: config.contextTokens }),
-        ...(config.threads === undefined ? {} : { threads: config.threads }),
-        ...(cores === undefined ? {} : { cores }),
-      },
-      { signal: options.signal },
-    );
-    const modelLoadMs = performance.now() - start;
-    const embeddings = openEmbeddings(config.embedder);
-    await embeddings.info();
-    return new BenchParts(engine, modelLoadMs, embeddings, preRetrieval);
+    const optional = Object.entries({ cellsPerPosition, contextTokens, threads, cores });
+    const given = Object.fromEntries(optional.filter(([, value]) => value !== undefined));
+    const engine = await engines.open({ model, checkpointFolder, sessions, ...given }, { signal });
+    const parts = new BenchParts(engine, config, preRetrieval, performance.now() - start);
+    await parts.embeddings.info();
+    return parts;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.engine[Symbol.asyncDispose]();
   }
+}
+
+/** The metrics of a run beside those that the bench always has: of the calling program, and the verdicts of its judge. */
+export function ownMetrics({ judge }: Pick<BenchConfig, 'judge'>): readonly MetricDefinition[] {
+  return [...registeredMetrics(), ...(judge === undefined ? [] : [judgeMetric])];
+}
+
+/** Opens the database of the runs. */
+export function openRuns({ db, databaseEcho }: Pick<BenchConfig, 'db' | 'databaseEcho'>): BenchDatabase {
+  // It holds texts of users, on lines of its own.
+  const echo = (sql: string) => void process.stderr.write(`${sql.replaceAll(controlCharacters, ' ')}\n`);
+  return openDatabase(databaseEcho ? { path: db, echo } : { path: db });
 }
 
 /** The embedder of a folder, loaded at first use. */
@@ -90,11 +89,15 @@ export function openEmbeddings(folder: string): EmbeddingService {
 }
 
 /** The settings by which every prompt of the run is built. */
-export function promptRules({ reserve, historyTurns, ...config }: BenchConfig): Omit<PromptRules, 'windowTokens'> {
-  const { placement, labels, template, systemPrompt, answerPrefix, generalAnswerPrefix: general } = config;
+export function promptRules(config: BenchConfig): Omit<PromptRules, 'windowTokens'> {
+  const { placement, labels, template, systemPrompt, answerPrefix, reserve, historyTurns } = config;
   const use = answerPrefix === 'none' || answerPrefix === 'item' ? answerPrefix : 'general';
   return {
-    ...{ placement, labels, template, systemPrompt, answerPrefix: { general, use } },
+    placement,
+    labels,
+    template,
+    systemPrompt,
+    answerPrefix: { general: config.generalAnswerPrefix, use },
     ...(reserve === undefined ? {} : { reserveTokens: reserve }),
     ...(historyTurns === undefined ? {} : { historyTurns }),
   };
@@ -105,16 +108,14 @@ export function needsModel({ retriever }: Pick<BenchConfig, 'retriever'>, { conf
   return retriever === 'salience' || (retriever === 'hinted' && asksModel(config));
 }
 
-/** The rule of strategy `salience`: that of the source document, but for what the options say. */
-export function salienceRule({
-  halfLife,
-  salienceWeights,
-}: Pick<BenchConfig, 'halfLife' | 'salienceWeights'>): SalienceRule {
-  return {
-    halfLifeDays: halfLife ?? documentRule.halfLifeDays,
-    // Checked when the options were read.
-    weights: salienceWeights === undefined ? documentRule.weights : parseSalienceWeights(salienceWeights)!,
-  };
+type SalienceOptions = Pick<BenchConfig, 'halfLife' | 'salienceWeights'>;
+
+/** The rule of strategy `salience`: the source document's, unless the options say otherwise. */
+export function salienceRule({ halfLife, salienceWeights }: SalienceOptions): SalienceRule {
+  const { halfLifeDays, weights } = documentRule;
+  // Checked when the options were read.
+  const given = salienceWeights === undefined ? weights : parseSalienceWeights(salienceWeights)!;
+  return { halfLifeDays: halfLife ?? halfLifeDays, weights: given };
 }
 
 /**

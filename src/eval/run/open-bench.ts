@@ -10,7 +10,7 @@ import { storesTexts } from '../analysis/redact.ts';
 import { openRunRetriever, systemParts } from './bench-parts.ts';
 import { controlUsers } from './workers/negative-control.ts';
 import { TokenPieces } from './observe/token-pieces.ts';
-import { ownMetrics } from './own-metrics.ts';
+import { ownMetrics } from './bench-parts.ts';
 import { type PlanUser, planUsers, shardUsers } from './plan/plan-users.ts';
 import type { PreparedSuite } from './plan/prepared-suite.ts';
 import { TurnSample } from './prove/turn-sample.ts';

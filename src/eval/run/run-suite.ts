@@ -27,7 +27,7 @@ import { openJudge } from './judge/judge.ts';
 import { judgeTurns } from './judge/judge-turns.ts';
 import { plantedVerdicts, withPlantedVerdicts } from './judge/planted-verdicts.ts';
 import { openBench } from './open-bench.ts';
-import { openRuns } from './open-runs.ts';
+import { openRuns } from './bench-parts.ts';
 import { drawnDatasets, type PlanUser, requireDivisible } from './plan/plan-users.ts';
 import { prepareSuite, type PreparedSuite } from './plan/prepared-suite.ts';
 import type { BenchHooks, Progress } from './progress.ts';

@@ -8,7 +8,7 @@ import { type JoinRecipe, parseRecipe } from '../../../systems/prefill/join-reci
 import { type PrefixParts, questionRange } from '../../../systems/prompt/memory-lines.ts';
 import type { PromptForm } from '../../../systems/prompt/prompt-form.ts';
 import { isHidden } from '../../analysis/redact.ts';
-import { hashIds } from '../observe/hash-ids.ts';
+import { hashIds } from '../observe/turn-observer.ts';
 
 /** The KV in front of a turn's prompt. */
 export interface StoredInjection {

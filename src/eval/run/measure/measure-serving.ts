@@ -12,7 +12,7 @@ import { quantiles } from '../../analysis/statistics/quantile.ts';
 import { systemParts } from '../bench-parts.ts';
 import { KvFolder } from '../kv-folder.ts';
 import { memoryEntry } from '../memory-entry.ts';
-import { watched } from '../observe/watched.ts';
+import { watched } from '../observe/turn-recorder.ts';
 import type { ServeContext } from '../suite.ts';
 import { isSaturated, planLoad, playLoad, type PlannedTurn, type ServedTurn } from './load.ts';
 
@@ -129,7 +129,7 @@ async function play(
 
 /** The session with every byte of KV counted that its calls move in or out. */
 function countingSession(session: EngineSession, count: (bytes: number) => void): EngineSession {
-  return watched(session, [], (call) => call(), {
+  return watched(session, (call) => call(), {
     checkpoint: async (...given) => {
       const checkpoint = await session.checkpoint(...given);
       count(checkpoint.bytes);

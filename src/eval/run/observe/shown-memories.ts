@@ -26,11 +26,6 @@ const FRAME_TOKENS = 16;
 const LABEL_TOKENS = 2;
 const AROUND_MEMORIES: readonly PromptSegment['role'][] = ['memory', 'memoryHeader', 'memoryFooter'];
 
-/** On one line, as every prompt writes texts from outside. */
-function onOneLine(text: string): string {
-  return text.replace(/\s+/gu, ' ').trim();
-}
-
 /** Compares the memories of a prompt, id by id and word by word, with those that the arm was given. */
 export function shownMemories(given: GivenForTurn, prompt: PromptInfo): NonNullable<Observed['memories']> {
   const { item, visible, memories, language } = given;
@@ -42,8 +37,8 @@ export function shownMemories(given: GivenForTurn, prompt: PromptInfo): NonNulla
     const own = left.findIndex((memory) => memory.memoryId === memoryId && holds(text, memory.content));
     const same = own === -1 ? left.findIndex((memory) => memory.memoryId === memoryId) : own;
     if (same === -1) foreign.push(memoryId);
-    else if (own === -1) altered.push(memoryId);
-    if (same !== -1) left.splice(same, 1);
+    else left.splice(same, 1);
+    if (same !== own) altered.push(memoryId);
   }
   const dropped = prompt.budget.dropped.filter(({ part }) => part === 'memory').map(({ id }) => id);
   const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];
@@ -56,41 +51,42 @@ export function shownMemories(given: GivenForTurn, prompt: PromptInfo): NonNulla
     altered,
     missing: left.map(({ memoryId }) => memoryId).filter((memoryId) => !dropped.includes(memoryId)),
     hidden: hiddenMemories(given, prompt),
-    elsewhere: elsewhere(given, prompt, shown),
+    elsewhere: memoriesElsewhere(given, prompt.segments),
     own: shown.filter(isOwn).length,
     holdsGold: shown.some(({ text }) => golds.some((gold) => containsTokens(text, gold, language))),
   };
+}
+
+/** Prompts write texts from outside on one line. */
+function onOneLine(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim();
 }
 
 function holds(text: string, content: string): boolean {
   return onOneLine(text).includes(onOneLine(content));
 }
 
-/** Memories that were dropped for want of space though there was enough. */
+/** Memories that were dropped for lack of space although there was enough. */
 function hiddenMemories({ windowTokens, reserveTokens }: GivenForTurn, { segments, budget }: PromptInfo): string[] {
   const [first] = budget.dropped.filter(({ part, rule }) => part === 'memory' && rule === 'memory-budget');
   if (first === undefined || budget.forced) return [];
-  const tokensOf = (wanted: (role: PromptSegment['role']) => boolean): number =>
-    segments.reduce((sum, { role, tokenIds }) => sum + (wanted(role) ? tokenIds.length : 0), 0);
-  const isHistory = (role: PromptSegment['role']): boolean => role.startsWith('history');
-  const fixed = tokensOf((role) => !AROUND_MEMORIES.includes(role) && !isHistory(role));
-  const limit = Math.floor(LEAST_SHARE * Math.max(0, windowTokens - reserveTokens - fixed));
-  const used = tokensOf((role) => AROUND_MEMORIES.includes(role));
-  const shown = segments.filter(({ role }) => role === 'memory').length;
-  // One that was not counted cannot have been too long.
-  return used + (first.tokens ?? 0) + LABEL_TOKENS * (shown + 1) + FRAME_TOKENS < limit ? [first.id] : [];
+  const around = segments.filter(({ role }) => AROUND_MEMORIES.includes(role));
+  const fixed = segments.filter(({ role }) => !AROUND_MEMORIES.includes(role) && !role.startsWith('history'));
+  const count = (some: readonly PromptSegment[]): number => some.flatMap(({ tokenIds }) => tokenIds).length;
+  const limit = Math.floor(LEAST_SHARE * Math.max(0, windowTokens - reserveTokens - count(fixed)));
+  const shown = around.filter(({ role }) => role === 'memory').length;
+  // A memory that was not counted cannot have been too long.
+  const needed = count(around) + (first.tokens ?? 0) + LABEL_TOKENS * (shown + 1) + FRAME_TOKENS;
+  return needed < limit ? [first.id] : [];
 }
 
-/** The user's own memories that stand in a part of the prompt which is none of memories, and nowhere among these. */
-function elsewhere(
-  { item, visible }: GivenForTurn,
-  { segments }: PromptInfo,
-  shown: readonly PromptSegment[],
-): string[] {
-  const rest = segments.filter(({ role }) => role !== 'memory').map(({ text }) => text);
+/** The user's own memories that stand in a part of the prompt that is not for memories, and nowhere among these. */
+function memoriesElsewhere({ item, visible }: GivenForTurn, segments: readonly PromptSegment[]): string[] {
+  const [shown, rest] = [true, false].map((wanted) => segments.filter(({ role }) => (role === 'memory') === wanted));
   const asked = [item.query, ...item.history.map(({ content }) => content)].map(onOneLine);
-  const others = asked.reduce((text, part) => text.replaceAll(part, ' '), onOneLine(rest.join(' ')));
+  const texts = onOneLine(rest!.map(({ text }) => text).join(' '));
+  const others = asked.reduce((text, part) => text.replaceAll(part, ' '), texts);
   return visible
-    .filter(({ content }) => others.includes(onOneLine(content)) && !shown.some(({ text }) => holds(text, content)))
+    .filter(({ content }) => others.includes(onOneLine(content)) && !shown!.some(({ text }) => holds(text, content)))
     .map(({ memoryId }) => memoryId);
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import {
@@ -15,13 +16,13 @@ import { containsTokens } from '../../../data/normalise.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
+import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-prefix.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
 import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
-import { hashIds } from './hash-ids.ts';
 import { injectable, type InjectedParts, injectedParts } from './injected-parts.ts';
 import { type GivenForTurn, shownMemories } from './shown-memories.ts';
-import { type ScoredTexts, type ScorerParts, TurnScorer, type TurnScore } from './turn-scorer.ts';
+import { type ScorerParts, TurnScorer, type TurnScore } from './turn-scorer.ts';
 
 const LIKELIEST_TOKENS = 10;
 
@@ -49,7 +50,7 @@ export function sessionOf({ session, recorded }: Pick<AnsweredInSession, 'sessio
   return recorded.generation?.session ?? session;
 }
 
-/** A turn as observed, before it is known what the other arms of its item gave. */
+/** A turn as observed, before the other arms of its item have answered. */
 interface ObservedTurn {
   readonly arm: ArmTraits;
   readonly observed: Omit<Observed, 'parity' | 'agreement' | 'goldKl'>;
@@ -69,10 +70,9 @@ export class TurnObserver {
   readonly #parts: ObserverParts;
   readonly #item: DatasetItem;
   readonly #profile: UserLanguage;
-  readonly #gold: string;
   readonly #scorer: TurnScorer;
-  readonly #seen = new Map<string, ObservedTurn>();
-  /** By the ids that were evaluated. */
+  readonly #turns: ObservedTurn[] = [];
+  /** By the hash of the evaluated ids. */
   readonly #asText = new Map<string, SequenceScore>();
 
   /** @param profile of the user who asks */
@@ -80,118 +80,101 @@ export class TurnObserver {
     this.#parts = parts;
     this.#item = item;
     this.#profile = profile;
-    this.#gold = item.answer ?? profile.unknownAnswer;
     this.#scorer = new TurnScorer(parts);
   }
 
   /** Observes a turn; its session is left as it is. */
   async observe(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions = {}): Promise<void> {
     const { engine, scoresAnswers, reserveTokens } = this.#parts;
+    const [item, { language, unknownAnswer }] = [this.#item, this.#profile];
     const { response, recorded, memories } = turn;
     const { trace, promptInfo, tokens } = response;
-    const session = sessionOf(turn);
-    const { suffix, prefixPositions } = trace;
+    const { suffix, prefixPositions, sessionTokens } = trace;
     const parts = injectedParts(arm, response);
-    const promptIds = promptInfo.segments.flatMap((segment) => segment.tokenIds);
-    const place = await this.#goldPlace(response);
+    const promptIds = promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
+    // Behind the item's own prefix if it has one, else behind the prompt.
+    const goldAnswer = { answer: item.answer ?? unknownAnswer, ownPrefix: item.answerPrefix };
+    const { own: gold } = await answerPlaces(trace, goldAnswer, engine);
     const own = scoresAnswers && trace.answer.tokenIds.length > 0 ? trace.answer.tokenIds : undefined;
-    const score = await this.#scorer.score({ session, prefixPositions, suffix }, { gold: place, own }, options);
-    const goldTexts = await engine.detokenize(place.answer.map((token) => [token]));
-    this.#seen.set(arm.name, {
+    const state = { session: sessionOf(turn), prefixPositions, suffix };
+    const score = await this.#scorer.score(state, { gold, own }, options);
+    const goldTexts = await engine.detokenize(gold.answer.map((token) => [token]));
+    const { logProbabilities } = score.gold;
+    const given = { ...memories, item, language, reserveTokens, windowTokens: engine.info.contextTokens };
+    const observed: ObservedTurn['observed'] = {
+      ...injectable(arm, parts),
+      sequenceSha256: hashIds(sessionTokens),
+      sequenceTokens: sessionTokens.length,
+      firstForeignToken: firstDifference(promptIds, knownTokens(arm, parts, sessionTokens, promptIds)),
+      goldLogProbability: sum(logProbabilities),
+      goldTokens: logProbabilities.map((logProbability, index) => ({ token: goldTexts[index]!, logProbability })),
+      freeLogProbability: score.own === undefined ? null : sum(score.own) / score.own.length,
+      nextTokens: await likeliestTexts(engine, score.next),
+      closed: isClosed(item, response, language),
+      answer: observedAnswer(recorded.generation, response, score.next, engine.info.endTokens),
+      memories: shownMemories(given, promptInfo),
+      ownMs: recorded.ownMs,
+    };
+    this.#turns.push({
       arm,
       score,
-      ids: [...promptIds.slice(0, promptIds.length - suffix.length), ...place.suffix],
-      gold: place.answer,
+      ids: [...promptIds.slice(0, promptIds.length - suffix.length), ...gold.suffix],
+      gold: gold.answer,
       isWhole: prefixPositions === 0 && tokens.evaluated === promptIds.length,
-      observed: {
-        ...injectable(arm, parts),
-        sequenceSha256: hashIds(trace.sessionTokens),
-        sequenceTokens: trace.sessionTokens.length,
-        firstForeignToken: firstDifference(promptIds, knownTokens(arm, parts, trace.sessionTokens, promptIds)),
-        goldLogProbability: sum(score.gold.logProbabilities),
-        goldTokens: score.gold.logProbabilities.map((logProbability, index) => ({
-          token: goldTexts[index]!,
-          logProbability,
-        })),
-        freeLogProbability: score.own === undefined ? null : sum(score.own) / score.own.length,
-        nextTokens: await likeliestTexts(engine, score.next),
-        closed: this.#isClosed(response),
-        answer: observedAnswer(recorded.generation, response, score.next, engine.info.endTokens),
-        memories: shownMemories(
-          {
-            ...memories,
-            ...{ item: this.#item, language: this.#profile.language, reserveTokens },
-            windowTokens: engine.info.contextTokens,
-          },
-          promptInfo,
-        ),
-        ownMs: recorded.ownMs,
-      },
+      observed,
     });
   }
 
   /** All that is recorded of an observed turn; called once every arm of the item has answered. */
   async complete(arm: ArmTraits, options: CallOptions = {}): Promise<Observed> {
-    const seen = this.#seen.get(arm.name)!;
-    const reference = this.#referenceOf(arm);
+    const own = this.#turns.find((turn) => turn.arm.name === arm.name)!;
+    // The text arm that it is compared with; undefined if that did not answer.
+    const reference = this.#turns.find((turn) =>
+      arm.reference === null ? turn.arm.comparison === 'baseline' : turn.arm.name === arm.reference,
+    );
     return {
-      ...seen.observed,
-      parity: arm.equivalence === 'bitwise' ? await this.#parity(seen, options) : null,
-      agreement: reference === undefined ? null : agreementBetween(seen.score.next, reference.score.next),
-      goldKl: reference === undefined ? null : goldDivergence(seen, reference),
+      ...own.observed,
+      parity: arm.equivalence === 'bitwise' ? await this.#parity(own, options) : null,
+      agreement: reference === undefined ? null : agreementBetween(own.score.next, reference.score.next),
+      goldKl: reference === undefined ? null : goldDivergence(own, reference),
     };
   }
 
-  /** The text arm that an arm is held against; undefined where it did not answer. */
-  #referenceOf({ reference }: ArmTraits): ObservedTurn | undefined {
-    const turns = [...this.#seen.values()];
-    return turns.find(({ arm }) => (reference === null ? arm.comparison === 'baseline' : arm.name === reference));
-  }
-
-  /** The place of the gold answer: behind the item's own prefix, where it has one, else behind the prompt. */
-  async #goldPlace({ trace }: ChatResponse): Promise<ScoredTexts['gold']> {
-    const gold = { answer: this.#gold, ownPrefix: this.#item.answerPrefix };
-    return (await answerPlaces(trace, gold, this.#parts.engine)).own;
-  }
-
-  #isClosed({ promptInfo, memoriesUsed }: ChatResponse): boolean {
-    const { answer, acceptedAnswers, query, history } = this.#item;
-    const texts = [
-      query,
-      promptInfo.systemPrompt,
-      ...history.map((message) => message.content),
-      ...memoriesUsed.map((memory) => memory.content),
-    ];
-    const { language } = this.#profile;
-    return (
-      answer !== null &&
-      ![answer, ...acceptedAnswers].some((gold) => texts.some((text) => containsTokens(text, gold, language)))
-    );
-  }
-
   /**
-   * Against the same tokens evaluated whole, as text: by another arm of the item where one did that, else by this turn
-   * itself where it did, else here.
+   * Against the same tokens evaluated whole, as text: by another arm of the item if one did that, else by this turn
+   * itself if it did, else here.
    */
-  async #parity(seen: ObservedTurn, options: CallOptions): Promise<Observed['parity']> {
-    const key = hashIds(seen.ids);
-    const whole = [...this.#seen.values()].filter(({ isWhole, ids }) => isWhole && hashIds(ids) === key);
-    const other = whole.find((turn) => turn !== seen) ?? whole[0];
-    if (other !== undefined) return compareScores(seen.score.gold, other.score.gold);
-    const known = this.#asText.get(key) ?? (await this.#scorer.scoreText(seen.ids, seen.gold, options));
-    this.#asText.set(key, known);
-    return compareScores(seen.score.gold, known);
+  async #parity(own: ObservedTurn, options: CallOptions): Promise<Observed['parity']> {
+    const key = hashIds(own.ids);
+    const whole = this.#turns.filter(({ isWhole, ids }) => isWhole && hashIds(ids) === key);
+    const other = whole.find((turn) => turn !== own) ?? whole[0];
+    if (other !== undefined) return compareScores(own.score.gold, other.score.gold);
+    const asText = this.#asText.get(key) ?? (await this.#scorer.scoreText(own.ids, own.gold, options));
+    this.#asText.set(key, asText);
+    return compareScores(own.score.gold, asText);
   }
 }
 
+/** True if the gold answer stands nowhere in the prompt's texts. */
+function isClosed(
+  { answer, acceptedAnswers, query, history }: DatasetItem,
+  { promptInfo, memoriesUsed }: ChatResponse,
+  language: UserLanguage['language'],
+): boolean {
+  const contents = [...history, ...memoriesUsed].map(({ content }) => content);
+  const texts = [query, promptInfo.systemPrompt, ...contents];
+  const isIn = (gold: string): boolean => texts.some((text) => containsTokens(text, gold, language));
+  return answer !== null && ![answer, ...acceptedAnswers].some(isIn);
+}
+
 /**
- * The answer of a turn as its engine generated it, beside what the system says of it.
+ * The answer of a turn as its engine generated it, beside the one that the system reports.
  * @param next the distribution behind the prompt, from the KV that the turn left
  * @param endTokens at which the engine ends generation
  */
 function observedAnswer(
   generation: RecordedGeneration | null,
-  { trace }: Pick<ChatResponse, 'trace'>,
+  { trace: { answer } }: Pick<ChatResponse, 'trace'>,
   next: NextDistribution,
   endTokens: readonly TokenId[],
 ): NonNullable<Observed['answer']> {
@@ -199,12 +182,12 @@ function observedAnswer(
   const { tokens, text } = generation.given;
   return {
     sha256: hashIds(tokens),
-    asGenerated: trace.answer.text === text && trace.answer.tokenIds.join() === tokens.join(),
+    asGenerated: answer.text === text && answer.tokenIds.join() === tokens.join(),
     shortfall: shortfall(tokens[0], next, endTokens),
   };
 }
 
-/** ln p of the likeliest token less that of the first; of an answer that ended at once, less that of an end. */
+/** ln p of the likeliest token less that of the first one, or less that of an end for an answer that ended at once. */
 function shortfall(first: TokenId | undefined, next: NextDistribution, endTokens: readonly TokenId[]): number | null {
   const chosen = (first === undefined ? endTokens : [first]).flatMap((token) => probabilityOf(next, token) ?? []);
   const [likeliest] = likeliestTokens(next, 1);
@@ -217,11 +200,11 @@ function agreementBetween(own: NextDistribution, reference: NextDistribution): O
   return agreementOf(own.probabilities, reference.probabilities);
 }
 
-/** Null where the two do not write the gold answer with the same tokens. */
-function goldDivergence(seen: ObservedTurn, reference: ObservedTurn): number | null {
-  const [own, theirs] = [seen.score.gold.distributions, reference.score.gold.distributions];
-  if (own === undefined || theirs === undefined || firstDifference(seen.gold, reference.gold) !== null) return null;
-  return meanDivergence(theirs, own);
+/** Null if the two do not write the gold answer with the same tokens. */
+function goldDivergence(own: ObservedTurn, reference: ObservedTurn): number | null {
+  const [ours, theirs] = [own.score.gold.distributions, reference.score.gold.distributions];
+  if (ours === undefined || theirs === undefined || firstDifference(own.gold, reference.gold) !== null) return null;
+  return meanDivergence(theirs, ours);
 }
 
 /** The likeliest next tokens as text. */
@@ -249,13 +232,15 @@ function knownTokens(
 
 /** The first index at which two lists differ, or null. */
 export function firstDifference(a: readonly TokenId[], b: readonly TokenId[]): number | null {
-  const length = Math.max(a.length, b.length);
-  for (let index = 0; index < length; index++) {
-    if (a[index] !== b[index]) return index;
-  }
-  return null;
+  const common = commonLength(a, b);
+  return common === Math.max(a.length, b.length) ? null : common;
 }
 
 function sum(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** sha-256 of token ids, 32 bits each, in hex. */
+export function hashIds(ids: readonly TokenId[]): string {
+  return createHash('sha256').update(Int32Array.from(ids)).digest('hex');
 }

@@ -3,11 +3,10 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession, Generation, GenerationLimits } from '../../../engine/engine-session.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
-import { type KvTools, kvTools } from '../../../kv/kv-tools.ts';
+import { kvTools } from '../../../kv/kv-tools.ts';
 import type { SystemParts } from '../../../systems/answer-turn.ts';
 import type { OpenStore } from '../../../systems/prefill/prefill-strategy.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
-import { type Watch, watched } from './watched.ts';
 
 /** An answer as its engine generated it. */
 export interface RecordedGeneration {
@@ -36,39 +35,41 @@ export interface RecordedTurn {
   readonly generation: RecordedGeneration | null;
 }
 
-const ENGINE_CALLS = ['tokenize', 'detokenize', 'meter', 'deleteCheckpoint'] as const;
-const SESSION_CALLS = [
-  ...(['evaluate', 'score', 'truncate', 'erase', 'clear', 'meter'] as const),
-  ...(['checkpoint', 'restore', 'exportCells', 'importCells'] as const),
-];
-const STORE_CALLS = [
-  ...(['findCheckpoint', 'findBlock', 'reject', 'discard'] as const),
-  ...(['keepCheckpoint', 'keepBlock', 'forgetMemory', 'clear'] as const),
-];
-const KV_CALLS = [
-  ...(['join', 'cut', 'first', 'replace', 'evict', 'quantise', 'restore', 'key', 'readBlock'] as const),
-  ...(['deviations', 'repeatHeads', 'attention'] as const),
-];
-const BLOCK_CALLS = ['find', 'keep', 'settle', 'reject', 'forgetMemory', 'clear'] as const;
-const MEMORY_CALLS = ['retrieve', 'search', 'all', 'preferences', 'add', 'remove', 'load'] as const;
+/** Methods that serve no turn. */
+const UNWATCHED: readonly PropertyKey[] = ['stats', 'reset'];
 
-/** One monotonic clock around a turn, split into watched calls and the rest, which is the system's own time. */
-class Stopwatch {
+/** Makes a call, or refuses it. */
+type Watch = <R>(call: () => R) => R;
+
+/** An object whose methods are called through a watch. @param replaced members that replace its own */
+export function watched<T extends object>(target: T, watch: Watch, replaced: Partial<T> = {}): T {
+  return new Proxy(target, {
+    get: (_, name) => {
+      if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name) as unknown;
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      if (typeof name === 'symbol' || UNWATCHED.includes(name)) return member.bind(target) as unknown;
+      return (...given: readonly unknown[]): unknown => watch(() => member.apply(target, given) as unknown);
+    },
+  });
+}
+
+/** A turn or declared work under way: its clock, split into watched calls and the rest, and its last generation. */
+class OpenWork {
+  generation: RecordedGeneration | null = null;
   readonly #start = performance.now();
   /** Time in ended calls; overlapping calls count once. */
   #watchedMs = 0;
-  #underWay = 0;
+  #calls = 0;
   #since = 0;
   #first: { readonly ms: number; readonly ownMs: number } | undefined;
 
-  /** A watched call begins. */
   enter(): void {
-    if (this.#underWay++ === 0) this.#since = performance.now();
+    if (this.#calls++ === 0) this.#since = performance.now();
   }
 
-  /** A watched call has ended. */
   leave(): void {
-    if (--this.#underWay === 0) this.#watchedMs += performance.now() - this.#since;
+    if (--this.#calls === 0) this.#watchedMs += performance.now() - this.#since;
   }
 
   /** Notes the first token of a generation; that of a later generation replaces it. */
@@ -76,21 +77,16 @@ class Stopwatch {
     this.#first = this.#now();
   }
 
-  stop(): Pick<RecordedTurn, 'firstTokenMs' | 'totalMs' | 'ownMs'> {
+  times(): Pick<RecordedTurn, 'firstTokenMs' | 'totalMs' | 'ownMs'> {
     const whole = this.#now();
     return { firstTokenMs: this.#first?.ms ?? null, totalMs: whole.ms, ownMs: (this.#first ?? whole).ownMs };
   }
 
   #now(): { readonly ms: number; readonly ownMs: number } {
     const now = performance.now();
-    const watchedMs = this.#watchedMs + (this.#underWay > 0 ? now - this.#since : 0);
+    const watchedMs = this.#watchedMs + (this.#calls > 0 ? now - this.#since : 0);
     return { ms: now - this.#start, ownMs: now - this.#start - watchedMs };
   }
-}
-
-interface OpenWork {
-  readonly stopwatch: Stopwatch;
-  generation: RecordedGeneration | null;
 }
 
 /**
@@ -108,7 +104,7 @@ export class TurnRecorder {
     this.#engine = engine;
   }
 
-  /** Calls that were refused so far. */
+  /** Number of calls that were refused so far. */
   get refused(): number {
     return this.#refused;
   }
@@ -119,88 +115,75 @@ export class TurnRecorder {
       engine: this.#recordedEngine(engine),
       session: this.#recordedSession(session),
     }));
+    const kv = parts.kv ?? kvTools;
     return {
       ...parts,
       open: () => opened,
-      memories: watched(parts.memories, MEMORY_CALLS, this.#watch),
-      kv: this.#recordedKv(parts.kv ?? kvTools),
-      openStore: this.#recordedStores(openStore),
+      memories: watched(parts.memories, this.#watch),
+      kv: watched(kv, this.#watch, { openBlocks: (...given) => watched(kv.openBlocks(...given), this.#watch) }),
+      openStore: async (engine) => {
+        const { store, ...others } = await this.#watch(() => openStore(engine));
+        return { ...others, store: watched(store, this.#watch) };
+      },
     };
   }
 
   #recordedEngine(engine: Engine): Engine {
-    return watched(engine, ENGINE_CALLS, this.#watch, {
+    return watched(engine, this.#watch, {
       openSession: (...given) => this.#watch(async () => this.#recordedSession(await engine.openSession(...given))),
       firstLayers: (...given) =>
         this.#watch(async () => {
           const early = await engine.firstLayers(...given);
-          if (!this.#early.has(early)) this.#early.set(early, await evaluatedBy(early));
+          if (!this.#early.has(early)) this.#early.set(early, await countEvaluated(early));
           return this.#recordedEngine(early);
         }),
     });
   }
 
   #recordedSession(session: EngineSession): EngineSession {
-    return watched(session, SESSION_CALLS, this.#watch, {
+    return watched(session, this.#watch, {
       generate: (...given) => this.#watch(() => this.#generate(session, ...given)),
-    });
-  }
-
-  #recordedStores(open: OpenStore): OpenStore {
-    return async (engine) => {
-      const { store, ...others } = await this.#watch(() => open(engine));
-      return { ...others, store: watched(store, STORE_CALLS, this.#watch) };
-    };
-  }
-
-  #recordedKv(tools: KvTools): KvTools {
-    return watched(tools, KV_CALLS, this.#watch, {
-      openBlocks: (...given) => watched(tools.openBlocks(...given), BLOCK_CALLS, this.#watch),
     });
   }
 
   /** Runs a turn: its clock begins with the call. */
   async turn<T>(work: () => Promise<T>): Promise<{ readonly value: T; readonly recorded: RecordedTurn }> {
     const before = await this.#engine.meter();
-    for (const early of this.#early.keys()) this.#early.set(early, await evaluatedBy(early));
-    const { value, open, times } = await this.#during(work);
+    for (const early of this.#early.keys()) this.#early.set(early, await countEvaluated(early));
+    const { value, open, times } = await this.#run(work);
     const { evaluated } = meterDifference(await this.#engine.meter(), before);
     let firstLayers = 0;
-    for (const [early, earlier] of this.#early) firstLayers += (await evaluatedBy(early)) - earlier;
+    for (const [early, earlier] of this.#early) firstLayers += (await countEvaluated(early)) - earlier;
     return { value, recorded: { ...times, evaluated, firstLayers, generation: open.generation } };
   }
 
   /** Runs work outside turns that is counted elsewhere, such as preparation. */
   async declared<T>(work: () => Promise<T>): Promise<T> {
-    return (await this.#during(work)).value;
+    return (await this.#run(work)).value;
   }
 
-  async #during<T>(
-    work: () => Promise<T>,
-  ): Promise<{ readonly value: T; readonly open: OpenWork; readonly times: ReturnType<Stopwatch['stop']> }> {
-    const open: OpenWork = { stopwatch: new Stopwatch(), generation: null };
+  async #run<T>(work: () => Promise<T>) {
+    const open = new OpenWork();
     this.#open = open;
     try {
       const value = await work();
-      return { value, open, times: open.stopwatch.stop() };
+      return { value, open, times: open.times() };
     } finally {
       this.#open = undefined;
     }
   }
 
   readonly #watch: Watch = (call) => {
-    const { stopwatch } = this.#requireOpen();
-    stopwatch.enter();
-    let ended = true;
+    const open = this.#requireOpen();
+    open.enter();
+    let isPending = false;
     try {
       const result = call();
-      if (result instanceof Promise) {
-        ended = false;
-        return result.finally(() => stopwatch.leave()) as typeof result;
-      }
-      return result;
+      if (!(result instanceof Promise)) return result;
+      isPending = true;
+      return result.finally(() => open.leave()) as typeof result;
     } finally {
-      if (ended) stopwatch.leave();
+      if (!isPending) open.leave();
     }
   };
 
@@ -208,18 +191,12 @@ export class TurnRecorder {
     const open = this.#requireOpen();
     const before = session.tokens;
     let begun = false;
-    const given = await session.generate(
-      suffix,
-      {
-        ...limits,
-        onToken: (id, text) => {
-          if (!begun) open.stopwatch.firstToken();
-          begun = true;
-          limits.onToken?.(id, text);
-        },
-      },
-      options,
-    );
+    const onToken: GenerationLimits['onToken'] = (id, text) => {
+      if (!begun) open.firstToken();
+      begun = true;
+      limits.onToken?.(id, text);
+    };
+    const given = await session.generate(suffix, { ...limits, onToken }, options);
     open.generation = { session, before, suffix, limits, given };
     return given;
   }
@@ -227,16 +204,13 @@ export class TurnRecorder {
   #requireOpen(): OpenWork {
     if (this.#open !== undefined) return this.#open;
     this.#refused++;
-    throw new BenchError(
-      'no-session',
-      'a system called its engine, its store or its memories outside of a turn, where no clock runs',
-      'do the work within chat(), or in prepare() where it is done ahead',
-    );
+    const message = 'a system called its engine, its store or its memories outside of a turn, where no clock runs';
+    throw new BenchError('no-session', message, 'work within chat(), or in prepare() for work that is done ahead');
   }
 }
 
-/** Prompt tokens by an engine's meter; an engine that shows its first layers counts. */
-async function evaluatedBy(engine: Engine): Promise<number> {
+/** Prompt tokens by the meter of an engine that counts them, as one with first layers does. */
+async function countEvaluated(engine: Engine): Promise<number> {
   return (await engine.meter()).evaluated ?? 0;
 }
 

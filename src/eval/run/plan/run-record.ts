@@ -1,55 +1,50 @@
 import { basename } from 'node:path';
-import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
-import { resolveModel } from '../../../models/resolve-name.ts';
-import { languageModelWithHash } from '../../../models/registry.ts';
-import type { NewRun, RunRepository } from '../../../store/run-repository.ts';
-import type { EngineInfo } from '../../../engine/engine-info.ts';
-import type { RunPlan, RunRecord } from '../../../store/records/run-record.ts';
-import { tierAddresses } from '../../../retrieval/tiered/open-tiered.ts';
+import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
 import type { RunDatasets } from '../../../data/run-datasets.ts';
+import type { DatasetUser } from '../../../data/dataset.ts';
+import type { EngineInfo } from '../../../engine/engine-info.ts';
+import { languageModelWithHash } from '../../../models/registry.ts';
+import { resolveModel } from '../../../models/resolve-name.ts';
+import { tierAddresses } from '../../../retrieval/tiered/open-tiered.ts';
+import type { ArmNotRun } from '../../../store/records/run-description.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
 import { lastRunsHint } from '../../../store/run-name.ts';
+import type { NewRun, RunRepository } from '../../../store/run-repository.ts';
+import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { declarationOf } from '../../analysis/metrics/registered-metrics.ts';
+import { type BenchParts, ownMetrics } from '../bench-parts.ts';
 import { describeData } from './describe-data.ts';
 import { describeEnvironment } from './environment.ts';
-import type { BenchParts } from '../bench-parts.ts';
 import { keptOptions } from './option-effects.ts';
-import { ownMetrics } from '../own-metrics.ts';
 import { planUsers } from './plan-users.ts';
-import type { ArmNotRun } from '../../../store/records/run-description.ts';
-import type { DatasetUser } from '../../../data/dataset.ts';
-import type { Arm } from '../../../systems/arms/arm-registry.ts';
 
 function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
   return Object.fromEntries(keptOptions.filter((key) => key in config).map((key) => [key, config[key]]));
 }
 
-/** The options with which a run goes on: those that it began with, and of the new ones those that no turn depends on. */
+/** The options of a resumed run: those that it began with, and of the new ones those that no turn depends on. */
 export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig {
-  const { name, plan } = run;
-  const open = Object.entries(config).filter(([key]) => !(keptOptions as readonly string[]).includes(key));
-  const begun = decisive(plan.settings as unknown as BenchConfig);
+  const begun = decisive(run.plan.settings as unknown as BenchConfig);
   if (config.judge !== undefined && begun.judge === undefined) {
-    throw new BenchError(
-      'bad-option',
-      `--resume ${name}: the run asks no judge`,
-      'drop --judge, or start a new run with it',
-    );
+    const message = `--resume ${run.name}: the run asks no judge`;
+    throw new BenchError('bad-option', message, 'drop --judge, or start a new run with it');
   }
+  const resumed = { ...config };
+  for (const key of keptOptions) delete resumed[key];
+  Object.assign(resumed, begun);
   // Its server may have moved: no verdict depends on where it answers.
-  const moved = config.judge === undefined ? {} : { judge: config.judge };
+  if (config.judge !== undefined) resumed.judge = config.judge;
   const model = modelToOpen({ ...config, ...begun }, run);
+  if (model !== undefined) resumed.model = model;
   // Every run has a value of each engine's own options, given or not: another engine would refuse them.
   const ofRun = Object.keys(begun).filter((key) => !(engineOptionNames as readonly string[]).includes(key));
-  const given = [...config.given, ...ofRun, ...(model === undefined ? [] : ['model'])];
-  const own = model === undefined ? {} : { model };
-  return { ...(Object.fromEntries(open) as unknown as BenchConfig), ...begun, ...moved, ...own, given };
+  return { ...resumed, given: [...config.given, ...ofRun, ...(model === undefined ? [] : ['model'])] };
 }
 
 /**
- * The model that a run opens again where the command names none; undefined where the command names one, and where a server
- * has it.
- * @throws BenchError `bad-option` for a file of the user's, whose place no run keeps
+ * The model that a run opens again if the command names none; undefined if the command names one, and if a server has it.
+ * @throws BenchError `bad-option` for a file of the user's, because runs do not store its path
  */
 function modelToOpen({ engine, given }: BenchConfig, { name, model, plan }: RunRecord): string | undefined {
   if (given.includes('model') || engine !== 'llama-cpp') return undefined;
@@ -61,56 +56,44 @@ function modelToOpen({ engine, given }: BenchConfig, { name, model, plan }: RunR
   throw new BenchError('bad-option', `run "${name}": its model is the file ${file}`, 'name it: --model FILE');
 }
 
-/** The run to go on with. @throws BenchError `not-found`, or `bad-option` for one that is finished */
+/** The run to resume. @throws BenchError `not-found`, or `bad-option` for one that is finished */
 export function findResumable(runs: RunRepository, name: string): RunRecord {
   const run = runs.findByName(name);
-  if (run === undefined) {
-    throw noSuchRun(name, runs.names());
-  }
-  if (run.status === 'finished') {
-    throw new BenchError(
-      'bad-option',
-      `--resume ${name}: the run is finished`,
-      `see it: npm run tables -- --run ${name}`,
-    );
-  }
-  return run;
+  if (run === undefined) throw noSuchRun(name, runs.names());
+  if (run.status !== 'finished') return run;
+  const hint = `see it: npm run tables -- --run ${name}`;
+  throw new BenchError('bad-option', `--resume ${name}: the run is finished`, hint);
 }
 
-/** @param known names of the runs that there are */
+/** @param known names of all runs */
 export function noSuchRun(name: string, known: readonly string[]): BenchError {
-  return new BenchError(
-    'not-found',
-    `--resume ${name}: there is no such run`,
-    lastRunsHint(known, 'start one: npm run bench'),
-  );
+  const hint = lastRunsHint(known, 'start one: npm run bench');
+  return new BenchError('not-found', `--resume ${name}: there is no such run`, hint);
 }
 
-/** How runs call a model: by its name in the registry, with which it can be opened again, else by its own. */
-function nameOfModel({ modelSha256, model }: EngineInfo): string {
-  return languageModelWithHash(modelSha256 ?? '')?.name ?? model.name;
+/** A model by its name in the registry, with which it can be opened again, else by its own. */
+function describeModel({ modelSha256, model, contextTokens, cellTokens }: EngineInfo): RunRecord['model'] {
+  return {
+    name: languageModelWithHash(modelSha256 ?? '')?.name ?? model.name,
+    sha256: modelSha256 ?? '',
+    parameters: model.parameters,
+    contextTokens,
+    cellTokens,
+  };
 }
 
-function sizeOf({ name, parameters }: { readonly name: string; readonly parameters: number | null }): string {
-  return `${name}, ${parameters} parameters`;
+/** The retrieval strategy, with the stores of memories and the preparation of questions if it has a choice. */
+function describeRetriever(config: BenchConfig, { backend, preRetrieval }: BenchParts): RunRecord['retriever'] {
+  return {
+    name: config.retriever,
+    backend: backend.backend.name,
+    version: backend.backend.version,
+    ...(config.retriever === 'tiered' ? { tiers: tierAddresses(config) } : {}),
+    ...(config.retriever === 'hinted' ? { preRetrieval: preRetrieval.config } : {}),
+  };
 }
 
-/** The device that turns depend on; free memory changes from day to day. */
-function placeOf(compute: RunRecord['environment']['compute']): unknown {
-  return compute === null || compute === undefined ? undefined : { ...compute, memoryBytes: undefined };
-}
-
-/** The stores of memories, for the strategy that has a choice. */
-function tiersOf(config: BenchConfig): ReturnType<typeof tierAddresses> | undefined {
-  return config.retriever === 'tiered' ? tierAddresses(config) : undefined;
-}
-
-/** The preparation of questions, for the strategy that does it. */
-function preRetrievalOf(config: BenchConfig, parts: BenchParts): BenchParts['preRetrieval']['config'] | undefined {
-  return config.retriever === 'hinted' ? parts.preRetrieval.config : undefined;
-}
-
-/** A run goes on only with the data, the models and the index that it began with. @throws BenchError `bad-option` */
+/** A run is resumed only with the data, the models and the index that it began with. @throws BenchError `bad-option` */
 export async function checkSame(
   run: RunRecord,
   config: BenchConfig,
@@ -118,50 +101,37 @@ export async function checkSame(
   parts: BenchParts,
 ): Promise<void> {
   const { info } = parts.engine;
+  const model = describeModel(info);
+  const retriever = describeRetriever(config, parts);
   const embedder = await parts.embeddings.info();
-  const { backend } = parts.backend;
-  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+  // Free memory changes from day to day.
+  const device = (compute: RunRecord['environment']['compute']): unknown =>
+    compute && { ...compute, memoryBytes: undefined };
+  const facts: readonly (readonly [what: string, before: unknown, now: unknown])[] = [
     ['data set', run.dataset.sha256, dataset.sha256],
-    ['model', run.model.sha256, info.modelSha256 ?? ''],
+    ['model', run.model.sha256, model.sha256],
     // A server that shows no file of its model may have been given another one.
-    ['model', sizeOf(run.model), sizeOf({ ...info.model, name: nameOfModel(info) })],
-    ['context window', run.model.contextTokens, info.contextTokens],
+    ['model', [run.model.name, run.model.parameters], [model.name, model.parameters]],
+    ['context window', run.model.contextTokens, model.contextTokens],
     ['embedder', run.embedder.sha256, embedder.sha256],
     ["embedder's runtime", run.embedder.runtime ?? embedder.runtime, embedder.runtime],
     ['number of threads', run.environment.threads, info.threads ?? 0],
-    ['device', JSON.stringify(placeOf(run.environment.compute)), JSON.stringify(placeOf(info.compute))],
-    ['vector backend', run.retriever.backend, backend.name],
-    ['place of memories', JSON.stringify(run.retriever.tiers), JSON.stringify(tiersOf(config))],
-    [
-      'list of registered metrics',
-      JSON.stringify(run.plan.metrics ?? []),
-      JSON.stringify(ownMetrics(config).map(declarationOf)),
-    ],
-    [
-      'preparation of questions',
-      JSON.stringify(run.retriever.preRetrieval),
-      JSON.stringify(preRetrievalOf(config, parts)),
-    ],
+    ['device', device(run.environment.compute) ?? undefined, device(info.compute) ?? undefined],
+    ['vector backend', run.retriever.backend, retriever.backend],
+    ['place of memories', run.retriever.tiers, retriever.tiers],
+    ['list of registered metrics', run.plan.metrics ?? [], ownMetrics(config).map(declarationOf)],
+    ['preparation of questions', run.retriever.preRetrieval, retriever.preRetrieval],
   ];
-  const changed = pairs.find(([, before, now]) => before !== now)?.[0];
+  const changed = facts.find(([, before, now]) => JSON.stringify(before) !== JSON.stringify(now))?.[0];
   if (changed === undefined) return;
-  throw new BenchError(
-    'bad-option',
-    `run "${run.name}": the ${changed} is not the one that the run began with`,
-    `give the same ${changed}, or start a new run`,
-  );
+  const message = `run "${run.name}": the ${changed} is not the one that the run began with`;
+  throw new BenchError('bad-option', message, `give the same ${changed}, or start a new run`);
 }
 
 /** The machine and the build that compute turns. */
-export function currentEnvironment({ engine: { info } }: Pick<BenchParts, 'engine'>): RunRecord['environment'] {
-  return {
-    ...describeEnvironment(),
-    engine: info.engine,
-    build: info.build,
-    threads: info.threads ?? 0,
-    compute: info.compute,
-    stateIdentity: info.stateIdentity,
-  };
+export function currentEnvironment({ engine }: Pick<BenchParts, 'engine'>): RunRecord['environment'] {
+  const { engine: name, build, threads, compute, stateIdentity } = engine.info;
+  return { ...describeEnvironment(), engine: name, build, threads: threads ?? 0, compute, stateIdentity };
 }
 
 /** What a run begins with. */
@@ -183,50 +153,33 @@ export async function newRun(
   { suite, settings: config, arms, armsNotRun, dataset, users, parts }: RunStart,
   { name, listsUsers }: { readonly name: string; readonly listsUsers: boolean },
 ): Promise<NewRun> {
-  const { info } = parts.engine;
-  const { backend } = parts.backend;
-  const embedder = await parts.embeddings.info();
-  const tiers = tiersOf(config);
-  const preRetrieval = preRetrievalOf(config, parts);
+  const { name: embedder, sha256, runtime } = await parts.embeddings.info();
   const metrics = ownMetrics(config);
-  const { workers, ...kept } = decisive(config);
+  const { workers, ...settings } = decisive(config);
   const traits = arms.map((arm) => arm.traits);
   const planned = planUsers(users, traits, config.repeats).map(({ userId, turns }) => ({ userId, turns }));
-  const plan: RunPlan = {
-    arms: traits,
-    armsNotRun,
-    ...(listsUsers ? { users: planned } : {}),
-    ...(metrics.length === 0 ? {} : { metrics: metrics.map(declarationOf) }),
-    settings: {
-      ...kept,
-      ...(typeof workers === 'number' ? { workers } : {}),
-      ...{ suite: config.suite, margin: config.margin, model: basename(config.model) },
-    },
-  };
+  const { primaryMetric } = suite;
   return {
     name,
     suite: suite.name,
     seed: config.seed,
-    plan,
+    plan: {
+      arms: traits,
+      armsNotRun,
+      ...(listsUsers ? { users: planned } : {}),
+      ...(metrics.length === 0 ? {} : { metrics: metrics.map(declarationOf) }),
+      settings: {
+        ...settings,
+        ...(typeof workers === 'number' ? { workers } : {}),
+        suite: config.suite,
+        margin: config.margin,
+        model: basename(config.model),
+      },
+    },
     environment: currentEnvironment(parts),
-    model: {
-      name: nameOfModel(info),
-      sha256: info.modelSha256 ?? '',
-      parameters: info.model.parameters,
-      contextTokens: info.contextTokens,
-      cellTokens: info.cellTokens,
-    },
-    embedder: { name: embedder.name, sha256: embedder.sha256, runtime: embedder.runtime },
-    dataset: {
-      ...describeData(dataset, users),
-      ...(suite.primaryMetric === undefined ? {} : { primaryMetric: suite.primaryMetric }),
-    },
-    retriever: {
-      name: config.retriever,
-      backend: backend.name,
-      version: backend.version,
-      ...(tiers === undefined ? {} : { tiers }),
-      ...(preRetrieval === undefined ? {} : { preRetrieval }),
-    },
+    model: describeModel(parts.engine.info),
+    embedder: { name: embedder, sha256, runtime },
+    dataset: { ...describeData(dataset, users), ...(primaryMetric === undefined ? {} : { primaryMetric }) },
+    retriever: describeRetriever(config, parts),
   };
 }

@@ -1,8 +1,11 @@
+import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import { cutCells } from '../../../kv/cut-cells.ts';
 import { contiguousPositions } from '../../../kv/join-blocks.ts';
 import { kvTools } from '../../../kv/kv-tools.ts';
+import type { PrefillName } from '../../../store/records/arm-traits.ts';
+import type { EvictionName } from '../../../store/records/prefill-record.ts';
 import { parseRecipe, type RecipeName } from '../../../systems/prefill/join-recipe.ts';
 import { isScored } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
@@ -10,49 +13,80 @@ import {
   type CellMaker,
   expectedCells,
   type ExpectedParts,
+  memoryCells,
   precedingLine,
   selectedPositions,
 } from './expected-cells.ts';
 import { type CellBound, referenceCells, wrongCells } from './reference-cells.ts';
+import { cellsLeft, wrongEviction } from './wrong-eviction.ts';
 import { wrongSelection } from './wrong-selection.ts';
 
-/** A turn that injected joined blocks. */
-export interface JoinedTurn {
-  readonly recipe: RecipeName;
-  readonly parts: ExpectedParts & Pick<InjectedParts, 'suffix' | 'question'>;
+/** A turn that injected KV, with all that its proof needs. */
+export interface InjectedTurn {
+  readonly prefill: PrefillName;
+  readonly evict: EvictionName | undefined;
+  readonly session: EngineSession;
+  readonly parts: InjectedParts & ExpectedParts;
   readonly alpha: number;
   /** The positions that the turn claims to have recomputed. */
   readonly claimed: readonly TokenRange[];
-  /** Reads the first cells of the session back. */
-  readonly readBack: (count: number) => Promise<SequenceState>;
+  readonly bound: CellBound;
   /** Evaluating again gives the same bits. */
   readonly isExact: boolean;
 }
 
+/** What is wrong with the injected cells of a turn, by its kind of prefill; null if nothing is. */
+export async function wrongInjection(maker: CellMaker, turn: InjectedTurn): Promise<string | null> {
+  const { prefill, evict, session, parts, alpha, bound } = turn;
+  if (evict !== undefined) return await wrongRest(maker, turn, evict);
+  const count = memoryCells(parts).length;
+  if (session.cells < count) return `${session.cells} cells in place of ${count}`;
+  using found = await session.exportCells({ start: 0, end: count }, maker.options);
+  if (prefill !== 'prefix') return await wrongJoin(maker, turn, prefill, found);
+  return wrongCells(referenceCells(found), await expectedCells(maker, 'prefix', parts, alpha), bound);
+}
+
+/** What is wrong with the cells of a turn that evicted tokens. */
+async function wrongRest(
+  maker: CellMaker,
+  { prefill: name, session, parts, alpha, bound, isExact }: InjectedTurn,
+  evict: EvictionName,
+): Promise<string | null> {
+  const evicted = { ...parts, prefill: name === 'prefix' ? name : ('blocks' as const), evict, alpha };
+  const count = cellsLeft(evicted);
+  // Behind the memories each cell has a position of its own.
+  const behind = session.tokens.length - parts.header.length - parts.lines.flat().length;
+  const cells = session.cells < count ? session.cells : session.cells - behind;
+  if (cells !== count) return `${cells} cells in place of ${count}`;
+  using found = await session.exportCells({ start: 0, end: count }, maker.options);
+  return await wrongEviction(maker, evicted, referenceCells(found), { ...bound, rounding: isExact ? 0 : bound.deeper });
+}
+
 /**
  * What is wrong with the cells of joined blocks: with the selection of recomputed tokens, with the numbers, or with the laws that
- * hold byte for byte; null if nothing is.
+ * hold byte for byte.
  */
-export async function wrongJoin(
+async function wrongJoin(
   maker: CellMaker,
-  { recipe, parts, alpha, claimed, readBack, isExact }: JoinedTurn,
+  { session, parts, alpha, claimed, bound, isExact }: InjectedTurn,
+  recipe: RecipeName,
   found: SequenceState,
-  bound: CellBound,
 ): Promise<string | null> {
   const { recompute } = parseRecipe(recipe);
-  const measured = recompute !== null && isScored(recompute) ? recompute : undefined;
-  const recomputed = measured === undefined ? selectedPositions(recipe, parts) : claimed;
-  if (measured !== undefined) {
-    const missed = await wrongSelection(maker, measured, { ...parts, recomputed }, bound.deeper);
+  let recomputed = claimed;
+  if (recompute === null || !isScored(recompute)) recomputed = selectedPositions(recipe, parts);
+  else {
+    const missed = await wrongSelection(maker, recompute, { ...parts, recomputed }, bound.deeper);
     if (missed !== null) return missed;
   }
+  const readBack = (end: number) => session.exportCells({ start: 0, end }, maker.options);
   // An arm recomputes behind unscaled cells, and scales the result: scaled cells cannot be used here.
   const behind = alpha === 1 ? { found: readBack } : {};
   const expected = await expectedCells(maker, recipe, { ...parts, recomputed, ...behind }, alpha);
   const wrong = wrongCells(referenceCells(found), expected, bound);
   const isStoredExactly = (parts.keptAs ?? 'f16') === 'f16';
   if (wrong !== null || recompute === null || !isExact || !isStoredExactly) return wrong;
-  return await brokenLaw(maker, { parts, recomputed, alpha }, found);
+  return await brokenLaw(maker, { ...parts, recomputed }, alpha, found);
 }
 
 /**
@@ -62,29 +96,26 @@ export async function wrongJoin(
  */
 async function brokenLaw(
   maker: CellMaker,
-  { parts, recomputed, alpha }: Pick<JoinedTurn, 'parts' | 'alpha'> & { readonly recomputed: readonly TokenRange[] },
+  parts: ExpectedParts & { readonly recomputed: readonly TokenRange[] },
+  alpha: number,
   found: SequenceState,
 ): Promise<string | null> {
-  const { header, lines } = parts;
+  const { header, lines, recomputed } = parts;
   const isRecomputed = (cell: number): boolean => recomputed.some(({ start, end }) => start <= cell && cell < end);
   using blocks = await joinedBlocks(maker, parts, alpha);
-  const changed = differingCell(found, blocks, (cell) => !isRecomputed(cell));
+  const cells = [...found.positions.keys()];
+  const changed = cells.find((cell) => !isRecomputed(cell) && !haveSameBytes(found, blocks, cell));
   if (changed !== undefined) {
     return `cell ${changed} was not recomputed, and its bytes are not those of the joined blocks`;
   }
   const first = header.length + (lines[0]?.length ?? 0);
-  const isAll = [...found.positions.keys()].slice(first).every(isRecomputed);
-  if (!isAll || alpha !== 1) return null;
+  if (alpha !== 1 || !cells.slice(first).every(isRecomputed)) return null;
   const text = await maker.fresh.behind([], [...header, ...lines.flat()], maker.options);
-  const other = differingCell(found, text, () => true);
+  const other = cells.find((cell) => !haveSameBytes(found, text, cell));
   return other === undefined ? null : `all is recomputed, and the bytes of cell ${other} are not those of the text`;
 }
 
-async function joinedBlocks(
-  { fresh, cells, options }: CellMaker,
-  parts: ExpectedParts,
-  alpha: number,
-): Promise<SequenceState> {
+async function joinedBlocks({ fresh, cells, options }: CellMaker, parts: ExpectedParts, alpha: number) {
   const { header, lines } = parts;
   const front = await fresh.behind([], header, options);
   const blocks: SequenceState[] = [];
@@ -98,11 +129,10 @@ async function joinedBlocks(
   return kvTools.join(front, placements, { rotary: cells.rotary });
 }
 
-/** The first of the compared cells whose keys or values have other bytes. */
-function differingCell(a: SequenceState, b: SequenceState, isCompared: (cell: number) => boolean): number | undefined {
-  const bytes = (state: SequenceState, cell: number): Buffer => {
+function haveSameBytes(a: SequenceState, b: SequenceState, cell: number): boolean {
+  const [own, other] = [a, b].map((state) => {
     const { keys, values } = cutCells(state, cell, cell + 1);
     return Buffer.concat([...keys, ...values]);
-  };
-  return [...a.positions.keys()].filter(isCompared).find((cell) => !bytes(a, cell).equals(bytes(b, cell)));
+  });
+  return own!.equals(other!);
 }
