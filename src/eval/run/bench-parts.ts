@@ -30,7 +30,6 @@ export class BenchParts implements AsyncDisposable {
   readonly backend = chooseVectorBackend();
   /** How a strategy prepares questions. */
   readonly preRetrieval: ReadPreRetrievalConfig;
-  /** Time that loading the language model took. */
   readonly modelLoadMs: number;
 
   private constructor(engine: Engine, config: BenchConfig, preRetrieval: ReadPreRetrievalConfig, modelLoadMs: number) {

@@ -1,49 +1,57 @@
-import type { BenchConfig } from '../../config/bench-config.ts';
+import type { EngineSession } from '../../engine/engine-session.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { BenchSystem } from '../../systems/contracts.ts';
-import { ConversationLog } from '../../systems/conversation-log.ts';
+import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { metricsOfRun, successMetric } from '../analysis/metrics/run-metrics.ts';
 import { storesTexts } from '../analysis/redact.ts';
 import { openRunRetriever, systemParts } from './bench-parts.ts';
+import type { Judge } from './judge/judge.ts';
 import { controlUsers } from './workers/negative-control.ts';
 import { TokenPieces } from './observe/token-pieces.ts';
 import { ownMetrics } from './bench-parts.ts';
-import { type PlanUser, planUsers, shardUsers } from './plan/plan-users.ts';
+import { planUsers, shardUsers } from './plan/plan-users.ts';
 import type { PreparedSuite } from './plan/prepared-suite.ts';
 import { TurnSample } from './prove/turn-sample.ts';
 import { TurnRecorder } from './observe/turn-recorder.ts';
 import { RunClock } from './run-clock.ts';
-import type { OpenArm, RunBench } from './run-bench.ts';
-import { claimOrder } from './workers/claims.ts';
+import { type Claims, claimOrder } from './workers/claims.ts';
 
-/** The arms of a run, open, with everything that their turns need except claims. */
-export interface OpenBench extends AsyncDisposable {
-  readonly bench: Omit<RunBench, 'claims'>;
-  /** The users of this run in the order in which processes claim them. */
-  readonly claimed: readonly PlanUser[];
+/** An arm with its system and its session, open for the whole run. */
+export interface OpenArm {
+  readonly arm: Arm;
+  readonly system: BenchSystem;
+  readonly session: EngineSession;
+  /** Stands between the system and everything that serves it. */
+  readonly recorder: TurnRecorder;
+  /** Opens another system on the same store. */
+  readonly reopen: () => BenchSystem;
 }
 
-/** Opens what a process needs to take turns of a run. */
-export async function openBench(
-  prepared: PreparedSuite,
-  database: BenchDatabase,
-  run: RunRecord,
-  judge?: RunBench['judge'],
-): Promise<OpenBench> {
+/** The arms of a run, open, with everything that their turns need except claims. */
+export type OpenBench = Awaited<ReturnType<typeof openBench>>;
+
+/** Everything that all users of a run share. */
+export type RunBench = OpenBench['bench'] & { readonly claims: Claims };
+
+/** Opens what a process needs to take turns of a run. @param judge judges the answers after all turns */
+export async function openBench(prepared: PreparedSuite, database: BenchDatabase, run: RunRecord, judge?: Judge) {
   const { parts, place, settings, stores, suite, users } = prepared;
   const { engine, embeddings } = parts;
   const { seed, repeats, topK, threshold } = settings;
   const retriever = await openRunRetriever(parts, settings, `${run.id}${place.suffix}`, place.folder);
-  const kept = { storesTexts: storesTexts(run) };
-  const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...kept });
-  const arms = await openArms(prepared, settings, run.id, keeper);
+  // If false, hashes are stored instead of texts, and no token ids.
+  const keepsTexts = { storesTexts: storesTexts(run) };
+  const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...keepsTexts });
+  const arms = await openArms(prepared, run.id, keeper);
   const traits = prepared.arms.map((arm) => arm.traits);
+  /** The users in the shard of this run. */
   const planned = shardUsers(planUsers(users, traits, repeats), settings);
   const sample = new TurnSample(users, traits, { seed, repeats });
-  const bench: OpenBench['bench'] = {
+  const bench = {
     runId: run.id,
     suite,
     users,
@@ -51,25 +59,28 @@ export async function openBench(
     engine,
     database,
     keeper,
+    /** Users share KV (`--kv-store`). */
     sharesStore: stores.shared,
     sample,
+    /** Users whose memories the negative control may show. */
     controlUsers: await controlUsers(users),
     embeddings,
     clock: new RunClock(engine, embeddings),
     scoring: await engine.openSession(`${run.id}/probe`),
     scoresAnswers: suite.scoresAnswers ?? false,
     reserveTokens: reserveFor(engine.info.contextTokens, settings.reserve),
-    log: new ConversationLog(database, run.id, kept),
-    ...kept,
+    log: new DatabaseConversationLog(database, run.id, keepsTexts),
+    ...keepsTexts,
     pieces: new TokenPieces(engine, database),
     arms,
     metrics: ownMetrics(settings),
-    ...(judge === undefined ? {} : { judge }),
+    judge,
     success: successMetric(metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] })).name,
     settings: { seed, repeats, topK, threshold },
   };
   return {
     bench,
+    /** The users of this run in the order in which processes claim them. */
     claimed: settings.workers === undefined ? planned : claimOrder(planned, { arms: traits, repeats, sample }),
     [Symbol.asyncDispose]: async () => {
       for (const { system } of arms) await system[Symbol.asyncDispose]();
@@ -82,12 +93,7 @@ export async function openBench(
  * Opens every arm on the same parts, so that only memories and prefill strategy differ. Arms that keep their session have one each;
  * all others share one, which each of them clears or replaces before its turn.
  */
-async function openArms(
-  { arms, parts, stores }: PreparedSuite,
-  config: BenchConfig,
-  runId: string,
-  memories: MemoryKeeper,
-): Promise<readonly OpenArm[]> {
+async function openArms({ arms, parts, settings, stores }: PreparedSuite, runId: string, memories: MemoryKeeper) {
   const shared = await parts.engine.openSession(runId);
   const open: OpenArm[] = [];
   for (const arm of arms) {
@@ -95,7 +101,7 @@ async function openArms(
     const session = keepsSession ? await parts.engine.openSession(`${runId}/${name}`) : shared;
     const recorder = new TurnRecorder(parts.engine);
     const reopen = (): BenchSystem =>
-      arm.open(recorder.parts(systemParts(parts, session, config, memories), stores.opener(name)));
+      arm.open(recorder.parts(systemParts(parts, session, settings, memories), stores.opener(name)));
     open.push({ arm, system: reopen(), session, recorder, reopen });
   }
   return open;

@@ -24,7 +24,6 @@ export class RunFindings {
   readonly #runId: string;
   readonly #clock: RunClock;
   readonly #start: ProcessStart;
-  /** By worker, the last that it said. */
   readonly #counts = new Map<string, WorkerCounts>();
   /** Of processes that made the run before this one. */
   readonly #wallMsBefore: number;

@@ -28,7 +28,6 @@ export class RunLock implements Disposable {
     }
   }
 
-  /** Gives back a lock that is this process's own. */
   [Symbol.dispose](): void {
     if (readHolder(this.#path) === process.pid) rmSync(this.#path, { force: true });
   }

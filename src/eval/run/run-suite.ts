@@ -38,7 +38,7 @@ import { notesBeforeTurns } from './plan/run-notes.ts';
 import { newRun, resumedConfig } from './plan/run-record.ts';
 import { selfTests } from './prove/self-tests.ts';
 import { type MeasureContext, type Suite, suiteOptions } from './suite.ts';
-import type { RunBench } from './run-bench.ts';
+import type { RunBench } from './open-bench.ts';
 import { UserRun, warmUp } from './workers/user-run.ts';
 import { RowClaims } from './workers/claims.ts';
 import { runUnits } from './workers/run-units.ts';
@@ -118,7 +118,6 @@ export async function runSuite(
   return results;
 }
 
-/** A run under way in the process that makes it. */
 interface RunContext {
   readonly database: BenchDatabase;
   readonly run: RunRecord;

@@ -27,14 +27,12 @@ export interface MeasureContext {
   readonly engines: EngineOpener;
   /** Opens a retrieval strategy with an index of its own, as the run says but for the options; the caller closes it. */
   readonly openRetriever: (name: RetrieverName, options?: RetrieverOptions) => Promise<Retriever>;
-  /** Is told of each step before it begins. */
   readonly onStep: (done: number, total: number) => void;
 }
 
 /** Further parts, for a measurement that asks the arms of a run. */
 export interface ServeContext extends MeasureContext {
   readonly runId: string;
-  /** The arms of the run. */
   readonly arms: readonly Arm[];
   /** Memories of the run, in the index that its arms search. */
   readonly keeper: MemoryKeeper;
@@ -51,7 +49,6 @@ export interface Suite {
   readonly triesTemplate?: readonly string[];
   /** The suite's own data sets, asked together; without them it asks what `--dataset` names. */
   readonly data?: readonly DatasetGenerator[];
-  /** Defaults of options. */
   readonly defaults?: Partial<Pick<BenchConfig, 'topK' | 'limit' | 'repeats'>>;
   /** The part of the data that ship which is asked by default. */
   readonly shipped?: Partial<Pick<BenchConfig, 'limit' | 'users'>>;

@@ -19,7 +19,6 @@ export interface StoredInjection {
   readonly evict: Eviction | null;
   readonly keptAs: StoreType;
   readonly memoryIds: readonly string[];
-  /** The position of the first cell of each block; empty for a prefix. */
   readonly positions: readonly number[];
 }
 
@@ -35,7 +34,6 @@ export interface StoredSequence {
   readonly form: PromptForm['name'];
   readonly answer: string;
   readonly generatedTokens: number;
-  /** The likeliest tokens at the beginning of the answer, the likeliest first. */
   readonly nextTokens: Observed['nextTokens'];
 }
 

@@ -17,7 +17,6 @@ const LASTING: readonly FailureReason[] = [
   'error of the server',
 ];
 
-/** One answer, and the turns that gave it to the same question. */
 interface DistinctAnswer {
   readonly answer: AnswerToJudge;
   readonly turns: Omit<OwnScore, 'value'>[];

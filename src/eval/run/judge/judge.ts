@@ -19,7 +19,6 @@ export class Judge {
     this.#verdicts = new VerdictRepository(database);
   }
 
-  /** The stored verdict on an answer. */
   known(answer: AnswerToJudge): boolean | undefined {
     return this.#verdicts.find(verdictKey(this.model, answer));
   }

@@ -45,7 +45,6 @@ interface QuestionSet {
 
 /** A retrieval strategy as the suite measures it. */
 export interface Strategy {
-  /** In the tables. */
   readonly label: string;
   readonly opening: Parameters<MeasureContext['openRetriever']>;
   /** Name of the embedder, where it is not the run's. */
@@ -62,7 +61,6 @@ const METRICS: Readonly<Record<MetricName, (ranked: readonly string[], evidence:
 
 type MetricName = keyof RetrievalMeasurement['metrics'];
 
-/** One retrieval for one question. */
 interface Retrieved extends Pick<RetrievalMeasurement, 'timingsMs' | 'budgetTokens'> {
   readonly userId: string;
   readonly questionId: string;

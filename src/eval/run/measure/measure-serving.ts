@@ -94,7 +94,6 @@ async function addMemories({ keeper, runId }: ServeContext, users: readonly Data
   }
 }
 
-/** In equal ratios. */
 function rates(capacity: Readonly<Record<string, number>>): number[] {
   const best = Math.max(...Object.values(capacity));
   const lowest = LOWEST * (capacity[RAG] ?? best);

@@ -12,7 +12,6 @@ export interface GivenForTurn {
   readonly visible: readonly DatasetMemory[];
   /** Those that the arm may show, by its own rule. */
   readonly memories: readonly MemorySearchResult[];
-  /** In which the item is scored. */
   readonly language: Language;
   /** Positions of the engine, and those that every prompt leaves to the answer. */
   readonly windowTokens: number;

@@ -23,7 +23,6 @@ export class TokenPieces {
     return new Map(ids.map((id, index) => [id, texts[index]!]));
   }
 
-  /** Stores pieces, within the transaction of the turn. */
   keep(pieces: ReadonlyMap<TokenId, string>): void {
     if (pieces.size === 0) return;
     this.#repository.add(this.#engine.info.modelSha256 ?? this.#engine.info.model.name, pieces);

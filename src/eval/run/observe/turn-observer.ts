@@ -37,7 +37,6 @@ export interface ObserverParts extends ScorerParts {
 
 /** A turn that was answered. */
 export interface AnsweredInSession {
-  /** That of its arm. */
   readonly session: EngineSession;
   readonly response: ChatResponse;
   readonly recorded: RecordedTurn;
@@ -72,10 +71,8 @@ export class TurnObserver {
   readonly #profile: UserLanguage;
   readonly #scorer: TurnScorer;
   readonly #turns: ObservedTurn[] = [];
-  /** By the hash of the evaluated ids. */
   readonly #asText = new Map<string, SequenceScore>();
 
-  /** @param profile of the user who asks */
   constructor(parts: ObserverParts, item: DatasetItem, profile: UserLanguage) {
     this.#parts = parts;
     this.#item = item;

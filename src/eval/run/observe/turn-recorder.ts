@@ -31,14 +31,12 @@ export interface RecordedTurn {
   readonly evaluated: number | null;
   /** Tokens that ran through the model's first layers alone. */
   readonly firstLayers: number;
-  /** The last one; null if nothing was generated. */
   readonly generation: RecordedGeneration | null;
 }
 
 /** Methods that serve no turn. */
 const UNWATCHED: readonly PropertyKey[] = ['stats', 'reset'];
 
-/** Makes a call, or refuses it. */
 type Watch = <R>(call: () => R) => R;
 
 /** An object whose methods are called through a watch. @param replaced members that replace its own */
@@ -104,7 +102,6 @@ export class TurnRecorder {
     this.#engine = engine;
   }
 
-  /** Number of calls that were refused so far. */
   get refused(): number {
     return this.#refused;
   }

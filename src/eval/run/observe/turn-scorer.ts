@@ -27,11 +27,9 @@ export interface ScoredTexts {
 }
 
 export interface TurnScore {
-  /** Probabilities of the token behind the prompt. */
   readonly next: NextDistribution;
   /** The gold answer at its place, with the distributions in front of its tokens. */
   readonly gold: SequenceScore;
-  /** ln p of each token of the arm's own answer; undefined if it is not scored. */
   readonly own: readonly number[] | undefined;
 }
 
@@ -69,7 +67,6 @@ export class TurnScorer {
     this.#parts = parts;
   }
 
-  /** Scores a turn; its session is left as it is. */
   async score({ session, prefixPositions, suffix }: TurnState, texts: ScoredTexts, options: CallOptions) {
     const { engine, scoring } = this.#parts;
     if (!engine.capabilities.checkpoints || session.cells === 0) {

@@ -9,9 +9,7 @@ import { type ChatEngine, promptFormOf } from '../../../systems/prompt/chat-form
 import type { Suite } from '../suite.ts';
 
 const NO_CHAT_TEMPLATE = 'the model has no chat template';
-
 const NO_SCORES = 'its gate reads scores of retrieval, and --retriever given has none';
-
 const SUMMARISING = summarisingRetrieverNames.join(' or ');
 const NO_SUMMARY = `its prompt shows a summary that only --retriever ${SUMMARISING} makes`;
 
@@ -23,7 +21,6 @@ const HINTS: ReadonlyMap<string, string> = new Map([
 const OTHER_ARMS = 'choose other arms, such as --arms none,rag, or another model; see doctor --model';
 
 type TemplateOption = Pick<BenchConfig, 'template'>;
-/** The options that decide what an arm can run with. */
 type ArmOptions = TemplateOption & Pick<BenchConfig, 'retriever'>;
 
 /** The reason why an engine with this model cannot run an arm, in one line; undefined where it can. */
@@ -87,14 +84,9 @@ export function runnableArms(
   config: ArmOptions & Pick<BenchConfig, 'model'>,
   isSuites: boolean,
 ): { readonly arms: readonly Arm[]; readonly notRun: readonly ArmNotRun[] } {
-  const whyNot = new Map(
-    arms.flatMap((arm) => {
-      const why = armObstacle(arm, inspection, config);
-      return why === undefined ? [] : [[arm, why] as const];
-    }),
-  );
-  const notRun = [...whyNot].map(([arm, why]) => ({ arm: arm.traits.name, why }));
-  const able = arms.filter((arm) => !whyNot.has(arm));
+  const obstacles = arms.map((arm) => ({ arm, why: armObstacle(arm, inspection, config) }));
+  const able = obstacles.flatMap(({ arm, why }) => (why === undefined ? [arm] : []));
+  const notRun = obstacles.flatMap(({ arm, why }) => (why === undefined ? [] : [{ arm: arm.traits.name, why }]));
   if (notRun.length === 0 || (isSuites && able.length > 0)) return { arms: able, notRun };
   const byReason = Map.groupBy(notRun, ({ why }) => why);
   const reasons = [...byReason].map(([why, those]) => `${those.map(({ arm }) => arm).join(', ')}: ${why}`);
@@ -114,9 +106,6 @@ export function requireMeasurable(
 ): void {
   const why = requires.map((capability) => missing[capability]).find((reason) => reason !== undefined);
   if (why === undefined) return;
-  throw new BenchError(
-    'bad-model',
-    `suite ${name} cannot measure ${model}: ${why}`,
-    'choose another suite, or another model',
-  );
+  const message = `suite ${name} cannot measure ${model}: ${why}`;
+  throw new BenchError('bad-model', message, 'choose another suite, or another model');
 }

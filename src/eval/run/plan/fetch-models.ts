@@ -2,7 +2,6 @@ import { type BenchConfig, randomModelPrefix } from '../../../config/bench-confi
 import { BenchError } from '../../../base/bench-error.ts';
 import type { DownloadOptions } from '../../../models/hub/hub-file.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../../../models/prompt-defaults.ts';
-
 import { fetchModel } from '../../../models/fetch-model.ts';
 import { presetModelName } from '../../../models/preset-models.ts';
 import {

@@ -9,7 +9,6 @@ import { buildPrompt, type PromptRules, reserveFor, systemPromptFor } from '../.
 import { type ChatEngine, promptFormOf } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 
-/** The engine and the rules that build every prompt. */
 interface PromptParts {
   readonly engine: ChatEngine & { readonly info: { readonly contextTokens: number } };
   readonly rules: Omit<PromptRules, 'windowTokens'>;

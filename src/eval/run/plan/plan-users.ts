@@ -27,24 +27,17 @@ export function takesItem({ retrieves }: Pick<ArmTraits, 'retrieves'>, item: Dat
 
 /** The users of a run in the order of its plan, however it is divided. */
 export function planUsers(users: readonly DatasetUser[], arms: readonly ArmTraits[], repeats: number): PlanUser[] {
-  let itemsBefore = 0;
+  let items = 0;
   return users.map((user, position) => {
-    const { userId, items } = user;
-    const turns = repeats * items.reduce((sum, item) => sum + arms.filter((arm) => takesItem(arm, item)).length, 0);
-    const planned = { userId, position, turns, user, itemsBefore };
-    itemsBefore += items.length;
-    return planned;
+    const itemsBefore = items;
+    items += user.items.length;
+    const takes = user.items.flatMap((item) => arms.filter((arm) => takesItem(arm, item)));
+    return { userId: user.userId, position, turns: repeats * takes.length, user, itemsBefore };
   });
 }
 
-/** A part of a run that is made separately: every `of`-th user of the plan, starting at user `index` (from 1). */
-export interface Shard {
-  readonly index: number;
-  readonly of: number;
-}
-
-/** Reads option `--shard i/n`. */
-export function parseShard(option: string): Shard {
+/** Reads option `--shard i/n`: a part of a run has every n-th user of the plan, starting at user i (from 1). */
+export function parseShard(option: string): { readonly index: number; readonly of: number } {
   const [index, of] = option.split('/').map(Number);
   return { index: index!, of: of! };
 }
@@ -96,14 +89,11 @@ export function drawUsers({ parts }: Pick<RunDatasets, 'parts'>, settings: DrawS
 }
 
 function userCount(users: readonly DatasetUser[], { limit, users: wanted }: DrawSettings): number {
-  if (wanted !== undefined && wanted > users.length) {
-    throw new BenchError(
-      'bad-option',
-      `--users ${wanted}: ${users.length} users have questions`,
-      `give a number from 1 to ${users.length}`,
-    );
+  if (wanted !== undefined) {
+    if (wanted <= users.length) return wanted;
+    const message = `--users ${wanted}: ${users.length} users have questions`;
+    throw new BenchError('bad-option', message, `give a number from 1 to ${users.length}`);
   }
-  if (wanted !== undefined) return wanted;
   if (limit === undefined) return users.length;
   const itemsPerUser = users.reduce((sum, user) => sum + user.items.length, 0) / users.length;
   return Math.min(users.length, Math.max(LEAST_USERS, Math.ceil(limit / itemsPerUser)));

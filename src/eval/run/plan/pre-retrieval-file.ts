@@ -9,9 +9,8 @@ import {
 } from '../../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 
 /**
- * How questions are prepared: what `--pre-retrieval` says, else the defaults.
- *
- * @throws BenchError `bad-option` where the file cannot be read, or says something that is not understood
+ * How questions are prepared: as the file of `--pre-retrieval` says, else by the defaults.
+ * @throws BenchError `bad-option` for a file that cannot be read or understood
  */
 export function readPreRetrievalFile({
   preRetrieval: path,
@@ -19,24 +18,17 @@ export function readPreRetrievalFile({
   if (path === undefined) return readPreRetrievalConfig({}, 'defaults');
   let content: unknown;
   try {
-    content = parsed(path, readFileSync(path, 'utf8'));
+    const text = readFileSync(path, 'utf8');
+    const isYaml = ['.yaml', '.yml'].includes(extname(path).toLowerCase());
+    // Warnings would be written to standard error; the schema refuses what is odd.
+    content = isYaml ? parseYaml(text, { logLevel: 'error' }) : JSON.parse(text);
   } catch (error) {
     // A parser of YAML shows the place on further lines.
     const [reason = ''] = (error as Error).message.split('\n');
+    const message = `--pre-retrieval ${path} cannot be read: ${reason.replace(/:$/, '')}`;
     const hint =
       'it holds one object, such as {"route_strategy": "classifier"}, in YAML if its name ends in .yaml or .yml';
-    throw new BenchError(
-      'bad-option',
-      `--pre-retrieval ${path} cannot be read: ${reason.replace(/:$/, '')}`,
-      hint,
-      error,
-    );
+    throw new BenchError('bad-option', message, hint, error);
   }
   return readPreRetrievalConfig(content, path);
-}
-
-function parsed(path: string, text: string): unknown {
-  const isYaml = ['.yaml', '.yml'].includes(extname(path).toLowerCase());
-  // Warnings would be written to standard error; what is odd is refused by the schema.
-  return isYaml ? parseYaml(text, { logLevel: 'error' }) : JSON.parse(text);
 }

@@ -1,7 +1,7 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { type DatasetItem, type DatasetUser, visibleMemories } from '../../../data/dataset.ts';
 import { takesItem } from './plan-users.ts';
-import { probeTurns } from '../prove/isolation-probe.ts';
+import { isProbed, probeTurns } from '../prove/isolation-probe.ts';
 
 /** The rest of a run, and about how long it takes. */
 export interface RunEstimate {
@@ -56,17 +56,22 @@ function promptCharacters(
   item: DatasetItem,
   { topK, contextTokens }: EstimateSettings,
 ): number {
-  const visible = visibleMemories(user, item);
-  const all = visible.reduce((sum, { content }) => sum + content.length, 0);
+  const memories = visibleMemories(user, item).length;
+  const all = memoryCharacters(user, item);
+  const mean = all / Math.max(1, memories);
   const shown = {
     nothing: 0,
-    evidence: item.evidence.length * (all / Math.max(1, visible.length)),
-    retrieved: Math.min(topK, visible.length) * (all / Math.max(1, visible.length)),
-    donor: Math.min(topK, visible.length) * (all / Math.max(1, visible.length)),
+    evidence: item.evidence.length * mean,
+    retrieved: Math.min(topK, memories) * mean,
+    donor: Math.min(topK, memories) * mean,
     // Memories take half of the window.
     all: Math.min(all, (contextTokens * CHARACTERS_PER_TOKEN) / 2),
   }[retrieves];
   return FIXED_CHARACTERS + item.query.length + shown;
+}
+
+function memoryCharacters(user: DatasetUser, item: DatasetItem): number {
+  return visibleMemories(user, item).reduce((sum, { content }) => sum + content.length, 0);
 }
 
 /**
@@ -75,46 +80,36 @@ function promptCharacters(
  * @param users those who are not finished
  */
 export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, settings: EstimateSettings): RunEstimate {
-  const questions = users.reduce((sum, { items }) => sum + items.length, 0);
-  let turns = 0;
-  let turnsMs = 0;
-  let probedMs = 0;
+  const { repeats, workers, resumed } = settings;
+  const items = users.flatMap((user) => user.items.map((item) => ({ user, item })));
+  const questions = items.length;
+  let [turns, turnsMs, probedMs] = [0, 0, 0];
   for (const { traits, turnMs, scoringMs } of warmUp.turns) {
     const measured = promptCharacters(traits.retrieves, warmUp.user, warmUp.item, settings);
-    if (traits.retrieves === 'retrieved' && traits.control === null)
-      probedMs += turnMs * Math.min(1, PROBE_CHARACTERS / measured);
-    for (const user of users) {
-      for (const item of user.items) {
-        if (!takesItem(traits, item)) continue;
-        const characters = promptCharacters(traits.retrieves, user, item, settings);
-        turns += settings.repeats;
-        turnsMs += settings.repeats * ((turnMs * characters) / measured + scoringMs);
-      }
+    if (isProbed(traits)) probedMs += turnMs * Math.min(1, PROBE_CHARACTERS / measured);
+    for (const { user, item } of items) {
+      if (!takesItem(traits, item)) continue;
+      const characters = promptCharacters(traits.retrieves, user, item, settings);
+      turns += repeats;
+      turnsMs += repeats * ((turnMs * characters) / measured + scoringMs);
     }
   }
-  const withProbe = (ms: number, asked: number): number => ms / settings.workers + probeTurns(asked) * probedMs;
+  const withProbe = (ms: number, asked: number): number => ms / workers + probeTurns(asked) * probedMs;
   const ms = withProbe(turnsMs, questions);
   const limit = Math.max(LEAST_LIMIT, Math.round((SMALLER_SHARE * questions) / 10) * 10);
-  const isLong = ms > LONG_MS && !settings.resumed && limit < questions;
-  return {
-    users: users.length,
-    questions,
-    turns,
-    ms,
-    smaller: isLong ? { limit, ms: withProbe((turnsMs * limit) / questions, limit) } : null,
-  };
+  const isLong = ms > LONG_MS && !resumed && limit < questions;
+  const smaller = isLong ? { limit, ms: withProbe((turnsMs * limit) / questions, limit) } : null;
+  return { users: users.length, questions, turns, ms, smaller };
 }
 
-/** The user and the item whose turns are cheapest to warm up with: the fewest characters of memories. */
+/** The item that is cheapest to warm up with: the one with the fewest characters of memories. @returns with the index of its user */
 export function cheapestItem(
   users: readonly DatasetUser[],
 ): { readonly user: number; readonly item: DatasetItem } | undefined {
-  let cheapest: { readonly user: number; readonly item: DatasetItem; readonly size: number } | undefined;
-  for (const [user, owner] of users.entries()) {
-    for (const item of owner.items) {
-      const size = visibleMemories(owner, item).reduce((sum, { content }) => sum + content.length, 0);
-      if (cheapest === undefined || size < cheapest.size) cheapest = { user, item, size };
-    }
-  }
-  return cheapest;
+  return users
+    .flatMap((owner, user) => owner.items.map((item) => ({ user, item, size: memoryCharacters(owner, item) })))
+    .reduce<{ user: number; item: DatasetItem; size: number } | undefined>(
+      (cheapest, one) => (cheapest === undefined || one.size < cheapest.size ? one : cheapest),
+      undefined,
+    );
 }

@@ -37,7 +37,6 @@ export interface CellMaker {
   readonly engine: Pick<Engine, 'firstLayers'>;
   readonly fresh: FreshCells;
   readonly cells: NonNullable<EngineCapabilities['cells']>;
-  /** The fewest tokens that a call evaluates. */
   readonly leastTokens: number;
   readonly options: CallOptions;
 }

@@ -11,14 +11,13 @@ import type { ArmIsolation, IsolationProbe } from '../../../store/records/run-pr
 import { SessionRepository } from '../../../store/session-repository.ts';
 import type { BenchSystem, ChatRequest } from '../../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../../systems/memory-keeper.ts';
-import type { RunBench } from '../run-bench.ts';
+import type { RunBench } from '../open-bench.ts';
 
 /** Canaries speak English, whatever language the run is in. */
 const grammar = grammars.en;
 /** In plain words, which any language model understands. */
 const QUESTION = 'What is the code of my locker?';
 
-/** Users whose secret is planted. */
 const CANARIES = 25;
 /** Users with a double, who has the same memories, and users with a double who asks last. */
 const DOUBLES = 5;
@@ -29,7 +28,6 @@ const FILLERS = 3;
 /** One asker per this many questions of the run, so that the probe takes a small part of it. */
 const QUESTIONS_PER_ASKER = 40;
 
-/** A user of the probe. */
 interface Canary {
   readonly userId: string;
   readonly secret: string;
@@ -44,7 +42,6 @@ interface Canaries {
   readonly strangers: readonly Canary[];
   /** For the first owners a user with exactly the same memories, who must not be served from the owner's KV. */
   readonly doubles: readonly Canary[];
-  /** Doubles who ask after everyone else. */
   readonly late: readonly Canary[];
 }
 
@@ -204,7 +201,6 @@ async function probeArm(
 
   const hears = (answers: Answers, user: Canary, secret = user.secret): boolean =>
     containsTokens(answers.get(user)?.text ?? '', secret, grammar.language);
-  /** Users who heard a secret of someone else. */
   const leaks = (answers: Answers): number =>
     [...answers.keys()].filter((user) => {
       const own = strangers.includes(user) ? undefined : user.secret;

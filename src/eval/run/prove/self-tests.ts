@@ -20,7 +20,7 @@ import { promptRules } from '../bench-parts.ts';
 import { probeEmbedder } from './embedder-probe.ts';
 import { cellsSelfTest } from './cells-self-test.ts';
 import { paritySelfTest, selfTestBudgetMs } from './parity-self-test.ts';
-import type { RunBench } from '../run-bench.ts';
+import type { RunBench } from '../open-bench.ts';
 
 const PROMPTS = 20;
 /** Longer prompts take minutes to evaluate five times each; the turns prove theirs by themselves. */

@@ -29,7 +29,6 @@ export class TurnProver {
   readonly #sample: TurnSample;
   readonly #selfTest: CellsSelfTest | undefined;
   readonly #fresh: FreshCells;
-  /** The item whose cells are cached. */
   #itemId: string | undefined;
   /** Arms and cache outcomes of the first user that were proven. */
   readonly #first = new Set<string>();

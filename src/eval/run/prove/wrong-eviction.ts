@@ -24,7 +24,6 @@ export interface EvictedParts extends Pick<ExpectedParts, 'header' | 'lines' | '
   readonly alpha: number;
 }
 
-/** Memory tokens that are evicted together. */
 interface Unit {
   readonly ids: readonly TokenId[];
   /** As evaluated: scores are measured on these. */

@@ -31,7 +31,6 @@ export interface InjectedTurn {
   /** The positions that the turn claims to have recomputed. */
   readonly claimed: readonly TokenRange[];
   readonly bound: CellBound;
-  /** Evaluating again gives the same bits. */
   readonly isExact: boolean;
 }
 

@@ -4,7 +4,7 @@ import { TurnRepository } from '../../../store/turn-repository.ts';
 import { probeBench } from '../prove/isolation-probe.ts';
 import { TurnProver } from '../prove/turn-prover.ts';
 import { cheapestItem } from '../plan/run-estimate.ts';
-import type { RunBench } from '../run-bench.ts';
+import type { RunBench } from '../open-bench.ts';
 import { UserRun, warmUp } from './user-run.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 

@@ -19,7 +19,7 @@ import { scoreTurn } from '../../analysis/metrics/scores.ts';
 import { itemQuestion, memoryEntry } from '../memory-entry.ts';
 import { controlMemories } from './negative-control.ts';
 import { type AnsweredInSession, TurnObserver } from '../observe/turn-observer.ts';
-import type { OpenArm, RunBench } from '../run-bench.ts';
+import type { OpenArm, RunBench } from '../open-bench.ts';
 import { type PlanUser, takesItem } from '../plan/plan-users.ts';
 import type { TurnProver } from '../prove/turn-prover.ts';
 import { measuredResponse } from '../observe/turn-recorder.ts';
