@@ -3,7 +3,7 @@ import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { BenchSystem } from '../../systems/contracts.ts';
-import { DatabaseConversationLog } from '../../systems/conversation-log.ts';
+import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { metricsOfRun, successMetric } from '../analysis/metrics/run-metrics.ts';
@@ -69,7 +69,7 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     scoring: await engine.openSession(`${run.id}/probe`),
     scoresAnswers: suite.scoresAnswers ?? false,
     reserveTokens: reserveFor(engine.info.contextTokens, settings.reserve),
-    log: new DatabaseConversationLog(database, run.id, keepsTexts),
+    log: new ConversationLog(database, run.id, keepsTexts),
     ...keepsTexts,
     pieces: new TokenPieces(engine, database),
     arms,
