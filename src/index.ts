@@ -63,8 +63,8 @@ export {
 export { NodeEventServer } from './retrieval/tiered/node-event-server.ts';
 export { noEvents, type NodeEvent, type NodeEventStream } from './retrieval/tiered/memory-retrieval-node.ts';
 export { PostgresColdStore, type PostgresColdStoreOptions } from './retrieval/tiered/postgres-cold-store.ts';
-export { connectPostgres, type PostgresConnection } from './retrieval/tiered/postgres-connection.ts';
-export { postgresIndexes, type PostgresIndex } from './retrieval/tiered/postgres-index.ts';
+export { connectPostgres, type PostgresConnection } from './retrieval/tiered/postgres-cold-store.ts';
+export { postgresIndexes, type PostgresIndex } from './retrieval/tiered/postgres-schema.ts';
 export { RedisHotStore } from './retrieval/tiered/redis-hot-store.ts';
 export { SqliteColdStore } from './retrieval/tiered/sqlite-cold-store.ts';
 export { TieredMemory, type TieredMemoryParts, type TieredQuery } from './retrieval/tiered/tiered-memory.ts';

@@ -12,7 +12,7 @@ import {
   randomVector,
 } from '../../../test/fixtures/cold-store-promises.ts';
 import { openPglite } from '../../../test/fixtures/postgres-server.ts';
-import { postgresIndexes, searchSettings, type PostgresIndex } from './postgres-index.ts';
+import { postgresIndexes, searchSettings, type PostgresIndex } from './postgres-schema.ts';
 
 let pglite: PGlite;
 beforeAll(async () => {

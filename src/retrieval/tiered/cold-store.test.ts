@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { coldStorePromises, DIMENSION, onServer } from '../../../test/fixtures/cold-store-promises.ts';
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
 import { chooseVectorBackend } from '../vectors/vector-backend.ts';
-import { connectPostgres } from './postgres-connection.ts';
-import { postgresIndexes } from './postgres-index.ts';
+import { connectPostgres } from './postgres-cold-store.ts';
+import { postgresIndexes } from './postgres-schema.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 
 const { backend } = chooseVectorBackend();

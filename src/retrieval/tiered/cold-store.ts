@@ -26,7 +26,7 @@ export interface ColdHit {
 }
 
 /**
- * Port to long-term memory, by group, searched by cosine. A group is a UUID (`uuidOf`). A failed call may be repeated and
+ * Port to long-term memory, by group, searched by cosine. A group is a UUID (`deriveUuid`). A failed call may be repeated and
  * then has the effect of one call. Adapters: `SqliteColdStore`, `PostgresColdStore`.
  *
  * All methods throw BenchError `database` if the store cannot be reached or written, or does not answer in time.

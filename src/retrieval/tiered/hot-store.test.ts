@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
 import type { HotStore } from './hot-store.ts';
 import { InProcessHotStore } from './in-process-hot-store.ts';
-import { uuidOf, type MemoryRecord } from './memory-record.ts';
+import { deriveUuid, type MemoryRecord } from './memory-record.ts';
 import { RedisHotStore } from './redis-hot-store.ts';
 
 const withRedis = hasRedisServer();
@@ -23,8 +23,8 @@ const record = (memoryId: string, createdAtMs: number, more: Partial<MemoryRecor
   ...more,
 });
 const ids = (records: readonly MemoryRecord[]) => records.map(({ memoryId }) => memoryId);
-const ann = uuidOf('ann');
-const bob = uuidOf('bob');
+const ann = deriveUuid('ann');
+const bob = deriveUuid('bob');
 const always = Number.MAX_SAFE_INTEGER;
 
 interface Implementation {
@@ -101,7 +101,7 @@ describe.each(implementations)('hot store: $name', ({ there, open }) => {
       await store.put(bob, ['working'], [record('a', 2, { content: "bob's" }), record('b', 3)]);
       expect(await store.remove(ann, ['working'], ['b'])).toBe(0);
       expect(await store.newest(ann, 'working', 10, always)).toEqual([record('a', 1)]);
-      expect(await store.newest(uuidOf('eve'), 'working', 10, always)).toEqual([]);
+      expect(await store.newest(deriveUuid('eve'), 'working', 10, always)).toEqual([]);
     });
 
     test('gives back texts and metadata as they were', async () => {

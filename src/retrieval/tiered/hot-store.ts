@@ -7,7 +7,7 @@ import type { MemoryRecord } from './memory-record.ts';
 export type HotShelf = 'quarantine' | 'working' | 'waiting';
 
 /**
- * Port to short-term memory, by group. A group is a UUID (`uuidOf`); ids of records are unique within group and shelf. A
+ * Port to short-term memory, by group. A group is a UUID (`deriveUuid`); ids of records are unique within group and shelf. A
  * failed call may be repeated and then has the effect of one call. Adapters: `InProcessHotStore`, `RedisHotStore`.
  *
  * All methods throw BenchError `database` if the store cannot be reached, or does not answer in time.

@@ -15,25 +15,29 @@ export interface MemoryRecord {
  * Derives a UUID from a name: the id of a group in every store. Names themselves never reach a store, so none can act as a
  * pattern, a separator or a statement.
  */
-export function uuidOf(name: string): string {
+export function deriveUuid(name: string): string {
   // In UTF-16, where different unpaired surrogates stay different.
   const hex = createHash('sha256').update(name, 'utf16le').digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Cuts a list into parts of at most `size` items. */
+export function batches<Item>(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }
 
 /**
  * Checks that every store can hold a record and return it unchanged: metadata in JSON, texts in Unicode.
  * @throws BenchError `bad-data` for a text that a database would refuse or change, or an invalid time
  */
-export function checkedRecord(record: MemoryRecord): MemoryRecord {
+export function checkRecord(record: MemoryRecord): MemoryRecord {
   const refuse = (what: string): never => {
     const name = JSON.stringify(record.memoryId);
     throw new BenchError('bad-data', `memory ${name} ${what}`, 'correct it, or use --retriever router');
   };
   const check = (text: string): void => {
     if (text.includes('\0')) refuse('holds a NUL character, which databases do not store');
-    // By code point: only unpaired surrogates match.
-    if (/\p{Surrogate}/u.test(text)) refuse('holds half of a surrogate pair, which databases do not store');
+    if (!text.isWellFormed()) refuse('holds half of a surrogate pair, which databases do not store');
   };
   check(record.memoryId);
   check(record.content);
@@ -43,5 +47,23 @@ export function checkedRecord(record: MemoryRecord): MemoryRecord {
     if (typeof value === 'string') check(value);
     return value;
   });
-  return { ...record, metadata: JSON.parse(json) as Readonly<Record<string, unknown>> };
+  return { ...record, metadata: JSON.parse(json) as MemoryRecord['metadata'] };
+}
+
+/** Least confidence of a trusted record. */
+const LEAST_CONFIDENCE = 0.8;
+/** In code points: a Chinese character is one. */
+const LEAST_CHARACTERS = 50;
+
+/** Verdicts of the ingress filter of working memory: `refused` for low confidence, `ignored` for being too short. */
+export type IngressVerdict = 'admitted' | 'refused' | 'ignored';
+
+/**
+ * Decides if a record may enter working memory. A record without a confidence is trusted; one whose confidence is not a
+ * number is not.
+ */
+export function ingressVerdict({ content, metadata }: MemoryRecord): IngressVerdict {
+  const { confidence } = metadata;
+  if (confidence !== undefined && !(typeof confidence === 'number' && confidence >= LEAST_CONFIDENCE)) return 'refused';
+  return [...content].length < LEAST_CHARACTERS ? 'ignored' : 'admitted';
 }

@@ -7,7 +7,6 @@ import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { ColdStore } from './cold-store.ts';
 import type { HotStore } from './hot-store.ts';
 import { InProcessHotStore } from './in-process-hot-store.ts';
-import { postgresIndexes } from './postgres-index.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { STORE_TIMEOUT_MS } from './store-error.ts';
 import { TieredRetriever } from './tiered-retriever.ts';
@@ -33,7 +32,7 @@ export function tierAddresses({ hot, cold }: TieredSettings): Readonly<Record<'h
 }
 
 /** Dependencies and settings of `openTiered`. */
-export interface TieredOpening extends TieredSettings {
+interface TieredOpening extends TieredSettings {
   readonly embeddings: EmbeddingService;
   readonly backend: VectorBackend;
   readonly namespace: string;
@@ -84,8 +83,8 @@ async function openCold(opening: TieredOpening): Promise<ColdStore> {
   const { cold, coldIndex, namespace, folder, embeddings, backend } = opening;
   const dimension = await embeddings.dimension();
   if (cold === undefined) return new SqliteColdStore(join(folder, 'long-term.sqlite'), dimension, backend);
-  const { PostgresColdStore } = await import('./postgres-cold-store.ts');
-  const { connectPostgres } = await import('./postgres-connection.ts');
+  const { connectPostgres, PostgresColdStore } = await import('./postgres-cold-store.ts');
+  const { postgresIndexes } = await import('./postgres-schema.ts');
   const index = postgresIndexes[coldIndex];
   const connection = connectPostgres(cold, index, STORE_TIMEOUT_MS);
   return PostgresColdStore.open(connection, { namespace, dimension, index, fresh: true });

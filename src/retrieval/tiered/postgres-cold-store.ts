@@ -1,15 +1,53 @@
 import { and, asc, cosineDistance, countDistinct, eq, inArray, isNotNull, notInArray, sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
+import { postgresAddress } from '../../config/server-address.ts';
 import { isZero, type ColdHit, type ColdMemory, type ColdStore } from './cold-store.ts';
-import { uuidOf } from './memory-record.ts';
-import type { PostgresConnection, PostgresDatabase } from './postgres-connection.ts';
-import { isApproximate, rebuildStatement, statisticsStatement, type PostgresIndex } from './postgres-index.ts';
-import { prepareSchema, schemaOf, tablesOf, type FoundSchema, type PostgresSchemaOptions } from './postgres-schema.ts';
+import { batches, deriveUuid } from './memory-record.ts';
+import type { PostgresDatabase, PostgresIndex, PostgresSchemaOptions } from './postgres-schema.ts';
+import { prepareSchema, refreshIndex, schemaName, schemaTables, searchSettings } from './postgres-schema.ts';
 import { STORE_TIMEOUT_MS, storeError, within } from './store-error.ts';
 
 /** Rows in one statement, which may have 65,535 parameters. */
 const BATCH = 500;
 /** Least number of rows for rebuilding lists and gathering statistics. */
 const LEAST_INDEXED_ROWS = 1_000;
+
+/** An open PostgreSQL: a connection pool to a server, or one in the process. */
+export interface PostgresConnection {
+  /** Without user and password. */
+  readonly address: string;
+  /** Its connections have the `searchSettings`. */
+  readonly database: PostgresDatabase;
+  /** Ends all connections of the pool. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates a pool of connections to a server, which are opened on demand.
+ * @param address `postgres://…` or `postgresql://…`
+ * @throws BenchError `bad-option` for an invalid address
+ */
+export function connectPostgres(address: string, index: PostgresIndex, timeoutMs: number): PostgresConnection {
+  const shown = postgresAddress(address);
+  const pool = new pg.Pool({
+    connectionString: address,
+    application_name: 'dki-bench',
+    max: 2,
+    connectionTimeoutMillis: timeoutMs,
+    statement_timeout: timeoutMs,
+    // The pool awaits the promise, against its types.
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises
+    onConnect: async (client) => {
+      // A connection that breaks in use: its call fails by itself.
+      client.on('error', () => undefined);
+      await client.query(searchSettings(index));
+    },
+  });
+  // A connection that breaks when idle: the next call opens another.
+  pool.on('error', () => undefined);
+  return { address: shown, database: drizzle(pool), close: () => pool.end() };
+}
 
 /** Options of the store. */
 export interface PostgresColdStoreOptions extends PostgresSchemaOptions {
@@ -21,22 +59,25 @@ export class PostgresColdStore implements ColdStore {
   readonly name = 'postgres';
   readonly version: string;
   readonly #connection: PostgresConnection;
-  readonly #schema: string;
-  readonly #index: PostgresIndex;
+  readonly #options: PostgresColdStoreOptions;
   readonly #timeoutMs: number;
-  readonly #tables: ReturnType<typeof tablesOf>;
+  readonly #tables: ReturnType<typeof schemaTables>;
   #rows: number;
   #indexedRows: number;
 
-  private constructor(connection: PostgresConnection, options: PostgresColdStoreOptions, found: FoundSchema) {
+  private constructor(
+    connection: PostgresConnection,
+    options: PostgresColdStoreOptions,
+    version: string,
+    rows: number,
+  ) {
     this.#connection = connection;
-    this.#schema = schemaOf(options.namespace);
-    this.#index = options.index;
+    this.#options = options;
     this.#timeoutMs = options.timeoutMs ?? STORE_TIMEOUT_MS;
-    this.#tables = tablesOf(options);
-    this.version = found.version;
-    this.#rows = found.rows;
-    this.#indexedRows = found.rows;
+    this.#tables = schemaTables(options);
+    this.version = version;
+    this.#rows = rows;
+    this.#indexedRows = rows;
   }
 
   /**
@@ -46,8 +87,10 @@ export class PostgresColdStore implements ColdStore {
    */
   static async open(connection: PostgresConnection, options: PostgresColdStoreOptions): Promise<PostgresColdStore> {
     try {
-      const found = await connection.database.transaction((transaction) => prepareSchema(transaction, options));
-      return new PostgresColdStore(connection, options, found);
+      const prepare = (database: PostgresDatabase): ReturnType<typeof prepareSchema> =>
+        prepareSchema(database, options);
+      const { version, rows } = await connection.database.transaction(prepare);
+      return new PostgresColdStore(connection, options, version, rows);
     } catch (error) {
       await connection.close();
       throw storeError(connection.address, 'opening long-term memory', error);
@@ -58,7 +101,7 @@ export class PostgresColdStore implements ColdStore {
     const { groups, memories: table } = this.#tables;
     const rows = memories.flatMap(({ memoryId, metadata, createdAtMs, chunks }) =>
       chunks.map(({ content, embedding }, chunk) => ({
-        id: uuidOf(`${group}/${chunk}/${memoryId}`),
+        id: deriveUuid(`${group}/${chunk}/${memoryId}`),
         groupId: group,
         memoryId,
         chunk,
@@ -71,70 +114,60 @@ export class PostgresColdStore implements ColdStore {
     return this.#guard('writing', async (database) => {
       await database.transaction(async (transaction) => {
         await transaction.insert(groups).values({ id: group }).onConflictDoNothing();
-        for (const batch of batches(memories)) {
+        for (const batch of batches(memories, BATCH)) {
           const ids = batch.map(({ memoryId }) => memoryId);
           await transaction.delete(table).where(and(eq(table.groupId, group), inArray(table.memoryId, ids)));
         }
-        for (const batch of batches(rows)) await transaction.insert(table).values([...batch]);
+        for (const batch of batches(rows, BATCH)) await transaction.insert(table).values(batch);
       });
       this.#rows += rows.length;
-      await this.#refresh(database);
+      // Each time that the number of rows has doubled.
+      if (this.#rows < Math.max(LEAST_INDEXED_ROWS, 2 * this.#indexedRows)) return;
+      await refreshIndex(database, schemaName(this.#options.namespace), this.#options.index);
+      this.#indexedRows = this.#rows;
     });
   }
 
   search(group: string, query: Float32Array, count: number, without: readonly string[]): Promise<ColdHit[]> {
     const { memories: table } = this.#tables;
     if (count === 0 || isZero(query)) return Promise.resolve([]);
+    const { memoryId, chunk, content, metadata, createdAt } = table;
     const distance = cosineDistance(table.embedding, Array.from(query));
+    const score = sql<number>`1 - (${distance})`.mapWith(Number);
+    const others = without.length === 0 ? undefined : notInArray(memoryId, [...without]);
     return this.#guard('searching', async (database) => {
       const rows = await database
-        .select({
-          memoryId: table.memoryId,
-          chunk: table.chunk,
-          content: table.content,
-          metadata: table.metadata,
-          createdAt: table.createdAt,
-          score: sql<number>`1 - (${distance})`.mapWith(Number),
-        })
+        .select({ memoryId, chunk, content, metadata, createdAt, score })
         .from(table)
-        .where(
-          and(
-            eq(table.groupId, group),
-            isNotNull(table.embedding),
-            without.length === 0 ? undefined : notInArray(table.memoryId, [...without]),
-          ),
-        )
+        .where(and(eq(table.groupId, group), isNotNull(table.embedding), others))
         .orderBy(distance, asc(table.kept))
         .limit(count);
-      return rows.map(({ createdAt, ...hit }) => ({ ...hit, createdAtMs: createdAt.getTime() }));
+      return rows.map(({ createdAt: time, ...hit }) => ({ ...hit, createdAtMs: time.getTime() }));
     });
   }
 
   remove(group: string, memoryId: string): Promise<boolean> {
     const { memories: table } = this.#tables;
+    const isIt = and(eq(table.groupId, group), eq(table.memoryId, memoryId));
     return this.#guard('removing', async (database) => {
-      const removed = await database
-        .delete(table)
-        .where(and(eq(table.groupId, group), eq(table.memoryId, memoryId)))
-        .returning({ id: table.id });
+      const removed = await database.delete(table).where(isIt).returning({ id: table.id });
       return removed.length > 0;
     });
   }
 
   count(group: string): Promise<number> {
     const { memories: table } = this.#tables;
+    const memories = countDistinct(table.memoryId);
     return this.#guard('counting', async (database) => {
-      const [row] = await database
-        .select({ memories: countDistinct(table.memoryId) })
-        .from(table)
-        .where(eq(table.groupId, group));
+      const [row] = await database.select({ memories }).from(table).where(eq(table.groupId, group));
       return row!.memories;
     });
   }
 
   drop(): Promise<void> {
+    const statement = `DROP SCHEMA IF EXISTS ${schemaName(this.#options.namespace)} CASCADE`;
     return this.#guard('removing everything', async (database) => {
-      await database.execute(sql`DROP SCHEMA IF EXISTS ${sql.identifier(this.#schema)} CASCADE`);
+      await database.execute(sql.raw(statement));
     });
   }
 
@@ -144,32 +177,11 @@ export class PostgresColdStore implements ColdStore {
     await within(this.#timeoutMs, this.#connection.close()).catch(() => undefined);
   }
 
-  /**
-   * Rebuilds lists and gathers statistics each time that the number of rows has doubled. Lists built from few vectors fit
-   * many badly. Without statistics the planner reads a whole group instead of searching its index: a server gathers them at
-   * some time, PostgreSQL in the process never, and the results of a search would depend on that.
-   */
-  async #refresh(database: PostgresDatabase): Promise<void> {
-    if (this.#rows < Math.max(LEAST_INDEXED_ROWS, 2 * this.#indexedRows)) return;
-    await database.transaction(async (transaction) => {
-      await transaction.execute(sql`SET LOCAL statement_timeout = 0`);
-      if (this.#index.kind === 'ivfflat' && isApproximate(this.#index)) {
-        await transaction.execute(rebuildStatement(this.#schema));
-      }
-      await transaction.execute(statisticsStatement(this.#schema));
-    });
-    this.#indexedRows = this.#rows;
-  }
-
-  async #guard<Result>(doing: string, work: (database: PostgresDatabase) => Promise<Result>): Promise<Result> {
+  async #guard<Result>(action: string, work: (database: PostgresDatabase) => Promise<Result>): Promise<Result> {
     try {
       return await within(2 * this.#timeoutMs, work(this.#connection.database));
     } catch (error) {
-      throw storeError(this.#connection.address, doing, error);
+      throw storeError(this.#connection.address, action, error);
     }
   }
-}
-
-function* batches<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let start = 0; start < items.length; start += BATCH) yield items.slice(start, start + BATCH);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { charactersIn, splitRecursively } from './recursive-splitter.ts';
+import { splitRecursively } from './recursive-splitter.ts';
 
 /** `count` sentences of 20 characters, each with its number. */
 const sentences = (count: number, end: string): string =>
@@ -13,6 +13,8 @@ const repeated = (first: string, second: string): number => {
   }
   return 0;
 };
+
+const characters = (text: string): number => [...text].length;
 
 describe('splitRecursively', () => {
   test('leaves alone what is short enough, and gives nothing for no content', () => {
@@ -40,7 +42,7 @@ describe('splitRecursively', () => {
 
   test('repeats the last words of a chunk in the next, 50 characters at most', () => {
     const chunks = splitRecursively(sentences(60, '。'));
-    expect(chunks.map(charactersIn)).toEqual([500, 500, 280]);
+    expect(chunks.map(characters)).toEqual([500, 500, 280]);
     expect(chunks[1]!.startsWith(`023${'x'.repeat(16)}。024`)).toBe(true);
     expect(repeated(chunks[0]!, chunks[1]!)).toBe(40);
     const words = splitRecursively(Array.from({ length: 300 }, (_, i) => `word${i}`).join(' '));
@@ -52,7 +54,7 @@ describe('splitRecursively', () => {
 
   test('cuts a text without any separator between characters, never through one', () => {
     const chunks = splitRecursively('😺'.repeat(1_200));
-    expect(chunks.map(charactersIn)).toEqual([450, 500, 350]);
+    expect(chunks.map(characters)).toEqual([450, 500, 350]);
     expect(chunks.every((chunk) => !/\p{Surrogate}/u.test(chunk))).toBe(true);
   });
 
@@ -64,13 +66,13 @@ describe('splitRecursively', () => {
         const chunks = splitRecursively(whole);
         let end = 0;
         for (const chunk of chunks) {
-          expect(charactersIn(chunk)).toBeLessThanOrEqual(500);
+          expect(characters(chunk)).toBeLessThanOrEqual(500);
           // The place of the chunk that reaches furthest back without leaving out anything but white space.
           const from = whole.lastIndexOf(chunk, end);
           const place = from >= 0 && from + chunk.length > end ? from : whole.indexOf(chunk, end);
           expect(place).toBeGreaterThanOrEqual(0);
           expect(whole.slice(end, Math.max(end, place)).trim()).toBe('');
-          expect(charactersIn(whole.slice(place, Math.max(place, end)))).toBeLessThanOrEqual(50);
+          expect(characters(whole.slice(place, Math.max(place, end)))).toBeLessThanOrEqual(50);
           end = place + chunk.length;
         }
         expect(whole.slice(end).trim()).toBe('');

@@ -1,9 +1,13 @@
+import { batches } from './memory-record.ts';
+
 /** Most characters of a chunk, and of them the overlap with the chunk before. */
 const CHUNK_CHARACTERS = 500;
 const OVERLAP_CHARACTERS = 50;
+/** Most characters of a piece: with the overlap it fits into a chunk. */
+const PIECE_CHARACTERS = CHUNK_CHARACTERS - OVERLAP_CHARACTERS;
 
 /** Separators from paragraphs to characters; each stays at the end of its piece. */
-const SEPARATORS = ['\n\n', '\n', '。', '！', '？', '；', '. ', '! ', '? ', '; ', '，', '、', ', ', ' ', ''] as const;
+const SEPARATORS = ['\n\n', '\n', '。', '！', '？', '；', '. ', '! ', '? ', '; ', '，', '、', ', ', ' '];
 const BOUNDARY = /[\s。！？；，、]/u;
 
 /**
@@ -12,15 +16,14 @@ const BOUNDARY = /[\s。！？；，、]/u;
  */
 export function splitRecursively(text: string): string[] {
   if (text.trim() === '') return [];
-  if (charactersIn(text) <= CHUNK_CHARACTERS) return [text];
+  if (countCharacters(text) <= CHUNK_CHARACTERS) return [text];
   const chunks: string[] = [];
   let chunk = '';
   let repeated = '';
-  // Smaller than a chunk by the overlap, so that piece and overlap fit.
-  for (const piece of piecesOf(text, CHUNK_CHARACTERS - OVERLAP_CHARACTERS, 0)) {
-    if (charactersIn(chunk) + charactersIn(piece) > CHUNK_CHARACTERS) {
+  for (const piece of splitPieces(text, 0)) {
+    if (countCharacters(chunk) + countCharacters(piece) > CHUNK_CHARACTERS) {
       chunks.push(chunk);
-      repeated = tailOf(chunk);
+      repeated = lastWords(chunk);
       chunk = repeated;
     }
     chunk += piece;
@@ -29,33 +32,27 @@ export function splitRecursively(text: string): string[] {
   return chunks.map((part) => part.trim()).filter((part) => part !== '');
 }
 
-/** Counts code points, not UTF-16 units or bytes. */
-export function charactersIn(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
+function countCharacters(text: string): number {
+  return [...text].length;
 }
 
-/** Splits a text into pieces of at most `most` characters, which joined give the text. */
-function piecesOf(text: string, most: number, level: number): string[] {
-  if (charactersIn(text) <= most) return [text];
-  const separator = SEPARATORS[level]!;
-  if (separator === '') return cutEvery(most, text);
+/** Splits a text into pieces which joined give the text, from the separator of a level on. */
+function splitPieces(text: string, level: number): string[] {
+  const characters = [...text];
+  if (characters.length <= PIECE_CHARACTERS) return [text];
+  const separator = SEPARATORS[level];
+  if (separator === undefined) {
+    return batches(characters, PIECE_CHARACTERS).map((piece) => piece.join(''));
+  }
   const parts = text.split(separator);
   return parts
     .map((part, index) => (index < parts.length - 1 ? part + separator : part))
     .filter((part) => part !== '')
-    .flatMap((part) => piecesOf(part, most, level + 1));
-}
-
-function cutEvery(most: number, text: string): string[] {
-  const characters = [...text];
-  const count = Math.ceil(characters.length / most);
-  return Array.from({ length: count }, (_, index) => characters.slice(index * most, (index + 1) * most).join(''));
+    .flatMap((part) => splitPieces(part, level + 1));
 }
 
 /** Returns the last characters of a chunk, from their first word boundary on. */
-function tailOf(chunk: string): string {
+function lastWords(chunk: string): string {
   const tail = [...chunk].slice(-OVERLAP_CHARACTERS).join('');
   const boundary = BOUNDARY.exec(tail);
   const words = boundary === null ? tail : tail.slice(boundary.index + boundary[0].length);

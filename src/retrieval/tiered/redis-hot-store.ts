@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Redis, type ChainableCommander } from 'ioredis';
 import type { HotShelf, HotStore } from './hot-store.ts';
-import type { MemoryRecord } from './memory-record.ts';
+import { batches, type MemoryRecord } from './memory-record.ts';
 import { STORE_TIMEOUT_MS, storeError } from './store-error.ts';
 import { redisAddress } from '../../config/server-address.ts';
 
@@ -59,8 +59,7 @@ export class RedisHotStore implements HotStore {
 
   put(group: string, shelves: readonly HotShelf[], records: readonly MemoryRecord[]): Promise<void> {
     return this.#guard('writing', async () => {
-      for (let start = 0; start < records.length; start += BATCH) {
-        const batch = records.slice(start, start + BATCH);
+      for (const batch of batches(records, BATCH)) {
         const transaction = this.#redis.multi();
         for (const { order, byId } of shelves.map((shelf) => this.#keys(group, shelf))) {
           transaction.zadd(order, ...batch.flatMap(({ createdAtMs, memoryId }) => [createdAtMs, memoryId]));
@@ -125,11 +124,11 @@ export class RedisHotStore implements HotStore {
     return found.flatMap((json) => (json === null ? [] : (JSON.parse(json) as MemoryRecord)));
   }
 
-  async #guard<Result>(doing: string, work: () => Promise<Result>): Promise<Result> {
+  async #guard<Result>(action: string, work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (error) {
-      throw storeError(this.#address, doing, error);
+      throw storeError(this.#address, action, error);
     }
   }
 }

@@ -4,11 +4,11 @@ import { BenchError } from '../../base/bench-error.ts';
 export const STORE_TIMEOUT_MS = 10_000;
 
 /** Converts a failure of a server to a BenchError; a BenchError stays as it is. */
-export function storeError(address: string, doing: string, error: unknown): BenchError {
+export function storeError(address: string, action: string, error: unknown): BenchError {
   if (error instanceof BenchError) return error;
   return new BenchError(
     'database',
-    `${address}: ${doing} failed: ${reasonOf(error)}`,
+    `${address}: ${action} failed: ${innermostReason(error)}`,
     'check that the server runs and can be reached, then try again; continue a run with --resume',
     error,
   );
@@ -24,9 +24,9 @@ export function otherDimension(place: string, held: number, given: number): Benc
 }
 
 /** Returns the innermost reason in one line: clients wrap the socket's error, and one error for each address. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  if (error instanceof Error && error.cause !== undefined) return reasonOf(error.cause);
+function innermostReason(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return innermostReason(error.errors[0]);
+  if (error instanceof Error && error.cause !== undefined) return innermostReason(error.cause);
   const message = error instanceof Error ? error.message : String(error);
   return message.replace(/\s*\n\s*/g, ' ');
 }

@@ -4,13 +4,13 @@ import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
 import type { BenchError } from '../../base/bench-error.ts';
 import type { ColdMemory } from './cold-store.ts';
-import { uuidOf, type MemoryRecord } from './memory-record.ts';
+import { deriveUuid, type MemoryRecord } from './memory-record.ts';
 import { PostgresColdStore } from './postgres-cold-store.ts';
-import { connectPostgres } from './postgres-connection.ts';
-import { postgresIndexes } from './postgres-index.ts';
+import { connectPostgres } from './postgres-cold-store.ts';
+import { postgresIndexes } from './postgres-schema.ts';
 import { RedisHotStore } from './redis-hot-store.ts';
 
-const ann = uuidOf('ann');
+const ann = deriveUuid('ann');
 const always = Number.MAX_SAFE_INTEGER;
 /** A port that nobody listens on. */
 const NOBODY = '127.0.0.1:1';

@@ -10,7 +10,7 @@ import { TransformersEmbedder } from '../../models/embedding/transformers-embedd
 import { chooseVectorBackend } from '../vectors/vector-backend.ts';
 import type { ColdStore } from './cold-store.ts';
 import { InProcessHotStore } from './in-process-hot-store.ts';
-import { uuidOf, type MemoryRecord } from './memory-record.ts';
+import { deriveUuid, type MemoryRecord } from './memory-record.ts';
 import { RedisHotStore } from './redis-hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { TieredMemory } from './tiered-memory.ts';
@@ -60,10 +60,10 @@ describe('the three layers', () => {
     expect(await seen('What is my cat called?')).toEqual([]);
     expect(await memory.admit('ann')).toEqual({ admitted: 1, refused: 1, ignored: 1 });
     expect(await seen('What is my cat called?')).toEqual(['hot good']);
-    expect(await cold.count(uuidOf('ann'))).toBe(0);
+    expect(await cold.count(deriveUuid('ann'))).toBe(0);
     expect(await memory.promote('ann')).toBe(1);
     expect(await memory.promote('ann')).toBe(0);
-    expect(await cold.count(uuidOf('ann'))).toBe(1);
+    expect(await cold.count(deriveUuid('ann'))).toBe(1);
     // Noise is gone, doubt stays in quarantine, to be looked at again.
     expect(await memory.admit('ann')).toEqual({ admitted: 0, refused: 1, ignored: 0 });
     await memory.quarantine('ann', [

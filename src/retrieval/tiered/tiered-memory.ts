@@ -4,8 +4,8 @@ import { embedMemories } from '../memory-namespace.ts';
 import type { MemorySearchResult, RetrievalTimings } from '../retriever.ts';
 import type { ColdHit, ColdStore } from './cold-store.ts';
 import type { HotShelf, HotStore } from './hot-store.ts';
-import { ingressVerdict, type IngressVerdict } from './ingress-filter.ts';
-import { checkedRecord, uuidOf, type MemoryRecord } from './memory-record.ts';
+import { batches, checkRecord, deriveUuid, ingressVerdict } from './memory-record.ts';
+import type { IngressVerdict, MemoryRecord } from './memory-record.ts';
 import { splitRecursively } from './recursive-splitter.ts';
 
 /** Working memories that every retrieval returns. */
@@ -69,9 +69,7 @@ export interface TieredResult {
  * ```
  */
 export class TieredMemory {
-  readonly #hot: HotStore;
-  readonly #cold: ColdStore;
-  readonly #embeddings: EmbeddingService;
+  readonly #parts: TieredMemoryParts;
   /** Results expire, since other processes write too. */
   readonly #cache = new LRUCache<string, readonly ColdHit[]>({ max: CACHED_QUERIES, ttl: CACHED_MS });
   #cacheHits = 0;
@@ -79,15 +77,13 @@ export class TieredMemory {
   /** Writes by group, part of the cache key: earlier results are not found after a write. */
   readonly #writes = new Map<string, number>();
 
-  constructor({ hot, cold, embeddings }: TieredMemoryParts) {
-    this.#hot = hot;
-    this.#cold = cold;
-    this.#embeddings = embeddings;
+  constructor(parts: TieredMemoryParts) {
+    this.#parts = parts;
   }
 
   /** Layer one: stores records where no search reads them. @throws BenchError `bad-data`, `database` */
   async quarantine(group: string, records: readonly MemoryRecord[]): Promise<void> {
-    await this.#hot.put(uuidOf(group), ['quarantine'], records.map(checkedRecord));
+    await this.#parts.hot.put(deriveUuid(group), ['quarantine'], records.map(checkRecord));
   }
 
   /**
@@ -95,24 +91,24 @@ export class TieredMemory {
    * Refused records stay in quarantine, ignored ones are deleted. @returns counts by verdict
    */
   async admit(group: string): Promise<Readonly<Record<IngressVerdict, number>>> {
-    const key = uuidOf(group);
-    const records = await this.#hot.oldest(key, 'quarantine', Number.MAX_SAFE_INTEGER);
+    const key = deriveUuid(group);
+    const records = await this.#parts.hot.oldest(key, 'quarantine', Number.MAX_SAFE_INTEGER);
     const { admitted = [], ignored = [], refused = [] } = Object.groupBy(records, ingressVerdict);
     // In this order: a half-moved record is moved again, and its id keeps it single.
-    if (admitted.length > 0) await this.#hot.put(key, ['working', 'waiting'], admitted);
-    await this.#hot.remove(key, ['quarantine'], ids([...admitted, ...ignored]));
+    if (admitted.length > 0) await this.#parts.hot.put(key, ['working', 'waiting'], admitted);
+    await this.#parts.hot.remove(key, ['quarantine'], ids([...admitted, ...ignored]));
     return { admitted: admitted.length, ignored: ignored.length, refused: refused.length };
   }
 
   /** Layer three: promotes all waiting records in batches, oldest first. @returns their number */
   async promote(group: string): Promise<number> {
-    const key = uuidOf(group);
+    const key = deriveUuid(group);
     let promoted = 0;
     for (;;) {
-      const batch = await this.#hot.oldest(key, 'waiting', PROMOTION_BATCH);
+      const batch = await this.#parts.hot.oldest(key, 'waiting', PROMOTION_BATCH);
       if (batch.length === 0) return promoted;
       await this.#store(key, batch);
-      await this.#hot.remove(key, ['waiting'], ids(batch));
+      await this.#parts.hot.remove(key, ['waiting'], ids(batch));
       promoted += batch.length;
     }
   }
@@ -122,25 +118,22 @@ export class TieredMemory {
    * @returns the verdict that the filter would have given for each
    */
   async load(group: string, records: readonly EmbeddedRecord[]): Promise<readonly IngressVerdict[]> {
-    const key = uuidOf(group);
+    const key = deriveUuid(group);
     // The last of one id: a batch must not contain it twice.
-    const byId = new Map<string, EmbeddedRecord>();
-    for (const { embedding, ...record } of records) byId.set(record.memoryId, { ...checkedRecord(record), embedding });
-    const checked = [...byId.values()];
-    for (let start = 0; start < checked.length; start += PROMOTION_BATCH) {
-      await this.#store(key, checked.slice(start, start + PROMOTION_BATCH));
-    }
+    const byId = new Map(records.map((record) => [record.memoryId, record]));
+    const checked = [...byId.values()].map(({ embedding, ...record }) => ({ ...checkRecord(record), embedding }));
+    for (const batch of batches(checked, PROMOTION_BATCH)) await this.#store(key, batch);
     const plain = checked.map(({ embedding: _, ...record }) => record);
-    await this.#hot.put(key, ['working'], plain);
+    await this.#parts.hot.put(key, ['working'], plain);
     return plain.map(ingressVerdict);
   }
 
   /** Removes a memory from all three layers; false if it was in none. */
   async forget(group: string, memoryId: string): Promise<boolean> {
-    const key = uuidOf(group);
+    const key = deriveUuid(group);
     this.#written(key);
-    const hot = await this.#hot.remove(key, SHELVES, [memoryId]);
-    const cold = await this.#cold.remove(key, memoryId);
+    const hot = await this.#parts.hot.remove(key, SHELVES, [memoryId]);
+    const cold = await this.#parts.cold.remove(key, memoryId);
     this.#written(key);
     return hot > 0 || cold;
   }
@@ -148,9 +141,9 @@ export class TieredMemory {
   /** Retrieves working memory, then other memories from long-term memory. @throws BenchError `database` if a store fails */
   async retrieve(group: string, { query, limit, threshold, now }: TieredQuery): Promise<TieredResult> {
     if (limit === 0) return { items: [], timingsMs: { embedding: 0, search: 0, ranking: 0 }, cached: false };
-    const key = uuidOf(group);
+    const key = deriveUuid(group);
     const start = performance.now();
-    const hot = await this.#hot.newest(key, 'working', HOT_RECORDS, now.getTime());
+    const hot = await this.#parts.hot.newest(key, 'working', HOT_RECORDS, now.getTime());
     const without = ids(hot);
     const cacheKey = JSON.stringify([key, this.#writes.get(key) ?? 0, limit, without, query]);
     let hits = this.#cache.get(cacheKey);
@@ -160,39 +153,19 @@ export class TieredMemory {
     else {
       this.#cacheMisses++;
       const embeddingStart = performance.now();
-      const vector = await this.#embeddings.embed(query, 'query');
+      const vector = await this.#parts.embeddings.embed(query, 'query');
       embeddingMs = performance.now() - embeddingStart;
-      hits = await this.#cold.search(key, vector, limit, without);
+      hits = await this.#parts.cold.search(key, vector, limit, without);
       this.#cache.set(cacheKey, hits);
     }
-    const ranking = performance.now();
-    const items: ContextItem[] = [
-      ...hot.map(({ memoryId, content, metadata }) => ({
-        memoryId,
-        content,
-        metadata,
-        score: 1,
-        tier: 'hot' as const,
-      })),
-      ...hits
-        .filter(({ score }) => score >= threshold)
-        .map(({ memoryId, content, metadata, score }) => ({
-          memoryId,
-          content,
-          metadata,
-          score,
-          tier: 'cold' as const,
-        })),
+    const searched = performance.now();
+    const relevant = hits.filter(({ score }) => score >= threshold);
+    const items = [
+      ...hot.map((record) => contextItem(record, 1, 'hot')),
+      ...relevant.map((hit) => contextItem(hit, hit.score, 'cold')),
     ];
-    return {
-      items,
-      timingsMs: {
-        embedding: embeddingMs,
-        search: ranking - start - embeddingMs,
-        ranking: performance.now() - ranking,
-      },
-      cached,
-    };
+    const ranking = performance.now() - searched;
+    return { items, timingsMs: { embedding: embeddingMs, search: searched - start - embeddingMs, ranking }, cached };
   }
 
   /** Clears the query cache. */
@@ -209,20 +182,18 @@ export class TieredMemory {
 
   /** Splits records, embeds them in one call, and stores them. */
   async #store(key: string, records: readonly EmbeddedRecord[]): Promise<void> {
-    const chunks = records.flatMap(({ memoryId, content, embedding }) =>
-      splitRecursively(content).map((chunk) => ({
-        memoryId,
-        content: chunk,
-        embedding: chunk === content ? embedding : undefined,
-      })),
+    const chunks = records.flatMap(({ memoryId, content: whole, embedding: given }) =>
+      splitRecursively(whole).map((content) => {
+        return { memoryId, content, embedding: content === whole ? given : undefined };
+      }),
     );
-    const embedded = await embedMemories(this.#embeddings, chunks);
+    const embedded = await embedMemories(this.#parts.embeddings, chunks);
     const byMemory = Map.groupBy(embedded, ({ memoryId }) => memoryId);
     const memories = records.map(({ memoryId, metadata, createdAtMs }) => {
       return { memoryId, metadata, createdAtMs, chunks: byMemory.get(memoryId) ?? [] };
     });
     this.#written(key);
-    await this.#cold.replace(key, memories);
+    await this.#parts.cold.replace(key, memories);
     this.#written(key);
   }
 
@@ -242,4 +213,9 @@ function ids(records: readonly MemoryRecord[]): string[] {
  */
 export interface ContextItem extends MemorySearchResult {
   readonly tier: 'hot' | 'cold';
+}
+
+function contextItem(record: MemoryRecord | ColdHit, score: number, tier: ContextItem['tier']): ContextItem {
+  const { memoryId, content, metadata } = record;
+  return { memoryId, content, metadata, score, tier };
 }

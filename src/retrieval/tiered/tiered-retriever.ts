@@ -1,15 +1,7 @@
-import {
-  checkSearch,
-  isEmptyQuery,
-  type MemorySearchResult,
-  type NewMemory,
-  type Retrieval,
-  retrieveNothing,
-  type RetrieveOptions,
-  type Retriever,
-} from '../retriever.ts';
+import type { MemorySearchResult, NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
+import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import { type ContextItem, type EmbeddedRecord, TieredMemory, type TieredMemoryParts } from './tiered-memory.ts';
-import type { IngressVerdict } from './ingress-filter.ts';
+import type { IngressVerdict } from './memory-record.ts';
 import { MemoryRetrievalProcessor, noEvents, type NodeEventStream } from './memory-retrieval-node.ts';
 
 /** Dependencies of the strategy. */
@@ -52,15 +44,15 @@ export class TieredRetriever implements Retriever {
   }
 
   async addMemories(memories: readonly NewMemory[]): Promise<number> {
-    for (const [group, own] of Map.groupBy(memories, ({ userId }) => groupOf(userId))) {
-      const verdicts = await this.#memory.load(group, own.map(recordOf));
+    for (const [userId, own] of Map.groupBy(memories, (memory) => memory.userId)) {
+      const verdicts = await this.#memory.load(groupName(userId), own.map(toRecord));
       for (const verdict of verdicts) this.#filter[verdict]++;
     }
     return memories.length;
   }
 
   removeMemory(memoryId: string, userId?: string): Promise<boolean> {
-    return this.#memory.forget(groupOf(userId), memoryId);
+    return this.#memory.forget(groupName(userId), memoryId);
   }
 
   async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
@@ -69,7 +61,7 @@ export class TieredRetriever implements Retriever {
     checkSearch(topK, threshold);
     const start = performance.now();
     const context = { nodeId: 'memory_retrieval', now, limit: topK, threshold };
-    const input = { topic: query, group_id: groupOf(userId) };
+    const input = { topic: query, group_id: groupName(userId) };
     const run = await this.#node.run(context, input, this.#parts.events ?? noEvents);
     if (run.state === 'failed') {
       this.#failures++;
@@ -86,7 +78,7 @@ export class TieredRetriever implements Retriever {
     const count = (tier: ContextItem['tier']): number => items.filter((item) => item.tier === tier).length;
     return {
       strategy: this.name,
-      memories: memoriesOf(items),
+      memories: distinctMemories(items),
       timingsMs,
       flags: cached ? [{ flag: 'cached', reason: 'the query cache had the results of long-term memory' }] : [],
       summary: { text: run.output.history_context, records: items },
@@ -115,23 +107,19 @@ export class TieredRetriever implements Retriever {
 }
 
 /** Names the group of a user; memories without a user have a group that no user can name. */
-function groupOf(userId: string | undefined): string {
+function groupName(userId: string | undefined): string {
   return userId === undefined ? 'nobody' : `user ${userId}`;
 }
 
-function recordOf({ memoryId, content, metadata = {}, userId, embedding }: NewMemory): EmbeddedRecord {
-  const createdAt = metadata['createdAt'];
-  return {
-    memoryId,
-    content,
-    metadata: userId === undefined ? metadata : { ...metadata, userId },
-    createdAtMs: createdAt === undefined ? Date.now() : new Date(createdAt as string | number | Date).getTime(),
-    embedding,
-  };
+function toRecord({ memoryId, content, metadata = {}, userId, embedding }: NewMemory): EmbeddedRecord {
+  const createdAt = metadata['createdAt'] as string | number | Date | undefined;
+  const own = userId === undefined ? metadata : { ...metadata, userId };
+  const createdAtMs = createdAt === undefined ? Date.now() : new Date(createdAt).getTime();
+  return { memoryId, content, metadata: own, createdAtMs, embedding };
 }
 
 /** Lists each memory once, at its best rank. */
-function memoriesOf(items: readonly ContextItem[]): MemorySearchResult[] {
+function distinctMemories(items: readonly ContextItem[]): MemorySearchResult[] {
   const best = new Map<string, MemorySearchResult>();
   for (const { memoryId, content, score, metadata } of items) {
     if (!best.has(memoryId)) best.set(memoryId, { memoryId, content, score, metadata });
