@@ -1,18 +1,9 @@
 import { BenchError } from '../base/bench-error.ts';
 import { type RetrieverName, searchingRetrieverNames } from '../config/retriever-names.ts';
-import {
-  checkSearch,
-  isEmptyQuery,
-  type MemorySearchResult,
-  type NewMemory,
-  type Retrieval,
-  retrieveNothing,
-  type RetrieveOptions,
-  type Retriever,
-} from './retriever.ts';
+import type { NewMemory, Retrieval, RetrieveOptions, Retriever } from './retriever.ts';
+import { isEmptyQuery, retrieveNothing } from './retriever.ts';
 
-/** A list has an order and no scores: each of its memories has this one. */
-const NO_SCORE = 1;
+const searching = searchingRetrieverNames.join(', ');
 
 /**
  * Strategy `given`: the passages that a question brings with it, in their order, cut to `topK`. It measures a retrieval that
@@ -47,9 +38,9 @@ export class GivenRetriever implements Retriever {
 
   /** @throws BenchError `bad-option` for a question without a list, besides those of the port */
   async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
-    if (isEmptyQuery(query)) return retrieveNothing(this.name, options);
-    const { userId, topK, threshold, passages } = options;
-    checkSearch(topK, threshold);
+    const { userId, topK, passages } = options;
+    const nothing = retrieveNothing(this.name, options);
+    if (isEmptyQuery(query)) return nothing;
     if (passages === undefined) {
       const message = 'retriever given: a question came without a list of passages';
       throw new BenchError('bad-option', message, `name the ids of its memories, or use ${searching}`);
@@ -57,16 +48,19 @@ export class GivenRetriever implements Retriever {
     const start = performance.now();
     const own = this.#users.get(userId);
     const listed = [...new Set(passages)];
-    const memories = listed.flatMap((id) => own?.get(id) ?? []);
-    const missing = listed.length - memories.length;
+    const found = listed.flatMap((id) => own?.get(id) ?? []);
+    const missing = listed.length - found.length;
+    const user = userId === undefined ? {} : { userId };
+    // A list has an order and no scores.
+    const memories = found.slice(0, topK).map(({ memoryId, content, metadata }) => {
+      return { memoryId, content, score: 1, metadata: { ...metadata, ...user } };
+    });
+    const reason = `${missing} of ${listed.length} listed memories are not there`;
     return {
-      strategy: this.name,
-      memories: memories.slice(0, topK).map(found),
+      ...nothing,
+      memories,
       timingsMs: { embedding: 0, search: performance.now() - start, ranking: 0 },
-      flags:
-        missing === 0
-          ? []
-          : [{ flag: 'degraded', reason: `${missing} of ${listed.length} listed memories are not there` }],
+      flags: missing === 0 ? [] : [{ flag: 'degraded', reason }],
       details: { listed: listed.length },
     };
   }
@@ -84,20 +78,9 @@ export class GivenRetriever implements Retriever {
   }
 }
 
-const searching = searchingRetrieverNames.join(', ');
-
-function found({ memoryId, content, metadata, userId }: NewMemory): MemorySearchResult {
-  return {
-    memoryId,
-    content,
-    score: NO_SCORE,
-    metadata: userId === undefined ? { ...metadata } : { ...metadata, userId },
-  };
-}
-
-/** @throws BenchError `bad-option` for strategy `given`, where questions are those of nobody's data set */
+/** @throws BenchError `bad-option` for strategy `given`, where questions come from no data set */
 export function requireSearching(retriever: RetrieverName): void {
   if (retriever !== 'given') return;
-  const message = '--retriever given: only the items of a data set list passages; nobody lists them for this question';
+  const message = '--retriever given: only the items of a data set list passages; no list comes with this question';
   throw new BenchError('bad-option', message, `choose one that searches: ${searching}`);
 }

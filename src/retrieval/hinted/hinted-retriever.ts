@@ -28,6 +28,11 @@ export interface HintedOptions {
   readonly model?: QueryModel | undefined;
 }
 
+interface Found extends Pick<SearchPlan, 'tiers'> {
+  readonly memories: MemorySearchResult[];
+  readonly linked: number;
+}
+
 /** A query record with the retrieved memories. */
 export interface RetrievedRecord extends QueryRecord {
   readonly memory_data: readonly MemorySearchResult[];
@@ -90,24 +95,18 @@ export class HintedRetriever implements Retriever {
     const start = performance.now();
     const record = await this.#embedded(await this.#preparation.execute({ question: query }));
     const prepared = performance.now();
-    const { memory_data, tiers, linked } = this.#search(record, options);
-    const hints = record.retrieval_hints;
+    const { memories, tiers, linked } = this.#search(record, options);
+    const { retrieval_hints: hints = null, fallbacks = [], sub_questions: parts = [query] } = record;
     for (const strategy of hints?.strategies ?? []) {
       this.#strategies.set(strategy, (this.#strategies.get(strategy) ?? 0) + 1);
     }
-    this.#fallbacks += record.fallbacks?.length ?? 0;
+    this.#fallbacks += fallbacks.length;
     return {
       strategy: this.name,
-      memories: memory_data,
+      memories,
       timingsMs: { embedding: prepared - start, search: performance.now() - prepared, ranking: 0 },
       flags: flags(record),
-      details: {
-        hints: hints ?? null,
-        tiers,
-        linked,
-        parts: record.sub_questions?.length ?? 1,
-        vectors: vectors(record).length,
-      },
+      details: { hints, tiers, linked, parts: parts.length, vectors: vectors(record).length },
     };
   }
 
@@ -126,7 +125,7 @@ export class HintedRetriever implements Retriever {
     const embedded = await this.#embedded(
       hints === undefined ? rest : { ...rest, retrieval_hints: rest.retrieval_hints ?? hints },
     );
-    return { ...embedded, memory_data: this.#search(embedded, options).memory_data };
+    return { ...embedded, memory_data: this.#search(embedded, options).memories };
   }
 
   async reset(): Promise<void> {
@@ -159,18 +158,14 @@ export class HintedRetriever implements Retriever {
     return { ...record, query_embedding: await this.#embeddings.embed(record.question, 'query') };
   }
 
-  #search(
-    record: QueryRecord,
-    { userId, topK, threshold }: RetrieveOptions,
-  ): { readonly memory_data: MemorySearchResult[]; readonly tiers: SearchPlan['tiers']; readonly linked: number } {
+  #search(record: QueryRecord, { userId, topK, threshold }: RetrieveOptions): Found {
     const memory = this.#memories.get(userId);
-    if (record.invalid !== undefined || memory === undefined || topK === 0) {
-      return { memory_data: [], tiers: [], linked: 0 };
-    }
+    if (record.invalid !== undefined || memory === undefined || topK === 0)
+      return { memories: [], tiers: [], linked: 0 };
     const plan = planSearch(record.retrieval_hints ?? { strategies: [], params: {} });
     const { ranked, linked } = memory.search(vectors(record), plan, topK);
-    const memory_data = ranked.filter(({ score }) => score >= threshold).map(searchResult);
-    return { memory_data, tiers: plan.tiers, linked };
+    const memories = ranked.filter(({ score }) => score >= threshold).map(searchResult);
+    return { memories, tiers: plan.tiers, linked };
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fastPathFiles } from './file-paths.ts';
+import { fastPathFiles } from './salience-entry.ts';
 
 describe('fastPathFiles', () => {
   test.each([

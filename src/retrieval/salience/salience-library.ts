@@ -1,8 +1,8 @@
 import { MemoryNamespace } from '../memory-namespace.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
-import { asksForTimeline, fastPathFiles, type MemoryScope, recentJournal } from './file-paths.ts';
 import { FullTextIndex } from './full-text-index.ts';
-import type { SalienceEntry } from './salience-entry.ts';
+import { asksForTimeline, fastPathFiles, recentJournal } from './salience-entry.ts';
+import type { MemoryScope, SalienceEntry } from './salience-entry.ts';
 
 /** Paths of a query: read a file, read the journal, or search. */
 export type SaliencePath = 'fast' | 'timeline' | 'hybrid';
@@ -92,11 +92,9 @@ export class SalienceLibrary implements Disposable {
 
   /** Returns the `k` memories nearest to a unit vector, best first. */
   nearest(vector: Float32Array, k: number, scope?: MemoryScope): SalienceEntry[] {
-    return (scope === undefined ? SCOPES : [scope])
-      .flatMap((each) => (this.#vectors[each].size === 0 ? [] : this.#vectors[each].search(vector, k)))
-      .sort((a, b) => b.score - a.score)
-      .slice(0, k)
-      .map(({ memory }) => memory);
+    const found = (scope === undefined ? SCOPES : [scope]).flatMap((each) => this.#vectors[each].search(vector, k));
+    const best = found.sort((a, b) => b.score - a.score).slice(0, k);
+    return best.map(({ memory }) => memory);
   }
 
   /** Returns the `k` memories that match most of the query's terms, best first. */

@@ -3,9 +3,8 @@ import { embedMemories, UserIndexes } from '../memory-namespace.ts';
 import type { NewMemory, Retrieval, RetrievalTimings, RetrieveOptions, Retriever } from '../retriever.ts';
 import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
-import type { MemoryScope } from './file-paths.ts';
 import { documentRule, rankBySalience, type SalienceRule, type ScoredEntry } from './salience-ranking.ts';
-import { salienceEntry, type SalienceEntry } from './salience-entry.ts';
+import { type MemoryScope, type SalienceEntry, salienceEntry } from './salience-entry.ts';
 import { SalienceLibrary, type SaliencePath } from './salience-library.ts';
 
 const DEFAULT_MAX_TOKENS = 1_500;
@@ -126,18 +125,11 @@ export class SalienceRetriever implements Retriever {
     }
     const uri = files[0]!;
     const entries = this.#libraries.get(options.userId)!.file(uri, options.scope);
+    const { memoryType } = entries[0]!;
     const content = entries.map((entry) => entry.content).join('\n');
+    const reinforcement = Math.max(...entries.map((entry) => entry.reinforcement));
     const tokenCount = (await this.#options.countTokens([content]))[0]!;
-    const file = {
-      chunkId: uri,
-      uri,
-      content,
-      score: 1,
-      memoryType: entries[0]!.memoryType,
-      section: '',
-      reinforcement: Math.max(...entries.map(({ reinforcement }) => reinforcement)),
-      tokenCount,
-    };
+    const file = { chunkId: uri, uri, content, score: 1, memoryType, section: '', reinforcement, tokenCount };
     const budget = options.maxTokens ?? this.#maxTokens;
     return { results: [file], totalTokens: tokenCount, budgetRemaining: Math.max(0, budget - tokenCount) };
   }
@@ -165,38 +157,37 @@ export class SalienceRetriever implements Retriever {
     this.#libraries.clear();
   }
 
-  /** Reads the file that a query points to, or searches by meaning and by words. */
+  /** Reads the file that a query points to, or searches. */
   async #answer(query: string, options: SalienceSearchOptions): Promise<Answer> {
-    const { userId, topK, threshold = -1, scope, maxTokens = this.#maxTokens, now = new Date() } = options;
+    const { userId, topK, threshold = -1, maxTokens = this.#maxTokens, now = new Date() } = options;
     checkSearch(topK, threshold);
     const start = performance.now();
     const library = topK === 0 ? undefined : this.#libraries.get(userId);
-    const read = library?.read(query, now.getTime(), scope);
-    let ranked: ScoredEntry[] = read?.entries.map((entry) => ({ ...entry, score: 1 })) ?? [];
-    let embedded = start;
-    let searched = performance.now();
-    if (library !== undefined && read === undefined) {
-      const vector = await this.#embeddings.embed(query, 'query');
-      embedded = performance.now();
-      // The last memory may have been removed while the query was embedded.
-      const isOpen = this.#libraries.get(userId) === library;
-      const lists = isOpen ? [library.nearest(vector, topK * 2, scope), library.matching(query, topK * 2, scope)] : [];
-      searched = performance.now();
-      ranked = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime(), this.#rule);
-    }
+    const read = library?.read(query, now.getTime(), options.scope);
+    const found = read === undefined && library ? await this.#search(library, query, { ...options, now }) : undefined;
+    const { embedded, searched } = found ?? { embedded: start, searched: performance.now() };
+    const ranked = found?.ranked ?? read?.entries.map((entry) => ({ ...entry, score: 1 })) ?? [];
     const relevant = ranked.filter(({ score }) => score >= threshold);
-    const budgeted = withinBudget(read === undefined ? relevant.slice(0, topK) : relevant, maxTokens);
+    const budgeted = withinBudget(found === undefined ? relevant : relevant.slice(0, topK), maxTokens);
     library?.countAccess(budgeted.results);
     const { path, files } = read ?? { path: 'hybrid' as const, files: [] };
     this.#answers[path]++;
     const ranking = performance.now() - searched;
-    return {
-      ...budgeted,
-      path,
-      files,
-      candidates: (read === undefined ? ranked : relevant).length,
-      timingsMs: { embedding: embedded - start, search: searched - embedded, ranking },
-    };
+    const timingsMs = { embedding: embedded - start, search: searched - embedded, ranking };
+    return { ...budgeted, path, files, candidates: (found?.ranked ?? relevant).length, timingsMs };
+  }
+
+  /** Searches by meaning and by words. @returns times of the clock too */
+  async #search(library: SalienceLibrary, query: string, options: SalienceSearchOptions & { readonly now: Date }) {
+    const { userId, topK, scope, now } = options;
+    const vector = await this.#embeddings.embed(query, 'query');
+    const embedded = performance.now();
+    // The last memory may have been removed while the query was embedded.
+    const isOpen = this.#libraries.get(userId) === library;
+    const lists = isOpen ? [library.nearest(vector, topK * 2, scope), library.matching(query, topK * 2, scope)] : [];
+    const searched = performance.now();
+    const ranked = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime(), this.#rule);
+    return { ranked, embedded, searched };
   }
 }
 
@@ -225,14 +216,9 @@ export function withinBudget<Item extends { readonly tokenCount: number }>(
 }
 
 /** One result with the field names of the source document: a memory, or a whole file. */
-interface SearchResult {
+interface SearchResult extends Pick<SalienceEntry, 'uri' | 'content' | 'memoryType' | 'section' | 'reinforcement'> {
   readonly chunkId: string;
-  readonly uri: string;
-  readonly content: string;
   /** Salience, 0 to 1; 1 for entries of a file. */
   readonly score: number;
-  readonly memoryType: string;
-  readonly section: string;
-  readonly reinforcement: number;
   readonly tokenCount: number;
 }

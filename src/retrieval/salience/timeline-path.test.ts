@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { asksForTimeline, recentJournal } from './file-paths.ts';
+import { asksForTimeline, recentJournal } from './salience-entry.ts';
 
 describe('asksForTimeline', () => {
   test.each([

@@ -20,14 +20,12 @@ export interface NodeProcessor {
   ): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Result of processing one record. */
-export type NodeRun =
-  | {
-      readonly state: 'completed';
-      readonly output: Readonly<Record<string, unknown>> & { readonly history_context: string };
-      readonly result: TieredResult;
-    }
-  | { readonly state: 'failed'; readonly output: Readonly<Record<string, unknown>>; readonly error: Error };
+/** Result of processing one record: with the retrieved memories, or with the error. */
+export interface NodeRun {
+  readonly output: Readonly<Record<string, unknown>>;
+  readonly result?: TieredResult;
+  readonly error?: Error;
+}
 
 /**
  * Adds retrieved memories to a record: searches the memories of its `group_id` for its `topic`, else its `content`, else its
@@ -58,26 +56,22 @@ export class MemoryRetrievalProcessor implements NodeProcessor {
   ): Promise<NodeRun> {
     const send = (event: Pick<NodeEvent, 'type' | 'data'>): void =>
       stream.send({ ...event, nodeId, timestamp: new Date().toISOString() } as NodeEvent);
+    // A field of a foreign record that is not a text counts as empty.
+    const read = (field: string): string => (typeof input[field] === 'string' ? input[field] : '');
     send({ type: 'node_state_change', data: { status: 'running' } });
     try {
-      const query = textOf(input, 'topic') || textOf(input, 'content') || textOf(input, 'document');
-      const result = await this.#memory.retrieve(textOf(input, 'group_id'), { query, ...limits });
+      const query = read('topic') || read('content') || read('document');
+      const result = await this.#memory.retrieve(read('group_id'), { query, ...limits });
       const output = { ...input, history_context: formatHistorySummary(result.items) };
       send({ type: 'node_state_change', data: { status: 'completed' } });
-      return { state: 'completed', output, result };
+      return { output, result };
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       send({ type: 'memory_retrieval_error', data: { error: error.message } });
       send({ type: 'node_state_change', data: { status: 'failed' } });
-      return { state: 'failed', output: input, error };
+      return { output: input, error };
     }
   }
-}
-
-/** Reads a field of a foreign record; empty if it is not a text. */
-function textOf(input: Readonly<Record<string, unknown>>, field: string): string {
-  const value = input[field];
-  return typeof value === 'string' ? value : '';
 }
 
 /** Event of a workflow node. */

@@ -5,8 +5,7 @@ import { postgresAddress, redisAddress } from '../../config/server-address.ts';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { ColdStore } from './cold-store.ts';
-import type { HotStore } from './hot-store.ts';
-import { InProcessHotStore } from './in-process-hot-store.ts';
+import { type HotStore, InProcessHotStore } from './hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { STORE_TIMEOUT_MS } from './store-error.ts';
 import { TieredRetriever } from './tiered-retriever.ts';
@@ -47,24 +46,23 @@ interface TieredOpening extends TieredSettings {
 export async function openTiered(opening: TieredOpening): Promise<TieredRetriever> {
   const { folder, embeddings } = opening;
   rmSync(folder, { recursive: true, force: true });
-  let hot: HotStore | undefined;
-  let cold: ColdStore | undefined;
+  const opened: (HotStore | ColdStore)[] = [];
   const close = async (): Promise<void> => {
-    await cold?.close();
-    await hot?.close();
+    for (const store of opened) await store.close();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    hot = await openHot(opening);
+    const hot = await openHot(opening);
+    opened.push(hot);
     await hot.drop();
-    cold = await openCold(opening);
-    const stores = { hot, cold };
+    const cold = await openCold(opening);
+    opened.unshift(cold);
     const dropAndClose = async (): Promise<void> => {
       // A server that does not answer cannot be cleaned up; the run ends all the same.
-      for (const store of Object.values(stores)) await store.drop().catch(() => undefined);
+      for (const store of [hot, cold]) await store.drop().catch(() => undefined);
       await close();
     };
-    return new TieredRetriever({ ...stores, embeddings, close: dropAndClose });
+    return new TieredRetriever({ hot, cold, embeddings, close: dropAndClose });
   } catch (error) {
     await close();
     throw error;

@@ -12,11 +12,16 @@ const SCHEMA = `CREATE TABLE IF NOT EXISTS chunks (
   group_id TEXT NOT NULL, memory_id TEXT NOT NULL, chunk INTEGER NOT NULL, content TEXT NOT NULL, embedding BLOB,
   metadata TEXT, created_at INTEGER NOT NULL, PRIMARY KEY (group_id, memory_id, chunk))`;
 
-type ChunkRow = Omit<ColdHit, 'metadata' | 'score'> & { readonly metadata: string };
+type ChunkRow = Omit<ColdHit, 'metadata' | 'score'> & { rowid: number; metadata: string; embedding: Buffer };
+
+/** A chunk in the index, by its row. */
+interface IndexedChunk extends StoredMemory {
+  readonly hit: Omit<ColdHit, 'score'>;
+}
 
 /**
  * Long-term memory in a SQLite file, searched by a flat index in memory, one per group, built from the file at the first
- * search. A file belongs to one process at a time.
+ * search after a write. A file belongs to one process at a time.
  */
 export class SqliteColdStore implements ColdStore {
   readonly name: string;
@@ -25,8 +30,8 @@ export class SqliteColdStore implements ColdStore {
   readonly #client: Sqlite.Database;
   readonly #dimension: number;
   readonly #backend: VectorBackend;
-  /** Vectors of the groups that were searched, by row id; texts stay in the file. */
-  readonly #indexes = new Map<string, MemoryNamespace>();
+  /** By group. */
+  readonly #indexes = new Map<string, MemoryNamespace<IndexedChunk>>();
 
   /**
    * Opens the file.
@@ -59,27 +64,18 @@ export class SqliteColdStore implements ColdStore {
   replace(group: string, memories: readonly ColdMemory[]): Promise<void> {
     return this.#guard(() => {
       const insert = this.#client.prepare('INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)');
-      const removed: number[] = [];
-      const added = new Map<number, StoredMemory>();
       const write = this.#client.transaction(() => {
         for (const { memoryId, metadata, createdAtMs, chunks } of memories) {
-          for (const row of this.#delete(group, memoryId)) {
-            removed.push(row);
-            added.delete(row);
-          }
+          this.#delete(group, memoryId);
           for (const [chunk, { content, embedding }] of chunks.entries()) {
             const { buffer, byteOffset, byteLength } = embedding;
             const blob = isZero(embedding) ? null : Buffer.from(buffer, byteOffset, byteLength);
-            const values = [group, memoryId, chunk, content, blob, JSON.stringify(metadata), createdAtMs];
-            const row = insert.run(...values).lastInsertRowid as number;
-            if (blob !== null) added.set(row, indexed(row, embedding));
+            insert.run(group, memoryId, chunk, content, blob, JSON.stringify(metadata), createdAtMs);
           }
         }
       });
       write.immediate();
-      const index = this.#indexes.get(group);
-      for (const row of removed) index?.remove(String(row));
-      index?.add([...added.values()]);
+      this.#indexes.delete(group);
     });
   }
 
@@ -87,26 +83,19 @@ export class SqliteColdStore implements ColdStore {
     return this.#guard(() => {
       const index = this.#index(group);
       if (count === 0 || index.size === 0 || isZero(vector)) return [];
-      const select = this.#client.prepare<[string], ChunkRow>(
-        `SELECT memory_id AS memoryId, chunk, content, metadata, created_at AS createdAtMs FROM chunks WHERE rowid = ?`,
-      );
       // An excluded memory may have many chunks.
       for (let wanted = count + without.length; ; wanted *= 2) {
-        const hits = index.search(vector, wanted).flatMap(({ memory, score }): ColdHit[] => {
-          const row = select.get(memory.memoryId)!;
-          if (without.includes(row.memoryId)) return [];
-          return [{ ...row, metadata: JSON.parse(row.metadata) as ColdHit['metadata'], score }];
-        });
-        if (hits.length >= count || wanted >= index.size) return hits.slice(0, count);
+        const found = index.search(vector, wanted).filter(({ memory: { hit } }) => !without.includes(hit.memoryId));
+        if (found.length < count && wanted < index.size) continue;
+        return found.slice(0, count).map(({ memory: { hit }, score }) => ({ ...hit, score }));
       }
     });
   }
 
   remove(group: string, memoryId: string): Promise<boolean> {
     return this.#guard(() => {
-      const removed = this.#delete(group, memoryId);
-      for (const row of removed) this.#indexes.get(group)?.remove(String(row));
-      return removed.length > 0;
+      this.#indexes.delete(group);
+      return this.#delete(group, memoryId) > 0;
     });
   }
 
@@ -127,22 +116,26 @@ export class SqliteColdStore implements ColdStore {
     this.#client.close();
   }
 
-  /** Deletes the chunks of a memory. @returns their row ids */
-  #delete(group: string, memoryId: string): number[] {
-    const query = 'DELETE FROM chunks WHERE group_id = ? AND memory_id = ? RETURNING rowid';
-    return this.#client.prepare<[string, string], number>(query).pluck().all(group, memoryId);
+  /** Deletes the chunks of a memory. @returns their number */
+  #delete(group: string, memoryId: string): number {
+    return this.#client.prepare('DELETE FROM chunks WHERE group_id = ? AND memory_id = ?').run(group, memoryId).changes;
   }
 
-  #index(group: string): MemoryNamespace {
-    let index = this.#indexes.get(group);
-    if (index === undefined) {
-      const query = 'SELECT rowid, embedding FROM chunks WHERE group_id = ? AND embedding IS NOT NULL ORDER BY rowid';
-      const rows = this.#client.prepare<[string], { rowid: number; embedding: Buffer }>(query).all(group);
-      index = new MemoryNamespace(this.#backend, this.#dimension);
+  #index(group: string): MemoryNamespace<IndexedChunk> {
+    const known = this.#indexes.get(group);
+    if (known !== undefined) return known;
+    const query = `SELECT rowid, memory_id AS memoryId, chunk, content, metadata, created_at AS createdAtMs, embedding
+      FROM chunks WHERE group_id = ? AND embedding IS NOT NULL ORDER BY rowid`;
+    const rows = this.#client.prepare<[string], ChunkRow>(query).all(group);
+    const chunks = rows.map(({ rowid, embedding: bytes, ...row }) => {
+      const hit = { ...row, metadata: JSON.parse(row.metadata) as ColdHit['metadata'] };
       // Copied, because a blob may start at an offset where no Float32Array can.
-      index.add(rows.map(({ rowid, embedding }) => indexed(rowid, new Float32Array(new Uint8Array(embedding).buffer))));
-      this.#indexes.set(group, index);
-    }
+      const embedding = new Float32Array(new Uint8Array(bytes).buffer);
+      return { memoryId: String(rowid), content: hit.content, embedding, metadata: hit.metadata, hit };
+    });
+    const index = new MemoryNamespace<IndexedChunk>(this.#backend, this.#dimension);
+    index.add(chunks);
+    this.#indexes.set(group, index);
     return index;
   }
 
@@ -153,8 +146,4 @@ export class SqliteColdStore implements ColdStore {
       throw databaseError(this.#path, error);
     }
   }
-}
-
-function indexed(row: number, embedding: Float32Array): StoredMemory {
-  return { memoryId: String(row), content: '', embedding, metadata: {} };
 }

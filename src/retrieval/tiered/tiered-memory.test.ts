@@ -9,7 +9,7 @@ import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
 import { chooseVectorBackend } from '../vectors/vector-backend.ts';
 import type { ColdStore } from './cold-store.ts';
-import { InProcessHotStore } from './in-process-hot-store.ts';
+import { InProcessHotStore } from './hot-store.ts';
 import { deriveUuid, type MemoryRecord } from './memory-record.ts';
 import { RedisHotStore } from './redis-hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';

@@ -62,27 +62,25 @@ export class TieredRetriever implements Retriever {
     const start = performance.now();
     const context = { nodeId: 'memory_retrieval', now, limit: topK, threshold };
     const input = { topic: query, group_id: groupName(userId) };
-    const run = await this.#node.run(context, input, this.#parts.events ?? noEvents);
-    if (run.state === 'failed') {
+    const { output, result, error } = await this.#node.run(context, input, this.#parts.events ?? noEvents);
+    if (result === undefined) {
       this.#failures++;
       return {
-        strategy: this.name,
-        memories: [],
+        ...retrieveNothing(this.name, options),
         timingsMs: { embedding: 0, search: performance.now() - start, ranking: 0 },
-        flags: [{ flag: 'failed', reason: run.error.message.replaceAll(/\s*\n\s*/g, ' ') }],
+        flags: [{ flag: 'failed', reason: String(error?.message).replaceAll(/\s*\n\s*/g, ' ') }],
         summary: { text: '', records: [] },
-        details: {},
       };
     }
-    const { items, timingsMs, cached } = run.result;
-    const count = (tier: ContextItem['tier']): number => items.filter((item) => item.tier === tier).length;
+    const { items, timingsMs, cached } = result;
+    const hot = items.filter(({ tier }) => tier === 'hot').length;
     return {
       strategy: this.name,
       memories: distinctMemories(items),
       timingsMs,
       flags: cached ? [{ flag: 'cached', reason: 'the query cache had the results of long-term memory' }] : [],
-      summary: { text: run.output.history_context, records: items },
-      details: { hot: count('hot'), coldChunks: count('cold') },
+      summary: { text: String(output['history_context']), records: items },
+      details: { hot, coldChunks: items.length - hot },
     };
   }
 

@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { VectorBackend, VectorIndex, VectorSearchResult } from './vector-index.ts';
+import type { VectorBackend } from './vector-index.ts';
 
 /** The part of faiss-node's interface that is used here. */
 interface FaissNode {
-  IndexFlatIP: new (dimension: number) => FlatIndex;
-}
-
-interface FlatIndex {
-  ntotal(): number;
-  add(values: number[]): void;
-  search(vector: number[], k: number): { distances: number[]; labels: number[] };
+  IndexFlatIP: new (dimension: number) => {
+    ntotal(): number;
+    add(values: number[]): void;
+    search(vector: number[], k: number): { distances: number[]; labels: number[] };
+  };
 }
 
 const require = createRequire(import.meta.url);
@@ -20,46 +18,36 @@ const compiled = new URL('../../../build/faiss/', import.meta.url);
 
 /** Loads faiss-node as installed by npm. @throws Error if it is not installed, or its binary does not load */
 export function loadFaissNode(): VectorBackend {
-  const faiss = require('faiss-node') as FaissNode;
   const { version } = require('faiss-node/package.json') as { version: string };
-  return backend('faiss-node', version, faiss);
+  return { name: 'faiss-node', version, createIndex: indexes(require('faiss-node') as FaissNode) };
 }
 
 /** Loads the binding to the system's FAISS that `scripts/postinstall.mjs` compiled. @throws Error if it was not compiled, or does not load */
 export function loadFaissCompiled(): VectorBackend {
-  const about = JSON.parse(readFileSync(new URL('version.json', compiled), 'utf8')) as {
-    faiss: string;
-    faissNode: string;
-  };
+  const versions = JSON.parse(readFileSync(new URL('version.json', compiled), 'utf8')) as Record<string, string>;
+  const version = `${versions['faiss']} (faiss-node ${versions['faissNode']})`;
   const faiss = require(fileURLToPath(new URL('faiss-node.node', compiled))) as FaissNode;
-  return backend('faiss-compiled', `${about.faiss} (faiss-node ${about.faissNode})`, faiss);
+  return { name: 'faiss-compiled', version, createIndex: indexes(faiss) };
 }
 
-function backend(name: 'faiss-node' | 'faiss-compiled', version: string, faiss: FaissNode): VectorBackend {
-  return { name, version, createIndex: (dimension) => new FaissIndex(new faiss.IndexFlatIP(dimension)) };
-}
-
-class FaissIndex implements VectorIndex {
-  readonly #index: FlatIndex;
-
-  constructor(index: FlatIndex) {
-    this.#index = index;
-  }
-
-  get size(): number {
-    return this.#index.ntotal();
-  }
-
-  add(vectors: readonly Float32Array[]): void {
-    // One by one: faiss-node takes plain arrays, and that of a whole index would be large.
-    for (const vector of vectors) this.#index.add(Array.from(vector));
-  }
-
-  search(vector: Float32Array, k: number): VectorSearchResult {
-    const count = Math.min(k, this.size);
-    // faiss-node aborts the process for 0, and throws for more than there are.
-    if (count === 0) return { ids: [], scores: [] };
-    const { labels, distances } = this.#index.search(Array.from(vector), count);
-    return { ids: labels, scores: distances };
-  }
+function indexes({ IndexFlatIP }: FaissNode): VectorBackend['createIndex'] {
+  return (dimension) => {
+    const index = new IndexFlatIP(dimension);
+    return {
+      get size() {
+        return index.ntotal();
+      },
+      add: (vectors) => {
+        // One by one: faiss-node takes plain arrays, and that of a whole index would be large.
+        for (const vector of vectors) index.add(Array.from(vector));
+      },
+      search: (vector, k) => {
+        const count = Math.min(k, index.ntotal());
+        // faiss-node aborts the process for 0, and throws for more than there are.
+        if (count === 0) return { ids: [], scores: [] };
+        const { labels, distances } = index.search(Array.from(vector), count);
+        return { ids: labels, scores: distances };
+      },
+    };
+  };
 }

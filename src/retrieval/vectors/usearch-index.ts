@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type * as usearchModule from 'usearch';
-import { type VectorBackend, type VectorIndex, VectorRows, type VectorSearchResult } from './vector-index.ts';
+import type { VectorBackend, VectorIndex } from './vector-index.ts';
 
 type Usearch = typeof usearchModule;
 
@@ -13,33 +13,34 @@ export function loadUsearch(): VectorBackend {
   // The package does not export its package.json.
   const folder = require.resolve('usearch').split(/[\\/]javascript[\\/]/)[0]!;
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
-  return { name: 'usearch', version, createIndex: (dimension) => new UsearchIndex(usearch, dimension) };
+  return { name: 'usearch', version, createIndex: (dimension) => createIndex(usearch, dimension) };
 }
 
-class UsearchIndex implements VectorIndex {
-  readonly #usearch: Usearch;
-  readonly #rows: VectorRows;
-
-  constructor(usearch: Usearch, dimension: number) {
-    this.#usearch = usearch;
-    this.#rows = new VectorRows(dimension);
-  }
-
-  get size(): number {
-    return this.#rows.length;
-  }
-
-  add(vectors: readonly Float32Array[]): void {
-    this.#rows.append(vectors);
-  }
-
-  search(vector: Float32Array, k: number): VectorSearchResult {
-    const count = Math.min(k, this.size);
-    // usearch refuses 0.
-    if (count === 0) return { ids: [], scores: [] };
-    const { exactSearch, MetricKind } = this.#usearch;
-    // One thread, because its time is reported and the other cores belong to the language model.
-    const { keys, distances } = exactSearch(this.#rows.values(), vector, vector.length, count, MetricKind.IP, 1);
-    return { ids: Array.from(keys, Number), scores: Array.from(distances, (distance) => 1 - distance) };
-  }
+function createIndex({ exactSearch, MetricKind }: Usearch, dimension: number): VectorIndex {
+  /** All rows one after the other, in an array that doubles when it is full. */
+  let values = new Float32Array(dimension * 16);
+  let size = 0;
+  return {
+    get size() {
+      return size;
+    },
+    add: (vectors) => {
+      const needed = (size + vectors.length) * dimension;
+      if (needed > values.length) {
+        const grown = new Float32Array(Math.max(needed, values.length * 2));
+        grown.set(values);
+        values = grown;
+      }
+      for (const vector of vectors) values.set(vector, size++ * dimension);
+    },
+    search: (vector, k) => {
+      const count = Math.min(k, size);
+      // usearch refuses 0.
+      if (count === 0) return { ids: [], scores: [] };
+      // One thread, because its time is reported and the other cores belong to the language model.
+      const rows = values.subarray(0, size * dimension);
+      const { keys, distances } = exactSearch(rows, vector, dimension, count, MetricKind.IP, 1);
+      return { ids: Array.from(keys, Number), scores: Array.from(distances, (distance) => 1 - distance) };
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import { routeByKeyword } from './keyword-route.ts';
 import { assessRouting, describeAbility, routeByModel, type RoutingAbility } from './model-route.ts';
 import type { PreRetrievalAction, PreRetrievalConfig } from './pre-retrieval-config.ts';
-import type { QueryRecord, QueryTools } from './query-record.ts';
+import type { QueryModel, QueryRecord, QueryTools } from './query-record.ts';
 import { decomposeQuestion, expandQuestion, extractKeywords, MOST_PARTS } from './question-rules.ts';
 import { rewriteQuestion, shortenQuestion } from './question-rules.ts';
 import { RouteClassifier } from './route-classifier.ts';
@@ -63,31 +63,25 @@ export class PreRetrieval {
   async #optimize(record: QueryRecord): Promise<QueryRecord> {
     const { optimize_type, max_keywords, instruction, rewrite_strategy } = this.#config;
     const { question } = record;
-    switch (optimize_type) {
-      case 'keyword_extract':
-        return changed(record, { question: shortenQuestion(question, max_keywords) });
-      case 'expand':
-        return changed(record, { question: expandQuestion(question) });
-      case 'instruction':
-        return changed(record, { question: instruction + question });
-      case 'rewrite': {
-        const byRule = rewriteQuestion(question);
-        if (rewrite_strategy === 'rule') return changed(record, { question: byRule });
-        const task = 'Rewrite the question in few plain words.';
-        const { texts, fallback } = await this.#write(question, task, 'Rewritten:', (line) => [line]);
-        return withFallback(changed(record, { question: texts[0] ?? byRule }), fallback);
-      }
-    }
+    const rules = {
+      keyword_extract: shortenQuestion(question, max_keywords),
+      expand: expandQuestion(question),
+      instruction: instruction + question,
+      rewrite: rewriteQuestion(question),
+    };
+    const byRule = changed(record, { question: rules[optimize_type] });
+    if (optimize_type !== 'rewrite' || rewrite_strategy === 'rule') return byRule;
+    const written = await this.#write(question, 'Rewrite the question in few plain words.', 'Rewritten:', '\n');
+    return typeof written === 'string' ? withFallback(byRule, written) : changed(record, { question: written[0]! });
   }
 
   async #decompose(record: QueryRecord): Promise<QueryRecord> {
     const { question } = record;
-    const byRule = decomposeQuestion(question);
-    if (this.#config.decompose_strategy === 'rule') return withParts(record, byRule);
+    const byRule = withParts(record, decomposeQuestion(question));
+    if (this.#config.decompose_strategy === 'rule') return byRule;
     const task = 'Split the question into simple questions, separated by |.';
-    const split = (line: string): string[] => line.split('|').slice(0, MOST_PARTS);
-    const { texts, fallback } = await this.#write(question, task, 'Simple questions:', split);
-    return withFallback(withParts(record, texts.length === 0 ? byRule : texts), fallback);
+    const written = await this.#write(question, task, 'Simple questions:', '|');
+    return typeof written === 'string' ? withFallback(byRule, written) : withParts(record, written);
   }
 
   /** Adds hints to a record, judged by the original question. */
@@ -105,18 +99,24 @@ export class PreRetrieval {
   }
 
   async #routeByModel(record: QueryRecord, question: string): Promise<QueryRecord> {
-    const { model, probes } = this.#tools;
     const byDefault = this.#withStrategy(record);
-    if (model === undefined) return withFallback(byDefault, 'there is no language model to route questions');
     try {
-      const ability = await (this.#ability ??= assessRouting(model, probes));
-      if (!ability.able) return withFallback(byDefault, describeAbility(model.name, ability));
-      const labels = [...new Set(probes.map(({ strategy }) => strategy))];
+      const model = await this.#ableModel('route');
+      if (typeof model === 'string') return withFallback(byDefault, model);
+      const labels = [...new Set(this.#tools.probes.map(({ strategy }) => strategy))];
       return this.#withStrategy(record, await routeByModel(model, question, labels));
     } catch (error) {
       if (!(error instanceof BenchError) || error.code !== 'context-overflow') throw error;
-      return withFallback(byDefault, `${model.name} cannot route questions: ${error.message}`);
+      return withFallback(byDefault, `${this.#tools.model!.name} cannot route questions: ${error.message}`);
     }
+  }
+
+  /** Returns the model if it has proved its ability, else the reason why it is not used. */
+  async #ableModel(purpose: string): Promise<QueryModel | string> {
+    const { model, probes } = this.#tools;
+    if (model === undefined) return `there is no language model to ${purpose} questions`;
+    const ability = await (this.#ability ??= assessRouting(model, probes));
+    return ability.able ? model : describeAbility(model.name, ability);
   }
 
   /** Adds a strategy as hint, with its parameters from the keyword rules, whatever method chose it. */
@@ -127,26 +127,17 @@ export class PreRetrieval {
   }
 
   /**
-   * Lets the model write texts. There are none, with the reason, if it cannot, or if one is empty, far longer than the
-   * question, or about something else.
+   * Lets the model write texts in one line. Returns the reason instead if it cannot, or if one of them is far longer than the
+   * question or about something else.
    */
-  async #write(
-    question: string,
-    task: string,
-    lead: string,
-    read: (line: string) => readonly string[],
-  ): Promise<{ readonly texts: readonly string[]; readonly fallback?: string }> {
-    const { model, probes } = this.#tools;
-    if (model === undefined) return { texts: [], fallback: 'there is no language model to write questions' };
-    const ability = await (this.#ability ??= assessRouting(model, probes));
-    if (!ability.able) return { texts: [], fallback: describeAbility(model.name, ability) };
+  async #write(question: string, task: string, lead: string, separator: string): Promise<readonly string[] | string> {
+    const model = await this.#ableModel('write');
+    if (typeof model === 'string') return model;
     const line = await model.writeLine(`${task}\nQuestion: ${question.replaceAll('\n', ' ')}\n${lead}`);
-    const texts = read(line)
-      .map((text) => text.trim())
-      .filter((text) => text !== '');
-    return texts.length > 0 && texts.every((text) => isFaithful(question, text))
-      ? { texts }
-      : { texts: [], fallback: `${model.name} wrote a different question` };
+    const parts = line.split(separator, MOST_PARTS).map((text) => text.trim());
+    const texts = parts.filter((text) => text !== '');
+    const isUsable = texts.length > 0 && texts.every((text) => isFaithful(question, text));
+    return isUsable ? texts : `${model.name} wrote a different question`;
   }
 
   /** Embeds the question, its other wordings by name, each text once, and its parts. */
