@@ -29,12 +29,18 @@ interface SalienceSearchOptions extends Omit<RetrieveOptions, 'threshold'> {
   readonly maxTokens?: number | undefined;
 }
 
-/** Entries within a token budget, and how they were found. */
-interface Answer extends Budgeted<ScoredEntry> {
+/** How entries were found, and the times of the clock when the query was embedded and when the searches were done. */
+interface Found {
   readonly path: SaliencePath;
   /** Files that were read instead of a search. */
   readonly files: readonly string[];
+  readonly ranked: readonly ScoredEntry[];
   readonly candidates: number;
+  readonly embedded?: number;
+  readonly searched: number;
+}
+
+interface Answer extends Budgeted<ScoredEntry>, Pick<Found, 'path' | 'files' | 'candidates'> {
   readonly timingsMs: RetrievalTimings;
 }
 
@@ -157,37 +163,46 @@ export class SalienceRetriever implements Retriever {
     this.#libraries.clear();
   }
 
-  /** Reads the file that a query points to, or searches. */
   async #answer(query: string, options: SalienceSearchOptions): Promise<Answer> {
-    const { userId, topK, threshold = -1, maxTokens = this.#maxTokens, now = new Date() } = options;
+    const { userId, topK, threshold = -1, maxTokens = this.#maxTokens } = options;
     checkSearch(topK, threshold);
     const start = performance.now();
     const library = topK === 0 ? undefined : this.#libraries.get(userId);
-    const read = library?.read(query, now.getTime(), options.scope);
-    const found = read === undefined && library ? await this.#search(library, query, { ...options, now }) : undefined;
-    const { embedded, searched } = found ?? { embedded: start, searched: performance.now() };
-    const ranked = found?.ranked ?? read?.entries.map((entry) => ({ ...entry, score: 1 })) ?? [];
-    const relevant = ranked.filter(({ score }) => score >= threshold);
-    const budgeted = withinBudget(found === undefined ? relevant : relevant.slice(0, topK), maxTokens);
+    const found =
+      library === undefined
+        ? { path: 'hybrid' as const, files: [], ranked: [], candidates: 0, searched: performance.now() }
+        : await this.#find(library, query, { ...options, threshold });
+    const { path, files, ranked, candidates, searched, embedded = start } = found;
+    const budgeted = withinBudget(ranked, maxTokens);
     library?.countAccess(budgeted.results);
-    const { path, files } = read ?? { path: 'hybrid' as const, files: [] };
     this.#answers[path]++;
     const ranking = performance.now() - searched;
     const timingsMs = { embedding: embedded - start, search: searched - embedded, ranking };
-    return { ...budgeted, path, files, candidates: (found?.ranked ?? relevant).length, timingsMs };
+    return { ...budgeted, path, files, candidates, timingsMs };
   }
 
-  /** Searches by meaning and by words. @returns times of the clock too */
-  async #search(library: SalienceLibrary, query: string, options: SalienceSearchOptions & { readonly now: Date }) {
-    const { userId, topK, scope, now } = options;
+  /** Reads the file that a query points to, or searches by meaning and by words. */
+  async #find(
+    library: SalienceLibrary,
+    query: string,
+    options: SalienceSearchOptions & RetrieveOptions,
+  ): Promise<Found> {
+    const { userId, topK, threshold, scope, now = new Date() } = options;
+    const read = library.read(query, now.getTime(), scope);
+    if (read !== undefined) {
+      const { path, files, entries } = read;
+      const ranked = entries.map((entry) => ({ ...entry, score: 1 })).filter(({ score }) => score >= threshold);
+      return { path, files, ranked, candidates: ranked.length, searched: performance.now() };
+    }
     const vector = await this.#embeddings.embed(query, 'query');
     const embedded = performance.now();
     // The last memory may have been removed while the query was embedded.
     const isOpen = this.#libraries.get(userId) === library;
     const lists = isOpen ? [library.nearest(vector, topK * 2, scope), library.matching(query, topK * 2, scope)] : [];
     const searched = performance.now();
-    const ranked = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime(), this.#rule);
-    return { ranked, embedded, searched };
+    const candidates = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime(), this.#rule);
+    const ranked = candidates.filter(({ score }) => score >= threshold).slice(0, topK);
+    return { path: 'hybrid', files: [], ranked, candidates: candidates.length, embedded, searched };
   }
 }
 
