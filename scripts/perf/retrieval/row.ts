@@ -13,7 +13,7 @@ import { EmbeddingService } from '../../../src/models/embedding/embedding-servic
 import { readPreRetrievalConfig } from '../../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../../src/retrieval/open-retriever.ts';
 import type { TieredSettings } from '../../../src/retrieval/tiered/open-tiered.ts';
-import { schemaOf } from '../../../src/retrieval/tiered/postgres-schema.ts';
+import { schemaName } from '../../../src/retrieval/tiered/postgres-schema.ts';
 import { chooseVectorBackend } from '../../../src/retrieval/vectors/vector-backend.ts';
 import { RedisServer } from '../../../test/fixtures/redis-server.ts';
 import { retrievalTimes } from './times.ts';
@@ -212,7 +212,7 @@ async function postgresSizes(url: string, namespace: string): Promise<RetrievalF
       `SELECT pg_table_size(indrelid) AS table, pg_relation_size(indexrelid) AS index
         FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
         WHERE indrelid = $1::regclass AND relname LIKE 'memories_embedding_%'`,
-      [`${schemaOf(namespace)}.memories`],
+      [`${schemaName(namespace)}.memories`],
     );
     return { tableBytes: Number(rows[0]!.table), indexBytes: Number(rows[0]!.index) };
   } finally {
