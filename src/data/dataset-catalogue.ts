@@ -8,7 +8,7 @@ import {
   publicDatasetOrigins,
 } from '../config/public-datasets.ts';
 import { shippedDatasets } from '../config/shipped-datasets.ts';
-import type { DatasetGenerator, ContextWindow } from './generators/dataset-generator.ts';
+import type { ContextWindow } from './generators/dataset-generator.ts';
 import { generators, PRESET_SEED, questionSuites } from './generators/generators.ts';
 import type { Dataset } from './dataset.ts';
 import { readDataset } from './reader.ts';
@@ -36,43 +36,28 @@ export interface CatalogueEntry {
   readonly sha256: string;
 }
 
-/** Generates a data set in memory and counts its records. */
-async function madeEntry(
-  { name, suites, language, presetUsers, make }: DatasetGenerator,
-  window: ContextWindow,
-): Promise<CatalogueEntry> {
-  const text = await make(PRESET_SEED, presetUsers, window);
-  const records = text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as WrittenRecord);
-  const memories = records.filter(({ type }) => type === 'memory').length;
-  const items = records.filter(({ type }) => type === 'item' || type === 'question').length;
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  return { name, ships: false, suites, language, users: presetUsers, memories, items, sha256 };
-}
-
-async function shippedEntry(name: string, path: string): Promise<CatalogueEntry> {
-  const { language, users, sha256 } = await readDataset(path);
-  return {
-    name,
-    ships: true,
-    suites: generators.find((generator) => generator.name === name)?.suites ?? questionSuites,
-    language,
-    users: users.length,
-    memories: users.reduce((sum, user) => sum + user.memories.length, 0),
-    items: users.reduce((sum, user) => sum + user.items.length, 0),
-    sha256,
-  };
-}
-
 /** Lists the data sets that can be named, those that ship first. @param window that generated ones have to fit */
 export async function datasetCatalogue(window: ContextWindow): Promise<CatalogueEntry[]> {
   const shipped = shippedDatasets();
   const entries: CatalogueEntry[] = [];
-  for (const [name, path] of shipped) entries.push(await shippedEntry(name, path));
-  for (const generator of generators) {
-    if (!shipped.has(generator.name)) entries.push(await madeEntry(generator, window));
+  for (const [name, path] of shipped) {
+    const { language, users, sha256 } = await readDataset(path);
+    const suites = generators.find((generator) => generator.name === name)?.suites ?? questionSuites;
+    const memories = users.reduce((sum, user) => sum + user.memories.length, 0);
+    const items = users.reduce((sum, user) => sum + user.items.length, 0);
+    entries.push({ name, ships: true, suites, language, users: users.length, memories, items, sha256 });
+  }
+  for (const { name, suites, language, presetUsers: users, make } of generators) {
+    if (shipped.has(name)) continue;
+    const text = await make(PRESET_SEED, users, window);
+    const records = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as WrittenRecord);
+    const memories = records.filter(({ type }) => type === 'memory').length;
+    const items = records.filter(({ type }) => type === 'item' || type === 'question').length;
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    entries.push({ name, ships: false, suites, language, users, memories, items, sha256 });
   }
   return entries;
 }

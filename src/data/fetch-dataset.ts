@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
-
 import { type DownloadOptions, fetchFile } from '../models/hub/hub-file.ts';
 import { describeUnprovenFile, fileChecksum } from '../models/hub/remote-file.ts';
 import { fetchedFile, type PublicDatasetName, publicDatasetOrigins } from '../config/public-datasets.ts';
 import { datasetSources } from './dataset-source.ts';
+import type { DatasetStatistics } from './verify/dataset-statistics.ts';
 import { verifySource } from './verify/verify-dataset.ts';
 
-/** A public data set at an address, before anything is asked of it. */
+/** A public data set at an address, before it is fetched. */
 export interface DatasetOffer {
   readonly name: PublicDatasetName;
   readonly address: string;
@@ -35,43 +35,32 @@ export interface FetchedDataset {
  */
 export function datasetOffer(
   name: PublicDatasetName,
-  address: string | undefined,
+  givenAddress: string | undefined,
   environment?: Readonly<Record<string, string | undefined>>,
 ): DatasetOffer {
   const { licence, published, address: known } = publicDatasetOrigins[name];
-  const chosen = address ?? known;
-  if (chosen === null) {
-    throw new BenchError(
-      'bad-option',
-      `${name}: is not published as one file (${published})`,
-      'unpack it and give --data-file FILE, or name a file with --address URL',
-    );
+  const address = givenAddress ?? known;
+  if (address === null) {
+    const hint = 'unpack it and give --data-file FILE, or name a file with --address URL';
+    throw new BenchError('bad-option', `${name}: is not published as one file (${published})`, hint);
   }
-  const url = URL.canParse(chosen) ? new URL(chosen) : undefined;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
   if ((url?.protocol !== 'https:' && url?.protocol !== 'http:') || url.username !== '' || url.password !== '') {
     throw new BenchError('bad-option', '--address: expected a web address without a password', 'https://…/file.json');
   }
   const path = fetchedFile(name, environment);
-  return { name, address: chosen, licence, path, isFetched: existsSync(path) };
-}
-
-/** The file beside a fetched one that holds the hash of its first fetch, in hex. */
-const recordOf = (path: string): string => `${path}.sha256`;
-
-function recordedHash(path: string): string | undefined {
-  return existsSync(recordOf(path)) ? readFileSync(recordOf(path), 'utf8').trim() : undefined;
+  return { name, address, licence, path, isFetched: existsSync(path) };
 }
 
 /**
  * Fetches a public data set into the cache, or takes the one that lies there. No hash of these files is published: that of the
- * first fetch is recorded, and every later fetch must have it.
+ * first fetch is recorded beside the file, in hex, and every later fetch must have it.
  * @throws BenchError `network`, `not-found`, `disk`; `bad-data` for a file that is no such set, or another than before
  */
-export async function fetchDataset(
-  { name, address, path, isFetched }: DatasetOffer,
-  options: DownloadOptions = {},
-): Promise<FetchedDataset> {
-  const before = recordedHash(path);
+export async function fetchDataset(offer: DatasetOffer, options: DownloadOptions = {}): Promise<FetchedDataset> {
+  const { name, address, path, isFetched } = offer;
+  const record = `${path}.sha256`;
+  const before = existsSync(record) ? readFileSync(record, 'utf8').trim() : undefined;
   const arrived = isFetched ? path : `${path}.new`;
   if (!isFetched) {
     const remote = await describeUnprovenFile(address, options);
@@ -79,10 +68,10 @@ export async function fetchDataset(
   }
   const sha256 = await fileChecksum(arrived);
   try {
-    if (before !== undefined && before !== sha256) throw otherBytes(name, path, { before, sha256, isFetched });
-    const { users, items } = await contentOf(name, arrived, address);
+    if (before !== undefined && before !== sha256) throw otherBytes(offer, record, { before, sha256 });
+    const { users, items } = await countRecords(offer, arrived);
     if (!isFetched) renameSync(arrived, path);
-    if (before === undefined) writeFileSync(recordOf(path), `${sha256}\n`);
+    if (before === undefined) writeFileSync(record, `${sha256}\n`);
     return { name, path, sha256, hash: before === undefined ? 'recorded' : 'as before', users, items };
   } catch (error) {
     if (!isFetched) rmSync(arrived, { force: true });
@@ -90,16 +79,11 @@ export async function fetchDataset(
   }
 }
 
-/** Reads a fetched file as what it should be. */
-async function contentOf(
-  name: PublicDatasetName,
-  file: string,
-  address: string,
-): Promise<{ readonly users: number; readonly items: number }> {
+/** Reads a fetched file as what it should be. @throws BenchError `bad-data` for any other file */
+async function countRecords({ name, address }: DatasetOffer, file: string): Promise<DatasetStatistics> {
   const [source] = datasetSources({ dataset: [name], dataFile: { [name]: file } });
   try {
-    const { statistics } = await verifySource(source!);
-    return statistics;
+    return (await verifySource(source!)).statistics;
   } catch (error) {
     if (!(error instanceof BenchError)) throw error;
     const message = `${address}: what it gives is not ${name}: ${error.message}`;
@@ -108,16 +92,13 @@ async function contentOf(
 }
 
 function otherBytes(
-  name: string,
-  path: string,
-  { before, sha256, isFetched }: { readonly before: string; readonly sha256: string; readonly isFetched: boolean },
+  { name, path, isFetched }: DatasetOffer,
+  record: string,
+  { before, sha256 }: { readonly before: string; readonly sha256: string },
 ): BenchError {
   const what = isFetched
     ? `${path} was changed since its first fetch`
     : `${name} is another file than at its first fetch`;
-  return new BenchError(
-    'bad-data',
-    `${what}: sha256 ${sha256}, before ${before}`,
-    `where that is right, delete ${isFetched ? `${path} and ` : ''}${recordOf(path)}, and fetch it again`,
-  );
+  const hint = `where that is right, delete ${isFetched ? `${path} and ` : ''}${record}, and fetch it again`;
+  return new BenchError('bad-data', `${what}: sha256 ${sha256}, before ${before}`, hint);
 }

@@ -24,16 +24,19 @@ export function generatorNamed(name: string): DatasetGenerator {
   throw new BenchError('bad-option', message, `data sets: ${names.join(', ')}; suites: ${suites.join(', ')}`);
 }
 
+/** What is to be generated, and where it is written. */
+interface DatasetRequest {
+  readonly seed: number;
+  readonly users: number;
+  readonly out: string;
+  readonly window: ContextWindow;
+}
+
 /** Generates a data set, writes it and verifies the file. The same seed, users and model give the same bytes. */
 export async function makeDataset(
-  generator: DatasetGenerator,
-  {
-    seed,
-    users,
-    out,
-    window,
-  }: { readonly seed: number; readonly users: number; readonly out: string; readonly window: ContextWindow },
+  { make }: DatasetGenerator,
+  { seed, users, out, window }: DatasetRequest,
 ): Promise<Verification> {
-  await writeText(out, await generator.make(seed, users, window));
+  await writeText(out, await make(seed, users, window));
   return verifyDataset(out);
 }

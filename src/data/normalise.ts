@@ -31,7 +31,7 @@ export function normalise(text: string, language: Language): string {
   return forms[language](text);
 }
 
-/** An answer is held against many golds, and a gold against many answers. */
+/** An answer is compared with many golds, and a gold with many answers. */
 const bounds = { longest: 200, most: 10_000 };
 const forms: Readonly<Record<Language, (text: string) => string>> = {
   en: memoizeTexts((text) => normalForm(text, 'en'), bounds),

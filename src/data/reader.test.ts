@@ -51,8 +51,7 @@ async function failure(path: string): Promise<{ code: string; message: string }>
 }
 
 test('requires passages of every item where they are needed, an empty list included', async () => {
-  const read = (...items: readonly object[]) =>
-    readSource(datasetFile(file([memory('m'), ...items])), true);
+  const read = (...items: readonly object[]) => readSource(datasetFile(file([memory('m'), ...items])), true);
   const { users } = await read(item('q1', { passages: ['m'] }), item('q2', { passages: [] }));
   expect(users[0]!.items.map(({ passages }) => passages)).toEqual([['m'], []]);
   const refused = read(item('q1', { passages: [] }), item('q2'), item('q3'));

@@ -120,7 +120,9 @@ const questionRecord = z.strictObject({
 
 /** The records of a data set by their `type`. */
 export const recordSchemas = {
-  ...{ dataset: datasetRecord, memory: memoryRecord, item: itemRecord },
+  dataset: datasetRecord,
+  memory: memoryRecord,
+  item: itemRecord,
   question: questionRecord,
 } as const;
 

@@ -30,12 +30,8 @@ export async function writeLines(path: string, lines: Iterable<string> | AsyncIt
     rmSync(unfinished, { force: true });
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     const { message } = error as Error;
-    throw new BenchError(
-      'disk',
-      `${path} cannot be written: ${message}`,
-      'free some space, or name another file',
-      error,
-    );
+    const hint = 'free some space, or name another file';
+    throw new BenchError('disk', `${path} cannot be written: ${message}`, hint, error);
   }
 }
 

@@ -57,7 +57,7 @@ export interface ConvertedLines {
   readonly sha256: () => { readonly file: string; readonly errata?: string } | undefined;
 }
 
-function requireFitting({ from, map, errata }: ConversionSource): void {
+function requireFittingOptions({ from, map, errata }: ConversionSource): void {
   if (isPublicDataset(from) && map !== undefined) {
     throw new BenchError('bad-option', `--map: files of ${from} have fixed names`, 'leave it out');
   }
@@ -67,7 +67,7 @@ function requireFitting({ from, map, errata }: ConversionSource): void {
 }
 
 /** The header's statements of a data set. */
-function headerOf({ from, name, language }: ConversionSource): Readonly<Record<string, unknown>> {
+function datasetHeader({ from, name, language }: ConversionSource): Readonly<Record<string, unknown>> {
   const header = { type: 'dataset', name, language, version: 1, unknownAnswer: grammars[language].unknownAnswer };
   // People who write their own ask models that answer in sentences.
   if (!isPublicDataset(from)) return { ...header, primaryMetric: 'contains' };
@@ -81,7 +81,7 @@ function headerOf({ from, name, language }: ConversionSource): Readonly<Record<s
  * @throws BenchError `bad-option` at once; `bad-data` that names the place at fault, or `not-found`, while iterating
  */
 export function convertedLines(source: ConversionSource): ConvertedLines {
-  requireFitting(source);
+  requireFittingOptions(source);
   const { from, file, map } = source;
   const notes = new ConversionNotes();
   const records = new WrittenRecords(notes);
@@ -104,7 +104,7 @@ export function convertedLines(source: ConversionSource): ConvertedLines {
   }
 
   async function* lines(): AsyncGenerator<string> {
-    yield JSON.stringify(checkedBy(recordSchemas.dataset, headerOf(source), '--name'));
+    yield JSON.stringify(checkedBy(recordSchemas.dataset, datasetHeader(source), '--name'));
     for await (const record of records.convert(sourceRecords())) yield JSON.stringify(record);
     if (records.counts.items > 0) return;
     throw new BenchError('bad-data', `${file}: has no questions`, 'add rows with a question');

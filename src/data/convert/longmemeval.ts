@@ -8,7 +8,7 @@ import type { ConversionNotes, SourceMemory, SourceRecord } from './source-recor
 const turnSchema = z.looseObject({
   role: z.enum(['user', 'assistant']),
   content: z.string(),
-  has_answer: z.boolean().optional(),
+  has_answer: z.boolean().default(false),
 });
 
 const questionSchema = z.looseObject({
@@ -28,76 +28,67 @@ const ABSTENTION = 'abstention';
 const PREFERENCE = 'single-session-preference';
 
 /** Reads `2023/05/20 (Sat) 02:21`. @throws BenchError `bad-data` for anything else */
-function readTime(text: string, place: string, field: string): number {
-  const iso = text.replace(/\s*\([A-Za-z]+\)\s*/, ' ').replaceAll('/', '-');
-  const instant = readInstant(iso);
+function readTime(text: string, at: string): number {
+  const instant = readInstant(text.replace(/\s*\([A-Za-z]+\)\s*/, ' ').replaceAll('/', '-'));
   if (instant !== undefined) return Date.parse(instant.iso);
   const hint = 'LongMemEval dates every session and every question';
-  throw expected(`${place}: ${field}`, 'a time such as 2023/05/20 (Sat) 02:21', shownValue(text), hint);
-}
-
-interface DatedMemory extends SourceMemory {
-  readonly memoryId: string;
-  readonly createdMs: number;
-  readonly isEvidence: boolean;
+  throw expected(at, 'a time such as 2023/05/20 (Sat) 02:21', shownValue(text), hint);
 }
 
 /** The turns of all sessions as memories, those of a session a second apart: the file gives only their order. */
-function readTurns({ question_id: userId, ...asked }: Question, place: string, notes: ConversionNotes): DatedMemory[] {
-  const { haystack_dates: dates, haystack_sessions: sessions } = asked;
+function readTurns(
+  question: Question,
+  place: string,
+  notes: ConversionNotes,
+): { memories: SourceMemory[]; evidence: string[] } {
+  const { question_id: userId, haystack_dates: dates, haystack_sessions: sessions } = question;
   if (dates.length !== sessions.length) {
     const expectation = `a date for each of ${sessions.length} sessions`;
     const hint = 'both lists have one entry for each session';
     throw expected(`${place}: haystack_dates`, expectation, String(dates.length), hint);
   }
-  return sessions.flatMap((turns, session) => {
-    const startMs = readTime(dates[session]!, place, `haystack_dates[${session}]`);
-    return turns.flatMap((value, index): DatedMemory[] => {
+  const memories: SourceMemory[] = [];
+  const evidence: string[] = [];
+  for (const [session, turns] of sessions.entries()) {
+    const startMs = readTime(dates[session]!, `${place}: haystack_dates[${session}]`);
+    for (const [index, value] of turns.entries()) {
       const at = `${place} haystack_sessions[${session}][${index}]`;
-      const { role, content, has_answer: isEvidence = false } = checkedBy(turnSchema, value, at);
+      const { role, content, has_answer: isEvidence } = checkedBy(turnSchema, value, at);
       if (content.trim() === '') {
         notes.add('turns without text were left out', at);
-        return [];
+        continue;
       }
-      const createdMs = startMs + index * 1000;
-      return [
-        {
-          kind: 'memory',
-          place: at,
-          userId,
-          memoryId: `${userId}/${session + 1}:${index + 1}`,
-          content: spokenLine(startMs, role, content.trim()),
-          createdAt: new Date(createdMs).toISOString(),
-          createdMs,
-          isEvidence,
-        },
-      ];
-    });
-  });
+      const memoryId = `${userId}/${session + 1}:${index + 1}`;
+      if (isEvidence) evidence.push(memoryId);
+      const createdAt = new Date(startMs + index * 1000).toISOString();
+      const line = spokenLine(startMs, role, content.trim());
+      memories.push({ kind: 'memory', place: at, userId, memoryId, content: line, createdAt });
+    }
+  }
+  return { memories, evidence };
 }
 
-function* readQuestion(asked: Question, place: string, notes: ConversionNotes): Generator<SourceRecord> {
-  const { question_id: id, question_type: type, question, answer, question_date: date } = asked;
+function* readQuestion(question: Question, place: string, notes: ConversionNotes): Generator<SourceRecord> {
+  const { question_id: id, question_type: type, question: query, answer } = question;
   if (type === PREFERENCE) {
     notes.add(`questions of type ${PREFERENCE} were left out: their keys are rubrics for a judge, no answers`, place);
     return;
   }
-  const memories = readTurns(asked, place, notes);
-  for (const { createdMs: _, isEvidence: __, ...memory } of memories) yield memory;
-  const dateMs = readTime(date, place, 'question_date');
-  const askedMs = memories.reduce((latest, { createdMs }) => Math.max(latest, createdMs), dateMs);
+  const { memories, evidence } = readTurns(question, place, notes);
+  yield* memories;
+  const dateMs = readTime(question.question_date, `${place}: question_date`);
+  const askedMs = memories.reduce((latest, { createdAt }) => Math.max(latest, Date.parse(createdAt!)), dateMs);
   if (askedMs > dateMs) notes.add('questions dated before the end of their history are asked behind it', place);
   const isAbsent = id.endsWith('_abs');
-  const evidence = isAbsent ? [] : memories.filter(({ isEvidence }) => isEvidence);
   if (!isAbsent && evidence.length === 0) notes.add('questions without a marked turn have no evidence', place);
   yield {
     kind: 'item',
     place,
     userId: id,
     itemId: id,
-    query: `Today is ${dayInWords(dateMs)}. ${question}`,
+    query: `Today is ${dayInWords(dateMs)}. ${query}`,
     answer: isAbsent ? null : String(answer),
-    evidence: evidence.map(({ memoryId }) => memoryId),
+    evidence: isAbsent ? [] : evidence,
     category: isAbsent ? ABSTENTION : type,
     askedAt: new Date(askedMs).toISOString(),
   };
@@ -117,7 +108,7 @@ export async function* longmemevalRecords(
 ): AsyncGenerator<SourceRecord> {
   let index = 0;
   for await (const value of questions) {
-    const asked = checkedBy(questionSchema, value, `${path}: [${index++}]`);
-    yield* readQuestion(asked, `${path}: ${asked.question_id}`, notes);
+    const question = checkedBy(questionSchema, value, `${path}: [${index++}]`);
+    yield* readQuestion(question, `${path}: ${question.question_id}`, notes);
   }
 }

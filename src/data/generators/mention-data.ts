@@ -1,8 +1,8 @@
 import { grammars } from '../../base/grammar.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { instant, ordinal } from './wording.ts';
-import { drawRelation, question, statement, USER, drawRelationValue, type Relation } from './relations.ts';
+import { drawRelation, drawRelationValue, question, type Relation, statement, USER } from './relations.ts';
 import type { RetrievalMemory, RetrievalQuestion } from './retrieval-set.ts';
+import { instant, ordinal } from './wording.ts';
 
 /** A question about something that was said several times. */
 export interface MentionQuestion extends Omit<RetrievalQuestion, 'kind'> {
@@ -13,7 +13,7 @@ export interface MentionQuestion extends Omit<RetrievalQuestion, 'kind'> {
 /** One user who says some things once, and others again and again. */
 export interface MentionUser {
   readonly userId: string;
-  readonly memories: readonly Pick<RetrievalMemory, 'memoryId' | 'content' | 'metadata'>[];
+  readonly memories: readonly RetrievalMemory[];
   readonly questions: readonly MentionQuestion[];
 }
 
@@ -38,45 +38,35 @@ export function mentionUsers(seed: number, users = USERS): MentionUser[] {
 
 function drawUser(random: SeededRandom, userId: string): MentionUser {
   const attributes = new Set<string>();
-  const said: { readonly content: string; readonly topic: number; readonly holds: boolean; readonly atMs: number }[] =
-    [];
   const topics = MENTIONS.map((times, topic) => {
     const relation = drawOther(random, attributes);
-    const sentences = drawSentences(random, relation);
-    for (const [place, content] of sentences.entries()) {
-      for (let mention = 0; mention < (place === 0 ? times : 1); mention++) {
-        const ageDays = LEAST_OLD_DAYS + (OLDEST_DAYS - LEAST_OLD_DAYS) * random.float();
-        said.push({ content, topic, holds: place === 0, atMs: ASKED_MS - ageDays * DAY_MS });
-      }
-    }
-    return { times, query: question(random, USER, relation, 'known') };
+    const [holding, ...rivals] = drawSentences(random, relation);
+    const mentions = [...Array<string>(times).fill(holding!), ...rivals].map((content) => {
+      const ageDays = LEAST_OLD_DAYS + (OLDEST_DAYS - LEAST_OLD_DAYS) * random.float();
+      return { content, section: `topic ${topic + 1}`, atMs: ASKED_MS - ageDays * DAY_MS };
+    });
+    return { times, holding, mentions, query: question(random, USER, relation, 'known') };
   });
-  said.sort((a, b) => a.atMs - b.atMs);
-  const idOf = (place: number): string => `${userId}-m${ordinal(place)}`;
+  const said = topics.flatMap(({ mentions }) => mentions).sort((a, b) => a.atMs - b.atMs);
+  const memoryId = (place: number): string => `${userId}-m${ordinal(place)}`;
   return {
     userId,
-    memories: said.map(({ content, topic, atMs }, place) => ({
-      memoryId: idOf(place),
+    memories: said.map(({ content, section, atMs }, place) => ({
+      memoryId: memoryId(place),
       content,
-      metadata: {
-        createdAt: instant(atMs),
-        section: `topic ${topic + 1}`,
-        memory_type: 'fact' as const,
-        reinforcement: 1,
-        preference: false,
-      },
+      metadata: { createdAt: instant(atMs), section, memory_type: 'fact', reinforcement: 1, preference: false },
     })),
-    questions: topics.map(({ times, query }, topic) => ({
+    questions: topics.map(({ times, holding, query }, topic) => ({
       questionId: `${userId}-q${topic + 1}`,
       kind: `said ${times} times`,
       query,
-      evidence: [idOf(said.findIndex((one) => one.topic === topic && one.holds))],
+      evidence: [memoryId(said.findIndex(({ content }) => content === holding))],
       askedAt: instant(ASKED_MS),
     })),
   };
 }
 
-/** A relation that the user has not talked about. */
+/** Draws a relation that the user has not talked about. */
 function drawOther(random: SeededRandom, attributes: Set<string>): Relation {
   for (;;) {
     const relation = drawRelation(random, grammars.en, 0, true);
@@ -90,9 +80,8 @@ function drawOther(random: SeededRandom, attributes: Set<string>): Relation {
 function drawSentences(random: SeededRandom, relation: Relation): string[] {
   const sentences = new Set<string>();
   while (sentences.size < RIVALS + 1) {
-    sentences.add(
-      statement(random, { subject: USER, relation, value: drawRelationValue(random, relation, true) }, 'known'),
-    );
+    const value = drawRelationValue(random, relation, true);
+    sentences.add(statement(random, { subject: USER, relation, value }, 'known'));
   }
   return [...sentences];
 }
