@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../base/bench-error.ts';
-import { numberBytes, type NumberType, type Rotary } from '../engine/sequence-state.ts';
+import { numberBytes, type NumberType, numberTypes, type Rotary } from '../engine/sequence-state.ts';
 import type { QuantisedType } from '../store/records/prefill-record.ts';
 import { arena, giveMemoryBack, PARAMETERS_AT, takeMemory, wholeMemory } from './cell-arena.ts';
 
@@ -52,29 +52,17 @@ export interface Kernels {
 }
 
 type RotationName = `rotate${'Norm' | 'Neox'}${NumberType}`;
-type Flag = 0 | 1;
 
 function rotationName({ pairing, type }: RotationShape): RotationName {
   return `rotate${pairing === 'norm' ? 'Norm' : 'Neox'}${type}`;
 }
 
-/** The exports of `kv-kernels.wasm`. Those that return a flag give 1 where a number is not finite or too large. */
+/** The exports of `kv-kernels.wasm`. Those that calculate return 1 where a number is not finite or too large, else 0. */
 type WasmExports = Readonly<
-  Record<
-    RotationName,
-    (
-      ...numbers: [
-        source: number,
-        sourceEnd: number,
-        target: number,
-        angles: number,
-        dimensions: number,
-        headDimension: number,
-      ]
-    ) => Flag
-  > &
-    Record<`scale${NumberType}`, (source: number, sourceEnd: number, target: number, factor: number) => Flag> &
-    Record<`restore_${QuantisedType}_${NumberType}`, (source: number, sourceEnd: number, target: number) => Flag> &
+  // source, end of source, target, angles, dimensions, head dimension
+  Record<RotationName, (...numbers: [number, number, number, number, number, number]) => number> &
+    Record<`scale${NumberType}`, (source: number, sourceEnd: number, target: number, factor: number) => number> &
+    Record<`restore_${QuantisedType}_${NumberType}`, (source: number, sourceEnd: number, target: number) => number> &
     Record<`transpose${NumberType}`, (source: number, rows: number, columns: number, target: number) => void> &
     Record<'spreadRows' | 'gatherRows', (...numbers: [number, number, number, number, number]) => void>
 >;
@@ -106,24 +94,19 @@ export const wasmKernels: Kernels = {
 
 /** A function of `scripts/kv-kernels/addon.c`; it moves the ranges of all layers in one call. */
 type NativeKernel = (
-  ...parameters: [
-    memory: Uint8Array,
-    sources: Uint32Array,
-    targets: Uint32Array,
-    rangeBytes: number,
-    ...numbers: number[],
-  ]
-) => Flag;
+  memory: Uint8Array,
+  sources: Uint32Array,
+  targets: Uint32Array,
+  ...sizeBytesAndMore: readonly number[]
+) => number;
 
 /**
  * The kernels that were compiled for this machine at install time.
  * @throws Error if they were not compiled, do not load, or need instructions that the processor lacks
  */
 export function loadNativeKernels(): Kernels {
-  const addon = createRequire(import.meta.url)(nativeFile) as Readonly<
-    Record<RotationName | 'spreadRows', NativeKernel>
-  >;
-  const run = (kernel: NativeKernel, { sources, targets, sizeBytes }: LayerMoves, ...numbers: number[]): Flag =>
+  const addon = createRequire(import.meta.url)(nativeFile) as Record<RotationName | 'spreadRows', NativeKernel>;
+  const run = (kernel: NativeKernel, { sources, targets, sizeBytes }: LayerMoves, ...numbers: number[]): number =>
     kernel(wholeMemory(), new Uint32Array(sources), new Uint32Array(targets), sizeBytes, ...numbers);
   return {
     name: 'native',
@@ -159,12 +142,8 @@ export function chooseKernels(forced = process.env['DKI_BENCH_KV_KERNELS'] ?? ''
     const message = (cause as Error).message.split('\n')[0]!.replaceAll(nativeFile, basename(nativeFile));
     const reason = existsSync(nativeFile) ? message : 'not compiled';
     if (forced === '') return { kernels: wasmKernels, passedOver: reason };
-    throw new BenchError(
-      'bad-option',
-      `native KV kernels do not work here: ${reason}`,
-      'unset DKI_BENCH_KV_KERNELS, or run npm rebuild after apt-get install gcc libc6-dev',
-      cause,
-    );
+    const hint = 'unset DKI_BENCH_KV_KERNELS, or run npm rebuild after apt-get install gcc libc6-dev';
+    throw new BenchError('bad-option', `native KV kernels do not work here: ${reason}`, hint, cause);
   }
 }
 
@@ -182,29 +161,28 @@ export function tryKernels(kernels: Kernels): void {
   const source = takeMemory(2 * TRIAL_BYTES);
   if (source === undefined) throw new Error('no memory for the trial of kernels');
   const target = source + TRIAL_BYTES;
-  const run = (on: Kernels, act: (on: Kernels) => void): Uint8Array => {
-    wholeMemory().fill(0, target, target + TRIAL_BYTES);
-    act(on);
-    return wholeMemory().slice(target, target + TRIAL_BYTES);
+  const isSame = (act: (on: Kernels) => void): boolean => {
+    const [expected, actual] = [wasmKernels, kernels].map((on) => {
+      wholeMemory().fill(0, target, target + TRIAL_BYTES);
+      act(on);
+      return wholeMemory().slice(target, target + TRIAL_BYTES);
+    });
+    return Buffer.compare(expected!, actual!) === 0;
   };
-  const isSame = (act: (on: Kernels) => void): boolean =>
-    Buffer.compare(run(wasmKernels, act), run(kernels, act)) === 0;
   try {
     // Numbers below 2 in either type, subnormal ones among them.
     const numbers = Uint16Array.from({ length: TRIAL_BYTES / 2 }, (_, index) => (index * 8191) & 0xbfff);
     wholeMemory().set(new Uint8Array(numbers.buffer), source);
     const angles = Float32Array.from({ length: 2 * 24 }, (_, index) => Math.cos(index));
     wholeMemory().set(new Uint8Array(angles.buffer), PARAMETERS_AT);
-    for (const pairing of ['norm', 'neox'] as const) {
-      for (const type of ['F16', 'F32'] as const) {
-        const moves = { sources: [source], targets: [target], sizeBytes: 16 * 32 * numberBytes(type) };
-        const rotate = (on: Kernels): void => {
-          if (!on.rotate({ pairing, type, dimensions: 24, headDimension: 32 }, moves, PARAMETERS_AT)) {
-            throw new Error('a rotation refused good keys');
-          }
-        };
-        if (!isSame(rotate)) throw new Error(`a rotation of ${pairing} ${type} keys differs`);
-      }
+    const pairings = ['norm', 'neox'] as const;
+    for (const [pairing, type] of pairings.flatMap((each) => numberTypes.map((type) => [each, type] as const))) {
+      const moves = { sources: [source], targets: [target], sizeBytes: 16 * 32 * numberBytes(type) };
+      const rotate = (on: Kernels): void => {
+        const isGood = on.rotate({ pairing, type, dimensions: 24, headDimension: 32 }, moves, PARAMETERS_AT);
+        if (!isGood) throw new Error('a rotation refused good keys');
+      };
+      if (!isSame(rotate)) throw new Error(`a rotation of ${pairing} ${type} keys differs`);
     }
     // Of each length for which a kernel has code of its own.
     for (const rowBytes of [3, 9, 20, 100]) {

@@ -70,25 +70,22 @@ export function quantise(numbers: Float32Array, type: QuantisedType): Uint8Array
     const half = encodeFloat16(scale);
     bytes.set([half & 0xff, half >> 8], at);
     const levels = bytes.subarray(at + SCALE_BYTES, at + groupBytes[type]);
-    if (type === 'q8_0') write8Bits(levels, group, inverse);
-    else write4Bits(levels, group, inverse);
+    for (let index = 0; index < levels.length; index++) {
+      levels[index] =
+        type === 'q8_0'
+          ? roundAwayFromZero(Math.fround(group[index]! * inverse))
+          : fourBits(group[index]! * inverse) | (fourBits(group[index + GROUP / 2]! * inverse) << 4);
+    }
   }
   return bytes;
 }
 
-function write8Bits(levels: Uint8Array, group: Float32Array, inverse: number): void {
-  group.forEach((number, index) => {
-    const scaled = Math.fround(number * inverse);
-    // Halves round away from zero.
-    levels[index] = Math.sign(scaled) * Math.floor(Math.abs(scaled) + 0.5);
-  });
+function roundAwayFromZero(number: number): number {
+  return Math.sign(number) * Math.floor(Math.abs(number) + 0.5);
 }
 
-function write4Bits(levels: Uint8Array, group: Float32Array, inverse: number): void {
-  const level = (number: number): number => Math.min(15, Math.trunc(number * inverse + 8.5));
-  levels.forEach((_, index) => {
-    levels[index] = level(group[index]!) | (level(group[index + GROUP / 2]!) << 4);
-  });
+function fourBits(number: number): number {
+  return Math.min(15, Math.trunc(number + 8.5));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { moveOver, readRegularFile, removeAny } from '../base/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
@@ -190,6 +190,10 @@ export class UserFolder {
     writeFileSync(unfinished, JSON.stringify(record), { mode: 0o600 });
     if (unfinishedPayload !== undefined) moveOver(unfinishedPayload, join(this.path, entry.payload));
     moveOver(unfinished, this.#recordPath(record.key));
+    // Another process may have deleted the block before its record was in place.
+    if (unfinishedPayload !== undefined && !existsSync(join(this.path, entry.payload))) {
+      removeAny(this.#recordPath(record.key));
+    }
     return { entry, orphans: this.#removePayloads(this.#withoutOwner((file) => keyOf(file) === record.key)) };
   }
 
@@ -197,9 +201,11 @@ export class UserFolder {
   #removePayloads(files: readonly string[]): OrphanedCheckpoint[] {
     return files.flatMap((file) => {
       const [id, path] = [markedId(file), join(this.path, file)];
-      if (id !== undefined) return { id, mark: path };
-      removeAny(path);
-      return [];
+      if (id === undefined) removeAny(path);
+      // Another process may have put a record in place that names it: an entry has both or none.
+      const record = this.#record(keyOf(file));
+      if (typeof record !== 'string' && entryOf(record).payload === file) removeAny(this.#recordPath(record.key));
+      return id === undefined ? [] : { id, mark: path };
     });
   }
 
