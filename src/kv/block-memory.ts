@@ -36,7 +36,7 @@ class QuantisedCells {
   readonly count: number;
   #bytes: Uint8Array<ArrayBuffer> | undefined;
 
-  /** @param bytes as `writeQuantised` gives them, owned by this object from then on */
+  /** @param bytes from `writeQuantised`, owned by this object from then on */
   constructor(bytes: Uint8Array<ArrayBuffer>, count: number) {
     this.#bytes = bytes;
     this.count = count;
@@ -96,24 +96,16 @@ export class BlockMemory {
 
   /** Stores a copy, in place of one under the same key. */
   put(about: OwnedKv, state: SequenceState): SequenceState {
-    return this.#put(
-      about,
-      this.#type === 'f16'
-        ? new ArenaCells(state)
-        : new QuantisedCells(writeQuantised(state, this.#type), state.positions.length),
-      false,
-    );
+    if (this.#type === 'f16') return this.#put(about, new ArenaCells(state), false);
+    const bytes = writeQuantised(state, this.#type);
+    return this.#put(about, new QuantisedCells(bytes, state.positions.length), false);
   }
 
   /** Stores a block from the bytes of its file. @throws BenchError `bad-state` */
   putFile(about: OwnedKv, bytes: Uint8Array, name: string): SequenceState {
-    return this.#put(
-      about,
-      this.#type === 'f16'
-        ? new ArenaCells(readBlockFile(bytes, name))
-        : new QuantisedCells(bytes.slice(), readQuantised(bytes, name).positions.length),
-      true,
-    );
+    if (this.#type === 'f16') return this.#put(about, new ArenaCells(readBlockFile(bytes, name)), true);
+    const count = readQuantised(bytes, name).positions.length;
+    return this.#put(about, new QuantisedCells(bytes.slice(), count), true);
   }
 
   /** True while this very copy is stored. */

@@ -1,4 +1,4 @@
-import { cellBytes, keyRowBytes, numberBytes, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
+import { cellBytes, keyRowBytes, type KvLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
 
 /** A state in plain, garbage-collected memory: disposing of it does nothing. */
 export function ownedState(parts: Omit<SequenceState, typeof Symbol.dispose>): SequenceState {
@@ -8,6 +8,12 @@ export function ownedState(parts: Omit<SequenceState, typeof Symbol.dispose>): S
 /** Bytes of the keys and values of all cells of a state. */
 export function kvBytes({ layout, positions }: Pick<SequenceState, 'layout' | 'positions'>): number {
   return positions.length * cellBytes(layout);
+}
+
+/** The rows of a layer's values, one a dimension where they are transposed, else a single one, and the bytes of a cell in a row. */
+export function valueRows(layout: KvLayout): { readonly rows: number; readonly cellBytes: number } {
+  const rows = layout.valuesTransposed ? layout.heads * layout.headDimension : 1;
+  return { rows, cellBytes: valueRowBytes(layout) / rows };
 }
 
 /**
@@ -25,24 +31,23 @@ export function cutCells(from: SequenceState, start: number, end: number): Seque
   const positions = from.positions.slice(start, end);
   const memory = new Uint8Array(kvBytes({ layout, positions }));
   let used = 0;
-  /** Of each of the rows of a tensor the same range of bytes. */
-  const cut = (tensor: Uint8Array, rows: number, cellRowBytes: number): Uint8Array => {
-    const rowBytes = (end - start) * cellRowBytes;
+  /** Copies the same range of each row. */
+  const cut = (tensor: Uint8Array, rows: number, cellBytes: number): Uint8Array => {
+    const rowBytes = positions.length * cellBytes;
     const copy = memory.subarray(used, (used += rows * rowBytes));
     for (let row = 0; row < rows; row++) {
-      const at = row * cells * cellRowBytes;
-      copy.set(tensor.subarray(at + start * cellRowBytes, at + end * cellRowBytes), row * rowBytes);
+      const at = (row * cells + start) * cellBytes;
+      copy.set(tensor.subarray(at, at + rowBytes), row * rowBytes);
     }
     return copy;
   };
-  const valueRows = layout.valuesTransposed ? layout.heads * layout.headDimension : 1;
-  const valueBytes = layout.valuesTransposed ? numberBytes(layout.valueType) : valueRowBytes(layout);
+  const { rows, cellBytes } = valueRows(layout);
   return ownedState({
     layout,
     tokenIds: from.tokenIds.slice(start, end),
     positions,
     keys: from.keys.map((keys) => cut(keys, 1, keyRowBytes(layout))),
-    values: from.values.map((values) => cut(values, valueRows, valueBytes)),
+    values: from.values.map((values) => cut(values, rows, cellBytes)),
   });
 }
 

@@ -6,9 +6,6 @@ import { cutCells, ownedState } from './cut-cells.ts';
 import { type Eviction, evictionScores, type HeadCells, keptTokens } from './eviction-scores.ts';
 import { readNumbers } from '../base/float16.ts';
 
-/** The tokens that each head of each layer keeps, in order: [layer][head][kept]. */
-type KeptByHead = readonly (readonly Int32Array[])[];
-
 /**
  * Drops tokens, and packs what is left into fewer cells. Each KV head of each layer keeps its own tokens, the same number
  * everywhere, in order, so that a cell may hold another token for every head. Keys stay rotated by the positions of their
@@ -18,32 +15,34 @@ type KeptByHead = readonly (readonly Int32Array[])[];
  * @returns a copy; the token of a cell is −1 where heads hold different ones
  */
 export function evictCells(cells: SequenceState, eviction: Eviction): SequenceState {
-  const count = cells.positions.length;
+  const { layout, positions, tokenIds, keys, values } = cells;
+  const count = positions.length;
   const left = keptTokens(count, eviction);
   if (left === count) return cutCells(cells, 0, count);
-  const kept = keptByHead(cells, eviction, left);
-  const { layout } = cells;
+  const random = new SeededRandom(createHash('sha256').update(Int32Array.from(tokenIds)).digest().readInt32LE(0));
+  /** Tokens that stay: [layer][head][cell]. */
+  const tokens = keys.map((tensor, layer) => {
+    const keyNumbers = readNumbers(tensor, layout.keyType);
+    const valueNumbers = readNumbers(values[layer]!, layout.valueType);
+    return Array.from({ length: layout.heads }, (_, head) => {
+      const numbers = headCells(keyNumbers, valueNumbers, head, layout);
+      return largest(
+        evictionScores(eviction, numbers, () => random.float()),
+        left,
+      );
+    });
+  });
+  const all = tokens.flat();
+  const latest = Array.from({ length: left }, (_, cell) => Math.max(...all.map((own) => own[cell]!)));
+  latest[left - 1] = count - 1;
+  const isShared = (cell: number): boolean => all.every((own) => own[cell] === latest[cell]);
+  const valueBytes = layout.valuesTransposed ? numberBytes(layout.valueType) : undefined;
   return ownedState({
     layout,
-    ...tokensAndPositions(cells, kept.flat(), left),
-    keys: cells.keys.map((tensor, layer) => pack(tensor, kept[layer]!, count)),
-    values: cells.values.map((tensor, layer) =>
-      pack(tensor, kept[layer]!, count, layout.valuesTransposed ? numberBytes(layout.valueType) : undefined),
-    ),
-  });
-}
-
-function keptByHead({ layout, keys, values, tokenIds }: SequenceState, eviction: Eviction, left: number): KeptByHead {
-  const random = new SeededRandom(createHash('sha256').update(Int32Array.from(tokenIds)).digest().readInt32LE(0));
-  const draw = (): number => random.float();
-  return keys.map((tensor, layer) => {
-    const [keyNumbers, valueNumbers] = [
-      readNumbers(tensor, layout.keyType),
-      readNumbers(values[layer]!, layout.valueType),
-    ];
-    return Array.from({ length: layout.heads }, (_, head) =>
-      largest(evictionScores(eviction, headCells(keyNumbers, valueNumbers, head, layout), draw), left),
-    );
+    positions: Int32Array.from(latest, (token) => positions[token]!),
+    tokenIds: Int32Array.from(latest, (token, cell) => (isShared(cell) ? tokenIds[token]! : UNKNOWN_TOKEN)),
+    keys: keys.map((tensor, layer) => pack(tensor, tokens[layer]!, count)),
+    values: values.map((tensor, layer) => pack(tensor, tokens[layer]!, count, valueBytes)),
   });
 }
 
@@ -53,12 +52,10 @@ function headCells(keys: Float32Array, values: Float32Array, head: number, layou
   const tokens = keys.length / (heads * dimension);
   const own = (numbers: Float32Array, isTransposed: boolean): Float32Array => {
     const result = new Float32Array(tokens * dimension);
-    for (let token = 0; token < tokens; token++) {
-      for (let at = 0; at < dimension; at++) {
-        const row = head * dimension + at;
-        result[token * dimension + at] =
-          numbers[isTransposed ? row * tokens + token : token * heads * dimension + row]!;
-      }
+    for (let index = 0; index < result.length; index++) {
+      const token = Math.floor(index / dimension);
+      const row = head * dimension + (index % dimension);
+      result[index] = numbers[isTransposed ? row * tokens + token : token * heads * dimension + row]!;
     }
     return result;
   };
@@ -70,31 +67,20 @@ function largest(scores: Float64Array, count: number): Int32Array {
   return Int32Array.from(byScore.slice(0, count)).sort();
 }
 
-function tokensAndPositions(
-  { positions, tokenIds }: SequenceState,
-  kept: readonly Int32Array[],
-  left: number,
-): Pick<SequenceState, 'positions' | 'tokenIds'> {
-  const latest = Array.from({ length: left }, (_, cell) => Math.max(...kept.map((tokens) => tokens[cell]!)));
-  latest[left - 1] = positions.length - 1;
-  const isShared = (cell: number): boolean => kept.some((tokens) => tokens[cell] !== latest[cell]);
-  return {
-    positions: Int32Array.from(latest, (token) => positions[token]!),
-    tokenIds: Int32Array.from(latest, (token, cell) => (isShared(cell) ? UNKNOWN_TOKEN : tokenIds[token]!)),
-  };
-}
-
-/** The kept tokens of each head. Transposed, each dimension of a head is a row of its own; else a head is moved in one piece. */
-function pack(tensor: Uint8Array, kept: readonly Int32Array[], cells: number, numberBytes?: number): Uint8Array {
-  const headBytes = tensor.length / cells / kept.length;
+/**
+ * Copies the tokens of each head behind one another: a head in one piece, or, where `numberBytes` are given, each dimension
+ * of a head, which is a row of its own.
+ */
+function pack(tensor: Uint8Array, tokens: readonly Int32Array[], cells: number, numberBytes?: number): Uint8Array {
+  const headBytes = tensor.length / cells / tokens.length;
   const pieceBytes = numberBytes ?? headBytes;
-  const stride = numberBytes ?? headBytes * kept.length;
-  const left = kept[0]!.length;
+  const stride = numberBytes ?? headBytes * tokens.length;
+  const left = tokens[0]!.length;
   const packed = new Uint8Array((tensor.length / cells) * left);
-  kept.forEach((tokens, head) => {
+  tokens.forEach((own, head) => {
     for (let piece = head * headBytes; piece < (head + 1) * headBytes; piece += pieceBytes) {
       const [source, target] = numberBytes === undefined ? [piece, piece] : [piece * cells, piece * left];
-      tokens.forEach((token, cell) => {
+      own.forEach((token, cell) => {
         const from = source + token * stride;
         packed.set(tensor.subarray(from, from + pieceBytes), target + cell * stride);
       });

@@ -192,7 +192,7 @@ test('kernels with another bit are refused', () => {
       return nativeKernels.rotate(shape, moves, angles);
     },
   };
-  expect(() => tryKernels(turnedFurther)).toThrow('a rotation of norm F16 keys differs');
+  expect(() => tryKernels(turnedFurther)).toThrow('a rotation of norm F32 keys differs');
   expect(() => tryKernels({ ...nativeKernels, rotate: () => false })).toThrow('a rotation refused good keys');
   const packing: Kernels = {
     ...nativeKernels,

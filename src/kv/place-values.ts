@@ -1,15 +1,16 @@
-import {
-  keyRowBytes,
-  type KvLayout,
-  numberBytes,
-  sameLayout,
-  type SequenceState,
-  valueRowBytes,
-} from '../engine/sequence-state.ts';
+import { keyRowBytes, type KvLayout, sameLayout, type SequenceState } from '../engine/sequence-state.ts';
 import { ArenaScratch, JoinedState } from './arena-cells.ts';
 import { wholeMemory } from './cell-arena.ts';
-import { cutCells } from './cut-cells.ts';
+import { cutCells, valueRows } from './cut-cells.ts';
 import { kernelChoice, type Kernels, wasm } from './kernels.ts';
+
+/** The values of a block in the arena. */
+export interface BlockValues {
+  /** Addresses, one a layer. */
+  readonly sources: readonly number[];
+  readonly cells: number;
+  readonly layout: KvLayout;
+}
 
 /** The place of a block's values among those of a state. */
 export interface ValuePlace {
@@ -21,31 +22,17 @@ export interface ValuePlace {
   readonly start: number;
 }
 
-/**
- * Puts the values of a block into a state: in one piece, or, where values are transposed, a piece into the row of each
- * dimension.
- * @param sources addresses of the values of `cells` cells in the arena, one a layer
- */
+/** Puts the values of a block into a state, row by row: see `valueRows`. */
 export function placeValues(
-  {
-    sources,
-    cells,
-    layout,
-  }: { readonly sources: readonly number[]; readonly cells: number; readonly layout: KvLayout },
+  { sources, cells, layout }: BlockValues,
   { addresses, cells: stateCells, start }: ValuePlace,
   kernels: Kernels = kernelChoice().kernels,
 ): void {
-  const cellBytes = valueRowBytes(layout);
-  const sizeBytes = cells * cellBytes;
-  if (!layout.valuesTransposed) {
-    addresses.forEach((address, layer) => {
-      wholeMemory().copyWithin(address + start * cellBytes, sources[layer]!, sources[layer]! + sizeBytes);
-    });
-    return;
-  }
-  const elementBytes = numberBytes(layout.valueType);
-  const targets = addresses.map((address) => address + start * elementBytes);
-  kernels.spreadRows({ sources, targets, sizeBytes }, cells * elementBytes, stateCells * elementBytes);
+  const { rows, cellBytes } = valueRows(layout);
+  const sizeBytes = rows * cells * cellBytes;
+  const targets = addresses.map((address) => address + start * cellBytes);
+  if (rows > 1) kernels.spreadRows({ sources, targets, sizeBytes }, cells * cellBytes, stateCells * cellBytes);
+  else targets.forEach((to, layer) => wholeMemory().copyWithin(to, sources[layer]!, sources[layer]! + sizeBytes));
 }
 
 /**
@@ -63,11 +50,9 @@ export function firstCells(state: SequenceState, count: number): SequenceState {
   state.keysAt.forEach((from, layer) => {
     wholeMemory().copyWithin(first.keysAt[layer]!, from, from + count * keyRowBytes(layout));
   });
-  // Transposed values have a row a dimension; others are one row.
-  const rows = layout.valuesTransposed ? layout.heads * layout.headDimension : 1;
-  const rowBytes = valueRowBytes(layout) / rows;
+  const { rows, cellBytes } = valueRows(layout);
   state.valuesAt.forEach((from, layer) => {
-    wasm.gatherRows(from, rows, cells * rowBytes, first.valuesAt[layer]!, count * rowBytes);
+    wasm.gatherRows(from, rows, cells * cellBytes, first.valuesAt[layer]!, count * cellBytes);
   });
   return first;
 }
@@ -93,13 +78,11 @@ export function replaceCells(state: SequenceState, cells: SequenceState, at: num
     placeValues({ sources, cells: count, layout }, { addresses: state.valuesAt, cells: positions.length, start: at });
     return;
   }
-  const rows = layout.valuesTransposed ? layout.heads * layout.headDimension : 1;
-  const rowBytes = valueRowBytes(layout) / rows;
+  const { rows, cellBytes } = valueRows(layout);
   state.values.forEach((values, layer) => {
-    const from = cells.values[layer]!;
     for (let row = 0; row < rows; row++) {
-      const piece = from.subarray(row * count * rowBytes, (row + 1) * count * rowBytes);
-      values.set(piece, (row * positions.length + at) * rowBytes);
+      const piece = cells.values[layer]!.subarray(row * count * cellBytes, (row + 1) * count * cellBytes);
+      values.set(piece, (row * positions.length + at) * cellBytes);
     }
   });
 }

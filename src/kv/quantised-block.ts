@@ -1,4 +1,3 @@
-import { BenchError } from '../base/bench-error.ts';
 import {
   cellBytes,
   type KvLayout,
@@ -8,26 +7,12 @@ import {
 } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { ArenaScratch } from './arena-cells.ts';
-import {
-  CELL_INTEGER_BYTES,
-  concatenate,
-  describe,
-  FILE_VERSION,
-  INTEGER_BYTES,
-  readIntegers,
-  readLayout,
-} from './block-file.ts';
+import { type BlockFormat, readCells, writeCells } from './block-file.ts';
 import { wholeMemory } from './cell-arena.ts';
 import { ownedState } from './cut-cells.ts';
 import { encodeFloat16, readNumbers } from '../base/float16.ts';
 import { wasm } from './kernels.ts';
 import { unusableNumbers } from './rope-shift.ts';
-
-/** The bytes `DKIQ`. */
-const MAGIC = 0x51494b44;
-/** The head of a block file, with the quantised type behind it. */
-const HEAD_INTEGERS = 10;
-const HEAD_BYTES = HEAD_INTEGERS * INTEGER_BYTES;
 
 /** Numbers that share a scale. */
 const GROUP = 32;
@@ -51,6 +36,16 @@ export function quantisedCellBytes(
 ): number {
   return cells * layers * 2 * heads * quantisedBytes(headDimension, type);
 }
+
+/** The bytes `DKIQ`; the head ends with the index of the quantised type. */
+const quantisedFormat: BlockFormat = {
+  magic: 0x51494b44,
+  moreIntegers: 1,
+  tensorBytes: (layout, cells, [typeIndex]) => {
+    const type = quantisedTypes[typeIndex!];
+    return type && quantisedCellBytes(layout, cells, type);
+  },
+};
 
 /**
  * Numbers in ggml's layout of blocks of 32: `q8_0` a scale $d$ of the largest magnitude over 127 and whole numbers of 8 bits;
@@ -94,23 +89,21 @@ function fourBits(number: number): number {
  * of two heads, which may be of different tokens.
  */
 export function writeQuantised(state: SequenceState, type: QuantisedType): Uint8Array<ArrayBuffer> {
-  const { layout, positions, tokenIds, keys, values } = state;
-  const cells = positions.length;
+  const { layout, keys, values } = state;
+  const cells = state.positions.length;
   const dimension = layout.headDimension;
   const heads = (numbers: Float32Array): Uint8Array[] =>
     Array.from({ length: cells * layout.heads }, (_, head) =>
       quantise(numbers.subarray(head * dimension, (head + 1) * dimension), type),
     );
-  return concatenate(fileBytes(layout, cells, type), [
-    Uint32Array.from([MAGIC, ...describe(state), quantisedTypes.indexOf(type)]),
-    positions,
-    tokenIds,
+  const tensors = [
     ...keys.flatMap((tensor) => heads(readNumbers(tensor, layout.keyType))),
     ...values.flatMap((tensor) => {
       const numbers = readNumbers(tensor, layout.valueType);
       return heads(layout.valuesTransposed ? transpose(numbers, cells) : numbers);
     }),
-  ]);
+  ];
+  return writeCells(quantisedFormat, state, [quantisedTypes.indexOf(type)], tensors);
 }
 
 function transpose(numbers: Float32Array, columns: number): Float32Array {
@@ -123,22 +116,9 @@ function transpose(numbers: Float32Array, columns: number): Float32Array {
  * @throws BenchError `bad-state` for bytes that are cut short, whose head describes no KV, or with a scale that is not finite
  */
 export function readQuantised(bytes: Uint8Array, name = 'KV block'): SequenceState {
-  const head = bytes.length < HEAD_BYTES ? [] : readIntegers(bytes, 0, HEAD_INTEGERS);
-  const [magic, version, ...description] = head;
-  const cells = description[0]!;
-  const layout = readLayout(description);
-  const type = quantisedTypes[description[7]!];
-  const isUsable =
-    magic === MAGIC && version === FILE_VERSION && cells > 0 && layout !== undefined && type !== undefined;
-  if (!isUsable || bytes.length !== fileBytes(layout, cells, type)) {
-    throw new BenchError('bad-state', `${name}: unusable quantised KV`, 'delete it; it will be computed again');
-  }
-  return ownedState({
-    layout,
-    positions: readIntegers(bytes, HEAD_BYTES, cells),
-    tokenIds: readIntegers(bytes, HEAD_BYTES + cells * INTEGER_BYTES, cells),
-    ...restoreTensors(bytes.subarray(HEAD_BYTES + cells * CELL_INTEGER_BYTES), layout, cells, type),
-  });
+  const { layout, positions, tokenIds, more, tensors } = readCells(quantisedFormat, bytes, name);
+  const restored = restoreTensors(tensors, layout, positions.length, quantisedTypes[more[0]!]!);
+  return ownedState({ layout, positions, tokenIds, ...restored });
 }
 
 /** Restores tensor by tensor in the arena, each into its place in one piece of plain memory. */
@@ -179,8 +159,4 @@ function restoreTensors(
     keys: Array.from({ length: layers }, (_, layer) => restore(layer, keyType, 'keys')),
     values: Array.from({ length: layers }, (_, layer) => restore(layers + layer, valueType, 'values')),
   };
-}
-
-function fileBytes(layout: KvLayout, cells: number, type: QuantisedType): number {
-  return HEAD_BYTES + cells * CELL_INTEGER_BYTES + quantisedCellBytes(layout, cells, type);
 }
