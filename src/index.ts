@@ -48,7 +48,7 @@ export type { Retrieval, RetrievalFlag, RetrievalSummary, RetrieveOptions, Retri
 export { GivenRetriever } from './retrieval/given-retriever.ts';
 export { HintedRetriever, type HintedOptions, type RetrievedRecord } from './retrieval/hinted/hinted-retriever.ts';
 export { readPreRetrievalConfig } from './retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
-export { RouterRetriever } from './retrieval/router-retriever.ts';
+export { RouterRetriever } from './retrieval/memory-router.ts';
 export { SalienceRetriever, type SalienceOptions } from './retrieval/salience/salience-retriever.ts';
 export type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './retrieval/tiered/cold-store.ts';
 export type { ContextItem } from './retrieval/tiered/tiered-memory.ts';

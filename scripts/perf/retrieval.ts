@@ -23,7 +23,7 @@ import { HintedRetriever } from '../../src/retrieval/hinted/hinted-retriever.ts'
 import { readPreRetrievalConfig } from '../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { MemoryRouter } from '../../src/retrieval/memory-router.ts';
 import type { Retriever } from '../../src/retrieval/retriever.ts';
-import { RouterRetriever } from '../../src/retrieval/router-retriever.ts';
+import { RouterRetriever } from '../../src/retrieval/memory-router.ts';
 import { SalienceRetriever } from '../../src/retrieval/salience/salience-retriever.ts';
 import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
 import { hasRedisServer } from '../../test/fixtures/redis-server.ts';

@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { EngineAudit } from '../store/records/run-probes.ts';
-import type { BaseSession, SessionParts } from './base-session.ts';
+import { type BaseSession, SessionCells, type SessionParts } from './base-session.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { type EngineCapabilities, unsupported } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
@@ -8,7 +8,6 @@ import type { CallOptions, EngineSession } from './engine-session.ts';
 import { type Engine, type FirstLayersOptions, neededFor, type TokenizeRequest } from './engine.ts';
 import type { PromptLedger } from './http/prompt-ledger.ts';
 import type { EngineStates } from './llama-state/engine-states.ts';
-import { SessionCells } from './session-cells.ts';
 import type { TokenIds } from './token-id.ts';
 import { meterSum, TokenCounter, type TokenMeter } from './token-meter.ts';
 

@@ -4,6 +4,10 @@ import { basename, join } from 'node:path';
 import { moveOver, readRegularFile, removeAny } from '../base/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import {
+  type AboutKv,
+  blockRecord,
+  checkpointRecord,
+  entryOf,
   isInWork,
   isKey,
   isMarkInWork,
@@ -11,19 +15,13 @@ import {
   isRecord,
   isUnfinished,
   keyOf,
-  markedId,
-  markName,
-  recordName,
-  unfinishedName,
-} from './kv-file-names.ts';
-import {
-  type AboutKv,
-  blockRecord,
-  checkpointRecord,
-  entryOf,
   type KvEntry,
   type KvRecord,
+  markedId,
+  markName,
   readRecord,
+  recordName,
+  unfinishedName,
 } from './kv-record.ts';
 
 /** An intact entry, with the bytes of a block or the record of a checkpoint. */

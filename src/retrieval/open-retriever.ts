@@ -1,14 +1,13 @@
 import type { RetrieverName } from '../config/retriever-names.ts';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import type { Engine } from '../engine/engine.ts';
-import { MemoryRouter } from './memory-router.ts';
+import { MemoryRouter, RouterRetriever } from './memory-router.ts';
 import type { Retriever } from './retriever.ts';
 import { GivenRetriever } from './given-retriever.ts';
 import type { VectorBackend } from './vectors/vector-index.ts';
 import { EngineQueryModel } from './hinted/engine-query-model.ts';
 import { HintedRetriever } from './hinted/hinted-retriever.ts';
 import { asksModel, type ReadPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
-import { RouterRetriever } from './router-retriever.ts';
 import { SalienceRetriever } from './salience/salience-retriever.ts';
 import type { SalienceRule } from './salience/salience-ranking.ts';
 import { openTiered, type TieredSettings } from './tiered/open-tiered.ts';

@@ -4,13 +4,11 @@ import { newRun as handmadeRun } from '../../test/fixtures/stored-runs.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { answeredTurn } from '../../test/fixtures/turn-record.ts';
 import { AttributionRepository } from './attribution-repository.ts';
-import { AuditLogRepository } from './audit-log-repository.ts';
-import { ConversationRepository } from './conversation-repository.ts';
+import { AuditLogRepository, ConversationRepository, SessionRepository } from './session-repository.ts';
 import { openDatabase, type BenchDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
 import { RunRepository, type NewRun } from './run-repository.ts';
 import { tombstones } from './schema.ts';
-import { SessionRepository } from './session-repository.ts';
 import { TurnRepository } from './turn-repository.ts';
 
 let database: BenchDatabase;

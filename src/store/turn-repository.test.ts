@@ -3,11 +3,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { newRun as handmadeRun } from '../../test/fixtures/stored-runs.ts';
 import { answeredTurn, failedTurn } from '../../test/fixtures/turn-record.ts';
 import type { AnsweredTurn } from './records/turn-record.ts';
-import { AuditLogRepository } from './audit-log-repository.ts';
-import { ConversationRepository } from './conversation-repository.ts';
+import { AuditLogRepository, ConversationRepository, SessionRepository } from './session-repository.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
 import { type NewRun, RunRepository } from './run-repository.ts';
-import { SessionRepository } from './session-repository.ts';
 import { type TurnPlace, TurnRepository } from './turn-repository.ts';
 
 let database: BenchDatabase;

@@ -7,8 +7,7 @@ import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
-import { MemoryRouter } from '../../src/retrieval/memory-router.ts';
-import { RouterRetriever } from '../../src/retrieval/router-retriever.ts';
+import { MemoryRouter, RouterRetriever } from '../../src/retrieval/memory-router.ts';
 import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
 import { measureRetrieval } from '../../src/eval/run/measure/measure-retrieval.ts';
 

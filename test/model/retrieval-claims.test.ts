@@ -6,11 +6,10 @@ import { recallAtK } from '../../src/eval/analysis/metrics/retrieval.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { mentionUsers } from '../../src/data/generators/mention-data.ts';
 import { retrievalQuestions, type RetrievalKind } from '../../src/data/generators/retrieval-set.ts';
-import { MemoryRouter } from '../../src/retrieval/memory-router.ts';
+import { MemoryRouter, RouterRetriever } from '../../src/retrieval/memory-router.ts';
 import type { Retriever } from '../../src/retrieval/retriever.ts';
 import { HintedRetriever } from '../../src/retrieval/hinted/hinted-retriever.ts';
 import { readPreRetrievalConfig } from '../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
-import { RouterRetriever } from '../../src/retrieval/router-retriever.ts';
 import { SalienceRetriever } from '../../src/retrieval/salience/salience-retriever.ts';
 import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
 

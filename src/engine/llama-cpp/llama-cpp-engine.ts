@@ -7,10 +7,9 @@ import { type Engine, type FirstLayersOptions, neededFor } from '../engine.ts';
 import { FirstLayers } from '../first-layers.ts';
 import { writeFirstLayers } from '../gguf/first-layers-file.ts';
 import { EngineStates } from '../llama-state/engine-states.ts';
-import { LlamaCppSession } from './llama-cpp-session.ts';
+import { LlamaCppSession, PrefillPace } from './llama-cpp-session.ts';
 import { type LoadedModel, loadModel, type LoadOptions } from './loaded-model.ts';
 import { NativeSequence } from './native-sequence.ts';
-import { PrefillPace } from './prefill-chunks.ts';
 
 const DEFAULT_CHECKPOINT_MEMORY_BYTES = 2 ** 28;
 

@@ -1,6 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { BaseEngine, type EngineParts } from '../base-engine.ts';
-import type { SessionParts } from '../base-session.ts';
+import type { SessionCells, SessionParts } from '../base-session.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import { type EngineRequest, sessionWindow } from '../engine-request.ts';
 import type { CallOptions } from '../engine-session.ts';
@@ -10,7 +10,6 @@ import { propsShape, type ServerProps } from '../http/served-model.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { EngineStates } from '../llama-state/engine-states.ts';
 import type { StateExchange } from '../llama-state/state-exchange.ts';
-import type { SessionCells } from '../session-cells.ts';
 import { LlamaServerSession } from './llama-server-session.ts';
 import { type ProbedServer, probeServer } from './probe-server.ts';
 import { SlotCarrier } from './slot-carrier.ts';

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import type { EngineRequest } from '../engine-request.ts';
-import type { SessionCells } from '../session-cells.ts';
-import { CheckpointFolder } from './checkpoint-folder.ts';
+import type { SessionCells } from '../base-session.ts';
+import { CheckpointFolder, VerifiedStates } from './checkpoint-folder.ts';
 import { PrivateFolder } from './private-folder.ts';
 import { type StateCarrier, StateExchange, type StateFacts } from './state-exchange.ts';
-import { VerifiedStates } from './verified-states.ts';
 
 /** Where an engine keeps KV outside of its sessions: checkpoints, copies of them in memory, and files on their way. */
 export class EngineStates implements Disposable {

@@ -5,9 +5,9 @@ import type { Checkpoint } from '../checkpoint.ts';
 import { requireSpace, type Window } from '../engine-info.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
 import { keyRowBytes, type KvLayout, sameLayout, type SequenceState, valueRowBytes } from '../sequence-state.ts';
-import { SessionCells } from '../session-cells.ts';
+import { SessionCells } from '../base-session.ts';
 import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
-import type { CheckpointFolder } from './checkpoint-folder.ts';
+import type { CheckpointFolder, StateHead, VerifiedStates } from './checkpoint-folder.ts';
 import { MemoryFile } from './memory-file.ts';
 import {
   type FileCells,
@@ -20,7 +20,6 @@ import {
   stateParts,
   writeParts,
 } from './state-file.ts';
-import type { StateHead, VerifiedStates } from './verified-states.ts';
 
 /** A sequence of llama.cpp, in this process or in a server. */
 export interface StateCarrier {
@@ -109,13 +108,17 @@ export class StateExchange implements Disposable {
       throw unusable(`made by ${checkpoint.stateIdentity}, and this is ${stateIdentity}`);
     }
     using copy = verified?.find(checkpoint, checkpoints.identity(checkpoint.id));
-    if (copy !== undefined) { await this.#load(copy.path, this.#cellsIn(copy.head, checkpoint, copy.path)); return; }
+    if (copy !== undefined) {
+      await this.#load(copy.path, this.#cellsIn(copy.head, checkpoint, copy.path));
+      return;
+    }
     const { path, bytes, identity } = checkpoints.read(checkpoint);
     const file = parseState(bytes, path);
     const cells = this.#cellsIn(file, checkpoint, path);
     requireFiniteNumbers({ ...file, layout }, path);
     if (file.streams !== sequences) {
-      await this.#loadParts(stateParts(file, file.tokens, sequences, file.form), cells); return;
+      await this.#loadParts(stateParts(file, file.tokens, sequences, file.form), cells);
+      return;
     }
     await this.#load(path, cells);
     if (identity !== undefined) verified?.keep(checkpoint, identity, bytes, file);
@@ -192,7 +195,8 @@ export class StateExchange implements Disposable {
     if (verified !== null) this.#incoming ??= MemoryFile.create();
     if (this.#incoming?.write(parts) === true) {
       using file = this.#incoming.open();
-      await this.#load(file.path, cells); return;
+      await this.#load(file.path, cells);
+      return;
     }
     try {
       writeParts(scratchPath, parts);

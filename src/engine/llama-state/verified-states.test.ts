@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Checkpoint } from '../checkpoint.ts';
-import { type StateHead, VerifiedStates } from './verified-states.ts';
+import { type StateHead, VerifiedStates } from './checkpoint-folder.ts';
 
 const head: StateHead = {
   tokens: Int32Array.of(4, 5),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chunkTokens, PrefillPace } from './prefill-chunks.ts';
+import { chunkTokens, PrefillPace } from './llama-cpp-session.ts';
 
 function sizes(count: number, largest: number, lastAtLeast?: number): number[] {
   const tokens = Array.from({ length: count }, (_, index) => index);
