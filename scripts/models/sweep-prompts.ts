@@ -23,7 +23,7 @@ import type { Estimate } from '../../src/store/records/estimate.ts';
 import { type Arm, armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import type { BenchSystem } from '../../src/systems/contracts.ts';
 import { isPreference } from '../../src/systems/prompt/select.ts';
-import { givenMemories } from '../../src/systems/retrieve.ts';
+import { givenMemories } from '../../src/systems/given-memories.ts';
 import { foundMemories, openParts, storeIn } from '../open-parts.ts';
 import { markdownTable, readOptions, runScript, wholeNumbers } from '../run-script.ts';
 import { matchForms, type PromptForm } from './sweep/prompt-forms.ts';

@@ -23,10 +23,10 @@ import {
 } from './prompt/build-prompt.ts';
 import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
-import { type RetrievalSettings, retrieveFor, shownMemories } from './retrieve.ts';
+import { shownMemories } from './prompt/select.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { KvTools } from '../kv/kv-tools.ts';
-import type { MemoryKeeper } from './memory-keeper.ts';
+import { type MemoryKeeper, type RetrievalSettings, retrieveFor } from './memory-keeper.ts';
 
 /** An engine, and the session that a system answers in. */
 export interface OpenEngine {

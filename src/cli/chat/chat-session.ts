@@ -15,7 +15,7 @@ import { openRuns } from '../../eval/run/bench-parts.ts';
 import type { InspectedTurn } from '../../viewer/stored-turn.ts';
 import type { Observed } from '../../store/records/observed.ts';
 import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
-import { givenMemories } from '../../systems/retrieve.ts';
+import { givenMemories } from '../../systems/given-memories.ts';
 import { type BenchSystem, type ChatRequest, type ChatResponse, nothingRetrieved } from '../../systems/contracts.ts';
 import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';

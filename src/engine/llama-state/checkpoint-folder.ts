@@ -1,12 +1,22 @@
-import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { isRunning } from '../../base/is-running.ts';
 import { moveOver, readRegularFile, removeAny } from '../../base/regular-file.ts';
 import { type Checkpoint, checkpointSchema } from '../checkpoint.ts';
-import { MemoryFile } from './memory-file.ts';
-import type { ParsedState } from './state-file.ts';
+import { type ParsedState, writeAll } from './state-file.ts';
 
 /** A file that a process is still writing. */
 const UNFINISHED = /\.(\d+)\.partial$/;
@@ -209,5 +219,72 @@ export class VerifiedStates implements Disposable {
 
   [Symbol.dispose](): void {
     for (const id of [...this.#kept.keys()]) this.forget(id);
+  }
+}
+
+/** The folder of Linux whose files lie in memory. */
+const MEMORY_FOLDER = '/dev/shm';
+/** The folder of Linux that names the open files of a process, those without a name of their own among them. */
+const OPEN_FILES = '/proc/self/fd';
+
+/**
+ * A file in memory without a name: it reaches no disk, this process alone finds it, and it is gone when the process is, however
+ * that ends.
+ */
+export class MemoryFile implements Disposable {
+  readonly #file: number;
+  #sizeBytes = 0;
+  /** Its owner, and those who are reading it. */
+  #holders = 1;
+
+  private constructor(file: number) {
+    this.#file = file;
+  }
+
+  /** An empty one; undefined where the system has no such files. */
+  static create(): MemoryFile | undefined {
+    const path = join(MEMORY_FOLDER, `dki-bench-${randomUUID()}`);
+    let file: number;
+    try {
+      file = openSync(path, 'wx', 0o600);
+    } catch {
+      return undefined;
+    }
+    rmSync(path);
+    if (existsSync(join(OPEN_FILES, String(file)))) return new MemoryFile(file);
+    closeSync(file);
+    return undefined;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** Replaces its content, in the memory that it has; nobody may be reading it. @returns false where there is no space */
+  write(parts: readonly Uint8Array[]): boolean {
+    const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0);
+    try {
+      writeAll(this.#file, parts);
+      ftruncateSync(this.#file, sizeBytes);
+    } catch {
+      return false;
+    }
+    this.#sizeBytes = sizeBytes;
+    return true;
+  }
+
+  /** Names the file within this process until what it gives is disposed of, whatever becomes of the owner's claim meanwhile. */
+  open(): Disposable & { readonly path: string } {
+    this.#holders++;
+    return { path: join(OPEN_FILES, String(this.#file)), [Symbol.dispose]: () => this.#release() };
+  }
+
+  /** Ends the owner's claim. */
+  [Symbol.dispose](): void {
+    this.#release();
+  }
+
+  #release(): void {
+    if (--this.#holders === 0) closeSync(this.#file);
   }
 }

@@ -7,8 +7,7 @@ import { hasFiniteNumbers } from '../finite-numbers.ts';
 import { keyRowBytes, type KvLayout, sameLayout, type SequenceState, valueRowBytes } from '../sequence-state.ts';
 import { SessionCells } from '../base-session.ts';
 import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
-import type { CheckpointFolder, StateHead, VerifiedStates } from './checkpoint-folder.ts';
-import { MemoryFile } from './memory-file.ts';
+import { type CheckpointFolder, MemoryFile, type StateHead, type VerifiedStates } from './checkpoint-folder.ts';
 import {
   type FileCells,
   fileTensors,

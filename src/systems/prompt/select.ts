@@ -1,6 +1,7 @@
-import type { MemorySearchResult } from '../../retrieval/retriever.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import type { MemorySearchResult, RetrievalSummary } from '../../retrieval/retriever.ts';
 import type { DroppedPart, HistoryMessage } from '../../store/records/prompt-info.ts';
-import type { PromptForm, WriteLine } from './prompt-form.ts';
+import type { MemoriesAs, PromptForm, WriteLine } from './prompt-form.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 
 /** The items that fit into a part of the budget, and those that do not. */
@@ -14,6 +15,22 @@ export interface Selection<T> {
 export interface PromptWriter {
   readonly tokenizer: PromptTokenizer;
   readonly form: PromptForm;
+}
+
+/**
+ * The texts that the prompt of a turn may show: the memories, or the records of the retriever's own summary.
+ * @throws BenchError `bad-option` where a summary is to be shown and the retriever made none
+ */
+export function shownMemories(
+  { memories, summary }: { readonly memories: readonly MemorySearchResult[]; readonly summary?: RetrievalSummary },
+  { memoriesAs = 'lines' }: { readonly memoriesAs?: MemoriesAs },
+): readonly MemorySearchResult[] {
+  if (memoriesAs === 'lines') return memories;
+  if (summary !== undefined) return summary.records;
+  // An empty query: nothing was retrieved, and there is nothing to sum up.
+  if (memories.length === 0) return memories;
+  const message = 'an arm that shows the summary of its retriever was given memories without one';
+  throw new BenchError('bad-option', message, 'add --retriever tiered, or choose another arm, such as rag');
 }
 
 /** So many lines, and no more, are tokenised at once to find out whether they fit. */

@@ -12,7 +12,7 @@ import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { Scores } from '../../../store/records/turn-record.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
-import { givenMemories, type MemorySources } from '../../../systems/retrieve.ts';
+import { givenMemories, type MemorySources } from '../../../systems/given-memories.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/select.ts';
 import { scoreTurn } from '../../analysis/metrics/scores.ts';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { RetrievalRecord } from '../store/records/turn-record.ts';
 import type { MemorySearchResult, RetrieveOptions } from '../retrieval/retriever.ts';
 import { nothingRetrieved, type RetrievedMemories } from './contracts.ts';
-import type { MemoryKeeper } from './memory-keeper.ts';
-import { givenMemories, type MemorySources, type RetrievalSettings, retrieveFor } from './retrieve.ts';
+import { type MemoryKeeper, type RetrievalSettings, retrieveFor } from './memory-keeper.ts';
+import { givenMemories, type MemorySources } from './given-memories.ts';
 
 const memory = (memoryId: string, createdAt: string, preference = false): MemorySearchResult => ({
   memoryId,
