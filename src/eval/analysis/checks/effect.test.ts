@@ -9,7 +9,9 @@ import { effect } from './effect.ts';
 const checked = (changes: Partial<CheckInput> = {}): CheckResult => effect(checkInput(changes));
 
 const same = { tokens: changedTurn('rag').tokens } satisfies Changes;
-const blocks = handmadeTraits('dki-blocks');
+const injecting = (name: string, prefill: ArmTraits['prefill'] & string, more: Partial<ArmTraits> = {}) =>
+  handmadeTraits(name, { injects: 'memories', prefill, ...more });
+const blocks = injecting('dki-blocks', 'blocks');
 
 it('passes for an arm that changes an outcome, and fails for one that changes none', () => {
   expect(checked()).toMatchObject({ status: 'passed', evidence: '1 arms and settings change an outcome' });
@@ -49,12 +51,14 @@ it('compares an arm with settings with the same arm without them', () => {
 });
 
 it('compares settings of blocks with the arm that lacks one, by answers and likelihoods alone', () => {
-  const made = (name: string, settings: ArmTraits['settings'], making: ArmTraits['making'] & object) =>
-    handmadeTraits(name, { base: 'dki-blocks', injects: 'memories', prefill: 'blocks', settings, making });
+  const context = 'previous' as const;
+  const made = (name: string, settings: ArmTraits['settings']) =>
+    injecting(name, 'blocks', { base: 'dki-blocks', settings, making: { context } });
   const arms = [
-    ...[rag, handmadeTraits('dki-blocks', { injects: 'memories', prefill: 'blocks' })],
-    made('dki-blocks@context=previous', { context: 'previous' }, { context: 'previous' }),
-    made('dki-blocks@context=previous@alpha=0.5', { context: 'previous', alpha: 0.5 }, { context: 'previous' }),
+    rag,
+    blocks,
+    made('dki-blocks@context=previous', { context }),
+    made('dki-blocks@context=previous@alpha=0.5', { context, alpha: 0.5 }),
   ];
   const [, , previous, scaled] = arms.map(({ name }) => name);
   const turns = (likelihoods: readonly number[], evaluated = 20) => [
@@ -68,15 +72,12 @@ it('compares settings of blocks with the arm that lacks one, by answers and like
   ];
   const withAlpha = arms.map((arm) => (arm.name === scaled ? { ...arm, alpha: 0.5 } : arm));
   expect(checked({ arms: withAlpha, answered: turns([-1, -2, -3]) }).status).not.toBe('failed');
-  // Tokens that are evaluated and seen by nobody are no effect.
+  // Tokens that are evaluated and that no token sees are no effect.
   expect(checked({ arms: withAlpha, answered: turns([-1, -1, -3]) })).toMatchObject({
     status: 'failed',
     evidence: `no outcome is changed by ${previous} (against dki-blocks)`,
   });
-  const alike = arms.map(({ making: _, ...arm }) => ({
-    ...arm,
-    ...(arm.settings.alpha === undefined ? {} : { alpha: 0.5 }),
-  }));
+  const alike = withAlpha.map(({ making: _, ...arm }) => arm);
   expect(checked({ arms: alike, answered: turns([-1, -1, -3]) }).evidence).toContain(`lets ${previous} (against`);
 });
 
@@ -98,9 +99,7 @@ it('is undecided without a baseline', () => {
 });
 
 it('compares recomputed and parallel blocks with plain ones', () => {
-  const of = (name: string, prefill: 'blocks' | 'parallel' | 'link:4') =>
-    handmadeTraits(name, { injects: 'memories', prefill });
-  const arms = [rag, of('dki-blocks', 'blocks'), of('dki-link:4', 'link:4'), of('dki-parallel', 'parallel')];
+  const arms = [rag, blocks, injecting('dki-link:4', 'link:4'), injecting('dki-parallel', 'parallel')];
   const answered = [...askedTwice('rag'), ...arms.slice(1).flatMap(({ name }) => askedTwice(name))];
   // Both differ from `rag`, and not from what they are to be a variety of.
   expect(checked({ arms, answered })).toMatchObject({
@@ -110,17 +109,13 @@ it('compares recomputed and parallel blocks with plain ones', () => {
 });
 
 it('compares random tokens with those that another rule selects at the same share, where there was a choice', () => {
-  const of = (name: string, prefill: ArmTraits['prefill'] & string) =>
-    handmadeTraits(name, { injects: 'memories', prefill });
-  const arms = [
-    ...[rag, of('dki-blocks', 'blocks'), of('dki-first:.3', 'first:.3')],
-    ...[of('dki-random:.3', 'random:.3'), of('dki-first:.5', 'first:.5')],
-  ];
+  const rules = ['first:.3', 'random:.3', 'first:.5'] as const;
+  const arms = [rag, blocks, ...rules.map((rule) => injecting(`dki-${rule}`, rule))];
   const turnsWith = (selected: number, logProbability: number) => [
     ...askedTwice('rag'),
     ...askedTwice('dki-blocks'),
-    ...['dki-first:.3', 'dki-random:.3', 'dki-first:.5'].flatMap((name, index) =>
-      askedTwice(name, {
+    ...rules.flatMap((rule, index) =>
+      askedTwice(`dki-${rule}`, {
         account: { selection: { selectable: 9, selected, splices: 1, ms: 1 } },
         observed: { goldLogProbability: index === 1 ? logProbability : -1 },
       }),
@@ -140,25 +135,20 @@ it('compares random tokens with those that another rule selects at the same shar
 });
 
 it('compares what evicts with what does not, and random tokens with those of another rule, of blocks and prefixes apart', () => {
-  const of = (name: string, prefill: 'prefix' | 'blocks', evict?: ArmTraits['evict']) =>
-    handmadeTraits(name, { injects: 'memories', prefill, ...(evict === undefined ? {} : { evict }) });
   const arms = [
-    ...[rag, of('dki', 'prefix'), of('dki-blocks', 'blocks')],
-    ...[
-      of('dki-whole', 'prefix', 'knorm:0'),
-      of('dki-long', 'prefix', 'knorm:.5'),
-      of('dki-drawn', 'prefix', 'random:.5'),
-    ],
-    of('dki-recent', 'blocks', 'streaming:.5'),
+    rag,
+    injecting('dki', 'prefix'),
+    blocks,
+    injecting('dki-whole', 'prefix', { evict: 'knorm:0' }),
+    injecting('dki-long', 'prefix', { evict: 'knorm:.5' }),
+    injecting('dki-drawn', 'prefix', { evict: 'random:.5' }),
+    injecting('dki-recent', 'blocks', { evict: 'streaming:.5' }),
   ];
   const turns = (logProbabilities: Readonly<Record<string, number>>) =>
     arms.flatMap(({ name }) =>
       askedTwice(name, {
         tokens: changedTurn('rag').tokens,
-        observed: {
-          goldLogProbability: logProbabilities[name] ?? -1,
-          ...(name === 'rag' ? {} : { injectableCells: 5 }),
-        },
+        observed: { goldLogProbability: logProbabilities[name] ?? -1, ...(name !== 'rag' && { injectableCells: 5 }) },
       }),
     );
   const live = { dki: -2, 'dki-blocks': -3, 'dki-long': -4, 'dki-drawn': -5, 'dki-recent': -4 };
@@ -173,16 +163,12 @@ it('compares what evicts with what does not, and random tokens with those of ano
 });
 
 it('compares a store with the engine’s own numbers by what comes out', () => {
-  const of = (name: string, store?: 'f16' | 'q8_0') =>
-    handmadeTraits(name, {
-      ...{ base: 'dki', injects: 'memories', prefill: 'prefix' },
-      settings: store === undefined ? {} : { store },
-    });
   const answered = (logProbability: number) =>
     ['rag', 'dki', 'dki@store=q8_0'].flatMap((name, index) =>
       askedTwice(name, { observed: { goldLogProbability: index === 2 ? logProbability : -1 } }),
     );
-  const arms = [rag, of('dki'), of('dki@store=q8_0', 'q8_0')];
+  const settings = { store: 'q8_0' } as const;
+  const arms = [rag, injecting('dki', 'prefix'), injecting('dki@store=q8_0', 'prefix', { base: 'dki', settings })];
   expect(checked({ arms, answered: answered(-1.01) }).status).toBe('passed');
   expect(checked({ arms, answered: answered(-1) })).toMatchObject({
     status: 'failed',

@@ -1,22 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { storeRun, type HandmadeRun, type HandmadeTurn } from '../../../../test/fixtures/stored-runs.ts';
-import { TestFolder } from '../../../../test/model/bench-fixture.ts';
-import { BenchError } from '../../../base/bench-error.ts';
-import { openDatabase, type BenchDatabase } from '../../../store/database.ts';
+import { openDatabase } from '../../../store/database.ts';
 import { compareStoredRuns } from '../stored-results.ts';
 import type { ComparisonOptions, RunsComparison } from './compare-runs.ts';
 import type { MetricDifference } from './metric-differences.ts';
-
-let folder: TestFolder;
-let database: BenchDatabase;
-beforeEach(() => {
-  folder = new TestFolder();
-  database = openDatabase({ path: folder.file('runs.sqlite') });
-});
-afterEach(() => {
-  database.close();
-  folder[Symbol.dispose]();
-});
 
 const USERS = 12;
 
@@ -24,7 +11,9 @@ const USERS = 12;
 function turnsOf(arm: string, wrong: readonly number[], more: Partial<HandmadeTurn> = {}): HandmadeTurn[] {
   return Array.from({ length: USERS }, (_, user) =>
     [0, 1].map((question) => ({
-      ...{ itemId: `u${user}-q${question}`, userId: `u${user}`, arm },
+      itemId: `u${user}-q${question}`,
+      userId: `u${user}`,
+      arm,
       right: question === 1 || !wrong.includes(user),
       ...more,
     })),
@@ -36,18 +25,9 @@ function compared(
   b: Omit<HandmadeRun, 'name'>,
   options: Partial<ComparisonOptions> = {},
 ): RunsComparison {
+  using database = openDatabase({ path: ':memory:' });
   const rows = { a: storeRun(database, { ...a, name: 'first' }), b: storeRun(database, { ...b, name: 'second' }) };
   return compareStoredRuns(database, rows, { force: false, seed: 7, margin: 2, ...options });
-}
-
-function refusal(...args: Parameters<typeof compared>): string {
-  try {
-    compared(...args);
-  } catch (error) {
-    expect(error).toBeInstanceOf(BenchError);
-    return (error as BenchError).message;
-  }
-  throw new Error('nothing was refused');
 }
 
 function found(comparison: RunsComparison, arm: string, metric: MetricDifference['metric']): MetricDifference {
@@ -70,37 +50,28 @@ describe('differences', () => {
       wins: 8,
       losses: 0,
       ties: 16,
+      // Eight users differ, all one way: two of 2⁸ flips are as extreme.
+      p: 2 / 256,
+      pAdjusted: 4 / 256,
+      verdict: 'kept',
     });
-    // Eight users differ, all one way: two of 2⁸ flips are as extreme.
-    expect(oracle.p).toBe(2 / 256);
-    expect(oracle.pAdjusted).toBe(4 / 256);
     expect(oracle.low).toBeGreaterThan(0.02);
     expect(oracle.high).toBeLessThan(0.65);
     expect(oracle.pKept).toBeLessThan(0.025);
-    expect(oracle.verdict).toBe('kept');
     expect(found(comparison, 'full', 'exactMatch')).toMatchObject({ delta: 0, p: 1, pAdjusted: 1, wins: 1, losses: 1 });
     expect(found(comparison, 'full', 'exactMatch').low).toBeLessThan(0);
-  });
-
-  test('the other way round they have the other sign and verdict', () => {
     const [good, bad] = [turnsOf('oracle', []), turnsOf('oracle', [0, 1, 2, 3, 4, 5])];
-    expect(found(compared({ turns: bad }, { turns: good }), 'oracle', 'taskSuccess')).toMatchObject({
-      ...{ delta: -0.25, verdict: 'lost', wins: 0, losses: 6 },
-    });
+    const lost = { delta: -0.25, verdict: 'lost', wins: 0, losses: 6 };
+    expect(found(compared({ turns: bad }, { turns: good }), 'oracle', 'taskSuccess')).toMatchObject(lost);
   });
 
   test('runs that gave the same from the same bits are identical', () => {
-    const comparison = compared({ turns: turnsOf('oracle', [3]) }, { turns: turnsOf('oracle', [3]) });
-    expect(found(comparison, 'oracle', 'exactMatch')).toMatchObject({ verdict: 'identical', low: 0, high: 0, n: 24 });
-    const other = compareStoredRuns(
-      database,
-      {
-        a: storeRun(database, { name: 'third', turns: turnsOf('oracle', [3]) }),
-        b: storeRun(database, { name: 'fourth', turns: turnsOf('oracle', [3], { answer: ' Torino' }) }),
-      },
-      { force: false, seed: 7, margin: 2 },
-    );
-    expect(found(other, 'oracle', 'exactMatch').verdict).not.toBe('identical');
+    const verdict = (more: Partial<HandmadeTurn> = {}) => {
+      const comparison = compared({ turns: turnsOf('oracle', [3]) }, { turns: turnsOf('oracle', [3], more) });
+      return found(comparison, 'oracle', 'exactMatch');
+    };
+    expect(verdict()).toMatchObject({ verdict: 'identical', low: 0, high: 0, n: 24 });
+    expect(verdict({ answer: ' Torino' }).verdict).not.toBe('identical');
   });
 
   test('times are compared on one machine only, as ratios without a verdict', () => {
@@ -114,11 +85,7 @@ describe('differences', () => {
       p: null,
     });
     expect(Math.exp(ratio.delta)).toBeCloseTo(0.25, 12);
-    const rows = {
-      a: storeRun(database, { name: 'here', turns: fast! }),
-      b: storeRun(database, { name: 'there', turns: slow!, environment: { cpu: 'Another', threads: 8 } }),
-    };
-    const apart = compareStoredRuns(database, rows, { force: false, seed: 7, margin: 2 });
+    const apart = compared({ turns: fast! }, { turns: slow!, environment: { cpu: 'Another', threads: 8 } });
     expect(apart.machines).toEqual([
       { what: 'cpu', a: 'A CPU', b: 'Another' },
       { what: 'threads', a: '2', b: '8' },
@@ -127,11 +94,8 @@ describe('differences', () => {
   });
 
   test('times under load are compared with no other run, not even with one under the same load', () => {
-    const rows = {
-      a: storeRun(database, { name: 'alone', turns: turnsOf('oracle', []), settings: { workers: 2 } }),
-      b: storeRun(database, { name: 'loaded', turns: turnsOf('oracle', []), settings: { workers: 2 } }),
-    };
-    const { machines, differences } = compareStoredRuns(database, rows, { force: false, seed: 7, margin: 2 });
+    const run = { turns: turnsOf('oracle', []), settings: { workers: 2 } };
+    const { machines, differences } = compared(run, run);
     expect(machines).toEqual([{ what: 'load', a: '2 workers at once', b: '2 workers at once' }]);
     expect(differences.some(({ metric }) => metric === 'ttftLogRatio')).toBe(false);
     expect(differences.some(({ metric }) => metric === 'exactMatch')).toBe(true);
@@ -149,29 +113,14 @@ describe('flips', () => {
   test('name item, question, gold and both answers, over repeats', () => {
     const twice = (wrong: readonly number[]) => [...turnsOf('oracle', wrong), ...turnsOf('oracle', [], { repeat: 1 })];
     const { flips } = compared({ turns: twice([2]) }, { turns: twice([5]) });
-    expect(flips).toEqual([
-      {
-        ...{ arms: { a: 'oracle', b: 'oracle' }, wins: 1, losses: 1, ties: 22 },
-        items: [
-          {
-            ...{
-              itemId: 'u2-q0',
-              userId: 'u2',
-              outcome: 'lost',
-              question: 'Where does my sister live?',
-              gold: 'Turin',
-            },
-            a: { answers: [' Oslo', ' Turin'], right: 0.5 },
-            b: { answers: [' Turin', ' Turin'], right: 1 },
-          },
-          {
-            ...{ itemId: 'u5-q0', userId: 'u5', outcome: 'won', question: 'Where does my sister live?', gold: 'Turin' },
-            a: { answers: [' Turin', ' Turin'], right: 1 },
-            b: { answers: [' Oslo', ' Turin'], right: 0.5 },
-          },
-        ],
-      },
-    ]);
+    const texts = { question: 'Where does my sister live?', gold: 'Turin' };
+    const half = { answers: [' Oslo', ' Turin'], right: 0.5 };
+    const whole = { answers: [' Turin', ' Turin'], right: 1 };
+    const items = [
+      { itemId: 'u2-q0', userId: 'u2', outcome: 'lost', ...texts, a: half, b: whole },
+      { itemId: 'u5-q0', userId: 'u5', outcome: 'won', ...texts, a: whole, b: half },
+    ];
+    expect(flips).toEqual([{ arms: { a: 'oracle', b: 'oracle' }, wins: 1, losses: 1, ties: 22, items }]);
   });
 
   test('absent items flip by abstention; random weights flip nothing', () => {
@@ -180,43 +129,55 @@ describe('flips', () => {
     expect(found(comparison, 'oracle', 'abstention')).toMatchObject({ n: 24, wins: 1, losses: 0 });
     expect(comparison.differences.some(({ metric }) => metric === 'exactMatch')).toBe(false);
     expect(comparison.flips[0]!.items[0]).toMatchObject({ itemId: 'u1-q0', gold: null, outcome: 'won' });
-    const rows = ['r1', 'r2'].map((name) =>
-      storeRun(database, { name, modelName: 'random:tiny', turns: turnsOf('oracle', [0]) }),
-    );
-    const random = compareStoredRuns(database, { a: rows[0]!, b: rows[1]! }, { force: false, seed: 7, margin: 2 });
-    expect([random.flips, new Set(random.differences.map(({ metric }) => metric))]).toEqual([
-      [],
-      new Set(['evaluatedTokens', 'ttftLogRatio']),
-    ]);
+    const run = { modelName: 'random:tiny', turns: turnsOf('oracle', [0]) };
+    const random = compared(run, run);
+    expect(random.flips).toEqual([]);
+    expect(random.differences.map(({ metric }) => metric)).toEqual(['evaluatedTokens', 'ttftLogRatio']);
     expect(random.notes).toEqual(['weights are random: answers are not compared']);
   });
 });
 
-describe('what stands against a comparison', () => {
+describe('obstacles to a comparison', () => {
   const turns = turnsOf('oracle', []);
+  const parts = (last: string) => {
+    const datasetParts = ['1', last].map((digit, index) => ({ name: `part-${index}`, sha256: digit.repeat(64) }));
+    return { turns, datasetSha256: last.repeat(64), datasetParts };
+  };
+  const elsewhere = turns.map((turn) => ({ ...turn, itemId: `x-${turn.itemId}` }));
 
-  test('other data or another model, unless forced: then it is said, and golds that differ are counted', () => {
-    const other = { turns: turnsOf('oracle', [], { gold: 'Oslo' }), datasetSha256: 'f'.repeat(64) };
-    expect(refusal({ turns }, other)).toBe(
-      'runs "first" and "second" differ in data set: ours (dddddddddddd) and ours (ffffffffffff)',
-    );
-    const rows = {
-      a: storeRun(database, { name: 'a', turns }),
-      b: storeRun(database, { name: 'b', ...other, modelName: 'large' }),
-    };
-    const forced = compareStoredRuns(database, rows, { force: true, seed: 7, margin: 2 });
-    expect(forced.forced.map(({ what }) => what)).toEqual(['data set', 'model']);
-    expect(forced.notes).toEqual(['oracle: 24 items have the same id and another answer']);
+  test.each<[string, Partial<HandmadeRun>, string]>([
+    [
+      'other data',
+      { datasetSha256: 'f'.repeat(64) },
+      'differ in data set: ours (dddddddddddd) and ours (ffffffffffff)',
+    ],
+    ['no arm in common', { turns: turnsOf('full', []) }, 'have no arm in common'],
+    ['other items', { turns: elsewhere }, 'answered no item in common'],
+  ])('%s', (_, other, problem) => {
+    expect(() => compared({ turns }, { turns, ...other })).toThrow(`runs "first" and "second" ${problem}`);
   });
 
-  test('of several data sets each, by its own bytes', () => {
-    const parts = (last: string) =>
-      ['1', last].map((digit, index) => ({ name: `part-${index}`, sha256: digit.repeat(64) }));
-    const run = (last: string) => ({ turns, datasetSha256: last.repeat(64), datasetParts: parts(last) });
-    expect(refusal(run('2'), run('3'))).toBe(
+  test('several data sets are compared each by its own bytes', () => {
+    expect(() => compared(parts('2'), parts('3'))).toThrow(
       'runs "first" and "second" differ in data set: part-0 (111111111111) + part-1 (222222222222) and ' +
         'part-0 (111111111111) + part-1 (333333333333)',
     );
+  });
+
+  test('an arm that one run does not have, and one run twice', () => {
+    const unknown = 'run "first" has no arm "orcale": did you mean oracle?';
+    expect(() => compared({ turns }, { turns }, { arms: ['orcale'] })).toThrow(unknown);
+    using database = openDatabase({ path: ':memory:' });
+    const row = storeRun(database, { name: 'once', turns });
+    const twice = () => compareStoredRuns(database, { a: row, b: row }, { force: true, seed: 7, margin: 2 });
+    expect(twice).toThrow('"once" is named twice');
+  });
+
+  test('other data and models are compared by force: then golds that differ are counted', () => {
+    const other = { turns: turnsOf('oracle', [], { gold: 'Oslo' }), datasetSha256: 'f'.repeat(64), modelName: 'large' };
+    const { forced, notes } = compared({ turns }, other, { force: true });
+    expect(forced.map(({ what }) => what)).toEqual(['data set', 'model']);
+    expect(notes).toEqual(['oracle: 24 items have the same id and another answer']);
   });
 
   test('settings that differ, items of one run alone, and failed turns are said', () => {
@@ -241,28 +202,5 @@ describe('what stands against a comparison', () => {
     const { a, b } = compared({ turns, proven: false }, { turns, status: 'interrupted' });
     expect([a.failedChecks, a.status]).toEqual([['metrics'], 'finished']);
     expect([b.failedChecks, b.status]).toEqual([[], 'interrupted']);
-  });
-
-  test('nothing in common', () => {
-    const others = turnsOf('full', []);
-    expect(refusal({ turns }, { turns: others })).toBe('runs "first" and "second" have no arm in common');
-  });
-
-  test('other items', () => {
-    const elsewhere = turns.map((turn) => ({ ...turn, itemId: `x-${turn.itemId}` }));
-    expect(refusal({ turns }, { turns: elsewhere })).toBe('runs "first" and "second" answered no item in common');
-  });
-
-  test('an arm that one of them has not', () => {
-    expect(refusal({ turns }, { turns }, { arms: ['orcale'] })).toBe(
-      'run "first" has no arm "orcale": did you mean oracle?',
-    );
-  });
-
-  test('one run twice', () => {
-    const row = storeRun(database, { name: 'once', turns });
-    expect(() => compareStoredRuns(database, { a: row, b: row }, { force: true, seed: 7, margin: 2 })).toThrow(
-      '"once" is named twice',
-    );
   });
 });
