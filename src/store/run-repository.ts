@@ -13,7 +13,7 @@ import type { TurnListRow } from './turn-list-repository.ts';
 export type NewRun = Omit<RunRecord, 'schemaVersion' | 'id' | 'status' | 'probes' | 'startedAt' | 'finishedAt'>;
 
 /** Parts of a run that change while it goes on. */
-export type RunUpdate = Partial<Pick<RunRecord, 'status' | 'probes' | 'finishedAt'> & { readonly results: RunResults }>;
+type RunUpdate = Partial<Pick<RunRecord, 'status' | 'probes' | 'finishedAt'> & { readonly results: RunResults }>;
 
 /** A run as a list shows it, without the documents that it holds. */
 export interface RunHead extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'status' | 'startedAt' | 'finishedAt'> {

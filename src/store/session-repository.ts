@@ -11,7 +11,7 @@ import {
 import { randomUUID } from 'node:crypto';
 import type { TokenCounts } from './records/turn-record.ts';
 
-export interface SessionOwner {
+interface SessionOwner {
   readonly userId?: string | null | undefined;
   /** The run that the session is made for; it goes when the run or the run's user is deleted. */
   readonly runId?: string | null | undefined;

@@ -63,7 +63,7 @@ export interface TurnListQuery {
   readonly size: number;
 }
 
-export interface TurnListPage {
+interface TurnListPage {
   readonly rows: readonly TurnListRow[];
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;

@@ -16,7 +16,7 @@ export interface TurnPlace {
   readonly sessionId: string;
 }
 
-export interface TurnFilter {
+interface TurnFilter {
   readonly arm?: string;
   readonly userId?: string;
   readonly itemId?: string;

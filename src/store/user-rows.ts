@@ -30,7 +30,7 @@ export interface UserRows {
 }
 
 /** A user of a run. */
-export interface UserOfRun {
+interface UserOfRun {
   readonly runId: string;
   readonly userId: string;
 }
@@ -62,7 +62,7 @@ export function readUserRows(source: BenchDatabase, { runId, userId }: UserOfRun
 }
 
 /** A user whose rows are written into a run, finished. */
-export interface FinishedUser extends UserOfRun {
+interface FinishedUser extends UserOfRun {
   /** Place among the users of the plan. */
   readonly position: number;
   /** The worker that ran the user's turns. */

@@ -1,7 +1,8 @@
-import type { CheckResult, Comparison, MethodResults, RunResults } from '../../store/records/results.ts';
+import type { CheckName, Comparison, MethodResults, RunResults } from '../../store/records/results.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { TurnResult } from '../../store/records/turn-record.ts';
+import type { TurnValue } from '../../store/run-growth-repository.ts';
 import { analyse } from './analyse.ts';
 import { undecided } from './checks/check.ts';
 import { plannedSample, plannedTurns } from './checks/sample.ts';
@@ -26,20 +27,8 @@ export interface UnfinishedResults {
   readonly results: RunResults | null;
 }
 
-/** Checks that hold or fail turn by turn, so that they need not wait for the end. */
-const TURN_BY_TURN: readonly CheckResult['check'][] = [
-  'token identity',
-  'token accounting',
-  'reuse',
-  'cells',
-  'numerical parity',
-  'answers',
-  'same memories',
-  'clock',
-  'metrics',
-  'embedder',
-  'errors',
-];
+/** Checks that need every turn; the others hold or fail turn by turn. */
+const NEED_ALL_TURNS: readonly CheckName[] = ['sample', 'negative controls', 'isolation', 'serving', 'effect'];
 
 export function isUnfinished(run: RunRecord): run is UnfinishedRun {
   return run.status !== 'finished' && run.probes !== null;
@@ -53,8 +42,7 @@ export function turnsOfPlan(run: Pick<RunRecord, 'dataset' | 'plan'>): number {
 /**
  * Computes the results of a run before its end: without verdicts, p values, and checks that need every turn.
  * @param written its turns in the order of writing
- * @param underWay users with turns still to come, or who had when the run stopped; null where this was not recorded: users were
- * asked one after the other then, so that all but the last one are complete
+ * @param underWay users with turns still to come; null where this was not recorded: then only the last user can be incomplete
  */
 export function unfinishedResults(
   run: UnfinishedRun,
@@ -81,7 +69,7 @@ export function unfinishedResults(
       comparisons: results.comparisons.map(withoutVerdict),
       ...(results.methods === undefined ? {} : { methods: results.methods.map(withoutTest) }),
       checks: results.checks.map((result) =>
-        TURN_BY_TURN.includes(result.check) ? result : undecided(result.check, 'the run is unfinished'),
+        NEED_ALL_TURNS.includes(result.check) ? undecided(result.check, 'the run is unfinished') : result,
       ),
     },
   };
@@ -99,18 +87,8 @@ function withoutTest({ againstRandom, ...method }: MethodResults): MethodResults
   };
 }
 
-/** A turn as far as partial results need it. */
-interface CountedTurn {
-  readonly userId: string;
-  readonly itemId: string;
-  readonly arm: string;
-  readonly failed: boolean;
-  /** Of the primary metric; null where it has no value for the item. */
-  readonly value: number | null;
-}
-
 /** The quality of an arm over the users whose turns are complete. */
-export interface PartialArm {
+interface PartialArm {
   readonly arm: string;
   /** Answered turns. */
   readonly n: number;
@@ -130,7 +108,7 @@ export class PartialResults {
   }
 
   /** Adds all turns of one user, once. */
-  add(turns: readonly CountedTurn[]): void {
+  add(turns: readonly TurnValue[]): void {
     for (const arm of this.#arms) {
       const own = turns.filter((turn) => turn.arm === arm.traits.name);
       const answered = own.filter(({ failed }) => !failed);

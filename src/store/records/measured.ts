@@ -30,7 +30,7 @@ export const servedLoad = object({
 });
 
 /** Arms under load: conversations of several turns that arrive at planned times. */
-export const servingMeasurement = object({
+const servingMeasurement = object({
   /** Turns that are answered at the same time. */
   sessions: z.number(),
   conversations: z.number(),
@@ -45,7 +45,7 @@ export type ServedLoad = z.output<typeof servedLoad>;
 export type ServingMeasurement = z.output<typeof servingMeasurement>;
 
 /** Bytes of KV, and the time that moving them takes. */
-export const storageMeasurement = object({
+const storageMeasurement = object({
   kvType: z.string(),
   tier: z.enum(['memory', 'disk', 'text']),
   tokens: z.number(),
@@ -58,7 +58,7 @@ export const storageMeasurement = object({
 });
 
 /** The cross-user leakage of one arm: `said[asker][owner]` counts answers that hold the owner's secret. */
-export const leakMatrix = object({
+const leakMatrix = object({
   arm: z.string(),
   users: list(z.string()),
   /** Answers of each asker. */
@@ -69,7 +69,7 @@ export const leakMatrix = object({
 });
 
 /** Quality of one retrieval strategy on questions of one kind. */
-export const retrievalMeasurement = object({
+const retrievalMeasurement = object({
   /** The data set of the questions; missing for those made by seed. */
   dataset: z.string().exactOptional(),
   strategy: z.string(),
@@ -90,7 +90,7 @@ export const retrievalMeasurement = object({
 });
 
 /** Retrieval strategies on questions whose evidence is known, made by the seed of the run or those of its data sets. */
-export const retrievalMeasurements = object({
+const retrievalMeasurements = object({
   users: z.number(),
   /** Of each user, at least. */
   memories: z.number(),

@@ -20,10 +20,10 @@ const segmentRoles = [
   'answerPrefix',
 ] as const;
 
-export const segmentRole = z.enum(segmentRoles);
+const segmentRole = z.enum(segmentRoles);
 
 /** A segment of the final sequence with its token ids and the origin of its KV. */
-export const promptSegment = object({
+const promptSegment = object({
   role: segmentRole,
   /** Empty for BOS, which is one token and no text. */
   text: z.string(),
@@ -34,7 +34,7 @@ export const promptSegment = object({
 });
 
 /** A part that does not stand in the sequence, and the rule that dropped it. */
-export const droppedPart = object({
+const droppedPart = object({
   part: z.enum(['memory', 'history', 'system']),
   id: z.string(),
   /** null where they were not counted: the budget was full before. */
@@ -60,7 +60,7 @@ export const budget = object({
 });
 
 /** A message of the conversation so far. */
-export const historyMessage = object({ role: z.enum(['user', 'assistant']), content: z.string() });
+const historyMessage = object({ role: z.enum(['user', 'assistant']), content: z.string() });
 
 /** The prompt as the model saw it, and the budget behind it. */
 export const promptInfo = object({

@@ -123,7 +123,7 @@ export const cost = object({
 const paired = { low: lowerBound, high: upperBound, ...numbers('delta', 'n', 'users') };
 
 /** Quality over the items that share one value of a field. */
-export const breakdownPart = object({
+const breakdownPart = object({
   field: z.enum(['userKind', 'category', 'phrasing', 'language']),
   value: z.string(),
   /** Answered turns. */

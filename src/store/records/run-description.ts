@@ -19,7 +19,7 @@ export const machineKind = object({
 export type MachineKind = z.output<typeof machineKind>;
 
 /** Tests whether users of one kind of machine have other values than users of another. */
-export const machineDifference = object({
+const machineDifference = object({
   arm: z.string(),
   /** The primary metric, or `ttftLogRatioAll`: first tokens against the baseline's, paired within a user. */
   metric: z.string(),
@@ -85,7 +85,7 @@ const declaration = {
 };
 
 /** One of several data sets of a run. */
-export const datasetPart = object({
+const datasetPart = object({
   name: z.string(),
   sha256: z.string(),
   language: z.enum(['en', 'zh']),

@@ -68,7 +68,7 @@ const embedderProbe = object({
 });
 
 /** Answers of one arm about planted secrets: to the users who own them, and to those who do not. */
-export const armIsolation = object({
+const armIsolation = object({
   arm: z.string(),
   /** It answers as the baseline does, so that owners who do not hear their own make the test blind. */
   mustHear: z.boolean(),

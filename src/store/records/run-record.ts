@@ -14,7 +14,7 @@ import { list, object, schemaVersion } from './schemas.ts';
 const entries = z.record(z.string(), z.unknown()).readonly();
 
 /** All that the turns of a run depend on, beside its models and data. */
-export const runPlan = object({
+const runPlan = object({
   /** In the order of the run. */
   arms: list(armTraits),
   /** Arms of the suite that the model could not run. */

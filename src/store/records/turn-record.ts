@@ -5,7 +5,7 @@ import { promptInfo } from './prompt-info.ts';
 import { list, numbers, object } from './schemas.ts';
 
 /** A retrieval without its memories: what is stored of it with the turn. */
-export const retrievalRecord = object({
+const retrievalRecord = object({
   /** The strategy that answered. */
   strategy: z.string(),
   /** Making vectors, asking stores and indexes, and putting their answers in order. */
@@ -31,7 +31,7 @@ export const retrievalRecord = object({
 export type RetrievalRecord = z.output<typeof retrievalRecord>;
 
 /** A memory that was retrieved for a turn. */
-export const retrievedMemory = object({
+const retrievedMemory = object({
   memoryId: z.string(),
   content: z.string(),
   score: z.number(),
@@ -242,7 +242,7 @@ export const answerRecord = object({
 });
 
 /** All that was retrieved, ranked, and how; `retrieval` is null for an arm that asked no retriever. */
-export const givenRecord = object({
+const givenRecord = object({
   retrieved: list(retrievedMemory),
   retrieval: retrievalRecord.nullable(),
   /** The retriever's own summary, Markdown; absent where it makes none. */
@@ -281,7 +281,7 @@ export const turnRecord = z.discriminatedUnion('state', [answeredTurn, failedTur
 
 export type TurnKey = Readonly<z.output<typeof turnKey>>;
 export type ItemRecord = z.output<typeof itemRecord>;
-export type GivenRecord = z.output<typeof givenRecord>;
+type GivenRecord = z.output<typeof givenRecord>;
 export type PromptFacts = z.output<typeof promptFacts>;
 export type AnswerRecord = z.output<typeof answerRecord>;
 /** The record of a turn that has an answer. */

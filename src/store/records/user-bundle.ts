@@ -6,7 +6,7 @@ import { list, object } from './schemas.ts';
 const { spent, evaluatedTokens } = profile.unwrap().shape;
 
 /** Times and tokens of a part of a run, by purpose. */
-export const runBooks = object({
+const runBooks = object({
   spent: spent.unwrap(),
   /** Null where the engine does not count them. */
   evaluatedTokens: evaluatedTokens.unwrap(),

@@ -1,4 +1,4 @@
-import { type Check, decided, describeFaults, type Fault, pairWithReference, turnsWhere, undecided } from './check.ts';
+import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 
 /**
  * Answers: what is scored is what the engine generated last in the turn; its first token is the likeliest behind the KV cache
@@ -14,27 +14,20 @@ export const answers: Check = ({ arms, answered, probes }) => {
     equivalence === 'bitwise' && reference !== null ? pairWithReference(observed, name, reference) : [],
   );
   const again = observed.filter((turn) => turn.observed.sameAgain !== undefined);
-  const certain: readonly Fault[] = [
-    {
-      what: 'are not what the engine generated',
-      turns: observed.filter((turn) => !turn.observed.answer!.asGenerated),
-    },
-    {
-      what: 'do not begin with the likeliest token',
-      turns: observed.filter((turn) => (turn.observed.answer!.shortfall ?? 0) > 2 * largestDifference),
-    },
-  ];
-  const exact: readonly Fault[] = [
-    {
-      what: 'differ from those of the arm that they claim to equal',
-      turns: turnsWhere(pairs, (own, other) => own.observed.answer!.sha256 !== other.observed.answer!.sha256),
-    },
-    {
-      what: 'were different when they were generated again',
-      turns: again.filter((turn) => turn.observed.sameAgain === false),
-    },
-  ];
-  const wrong = describeFaults(bitwiseEqual ? [...certain, ...exact] : certain, 'answers');
+  const certain = {
+    'are not what the engine generated': observed.filter((turn) => !turn.observed.answer!.asGenerated),
+    'do not begin with the likeliest token': observed.filter(
+      (turn) => (turn.observed.answer!.shortfall ?? 0) > 2 * largestDifference,
+    ),
+  };
+  const exact = {
+    'differ from those of the arm that they claim to equal': turnsWhere(
+      pairs,
+      (own, other) => own.observed.answer!.sha256 !== other.observed.answer!.sha256,
+    ),
+    'were different when they were generated again': again.filter((turn) => turn.observed.sameAgain === false),
+  };
+  const wrong = describeFaults(bitwiseEqual ? { ...certain, ...exact } : certain, 'answers');
   if (wrong !== '') return decided('answers', false, wrong);
   const differing = describeFaults(exact, 'answers');
   if (differing !== '') {

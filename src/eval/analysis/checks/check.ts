@@ -50,22 +50,16 @@ export function examples(turns: readonly { readonly arm: string; readonly itemId
   return shown.join(', ') + (turns.length > shown.length ? ', …' : '');
 }
 
-/** A fault, and the turns that have it. */
-export interface Fault {
-  readonly what: string;
-  readonly turns: Turns;
-}
-
-/** One clause for each fault that some turns have; empty where there is none. */
-export function describeFaults(faults: readonly Fault[], noun = 'turns'): string {
-  return faults
-    .filter(({ turns }) => turns.length > 0)
-    .map(({ what, turns }) => `${turns.length} ${noun} ${what}: ${examples(turns)}`)
+/** One clause for each fault that some turns have; empty where there is none. @param faults turns by their fault */
+export function describeFaults(faults: Readonly<Record<string, Turns>>, noun = 'turns'): string {
+  return Object.entries(faults)
+    .filter(([, turns]) => turns.length > 0)
+    .map(([fault, turns]) => `${turns.length} ${noun} ${fault}: ${examples(turns)}`)
     .join('; ');
 }
 
 /** A turn of an arm, and that of another arm on the same item and repeat. */
-export interface TurnPair {
+interface TurnPair {
   readonly turn: AnsweredResult;
   readonly other: AnsweredResult;
 }

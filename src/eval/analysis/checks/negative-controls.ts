@@ -22,17 +22,15 @@ function forbiddenMemories(arms: readonly ArmTraits[], answered: Turns): string 
   const pairs = arms
     .filter(({ control, retrieves }) => control === 'negative' && retrieves === 'donor')
     .flatMap(({ name }) => pairWithReference(answered, name, baseline ?? name));
-  const fault = (what: string, isAtFault: (own: Memories, other: Memories) => boolean) => ({
-    what,
-    turns: turnsWhere(pairs, ({ observed: { memories: own } }, { observed: { memories: other } }) =>
+  const where = (isAtFault: (own: Memories, other: Memories) => boolean) =>
+    turnsWhere(pairs, ({ observed: { memories: own } }, { observed: { memories: other } }) =>
       Boolean(own && other && isAtFault(own, other)),
-    ),
+    );
+  return describeFaults({
+    "hold memories of the asker's own": where(({ own }) => own > 0),
+    'hold an answer': where(({ holdsGold }) => holdsGold),
+    [`hold more memories than ${baseline}`]: where((own, other) => own.given > other.given),
   });
-  return describeFaults([
-    fault("hold memories of the asker's own", ({ own }) => own > 0),
-    fault('hold an answer', ({ holdsGold }) => holdsGold),
-    fault(`hold more memories than ${baseline}`, (own, other) => own.given > other.given),
-  ]);
 }
 
 /**
@@ -98,7 +96,7 @@ type Scope = keyof typeof SCOPES;
 const scopeNames = Object.keys(SCOPES) as Scope[];
 
 /** How often an arm's answers hold the golds of other items. */
-export interface Chance {
+interface Chance {
   /** Null if no item has another one whose gold differs. */
   readonly estimate: Estimate | null;
   /** Items by the scope of their partners. */
@@ -144,7 +142,7 @@ function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom):
  * relation and language, if there are none of the same category, else of any item.
  * @param all turns of the run, whose items lend their golds @param turns of one arm
  */
-export function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number): Chance {
+function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number): Chance {
   const lenders = itemsOfTurns(all).filter(({ item }) => item.gold !== null);
   const pools = scopeNames.map((scope) => Map.groupBy(lenders, ({ item }) => SCOPES[scope](item)));
   const scopes: Record<Scope, number> = { relation: 0, category: 0, data: 0 };
@@ -169,7 +167,7 @@ export function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: nu
 }
 
 /** `golds of the same relation`, with the number of items for each scope if there are several. */
-export function describeScopes(scopes: Chance['scopes']): string {
+function describeScopes(scopes: Chance['scopes']): string {
   const names = { relation: 'of the same relation', category: 'of the same category', data: 'of any other item' };
   const used = scopeNames.filter((scope) => scopes[scope] > 0);
   const parts = used.map((scope) => (used.length > 1 ? `${names[scope]} (${scopes[scope]} items)` : names[scope]));

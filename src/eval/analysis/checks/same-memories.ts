@@ -1,21 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Observed } from '../../../store/records/observed.ts';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 
-type Memories = NonNullable<Observed['memories']>;
-
-/** Ways in which the memories in a prompt differ from those it was given. */
-const FAULTS: readonly { readonly what: string; readonly isAtFault: (memories: Memories) => boolean }[] = [
-  { what: 'show memories that they were not given', isAtFault: ({ foreign }) => foreign.length > 0 },
-  { what: 'show memories in other words', isAtFault: ({ altered }) => altered.length > 0 },
-  { what: 'lose memories that they were given', isAtFault: ({ missing }) => missing.length > 0 },
-  { what: 'drop memories for which there is space', isAtFault: ({ hidden }) => hidden.length > 0 },
-  {
-    what: "have the user's memories outside of the part for memories",
-    isAtFault: ({ elsewhere }) => elsewhere.length > 0,
-  },
-];
+/** Faults of a prompt, by the list of its memories that is not empty. */
+const FAULTS = {
+  foreign: 'show memories that they were not given',
+  altered: 'show memories in other words',
+  missing: 'lose memories that they were given',
+  hidden: 'drop memories for which there is space',
+  elsewhere: "have the user's memories outside of the part for memories",
+} as const;
 
 /** True for arms that must show the same memories as their reference: all retrieved ones that fit. */
 function showsAsReference({ retrieves, injects, reference, settings }: ArmTraits): boolean {
@@ -35,19 +30,19 @@ export const sameMemories: Check = ({ arms, answered }) => {
     .flatMap(({ name, reference }) => pairWithReference(observed, name, reference!))
     // A gate that injects nothing is given nothing.
     .filter(({ turn }) => turn.observed.memories!.given > 0);
-  const faults = describeFaults([
-    ...FAULTS.map(({ what, isAtFault }) => ({
-      what,
-      turns: observed.filter((turn) => isAtFault(turn.observed.memories!)),
-    })),
-    {
-      what: 'show other memories than their reference arm',
-      turns: turnsWhere(
-        pairs,
-        ({ facts }, other) => !isDeepStrictEqual(facts.memoryIds.toSorted(), other.facts.memoryIds.toSorted()),
-      ),
-    },
+  const lists = Object.keys(FAULTS) as (keyof typeof FAULTS)[];
+  const faulty = lists.map((list) => [
+    FAULTS[list],
+    observed.filter((turn) => turn.observed.memories![list].length > 0),
   ]);
+  const ids = ({ facts }: AnsweredResult): string[] => facts.memoryIds.toSorted();
+  const faults = describeFaults({
+    ...Object.fromEntries(faulty),
+    'show other memories than their reference arm': turnsWhere(
+      pairs,
+      (own, other) => !isDeepStrictEqual(ids(own), ids(other)),
+    ),
+  });
   const evidence = `${observed.length} turns show what they were given, ${pairs.length} of them the memories of their reference`;
   return decided('same memories', faults === '', faults === '' ? evidence : faults);
 };

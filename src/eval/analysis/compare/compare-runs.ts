@@ -168,7 +168,7 @@ function itemAnswers(turns: Turns): ItemAnswers | null {
 }
 
 /** Finds the items whose answer is right in one run and wrong, or less often right, in the other. */
-export function armFlips(a: ComparedRun, b: ComparedRun, arms: ArmPair): ArmFlips {
+function armFlips(a: ComparedRun, b: ComparedRun, arms: ArmPair): ArmFlips {
   const others = Map.groupBy(b.turns(arms.b), ({ itemId }) => itemId);
   const items: FlippedItem[] = [];
   let ties = 0;

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../../store/records/results.ts';
+import type { Comparison } from '../../../store/records/results.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns } from '../arm-turns.ts';
 import type { MetricDefinition } from '../metrics/metrics.ts';
@@ -8,39 +8,21 @@ import { pairedLatency } from '../statistics/paired-latency.ts';
 import { judgeDifferences, tally } from '../summary/paired-quality.ts';
 import type { ArmPair, ComparedRun } from './compared-run.ts';
 
-/** One metric of one arm in two runs, over the items that both answered. */
-export interface MetricDifference {
+/**
+ * One metric of one arm in two runs, over the items that both answered: a metric of quality, `evaluatedTokens`, or `ttftLogRatio`
+ * over cache hits. Differences are the first run's value minus the second's.
+ */
+export interface MetricDifference extends Omit<Comparison, 'a' | 'b' | 'means' | 'detectable'> {
   readonly arms: ArmPair;
-  /** A metric of quality, `evaluatedTokens`, or `ttftLogRatio`. */
-  readonly metric: string;
   /** For `ttftLogRatio` geometric, ms. */
   readonly meanA: number;
   readonly meanB: number;
-  /** The first run's minus the second's; for `ttftLogRatio` ln(a ÷ b), over cache hits. */
-  readonly delta: number;
-  readonly low: number;
-  readonly high: number;
-  readonly n: number;
-  readonly users: number;
-  /** Two-sided, sign-flip over users; null without a test. */
-  readonly p: number | null;
-  /** Holm over the arms compared, within this metric. */
-  readonly pAdjusted: number | null;
-  /** One-sided p of "the loss is the margin or more", with the same adjustment; null without a test. */
-  readonly pKept: number | null;
-  readonly verdict: Verdict;
-  /** Items with which arms that do not differ would be called kept four times in five; for undecided ones where known. */
-  readonly neededItems?: number;
-  /** Items by the first run against the second; the higher score and the lower cost win. */
-  readonly wins: number;
-  readonly losses: number;
-  readonly ties: number;
 }
 
 /** The metrics that are compared beside the primary one, in this order. */
 const COMPARED = ['exactMatch', 'contains', 'tokenF1', 'memoryRecall', 'abstention', 'taskSuccess', 'goldLogProb'];
 
-export interface DifferenceSettings {
+interface DifferenceSettings {
   readonly seed: number;
   /** A loss of quality that still counts as kept, in points. */
   readonly margin: number;
@@ -87,13 +69,8 @@ function qualityDifferences(
   settings: DifferenceSettings,
 ): MetricDifference[] {
   const compared = all
-    .map((turns) => ({
-      arms: turns.arms,
-      pairs: pairTurns(turns, metric.of),
-      planned: true,
-      pooled: true,
-      identical: areIdentical(turns),
-    }))
+    .map((turns) => ({ arms: turns.arms, pairs: pairTurns(turns, metric.of), identical: areIdentical(turns) }))
+    .map((one) => ({ ...one, planned: true, pooled: true }))
     .filter(({ pairs }) => pairs.length > 0);
   return judgeDifferences(metric, compared, settings).map(({ detectable: _, ...difference }, index) => {
     const { arms, pairs } = compared[index]!;

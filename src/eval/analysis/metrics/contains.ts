@@ -136,7 +136,7 @@ function chinese(words: readonly Word[], { from, to }: Span): boolean {
 }
 
 /** True where a text denies something, whatever it is: "What do I not eat?". */
-export function hasNegation(text: string, language: Language): boolean {
+function hasNegation(text: string, language: Language): boolean {
   const words = wordsOf(text, language).map((word) => word.text);
   if (language === 'en') return words.some((_, place) => deniesAt(words, place));
   // 是不是 asks, and denies nothing.
@@ -152,18 +152,18 @@ export function hasNegation(text: string, language: Language): boolean {
  * True where the clause of a value denies it: a negator before it ("is not Dubois", "isn't", "no longer", 不是) or right behind
  * it ("Dubois is not …"). By word lists, without a parser: docs/metrics.md says what escapes it.
  */
-export function isNegated(words: readonly Word[], span: Span, language: Language): boolean {
+function isNegated(words: readonly Word[], span: Span, language: Language): boolean {
   return language === 'zh' ? chinese(words, span) : english(words, span);
 }
 
 /** A word of a text in normal form, and the number of its clause. */
-export interface Word {
+interface Word {
   readonly text: string;
   readonly clause: number;
 }
 
 /** Words `from` up to `to`, exclusive. */
-export interface Span {
+interface Span {
   readonly from: number;
   readonly to: number;
 }
@@ -211,7 +211,7 @@ export function wordsOf(text: string, language: Language): Word[] {
 }
 
 /** Places of the words of `part` in `words`, one after the other. */
-export function spansOf(words: readonly Word[], part: readonly Word[]): Span[] {
+function spansOf(words: readonly Word[], part: readonly Word[]): Span[] {
   if (part.length === 0) return [];
   return words.flatMap((_, from) =>
     part.every((word, index) => words[from + index]?.text === word.text) ? { from, to: from + part.length } : [],
@@ -219,6 +219,6 @@ export function spansOf(words: readonly Word[], part: readonly Word[]): Span[] {
 }
 
 /** True where `part` stands in `text`, word by word. */
-export function holdsWords(text: string, part: string, language: Language): boolean {
+function holdsWords(text: string, part: string, language: Language): boolean {
   return spansOf(wordsOf(text, language), wordsOf(part, language)).length > 0;
 }

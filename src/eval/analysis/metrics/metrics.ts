@@ -1,5 +1,5 @@
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
-import type { AnsweredResult } from '../../../store/records/turn-record.ts';
+import type { AnsweredResult, Scores } from '../../../store/records/turn-record.ts';
 
 /** A metric of one turn: its declaration and its value. */
 export interface MetricDefinition extends MetricDeclaration {
@@ -7,16 +7,7 @@ export interface MetricDefinition extends MetricDeclaration {
   readonly of: (turn: AnsweredResult) => number | null;
 }
 
-type ScoreName =
-  | 'exactMatch'
-  | 'contains'
-  | 'tokenF1'
-  | 'locomoF1'
-  | 'memoryRecall'
-  | 'rougeL'
-  | 'bleu'
-  | 'abstention'
-  | 'taskSuccess';
+type ScoreName = Exclude<keyof Scores, 'own' | 'wrongClass' | 'failedStage' | 'passedStages' | 'evidenceRank'>;
 
 const share = { unit: '%', direction: 'higher', margin: 2 } as const;
 

@@ -5,7 +5,7 @@ import { builtInMetrics, type MetricDefinition } from './metrics.ts';
 import { scoreTurn } from './scores.ts';
 
 /** An answer to an item, both made up, so that the right value of a metric is known. */
-export interface PlantedAnswer {
+interface PlantedAnswer {
   readonly answer: string;
   /** Null for an absent item. */
   readonly gold: string | null;

@@ -18,12 +18,9 @@ const IRREGULAR = new Map([
 
 /** `c` for each consonant and `v` for each vowel; y is a vowel behind a consonant. */
 function letters(word: string): string {
-  let kinds = '';
-  for (const letter of word) {
-    const isVowel = 'aeiou'.includes(letter) || (letter === 'y' && kinds.endsWith('c'));
-    kinds += isVowel ? 'v' : 'c';
-  }
-  return kinds;
+  const isVowel = (letter: string, kinds: string) =>
+    'aeiou'.includes(letter) || (letter === 'y' && kinds.endsWith('c'));
+  return [...word].reduce((kinds, letter) => kinds + (isVowel(letter, kinds) ? 'v' : 'c'), '');
 }
 
 /** Porter's m: how often consonants follow vowels. */
@@ -59,12 +56,7 @@ function rules(pairs: string, fits: Rule[2]): Rule[] {
 const positive = (stem: string): boolean => measure(stem) > 0;
 const long = (stem: string): boolean => measure(stem) > 1;
 
-const plurals: readonly Rule[] = [
-  ['sses', 'ss'],
-  ['ies', 'i'],
-  ['ss', 'ss'],
-  ['s', ''],
-];
+const plurals = rules('sses>ss ies>i ss>ss s', undefined);
 
 /** Restores the ending of what "ed" or "ing" was taken from: hop(p)ing, fil(e)ing. */
 function restored(stem: string): string {

@@ -5,6 +5,7 @@ import { isAbstention } from './abstention.ts';
 import { bleu } from './bleu.ts';
 import { type AnswerSetting, contains } from './contains.ts';
 import { locomoF1 } from './locomo-f1.ts';
+import type { TextMetric } from './text-metrics.ts';
 import { exactMatch, memoryRecall, rougeL, tokenF1 } from './text-overlap.ts';
 import { classifyWrong } from './wrong-answer.ts';
 
@@ -37,28 +38,6 @@ export interface ScoredTurn {
     readonly value?: string | undefined;
     readonly relation?: string | undefined;
   }[];
-}
-
-const NO_TEXT_SCORES = {
-  exactMatch: null,
-  contains: null,
-  tokenF1: null,
-  memoryRecall: null,
-  rougeL: null,
-  bleu: null,
-};
-type TextScores = Readonly<Record<keyof typeof NO_TEXT_SCORES, number | null>>;
-
-function textScores(answer: string, golds: readonly string[], setting: AnswerSetting): TextScores {
-  const { language } = setting;
-  return {
-    exactMatch: exactMatch(answer, golds, language),
-    contains: contains(answer, golds, setting),
-    tokenF1: tokenF1(answer, golds, language),
-    memoryRecall: memoryRecall(answer, golds, language),
-    rougeL: rougeL(answer, golds, language),
-    bleu: bleu(answer, golds, language),
-  };
 }
 
 /** The setting that an answer is judged in: wrong values of the question's relation, and all other values shown. */
@@ -121,11 +100,18 @@ export function scoreTurn(
   const { language, unknownAnswer } = languageProfile;
   const { answer } = turn;
   const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];
-  const texts =
-    item.answer === null ? NO_TEXT_SCORES : textScores(answer, golds, answerSetting(item, turn, languageProfile));
+  const score = (metric: TextMetric) => (item.answer === null ? null : metric(answer, golds, language));
+  const texts = {
+    exactMatch: score(exactMatch),
+    contains: score(() => contains(answer, golds, answerSetting(item, turn, languageProfile))),
+    tokenF1: score(tokenF1),
+    memoryRecall: score(memoryRecall),
+    rougeL: score(rougeL),
+    bleu: score(bleu),
+  };
   const abstention = item.answer === null ? Number(isAbstention(answer, unknownAnswer, language)) : null;
   const locomo = success === 'locomoF1' ? locomoF1(answer, golds, item.category) : null;
-  const deciding = Object.hasOwn(texts, success) ? (success as keyof TextScores) : 'contains';
+  const deciding = Object.hasOwn(texts, success) ? (success as keyof typeof texts) : 'contains';
   const taskSuccess = locomo ?? abstention ?? texts[deciding];
   const isSuperseded = (value: string): boolean =>
     item.superseded.some((old) => containsTokens(old, value, language) && containsTokens(value, old, language));

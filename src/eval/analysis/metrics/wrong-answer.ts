@@ -7,7 +7,7 @@ import { tokenF1 } from './text-overlap.ts';
 import type { UserLanguage } from '../../../data/dataset.ts';
 
 /** An answer and everything that tells its class. */
-export interface AnswerUnderTest extends UserLanguage {
+interface AnswerUnderTest extends UserLanguage {
   readonly answer: string;
   /** By the metric that decides. */
   readonly isRight: boolean;

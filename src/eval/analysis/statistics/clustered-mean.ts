@@ -1,7 +1,7 @@
 import { sum, type UnitTotals } from './observations.ts';
 
 /** A mean over items that come in units, and its variance. */
-export interface ClusteredMean {
+interface ClusteredMean {
   readonly mean: number;
   readonly items: number;
   readonly units: number;

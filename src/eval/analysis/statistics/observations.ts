@@ -10,7 +10,7 @@ export interface Observation {
 }
 
 /** The value of an item, averaged over its repeats. */
-export interface ItemValue extends Observation {
+interface ItemValue extends Observation {
   readonly itemId: string;
 }
 

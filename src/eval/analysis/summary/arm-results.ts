@@ -161,7 +161,7 @@ function isRight({ scores: { taskSuccess } }: AnsweredResult): number | null {
  * Fidelity of an arm to the text of the baseline: the share of identical answers, and the items that flip from right to wrong
  * or from wrong to right. Undefined without a common item that is judged.
  */
-export function fidelityTo(baseline: Turns, turns: Turns): ArmResults['fidelity'] {
+function fidelityTo(baseline: Turns, turns: Turns): ArmResults['fidelity'] {
   const counterpart = counterpartIn(baseline);
   const sameAnswer = estimateShare(
     perItem(turns, (turn) => {

@@ -43,7 +43,7 @@ export function breakEvens(answered: Turns, arms: readonly ArmTraits[]): BreakEv
 const MOST_TURNS = 10_000;
 
 /** The first turn after which a cost has paid off; null for never. */
-export interface Payback {
+interface Payback {
   readonly turn: number | null;
   /** 95 %. */
   readonly low: number | null;

@@ -152,7 +152,7 @@ function compareCost(
  * Costs of every arm, paired by item. Planned arms that inject are tested against prefix caching, which saves the same work,
  * or against the baseline if that did not run; all others are shown. Each cost is a family of its own.
  */
-export function costComparisons(arms: ComparedArms): Comparison[] {
+function costComparisons(arms: ComparedArms): Comparison[] {
   const { others, baseline, prefixCache } = arms;
   const injects = (arm: ArmTraits): boolean => arm.injects !== 'nothing';
   const withTests = (some: readonly ArmTraits[], isOpponent: boolean) =>

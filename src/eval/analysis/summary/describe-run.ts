@@ -36,21 +36,13 @@ export function describeRun(
   notes: readonly string[],
   machineDifferences: readonly MachineDifference[] = [],
 ): RunDescription {
-  const { id, name, suite, seed, status, model, embedder, dataset, environment, plan, probes } = run;
+  const { schemaVersion: _, plan, probes, ...rest } = run;
   return {
-    id,
-    name,
-    suite,
-    seed,
-    status,
+    ...rest,
     startedAt: new Date(run.startedAt).toISOString(),
     finishedAt: run.finishedAt === null ? null : new Date(run.finishedAt).toISOString(),
-    model,
-    embedder,
-    dataset,
     retriever: { ...run.retriever, stats: probes.retriever ?? {} },
-    unknownQuality: unknownQuality(model),
-    environment,
+    unknownQuality: unknownQuality(run.model),
     settings: shownSettings(plan.settings),
     ...(plan.metrics === undefined ? {} : { metrics: plan.metrics }),
     armsNotRun: plan.armsNotRun,

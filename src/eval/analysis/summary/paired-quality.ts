@@ -68,7 +68,7 @@ export function shareGain(pairs: readonly Pair[]): Delta {
 }
 
 /** An arm in a family of tests against one baseline, paired with it by item. */
-export interface TestedArm {
+interface TestedArm {
   readonly pairs: readonly Pair[];
   /** Its comparison was planned before the run; others are shown without a test. */
   readonly planned: boolean;

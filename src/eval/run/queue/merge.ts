@@ -30,7 +30,7 @@ export interface RunPart {
 type Parts = readonly [RunPart, ...RunPart[]];
 
 /** What differs between merging shards and merging a queue. */
-export interface MergeRules {
+interface MergeRules {
   /** Added to the notes of the run. */
   readonly notes: readonly string[];
   /** The hint if users or turns are missing. */

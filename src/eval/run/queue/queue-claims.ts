@@ -19,7 +19,7 @@ const BEAT_MS = 5000;
 const FAILURES_AT_MOST = 2;
 
 /** A worker of a queue. */
-export interface QueueMember {
+interface QueueMember {
   readonly store: QueueStore;
   readonly planned: PlannedRun;
   /** Id that the queue gave the worker. */

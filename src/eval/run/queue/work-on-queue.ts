@@ -20,7 +20,7 @@ import { workerSettings } from './plan-run.ts';
 import { QueueClaims } from './queue-claims.ts';
 
 /** A queue, and the run in it that a worker takes part in, planned by this version of the program. */
-export interface QueueWork {
+interface QueueWork {
   readonly store: QueueStore;
   readonly planned: PlannedRun;
   readonly suite: Suite;

@@ -9,7 +9,7 @@ import { UserRun, warmUp } from './user-run.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 
 /** Listeners to the progress of a process. */
-export interface UnitHooks {
+interface UnitHooks {
   /** Called after every turn, with the number of turns of the current user. */
   readonly onTurn?: (turns: number) => void;
   /** Called when all turns of a user are stored. */

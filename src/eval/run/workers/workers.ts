@@ -40,7 +40,7 @@ export interface WorkerTask {
 }
 
 /** Reports of a worker. */
-export interface WorkerEvents {
+interface WorkerEvents {
   /** Called after every turn, with the number of turns of the current user. */
   readonly onTurn: (turns: number) => void;
   /** Called when all turns of a user are stored. */
@@ -48,7 +48,7 @@ export interface WorkerEvents {
 }
 
 /** A worker process that was started. */
-export interface RunningWorker {
+interface RunningWorker {
   /** Lets the worker take turns, after the self-tests; until then it loads its model, claims a user and warms up. */
   begin(): void;
   /** Tells it to end soon. */
