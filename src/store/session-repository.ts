@@ -36,7 +36,7 @@ export class SessionRepository extends Repository {
   }
 }
 
-export interface NewMessage {
+interface NewMessage {
   readonly sessionId: string;
   readonly role: ConversationRow['role'];
   readonly content: string;
@@ -94,7 +94,7 @@ export class ConversationRepository extends Repository {
   }
 }
 
-export interface NewAuditLog {
+interface NewAuditLog {
   /** `rag_generate`, `dki_generate` and so on. */
   readonly action: string;
   readonly sessionId?: string;
