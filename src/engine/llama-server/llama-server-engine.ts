@@ -1,6 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { BaseEngine, type EngineParts } from '../base-engine.ts';
-import type { SessionCells, SessionParts } from '../base-session.ts';
+import type { SessionParts } from '../base-session.ts';
+import type { SessionCells } from '../sequence-state.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import { type EngineRequest, sessionWindow } from '../engine-request.ts';
 import type { CallOptions } from '../engine-session.ts';

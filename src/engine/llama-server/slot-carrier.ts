@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import type { SessionCells } from '../base-session.ts';
+import type { SessionCells } from '../sequence-state.ts';
 import type { StateCarrier } from '../llama-state/state-exchange.ts';
 import {
   gatherCells,

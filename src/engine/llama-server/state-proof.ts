@@ -10,7 +10,7 @@ import type { ServerConnection } from '../http/server-connection.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
 import { type ParsedState, parseState, type StateForm } from '../llama-state/state-file.ts';
 import { keyRowBytes, type KvLayout, numberBytes, type Rotary, valueRowBytes } from '../sequence-state.ts';
-import { SessionCells } from '../base-session.ts';
+import { SessionCells } from '../sequence-state.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 import { Slot } from './slot.ts';
 import { SlotCarrier } from './slot-carrier.ts';

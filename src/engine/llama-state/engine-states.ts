@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { EngineRequest } from '../engine-request.ts';
-import type { SessionCells } from '../base-session.ts';
+import type { SessionCells } from '../sequence-state.ts';
 import { CheckpointFolder, VerifiedStates } from './checkpoint-folder.ts';
 import { PrivateFolder } from './private-folder.ts';
 import { type StateCarrier, StateExchange, type StateFacts } from './state-exchange.ts';

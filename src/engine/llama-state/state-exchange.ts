@@ -5,7 +5,7 @@ import type { Checkpoint } from '../checkpoint.ts';
 import { requireSpace, type Window } from '../engine-info.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
 import { keyRowBytes, type KvLayout, sameLayout, type SequenceState, valueRowBytes } from '../sequence-state.ts';
-import { SessionCells } from '../base-session.ts';
+import { SessionCells } from '../sequence-state.ts';
 import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
 import { type CheckpointFolder, MemoryFile, type StateHead, type VerifiedStates } from './checkpoint-folder.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SessionCells } from './base-session.ts';
+import { SessionCells } from './sequence-state.ts';
 
 test('cells are positions in a session of plain text', () => {
   const cells = new SessionCells();
