@@ -1,26 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { presetModels } from '../models/preset-models.ts';
+import { describe, expect, test } from 'vitest';
 import { retrieverNames } from '../config/retriever-names.ts';
-import { EmbeddingService } from '../models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import { readPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from './open-retriever.ts';
-import { chooseVectorBackend } from './vectors/vector-backend.ts';
+import { backend, embeddings } from '../../test/fixtures/shipped-embedder.ts';
+import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'dki-empty-query-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
-const embeddings = new EmbeddingService(() => TransformersEmbedder.open(presetModels.embedder));
 const options = { userId: 'ann', topK: 5, threshold: -1, passages: ['m1'] };
 
 describe.each(retrieverNames)('%s', (name) => {
   test.each(['', ' \n\t', '\u3000'])('retrieves nothing for %j, and asks no embedder', async (query) => {
     const retriever = await openRetriever(name, {
       embeddings,
-      backend: chooseVectorBackend().backend,
+      backend: backend,
       ...{ topK: 5, threshold: -1, namespace: 'run', folder: join(folder, name) },
       tiers: { coldIndex: 'ivfflat' },
       countTokens: async (texts) => texts.map(() => 1),

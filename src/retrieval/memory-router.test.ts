@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../models/preset-models.ts';
-import { EmbeddingService } from '../models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import { MemoryRouter } from './memory-router.ts';
-import { chooseVectorBackend } from './vectors/vector-backend.ts';
-
-const folder = presetModels.embedder;
-const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
-const { backend } = chooseVectorBackend();
+import { backend, embeddings } from '../../test/fixtures/shipped-embedder.ts';
 
 let router: MemoryRouter;
 beforeEach(() => {

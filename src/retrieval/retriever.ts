@@ -27,7 +27,8 @@ export interface Retriever {
   /** Removes a memory of a user from all stores and caches; false if there was none. */
   removeMemory(memoryId: string, userId?: string): Promise<boolean>;
   /**
-   * Retrieves memories of a user, best first; none for a query of white space alone. If a part fails that the strategy can do without, the result is flagged.
+   * Retrieves memories of a user, best first; none for a query of white space alone. The result is flagged if a part failed
+   * that the strategy can do without.
    * @throws BenchError `bad-option` if `topK` is not a whole number from 0, or `threshold` is NaN
    */
   retrieve(query: string, options: RetrieveOptions): Promise<Retrieval>;
@@ -74,7 +75,7 @@ export interface Retrieval {
   readonly tokensUsed?: number;
   readonly tokenBudget?: number;
   readonly flags: readonly RetrievalFlag[];
-  /** Of a strategy that makes one. */
+  /** The text of a strategy that writes one. */
   readonly summary?: RetrievalSummary;
   /** Trace of the strategy for readers: hints, tiers, paths. Stored with the turn, so without texts of memories. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -146,7 +147,7 @@ export function isEmptyQuery(query: string): boolean {
 }
 
 /**
- * The answer of every strategy to an empty query: nothing, without asking an embedder or a store.
+ * Answers an empty query: with nothing, without a call of an embedder or a store.
  * @throws BenchError `bad-option` as for any query
  */
 export function retrieveNothing(strategy: string, { topK, threshold }: RetrieveOptions): Retrieval {

@@ -12,7 +12,6 @@ import type { KvStore } from '../../src/kv/kv-store.ts';
 import type { CheckResult } from '../../src/store/records/results.ts';
 import { MemoryRouter, type MemoryRouterOptions, RouterRetriever } from '../../src/retrieval/memory-router.ts';
 import type { MemorySearchResult, NewMemory } from '../../src/retrieval/retriever.ts';
-import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
 import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/contracts.ts';
@@ -20,6 +19,7 @@ import type { OpenStore } from '../../src/systems/prefill/prefill-strategy.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
+import { backend } from '../fixtures/shipped-embedder.ts';
 
 /** One index for all users: the leak that the field's tools have. */
 export class UnscopedRouter extends MemoryRouter {
@@ -98,7 +98,7 @@ export function openedProbe(): (name: string, parts: ProbedParts) => Promise<Che
   ) => {
     using database = openDatabase({ path: ':memory:' });
     await using session = await engine.openSession(name);
-    const router = new Router(embeddings, { backend: chooseVectorBackend().backend, topK: 5, threshold: -1 });
+    const router = new Router(embeddings, { backend, topK: 5, threshold: -1 });
     const keeper = new MemoryKeeper({ retriever: new RouterRetriever(router, embeddings), embeddings, database });
     const parts = {
       open: () => Promise.resolve({ engine, session }),

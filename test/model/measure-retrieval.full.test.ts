@@ -8,8 +8,8 @@ import { presetModels } from '../../src/models/preset-models.ts';
 import { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
 import { MemoryRouter, RouterRetriever } from '../../src/retrieval/memory-router.ts';
-import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
 import { measureRetrieval } from '../../src/eval/run/measure/measure-retrieval.ts';
+import { backend } from '../fixtures/shipped-embedder.ts';
 
 const embedder = presetModels.embedder;
 
@@ -21,7 +21,6 @@ test.each([
   'measures tiered by the probes of pgvector besides, where there is one: %j',
   async (flags, indexes) => {
     const embeddings = new EmbeddingService(() => TransformersEmbedder.open(embedder));
-    const { backend } = chooseVectorBackend();
     const opened: (readonly [string, string | undefined])[] = [];
     const steps: (readonly [number, number])[] = [];
     const { rows } = await measureRetrieval({

@@ -1,7 +1,4 @@
 import { beforeAll, expect, test } from 'vitest';
-import { presetModels } from '../../src/models/preset-models.ts';
-import { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
 import { recallAtK } from '../../src/eval/analysis/metrics/retrieval.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { mentionUsers } from '../../src/data/generators/mention-data.ts';
@@ -11,12 +8,9 @@ import type { Retriever } from '../../src/retrieval/retriever.ts';
 import { HintedRetriever } from '../../src/retrieval/hinted/hinted-retriever.ts';
 import { readPreRetrievalConfig } from '../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { SalienceRetriever } from '../../src/retrieval/salience/salience-retriever.ts';
-import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
+import { backend, embeddings } from '../fixtures/shipped-embedder.ts';
 
 const K = 5;
-const folder = presetModels.embedder;
-const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
-const { backend } = chooseVectorBackend();
 const users = retrievalQuestions(new SeededRandom(23), { users: 12, memories: 160 });
 
 /** Mean recall@5 by kind of question. */

@@ -28,16 +28,17 @@ export class EngineQueryModel implements QueryModel {
   }
 
   async scoreLabels(prompt: string, neutralPrompt: string, labels: readonly string[]): Promise<readonly number[]> {
-    const neutral = await this.#neutralScores(neutralPrompt, labels);
+    // All questions with the same labels share the neutral prompt.
+    const key = JSON.stringify([neutralPrompt, labels]);
+    if (this.#neutral?.key !== key) this.#neutral = { key, scores: await this.#labelScores(neutralPrompt, labels) };
+    const { scores: neutral } = this.#neutral;
     const scores = await this.#labelScores(prompt, labels);
     return scores.map((score, index) => score - neutral[index]!);
   }
 
   async writeLine(prompt: string): Promise<string> {
-    const { text } = await this.#session.generate(await this.#unread(await this.#tokensOf(prompt)), {
-      maxTokens: LONGEST_LINE_TOKENS,
-      stopTexts: ['\n'],
-    });
+    const tokens = await this.#unread(await this.#tokenize(prompt));
+    const { text } = await this.#session.generate(tokens, { maxTokens: LONGEST_LINE_TOKENS, stopTexts: ['\n'] });
     return text.trim();
   }
 
@@ -45,16 +46,9 @@ export class EngineQueryModel implements QueryModel {
     await this.#session[Symbol.asyncDispose]();
   }
 
-  /** Caches the scores of the last neutral prompt, which all questions with the same labels share. */
-  async #neutralScores(prompt: string, labels: readonly string[]): Promise<readonly number[]> {
-    const key = JSON.stringify([prompt, labels]);
-    if (this.#neutral?.key !== key) this.#neutral = { key, scores: await this.#labelScores(prompt, labels) };
-    return this.#neutral.scores;
-  }
-
   /** Mean ln p of the tokens of each label behind the prompt. */
   async #labelScores(prompt: string, labels: readonly string[]): Promise<number[]> {
-    const tokens = await this.#tokensOf(prompt);
+    const tokens = await this.#tokenize(prompt);
     const continuations = await this.#engine.tokenize(labels.map((label) => ({ text: ` ${label}`, as: 'text' })));
     const scores: number[] = [];
     for (const continuation of continuations) {
@@ -64,7 +58,7 @@ export class EngineQueryModel implements QueryModel {
     return scores;
   }
 
-  async #tokensOf(prompt: string): Promise<readonly TokenId[]> {
+  async #tokenize(prompt: string): Promise<readonly TokenId[]> {
     const { bosToken } = this.#engine.info;
     const [tokens] = await this.#engine.tokenize([{ text: prompt, as: 'text', first: true }]);
     return [...(bosToken === null ? [] : [bosToken]), ...tokens!];

@@ -1,18 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { presetModels } from '../../models/preset-models.ts';
-import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
 import { realEngine } from '../../../test/fixtures/engines.ts';
 import type { NewMemory, Retrieval, RetrieveOptions } from '../retriever.ts';
-import { chooseVectorBackend } from '../vectors/vector-backend.ts';
 import { EngineQueryModel } from './engine-query-model.ts';
 import { HintedRetriever } from './hinted-retriever.ts';
 import { readPreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
 import type { QueryModel } from './pre-retrieval/query-record.ts';
-
-const folder = presetModels.embedder;
-const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
-const { backend } = chooseVectorBackend();
+import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
 
 let retriever: HintedRetriever;
 function open(config: unknown = {}, model?: QueryModel): HintedRetriever {

@@ -16,15 +16,14 @@ export interface SearchPlan {
   readonly includePersona: boolean;
 }
 
-const MOST_LINKS = 5;
-const tierNames: Readonly<Record<string, MemoryTier>> = { stm: 'short', mtm: 'mid', ltm: 'long', persona: 'persona' };
+const tierNames = { stm: 'short', mtm: 'mid', ltm: 'long', persona: 'persona' } as const;
 
 /** Known parameters; others are ignored. */
 const paramsSchema = z.looseObject({
-  search_depth: z.int().min(0).max(MOST_LINKS).optional(),
+  search_depth: z.int().min(0).max(5).default(1),
   expand_links: z.boolean().optional(),
   time_range: z.literal('recent').optional(),
-  include_persona: z.boolean().optional(),
+  include_persona: z.boolean().default(true),
   tier_preference: z.enum(['stm', 'mtm', 'ltm', 'persona']).optional(),
 });
 
@@ -35,24 +34,18 @@ const paramsSchema = z.looseObject({
  * @throws BenchError `bad-option` for a parameter with an invalid value
  */
 export function planSearch({ strategies, params }: Pick<RetrievalHints, 'strategies' | 'params'>): SearchPlan {
-  const parsed = paramsSchema.safeParse(params);
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    throw new BenchError(
-      'bad-option',
-      `retrieval_hints.params.${path.join('.')}: ${message}`,
-      'correct the keyword rule',
-    );
+  const { data, error } = paramsSchema.safeParse(params);
+  if (error !== undefined) {
+    const { path, message } = error.issues[0]!;
+    const place = `retrieval_hints.params.${path.join('.')}`;
+    throw new BenchError('bad-option', `${place}: ${message}`, 'correct the keyword rule');
   }
-  const { search_depth = 1, expand_links, time_range, include_persona = true, tier_preference } = parsed.data;
-  const common = {
-    includePersona: include_persona,
-    preferredTier: tier_preference === undefined ? undefined : tierNames[tier_preference],
+  const label = ['deep_search', 'temporal_search', 'persona_search'].find((known) => strategies.includes(known));
+  const isRecent = label === 'temporal_search' || (label === undefined && data.time_range === 'recent');
+  return {
+    tiers: label === 'persona_search' ? ['persona'] : isRecent ? ['short'] : memoryTiers,
+    linkDepth: (data.expand_links ?? label === 'deep_search') ? data.search_depth : 0,
+    includePersona: data.include_persona,
+    preferredTier: data.tier_preference && tierNames[data.tier_preference],
   };
-  const links = (byDefault: boolean): number => ((expand_links ?? byDefault) ? search_depth : 0);
-  if (strategies.includes('deep_search')) return { ...common, tiers: memoryTiers, linkDepth: links(true) };
-  if (strategies.includes('temporal_search')) return { ...common, tiers: ['short'], linkDepth: links(false) };
-  if (strategies.includes('persona_search')) return { ...common, tiers: ['persona'], linkDepth: links(false) };
-  const tiers = time_range === 'recent' ? (['short'] as const) : memoryTiers;
-  return { ...common, tiers, linkDepth: links(false) };
 }

@@ -6,13 +6,11 @@ import {
   fuseRanks,
   normalisedFusion,
   recencyDecay,
-  salienceScores as scored,
+  salienceScores,
   type SalienceSignals,
 } from './salience-ranking.ts';
 
 const DAY_MS = 86_400_000;
-const salienceScores = (candidates: readonly SalienceSignals[], nowMs: number) =>
-  scored(candidates, nowMs, documentRule);
 const now = Date.UTC(2026, 5, 1);
 
 function signals(given: Partial<SalienceSignals>): SalienceSignals {
@@ -20,8 +18,9 @@ function signals(given: Partial<SalienceSignals>): SalienceSignals {
 }
 
 describe('recencyDecay', () => {
-  // The table of the decay in the source document.
+  // The table of the decay in the source document; a date in the future is as recent as now.
   test.each([
+    [-3, '1.000'],
     [0, '1.000'],
     [7, '0.851'],
     [15, '0.707'],
@@ -31,37 +30,21 @@ describe('recencyDecay', () => {
   ])('after %i days %s', (days, expected) => {
     expect(recencyDecay(days, 30).toFixed(3)).toBe(expected);
   });
-
-  test('what bears a date of tomorrow is no more recent than now', () => {
-    expect(recencyDecay(-3, 30)).toBe(1);
-  });
 });
 
 describe('salienceScores', () => {
-  test('the weights add up to 1', () => {
-    expect(Object.values(documentRule.weights).reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
-  });
-
-  test('one memory by hand', () => {
-    const [score] = salienceScores(
-      [
-        signals({ semanticSimilarity: 0.8, reinforcement: 3, updatedAtMs: now - 30 * DAY_MS, accessCount: 1 }),
-        signals({ reinforcement: 7, accessCount: 4 }),
-      ],
-      now,
-    );
+  test('is the weighted sum of the signals, with weights that sum to 1', () => {
+    const one = signals({ semanticSimilarity: 0.8, reinforcement: 3, updatedAtMs: now - 30 * DAY_MS, accessCount: 1 });
+    const [score] = salienceScores([one, signals({ reinforcement: 7, accessCount: 4 })], now, documentRule);
     const expected = 0.5 * 0.8 + 0.2 * (Math.log(4) / Math.log(9)) + 0.2 * 0.5 + 0.1 * (Math.log(2) / Math.log(6));
     expect(score).toBeCloseTo(expected, 12);
-  });
-
-  test('by other weights and another half-life', () => {
+    expect(Object.values(documentRule.weights).reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
     const weights = { semantic: 0, reinforcement: 0, recency: 1, access: 0 };
-    const candidates = [signals({ semanticSimilarity: 1, updatedAtMs: now - 14 * DAY_MS, reinforcement: 5 })];
-    const [score] = scored(candidates, now, { weights, halfLifeDays: 7 });
-    expect(score).toBeCloseTo(0.25, 12);
+    const old = signals({ semanticSimilarity: 1, updatedAtMs: now - 14 * DAY_MS, reinforcement: 5 });
+    expect(salienceScores([old], now, { weights, halfLifeDays: 7 })[0]).toBeCloseTo(0.25, 12);
   });
 
-  test('the most reinforced of a set is near 1 and never there', () => {
+  test('the largest count scores just below 1', () => {
     expect(countScore(0, 0)).toBe(0);
     expect(countScore(1, 1)).toBeCloseTo(Math.log(2) / Math.log(3), 12);
     expect(countScore(10_000, 10_000)).toBeLessThan(1);
@@ -74,37 +57,46 @@ describe('salienceScores', () => {
       updatedAtMs: fc.integer({ min: 0, max: 2 * now }),
       accessCount: fc.nat(),
     });
-    fc.assert(
-      fc.property(fc.array(one), (set) => {
-        for (const score of salienceScores(set, now)) {
-          expect(score).toBeGreaterThanOrEqual(0);
-          expect(score).toBeLessThanOrEqual(1);
-        }
-      }),
-    );
+    const inRange = fc.property(fc.array(one), (set) => {
+      return salienceScores(set, now, documentRule).every((score) => score >= 0 && score <= 1);
+    });
+    fc.assert(inRange);
   });
 
   // First in both searches and two months old, against 20th in one of them and new.
   test('the fused rank over its maximum decides where the raw one would let recency decide', () => {
     const others = Array.from({ length: 18 }, (_, index) => `other ${index}`);
     const fused = fuseRanks([['relevant', ...others, 'new'], ['relevant']]);
-    const ranking = (semanticSimilarity: (score: number) => number): string[] => {
-      const pair = fused.filter(({ id }) => id === 'relevant' || id === 'new');
-      const scores = salienceScores(
-        pair.map(({ id, score }) =>
-          signals({
-            semanticSimilarity: semanticSimilarity(score),
-            updatedAtMs: id === 'new' ? now : now - 60 * DAY_MS,
-          }),
-        ),
-        now,
-      );
-      return pair
-        .map(({ id }, index) => ({ id, score: scores[index]! }))
-        .sort((a, b) => b.score - a.score)
-        .map(({ id }) => id);
+    const similarity = (wanted: string): number => fused.find(({ id }) => id === wanted)!.score;
+    const advantage = (normalise: (score: number) => number): number => {
+      const pair = [
+        signals({ semanticSimilarity: normalise(similarity('relevant')), updatedAtMs: now - 60 * DAY_MS }),
+        signals({ semanticSimilarity: normalise(similarity('new')) }),
+      ];
+      const [relevant, recent] = salienceScores(pair, now, documentRule);
+      return relevant! - recent!;
     };
-    expect(ranking((score) => score)).toEqual(['new', 'relevant']);
-    expect(ranking((score) => normalisedFusion(score, 2))).toEqual(['relevant', 'new']);
+    expect(advantage((score) => score)).toBeLessThan(0);
+    expect(advantage((score) => normalisedFusion(score, 2))).toBeGreaterThan(0);
+  });
+});
+
+describe('fuseRanks', () => {
+  test('the worked example of the source document: B > A > D > C, with its four scores', () => {
+    const lists = ['ABC', 'BDA'].map((list) => [...list]);
+    const scores = fuseRanks(lists).map(({ id, score }) => `${id} ${score.toFixed(4)}`);
+    expect(scores).toEqual(['B 0.0325', 'A 0.0323', 'D 0.0161', 'C 0.0159']);
+  });
+
+  test('of equal scores, the first occurrence comes first', () => {
+    expect(fuseRanks([['x'], ['y'], ['z']]).map(({ id }) => id)).toEqual(['x', 'y', 'z']);
+    expect(fuseRanks([])).toEqual([]);
+  });
+
+  test('a first place in every list is 1, in one of two a half', () => {
+    const [both, one] = fuseRanks([['a'], ['a', 'b']]);
+    expect(normalisedFusion(both!.score, 2)).toBeCloseTo(1, 12);
+    expect(normalisedFusion(fuseRanks([['b']])[0]!.score, 2)).toBeCloseTo(0.5, 12);
+    expect(normalisedFusion(one!.score, 2)).toBeCloseTo(61 / 62 / 2, 12);
   });
 });

@@ -1,14 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../../models/preset-models.ts';
-import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
 import type { NewMemory, Retrieval, RetrieveOptions } from '../retriever.ts';
-import { chooseVectorBackend } from '../vectors/vector-backend.ts';
-import { SalienceRetriever } from './salience-retriever.ts';
+import { SalienceRetriever, withinBudget } from './salience-retriever.ts';
+import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
 
-const folder = presetModels.embedder;
-const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
-const { backend } = chooseVectorBackend();
 /** One a word, so that budgets can be counted by hand. */
 const countTokens = async (texts: readonly string[]): Promise<number[]> =>
   texts.map((text) => text.split(/\s+/).length);
@@ -247,4 +241,11 @@ describe('hybrid search', () => {
     await expect(retriever.addMemories([memory('y', 'Fine.'), memory('x', 'Not.', metadata)])).rejects.toThrow(message);
     expect(retriever.stats()).toMatchObject({ memories: 0 });
   });
+});
+
+test('a budget ends at the first item that does not fit, though a later one would', () => {
+  const items = [600, 500, 600, 100].map((tokenCount) => ({ tokenCount }));
+  const two = { results: items.slice(0, 2), totalTokens: 1_100, budgetRemaining: 400 };
+  expect(withinBudget(items, 1_500)).toEqual(two);
+  expect(withinBudget(items, 1_700)).toMatchObject({ totalTokens: 1_700, budgetRemaining: 0 });
 });

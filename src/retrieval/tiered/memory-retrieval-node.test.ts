@@ -5,25 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { presetModels } from '../../models/preset-models.ts';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
 import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
-import { chooseVectorBackend } from '../vectors/vector-backend.ts';
 import { InProcessHotStore } from './hot-store.ts';
 import { MemoryRetrievalProcessor, type NodeContext, type NodeEvent, noEvents } from './memory-retrieval-node.ts';
 import { NodeEventServer } from './node-event-server.ts';
 import { RedisHotStore } from './redis-hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { TieredMemory } from './tiered-memory.ts';
+import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
 
-const model = presetModels.embedder;
-const embeddings = new EmbeddingService(() => TransformersEmbedder.open(model));
 const folder = mkdtempSync(join(tmpdir(), 'dki-node-'));
 let cold: SqliteColdStore;
 let memory: TieredMemory;
 beforeAll(async () => {
-  const { backend } = chooseVectorBackend();
   cold = new SqliteColdStore(join(folder, 'x.sqlite'), await embeddings.dimension(), backend);
   memory = new TieredMemory({ hot: new InProcessHotStore(), cold, embeddings });
   const record = (memoryId: string, content: string) => ({ memoryId, content, metadata: {}, createdAtMs: 10 });

@@ -24,12 +24,10 @@ export class NodeEventServer implements NodeEventStream {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    this.#server = new WebSocketServer({
-      server: this.#http,
-      maxPayload: 2 ** 10,
-      // Pages of other origins in a local browser are refused.
-      verifyClient: ({ origin }: { readonly origin?: string }) => origin === undefined || LOCAL_ORIGIN.test(origin),
-    });
+    // Pages of other origins in a local browser are refused.
+    const verifyClient = ({ origin }: { readonly origin?: string }): boolean =>
+      origin === undefined || LOCAL_ORIGIN.test(origin);
+    this.#server = new WebSocketServer({ server: this.#http, maxPayload: 2 ** 10, verifyClient });
     // `open` reports the error of the HTTP server.
     this.#server.on('error', () => undefined);
     this.#server.on('connection', (client: WebSocket) => client.on('error', () => client.terminate()));

@@ -72,17 +72,11 @@ export class RedisHotStore implements HotStore {
   }
 
   newest(group: string, shelf: HotShelf, count: number, untilMs: number): Promise<MemoryRecord[]> {
-    const { order, byId } = this.#keys(group, shelf);
-    return this.#guard('reading', async () =>
-      this.#records(byId, await this.#redis.zrevrangebyscore(order, untilMs, '-inf', 'LIMIT', 0, count)),
-    );
+    return this.#read(group, shelf, (order) => this.#redis.zrevrangebyscore(order, untilMs, '-inf', 'LIMIT', 0, count));
   }
 
   oldest(group: string, shelf: HotShelf, count: number): Promise<MemoryRecord[]> {
-    const { order, byId } = this.#keys(group, shelf);
-    return this.#guard('reading', async () =>
-      count === 0 ? [] : this.#records(byId, await this.#redis.zrange(order, 0, count - 1)),
-    );
+    return this.#read(group, shelf, async (order) => (count === 0 ? [] : this.#redis.zrange(order, 0, count - 1)));
   }
 
   remove(group: string, shelves: readonly HotShelf[], memoryIds: readonly string[]): Promise<number> {
@@ -118,10 +112,14 @@ export class RedisHotStore implements HotStore {
     return { order: `${key}:order`, byId: `${key}:records` };
   }
 
-  async #records(byId: string, ids: readonly string[]): Promise<MemoryRecord[]> {
-    if (ids.length === 0) return [];
-    const found = await this.#redis.hmget(byId, ...ids);
-    return found.flatMap((json) => (json === null ? [] : (JSON.parse(json) as MemoryRecord)));
+  /** Reads the records whose ids are found in the sorted set of a shelf. */
+  #read(group: string, shelf: HotShelf, find: (order: string) => Promise<string[]>): Promise<MemoryRecord[]> {
+    const { order, byId } = this.#keys(group, shelf);
+    return this.#guard('reading', async () => {
+      const ids = await find(order);
+      const found = ids.length === 0 ? [] : await this.#redis.hmget(byId, ...ids);
+      return found.flatMap((json) => (json === null ? [] : (JSON.parse(json) as MemoryRecord)));
+    });
   }
 
   async #guard<Result>(action: string, work: () => Promise<Result>): Promise<Result> {

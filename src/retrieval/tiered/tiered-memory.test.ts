@@ -1,25 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { presetModels } from '../../models/preset-models.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
-import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
-import { chooseVectorBackend } from '../vectors/vector-backend.ts';
 import type { ColdStore } from './cold-store.ts';
 import { InProcessHotStore } from './hot-store.ts';
 import { deriveUuid, type MemoryRecord } from './memory-record.ts';
 import { RedisHotStore } from './redis-hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { TieredMemory } from './tiered-memory.ts';
+import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 
-const model = presetModels.embedder;
-const embeddings = new EmbeddingService(() => TransformersEmbedder.open(model));
-const { backend } = chooseVectorBackend();
-const folder = mkdtempSync(join(tmpdir(), 'dki-tiered-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const openCold = async (): Promise<SqliteColdStore> =>
   new SqliteColdStore(join(folder, `${randomUUID()}.sqlite`), await embeddings.dimension(), backend);

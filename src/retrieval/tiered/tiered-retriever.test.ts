@@ -1,21 +1,14 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { presetModels } from '../../models/preset-models.ts';
+import { describe, expect, test } from 'vitest';
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
-import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
-import { chooseVectorBackend } from '../vectors/vector-backend.ts';
 import { openTiered, type TieredSettings } from './open-tiered.ts';
 import type { TieredRetriever } from './tiered-retriever.ts';
+import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 
-const model = presetModels.embedder;
-const embeddings = new EmbeddingService(() => TransformersEmbedder.open(model));
-const { backend } = chooseVectorBackend();
-const folder = mkdtempSync(join(tmpdir(), 'dki-retriever-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const open = (settings: Partial<TieredSettings> = {}): Promise<TieredRetriever> =>
   openTiered({ coldIndex: 'ivfflat', ...settings, embeddings, backend, namespace: 'run', folder: join(folder, 'run') });

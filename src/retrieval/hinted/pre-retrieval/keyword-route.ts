@@ -25,30 +25,27 @@ export const defaultKeywordRules: readonly KeywordRule[] = [
 ];
 
 /**
- * Returns the strategies of all rules with a keyword in the question, in the order of the rules, and their parameters, of
- * which the earlier rule's count. A keyword is plain text, matched in any case at the beginning of a word.
+ * Returns the strategies of all rules with a keyword in the question, in the order of the rules, and their parameters;
+ * of equal ones the earlier rule's counts. A keyword is plain text, matched in any case at the beginning of a word.
  */
 export function routeByKeyword(
   question: string,
   rules: readonly KeywordRule[],
 ): { readonly strategies: readonly string[]; readonly params: Readonly<Record<string, unknown>> } {
   const text = question.normalize('NFKC').toLowerCase();
-  const met = rules.filter(({ keywords }) => keywords.some((keyword) => standsIn(text, keyword)));
+  const matching = rules.filter(({ keywords }) => keywords.some((keyword) => containsKeyword(text, keyword)));
   return {
-    strategies: [...new Set(met.map(({ strategy }) => strategy))],
-    params: Object.fromEntries(met.toReversed().flatMap(({ params }) => Object.entries(params))),
+    strategies: [...new Set(matching.map(({ strategy }) => strategy))],
+    params: Object.fromEntries(matching.toReversed().flatMap(({ params }) => Object.entries(params))),
   };
 }
 
-function standsIn(text: string, keyword: string): boolean {
+/** Latin letters and digits do not continue a word; Chinese has no word boundaries. */
+function containsKeyword(text: string, keyword: string): boolean {
   const wanted = keyword.normalize('NFKC').toLowerCase();
+  const isWord = (character: string | undefined): boolean => /^[\p{Script=Latin}\p{N}]/u.test(character ?? '');
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
-    if (!startsInsideWord(text[at - 1], wanted)) return true;
+    if (!isWord(wanted) || !isWord(text[at - 1])) return true;
   }
   return false;
-}
-
-/** True if a match continues a word of Latin letters; Chinese has no word boundaries. */
-function startsInsideWord(before: string | undefined, keyword: string): boolean {
-  return before !== undefined && /[\p{Script=Latin}\p{N}]/u.test(before) && /^[\p{Script=Latin}\p{N}]/u.test(keyword);
 }

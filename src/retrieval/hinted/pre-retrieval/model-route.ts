@@ -44,9 +44,8 @@ export async function assessRouting(model: QueryModel, probes: readonly RouteExa
 
 /** Describes an ability in one line. */
 export function describeAbility(name: string, { able, accuracy, chance, probes }: RoutingAbility): string {
-  const percent = (share: number): string => `${Math.round(share * 100)} %`;
-  const verdict = able ? 'can route questions' : 'cannot route questions';
-  return `${name} ${verdict}: ${percent(accuracy)} of ${probes} right, by chance ${percent(chance)}`;
+  const [right, byChance] = [accuracy, chance].map((share) => `${Math.round(share * 100)} %`);
+  return `${name} ${able ? 'can' : 'cannot'} route questions: ${right} of ${probes} right, by chance ${byChance}`;
 }
 
 function promptFor(question: string, labels: readonly string[]): string {
