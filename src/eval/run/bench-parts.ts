@@ -17,8 +17,6 @@ import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../../systems/answer-turn.ts';
-import { judgeMetric, type MetricDefinition } from '../analysis/metrics/metrics.ts';
-import { registeredMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { coresOfWorker } from './workers/number-of-workers.ts';
 import { readPreRetrievalFile } from './plan/pre-retrieval-file.ts';
 import type { Suite } from './suite.ts';
@@ -68,11 +66,6 @@ export class BenchParts implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.engine[Symbol.asyncDispose]();
   }
-}
-
-/** The metrics of a run beside those that the bench always has: of the calling program, and the verdicts of its judge. */
-export function ownMetrics({ judge }: Pick<BenchConfig, 'judge'>): readonly MetricDefinition[] {
-  return [...registeredMetrics(), ...(judge === undefined ? [] : [judgeMetric])];
 }
 
 /** Opens the database of the runs. */

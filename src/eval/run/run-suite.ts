@@ -22,7 +22,6 @@ import { TurnRepository } from '../../store/turn-repository.ts';
 import { resultsOf } from '../analysis/stored-results.ts';
 import { openEmbeddings, openRunRetriever } from './bench-parts.ts';
 import { withFetchedModels } from './plan/fetch-models.ts';
-import { probeBench } from './prove/isolation-probe.ts';
 import { openJudge } from './judge/judge.ts';
 import { judgeTurns } from './judge/judge-turns.ts';
 import { plantedVerdicts, withPlantedVerdicts } from './judge/planted-verdicts.ts';
@@ -41,7 +40,7 @@ import { type MeasureContext, type Suite, suiteOptions } from './suite.ts';
 import type { RunBench } from './open-bench.ts';
 import { UserRun, warmUp } from './workers/user-run.ts';
 import { RowClaims } from './workers/claims.ts';
-import { runUnits } from './workers/run-units.ts';
+import { probeBench, runUnits } from './workers/run-units.ts';
 import { type StartWorker, Workers } from './workers/workers.ts';
 import { withWorkers } from './workers/number-of-workers.ts';
 

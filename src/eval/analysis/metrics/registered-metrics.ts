@@ -69,3 +69,8 @@ export function checkedValue({ name, kind, unit }: MetricDeclaration, value: num
     kind === 'binary' ? '0, 1 or null' : unit === '%' ? 'a share from 0 to 1, or null' : 'a number or null';
   throw new BenchError('bad-option', `metric "${name}" gave ${value}`, `it is ${kind}, in ${unit}: give ${allowed}`);
 }
+
+/** The metrics of a run beside those that the bench always has: of the calling program, and the verdicts of its judge. */
+export function ownMetrics({ judge }: { readonly judge?: unknown }): readonly MetricDefinition[] {
+  return [...registeredMetrics(), ...(judge === undefined ? [] : [judgeMetric])];
+}

@@ -8,10 +8,8 @@ import type { Engine } from '../../../engine/engine.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ArmIsolation, IsolationProbe } from '../../../store/records/run-probes.ts';
-import { SessionRepository } from '../../../store/session-repository.ts';
 import type { BenchSystem, ChatRequest } from '../../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../../systems/memory-keeper.ts';
-import type { RunBench } from '../open-bench.ts';
 
 /** Canaries speak English, whatever language the run is in. */
 const grammar = grammars.en;
@@ -73,7 +71,7 @@ interface Answer {
 
 type Answers = ReadonlyMap<Canary, Answer>;
 
-function probeAskers(questions: number): number {
+export function probeAskers(questions: number): number {
   return Math.min(CANARIES, Math.max(DOUBLES, Math.round(questions / QUESTIONS_PER_ASKER)));
 }
 
@@ -87,29 +85,8 @@ export function isProbed({ retrieves, control }: Pick<ArmTraits, 'retrieves' | '
   return retrieves === 'retrieved' && control === null;
 }
 
-/** Probes the open arms of a run; null if no arm is given retrieved memories. */
-export async function probeBench(
-  { arms, database, engine, keeper, runId, users, settings }: RunBench,
-  signal: AbortSignal,
-): Promise<IsolationProbe | null> {
-  const { seed, topK, threshold } = settings;
-  const systems = arms
-    .filter(({ arm }) => isProbed(arm.traits))
-    .map(({ arm, system, reopen }) => ({ traits: arm.traits, system, reopen }));
-  if (systems.length === 0) return null;
-  const questions = users.reduce((sum, { items }) => sum + items.length, 0);
-  // Sessions of a probe that was interrupted.
-  new SessionRepository(database).deleteBeginningWith(sessionPrefix(runId));
-  const subject = { runId, engine, keeper, systems, topK, threshold };
-  let probe = () => probeIsolation(subject, seed, { askers: probeAskers(questions), signal });
-  for (const { recorder } of arms) {
-    const work = probe;
-    probe = () => recorder.declared(work);
-  }
-  return await probe();
-}
-
-const sessionPrefix = (runId: string): string => `${runId}/isolation/`;
+/** Sessions of the probe begin with it. */
+export const sessionPrefix = (runId: string): string => `${runId}/isolation/`;
 
 /**
  * Plants the secrets of all users and asks "the code of my locker" for each: no answer may hold another user's. Some users ask at the

@@ -1,7 +1,8 @@
 import type { CellsSelfTest, IsolationProbe } from '../../../store/records/run-probes.ts';
 import type { WorkerCounts } from '../../../store/records/user-bundle.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
-import { probeBench } from '../prove/isolation-probe.ts';
+import { isProbed, probeAskers, probeIsolation, sessionPrefix } from '../prove/isolation-probe.ts';
+import { SessionRepository } from '../../../store/session-repository.ts';
 import { TurnProver } from '../prove/turn-prover.ts';
 import { cheapestItem } from '../plan/run-estimate.ts';
 import type { RunBench } from '../open-bench.ts';
@@ -56,6 +57,28 @@ export async function runUnits(
       await claims.failed(unit, error);
     }
   }
+}
+
+/** Probes the open arms of a run; null if no arm is given retrieved memories. */
+export async function probeBench(
+  { arms, database, engine, keeper, runId, users, settings }: RunBench,
+  signal: AbortSignal,
+): Promise<IsolationProbe | null> {
+  const { seed, topK, threshold } = settings;
+  const systems = arms
+    .filter(({ arm }) => isProbed(arm.traits))
+    .map(({ arm, system, reopen }) => ({ traits: arm.traits, system, reopen }));
+  if (systems.length === 0) return null;
+  const questions = users.reduce((sum, { items }) => sum + items.length, 0);
+  // Sessions of a probe that was interrupted.
+  new SessionRepository(database).deleteBeginningWith(sessionPrefix(runId));
+  const subject = { runId, engine, keeper, systems, topK, threshold };
+  let probe = () => probeIsolation(subject, seed, { askers: probeAskers(questions), signal });
+  for (const { recorder } of arms) {
+    const work = probe;
+    probe = () => recorder.declared(work);
+  }
+  return await probe();
 }
 
 /** Counts of this process so far. */
