@@ -4,7 +4,7 @@ import { presetModels } from '../../src/models/preset-models.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
 import { replacing } from '../fixtures/replacing.ts';
-import { paritySelfTest } from '../../src/eval/run/prove/parity-self-test.ts';
+import { paritySelfTest } from '../../src/eval/run/prove/engine-self-tests.ts';
 
 let engine: Engine;
 beforeAll(async () => {

@@ -12,12 +12,12 @@ import { storesTexts } from '../analysis/redact.ts';
 import { openRunRetriever, systemParts } from './bench-parts.ts';
 import type { Judge } from './judge/judge.ts';
 import { controlUsers } from './workers/negative-control.ts';
-import { TokenPieces } from './observe/token-pieces.ts';
+import { TokenPieces } from './observe/turn-writer.ts';
 import { planUsers, shardUsers } from './plan/plan-users.ts';
 import type { PreparedSuite } from './plan/prepared-suite.ts';
 import { TurnSample } from './prove/turn-sample.ts';
 import { TurnRecorder } from './observe/turn-recorder.ts';
-import { RunClock } from './run-clock.ts';
+import { RunClock } from './run-findings.ts';
 import { type Claims, claimOrder } from './workers/claims.ts';
 
 /** An arm with its system and its session, open for the whole run. */

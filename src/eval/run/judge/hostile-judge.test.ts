@@ -8,10 +8,9 @@ import { storeRun } from '../../../../test/fixtures/stored-runs.ts';
 import { judgeAddress } from '../../../config/server-address.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
-import { Judge } from './judge.ts';
+import { Judge, plantedVerdicts } from './judge.ts';
 import { type FailureReason, JudgeFailure } from './chat-completion.ts';
 import { judgeTurns } from './judge-turns.ts';
-import { plantedVerdicts } from './planted-verdicts.ts';
 
 const KEY = 'sk-nobody-may-see-this';
 const question = { query: 'Where do I live?', golds: ['Turin'], answer: 'In Turin.' };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { judgedData } from '../../../../test/fixtures/chat-server.ts';
-import { judgePrompt, promptAbout, verdictKey, parseVerdict } from './judge-prompt.ts';
+import { judgePrompt, promptAbout, verdictKey, parseVerdict } from './judge.ts';
 
 const answer = { query: 'Where do I live?', golds: ['Turin', 'Torino'], answer: 'In Turin.' };
 

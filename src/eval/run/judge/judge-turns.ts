@@ -2,8 +2,7 @@ import { judgeMetric } from '../../analysis/metrics/metrics.ts';
 import type { OwnScore, TurnRepository } from '../../../store/turn-repository.ts';
 import type { JudgeProbe } from '../../../store/records/results.ts';
 import { type FailureReason, JudgeFailure } from './chat-completion.ts';
-import type { Judge } from './judge.ts';
-import { type AnswerToJudge, judgePrompt, verdictKey } from './judge-prompt.ts';
+import { type AnswerToJudge, type Judge, judgePrompt, verdictKey } from './judge.ts';
 
 const REQUESTS_AT_ONCE = 4;
 /** Consecutive lasting failures after which no further request is sent. */

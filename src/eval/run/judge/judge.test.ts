@@ -4,8 +4,7 @@ import { freePort } from '../../../base/free-port.ts';
 import { judgeAddress } from '../../../config/server-address.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { type ChatServer as Route, JudgeFailure } from './chat-completion.ts';
-import { Judge } from './judge.ts';
-import { plantedVerdicts, withPlantedVerdicts } from './planted-verdicts.ts';
+import { Judge, plantedVerdicts, withPlantedVerdicts } from './judge.ts';
 
 let server: ChatServer;
 let database: BenchDatabase;

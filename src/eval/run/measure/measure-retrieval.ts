@@ -47,11 +47,13 @@ interface QuestionSet {
 export interface Strategy {
   readonly label: string;
   readonly opening: Parameters<MeasureContext['openRetriever']>;
-  /** Name of the embedder, where it is not the run's. */
+  /** Name of the embedder, unless it is the run's. */
   readonly embedder?: string;
 }
 
-const METRICS: Readonly<Record<MetricName, (ranked: readonly string[], evidence: readonly string[]) => number>> = {
+type Metrics = RetrievalMeasurement['metrics'];
+
+const METRICS: Readonly<Record<keyof Metrics, (ranked: readonly string[], evidence: readonly string[]) => number>> = {
   recallAt1: (ranked, evidence) => recallAtK(ranked, evidence, 1),
   recallAt5: (ranked, evidence) => recallAtK(ranked, evidence, 5),
   recallAt10: (ranked, evidence) => recallAtK(ranked, evidence, 10),
@@ -59,13 +61,11 @@ const METRICS: Readonly<Record<MetricName, (ranked: readonly string[], evidence:
   ndcgAt10: (ranked, evidence) => ndcgAtK(ranked, evidence, 10),
 };
 
-type MetricName = keyof RetrievalMeasurement['metrics'];
-
 interface Retrieved extends Pick<RetrievalMeasurement, 'timingsMs' | 'budgetTokens'> {
   readonly userId: string;
   readonly questionId: string;
   readonly kind: string;
-  readonly metrics: Readonly<Record<MetricName, number>>;
+  readonly metrics: Readonly<Record<keyof Metrics, number>>;
 }
 
 interface MeasuredStrategy {
@@ -169,12 +169,8 @@ export function mentionStrategies(config: Pick<BenchConfig, 'halfLife' | 'salien
 function withoutReinforcement({ semantic, reinforcement, recency, access }: SalienceWeights): string | undefined {
   const rest = 1 - reinforcement;
   if (rest === 1 || rest === 0) return undefined;
-  return writeSalienceWeights({
-    semantic: semantic / rest,
-    reinforcement: 0,
-    recency: recency / rest,
-    access: access / rest,
-  });
+  const others = { semantic: semantic / rest, recency: recency / rest, access: access / rest };
+  return writeSalienceWeights({ ...others, reinforcement: 0 });
 }
 
 /** Retrieves for every question of the users, over the memories that each had at that time. */
@@ -231,9 +227,9 @@ export function retrievalRows(
   const base = new Map(router.retrieved.map(({ questionId, metrics }) => [questionId, metrics.recallAt5]));
   return measured.flatMap(({ strategy: { label, embedder }, retrieved }) => {
     const row = (kind: string, some: readonly Retrieved[]): RetrievalMeasurement => {
-      const pairs = some.map(({ userId, questionId, metrics }) => ({
+      const pairs = some.map(({ userId, questionId, metrics: { recallAt5: a } }) => ({
         userId,
-        a: metrics.recallAt5,
+        a,
         b: base.get(questionId)!,
       }));
       const p = (): number => signFlipP(pairedTotals(pairs).differences, seed);
@@ -251,19 +247,16 @@ export function retrievalRows(
   });
 }
 
-function means(
-  retrieved: readonly Retrieved[],
-): Pick<RetrievalMeasurement, 'n' | 'metrics' | 'timingsMs' | 'budgetTokens'> {
+function means(retrieved: readonly Retrieved[]) {
   const mean = (value: (one: Retrieved) => number): number =>
     retrieved.reduce((sum, one) => sum + value(one), 0) / retrieved.length;
-  const times = { embedding: 0, search: 0, ranking: 0, total: 0 };
   const isBudgeted = retrieved.every(({ budgetTokens }) => budgetTokens !== null);
   return {
     n: retrieved.length,
     metrics: mapValues(METRICS, (_, name) =>
       estimateShare(retrieved.map(({ userId, metrics }) => ({ userId, value: metrics[name] }))),
     ),
-    timingsMs: mapValues(times, (_, name) => mean(({ timingsMs }) => timingsMs[name])),
+    timingsMs: mapValues(retrieved[0]!.timingsMs, (_, name) => mean(({ timingsMs }) => timingsMs[name])),
     budgetTokens: isBudgeted
       ? { used: mean(({ budgetTokens }) => budgetTokens!.used), limit: mean(({ budgetTokens }) => budgetTokens!.limit) }
       : null,
@@ -274,6 +267,6 @@ function mapValues<Name extends string, A, B>(
   values: Readonly<Record<Name, A>>,
   map: (value: A, name: Name) => B,
 ): Record<Name, B> {
-  const names = Object.keys(values) as Name[];
-  return Object.fromEntries(names.map((name) => [name, map(values[name], name)])) as Record<Name, B>;
+  const entries = Object.entries(values) as [Name, A][];
+  return Object.fromEntries(entries.map(([name, value]) => [name, map(value, name)])) as Record<Name, B>;
 }

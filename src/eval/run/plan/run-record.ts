@@ -15,9 +15,14 @@ import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { declarationOf, ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { BenchParts } from '../bench-parts.ts';
 import { describeData } from './describe-data.ts';
-import { describeEnvironment } from './environment.ts';
 import { keptOptions } from './option-effects.ts';
 import { planUsers } from './plan-users.ts';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { ownPackage } from '../../../base/own-package.ts';
 
 function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
   return Object.fromEntries(keptOptions.filter((key) => key in config).map((key) => [key, config[key]]));
@@ -181,5 +186,32 @@ export async function newRun(
     embedder: { name: embedder, sha256, runtime },
     dataset: { ...describeData(dataset, users), ...(primaryMetric === undefined ? {} : { primaryMetric }) },
     retriever: describeRetriever(config, parts),
+  };
+}
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+
+function git(...args: string[]): string | null {
+  try {
+    return execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return null;
+  }
+}
+
+/** The machine and the code that a run ran on. */
+export function describeEnvironment() {
+  const lockfile = `${root}/package-lock.json`;
+  const status = git('status', '--porcelain', '--untracked-files=no');
+  return {
+    benchVersion: ownPackage.version,
+    gitCommit: git('rev-parse', 'HEAD'),
+    gitDirty: status === null ? null : status !== '',
+    lockfileSha256: existsSync(lockfile) ? createHash('sha256').update(readFileSync(lockfile)).digest('hex') : null,
+    node: process.version,
+    platform: `${process.platform}-${process.arch}`,
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryBytes: totalmem(),
   };
 }

@@ -65,21 +65,15 @@ export function cooledCell(cell: ReferenceCell, temperature: number): ReferenceC
 /** Cells as an engine imports them, rounded to its types; their tokens are unknown. */
 export function stateOf(cells: readonly ReferenceCell[], layout: KvLayout): SequenceState {
   const row = layout.heads * layout.headDimension;
-  const tensor = (rows: readonly Float64Array[], isTransposed: boolean, type: NumberType): Uint8Array => {
-    const numbers = new Float64Array(rows.length * row);
-    rows.forEach((own, cell) =>
-      own.forEach((number, at) => (numbers[isTransposed ? at * rows.length + cell : cell * row + at] = number)),
-    );
-    return bytesOf(numbers, type);
-  };
   const tensors = (part: 'keys' | 'values', isTransposed: boolean, type: NumberType): Uint8Array[] =>
-    Array.from({ length: layout.layers }, (_, layer) =>
-      tensor(
-        cells.map((cell) => cell[part][layer]!),
-        isTransposed,
-        type,
-      ),
-    );
+    Array.from({ length: layout.layers }, (_, layer) => {
+      const numbers = new Float64Array(cells.length * row);
+      for (const [index, cell] of cells.entries()) {
+        const place = (at: number): number => (isTransposed ? at * cells.length + index : index * row + at);
+        cell[part][layer]!.forEach((number, at) => (numbers[place(at)] = number));
+      }
+      return bytesOf(numbers, type);
+    });
   return {
     layout,
     positions: Int32Array.from(cells, ({ position }) => position),
@@ -111,18 +105,12 @@ export function restoredCells(
     }
     return result;
   };
-  const changed = cells.map((cell) => ({
-    ...cell,
-    keys: cell.keys.map(restored),
-    values: cell.values.map(restored),
-  }));
+  const changed = cells.map((cell) => ({ ...cell, keys: cell.keys.map(restored), values: cell.values.map(restored) }));
   return referenceCells(stateOf(changed, layout));
 }
 
 function eightBits(numbers: Float64Array): Float64Array {
-  const scale = Math.fround(Math.max(...numbers.map(Math.abs)) / 127);
-  const inverse = scale === 0 ? 0 : Math.fround(1 / scale);
-  const half = nearestHalf(scale);
+  const { inverse, half } = storedScale(Math.max(...numbers.map(Math.abs)) / 127);
   return numbers.map((number) => {
     const level = Math.fround(number * inverse);
     return half * Math.sign(level) * Math.round(Math.abs(level));
@@ -132,10 +120,14 @@ function eightBits(numbers: Float64Array): Float64Array {
 function fourBits(numbers: Float64Array): Float64Array {
   const largest = Math.max(...numbers.map(Math.abs));
   const extreme = numbers.find((number) => Math.abs(number) === largest)!;
-  const scale = Math.fround(extreme / -8);
-  const inverse = scale === 0 ? 0 : Math.fround(1 / scale);
-  const half = nearestHalf(scale);
+  const { inverse, half } = storedScale(extreme / -8);
   return numbers.map((number) => half * (Math.min(15, Math.floor(number * inverse + 8.5)) - 8));
+}
+
+/** A scale in the bits in which it is stored, and its inverse. */
+function storedScale(exact: number): { readonly inverse: number; readonly half: number } {
+  const scale = Math.fround(exact);
+  return { inverse: scale === 0 ? 0 : Math.fround(1 / scale), half: halfPrecision()[halfBits(scale)]! };
 }
 
 /**
@@ -179,15 +171,13 @@ export function wrongCells(
 ): string | null {
   if (found.length !== expected.length) return `${found.length} cells in place of ${expected.length}`;
   const moved = found.findIndex(({ position }, index) => position !== expected[index]!.position);
-  if (moved !== -1) {
+  if (moved !== -1)
     return `cell ${moved} at position ${found[moved]!.position} in place of ${expected[moved]!.position}`;
-  }
   const { firstKeys, keys, values } = cellDifference(found, expected);
   const by = (difference: number): string => `by ${difference.toExponential(1)} of the largest`;
   // Negated comparisons: NaN is never allowed.
-  if (!(firstKeys <= bound.firstKeys)) {
+  if (!(firstKeys <= bound.firstKeys))
     return `keys of layer 0 are those of other tokens or positions (${by(firstKeys)})`;
-  }
   if (!(keys <= bound.deeper)) return `keys differ ${by(keys)}`;
   if (!(values <= bound.deeper)) return `values differ ${by(values)}`;
   return null;
@@ -249,8 +239,4 @@ function halfBits(number: number): number {
   const rest = scaled - below;
   const units = below + (rest > 0.5 || (rest === 0.5 && below % 2 === 1) ? 1 : 0);
   return sign | (units === 0 ? 0 : units + (exponent + 14) * 1024);
-}
-
-function nearestHalf(number: number): number {
-  return halfPrecision()[halfBits(number)]!;
 }

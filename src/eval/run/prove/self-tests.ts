@@ -18,8 +18,7 @@ import { metricsCheck } from '../../analysis/metrics/self-test.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { promptRules } from '../bench-parts.ts';
 import { probeEmbedder } from './embedder-probe.ts';
-import { cellsSelfTest } from './cells-self-test.ts';
-import { paritySelfTest, selfTestBudgetMs } from './parity-self-test.ts';
+import { cellsSelfTest, paritySelfTest, selfTestBudgetMs } from './engine-self-tests.ts';
 import type { RunBench } from '../open-bench.ts';
 
 const PROMPTS = 20;

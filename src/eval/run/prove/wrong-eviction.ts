@@ -30,7 +30,12 @@ interface Unit {
   readonly built: readonly ReferenceCell[];
   /** At the positions at which they are injected. */
   readonly placed: readonly ReferenceCell[];
+  /** The cells that were found, and the index of the first. */
+  readonly cells: readonly ReferenceCell[];
+  readonly first: number;
 }
+
+type Part = 'keys' | 'values';
 
 /** Allowed differences of the cells that were found. */
 interface Tolerance extends CellBound {
@@ -54,6 +59,7 @@ export function cellsLeft({ header, lines, prefill, evict }: Omit<EvictedParts, 
   return unitTokens({ lines, prefill }).reduce((sum, { length }) => sum + tokensLeft(evict, length), header.length);
 }
 
+/** Memory tokens that are evicted together. */
 function unitTokens({ lines, prefill }: Pick<EvictedParts, 'lines' | 'prefill'>): readonly (readonly TokenId[])[] {
   return prefill === 'prefix' ? [lines.flat()] : lines;
 }
@@ -74,31 +80,15 @@ export async function wrongEviction(
   found: readonly ReferenceCell[],
   tolerance: Tolerance,
 ): Promise<string | null> {
-  const { header, keptAs = 'f16', evict } = parts;
+  const { header, prefill, keptAs = 'f16', evict, alpha } = parts;
+  const { rotary, layout } = maker.cells;
   const wanted = cellsLeft(parts);
   if (found.length !== wanted) return `${found.length} cells in place of ${wanted}`;
-  const front = restoredCells(await evaluatedBehind(maker, [], header), keptAs, maker.cells.layout);
+  const front = restoredCells(await evaluatedBehind(maker, [], header), keptAs, layout);
   const wrong = wrongCells(found.slice(0, header.length), front, tolerance);
   if (wrong !== null) return wrong;
-  let first = header.length;
-  for (const unit of await units(maker, parts, front)) {
-    const cells = found.slice(first, first + tokensLeft(evict, unit.ids.length));
-    const broken = wrongUnit(maker, evict, unit, { cells, first, tolerance });
-    if (broken !== null) return broken;
-    first += cells.length;
-  }
-  return null;
-}
-
-async function units(
-  maker: CellMaker,
-  { header, lines, prefill, keptAs = 'f16', alpha }: EvictedParts,
-  front: readonly ReferenceCell[],
-): Promise<Unit[]> {
-  const { rotary, layout } = maker.cells;
-  const made: Unit[] = [];
-  let distance = 0;
-  for (const ids of unitTokens({ lines, prefill })) {
+  let [first, distance] = [header.length, 0];
+  for (const ids of unitTokens(parts)) {
     const built =
       prefill === 'prefix'
         ? (await evaluatedBehind(maker, [], [...header, ...ids])).slice(header.length)
@@ -106,53 +96,54 @@ async function units(
     const placed = restoredCells(built, keptAs, layout).map((cell) =>
       scaledCell(movedCell(cell, cell.position + distance, rotary, layout), alpha),
     );
-    made.push({ ids, built, placed });
+    const cells = found.slice(first, first + tokensLeft(evict, ids.length));
+    const broken = wrongUnit({ ids, built, placed, cells, first }, evict, layout, tolerance);
+    if (broken !== null) return broken;
+    first += cells.length;
     distance += ids.length;
   }
-  return made;
+  return null;
 }
 
 function wrongUnit(
-  { cells: { layout } }: CellMaker,
+  { ids, built, placed, cells, first }: Unit,
   evict: EvictionName,
-  { ids, built, placed }: Unit,
-  found: { readonly cells: readonly ReferenceCell[]; readonly first: number; readonly tolerance: Tolerance },
+  { layers, heads, headDimension }: CellMaker['cells']['layout'],
+  tolerance: Tolerance,
 ): string | null {
-  const { cells, first, tolerance } = found;
   const left = cells.length;
   const draw = randomScores(ids);
   /** The last token over all heads whose numbers each cell holds; the cell has its position. */
   const latest = new Array<number>(left).fill(-1);
-  for (let layer = 0; layer < layout.layers; layer++) {
-    const error = (part: 'keys' | 'values'): number =>
+  for (let layer = 0; layer < layers; layer++) {
+    const error = (part: Part): number =>
       tolerance.rounding * Math.max(...built.map((cell) => largest(cell[part][layer]!)));
     const [keyError, valueError] = [error('keys'), error('values')];
-    for (let head = 0; head < layout.heads; head++) {
+    const bounds = { keys: layer === 0 ? tolerance.firstKeys : tolerance.deeper, values: tolerance.deeper };
+    for (let head = 0; head < heads; head++) {
       const own = (numbers: Float64Array): Float64Array =>
-        numbers.subarray(head * layout.headDimension, (head + 1) * layout.headDimension);
-      const vectors = (part: 'keys' | 'values'): Float64Array[] => built.map((cell) => own(cell[part][layer]!));
+        numbers.subarray(head * headDimension, (head + 1) * headDimension);
+      const vectors = (part: Part): Float64Array[] => built.map((cell) => own(cell[part][layer]!));
       const headVectors = { keys: vectors('keys'), values: vectors('values'), keyError, valueError };
       const scores = evictionScores(evict, headVectors, left, draw);
-      const isSame = (part: 'keys' | 'values', cell: number, token: number, bound: number): boolean => {
+      const isSame = (part: Part, cell: number, token: number): boolean => {
         const expected = placed[token]![part][layer]!;
         const other = own(expected);
-        const limit = bound * largest(expected);
+        const limit = bounds[part] * largest(expected);
         return own(cells[cell]![part][layer]!).every((number, at) => Math.abs(number - other[at]!) <= limit);
       };
-      const keyBound = layer === 0 ? tolerance.firstKeys : tolerance.deeper;
       const kept = keptTokens(
         scores,
         left,
-        (cell, token) => isSame('keys', cell, token, keyBound) && isSame('values', cell, token, tolerance.deeper),
+        (cell, token) => isSame('keys', cell, token) && isSame('values', cell, token),
       );
       const place = `layer ${layer}, head ${head}`;
       if (kept.length < left) {
         return `cell ${first + kept.length} holds in ${place} keys and values of no token in turn`;
       }
-      const missed = missedToken(scores, kept);
-      if (missed !== -1) {
-        return `${place} dropped token ${missed} of its memories, which scores more than one it kept`;
-      }
+      const least = Math.min(...kept.map((token) => scores[token]!.high));
+      const missed = scores.findIndex(({ low }, token) => low > least && !kept.includes(token));
+      if (missed !== -1) return `${place} dropped token ${missed} of its memories, which scores more than one it kept`;
       kept.forEach((token, cell) => (latest[cell] = Math.max(latest[cell]!, token)));
     }
   }
@@ -183,12 +174,6 @@ function keptTokens(
     if (isIn(kept.length, token)) kept.push(token);
   }
   return kept;
-}
-
-/** The first evicted token that scores more than a kept one; -1 if there is none. */
-function missedToken(scores: ScoreRange, kept: readonly number[]): number {
-  const least = Math.min(...kept.map((token) => scores[token]!.high));
-  return scores.findIndex(({ low }, token) => low > least && !kept.includes(token));
 }
 
 /** Draws the scores of rule `random`, head after head, layer after layer. */

@@ -11,7 +11,7 @@ import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { writeUserRows } from '../../../store/user-rows.ts';
 import { mergeParts, type RunPart } from './merge.ts';
 import { requireUnchanged } from '../plan/same-plan.ts';
-import { withBooks } from '../run-clock.ts';
+import { withBooks } from '../run-findings.ts';
 import { rowsOf, unpackedIsolation, unpackedUser, type WorkerState } from './bundles.ts';
 import { ISOLATION_POSITION, unitsOf } from './plan-run.ts';
 

@@ -1,5 +1,5 @@
 import { auditSum, type RunProbes } from '../../../store/records/run-probes.ts';
-import { withBooks } from '../run-clock.ts';
+import { withBooks } from '../run-findings.ts';
 import { addCounts } from '../workers/worker-counts.ts';
 
 type Profile = RunProbes['profile'];

@@ -10,7 +10,7 @@ import { openBench } from '../open-bench.ts';
 import { requireSameBuild, requireSameUsers } from '../plan/same-plan.ts';
 import { prepareSuite } from '../plan/prepared-suite.ts';
 import type { BenchHooks } from '../progress.ts';
-import { withBooks } from '../run-clock.ts';
+import { withBooks } from '../run-findings.ts';
 import { notesBeforeTurns } from '../plan/run-notes.ts';
 import { currentEnvironment } from '../plan/run-record.ts';
 import { selfTests } from '../prove/self-tests.ts';
