@@ -68,18 +68,18 @@ describe('the results of a run', () => {
       expect(runResults.parse(written(results))).toEqual(results);
     }
     const { answered, failed } = turns(1);
-    const one = { answered: answered.filter(({ itemId }) => itemId === 'u0-q1'), failed };
-    const [alone] = analyse(run(), one).arms;
-    expect(alone?.metrics.exactMatch).toMatchObject({ low: 0, high: 1 });
-    expect(alone?.metrics.ttftMs).toMatchObject({ low: 0, high: Infinity });
-    expect(written(analyse(run(), one))).toMatchObject({ arms: [{ metrics: { ttftMs: { low: 0, high: null } } }, {}, {}] }); // prettier-ignore
+    const one = analyse(run(), { answered: answered.filter(({ itemId }) => itemId === 'u0-q1'), failed });
+    expect(one.arms[0]!.metrics).toMatchObject({
+      exactMatch: { low: 0, high: 1 },
+      ttftMs: { low: 0, high: Infinity },
+    });
+    expect(written(one)).toMatchObject({ arms: [{ metrics: { ttftMs: { low: 0, high: null } } }, {}, {}] });
   });
 
   it('of one user are over its questions', () => {
-    const [alone] = analyse(run(), turns(1)).arms;
-    expect(alone?.metrics.exactMatch).toMatchObject({ n: 3, users: 1 });
-    expect(alone?.metrics.exactMatch?.low).toBeGreaterThan(0);
-    expect(alone?.metrics.exactMatch?.high).toBeLessThan(1);
+    const { exactMatch } = analyse(run(), turns(1)).arms[0]!.metrics;
+    expect(exactMatch).toMatchObject({ n: 3, users: 1 });
+    expect([exactMatch!.low > 0, exactMatch!.high < 1]).toEqual([true, true]);
   });
 
   it('of random weights say nothing of quality, and are read back', () => {
@@ -126,10 +126,10 @@ describe('the results of a run', () => {
     expect(comparisons.find(({ metric }) => metric === 'ttftLogRatio')).toMatchObject({
       ...{ verdict: 'faster', n: 24, means: { a: expect.closeTo(5, 9), b: expect.closeTo(10, 9) } },
     });
-    expect(comparisons.find(({ metric }) => metric === 'evaluatedTokensAll')).toMatchObject({ n: 36, verdict: 'not judged' }); // prettier-ignore
-    expect(breakEven).toEqual([
-      expect.objectContaining({ arm: 'dki', against: 'rag', missMs: 20, hitMs: 5, textMissMs: 10, turn: 3 }),
-    ]);
+    const tokens = comparisons.find(({ metric }) => metric === 'evaluatedTokensAll');
+    expect(tokens).toMatchObject({ n: 36, verdict: 'not judged' });
+    const crossing = { arm: 'dki', against: 'rag', missMs: 20, hitMs: 5, textMissMs: 10, turn: 3 };
+    expect(breakEven).toEqual([expect.objectContaining(crossing)]);
     const few = analyse(run(), turns(9)).comparisons.filter(({ p }) => p !== null);
     expect(new Set(few.map(({ metric, verdict }) => `${metric} ${verdict}`))).toEqual(
       new Set(['exactMatch identical', 'ttftLogRatio too few users', 'evaluatedTokens too few users']),

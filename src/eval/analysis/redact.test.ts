@@ -42,12 +42,8 @@ test('no text is left, and no token id that would give one back', () => {
   const hidden = turnWithoutTexts(turn);
   expect(JSON.stringify(turn)).toContain(secret);
   expect(JSON.stringify(hidden)).not.toContain(secret);
-  expect(hidden.item).toMatchObject({
-    query: textHash(secret),
-    gold: textHash(secret),
-    category: 'updated',
-    memories: 3,
-  });
+  const hash = textHash(secret);
+  expect(hidden.item).toMatchObject({ query: hash, gold: hash, category: 'updated', memories: 3 });
   const ids = [...hidden.prompt.segments.map(({ tokenIds }) => tokenIds), hidden.answer.tokenIds];
   expect(ids.every(isHidden)).toBe(true);
   expect(turnRecord.parse(hidden)).toEqual(hidden);
@@ -57,9 +53,8 @@ test('ids, numbers and times stay, equal texts stay equal, and doing it again ch
   const hidden = turnWithoutTexts(turn);
   const { timings, tokens, facts, scores, account, itemId, userId } = turn;
   expect(hidden).toMatchObject({ timings, tokens, facts, scores, account, itemId, userId });
-  expect(hidden.prompt.segments.map(({ tokenIds }) => tokenIds.length)).toEqual(
-    turn.prompt.segments.map(({ tokenIds }) => tokenIds.length),
-  );
+  const lengths = ({ prompt }: typeof turn) => prompt.segments.map(({ tokenIds }) => tokenIds.length);
+  expect(lengths(hidden)).toEqual(lengths(turn));
   const [bos, system] = hidden.prompt.segments;
   expect(bos!.tokenIds[0]).not.toBe(system!.tokenIds[0]);
   expect(hidden.observed.goldTokens).toEqual([{ token: '', logProbability: -0.125 }]);

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { handmadeTraits } from '../../../test/fixtures/arm-traits.ts';
 import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { isUnfinished, type UnfinishedResults, unfinishedResults, type UnfinishedRun } from './unfinished-run.ts';
+import { isUnfinished, PartialResults, unfinishedResults, type UnfinishedRun } from './unfinished-run.ts';
 
 const arms = ['rag', 'dki'];
 const users = ['ann', 'bob', 'eve'];
@@ -16,21 +17,21 @@ const whole = users.flatMap((userId) =>
   ),
 );
 
-function soFar(
+function unfinished(
   turns: readonly HandmadeTurn[],
-  settings = {},
   underWay: ReadonlySet<string> | null = null,
-): UnfinishedResults {
+  changes: (run: RunRecord) => RunRecord = (run) => run,
+) {
   using database = openDatabase({ path: ':memory:' });
-  const stored = storeRun(database, { name: 'r', turns, status: 'running', settings });
-  const dataset: RunRecord['dataset'] = { ...stored.dataset, items: users.length * ITEMS, users: users.length };
-  const run = { ...stored, dataset };
+  const stored = storeRun(database, { name: 'r', turns, status: 'running' });
+  const dataset = { ...stored.dataset, items: users.length * ITEMS, users: users.length };
+  const run = changes({ ...stored, dataset });
   expect(isUnfinished(run)).toBe(true);
   return unfinishedResults(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id), underWay);
 }
 
 test('only users whose turns are all there count', () => {
-  const { progress, results } = soFar(whole.slice(0, 6));
+  const { progress, results } = unfinished(whole.slice(0, 6));
   expect(progress).toEqual({ users: 1, ofUsers: 3, turns: 6, ofTurns: 12 });
   expect(results!.run).toMatchObject({ status: 'running', progress });
   const [rag] = results!.arms;
@@ -38,68 +39,85 @@ test('only users whose turns are all there count', () => {
   expect(rag).toMatchObject({ arm: 'rag', n: 2, metrics: { exactMatch: { mean: 1, n: 2, users: 1 } } });
 });
 
-test('of users who are asked at one time, none counts before its last turn', () => {
-  const [ann, bob, eve] = users.map((user) => whole.filter(({ userId }) => userId === user)) as [
-    HandmadeTurn[],
-    HandmadeTurn[],
-    HandmadeTurn[],
-  ];
-  const written = [...ann.slice(0, 2), ...bob.slice(0, 1), ...ann.slice(2), ...eve.slice(0, 2)];
-  const { progress, results } = soFar(written, {}, new Set(['bob', 'eve']));
+test('of users of several workers, none counts before its last turn', () => {
+  // Two turns of ann, one of bob, two of ann, two of eve.
+  const written = [0, 1, 4, 2, 3, 8, 9].map((place) => whole[place]!);
+  const { progress, results } = unfinished(written, new Set(['bob', 'eve']));
   expect(progress).toEqual({ users: 1, ofUsers: 3, turns: 7, ofTurns: 12 });
   expect(results!.arms.map(({ n }) => n)).toEqual([2, 2]);
-  expect(soFar(written, {}, new Set(['ann', 'bob', 'eve'])).results).toBeNull();
+  expect(unfinished(written, new Set(users)).results).toBeNull();
 });
 
 test('the last user counts when every turn is there, and so do repeats', () => {
-  expect(soFar(whole).progress).toEqual({ users: 3, ofUsers: 3, turns: 12, ofTurns: 12 });
-  expect(soFar(whole).results!.arms[0]!.metrics.exactMatch).toMatchObject({ n: 6, users: 3 });
-  expect(soFar(whole, { repeats: 2 }).progress).toEqual({ users: 2, ofUsers: 3, turns: 12, ofTurns: 24 });
+  expect(unfinished(whole).progress).toEqual({ users: 3, ofUsers: 3, turns: 12, ofTurns: 12 });
+  expect(unfinished(whole).results!.arms[0]!.metrics.exactMatch).toMatchObject({ n: 6, users: 3 });
+  const twice = (run: RunRecord): RunRecord => {
+    const settings = { ...run.plan.settings, repeats: 2 };
+    return { ...run, plan: { ...run.plan, settings } };
+  };
+  expect(unfinished(whole, null, twice).progress).toEqual({ users: 2, ofUsers: 3, turns: 12, ofTurns: 24 });
 });
 
-test('turns that an arm is not asked, for want of evidence, are not waited for', () => {
-  using database = openDatabase({ path: ':memory:' });
-  const stored = storeRun(database, { name: 'r', turns: whole.slice(0, -1), status: 'running' });
-  const [rag, oracle] = stored.plan.arms;
-  const run = {
-    ...stored,
-    plan: { ...stored.plan, arms: [rag!, { ...oracle!, retrieves: 'evidence' as const }] },
-    dataset: { ...stored.dataset, items: users.length * ITEMS, users: users.length, withoutEvidence: 1 },
-  };
-  const { progress } = unfinishedResults(
-    run as UnfinishedRun,
-    new TurnRepository(database).listForResults(run.id),
-    null,
-  );
+test('items without evidence are not expected of arms that need it', () => {
+  const { progress } = unfinished(whole.slice(0, -1), null, (run) => {
+    const [rag, oracle] = run.plan.arms;
+    const arms = [rag!, { ...oracle!, retrieves: 'evidence' as const }];
+    return { ...run, plan: { ...run.plan, arms }, dataset: { ...run.dataset, withoutEvidence: 1 } };
+  });
   expect(progress).toEqual({ users: 3, ofUsers: 3, turns: 11, ofTurns: 11 });
 });
 
 test('a user whose last turn failed counts like any other', () => {
   const failing = whole.map((turn, index) => (index === 5 ? { ...turn, error: 'no cell left' } : turn));
-  const { progress, results } = soFar(failing.slice(0, 6));
+  const { progress, results } = unfinished(failing.slice(0, 6));
   expect(progress.users).toBe(1);
   expect(results!.arms.map(({ errors }) => errors)).toEqual([0, 0]);
-  const later = soFar(failing.slice(0, 9));
+  const later = unfinished(failing.slice(0, 9));
   expect(later.progress.users).toBe(2);
   expect(later.results!.arms.map(({ errors }) => errors)).toEqual([0, 1]);
 });
 
 test('nothing is judged, and no check is decided that needs the end', () => {
-  const { checks, comparisons } = soFar(whole).results!;
+  const { checks, comparisons } = unfinished(whole).results!;
   expect(comparisons.every(({ verdict, p }) => verdict === 'not judged' && p === null)).toBe(true);
-  const unfinished = checks.filter(({ evidence }) => evidence === 'the run is unfinished');
-  expect(unfinished.map(({ check, status }) => [check, status])).toEqual([
-    ['sample', 'undecided'],
-    ['negative controls', 'undecided'],
-    ['isolation', 'undecided'],
-    ['effect', 'undecided'],
-  ]);
+  const undecided = checks.filter(({ evidence }) => evidence === 'the run is unfinished');
+  expect(undecided.map(({ check }) => check)).toEqual(['sample', 'negative controls', 'isolation', 'effect']);
+  expect(undecided.every(({ status }) => status === 'undecided')).toBe(true);
   expect(checks.find(({ check }) => check === 'metrics')!.status).toBe('passed');
 });
 
 test('before the first user is complete there is nothing to show', () => {
-  expect(soFar(whole.slice(0, 3))).toEqual({
-    progress: { users: 0, ofUsers: 3, turns: 3, ofTurns: 12 },
-    results: null,
-  });
+  const progress = { users: 0, ofUsers: 3, turns: 3, ofTurns: 12 };
+  expect(unfinished(whole.slice(0, 3))).toEqual({ progress, results: null });
+});
+
+test.each([4, 8, 12])('partial results of %i turns are those of the run', (count) => {
+  const turns = whole.slice(0, count).map((turn, index) => (index === 5 ? { ...turn, error: 'no cell left' } : turn));
+  const { results } = unfinished(turns, new Set());
+  const partial = new PartialResults(
+    results!.arms.map(({ traits }) => traits),
+    { unit: '%' },
+  );
+  for (const own of Map.groupBy(turns, ({ userId }) => userId).values()) {
+    partial.add(own.map((turn) => ({ ...turn, failed: turn.error !== undefined, value: turn.right ? 1 : 0 })));
+  }
+  const expected = results!.arms.map(({ arm, n, errors, metrics }) => ({
+    arm,
+    n,
+    errors,
+    estimate: metrics.exactMatch,
+  }));
+  expect(partial.arms()).toEqual(expected);
+});
+
+test('values that are no share have the interval of a mean, and an arm without a value has none', () => {
+  const partial = new PartialResults([handmadeTraits('rag'), handmadeTraits('dki')], { unit: 'nats' });
+  for (const [user, value] of [1, 2, 3, 6].entries()) {
+    partial.add([{ userId: `u${user}`, itemId: `i${user}`, arm: 'rag', failed: false, value: -value }]);
+  }
+  const [rag, dki] = partial.arms();
+  // 3 ± 3.1824 · √(14/12)
+  expect(rag!.estimate!.mean).toBe(-3);
+  expect(rag!.estimate!.high).toBeCloseTo(-3 + 3.1824 * Math.sqrt(14 / 12), 3);
+  expect(dki).toEqual({ arm: 'dki', n: 0, errors: 0, estimate: null });
 });

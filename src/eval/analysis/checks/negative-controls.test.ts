@@ -28,12 +28,8 @@ function closed(
   return Array.from({ length: items }, (_, item) => {
     const gold = values[item % values.length]!;
     const place = { itemId: `${relation ?? 'any'}-${item}`, userId: `u-${item % 8}` };
-    const text = item < right ? gold : answer;
-    return changedTurn(
-      arm,
-      { ...changes, observed: { closed: true }, item: { gold, relation }, answer: { text } },
-      place,
-    );
+    const answered = { item: { gold, relation }, answer: { text: item < right ? gold : answer } };
+    return changedTurn(arm, { ...changes, ...answered, observed: { closed: true } }, place);
   });
 }
 const controls = (arms: readonly ArmTraits[], answered: readonly AnsweredTurn[], more: Partial<CheckInput> = {}) =>
@@ -42,13 +38,11 @@ const controls = (arms: readonly ArmTraits[], answered: readonly AnsweredTurn[],
 it('pass where nobody answers, and fail where somebody does', () => {
   const { status, evidence } = controls([rag, none], closed('none', 40, 0));
   expect(status).toBe('passed');
-  expect(evidence).toMatch(
-    /^none 0\.0 % of 40 closed items, by chance 0\.0 \[0\.0, \d+\.\d\] \(golds of the same relation\)$/,
-  );
+  const byChance = /^none 0\.0 % of 40 closed items, by chance 0\.0 \[0\.0, \d+\.\d\] \(golds of the same relation\)$/;
+  expect(evidence).toMatch(byChance);
   expect(controls([rag, none], closed('none', 40, 16)).status).toBe('failed');
-  expect(controls([rag, none, wrong], [...closed('none', 40, 0), ...closed('dki-wrong', 40, 16)]).status).toBe(
-    'failed',
-  );
+  const both = [...closed('none', 40, 0), ...closed('dki-wrong', 40, 16)];
+  expect(controls([rag, none, wrong], both).status).toBe('failed');
 });
 
 it('forgive a guess that is as often right for other items, and fail for the same rate where it is not', () => {

@@ -3,14 +3,8 @@ import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
 import { checkedValue, registeredMetrics, registerMetric } from './registered-metrics.ts';
 import { metricsOfRun, requirePrimary, successMetric } from './run-metrics.ts';
 
-const declared = {
-  name: 'words',
-  label: 'words',
-  kind: 'continuous',
-  unit: 'words',
-  direction: 'lower',
-  margin: 1,
-} as const;
+const direction = 'lower';
+const declared = { name: 'words', label: 'words', kind: 'continuous', unit: 'words', direction, margin: 1 } as const;
 
 it('judges by exact match where the data name nothing, else by what they name', () => {
   expect(metricsOfRun({ dataset: {} }).primary.name).toBe('exactMatch');
@@ -34,21 +28,21 @@ it('refuses a primary metric that there is not, with the name that was meant', (
 it('gives the log-probability of the gold a token, of answerable items alone', () => {
   const { primary } = metricsOfRun({ dataset: { primaryMetric: 'goldLogProb' } });
   const turn = answeredTurn('rag');
-  const goldTokens = [{ token: 'T', logProbability: -1 }, { token: 'urin', logProbability: -3 }]; // prettier-ignore
+  const goldTokens = [-1, -3].map((logProbability) => ({ token: '', logProbability }));
   const scored = { ...turn, observed: { ...turn.observed, goldLogProbability: -4, goldTokens } };
   expect(primary.of(scored)).toBe(-2);
   expect(primary.of({ ...scored, item: { ...turn.item, gold: null } })).toBeNull();
 });
 
 it('registers metrics once, by a name of their own, and takes the values that they declare', () => {
-  const of = () => 3;
-  registerMetric({ ...declared, of });
+  const register = (changes: object) => () => registerMetric({ ...declared, of: () => 3, ...changes });
+  register({})();
   expect(registeredMetrics().map(({ name }) => name)).toEqual(['words']);
-  expect(() => { registerMetric({ ...declared, of }); }).toThrow('there is one already'); // prettier-ignore
-  expect(() => { registerMetric({ ...declared, name: 'contains', of }); }).toThrow('there is one already'); // prettier-ignore
-  expect(() => { registerMetric({ ...declared, name: 'no name', of }); }).toThrow('is no name'); // prettier-ignore
-  expect(() => { registerMetric({ ...declared, name: 'x', margin: -1, of }); }).toThrow('margin -1'); // prettier-ignore
-  expect(() => { registerMetric({ ...declared, name: 'x', kind: 'odd' as never, of }); }).toThrow('kind'); // prettier-ignore
+  expect(register({})).toThrow('there is one already');
+  expect(register({ name: 'contains' })).toThrow('there is one already');
+  expect(register({ name: 'no name' })).toThrow('is no name');
+  expect(register({ name: 'x', margin: -1 })).toThrow('margin -1');
+  expect(register({ name: 'x', kind: 'odd' })).toThrow('kind');
   expect([checkedValue(declared, 7), checkedValue(declared, null)]).toEqual([7, null]);
   expect(() => checkedValue({ ...declared, unit: '%' }, 7)).toThrow('gave 7');
   expect(() => checkedValue({ ...declared, kind: 'binary' }, 0.5)).toThrow('gave 0.5');

@@ -27,34 +27,31 @@ const turn: ScoredTurn = {
 const wrongClass = (answer: string, changes: Partial<ScoredItem> = {}) =>
   scoreTurn({ ...item, ...changes }, { ...turn, answer }, dataset).wrongClass;
 
+/** All scores of a text. */
+const texts = (score: number | null) =>
+  Object.fromEntries(
+    ['exactMatch', 'contains', 'tokenF1', 'rougeL', 'bleu', 'memoryRecall'].map((name) => [name, score]),
+  );
+const allStages = ['stored', 'retrieved', 'kept', 'sequence', 'answered'];
+const right = { taskSuccess: 1, wrongClass: null, failedStage: null, locomoF1: null };
+
 test('a right answer scores 1 throughout and passes the whole funnel', () => {
-  expect(scoreTurn(item, turn, dataset)).toEqual({
-    exactMatch: 1,
-    contains: 1,
-    tokenF1: 1,
-    locomoF1: null,
-    rougeL: 1,
-    bleu: 1,
-    memoryRecall: 1,
-    abstention: null,
-    taskSuccess: 1,
-    wrongClass: null,
-    failedStage: null,
-    passedStages: ['stored', 'retrieved', 'kept', 'sequence', 'answered'],
-    evidenceRank: 2,
-  });
+  const scores = { ...texts(1), ...right, abstention: null, passedStages: allStages, evidenceRank: 2 };
+  expect(scoreTurn(item, turn, dataset)).toEqual(scores);
 });
 
-test('wrong answers fall into the first class that fits', () => {
-  expect(wrongClass("I don't know.")).toBe('wrong-abstention');
-  expect(wrongClass('Oldsku or Tirva.')).toBe('stale');
-  expect(wrongClass('Tirva.')).toBe('confused');
-  expect(wrongClass('Brenka.')).toBe('near-copy');
-  expect(wrongClass('Brenko Dral.')).toBe('near-copy');
-  expect(wrongClass('Quzzel.')).toBe('fabricated');
-  expect(wrongClass('Your dog is called Your Majesty.')).toBe('fabricated');
-  expect(wrongClass('My dog is called dog.')).toBe('off-topic');
-  expect(wrongClass('')).toBe('off-topic');
+test.each([
+  ["I don't know.", 'wrong-abstention'],
+  ['Oldsku or Tirva.', 'stale'],
+  ['Tirva.', 'confused'],
+  ['Brenka.', 'near-copy'],
+  ['Brenko Dral.', 'near-copy'],
+  ['Quzzel.', 'fabricated'],
+  ['Your dog is called Your Majesty.', 'fabricated'],
+  ['My dog is called dog.', 'off-topic'],
+  ['', 'off-topic'],
+])('the first class that fits %j is %s', (answer, expected) => {
+  expect(wrongClass(answer)).toBe(expected);
 });
 
 test('a short gold is not near to any other short answer', () => {
@@ -63,21 +60,8 @@ test('a short gold is not near to any other short answer', () => {
 
 test('an absent item is right only by abstaining', () => {
   const absent = { ...item, answer: null, evidence: [], superseded: [] };
-  expect(scoreTurn(absent, { ...turn, answer: "I don't know." }, dataset)).toEqual({
-    exactMatch: null,
-    contains: null,
-    tokenF1: null,
-    locomoF1: null,
-    rougeL: null,
-    bleu: null,
-    memoryRecall: null,
-    abstention: 1,
-    taskSuccess: 1,
-    wrongClass: null,
-    failedStage: null,
-    passedStages: [],
-    evidenceRank: null,
-  });
+  const scores = { ...texts(null), ...right, abstention: 1, passedStages: [], evidenceRank: null };
+  expect(scoreTurn(absent, { ...turn, answer: "I don't know." }, dataset)).toEqual(scores);
   expect(scoreTurn(absent, turn, dataset)).toMatchObject({ abstention: 0, taskSuccess: 0, wrongClass: 'confused' });
   expect(wrongClass('Quzzel.', absent)).toBe('fabricated');
 });
@@ -115,9 +99,7 @@ test('the same words are cut and judged by the language profile of the user who 
 test('the metric that is named decides what is right, and with it the class and the funnel', () => {
   const said = { ...turn, answer: 'Your dog is called Brenko.' };
   expect(scoreTurn(item, said, dataset)).toMatchObject({ contains: 1, taskSuccess: 0, failedStage: 'answered' });
-  expect(scoreTurn(item, said, dataset, 'contains')).toMatchObject({
-    ...{ contains: 1, exactMatch: 0, taskSuccess: 1, wrongClass: null, failedStage: null },
-  });
+  expect(scoreTurn(item, said, dataset, 'contains')).toMatchObject({ ...right, contains: 1, exactMatch: 0 });
   expect(scoreTurn(item, said, dataset, 'tokenF1').taskSuccess).toBeCloseTo(1 / 3, 12);
   expect(scoreTurn(item, said, dataset, 'goldLogProb').taskSuccess).toBe(1);
 });
@@ -135,11 +117,8 @@ test('rivals are superseded values and those of the same relation; others spoil 
 
 test('an item whose evidence is unknown is scored, and has neither rank nor funnel', () => {
   const scores = (changes: Partial<ScoredItem>) => scoreTurn({ ...item, ...changes }, turn, dataset);
-  expect(scores({ evidence: [], history: [] })).toMatchObject({
-    ...{ taskSuccess: 1, contains: 1, abstention: null },
-    ...{ failedStage: null, passedStages: [], evidenceRank: null },
-  });
-  const answered = ['stored', 'retrieved', 'kept', 'sequence', 'answered'];
-  expect(scores({ evidence: [] })).toMatchObject({ passedStages: answered, evidenceRank: null });
-  expect(scores({ evidence: [], history: [], conversation: 'c' })).toMatchObject({ passedStages: answered });
+  const unknown = { ...right, contains: 1, abstention: null, passedStages: [], evidenceRank: null };
+  expect(scores({ evidence: [], history: [] })).toMatchObject(unknown);
+  expect(scores({ evidence: [] })).toMatchObject({ passedStages: allStages, evidenceRank: null });
+  expect(scores({ evidence: [], history: [], conversation: 'c' })).toMatchObject({ passedStages: allStages });
 });
