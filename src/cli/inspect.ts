@@ -17,7 +17,7 @@ import type { HiddenTexts } from '../viewer/hidden-texts.ts';
 import type { TurnRef } from '../viewer/links.ts';
 import { printTurn, printTwoTurns } from '../viewer/turn/print-turn.ts';
 import { startServer } from '../viewer/server.ts';
-import { openReports } from '../viewer/stored-reports/open-reports.ts';
+import { openReports } from '../viewer/stored-reports.ts';
 import { readTurnPage, type TurnModel } from '../viewer/turn/read-turn.ts';
 import { turnsJson } from '../viewer/turn/turn-json.ts';
 import { placeWords, shownPath } from './command-line.ts';

@@ -8,7 +8,7 @@ import { readSource } from '../data/reader.ts';
 import { type WithheldSet, withheldSets } from '../eval/analysis/redact.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { type HiddenTexts, neverStored } from '../viewer/hidden-texts.ts';
-import type { ItemTexts, TextsOfRun } from '../viewer/stored-reports/open-reports.ts';
+import type { ItemTexts, TextsOfRun } from '../viewer/stored-reports.ts';
 import { shownPath } from './command-line.ts';
 
 const CHUNK_BYTES = 2 ** 20;

@@ -7,7 +7,7 @@ import type { Mark } from '../store/records/arm-traits.ts';
 import type { RunResults } from '../store/records/results.ts';
 import { groupOf } from '../store/run-name.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
-import { findReports, readReport, reportDocument } from '../viewer/stored-reports/find-reports.ts';
+import { findReports, readReport, reportDocument } from '../viewer/stored-reports.ts';
 import { shownPath } from './command-line.ts';
 import { printLines } from './output.ts';
 

@@ -3,10 +3,10 @@
  *
  * - `app.ts` routes addresses (`links.ts`) to pages; `server.ts` serves them on this machine alone;
  *   `export.ts` writes the same pages as files.
- * - `runs-page.ts`, `run/`, `matrix/`, `item/`, `compare/`, `turn/`, `pair/` and `watch/` each read one kind of page and draw it;
- *   lists share `list.ts`.
+ * - `runs-page.ts`, `run/`, `matrix/`, `item-page.ts`, `compare/`, `turn/`, `pair-page.ts` and `watch/` each read one kind
+ *   of page and draw it; lists share `list.ts`.
  * - A turn is drawn from sections (`turn/turn-sections.ts`), which `render/` draws for pages and for the terminal.
- * - `stored-reports/` opens reports without their database.
+ * - `stored-reports.ts` opens reports without their database.
  *
  * Texts of users are data: `hono/html` escapes them, and `printable` makes control characters visible.
  */
@@ -18,12 +18,11 @@ import type { Html } from '../render/html-table.ts';
 import { pictureFile, renderFigure, renderSpecification } from '../render/figure.ts';
 import { comparePage, readComparison } from './compare/compare-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
-import { itemOutcomesPage, readItemOutcomes } from './item/item-outcomes.ts';
-import { itemPage, readItemPage } from './item/item-page.ts';
+import { itemPage, readItemPage, reportedItemPage } from './item-page.ts';
 import { errorPage, failureOf, layout, type PageKind } from './layout.ts';
 import { addresses, type Links, parameters, reportLinks, serverLinks } from './links.ts';
 import { matrixPage, readMatrix } from './matrix/matrix-page.ts';
-import { pairPage, readPair } from './pair/pair-page.ts';
+import { pairPage, readPair } from './pair-page.ts';
 import { listPage, readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage, runsPage } from './runs-page.ts';
 import { script } from './script.ts';
@@ -124,9 +123,10 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
     });
   });
-  page('/item', addresses.item, ({ run, item }) => {
+  page('/item', addresses.item, (query) => {
+    const { run, item } = query;
     const body = ofReports
-      ? itemOutcomesPage(readItemOutcomes(database, run, item, hiddenTexts), links)
+      ? reportedItemPage(database, query, links, hiddenTexts)
       : itemPage(readItemPage(database, run, item, hiddenTexts), links);
     return { kind: 'item', title: item, run, body };
   });

@@ -3,7 +3,7 @@ import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runBench } from '../../src/bench/compose.ts';
-import { itemPage, readItemPage } from '../../src/viewer/item/item-page.ts';
+import { itemPage, readItemPage } from '../../src/viewer/item-page.ts';
 import { printTurn } from '../../src/viewer/turn/print-turn.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
 import { kvPieces } from '../../src/viewer/turn/cost-sections.ts';
@@ -108,7 +108,7 @@ describe('the turns of a run', () => {
     const { item } = { item: answered(turns[0]!).itemId };
     const model = readItemPage(database, run, item);
     expect(model.turns.map(({ arm }) => arm)).toEqual([...arms].sort());
-    expect(model.evidence).toHaveLength(model.evidenceCount);
+    expect(model.evidence).toHaveLength(model.sample!.item.evidence);
     const page = String(await itemPage(model, links));
     for (const arm of arms)
       expect(page).toContain(links.turn({ run, item, arm, repeat: 0, turn: 0 }).replaceAll('&', '&amp;'));

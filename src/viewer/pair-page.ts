@@ -1,19 +1,19 @@
 import { html } from 'hono/html';
-import { BenchError } from '../../base/bench-error.ts';
-import type { Html } from '../../render/html-table.ts';
-import { printable } from '../../render/printable.ts';
-import { type Content, type Phrase, phrases, plainText, type Section, type SectionBlock, type SectionCell } from '../../render/section.ts'; // prettier-ignore
-import { barHtml, contentHtml, leftOut, pairsHtml, scrolledTable } from '../../render/section-html.ts';
-import type { BenchDatabase } from '../../store/database.ts';
-import { type HiddenTexts, hiddenNote } from '../hidden-texts.ts';
-import type { Links, TurnRef } from '../links.ts';
-import { filterForm, options, select } from '../list.ts';
-import type { AnsweredTurn } from '../stored-turn.ts';
-import { costSection, kvSection } from '../turn/cost-sections.ts';
-import { type PlacedSegment, placedSegments, segmentKind, segmentName, segmentPlace } from '../turn/placed-segments.ts';
-import { readTurnPage, reference } from '../turn/read-turn.ts';
-import { alignedSegments, changedSegment, segmentSpans } from '../turn/sequence-difference.ts';
-import { answerSection, goldContent, goldSection, nextSection } from '../turn/turn-sections.ts';
+import { BenchError } from '../base/bench-error.ts';
+import type { Html } from '../render/html-table.ts';
+import { printable } from '../render/printable.ts';
+import { type Content, type Phrase, phrases, plainText, type Section, type SectionBlock, type SectionCell } from '../render/section.ts'; // prettier-ignore
+import { barHtml, contentHtml, leftOut, pairsHtml, scrolledTable } from '../render/section-html.ts';
+import type { BenchDatabase } from '../store/database.ts';
+import { type HiddenTexts, hiddenNote } from './hidden-texts.ts';
+import type { Links, TurnRef } from './links.ts';
+import { filterForm, options, select } from './list.ts';
+import type { AnsweredTurn } from './stored-turn.ts';
+import { costSection, kvSection } from './turn/cost-sections.ts';
+import { type PlacedSegment, placedSegments, segmentKind, segmentName, segmentPlace } from './turn/placed-segments.ts';
+import { readTurnPage, reference } from './turn/read-turn.ts';
+import { alignedSegments, changedSegment, segmentSpans } from './turn/sequence-difference.ts';
+import { answerSection, goldContent, goldSection, nextSection } from './turn/turn-sections.ts';
 
 const MOST_ROWS = 60;
 const MOST_BYTES = 1200;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
-import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
-import { serverLinks as links } from '../links.ts';
-import { inspectedTurn } from '../stored-turn.ts';
+import { answeredTurn, failedTurn } from '../../test/fixtures/turn-record.ts';
+import { metricsOfRun } from '../eval/analysis/metrics/run-metrics.ts';
+import { serverLinks as links } from './links.ts';
+import { inspectedTurn } from './stored-turn.ts';
 import { type ItemModel, itemPage } from './item-page.ts';
 
 const markup = `<script>alert(1)</script>\u202e${'\u0000'.repeat(1_000_000)}`;
@@ -15,8 +15,9 @@ function modelOf(repeats: number): ItemModel {
         : answeredTurn('rag', { answer: markup, changes: { repeat } }),
     ),
   );
-  const [sample] = turns;
-  if (sample?.state !== 'answered') throw new Error('the first is answered');
+  const [first] = turns;
+  if (first?.state !== 'answered') throw new Error('the first is answered');
+  const sample = { ...first, item: { ...first.item, evidence: 3 } };
   return {
     run: {
       id: 'run-1',
@@ -27,7 +28,7 @@ function modelOf(repeats: number): ItemModel {
       metrics: metricsOfRun({ dataset: {} }),
       hiddenTexts: null,
     },
-    ...{ itemId: 'i-7', userId: 'u-1', turns, sample, evidenceCount: 3 },
+    ...{ itemId: 'i-7', userId: 'u-1', turns, sample },
     evidence: [
       { memoryId: 'm-1', content: markup, arms: ['rag', 'dki'] },
       { memoryId: 'm-2', content: 'My sister moved to Turin.', arms: [] },

@@ -2,15 +2,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { runResults } from '../../../test/fixtures/run-results.ts';
-import { storeRun } from '../../../test/fixtures/stored-runs.ts';
-import { openDatabase } from '../../store/database.ts';
-import { storedOutcomes } from '../../report/outcomes.ts';
-import { readItemOutcomes } from '../item/item-outcomes.ts';
-import { readMatrix } from '../matrix/matrix-page.ts';
-import { readRunPage } from '../run/run-page.ts';
-import { readRunsPage } from '../runs-page.ts';
-import { openReports, type TextsOfRun } from './open-reports.ts';
+import { runResults } from '../../test/fixtures/run-results.ts';
+import { storeRun } from '../../test/fixtures/stored-runs.ts';
+import { openDatabase } from '../store/database.ts';
+import { storedOutcomes } from '../report/outcomes.ts';
+import { reportedItemPage } from './item-page.ts';
+import { reportLinks } from './links.ts';
+import { readMatrix } from './matrix/matrix-page.ts';
+import { readRunPage } from './run/run-page.ts';
+import { readRunsPage } from './runs-page.ts';
+import { openReports, type TextsOfRun } from './stored-reports.ts';
 
 const noTexts: TextsOfRun = () => Promise.resolve(null);
 
@@ -57,10 +58,9 @@ it('opens every report of a folder, those of one name apart, with lists, matrix 
   expect(readRunPage(database, 'main', {}).results?.arms).toHaveLength(runResults.arms.length);
   const { rows, arms } = readMatrix(database, 'main', { wrong: 'dki', right: 'rag' });
   expect([arms, rows.map(({ itemId, gold }) => [itemId, gold])]).toEqual([['rag', 'dki'], [['i-1', 'Turin']]]);
-  expect(readItemOutcomes(database, 'main', 'i-1')).toMatchObject({
-    question: 'Where does my sister live?',
-    userId: 'ann',
-  });
+  const page = String(await reportedItemPage(database, { run: 'main', item: 'i-1' }, reportLinks));
+  expect(page).toMatch(/Where does my sister live\?[^]*rag[^]*✓ right[^]*dki[^]*✗ wrong/);
+  expect(page).toContain('user ann');
 });
 
 it('shows the texts of data that are not ours from a file of the reader alone', async () => {

@@ -1,0 +1,224 @@
+/** The page of an item: of a run with all that is known of its turns, of a report with their outcomes alone. */
+import { html } from 'hono/html';
+import type { BenchDatabase } from '../store/database.ts';
+import { TurnListRepository, type TurnOutcome } from '../store/turn-list-repository.ts';
+import { unknownQuality } from '../eval/analysis/unknown-quality.ts';
+import type { Html } from '../render/html-table.ts';
+import { printable } from '../render/printable.ts';
+import { contentHtml, leftOut, longText, pairsHtml } from '../render/section-html.ts';
+import { formatNumber } from '../render/table.ts';
+import { runNamed, unknownName } from './find-run.ts';
+import { type HiddenTexts, hiddenInReports, hiddenNote } from './hidden-texts.ts';
+import type { Links } from './links.ts';
+import { type ListColumn, listTable } from './list.ts';
+import { matrixRow } from './matrix/matrix-page.ts';
+import { isRight, outcomeInWords, outcomeMarks, outcomeOf } from './matrix/outcome.ts';
+import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from './stored-turn.ts';
+import { cacheNames } from './turn/cost-sections.ts';
+import { inspectedRun, reference, turnsOfItem } from './turn/read-turn.ts';
+import { failureText, goldContent, itemKinds, scoresText, verdict } from './turn/turn-sections.ts';
+
+const MOST_TURNS = 80;
+const MOST_EVIDENCE = 40;
+const MOST_MESSAGES = 40;
+const MOST_BYTES = 400;
+
+/**
+ * Reads an item.
+ * @throws BenchError `not-found` for a name that there is not, `database` for a row that cannot be read
+ */
+export function readItemPage(
+  database: BenchDatabase,
+  runName: string,
+  itemId: string,
+  hidden: HiddenTexts = hiddenInReports,
+) {
+  const run = inspectedRun(database, runName, hidden);
+  const quality = unknownQuality(run.model);
+  const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) => inspectedTurn(row, quality, run.metrics));
+  const answered = turns.filter((turn) => turn.state === 'answered');
+  const contents = new Map<string, string>();
+  for (const { memoryId, content, evidence } of answered.flatMap(({ given }) => given.retrieved)) {
+    if (evidence) contents.set(memoryId, content);
+  }
+  const evidence = [...contents].map(([memoryId, content]) => {
+    const having = answered.filter(({ prompt }) => prompt.segments.some((segment) => segment.memoryId === memoryId));
+    return { memoryId, content, arms: [...new Set(having.map(({ arm }) => arm))] };
+  });
+  // Any answered turn has the facts that all share.
+  const [sample] = answered;
+  return { run, itemId, userId: turns[0]!.userId, turns, sample, evidence };
+}
+
+/** A question with the turns of all arms; `evidence` is the part of it that some arm retrieved or was given. */
+export type ItemModel = ReturnType<typeof readItemPage>;
+
+/** The page of an item: question, gold answer and evidence, and the answers of all arms. */
+export function itemPage(model: ItemModel, links: Links): Html {
+  const { run, turns } = model;
+  const more = turns.length - MOST_TURNS;
+  return html`${head({ ...model, run: run.name, model: run.model.name }, links)} ${hiddenNote(run.hiddenTexts)}
+    ${question(model)} ${evidenceSection(model)}
+    <section aria-labelledby="arms">
+      <h2 id="arms">Arms</h2>
+      ${armsTable(turns, turnColumns(model, links))}
+      ${more > 0 ? html`<p class="note">… ${more} more turns, all in the list of the run.</p>` : ''}
+    </section>`;
+}
+
+function head(item: Readonly<Record<'itemId' | 'run' | 'userId' | 'model', string>>, links: Links): Html {
+  return html`<h1>Item ${printable(item.itemId)}</h1>
+    <p class="lead">
+      Run <a href="${links.run(item.run)}">${printable(item.run)}</a> · user ${printable(item.userId)} · model
+      ${printable(item.model)}
+    </p>`;
+}
+
+function question({ sample }: ItemModel): Html {
+  if (sample === undefined) return html`<p class="bad">No arm answered this item.</p>`;
+  const { prompt, item } = sample;
+  const kinds = itemKinds(item);
+  const messages = prompt.historyMessages;
+  return html`<section aria-labelledby="question">
+    <h2 id="question">Question</h2>
+    ${pairsHtml([
+      ['question', { text: prompt.originalQuery, most: 2000 }],
+      ['gold', goldContent(item.gold, 2000)],
+      ...(kinds === '' ? [] : ([['kind', kinds]] as const)),
+      ['memories', `${item.memories} of the user at this turn`],
+    ])}
+    ${
+      messages.length === 0
+        ? ''
+        : html`<details>
+            <summary>The conversation before it, ${messages.length} messages</summary>
+            ${pairsHtml(messages.slice(0, MOST_MESSAGES).map(({ role, content }) => [role, { text: content, most: MOST_BYTES }]))}
+            ${leftOut(MOST_MESSAGES, messages.length, 'messages')}
+          </details>`
+    }
+  </section>`;
+}
+
+function evidenceSection({ evidence, sample }: ItemModel): Html | string {
+  if (sample === undefined) return '';
+  const unknown = sample.item.evidence - evidence.length;
+  const memories = evidence.slice(0, MOST_EVIDENCE).map(({ memoryId, content, arms }) => {
+    const having = arms.length === 0 ? 'in the sequence of no arm' : `in the sequence of ${printable(arms.join(', '))}`;
+    return html`<dt>${printable(memoryId)}</dt>
+      <dd>${longText(content, MOST_BYTES)}<br /><small class="soft">${having}</small></dd> `;
+  });
+  return html`<section aria-labelledby="evidence">
+    <h2 id="evidence">Evidence</h2>
+    ${
+      evidence.length === 0 && unknown === 0
+        ? html`<p class="soft">No memory holds the answer.</p>`
+        : html`<dl class="pairs">${memories}</dl>`
+    }
+    ${leftOut(MOST_EVIDENCE, evidence.length, 'memories')}
+    ${unknown > 0 ? html`<p class="soft">${unknown} more, which no arm retrieved or was given.</p>` : ''}
+  </section>`;
+}
+
+const armsTable = <Turn>(turns: readonly Turn[], columns: readonly ListColumn<Turn>[]): Html =>
+  listTable('Table of the arms', 'arms', columns, turns.slice(0, MOST_TURNS));
+
+/** Repeat and turn, if an arm has several. */
+function placeColumn<Turn extends { readonly repeat: number; readonly turn: number }>(
+  turns: readonly Turn[],
+): ListColumn<Turn>[] {
+  const place = ({ repeat, turn }: Turn): string => `${repeat} / ${turn}`;
+  return new Set(turns.map(place)).size > 1 ? [{ heading: 'repeat / turn', cell: place }] : [];
+}
+
+function turnColumns({ run, turns }: ItemModel, links: Links): ListColumn<InspectedTurn>[] {
+  const answered = (cell: (turn: AnsweredTurn) => Html | string) => (turn: InspectedTurn) =>
+    turn.state === 'answered' ? cell(turn) : '';
+  const number = (heading: string, value: (turn: AnsweredTurn) => number, digits = 0): ListColumn<InspectedTurn> => ({
+    heading,
+    look: 'right',
+    cell: answered((turn) => formatNumber(value(turn), digits)),
+  });
+  const answer = (turn: InspectedTurn): Html =>
+    turn.state === 'answered'
+      ? longText(turn.answer.text, MOST_BYTES)
+      : html`<span class="bad">failed: ${longText(failureText(turn), MOST_BYTES)}</span>`;
+  const verdictCell = (turn: AnsweredTurn): Html => {
+    const cache = turn.account.cache === 'bypass' ? '' : ` · ${cacheNames[turn.account.cache]}`;
+    return html`${contentHtml(verdict(turn))}<br /><small class="soft">${printable(scoresText(turn) + cache)}</small>`;
+  };
+  return [
+    {
+      heading: 'arm',
+      cell: (turn) => html`<a data-open href="${links.turn(reference(run, turn))}">${printable(turn.arm)}</a>`,
+    },
+    ...placeColumn(turns),
+    { heading: 'answer', look: 'cut', cell: answer },
+    { heading: 'verdict', look: 'cut', cell: answered(verdictCell) },
+    number('prompt', ({ tokens }) => tokens.prompt),
+    number('KV resident', ({ tokens }) => tokens.kvResident),
+    number('evaluated', ({ tokens }) => tokens.evaluated),
+    number('generated', ({ tokens }) => tokens.generated),
+    number('positions', ({ tokens }) => tokens.positions),
+    number('TTFT, ms', ({ timings }) => timings.firstToken, 1),
+    number('total, ms', ({ timings }) => timings.total, 1),
+  ];
+}
+
+/** The page of an item of a report: question, gold and the answers of all arms. @throws BenchError `not-found` for an unknown name */
+export function reportedItemPage(
+  database: BenchDatabase,
+  { run: runName, item: itemId }: Readonly<Record<'run' | 'item', string>>,
+  links: Links,
+  hidden: HiddenTexts = hiddenInReports,
+): Html {
+  const run = runNamed(database, runName);
+  const outcomes = new TurnListRepository(database).outcomes(run.id, [itemId]);
+  const [first] = outcomes;
+  if (first === undefined) {
+    throw unknownName(`run "${run.name}" has no item`, itemId, new TurnListRepository(database).items(run.id));
+  }
+  const { userId, category } = first;
+  const hiddenTexts = hidden(run);
+  const row = matrixRow(itemId, outcomes, hiddenTexts !== null);
+  const { question, gold } = row;
+  const turns = [...row.turns.values()].flat();
+  const missing = { text: 'not in the report', look: 'soft' } as const;
+  const hasGold = question !== null && hiddenTexts === null;
+  return html`${head({ itemId, run: run.name, userId, model: run.model.name }, links)} ${hiddenNote(hiddenTexts)}
+    ${pairsHtml([
+      ['question', question === null || question === '' ? missing : { text: question, most: MOST_BYTES }],
+      ['gold', hasGold || (gold !== null && gold !== '') ? goldContent(gold, MOST_BYTES) : missing],
+      ...(category === null || category === '' ? [] : ([['kind', category]] as const)),
+    ])}
+    ${armsTable(turns, outcomeColumns(unknownQuality(run.model) === null, turns))}
+    ${turns.length > MOST_TURNS ? html`<p class="note">… ${turns.length - MOST_TURNS} more turns.</p>` : ''}
+    <p class="note">
+      A report holds the outcomes of turns. Prompts, KV and probabilities are in the database of the run:
+      <code>npx dki-bench inspect --db FILE</code>.
+    </p>`;
+}
+
+function outcomeColumns(judged: boolean, turns: readonly TurnOutcome[]): ListColumn<TurnOutcome>[] {
+  const outcome = (turn: TurnOutcome): Html => {
+    const look = !judged ? 'soft' : isRight([turn]) ? 'good' : 'bad';
+    const mark = outcomeMarks[outcomeOf([turn], judged)];
+    return html`<span class="${look}">${mark} ${outcomeInWords([turn], judged)}</span>`;
+  };
+  const number = (heading: string, digits: number, value: (turn: TurnOutcome) => number | null) => ({
+    heading,
+    look: 'right',
+    cell: (turn: TurnOutcome) => formatNumber(value(turn) ?? NaN, digits),
+  });
+  return [
+    { heading: 'arm', cell: ({ arm }) => printable(arm) },
+    ...placeColumn(turns),
+    { heading: 'answer', look: 'cut', cell: ({ error, answer }) => longText(error ?? answer, MOST_BYTES) },
+    { heading: 'outcome', cell: outcome },
+    number('prompt', 0, ({ promptTokens }) => promptTokens),
+    number('KV resident', 0, ({ kvResidentTokens }) => kvResidentTokens),
+    number('evaluated', 0, ({ evaluatedTokens }) => evaluatedTokens),
+    number('generated', 0, ({ generatedTokens }) => generatedTokens),
+    number('TTFT, ms', 1, ({ firstTokenMs }) => firstTokenMs),
+    number('total, ms', 1, ({ totalMs }) => totalMs),
+  ];
+}

@@ -1,0 +1,128 @@
+/** Reports on disk, which the viewer shows without the database of their runs. */
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { BenchError } from '../base/bench-error.ts';
+import { readReportOutcomes } from '../report/outcomes.ts';
+import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import { readRecord, requireSchemaVersion } from '../store/read-record.ts';
+import { type RunResults, runResults } from '../store/records/results.ts';
+import { type RunRecord, runRecord } from '../store/records/run-record.ts';
+import { schemaVersion } from '../store/records/schemas.ts';
+import { RunRepository } from '../store/run-repository.ts';
+
+/** Folders below the one that is named: `reports/NAME/SUITE`. */
+const deepest = 3;
+const resultsFile = 'results.json';
+
+function reportsBelow(folder: string, depth: number): string[] {
+  if (existsSync(join(folder, resultsFile))) return [folder];
+  if (depth === 0) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(folder, name))
+    .sort()
+    .flatMap((below) => reportsBelow(below, depth - 1));
+}
+
+/** Finds the folders of reports: that of a file of one, or all below a folder. @throws BenchError `not-found` */
+export function findReports(path: string): string[] {
+  const none = (why: string): BenchError =>
+    new BenchError('not-found', `--report ${path}: ${why}`, `name a folder with a ${resultsFile}, as a run writes it`);
+  if (!existsSync(path)) throw none('there is no such file or folder');
+  if (!statSync(path).isDirectory()) {
+    const folder = dirname(path);
+    if (existsSync(join(folder, resultsFile))) return [folder];
+    throw none(`no ${resultsFile} stands beside ${basename(path)}`);
+  }
+  const found = reportsBelow(path, deepest);
+  if (found.length === 0) throw none('no report is in it');
+  return found;
+}
+
+/** The document of a report, as the file has it. @throws BenchError `bad-data` for a file that is no JSON */
+export function reportDocument(folder: string): unknown {
+  const path = join(folder, resultsFile);
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const hint = 'write the report again: npm run tables -- --run NAME --write';
+    throw new BenchError('bad-data', `${path}: ${(error as Error).message}`, hint, error);
+  }
+}
+
+/** Reads the results of a report. @throws BenchError `bad-data`, and `database` for those of another version */
+export function readReport(folder: string): RunResults {
+  const path = join(folder, resultsFile);
+  const document = reportDocument(folder) as { readonly schemaVersion?: number };
+  requireSchemaVersion(document.schemaVersion ?? 0, path);
+  return readRecord(runResults, document, path);
+}
+
+/** Question and gold of an item. */
+export interface ItemTexts {
+  readonly query: string;
+  readonly gold: string | null;
+}
+
+/** Texts that a reader has of a run's items, by id; null where no file of the reader's holds them. */
+export type TextsOfRun = (run: RunRecord) => Promise<ReadonlyMap<string, ItemTexts> | null>;
+
+/** Reports that were opened, as a database in memory. */
+export interface OpenReports {
+  readonly database: BenchDatabase;
+  /** Names of runs whose reports hold no outcomes of their turns. */
+  readonly withoutOutcomes: readonly string[];
+}
+
+/**
+ * Opens the reports of a folder, or one, without their database: runs with results, and the outcomes of their turns.
+ * @param path a folder with reports, or a file of one
+ * @throws BenchError `not-found` where there is none, `bad-data` and `database` for files that cannot be read
+ */
+export async function openReports(path: string, textsOf: TextsOfRun): Promise<OpenReports> {
+  const folders = findReports(path);
+  const database = openDatabase({ path: ':memory:' });
+  const reports = new RunRepository(database);
+  const taken = { ids: new Set<string>(), names: new Set<string>() };
+  const withoutOutcomes: string[] = [];
+  try {
+    for (const folder of folders) {
+      const results = readReport(folder);
+      const read = reportedRun(results, join(folder, resultsFile));
+      // Copies of a report, and reports of two machines, may have one name.
+      const name = taken.names.has(read.name) ? `${read.name} (${relative(path, folder)})` : read.name;
+      const run = { ...read, name, id: taken.ids.has(read.id) ? randomUUID() : read.id };
+      taken.names.add(run.name);
+      taken.ids.add(run.id);
+      const outcomes = readReportOutcomes(folder);
+      if (outcomes === null) withoutOutcomes.push(run.name);
+      const rows = outcomes ?? [];
+      const texts = rows.length === 0 ? null : await textsOf(run);
+      const shown = rows.map((row) => {
+        const own = texts?.get(row.itemId);
+        return own === undefined ? row : { ...row, question: own.query, gold: own.gold };
+      });
+      reports.add(run, results, shown);
+    }
+    return { database, withoutOutcomes };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** The record of a run as its results tell it, without probes. @param place the file, for messages */
+function reportedRun({ run, arms }: RunResults, place: string): RunRecord {
+  const { id, name, suite, seed, status, startedAt, finishedAt, settings, environment, armsNotRun, metrics } = run;
+  const { model, embedder, dataset, retriever } = run;
+  const plan = {
+    arms: arms.map(({ traits }) => traits),
+    armsNotRun,
+    ...(metrics === undefined ? {} : { metrics }),
+    settings,
+  };
+  const times = { startedAt: Date.parse(startedAt), finishedAt: finishedAt === null ? null : Date.parse(finishedAt) };
+  const described = { id, name, suite, status, seed, environment, model, embedder, dataset, retriever };
+  return readRecord(runRecord, { schemaVersion, ...described, plan, probes: null, ...times }, place);
+}
