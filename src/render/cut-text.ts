@@ -25,7 +25,6 @@ export function cutText(text: string, most: number, cost: (character: string) =>
   return { text: text.slice(0, end), left };
 }
 
-/** Bytes that a character takes on a page, where some are escaped. */
 function pageBytes(character: string): number {
   const code = character.codePointAt(0)!;
   if (code > 0x7e) return code > 0x2000 && code < 0x2070 ? ESCAPED_BYTES : Buffer.byteLength(character);

@@ -11,14 +11,12 @@ export type FigureSpec = Readonly<Record<string, unknown>>;
 
 /** A figure before it is drawn. */
 export interface Figure {
-  /** Its name as a file. */
   readonly id: string;
   readonly title: string;
   /** The content in words, for readers who do not see it. */
   readonly description: string;
   /** The meaning of its marks, shown below it. */
   readonly key: string;
-  /** The drawn data, and no others. */
   readonly data: readonly FigureRow[];
   /** Vega-Lite without its data and without the theme of all figures; checked when it is compiled. */
   readonly spec: FigureSpec;
@@ -84,7 +82,6 @@ const theme: Config = {
 
 const KEY_WIDTH = 46;
 
-/** The whole specification of a figure: Vega-Lite with its data inside and the theme of all figures. */
 function specification({ title, description, key, data, spec }: Figure): TopLevelSpec {
   // A number and its sign stay together.
   const keyText = key.replaceAll(/(\d) %/g, '$1\u00a0%');
@@ -145,7 +142,6 @@ export async function renderFigure(figure: Figure): Promise<string> {
   }
 }
 
-/** The colour of a picture that stands alone, without text around it. */
 const alone = '<style>svg{color:#1c1e21}@media(prefers-color-scheme:dark){svg{color:#e7e9ec}}</style>';
 
 /** A picture as a file of its own. */

@@ -8,7 +8,6 @@ export type Html = ReturnType<typeof html>;
 /** The page that a row leads to. */
 export interface RowLink {
   readonly href: string;
-  /** Shown when the row is pointed at. */
   readonly words: string;
 }
 
@@ -25,7 +24,6 @@ function content(cell: Cell | undefined): Html {
   return mark === undefined ? html`${text}` : html`<b class="${mark}">${text} ${mark}</b>`;
 }
 
-/** An estimate in full, shown when the cell is pointed at; undefined for other cells. */
 function inFull(cell: Cell | undefined): string | undefined {
   if (cell?.kind !== 'interval') return undefined;
   const [value, low, high] = [cell.value, cell.low, cell.high].map((part) => formatNumber(part, cell.digits));

@@ -40,7 +40,6 @@ const beyondLatin = /[^\p{ASCII}\p{Script=Latin}\u00a0-\u00ff‘’“”]/u;
 const LINES_PER_FLOAT = 40;
 const LINES_BESIDE_ROWS = 4;
 
-/** Distributes blocks over floats, which LaTeX does not break across pages. */
 function floats({ blocks, rows }: Table): Block[][] {
   const each = Math.max(1, Math.floor(LINES_PER_FLOAT / (rows.length + LINES_BESIDE_ROWS)));
   return Array.from({ length: Math.ceil(blocks.length / each) }, (_, index) =>
@@ -50,7 +49,6 @@ function floats({ blocks, rows }: Table): Block[][] {
 
 const alignments = { text: 'l', sentence: 'p{0.6\\linewidth}', number: 'r', interval: 'r' } as const;
 
-/** One block, scaled down if it is wider than the page. */
 function tabular(table: Table, block: Block): string {
   const { title, columns } = block;
   const [headings, ...rows] = cellTexts(table, block).map(line);

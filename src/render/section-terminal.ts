@@ -81,7 +81,6 @@ function shownText(content: Content): string {
     .join('');
 }
 
-/** A name and a text beside it; further lines are indented. */
 function besideLines(name: string, text: string, indent: number, width: number): string[] {
   const lines = wrapText(text, Math.max(16, width - indent));
   return lines.map((line, index) => padText(index === 0 ? name : '', indent) + line);
@@ -117,7 +116,6 @@ function segmentLines({ name, kind, injected, tokens, text }: SectionSegment, pa
   );
 }
 
-/** A bar of so many columns; parts of time take at least one. */
 function barText(parts: readonly BarPart[], columns: number): string {
   const [part] = parts;
   if (part === undefined) return '';

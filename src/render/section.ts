@@ -48,7 +48,6 @@ export interface SectionTable {
   readonly rowHeading: string;
   readonly columns: readonly SectionColumn[];
   readonly rows: readonly SectionRow[];
-  /** Rows that a page shows. */
   readonly most?: number;
 }
 
@@ -71,7 +70,6 @@ export interface SectionSegment {
   readonly kind: 'system' | 'memory' | 'history' | 'query';
   readonly injected: boolean;
   readonly tokens: number;
-  /** `8 tokens from 14`. */
   readonly place: string;
   readonly text: string;
   /** Computed for segments that are shown; empty if the tokens' texts are not known. */
@@ -104,7 +102,6 @@ export interface Step {
 export interface Share {
   readonly name: string;
   readonly look: string;
-  /** Fills the part in a terminal. */
   readonly mark: string;
   readonly weight: number;
 }

@@ -22,7 +22,6 @@ export type Cell =
 
 /** A column of a table. */
 export interface Column {
-  /** Its name for programs. */
   readonly key: string;
   /** Its name for readers, the unit in parentheses: `exact match (%)`. */
   readonly heading: string;
@@ -45,10 +44,8 @@ export interface Row {
 
 /** A table before it is drawn. */
 export interface Table {
-  /** Its name as a file. */
   readonly id: string;
   readonly caption: string;
-  /** Heading of the labels of the rows. */
   readonly rowHeading: string;
   readonly blocks: readonly Block[];
   readonly rows: readonly Row[];
@@ -155,7 +152,6 @@ export function estimateCell(estimate: Interval | Difference | null | undefined,
   return { kind: 'interval', value: estimate.mean * scale, ...bounds, n: estimate.n, users: estimate.users };
 }
 
-/** An estimate, with the number of items and users where known. */
 type Interval = Pick<Estimate, 'mean' | 'low' | 'high'> & Partial<Pick<Estimate, 'n' | 'users'>>;
 
 /** A difference with its 95 % interval. */

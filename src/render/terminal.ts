@@ -5,7 +5,6 @@ import { textWidth, wrapText } from './text-width.ts';
 
 /** Abilities of the terminal that a text is written to. */
 export interface Page {
-  /** Columns. */
   readonly width: number;
   readonly colour: boolean;
 }
@@ -29,7 +28,6 @@ function columnWidth(table: Table, { key, heading, kind }: Column): number {
   return GAP + Math.max(textWidth(heading), ...table.rows.map(({ cells }) => textWidth(formatCell(cells[key]))));
 }
 
-/** Splits a block that is wider than the page into several. */
 function fit(table: Table, block: Block, labelWidth: number, page: Page): Block[] {
   const blocks: Column[][] = [];
   let width = Infinity;

@@ -1,16 +1,14 @@
 import { prefixCacheArm as findPrefixCache } from '../eval/analysis/summary/compared-arms.ts';
 import type { ArmResults, Comparison, RunResults } from '../store/records/results.ts';
-import { formatInterval } from '../render/table.ts';
+import { type Difference, formatInterval } from '../render/table.ts';
 
 /** The arm that all others are compared with; undefined if it did not run. */
-export function baselineArm(arms: readonly ArmResults[]): ArmResults | undefined {
-  return arms.find(({ traits }) => traits.comparison === 'baseline');
-}
+export const baselineArm = (arms: readonly ArmResults[]): ArmResults | undefined =>
+  arms.find(({ traits }) => traits.comparison === 'baseline');
 
 /** The arm whose cache hits and misses divide the turns of every arm; undefined if it did not run. */
-export function primaryArm(arms: readonly ArmResults[]): ArmResults | undefined {
-  return arms.find(({ traits }) => traits.comparison === 'primary');
-}
+export const primaryArm = (arms: readonly ArmResults[]): ArmResults | undefined =>
+  arms.find(({ traits }) => traits.comparison === 'primary');
 
 /** The text arm with prefix caching; undefined if it did not run. */
 export function prefixCacheArm(arms: readonly ArmResults[]): ArmResults | undefined {
@@ -19,9 +17,8 @@ export function prefixCacheArm(arms: readonly ArmResults[]): ArmResults | undefi
 }
 
 /** The first planned arm that injects joined KV blocks of memories; undefined if none ran. */
-export function joinedArm(arms: readonly ArmResults[]): ArmResults | undefined {
-  return arms.find(({ traits }) => traits.comparison === 'planned' && traits.injects === 'memories');
-}
+export const joinedArm = (arms: readonly ArmResults[]): ArmResults | undefined =>
+  arms.find(({ traits }) => traits.comparison === 'planned' && traits.injects === 'memories');
 
 /** The comparison of two arms by a metric; undefined where they were not compared. */
 export function findComparison(
@@ -34,6 +31,5 @@ export function findComparison(
 }
 
 /** `0.23 [0.22, 0.24]`: the ratio whose logarithm was compared. */
-export function ratioText({ delta, low, high }: Pick<Comparison, 'delta' | 'low' | 'high'>): string {
-  return formatInterval([Math.exp(delta), Math.exp(low), Math.exp(high)], 2);
-}
+export const ratioText = ({ delta, low, high }: Difference): string =>
+  formatInterval([Math.exp(delta), Math.exp(low), Math.exp(high)], 2);

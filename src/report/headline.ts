@@ -5,7 +5,6 @@ import { baselineArm, findComparison, prefixCacheArm } from './compared-arms.ts'
 import { primaryMetric, type ShownMetric } from './shown-metric.ts';
 import { breakEvenText } from './verdict.ts';
 
-/** The arms of the headline, each the first of a run that matches: exact KV, and KV joined from single memories. */
 const subjects: readonly { readonly name: string; readonly matches: (traits: ArmTraits) => boolean }[] = [
   { name: 'KV injection', matches: ({ comparison }) => comparison === 'primary' },
   {
@@ -29,7 +28,6 @@ function kept(rag: ArmResults, { n, wins, losses, verdict, ...compared }: Compar
   return `kept ${share} % of RAG's right answers (lost ${losses} of ${right}, gained ${wins}: ${verdict})`;
 }
 
-/** `81 % fewer`, `4 % more`, `as many` */
 function change(own: number, other: number): string {
   const percent = formatNumber(Math.abs(own / other - 1) * 100, 0);
   if (percent === '0') return 'as many';
@@ -38,31 +36,26 @@ function change(own: number, other: number): string {
 
 /** `evaluated 81 % fewer tokens than RAG on cache hits and 35 % fewer over all turns (than prefix caching 19 % more and 4 % more)` */
 function saved(rag: ArmResults, arm: ArmResults, cached: ArmResults | undefined): string {
-  const against = (other: ArmResults | undefined) =>
-    other === undefined ||
-    other.tokens === null ||
-    arm.tokens === null ||
-    other.costAll === null ||
-    arm.costAll === null
-      ? undefined
-      : [
-          change(arm.tokens.evaluated, other.tokens.evaluated),
-          change(arm.costAll.tokens.evaluated, other.costAll.tokens.evaluated),
-        ];
+  const evaluated = (one: ArmResults | undefined) => {
+    const counts = [one?.tokens?.evaluated, one?.costAll?.tokens.evaluated];
+    return counts.flatMap((count) => count ?? []);
+  };
+  const against = (other: ArmResults | undefined) => {
+    const [own, others] = [evaluated(arm), evaluated(other)];
+    return own.length < 2 || others.length < 2 ? undefined : own.map((count, index) => change(count, others[index]!));
+  };
   const [text, prefixes] = [against(rag), against(cached)];
   if (text === undefined) return 'had no cache hit to save tokens on';
   const beside = prefixes === undefined ? '' : ` (than prefix caching ${prefixes.join(' and ')})`;
   return `evaluated ${text[0]!} tokens than RAG on cache hits and ${text[1]!} over all turns${beside}`;
 }
 
-function preferring(runs: readonly RunResults[], suite: string): RunResults[] {
-  return runs.toSorted((a, b) => Number(b.run.suite === suite) - Number(a.run.suite === suite));
-}
+const preferring = (runs: readonly RunResults[], suite: string): RunResults[] =>
+  runs.toSorted((a, b) => Number(b.run.suite === suite) - Number(a.run.suite === suite));
 
 /**
- * The verdict in a sentence for exact and one for joined KV: the answers of RAG that were kept, the tokens saved against text
- * and against prefix caching, and the break-even with both. Quality and tokens are from the suite `main`, the break-even from
- * `latency`, if these are among the runs. No sentence without the baseline and an arm that injects.
+ * A sentence for exact and one for joined KV: answers kept, tokens saved, and the break-even. Quality and tokens are from the suite
+ * `main`, the break-even from `latency`, if these are among the runs. None without the baseline and an arm that injects.
  */
 export function headline(runs: readonly RunResults[]): string[] {
   return subjects.flatMap(({ name, matches }) => {

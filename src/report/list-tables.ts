@@ -5,7 +5,6 @@ import type { MetricDeclaration } from '../store/records/run-description.ts';
 
 const SHOWN_HASH = 12;
 
-/** A table with a row per entry, by headings of columns; a column of numbers has numbers only. */
 function listTable<Entry extends { readonly name: string }>(
   { id, caption, notes }: Pick<Table, 'id' | 'caption' | 'notes'>,
   entries: readonly Entry[],

@@ -65,33 +65,16 @@ export function storedOutcomes(database: BenchDatabase, runId: string): string {
   return outcomeLines(run, new TurnListRepository(database).rows(runId));
 }
 
-function columns<Name extends string, Schema>(schema: Schema, ...names: readonly Name[]): Record<Name, Schema> {
-  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
+const nullableTexts: readonly OutcomeColumn[] = ['cache', 'wrongClass', 'failedStage', 'failedChecks', 'error'];
+
+function columnSchema(column: OutcomeColumn): z.ZodType {
+  if (column === 'truncated') return z.union([z.literal(0), z.literal(1)]).transform((mark) => mark === 1);
+  if (column === 'arm' || column === 'answer') return z.string();
+  if (column === 'repeat' || column === 'turn') return z.number();
+  return (nullableTexts.includes(column) ? z.string() : z.number()).nullable();
 }
 
-const number = z.number().nullable();
-const text = z.string().nullable();
-
-/** A turn by the names of its columns. */
-const turn = z.object({
-  ...columns(z.string(), 'arm', 'answer'),
-  ...columns(z.number(), 'repeat', 'turn'),
-  ...columns(text, 'cache', 'wrongClass', 'failedStage', 'failedChecks', 'error'),
-  ...columns(
-    number,
-    'taskSuccess',
-    'primaryValue',
-    'exactMatch',
-    'tokenF1',
-    'memoryRecall',
-    'rougeL',
-    'bleu',
-    'abstention',
-  ),
-  ...columns(number, 'goldLogProbability', 'freeLogProbability', 'evidenceRank', 'firstTokenMs', 'totalMs'),
-  ...columns(number, 'promptTokens', 'kvResidentTokens', 'evaluatedTokens', 'generatedTokens'),
-  truncated: z.union([z.literal(0), z.literal(1)]).transform((mark) => mark === 1),
-} satisfies Record<OutcomeColumn, z.ZodType>);
+const turn = z.object(Object.fromEntries(outcomeColumns.map((column) => [column, columnSchema(column)])));
 
 const head = z.object({
   schemaVersion: z.literal(schemaVersion),
@@ -138,9 +121,10 @@ export function readOutcomes(lines: string, file: string): ReportedRow[] {
   return others.flatMap((line, index) => {
     const place = `${file}:${index + 2}`;
     const { turns, query: question, ...ofItem } = parse(item, parseLine(line, place), place);
-    const parsed = turns.map((values) =>
-      parse(turn, Object.fromEntries(indexes.map(([column, at]) => [column, values[at]])), place),
-    );
+    const parsed = turns.map((values) => {
+      const named = Object.fromEntries(indexes.map(([column, at]) => [column, values[at]]));
+      return parse(turn, named, place) as Pick<ReportedRow, OutcomeColumn>;
+    });
     const outcomes = new Set(parsed.flatMap(({ taskSuccess }) => taskSuccess ?? []));
     return parsed.map((row): ReportedRow => ({ ...row, ...ofItem, question, disagreeing: outcomes.size > 1 }));
   });

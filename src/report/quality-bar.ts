@@ -10,7 +10,6 @@ export interface QualityBar {
   readonly metric: string;
   readonly arm: string;
   readonly sign: '>=' | '<=';
-  /** Null for a bar that is a value. */
   readonly other: string | null;
   /** In points of a metric in %, else in its unit. */
   readonly amount: number;
@@ -19,11 +18,7 @@ export interface QualityBar {
 const NUMBER = String.raw`\d+(?:\.\d+)?|\.\d+`;
 const BAR = /^(\w+):(.+?)([<>]=)(.+)$/;
 
-/**
- * Reads a bar.
- * @param known the names of arms and metrics that the run has
- * @throws BenchError `bad-option` for another form, and for names that the run does not have
- */
+/** Reads a bar. @throws BenchError `bad-option` for another form, and for names that the run does not have */
 export function qualityBar(
   text: string,
   known: { readonly arms: readonly string[]; readonly metrics: readonly string[] },
@@ -43,7 +38,6 @@ export function qualityBar(
   return { ...bar, ...barLimit(right, known.arms) };
 }
 
-/** Reads the right side of a bar: a value, an arm, or an arm and so much more or less. */
 function barLimit(right: string, arms: readonly string[]): Pick<QualityBar, 'other' | 'amount'> {
   if (new RegExp(`^(?:${NUMBER})$`).test(right)) return { other: null, amount: Number(right) };
   // A name may end like a number: dki-link:4.
@@ -69,9 +63,9 @@ export function missedBar({ run, arms }: RunResults, bar: QualityBar): string | 
   if (!compared.every((name) => arms.some((one) => one.arm === name))) return null;
   const values = compared.map((name) => {
     const mean = metric.of(arms.find((one) => one.arm === name)!.metrics)?.mean;
-    return mean === undefined ? undefined : mean * metric.scale;
+    return (mean ?? NaN) * metric.scale;
   });
-  const missing = compared.find((_, index) => values[index] === undefined);
+  const missing = compared.find((_, index) => Number.isNaN(values[index]));
   if (missing !== undefined) return `${run.name}, bar ${text}: ${metric.label} of ${missing} was not measured`;
   const [value, base = 0] = values as [number, number?];
   const wanted = base + amount;

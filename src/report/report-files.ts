@@ -17,20 +17,18 @@ import { figureFiles } from './figures/report-figures.ts';
 import { renderReport } from './html/report-page.ts';
 import { OUTCOMES_FILE } from './outcomes.ts';
 import { checksTable } from './tables/checks-table.ts';
-import { comparisonsTables } from './tables/comparisons-table.ts';
-import { reportTables } from './tables/report-tables.ts';
+import { allTables } from './tables/report-tables.ts';
 
 /** Renderers of tables, by the suffix of the file. */
 export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv, json: renderJson } as const;
 
 type Files = Map<string, string>;
 
-/** What is drawn from results: all for one run, only `report.html` for several. */
 async function drawings(runs: readonly RunResults[]): Promise<Files> {
   const page = ['report.html', await renderReport(runs)] as const;
   const [results] = runs;
   if (results === undefined || runs.length > 1) return new Map([page]);
-  const tables = [...reportTables(results).values(), ...comparisonsTables(results), checksTable(results)];
+  const tables = [...allTables(results), checksTable(results)];
   return new Map([
     ...tables.flatMap((table) =>
       Object.entries(renderers).map(([suffix, render]) => [`tables/${table.id}.${suffix}`, render(table)] as const),
@@ -46,14 +44,12 @@ export function resultsText(results: unknown): string {
 }
 
 async function allFiles(runs: readonly RunResults[], outcomes: string | undefined): Promise<Files> {
-  const drawn = await drawings(runs);
-  const [results] = runs;
-  if (results === undefined || runs.length > 1) return drawn;
-  return new Map([
-    ['results.json', resultsText(results)],
-    ...(outcomes === undefined ? [] : [[OUTCOMES_FILE, outcomes] as const]),
-    ...drawn,
-  ]);
+  const files: Files = new Map();
+  if (runs.length === 1) {
+    files.set('results.json', resultsText(runs[0]));
+    if (outcomes !== undefined) files.set(OUTCOMES_FILE, outcomes);
+  }
+  return new Map([...files, ...(await drawings(runs))]);
 }
 
 /**
@@ -105,7 +101,6 @@ export async function checkDrawings(folder: string, runs: readonly RunResults[])
   return [...(await drawings(runs))].flatMap(([name, expected]) => differences(folder, name, expected) ?? []);
 }
 
-/** The differences of a file to its expected text; undefined without that file. */
 function differences(folder: string, name: string, expected: string): string[] | undefined {
   const path = join(folder, name);
   if (!existsSync(path)) return undefined;

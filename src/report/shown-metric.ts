@@ -8,10 +8,9 @@ import { type Cell, type Difference, estimateCell, intervalColumn, type ItemColu
 type Run = RunResults['run'];
 type Estimates = Readonly<Record<string, Estimate | null | undefined>>;
 
-/** A cell of quality; it holds the reason instead if the run gives no quality. */
-export function qualityCell({ unknownQuality }: Run, cell: Cell): Cell {
-  return unknownQuality === null ? cell : textCell(unknownQuality);
-}
+/** A cell of quality, or the reason if the run gives none. */
+export const qualityCell = ({ unknownQuality }: Run, cell: Cell): Cell =>
+  unknownQuality === null ? cell : textCell(unknownQuality);
 
 /** A metric as tables and figures show it: in its unit, shares as percentages. */
 export class ShownMetric {
@@ -78,14 +77,10 @@ export class ShownMetric {
 }
 
 /** The metric that decides the verdicts of a run. */
-export function primaryMetric(run: Run): ShownMetric {
-  return new ShownMetric(metricsOfRun(run).primary, run);
-}
+export const primaryMetric = (run: Run): ShownMetric => new ShownMetric(metricsOfRun(run).primary, run);
 
 /** True for data that name their metric: natural language, whose tables show more than those of the generated grammar. */
-export function namesItsMetric({ dataset }: Run): boolean {
-  return dataset.primaryMetric !== undefined;
-}
+export const namesItsMetric = ({ dataset }: Run): boolean => dataset.primaryMetric !== undefined;
 
 /** The meaning of task success: `contains for answerable items, abstention for absent ones`. */
 export function taskSuccessMeaning(run: Run): string {
@@ -106,6 +101,5 @@ export function metricNamed(run: Run, name: string): ShownMetric | undefined {
 }
 
 /** Metrics of the bench by name. */
-export function metricsNamed(run: Run, ...names: readonly string[]): ShownMetric[] {
-  return names.map((name) => metricNamed(run, name)!);
-}
+export const metricsNamed = (run: Run, ...names: readonly string[]): ShownMetric[] =>
+  names.map((name) => metricNamed(run, name)!);

@@ -26,22 +26,17 @@ export function profileLine({ wallMs, modelMs, embedderMs }: RunResults['run']['
   return `wall ${seconds(wallMs)} = model ${seconds(modelMs)} (${formatNumber(share, 1)} %) + embedder ${seconds(embedderMs)} + bench ${rest}`;
 }
 
-/** `, 9 % of tokens`: the share of checks and probes in all evaluated tokens; empty where they were not counted. */
-function checkedTokens(tokens: RunResults['run']['profile']['evaluatedTokens']): string {
-  if (tokens === undefined || tokens === null || tokens.checks === 0) return '';
-  return `, ${formatNumber((tokens.checks / (tokens.checks + tokens.turns)) * 100, 0)} % of tokens`;
-}
-
 /** The time of a run by phase: `turns 52 s, scoring 12 s, checks and probes 9 s (12 %, 9 % of tokens), warm-up 1 s`; none for older runs. */
-function spentLine({ spent, evaluatedTokens }: RunResults['run']['profile']): string[] {
+function spentLine({ spent, evaluatedTokens: tokens }: RunResults['run']['profile']): string[] {
   if (spent === undefined) return [];
   const { turns, scoring, checks, warmUp, measure, judge = 0 } = spent;
-  const all = turns + scoring + checks + warmUp + measure + judge;
-  const share = all === 0 ? 0 : (checks / all) * 100;
+  const percent = (part: number, rest: number) => `${formatNumber(part === 0 ? 0 : (part / (part + rest)) * 100, 0)} %`;
+  const ofTokens = tokens && tokens.checks > 0 ? [`${percent(tokens.checks, tokens.turns)} of tokens`] : [];
+  const shares = [percent(checks, turns + scoring + warmUp + measure + judge), ...ofTokens];
   const parts = [
     `turns ${seconds(turns)}`,
     `scoring ${seconds(scoring)}`,
-    `checks and probes ${seconds(checks)} (${formatNumber(share, 0)} %${checkedTokens(evaluatedTokens)})`,
+    `checks and probes ${seconds(checks)} (${shares.join(', ')})`,
     `warm-up ${seconds(warmUp)}`,
     ...(measure === 0 ? [] : [`measurements ${seconds(measure)}`]),
     ...(judge === 0 ? [] : [`judge ${seconds(judge)}`]),

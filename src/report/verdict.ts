@@ -5,10 +5,7 @@ import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } fr
 import { lackOfProof, undecidedChecks } from './proof.ts';
 import { metricNamed, primaryMetric, type ShownMetric } from './shown-metric.ts';
 
-/**
- * The verdict of a run in sentences: first what KV injection saves beyond prefix caching, then what both save against text,
- * then quality, then the undecided checks. Failed checks come before all; the last sentence limits the scope.
- */
+/** The verdict of a run in sentences: failed checks, savings, quality, undecided checks; the last one limits the scope. */
 export function verdictSentences(results: RunResults): string[] {
   const { arms, run } = results;
   const lack = lackOfProof(results);
@@ -27,15 +24,14 @@ export function verdictSentences(results: RunResults): string[] {
 }
 
 /** The size of a model in words. */
-export function modelSize({ parameters }: { readonly parameters: number | null }): string {
-  if (parameters === null) return 'a size that its engine does not show';
-  return `${formatNumber(parameters / 1e6, 1)} million parameters`;
-}
+export const modelSize = ({ parameters }: { readonly parameters: number | null }): string =>
+  parameters === null
+    ? 'a size that its engine does not show'
+    : `${formatNumber(parameters / 1e6, 1)} million parameters`;
 
 /** The unit of intervals: `over users`, or the questions of a single user. */
-export function intervalUnit({ dataset: { users } }: Pick<RunResults['run'], 'dataset'>): string {
-  return users === 1 ? 'over the questions of one user' : 'over users';
-}
+export const intervalUnit = ({ dataset: { users } }: Pick<RunResults['run'], 'dataset'>): string =>
+  users === 1 ? 'over the questions of one user' : 'over users';
 
 /** The reason why a run has no verdicts; undefined if it has enough users. */
 export function tooFewUsers({ dataset: { users } }: Pick<RunResults['run'], 'dataset'>): string | undefined {
@@ -53,21 +49,20 @@ function costSentences(results: RunResults): string[] {
   return [
     ...(cached === undefined || cached.n === 0 ? [] : savingsSentences(dki, cached.arm, results)),
     ...savingsSentences(dki, rag.arm, results),
-    missSentence(dki),
-    ...cacheHitUsersSentence(dki),
+    ...hitAndMissSentences(dki),
   ];
 }
 
-/** `A cache miss of dki evaluates 134.3 tokens (171 of 300 turns).` */
-function missSentence({ arm, costMiss, turns }: ArmResults): string {
-  if (costMiss === null) return `${arm} had no cache miss.`;
-  return `A cache miss of ${arm} evaluates ${formatNumber(costMiss.tokens.evaluated, 1)} tokens (${turns.miss} of ${turns.hit + turns.miss} turns with memories).`;
-}
-
-function cacheHitUsersSentence({ arm, byRetrieval = [] }: ArmResults): string[] {
+/** `A cache miss of dki evaluates 134.3 tokens (171 of 300 turns). 4 of 9 cache hits of dki are by users with …` */
+function hitAndMissSentences({ arm, costMiss, turns, byRetrieval = [] }: ArmResults): string[] {
   const everything = byRetrieval.find(({ kind }) => kind === 'everything')?.hits ?? 0;
   const hits = byRetrieval.reduce((sum, part) => sum + part.hits, 0);
-  return hits === 0 ? [] : [`${everything} of ${hits} cache hits of ${arm} are by users with all memories retrieved.`];
+  return [
+    costMiss === null
+      ? `${arm} had no cache miss.`
+      : `A cache miss of ${arm} evaluates ${formatNumber(costMiss.tokens.evaluated, 1)} tokens (${turns.miss} of ${turns.hit + turns.miss} turns with memories).`,
+    ...(hits === 0 ? [] : [`${everything} of ${hits} cache hits of ${arm} are by users with all memories retrieved.`]),
+  ];
 }
 
 /** `turn 3 [2, 5]`, or `never [8, never]` */
@@ -110,12 +105,10 @@ function qualitySentences(results: RunResults, baseline: string): string[] {
   const primary = primaryMetric(results.run);
   const abstention = primary.name === 'abstention' ? undefined : metricNamed(results.run, 'abstention');
   const tooFew = tooFewUsers(results.run);
-  const sentences = [primary, abstention]
-    .filter((metric) => metric !== undefined)
-    .flatMap((metric) => {
-      const clauses = verdictClauses(metric, results, baseline);
-      return clauses === '' ? [] : [`${metric.title}: ${clauses}.`];
-    });
+  const sentences = [primary, abstention].flatMap((metric) => {
+    const clauses = metric && verdictClauses(metric, results, baseline);
+    return clauses ? [`${metric.title}: ${clauses}.`] : [];
+  });
   return sentences.length === 0 || tooFew === undefined ? sentences : [...sentences, `No verdict: ${tooFew}.`];
 }
 

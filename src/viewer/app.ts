@@ -19,7 +19,7 @@ import { pictureFile, renderFigure, renderSpecification } from '../render/figure
 import { comparePage, readComparison } from './compare/compare-page.ts';
 import type { HiddenTexts } from './hidden-texts.ts';
 import { itemPage, readItemPage, reportedItemPage } from './item-page.ts';
-import { errorPage, failureOf, layout, type PageKind } from './layout.ts';
+import { errorPage, layout, type PageKind } from './layout.ts';
 import { addresses, type Links, parameters, reportLinks, serverLinks } from './links.ts';
 import { matrixPage, readMatrix } from './matrix/matrix-page.ts';
 import { pairPage, readPair } from './pair-page.ts';
@@ -156,15 +156,18 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
   app.get(links.style(), (context) => context.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
   app.get(links.script(), (context) => context.body(script, 200, { 'content-type': 'text/javascript; charset=utf-8' }));
 
-  app.notFound(async (context) => {
+  const showError = async (error: Error, context: Context): Promise<Response> => {
+    const { status, page: text } = await errorPage(error, links);
+    return context.html(text, status);
+  };
+  app.notFound((context) => {
     const message = `there is no page ${new URL(context.req.url).pathname}`;
-    return context.html(await errorPage({ status: 404, message, hint: 'start from the runs' }, links), 404);
+    return showError(new BenchError('not-found', message, 'start from the runs'), context);
   });
-  app.onError(async (error, context) => {
+  app.onError((error, context) => {
     if (exported !== undefined) throw error;
-    const failure = failureOf(error);
-    if (failure.status === 500 && !(error instanceof BenchError) && !context.req.raw.signal.aborted) onBug(error);
-    return context.html(await errorPage(failure, links), failure.status);
+    if (!(error instanceof BenchError) && !context.req.raw.signal.aborted) onBug(error);
+    return showError(error, context);
   });
   return app;
 }

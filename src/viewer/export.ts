@@ -28,7 +28,6 @@ const bytesOfIndex = 250_000;
 
 /** Options of an export. */
 export interface ViewerExport extends Pick<ViewerAppOptions, 'database' | 'ofReports' | 'hiddenTexts'> {
-  /** A new folder, or an empty one. */
   readonly folder: string;
   /** By default all runs, with an index of them. */
   readonly run?: string | undefined;
@@ -38,32 +37,16 @@ export interface ViewerExport extends Pick<ViewerAppOptions, 'database' | 'ofRep
   readonly signal: AbortSignal;
 }
 
-/** The content of a finished export. */
-export interface ExportedPages {
-  readonly runs: number;
-  readonly items: number;
-  readonly turns: number;
-  readonly files: number;
-  readonly bytes: number;
-  /** What was left out of each incomplete run, and why, in a sentence. */
-  readonly leftOut: readonly string[];
-}
-
 /**
- * Writes the viewer's pages of a run, or of all runs, as files that open from disk without a server. Items come first,
- * each with all its pages or not at all; a link to a page that was left out leads nowhere.
- *
- * @throws BenchError `bad-option` for a folder that is not empty, `not-found` for an unknown run, `disk`; and the reason of
- * `signal` between two items
+ * Writes the viewer's pages of a run, or of all runs, as files that open from disk without a server. Items come first, each with
+ * all its pages or not at all; `leftOut` says in a sentence what was left out of each incomplete run, and why.
+ * @throws BenchError `bad-option` for a folder that is not empty, `not-found` for an unknown run, `disk`; the reason of `signal`
  */
-export async function exportPages(options: ViewerExport): Promise<ExportedPages> {
+export async function exportPages(options: ViewerExport) {
   const { database, run, mostBytes, onProgress, signal } = options;
   const names = run === undefined ? new RunRepository(database).names() : [runNamed(database, run).name];
   const leftOut = new Map<string, string>();
-  const exported = {
-    withRuns: run === undefined,
-    noteOf: (name: string) => note(name, leftOut.get(name)),
-  };
+  const exported = { withRuns: run === undefined, noteOf: (name: string) => note(name, leftOut.get(name)) };
   const app = viewerApp({ ...options, exported, onBug: () => undefined });
   const index = run === undefined ? links.runs() : links.run(names[0]!);
   using folder = new PagesFolder(options.folder, index, (address) => app.request(address));
@@ -75,32 +58,29 @@ export async function exportPages(options: ViewerExport): Promise<ExportedPages>
   const total = runs.reduce((sum, { turns }) => sum + turns, 0);
   const done = { items: 0, turns: 0 };
   for (const { name, turns, items } of runs) {
-    let [itemsLeft, turnsLeft] = [items.size, turns];
+    const before = { ...done };
     for (const [item, { length }] of items) {
       signal.throwIfAborted();
       const forLists = bytesOfIndex * runs.length + (done.turns + length) * bytesOfListedTurn;
       if (!(await folder.addItem(links.item(name, item), mostBytes - forLists))) break;
-      itemsLeft--;
-      turnsLeft -= length;
       done.items++;
       done.turns += length;
       onProgress(done.turns, total);
     }
-    if (itemsLeft > 0) leftOut.set(name, leftOutText([itemsLeft, items.size], [turnsLeft, turns], mostBytes));
+    const left = { items: items.size - done.items + before.items, turns: turns - done.turns + before.turns };
+    if (left.items === 0) continue;
+    const [ofItems, ofTurns] = [
+      `${groupedNumber(left.items)} of ${groupedNumber(items.size)} items`,
+      `${groupedNumber(left.turns)} of ${groupedNumber(turns)} turns`,
+    ];
+    const limit = groupedNumber(mostBytes / 1e6);
+    leftOut.set(name, `Left out: the last ${ofItems}, ${ofTurns}. An export takes at most ${limit} MB.`);
   }
   await folder.addOthers();
   folder.finish();
   const { files, bytes } = folder;
   const sentences = [...leftOut].map(([name, words]) => (run === undefined ? `${name}: ${words}` : words));
   return { runs: runs.length, items: done.items, turns: done.turns, files, bytes, leftOut: sentences };
-}
-
-type Share = readonly [part: number, all: number];
-
-function leftOutText(items: Share, turns: Share, mostBytes: number): string {
-  const share = ([part, all]: Share) => `${groupedNumber(part)} of ${groupedNumber(all)}`;
-  const limit = groupedNumber(mostBytes / 1e6);
-  return `Left out: the last ${share(items)} items, ${share(turns)} turns. An export takes at most ${limit} MB.`;
 }
 
 const note = (run: string, leftOut: string | undefined) =>
@@ -115,7 +95,6 @@ const ofItems = ['/item', '/turn', '/turn.json', '/pair'];
 
 const pathOf = (address: string): string => new URL(address, 'http://viewer').pathname;
 
-/** Decodes what `hono/html` escapes in an attribute. */
 const unescaped = (attribute: string): string => attribute.replaceAll('&amp;', '&');
 
 const linkPattern = / (href|src)="(\/[^"#]*)(#[^"]*)?"/g;
@@ -130,10 +109,8 @@ class PagesFolder implements Disposable {
   readonly #work: string;
   readonly #request: (address: string) => Response | Promise<Response>;
   readonly #index: string;
-  /** By address. */
   readonly #files = new Map<string, { readonly path: string; readonly bytes: number }>();
   readonly #counts = new Map<string, number>();
-  /** Of all files. */
   bytes = 0;
   /** Addresses on written pages, to be written after the items. */
   readonly #waiting: Set<string>;
@@ -182,7 +159,6 @@ class PagesFolder implements Disposable {
     }
   }
 
-  /** Renames the folder to its place. @throws BenchError `disk` if the place was taken meanwhile */
   finish(): void {
     onDisk(() => {
       if (existsSync(this.#target)) rmdirSync(this.#target);
@@ -190,7 +166,6 @@ class PagesFolder implements Disposable {
     });
   }
 
-  /** Deletes what was not finished. */
   [Symbol.dispose](): void {
     rmSync(this.#work, { recursive: true, force: true });
   }

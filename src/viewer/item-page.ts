@@ -122,7 +122,6 @@ function evidenceSection({ evidence, sample }: ItemModel): Html | string {
 const armsTable = <Turn>(turns: readonly Turn[], columns: readonly ListColumn<Turn>[]): Html =>
   listTable('Table of the arms', 'arms', columns, turns.slice(0, MOST_TURNS));
 
-/** Repeat and turn, if an arm has several. */
 function placeColumn<Turn extends { readonly repeat: number; readonly turn: number }>(
   turns: readonly Turn[],
 ): ListColumn<Turn>[] {

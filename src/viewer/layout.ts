@@ -11,9 +11,7 @@ export type PageKind = 'runs' | 'run' | 'watch' | 'item' | 'turn' | 'matrix' | '
 export interface Layout {
   readonly title: string;
   readonly links: Links;
-  /** From the runs downwards, without the page itself. */
   readonly breadcrumbs: readonly { readonly text: string; readonly href: string }[];
-  /** Content of `main`; its first heading is the `h1` of the page. */
   readonly body: Html;
   readonly page: PageKind;
   /** The Content-Security-Policy, for a file, which has no server to send one. */
@@ -60,32 +58,21 @@ const titles = { 400: 'Not understood', 404: 'Not found', 500: 'Not readable' } 
 
 const statuses: Readonly<Partial<Record<BenchErrorCode, 400 | 404>>> = { 'bad-option': 400, 'not-found': 404 };
 
-/** The reason why a page could not be made. */
-export interface Failure {
-  readonly status: keyof typeof titles;
-  readonly message: string;
-  readonly hint: string;
-}
-
-/** Describes an error for the reader of a page; anything but a `BenchError` is a bug. */
-export function failureOf(error: Error): Failure {
-  if (error instanceof BenchError) {
-    return { status: statuses[error.code] ?? 500, message: error.message, hint: error.hint };
-  }
-  return { status: 500, message: error.message, hint: 'this is a bug in dki-bench; its stack is in the terminal' };
-}
-
-/** Renders the page of an error. */
-export function errorPage({ status, message, hint }: Failure, links: Links): Promise<string> {
-  return layout({
+/** The page of an error, and its status; anything but a `BenchError` is a bug. */
+export async function errorPage(error: Error, links: Links) {
+  const isKnown = error instanceof BenchError;
+  const status: keyof typeof titles = (isKnown ? statuses[error.code] : undefined) ?? 500;
+  const hint = isKnown ? error.hint : 'this is a bug in dki-bench; its stack is in the terminal';
+  const page = await layout({
     title: titles[status],
     links,
     page: 'error',
     policy: undefined,
     breadcrumbs: [{ text: 'Runs', href: links.runs() }],
     body: html`<h1>${titles[status]}</h1>
-      <p>${printable(message)}</p>
+      <p>${printable(error.message)}</p>
       <p class="soft">${printable(hint)}</p>
       <p><a href="${links.runs()}">All runs</a></p>`,
   });
+  return { status, page };
 }

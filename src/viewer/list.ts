@@ -9,7 +9,6 @@ export interface ListColumn<Row> {
   /** Class of its cells: `right` for numbers, `cut` for long texts. */
   readonly look?: string;
   readonly title?: string;
-  /** How the list is sorted by it; undefined if it cannot be. */
   readonly sorted?: 'ascending' | 'descending' | 'none' | undefined;
   /** Content of a cell, or a whole `td` if it has attributes of its own. */
   readonly cell: (row: Row) => Html | string;
@@ -69,26 +68,21 @@ export function pager(status: string, links: readonly PageLink[]): Html {
 
 /** The links around a numbered page. */
 export function numberedLinks(page: number, pages: number, href: (page: number) => string): PageLink[] {
-  return [
-    ...(page > 1
-      ? ([
-          { text: 'First', href: href(1) },
-          { text: 'Previous', href: href(page - 1) },
-        ] as const)
-      : []),
-    ...(page < pages ? ([{ text: 'Next', href: href(page + 1) }] as const) : []),
-  ];
+  const around = [
+    { text: 'First', to: 1, isThere: page > 1 },
+    { text: 'Previous', to: page - 1, isThere: page > 1 },
+    { text: 'Next', to: page + 1, isThere: page < pages },
+  ] as const;
+  return around.filter(({ isThere }) => isThere).map(({ text, to }) => ({ text, href: href(to) }));
 }
 
-/** A form that shows another list. */
-export interface FilterForm {
+interface FilterForm {
   readonly action: string;
   /** The list that follows the form as it changes; undefined for a form that only its button sends. */
   readonly live?: string;
   readonly hidden: Readonly<Record<string, string | number>>;
   readonly fields: Html | readonly (Html | string)[];
   readonly button?: string;
-  /** Address of the list without filters, if some are set. */
   readonly unfiltered?: string | undefined;
 }
 

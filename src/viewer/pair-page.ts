@@ -20,12 +20,7 @@ const MOST_BYTES = 1200;
 /** Of one segment on one side, or of each of its parts where they differ. */
 const MOST_SEGMENT_BYTES = 300;
 
-/**
- * Reads a turn beside that of another arm.
- * @param hidden by default the rule of reports
- * @throws BenchError `not-found` for a name that the run does not have, and if one of them gave no answer; `bad-option` for
- * an arm beside itself
- */
+/** Reads two arms on an item. @throws BenchError `not-found`, also if one gave no answer; `bad-option` for an arm beside itself */
 export function readPair(database: BenchDatabase, ref: TurnRef, other: string, hidden?: HiddenTexts) {
   if (ref.arm === other) throw new BenchError('bad-option', `arm "${other}" is named twice`, 'name two arms');
   const { run, turn, against, siblings, pieces } = readTurnPage(database, ref, other, hidden);
@@ -68,7 +63,6 @@ function chooser({ run, a, b, arms }: PairModel): Html {
   return filterForm({ action: '/pair', hidden, fields });
 }
 
-/** A row of a section, as one side has it: only a part of its content may be compared. */
 interface Side extends SectionCell {
   readonly label: Content;
   readonly compared: string;
@@ -146,12 +140,9 @@ function pairTable(
   rows: readonly Html[],
   all: number,
 ): Html {
-  const headings = [
-    html`<th scope="col"><span class="unseen">what</span></th>`,
-    html`<th scope="col"><span class="unseen">difference</span></th>`,
-    html`<th scope="col">A: ${printable(a.arm)}</th>`,
-    html`<th scope="col">B: ${printable(b.arm)}</th>`,
-  ];
+  const unseen = (text: string) => html`<span class="unseen">${text}</span>`;
+  const arms = [`A: ${printable(a.arm)}`, `B: ${printable(b.arm)}`];
+  const headings = [unseen('what'), unseen('difference'), ...arms].map((text) => html`<th scope="col">${text}</th>`);
   return html`<section aria-labelledby="${id}">
     <h2 id="${id}">${printable(heading)}</h2>
     ${scrolledTable(heading, 'plain pair', headings, rows)} ${leftOut(MOST_ROWS, all, 'rows')}
@@ -165,9 +156,6 @@ function promptPair(model: PairModel): Html {
   return pairTable(model, { id: 'prompt', heading: 'Prompts' }, rows, segments.length);
 }
 
-const segmentText = (text: string, look?: Phrase['look']): Phrase =>
-  look === undefined ? { text, most: MOST_SEGMENT_BYTES } : { text, most: MOST_SEGMENT_BYTES, look };
-
 function segmentRow(a: PlacedSegment | undefined, b: PlacedSegment | undefined, pieces: PairModel['pieces']): Html {
   const name = segmentName((a ?? b)!);
   if (a === undefined || b === undefined || a.tokenIds.join() === b.tokenIds.join()) {
@@ -176,16 +164,17 @@ function segmentRow(a: PlacedSegment | undefined, b: PlacedSegment | undefined, 
   }
   const { before, here, there, after } = changedSegment(name, segmentSpans(a, pieces), segmentSpans(b, pieces));
   const marked = (own: typeof here): Content =>
-    [before, own, after].map((spans) =>
-      segmentText(spans.map(({ text }) => text).join(''), spans === own ? 'marked' : undefined),
-    );
+    [before, own, after].map((spans): Phrase => {
+      const text = { text: spans.map((span) => span.text).join(''), most: MOST_SEGMENT_BYTES };
+      return spans === own ? { ...text, look: 'marked' } : text;
+    });
   return pairRow(name, segmentSide(a, marked(here)), segmentSide(b, marked(there)), true);
 }
 
 function segmentSide(segment: PlacedSegment | undefined, content?: Content): Html {
   if (segment === undefined) return html`<span class="soft">not there</span>`;
   return html`<div class="segment ${segmentKind(segment.role)} ${segment.origin}">
-    <p class="text">${contentHtml(content ?? segmentText(segment.text))}</p>
+    <p class="text">${contentHtml(content ?? { text: segment.text, most: MOST_SEGMENT_BYTES })}</p>
     <small class="soft">${segmentPlace(segment)}, ${segment.origin === 'injected' ? 'as KV' : 'as text'}</small>
   </div>`;
 }

@@ -12,16 +12,10 @@ import { filterForm, type ListColumn, listTable, numberedLinks, pager, textField
 
 const pageSize = 50;
 
-/** Checks are null before the run has results. */
-interface Verdict {
-  readonly checks: { readonly passed: number; readonly failed: readonly string[] } | null;
-  readonly verdict: string;
-}
-
 /** Verdicts of runs with results, kept because these do not change and are documents of 100 kB and more. */
-const verdicts = new Map<string, Verdict>();
+const verdicts = new Map<string, ReturnType<typeof runVerdict>>();
 
-function cachedVerdict(database: BenchDatabase, run: RunHead): Verdict {
+function cachedVerdict(database: BenchDatabase, run: RunHead) {
   const key = `${database.path}\n${run.id}\n${run.status}\n${run.finishedAt ?? ''}\n${run.resultsBytes ?? ''}`;
   const known = verdicts.get(key);
   if (known !== undefined) return known;
@@ -32,7 +26,7 @@ function cachedVerdict(database: BenchDatabase, run: RunHead): Verdict {
   return verdict;
 }
 
-function runVerdict(results: RunResults): Verdict {
+function runVerdict(results: RunResults) {
   const named = (wanted: 'passed' | 'failed'): string[] =>
     results.checks.filter(({ status }) => status === wanted).map(({ check }) => check);
   return {

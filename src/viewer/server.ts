@@ -11,7 +11,6 @@ export interface ServerEnvironment {
   readonly Bindings: HttpBindings;
 }
 
-/** Headers of every response. */
 const headers: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -51,7 +50,6 @@ export const guard: MiddlewareHandler<ServerEnvironment> = async (context, next)
 export interface InspectServer {
   readonly url: string;
   readonly port: number;
-  /** Closes all connections and stops listening. */
   close(): Promise<void>;
 }
 

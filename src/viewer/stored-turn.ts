@@ -2,7 +2,6 @@ import { metricsOfRun, type RunMetrics } from '../eval/analysis/metrics/run-metr
 import { withoutQuality } from '../eval/analysis/unknown-quality.ts';
 import type { AnsweredTurn as AnsweredRecord, FailedTurn, TurnRecord } from '../store/records/turn-record.ts';
 
-/** A score of an answer as its pages show it. */
 interface ShownScore {
   readonly metric: string;
   readonly label: string;

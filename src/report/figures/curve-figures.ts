@@ -9,7 +9,6 @@ import { asLines, curveEncoding, isContender, namedArmEncoding } from './arm-mar
 import { distinct, estimateFields, facets, intervalLayer, inWords, MEANS, nameAxis, quantity } from './figure-parts.ts';
 import { capitalised, changeFinding, NAMED_ARMS } from './finding.ts';
 
-/** A point of an arm's curve; `at` is one of the steps of the horizontal axis. */
 interface CurvePoint extends FigureRow {
   readonly panel: string;
   readonly arm: string;
@@ -66,7 +65,6 @@ function curveFigure(
   };
 }
 
-/** The conditions that are drawn: of arms that compete, in ascending order. */
 function drawnConditions(results: RunResults, place: ConditionResults['place'] = null): ConditionResults[] {
   return results.conditions
     .filter((one) => one.place === place && isContender(results, one.arm))

@@ -6,7 +6,6 @@ import type { Estimate } from '../../store/records/estimate.ts';
 /** The key of figures whose points have intervals. */
 export const MEANS = 'Points are means, lines their 95 % intervals.';
 
-/** An estimate as data of a figure; bounds are null without an interval. */
 interface EstimateFields {
   readonly value: number;
   readonly low: number | null;

@@ -40,7 +40,6 @@ export function timeFinding(compared: Comparison): string {
   return holdsZero(compared) ? 'with no difference in time shown' : `in ${ratioText(compared)} of its time`;
 }
 
-/** A value with its interval; without bounds it has none. */
 type Measured = Pick<Estimate, 'mean'> & { readonly low: number | null; readonly high: number | null };
 
 /**

@@ -166,7 +166,6 @@ function leakRows(matrix: LeakMatrix): FigureRow[] {
   return found.length > 0 ? found : [{ panel: heading(matrix), asker: 1, owner: 1, secret: GRID, answers: 0 }];
 }
 
-/** The arms that told secrets, or how often one that told none may tell some at most. */
 function leakFinding(leaks: readonly LeakMatrix[], leaking: readonly LeakMatrix[]): string {
   if (leaking.length > 0) {
     const counts = leaking.map((matrix) => `${matrix.arm} (${countLeaks(matrix)} answers)`);

@@ -8,7 +8,6 @@ import { leakFigure, retrievalFigure, servingFigure, storageFigure } from './mea
 import { methodsFigure } from './methods-figure.ts';
 import { breakEvenFigure, frontierFigure, phasesFigure } from './time-figures.ts';
 
-/** The figures of each suite, in order. */
 const figuresBySuite: Readonly<Record<string, readonly ((results: RunResults) => Figure | undefined)[]>> = {
   main: [frontierFigure, breakEvenFigure],
   context: [contextFigure],

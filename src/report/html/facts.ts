@@ -15,7 +15,6 @@ const bytes = (value: number): string =>
   value >= 2 ** 30 ? `${formatNumber(value / 2 ** 30, 1)} GiB` : `${formatNumber(value / 2 ** 20, 0)} MiB`;
 const seconds = (ms: number): string => `${formatNumber(ms / 1000, 1)} s`;
 
-/** Labels of keys that need an explanation. */
 const labels: Readonly<Record<string, string>> = {
   llm: 'engine',
   gitDirty: 'uncommitted changes',
@@ -38,7 +37,6 @@ function inWords(value: unknown, key = ''): string {
     .join(', ');
 }
 
-/** Makes a fact; suites with equal values share one. */
 function fact(label: string, runs: readonly RunResults[], read: (results: RunResults) => string | undefined): Fact {
   const byValue = Map.groupBy(runs, read);
   const values = [...byValue].flatMap(([value, having]) =>
@@ -47,22 +45,14 @@ function fact(label: string, runs: readonly RunResults[], read: (results: RunRes
   return { label, values };
 }
 
-function factPerKey(
-  runs: readonly RunResults[],
-  read: (results: RunResults) => Readonly<Record<string, unknown>>,
-  without: readonly string[],
-): Fact[] {
-  const keys = new Set(runs.flatMap((results) => Object.keys(read(results))));
-  return [...keys]
-    .filter((key) => !without.includes(key))
-    .map((key) => {
-      // `context tokens` for contextTokens
-      const label = labels[key] ?? key.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
-      return fact(label, runs, (results) => {
-        const value = read(results)[key];
-        return value === undefined ? undefined : inWords(value, key);
-      });
-    });
+function factPerKey(runs: readonly RunResults[], part: 'environment' | 'settings', without: readonly string[]): Fact[] {
+  const keys = new Set(runs.flatMap(({ run }) => Object.keys(run[part])));
+  for (const key of without) keys.delete(key);
+  return [...keys].map((key) => {
+    // `context tokens` for contextTokens
+    const label = labels[key] ?? key.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+    return fact(label, runs, ({ run }) => (run[part][key] === undefined ? undefined : inWords(run[part][key], key)));
+  });
 }
 
 /** Facts on model, data, machine and times. */
@@ -82,7 +72,7 @@ export function environmentFacts(runs: readonly RunResults[]): Fact[] {
   };
   return [
     ...Object.entries(readers).map(([label, read]) => fact(label, runs, ({ run }) => read(run))),
-    ...factPerKey(runs, ({ run }) => run.environment, ['compute']),
+    ...factPerKey(runs, 'environment', ['compute']),
     fact('started', runs, ({ run }) => run.startedAt),
     fact('wall time', runs, ({ run: { profile } }) => {
       const { wallMs, modelMs, embedderMs } = profile;
@@ -93,13 +83,7 @@ export function environmentFacts(runs: readonly RunResults[]): Fact[] {
 
 /** The options that the turns depend on, and the arms that could not run. */
 export function settingsFacts(runs: readonly RunResults[]): Fact[] {
-  const notRun = fact(
-    'arms not run',
-    runs,
-    ({ run }) => run.armsNotRun.map(({ arm, why }) => `${arm}: ${why}`).join('; ') || undefined,
-  );
-  return [
-    ...factPerKey(runs, ({ run }) => run.settings, ['suite', 'model']),
-    ...(notRun.values.length === 0 ? [] : [notRun]),
-  ];
+  const armsNotRun = ({ run }: RunResults) => run.armsNotRun.map(({ arm, why }) => `${arm}: ${why}`).join('; ');
+  const notRun = fact('arms not run', runs, (results) => armsNotRun(results) || undefined);
+  return [...factPerKey(runs, 'settings', ['suite', 'model']), ...(notRun.values.length === 0 ? [] : [notRun])];
 }

@@ -5,9 +5,8 @@ import { type Html, htmlTable } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import { type Table, textCell } from '../../render/table.ts';
 import { type DrawnFigure, drawnFigures } from '../figures/report-figures.ts';
-import { comparisonsTables } from '../tables/comparisons-table.ts';
 import { checkMarks, checksTable } from '../tables/checks-table.ts';
-import { reportTables, shownTables } from '../tables/report-tables.ts';
+import { allTables, shownTables } from '../tables/report-tables.ts';
 import { verdictSentences } from '../verdict.ts';
 import { environmentFacts, type Fact, settingsFacts } from './facts.ts';
 import { reportPolicy, reportScript } from './report-script.ts';
@@ -46,20 +45,6 @@ const drawing = ({ figure, svg }: DrawnFigure): Html =>
     ${raw(svg)}
   </figure> `;
 
-/** The figure that stands under the verdict: the first of the first run that has one. */
-async function leadFigure(runs: readonly RunResults[]): Promise<DrawnFigure | undefined> {
-  for (const results of runs) {
-    const [first] = await drawnFigures(results);
-    if (first !== undefined) return first;
-  }
-  return undefined;
-}
-
-async function figures(results: RunResults, lead: DrawnFigure | undefined): Promise<Html | string> {
-  const drawn = (await drawnFigures(results)).filter((one) => one !== lead);
-  return drawn.length === 0 ? '' : html`<div class="figures">${drawn.map(drawing)}</div>`;
-}
-
 /** All other tables of a suite, collapsed; in a page of several suites, which they would make too large, a link to its own page. */
 function otherTables({ run }: RunResults, others: readonly Html[], several: boolean): Html {
   if (!several) {
@@ -72,20 +57,17 @@ function otherTables({ run }: RunResults, others: readonly Html[], several: bool
   return html`<p><a href="${page}">The report of this suite alone</a>, with its ${others.length} other tables.</p>`;
 }
 
-/** Section of one run: checks with evidence, the tables and figures of its suite, and its other tables. */
 async function suite(results: RunResults, several: boolean, lead: DrawnFigure | undefined): Promise<Html> {
   const { run } = results;
   const shown = shownTables(results);
-  const names = new Set(shown.map((table) => table.id));
-  const others = [...reportTables(results).values(), ...comparisonsTables(results)].filter(
-    (table) => !names.has(table.id),
-  );
+  const others = allTables(results).filter(({ id }) => shown.every((table) => table.id !== id));
   const link = rowLinks(results);
   const drawn = (tables: readonly Table[]) => tables.map((table) => htmlTable(table, run.suite, link));
+  const figures = (await drawnFigures(results)).filter((figure) => figure !== lead);
   const parts = [
     several ? list(verdictSentences(results)) : '',
     ...drawn([checksTable(results), ...shown]),
-    await figures(results, lead),
+    figures.length === 0 ? '' : html`<div class="figures">${figures.map(drawing)}</div>`,
     otherTables(results, drawn(others), several),
   ];
   return section(`suite-${run.suite}`, several ? `Suite ${run.suite}` : 'Checks, tables and figures', parts);
@@ -109,7 +91,6 @@ function facts(caption: string, rows: readonly Fact[], suites: number): Html {
   </table> `;
 }
 
-/** The notes of all runs, each with its suites unless it is in all. */
 function notes(runs: readonly RunResults[]): string[] {
   return [...new Set(runs.flatMap(({ run }) => run.notes))].map((note) => {
     const suites = runs.filter(({ run }) => run.notes.includes(note)).map(({ run }) => run.suite);
@@ -142,7 +123,9 @@ export async function renderReport(runs: readonly RunResults[]): Promise<string>
   const { run } = runs[0]!;
   const several = runs.length > 1;
   const name = printable(several ? groupOf(run.name) : run.name);
-  const lead = await leadFigure(runs);
+  const drawn: DrawnFigure[] = [];
+  for (const results of runs) drawn.push(...(await drawnFigures(results)));
+  const [lead] = drawn;
   const sections: Html[] = [];
   for (const results of runs) sections.push(await suite(results, several, lead));
   const runNotes = notes(runs);

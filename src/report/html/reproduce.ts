@@ -14,19 +14,15 @@ export const quoted = (word: string): string =>
 /** Settings that are given in another way, or whose paths differ between machines. */
 const givenOtherwise = new Set(['suite', 'dataset', 'dataFile', 'model', 'kvStore']);
 
-/** A setting as an option takes it; empty if it is not set. */
 function plainText(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-/** The value of a setting that all runs share; undefined if it differs between suites. */
 function common(runs: readonly RunResults[], setting: (results: RunResults) => unknown): string | undefined {
   const values = new Set(runs.map((results) => plainText(setting(results))));
   const [value] = values;
   return values.size > 1 || value === '' ? undefined : value;
 }
-
-const armNames = ({ arms }: RunResults): string => arms.map(({ arm }) => arm).join(',');
 
 /** Data sets, comma-separated: those that ship by name, others as files of the working folder. */
 function datasetNames({ run }: RunResults): string {
@@ -38,28 +34,20 @@ function datasetNames({ run }: RunResults): string {
     .join(',');
 }
 
-/** Files of public data sets as `--data-file` takes them, of the working folder. */
 function publicFiles({ run }: RunResults): string {
   return Object.entries((run.settings['dataFile'] ?? {}) as Readonly<Record<string, string>>)
     .map(([name, file]) => `${name}=${basename(file)}`)
     .join(',');
 }
 
-function registryName(word: string): string {
-  return languageModels.find(({ source }) => basename(source) === word)?.name ?? word;
-}
+const findModel = (file: string | undefined) =>
+  languageModels.find(({ source }) => file !== undefined && basename(source) === basename(file));
 
-/** The prompt options of the model in the registry; none for a file without an entry. */
-function registeredOptions(runs: readonly RunResults[]): Readonly<Record<string, unknown>> {
-  const file = common(runs, ({ run }) => run.settings['model']);
-  return languageModels.find(({ source }) => file !== undefined && basename(source) === basename(file))?.asked ?? {};
-}
-
-/** Options that differ from the defaults, as words of a command; files by name only, since folders differ. */
 function options(runs: readonly RunResults[]): string[] {
   const presetDataset = configOptions().find(({ key }) => key === 'dataset')!.default;
   const dataset = common(runs, datasetNames);
-  const registered = registeredOptions(runs);
+  const registered: Readonly<Record<string, unknown>> =
+    findModel(common(runs, ({ run }) => run.settings['model']))?.asked ?? {};
   const plain = configOptions().flatMap(({ key, flag, negated, default: preset }) => {
     if (givenOtherwise.has(key)) return [];
     const value = common(runs, ({ run }) => run.settings[key]);
@@ -70,13 +58,15 @@ function options(runs: readonly RunResults[]): string[] {
     const value = common(runs, name);
     return value === undefined || basename(value) === basename(shipped) ? [] : [flag, basename(value)];
   };
-  const arms = common(runs, armNames);
+  const arms = common(runs, (results) => results.arms.map(({ arm }) => arm).join(','));
   const brought = common(runs, publicFiles);
   return [
     ...(arms === undefined ? [] : ['--arms', arms]),
     ...(dataset === undefined || dataset === presetDataset ? [] : ['--dataset', dataset]),
     ...(brought === undefined ? [] : ['--data-file', brought]),
-    ...file('--model', presetModels.model, ({ run }) => run.settings['model']).map(registryName),
+    ...file('--model', presetModels.model, ({ run }) => run.settings['model']).map(
+      (word) => findModel(word)?.name ?? word,
+    ),
     ...file('--embedder', presetModels.embedder, ({ run }) => run.embedder.name),
     ...file('--kv-store', '', ({ run }) => run.settings['kvStore']),
     ...plain,

@@ -3,6 +3,7 @@ import type { RunResults } from '../../store/records/results.ts';
 import type { Table } from '../../render/table.ts';
 import { namesItsMetric } from '../shown-metric.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
+import { comparisonsTables } from './comparisons-table.ts';
 import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
 import { judgeTable, wrongAnswersTable } from './answers-tables.ts';
 import { latencyTable } from './latency-table.ts';
@@ -25,7 +26,6 @@ interface PaperTable {
   readonly draw: (results: RunResults) => Table | undefined;
 }
 
-/** Draws a table of what a suite measured beside its turns. */
 const measured =
   <Part extends keyof Measured>(
     part: Part,
@@ -79,6 +79,11 @@ export function reportTables(results: RunResults): ReadonlyMap<string, Table> {
       return table === undefined ? [] : [[name, table] as const];
     }),
   );
+}
+
+/** All tables of a run but its checks: those of the paper, and of its paired comparisons. */
+export function allTables(results: RunResults): Table[] {
+  return [...reportTables(results).values(), ...comparisonsTables(results)];
 }
 
 /**

@@ -5,7 +5,6 @@ import type { Html } from '../../render/html-table.ts';
 import { groupedNumber, printable } from '../../render/printable.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repository.ts';
-import type { RunRecord } from '../../store/records/run-record.ts';
 import { runNamed } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
@@ -23,16 +22,9 @@ const mostRowsOfFile = 250;
 /** An item with the turns of each arm. */
 export interface MatrixRow {
   readonly itemId: string;
-  /** Null where no arm answered. */
   readonly question: string | null;
   readonly gold: string | null;
   readonly turns: ReadonlyMap<string, readonly TurnOutcome[]>;
-}
-
-/** The arms that have turns, in the order of the run. */
-function armsInOrder({ plan }: RunRecord, having: readonly string[]): string[] {
-  const planned = plan.arms.map(({ name }) => name).filter((name) => having.includes(name));
-  return [...planned, ...having.filter((name) => !planned.includes(name))];
 }
 
 /** An item with its turns by arm. @param hidden its texts are not shown */
@@ -63,7 +55,9 @@ export function readMatrix(
   const values = filterValues(database, run, query);
   const { page: wanted = 1, ...filter } = query;
   const items = new TurnListRepository(database).items(run.id, filter);
-  const arms = armsInOrder(run, values.arms);
+  // In the order of the run.
+  const planned = run.plan.arms.map(({ name: arm }) => arm).filter((arm) => values.arms.includes(arm));
+  const arms = [...planned, ...values.arms.filter((arm) => !planned.includes(arm))];
   const size = inFile ? mostRowsOfFile : Math.max(leastRows, Math.min(mostRows, Math.floor(mostCells / arms.length)));
   const pages = Math.max(1, Math.ceil(items.length / size));
   const page = Math.min(wanted, pages);
@@ -89,7 +83,6 @@ export function readMatrix(
 /** A page of the matrix of items and arms; `first` is the place of its first row among the items that match, from 1. */
 export type MatrixPage = ReturnType<typeof readMatrix>;
 
-/** Answers of one item that a page shows. */
 const mostAnswers = 12;
 
 const legend: readonly (readonly [Outcome, string])[] = [
@@ -149,18 +142,16 @@ function answers({ turns }: MatrixRow, judged: boolean): Html {
   </dl>`;
 }
 
-/** The question of an item, which opens its answers, and a link to the item. */
-function questionCell(matrix: MatrixPage, row: MatrixRow, links: Links): Html {
+function questionCell({ run, hiddenTexts, unknownQuality }: MatrixPage, row: MatrixRow, links: Links): Html {
   const { itemId, question } = row;
-  const isHidden = matrix.hiddenTexts !== null;
-  const shown = isHidden || question === null ? printable(itemId) : listText(question);
-  const opened = html`<details>
-    <summary>${shown}</summary>
-    ${answers(row, matrix.unknownQuality === null)}
-  </details>`;
-  const link = links.item(matrix.run, itemId);
-  return html`${isHidden ? shown : opened}
-    <a class="soft" data-open href="${link}">${isHidden ? 'item' : printable(itemId)}</a>`;
+  const shown = hiddenTexts !== null || question === null ? printable(itemId) : listText(question);
+  const link = (text: string) => html`<a class="soft" data-open href="${links.item(run, itemId)}">${text}</a>`;
+  if (hiddenTexts !== null) return html`${shown} ${link('item')}`;
+  return html`<details>
+      <summary>${shown}</summary>
+      ${answers(row, unknownQuality === null)}
+    </details>
+    ${link(printable(itemId))}`;
 }
 
 function columns(matrix: MatrixPage, links: Links): ListColumn<MatrixRow>[] {

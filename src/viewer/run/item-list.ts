@@ -38,16 +38,13 @@ export function readItems(database: BenchDatabase, run: RunRecord, wanted: ItemQ
 /** A page of the turns; `unknownQuality` and `hiddenTexts` say why scores or texts are not shown, or are null. */
 export type ItemList = ReturnType<typeof readItems>;
 
-/** A column of numbers in the list of turns. */
 interface TurnColumn {
   readonly key: TurnSort;
   readonly heading: string;
-  /** Explanation of the heading. */
   readonly meaning: string;
   readonly digits: number;
   /** True for a score of the answer, which is not shown if quality is unknown. */
   readonly quality: boolean;
-  /** Shown only if the list is sorted by it. */
   readonly onDemand: boolean;
 }
 
@@ -141,7 +138,6 @@ function verdictMark({ taskSuccess, error, wrongClass, failedStage }: TurnListRo
     >${wrongClass === null ? '' : html` <span class="soft">${printable(wrongClass)}</span>`}${where}`;
 }
 
-/** What is special about a turn: `repeat 2, truncated`. */
 function remarks({ repeat, turn, truncated, failedChecks }: TurnListRow): string {
   const marks = [
     repeat > 0 ? `repeat ${repeat}` : '',
@@ -217,7 +213,6 @@ function pageLinks({ run, query, page: { rows, hasPrevious, hasNext } }: ItemLis
   ];
 }
 
-/** A link to the matrix of the items of these turns; of an export, of all items. */
 function matrixLink({ run, query }: ItemList, links: Links): Html {
   const { sort: _sort, descending: _descending, ...filter } = fromStart(query);
   return html`<p><a href="${links.matrix(run, links.answered ? filter : {})}">As a matrix of items and arms</a></p>`;

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { Figure } from '../../render/figure.ts';
 import { type Html, htmlTable } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import type { Table } from '../../render/table.ts';
@@ -7,8 +6,7 @@ import { reportFigures } from '../../report/figures/report-figures.ts';
 import { rowLinks } from '../../report/html/row-links.ts';
 import { verdictSection } from '../../report/html/verdict-section.ts';
 import { checksTable } from '../../report/tables/checks-table.ts';
-import { comparisonsTables } from '../../report/tables/comparisons-table.ts';
-import { reportTables, shownTables } from '../../report/tables/report-tables.ts';
+import { allTables, shownTables } from '../../report/tables/report-tables.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { groupOf } from '../../store/run-name.ts';
@@ -35,30 +33,23 @@ export function readRunPage(
 /** The content of the page of a run; `results` is null before it has ended, `usualPair` is what its form proposes to compare. */
 export type RunPage = ReturnType<typeof readRunPage>;
 
-/** All tables of a run, those on its page included. */
-function allTables(results: RunResults): Table[] {
-  return [...reportTables(results).values(), ...comparisonsTables(results)];
-}
+/** A function that reads a table or a figure of a run by its id. @throws BenchError `not-found` */
+const drawingReader =
+  <Drawing extends { readonly id: string }>(what: string, draw: (results: RunResults) => readonly Drawing[]) =>
+  (database: BenchDatabase, name: string, id: string): Drawing => {
+    const results = new RunRepository(database).results(runNamed(database, name).id);
+    const drawings = results === null ? [] : draw(results);
+    const found = drawings.find((one) => one.id === id);
+    if (found !== undefined) return found;
+    const known = drawings.map((one) => one.id);
+    throw unknownName(`run "${name}" has no ${what}`, id, known);
+  };
 
-/** Finds a table or a figure of a run by its id. @throws BenchError `not-found` */
-function findDrawing<Drawing extends { readonly id: string }>(
-  { database, name, what, id }: Readonly<Record<'name' | 'what' | 'id', string>> & { readonly database: BenchDatabase },
-  draw: (results: RunResults) => readonly Drawing[],
-): Drawing {
-  const results = new RunRepository(database).results(runNamed(database, name).id);
-  const drawings = results === null ? [] : draw(results);
-  const found = drawings.find((one) => one.id === id);
-  if (found !== undefined) return found;
-  throw unknownName(`run "${name}" has no ${what}`, id, drawings.map((one) => one.id)); // prettier-ignore
-}
+/** Reads a table of a run by its id. */
+export const readTable = drawingReader('table', allTables);
 
-/** Reads a table of a run. @throws BenchError `not-found` */
-export const readTable = (database: BenchDatabase, name: string, id: string): Table =>
-  findDrawing({ database, name, what: 'table', id }, allTables);
-
-/** Reads a figure of a run. @throws BenchError `not-found` */
-export const readFigure = (database: BenchDatabase, name: string, id: string): Figure =>
-  findDrawing({ database, name, what: 'figure', id }, reportFigures);
+/** Reads a figure of a run by its id. */
+export const readFigure = drawingReader('figure', reportFigures);
 
 function resultSections(results: RunResults, run: string, links: Links): Html {
   const tables = shownTables(results);
@@ -141,7 +132,6 @@ export function listPage({ run: { name }, items }: RunPage, links: Links): Html 
     ${itemList(items, links)}`;
 }
 
-/** A form that compares two arms of the run item by item. */
 function armsForm({ items: { run, values }, usualPair: [a, b] }: RunPage): Html | string {
   if (values.arms.length < 2) return '';
   const arms = options(values.arms);

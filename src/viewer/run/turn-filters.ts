@@ -9,18 +9,8 @@ import { armsOf, unknownName } from '../find-run.ts';
 import { type Option, options, select, textField, tick } from '../list.ts';
 import { cacheNames } from '../turn/cost-sections.ts';
 
-/** The values that filters of a run offer. */
-export interface FilterValues {
-  readonly arms: readonly string[];
-  readonly categories: readonly string[];
-  /** Turns that fail a check by themselves, by name of the check. */
-  readonly failedChecks: ReadonlyMap<string, number>;
-  /** False where no quality of answers is given. */
-  readonly judged: boolean;
-}
-
 /** Reads what the filters of a run offer. @throws BenchError `not-found` for an arm or category of the filter that the run does not have */
-export function filterValues(database: BenchDatabase, run: RunRecord, filter: TurnListFilter): FilterValues {
+export function filterValues(database: BenchDatabase, run: RunRecord, filter: TurnListFilter) {
   const categories = new TurnListRepository(database).categories(run.id);
   if (filter.category !== undefined && !categories.includes(filter.category)) {
     throw unknownName(`run "${run.name}" has no category`, filter.category, categories);
@@ -40,7 +30,7 @@ export function filterValues(database: BenchDatabase, run: RunRecord, filter: Tu
 /** The fields of a form that filter the turns of a run. @param onFile those alone that the script of a file can follow */
 export function turnFilters(
   filter: TurnListFilter,
-  { arms, categories, failedChecks, judged }: FilterValues,
+  { arms, categories, failedChecks, judged }: ReturnType<typeof filterValues>,
   onFile = false,
 ): Html {
   const answers = html`${select('answer', 'answer', filter.answer, [['', 'any'], ...options(['right', 'wrong'])])}

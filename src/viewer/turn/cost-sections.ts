@@ -17,7 +17,6 @@ const originNames: Readonly<Record<KvOrigin, string>> = {
 /** The states of the cache in words. */
 export const cacheNames = { miss: 'cache miss', hit: 'cache hit', bypass: 'bypass' } as const;
 
-/** Bytes for readers: `132.1 KiB`. */
 function bytesText(bytes: number): string {
   if (bytes < 1024) return `${Math.round(bytes)} B`;
   return bytes < 2 ** 20 ? `${formatNumber(bytes / 1024, 1)} KiB` : `${formatNumber(bytes / 2 ** 20, 1)} MiB`;

@@ -1,4 +1,12 @@
-import { type Content, plainText, type Section, textBlocks, type TokenSpan } from '../../render/section.ts';
+import {
+  type Content,
+  type Look,
+  type Phrase,
+  plainText,
+  type Section,
+  textBlocks,
+  type TokenSpan,
+} from '../../render/section.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 import { segmentName } from './placed-segments.ts';
 import { type SegmentDifference, sequenceDifference } from './sequence-difference.ts';
@@ -41,10 +49,11 @@ function around(spans: readonly TokenSpan[], isEnd: boolean): string {
 
 function segmentContent(difference: SegmentDifference, here: string, there: string): Content {
   const name = { text: difference.label, look: 'strong' } as const;
-  const inserted = (spans: readonly TokenSpan[]) =>
-    ({ text: joinedText(spans), look: 'inserted', most: MOST_BYTES }) as const;
-  const deleted = (spans: readonly TokenSpan[]) =>
-    ({ text: joinedText(spans), look: 'deleted', most: MOST_BYTES }) as const;
+  const long = (spans: readonly TokenSpan[], look: Look): Phrase => ({
+    text: joinedText(spans),
+    look,
+    most: MOST_BYTES,
+  });
   switch (difference.kind) {
     case 'same': {
       const { moved, origins, tokens } = difference;
@@ -56,16 +65,16 @@ function segmentContent(difference: SegmentDifference, here: string, there: stri
       return ['= ', name, { text: ` same, ${notes.filter((note) => note !== '').join('; ')}`, look: 'soft' }];
     }
     case 'only-here':
-      return ['+ ', name, ` only in ${here}: `, inserted(difference.spans)];
+      return ['+ ', name, ` only in ${here}: `, long(difference.spans, 'inserted')];
     case 'only-there':
-      return ['− ', name, ` only in ${there}: `, deleted(difference.spans)];
+      return ['− ', name, ` only in ${there}: `, long(difference.spans, 'deleted')];
     case 'changed':
       return [
         '± ',
         name,
         ` ${around(difference.before, true)}`,
-        deleted(difference.there),
-        inserted(difference.here),
+        long(difference.there, 'deleted'),
+        long(difference.here, 'inserted'),
         around(difference.after, false),
       ];
   }
@@ -85,18 +94,13 @@ function segmentAt({ prompt: { segments } }: AnsweredTurn, token: number): strin
   return 'the end';
 }
 
-/** The first place at which two lists differ; undefined if they are equal. */
-function firstDifference(a: readonly number[], b: readonly number[]): number | undefined {
-  const [longer, shorter] = a.length >= b.length ? [a, b] : [b, a];
-  const place = longer.findIndex((id, index) => id !== shorter[index]);
-  return place === -1 ? undefined : place;
-}
-
 /** Compares two arms on one item, for the terminal. */
 export function turnDifferences(a: AnsweredTurn, b: AnsweredTurn): Section {
   const [idsA, idsB] = [tokenIds(a), tokenIds(b)];
-  const place = firstDifference(idsA, idsB);
+  const place = (idsA.length >= idsB.length ? idsA : idsB).findIndex((_, index) => idsA[index] !== idsB[index]);
   const [memoriesA, memoriesB] = [promptMemories(a), promptMemories(b)];
+  const differing = `differ from token ${place} (${a.arm}: ${segmentAt(a, place)}; ${b.arm}: ${segmentAt(b, place)})`;
+  const others = `${a.arm} ${memoriesA.join(', ') || 'none'}; ${b.arm} ${memoriesB.join(', ') || 'none'}`;
   const both = (value: (turn: AnsweredTurn) => string): string => `${a.arm} ${value(a)}, ${b.arm} ${value(b)}`;
   const segments = sequenceDifference(a, b, new Map()).segments.filter(({ kind }) => kind !== 'same');
   return {
@@ -107,17 +111,10 @@ export function turnDifferences(a: AnsweredTurn, b: AnsweredTurn): Section {
         kind: 'pairs',
         rows: [
           ['answers', a.answer.text === b.answer.text ? 'the same' : both(({ answer }) => JSON.stringify(answer.text))],
-          [
-            'sequences',
-            place === undefined
-              ? `identical, ${idsA.length} tokens`
-              : `differ from token ${place} (${a.arm}: ${segmentAt(a, place)}; ${b.arm}: ${segmentAt(b, place)})`,
-          ],
+          ['sequences', place === -1 ? `identical, ${idsA.length} tokens` : differing],
           [
             'memories',
-            memoriesA.join() === memoriesB.join()
-              ? `the same ${memoriesA.length}, in the same order`
-              : `${a.arm} ${memoriesA.join(', ') || 'none'}; ${b.arm} ${memoriesB.join(', ') || 'none'}`,
+            memoriesA.join() === memoriesB.join() ? `the same ${memoriesA.length}, in the same order` : others,
           ],
           ['evaluated tokens', both(({ tokens }) => String(tokens.evaluated))],
           ['first token', both(({ timings }) => `${timings.firstToken.toFixed(1)} ms`)],

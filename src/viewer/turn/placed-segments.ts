@@ -3,7 +3,6 @@ import type { AnsweredTurn } from '../stored-turn.ts';
 
 /** A segment at its place in the sequence. */
 export type PlacedSegment = PromptSegment & {
-  /** Of its first token, from 0. */
   readonly cell: number;
   /** Of its first token; differs from the cell after blocks that share positions. */
   readonly position: number;

@@ -30,7 +30,6 @@ export function printTwoTurns(runName: string, [a, b]: readonly [PrintedTurn, Pr
   return joinBlocks([...both, sectionLines(turnDifferences(a.turn, b.turn), page)]);
 }
 
-/** A turn as blocks of lines, its header first; for a failed one, only the reason. */
 function turnBlocks(runName: string, { turn, ...context }: PrintedTurn, page: Page): string[][] {
   const { itemId, userId, arm, repeat, turn: number } = turn;
   const header = `run ${runName} · item ${itemId} · user ${userId} · arm ${arm} · repeat ${repeat} · turn ${number}`;

@@ -9,20 +9,16 @@ export type SegmentDifference =
       readonly kind: 'same';
       readonly label: string;
       readonly tokens: number;
-      /** Positions of its first token, if they differ. */
       readonly moved: { readonly here: number; readonly there: number } | undefined;
-      /** Origins of its KV, if one arm injected it and the other evaluated it. */
       readonly origins: { readonly here: Origin; readonly there: Origin } | undefined;
     }
   | { readonly kind: 'only-here' | 'only-there'; readonly label: string; readonly spans: readonly TokenSpan[] }
   | {
       readonly kind: 'changed';
       readonly label: string;
-      /** The common beginning. */
       readonly before: readonly TokenSpan[];
       readonly here: readonly TokenSpan[];
       readonly there: readonly TokenSpan[];
-      /** The common end. */
       readonly after: readonly TokenSpan[];
     };
 
@@ -34,7 +30,6 @@ export interface SequenceDifference {
   readonly sameTokens: number;
   readonly onlyHere: number;
   readonly onlyThere: number;
-  /** Tokens that both have, at different positions. */
   readonly movedTokens: number;
 }
 

@@ -68,7 +68,6 @@ function difference({ run, turn, against, siblings: all, pieces }: TurnModel, li
   }`;
 }
 
-/** Links to the other turns on the item. */
 function siblings({ run, turn, siblings: all }: TurnModel, links: Links): Html {
   const several = all.some(({ repeat, turn: number }) => repeat !== turn.repeat || number !== turn.turn);
   const shown = all.slice(0, MOST_SIBLINGS);

@@ -5,12 +5,12 @@ import {
   type Phrase,
   type Section,
   type SectionBlock,
+  type Step,
   textBlocks,
 } from '../../render/section.ts';
 import {
   type AttributionRecord,
   type FailedTurn,
-  type FunnelStage,
   funnelStages,
   type ItemRecord,
 } from '../../store/records/turn-record.ts';
@@ -21,20 +21,11 @@ import { attributionSection, budgetSection, memoriesSection, sequenceSection } f
 const MOST_BYTES = 2000;
 const MOST_GOLD_TOKENS = 60;
 
-const stageNames: Readonly<Record<FunnelStage, string>> = {
-  stored: 'stored',
-  retrieved: 'retrieved',
-  kept: 'kept',
-  sequence: 'in the sequence',
-  answered: 'answered',
-};
-
 /** Facts about a turn that its own record does not hold. */
 export interface TurnContext {
   /** The turn of the arm that gives the same memories as text. */
   readonly rag?: AnsweredTurn | undefined;
   readonly attribution?: AttributionRecord | undefined;
-  /** Texts of tokens by id; none without them. */
   readonly pieces?: ReadonlyMap<number, string>;
   /** The question is not from a data set, so that neither gold answer nor evidence is shown. */
   readonly unjudged?: true;
@@ -60,22 +51,21 @@ export function turnSections(turn: AnsweredTurn, context: TurnContext = {}): Sec
 /** Question, answer, gold and evidence funnel. */
 export function answerSection(turn: AnsweredTurn, unjudged: boolean): Section {
   const { answer, item, prompt } = turn;
-  const long = (text: string, look?: Phrase['look']): Phrase =>
-    look === undefined ? { text, most: MOST_BYTES } : { text, most: MOST_BYTES, look };
-  const given: Content = [
-    ...(answer.prefix === undefined ? [] : [{ ...long(answer.prefix, 'soft'), title: 'given to the model' }]),
-    answer.text === '' ? { text: '(empty)', look: 'soft' } : long(answer.text, 'strong'),
-    ...(answer.thoughtTokens === undefined
-      ? []
-      : [{ text: ` (a thought of ${answer.thoughtTokens} tokens before it is cut off)`, look: 'soft' } as const]),
+  const { prefix, thoughtTokens } = answer;
+  const most = MOST_BYTES;
+  const thought = ` (a thought of ${thoughtTokens ?? 0} tokens before it is cut off)`;
+  const given: Phrase[] = [
+    ...(prefix === undefined ? [] : [{ text: prefix, most, look: 'soft', title: 'given to the model' } as const]),
+    answer.text === '' ? { text: '(empty)', look: 'soft' } : { text: answer.text, most, look: 'strong' },
+    ...(thoughtTokens === undefined ? [] : [{ text: thought, look: 'soft' } as const]),
   ];
   const rows: (readonly [string, Content])[] = [
-    ['question', long(prompt.originalQuery)],
+    ['question', { text: prompt.originalQuery, most }],
     ['answer', given],
-    ...(unjudged ? [] : ([['gold', goldContent(item.gold, MOST_BYTES)]] as const)),
+    ['gold', unjudged ? '' : goldContent(item.gold, most)],
     ['verdict', verdict(turn)],
     ['scores', scoresText(turn)],
-    ...(unjudged ? [] : ([['kind', itemKinds(item)]] as const)),
+    ['kind', unjudged ? '' : itemKinds(item)],
   ];
   return {
     id: 'answer',
@@ -128,18 +118,14 @@ function funnelBlocks({ item: { gold, evidence }, scores }: AnsweredTurn): Secti
   if (passedStages.length === 0 && failedStage === null) {
     return [heading, ...textBlocks('The data do not name the evidence of this item.', 'soft')];
   }
-  const steps = funnelStages.map(
-    (stage) =>
-      ({
-        name: stageNames[stage],
-        state: passedStages.includes(stage) ? 'passed' : stage === failedStage ? 'failed' : 'unknown',
-      }) as const,
-  );
+  const steps = funnelStages.map((stage): Step => {
+    const state = passedStages.includes(stage) ? 'passed' : stage === failedStage ? 'failed' : 'unknown';
+    return { name: stage === 'sequence' ? 'in the sequence' : stage, state };
+  });
   const note = evidence === 0 ? 'No memory is needed: the conversation holds the answer.' : undefined;
   return [heading, ...textBlocks(note, 'soft'), { kind: 'steps', steps }];
 }
 
-/** A token in quotation marks, so that its spaces are visible. */
 const quotedToken = (text: string): Phrase => ({ text: `"${text}"`, look: 'mono' });
 
 /** A probability as text: `0.912`, `3e-5`, or `–` if it is not among those that are stored. */
@@ -156,6 +142,7 @@ export function nextSection({ arm, observed }: AnsweredTurn, other?: AnsweredTur
   const text = agreement === null ? undefined : `Against the reference: ${likeliest}, KL divergence ${divergence}.`;
   const cell = (value: number | undefined, look: string) => barCell(probabilityText(value), look, value ?? 0);
   const rows = pairTokens(observed.nextTokens, other?.observed.nextTokens ?? []);
+  const arms = other === undefined ? [arm] : [arm, other.arm];
   return {
     id: 'next',
     heading: 'Next token',
@@ -165,35 +152,25 @@ export function nextSection({ arm, observed }: AnsweredTurn, other?: AnsweredTur
         kind: 'table',
         what: 'next tokens',
         rowHeading: 'token',
-        columns: [arm, ...(other === undefined ? [] : [other.arm])].map((name) => ({
-          heading: `${name}, p`,
-          kind: 'bar',
-        })),
+        columns: arms.map((name) => ({ heading: `${name}, p`, kind: 'bar' })),
         rows: rows.map(({ token, here, there }) => ({
           label: quotedToken(token),
-          cells: [cell(here, 'here'), ...(other === undefined ? [] : [cell(there, 'there')])],
+          cells: [cell(here, 'here'), cell(there, 'there')].slice(0, arms.length),
         })),
       },
     ],
   };
 }
 
-type Likely = readonly { readonly token: string; readonly probability: number }[];
-
-/** A likely next token of one arm or of both; undefined where it is not among the likeliest, which are stored. */
-export interface NextToken {
-  readonly token: string;
-  readonly here: number | undefined;
-  readonly there: number | undefined;
-}
+type Likely = AnsweredTurn['observed']['nextTokens'];
 
 /**
  * Pairs the likeliest next tokens of two arms: in the order of the first, then those of the second alone.
  * Different tokens may have one text; the n-th with a text is then paired with the n-th of the other arm.
  */
-export function pairTokens(here: Likely, there: Likely): NextToken[] {
+export function pairTokens(here: Likely, there: Likely) {
   const left = [...there];
-  const rows = here.map(({ token, probability }): NextToken => {
+  const rows = here.map(({ token, probability }) => {
     const index = left.findIndex((other) => other.token === token);
     const [other] = index === -1 ? [] : left.splice(index, 1);
     return { token, here: probability, there: other?.probability };

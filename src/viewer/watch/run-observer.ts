@@ -1,10 +1,9 @@
 import type { BenchDatabase } from '../../store/database.ts';
-import { type FaultyTurn, RunGrowthRepository } from '../../store/run-growth-repository.ts';
+import { RunGrowthRepository } from '../../store/run-growth-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { PartialResults, turnsOfPlan } from '../../eval/analysis/unfinished-run.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
-import type { MetricDeclaration } from '../../store/records/run-description.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { runNamed } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
@@ -24,7 +23,6 @@ export class RunObserver {
   #users: PartialResults | undefined;
   #added = new Set<string>();
 
-  /** @param hidden by default the rule of reports */
   constructor(database: BenchDatabase, name: string, hidden: HiddenTexts = hiddenInReports) {
     this.#database = database;
     this.#name = name;
@@ -34,10 +32,9 @@ export class RunObserver {
   /** @param now milliseconds since 1970 @throws BenchError `not-found` for an unknown name */
   read(now = Date.now()) {
     const run = runNamed(this.#database, this.#name);
-    const { name, suite, status, startedAt, dataset, plan } = run;
+    const { name, suite, status, startedAt, dataset } = run;
     const growth = new RunGrowthRepository(this.#database, run.id);
     const { turns, last = 0, faults } = growth.newTurns(0);
-    const { primary } = metricsOfRun({ dataset, metrics: plan.metrics ?? [] });
     const finished = new RunUserRepository(this.#database, run.id).finished();
     const times = status === 'running' && last > 0 ? growth.latestTimes(last, ratedTurns) : [];
     return {
@@ -55,57 +52,50 @@ export class RunObserver {
       turnsPerSecond: turnRate(times, now),
       lastTurnAt: times.at(-1)?.createdAt ?? null,
       readAt: now,
-      primary,
+      primary: primaryMetric(run),
       unknownQuality: unknownQuality(run.model),
-      arms: this.#usersSoFar(run, primary, growth, finished).arms(),
-      faults: faultsSoFar(
-        faults,
-        faults.length === 0 ? [] : growth.latestFaults(shownFaults),
-        this.#hidden(run) !== null,
-      ),
+      arms: this.#usersSoFar(run, growth, finished).arms(),
+      faults: { ...countFaults(faults), latest: faults.length === 0 ? [] : this.#latestFaults(run, growth) },
     };
   }
 
-  #usersSoFar(
-    run: RunRecord,
-    primary: MetricDeclaration,
-    growth: RunGrowthRepository,
-    finished: ReadonlySet<string>,
-  ): PartialResults {
+  #latestFaults(run: RunRecord, growth: RunGrowthRepository) {
+    const hides = this.#hidden(run) !== null;
+    return growth
+      .latestFaults(shownFaults)
+      .map((turn) => (hides && turn.error !== null ? { ...turn, error: 'failed' } : turn));
+  }
+
+  #usersSoFar(run: RunRecord, growth: RunGrowthRepository, finished: ReadonlySet<string>): PartialResults {
     // A resumed run deletes the turns of unfinished users and runs them again.
     const isOther = run.id !== this.#runId || [...this.#added].some((userId) => !finished.has(userId));
     if (this.#users === undefined || isOther) {
       this.#runId = run.id;
-      this.#users = new PartialResults(run.plan.arms, primary);
+      this.#users = new PartialResults(run.plan.arms, primaryMetric(run));
       this.#added = new Set();
     }
     for (const userId of finished) {
-      if (this.#added.has(userId)) continue;
-      this.#users.add(growth.userValues(userId));
+      if (!this.#added.has(userId)) this.#users.add(growth.userValues(userId));
       this.#added.add(userId);
     }
     return this.#users;
   }
 }
 
+const primaryMetric = ({ dataset, plan }: RunRecord) => metricsOfRun({ dataset, metrics: plan.metrics ?? [] }).primary;
+
 /** The progress of a run; `unknownQuality` says why answers are not judged, or is null. */
 export type RunState = ReturnType<RunObserver['read']>;
 
-/** Counts turns that failed, and those that fail a check by themselves; names the latest of them. */
-function faultsSoFar(
-  faults: ReturnType<RunGrowthRepository['newTurns']>['faults'],
-  latest: readonly FaultyTurn[],
-  hidesTexts: boolean,
-) {
+/** Counts turns that failed, and those that fail a check by themselves. */
+function countFaults(faults: ReturnType<RunGrowthRepository['newTurns']>['faults']) {
   const checks = new Map<string, number>();
-  for (const fault of faults) {
-    for (const check of (fault.checks ?? '').split(',')) {
-      if (check !== '' && check !== 'errors') checks.set(check, (checks.get(check) ?? 0) + fault.turns);
+  for (const { checks: failed, turns } of faults) {
+    for (const check of (failed ?? '').split(',')) {
+      if (check !== '' && check !== 'errors') checks.set(check, (checks.get(check) ?? 0) + turns);
     }
   }
-  const errors = faults.filter(({ failed }) => failed).reduce((sum, { turns }) => sum + turns, 0);
-  const shown = latest.map((turn) => (hidesTexts && turn.error !== null ? { ...turn, error: 'failed' } : turn));
-  return { checks, errors, latest: shown };
+  return { checks, errors: faults.filter(({ failed }) => failed).reduce((sum, { turns }) => sum + turns, 0) };
 }
 
 /** Turns per second over the last minutes, from the end of the first item; null if only one was written then. */

@@ -19,7 +19,6 @@ import type { RunState } from './run-observer.ts';
 /** Silence after which the page asks whether the bench still runs. */
 const quietMs = 60_000;
 
-/** Seconds to two digits: the time of day of the last turn is enough to see that turns come. */
 const timeOfDay = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
 const resumption = (name: string): Html => html`<code>npm run bench -- --resume ${printable(groupOf(name))}</code>`;
@@ -38,42 +37,32 @@ function phaseOf({ status, begun, turns, ofTurns, name }: RunState, links: Links
   }
 }
 
-/** `3.4 turns/s, about 7 min 10 s left, last turn at 12:03:04 UTC`. */
-function speedOf({ turns, ofTurns, turnsPerSecond, lastTurnAt }: RunState): string {
-  const parts = [
-    ...(turnsPerSecond === null
-      ? []
-      : [
-          `${formatNumber(turnsPerSecond, 1)} turns/s`,
-          ...(turns < ofTurns ? [`about ${duration(((ofTurns - turns) / turnsPerSecond) * 1000)} left`] : []),
-        ]),
+function progressPart(state: RunState, links: Links): Html {
+  const { name, turns, ofTurns, users, ofUsers, status, turnsPerSecond, lastTurnAt, readAt } = state;
+  const share = ofTurns === 0 ? 0 : Math.floor((100 * turns) / ofTurns);
+  const isRunning = status === 'running';
+  const left = turnsPerSecond === null ? 0 : ((ofTurns - turns) / turnsPerSecond) * 1000;
+  const speed = [
+    ...(turnsPerSecond === null ? [] : [`${formatNumber(turnsPerSecond, 1)} turns/s`]),
+    ...(left > 0 ? [`about ${duration(left)} left`] : []),
     ...(lastTurnAt === null ? [] : [`last turn at ${timeOfDay(lastTurnAt)} UTC`]),
   ];
-  return parts.join(', ');
-}
-
-/** The remark on a run that has not written for long, perhaps because its process is gone. */
-function silenceOf({ name, status, turns, ofTurns, lastTurnAt, readAt }: RunState): Html | string {
-  if (status !== 'running' || lastTurnAt === null || turns >= ofTurns || readAt - lastTurnAt < quietMs) return '';
-  return html`<p class="bad">
-    No turn for ${Math.floor((readAt - lastTurnAt) / 60_000)} min. If its process is gone, continue it:
-    ${resumption(name)}
-  </p>`;
-}
-
-function progressPart(state: RunState, links: Links): Html {
-  const { turns, ofTurns, users, ofUsers, status } = state;
-  const share = ofTurns === 0 ? 0 : Math.floor((100 * turns) / ofTurns);
-  const speed = status === 'running' ? speedOf(state) : '';
+  const silence = isRunning && lastTurnAt !== null && turns < ofTurns ? readAt - lastTurnAt : 0;
   return html`<div data-part="progress">
-    <p class="phase ${status === 'running' || status === 'finished' ? '' : 'bad'}">${phaseOf(state, links)}</p>
+    <p class="phase ${isRunning || status === 'finished' ? '' : 'bad'}">${phaseOf(state, links)}</p>
     <progress max="${ofTurns}" value="${turns}" aria-label="Turns that are written"></progress>
     <p>
       ${share} % · ${groupedNumber(turns)} of ${groupedNumber(ofTurns)} turns · ${groupedNumber(users)} of
       ${groupedNumber(ofUsers)} users complete
     </p>
-    <p class="soft">${speed}</p>
-    ${silenceOf(state)}
+    <p class="soft">${isRunning ? speed.join(', ') : ''}</p>
+    ${
+      silence < quietMs
+        ? ''
+        : html`<p class="bad">
+            No turn for ${Math.floor(silence / 60_000)} min. If its process is gone, continue it: ${resumption(name)}
+          </p>`
+    }
   </div>`;
 }
 
@@ -112,18 +101,16 @@ function faultsPart({ name, faults: { checks, errors, latest } }: RunState, link
   </div>`;
 }
 
-/** The table so far: arms, answers and the primary metric. */
 function tableOf({ arms, primary, unknownQuality, users, ofUsers, status }: RunState): Table {
   const [scale, digits] = primary.unit === '%' ? ([100, 1] as const) : ([1, 3] as const);
-  const ended = status === 'finished' ? '' : ' so far';
-  const title = `${primary.label[0]!.toUpperCase()}${primary.label.slice(1)}${ended}`;
-  const proof =
+  const title = `${primary.label[0]!.toUpperCase()}${primary.label.slice(1)}`;
+  const [ended, proof] =
     status === 'finished'
-      ? 'Verdict and checks are on the page of the run.'
-      : 'No verdict: most checks need the end of the run, and its numbers are not to be quoted before.';
+      ? ['', 'Verdict and checks are on the page of the run.']
+      : [' so far', 'No verdict: most checks need the end of the run, and its numbers are not to be quoted before.'];
   return {
     id: 'so-far',
-    caption: `${title}, over ${groupedNumber(users)} of ${groupedNumber(ofUsers)} users`,
+    caption: `${title}${ended}, over ${groupedNumber(users)} of ${groupedNumber(ofUsers)} users`,
     rowHeading: 'arm',
     ...itemRows(arms, ({ arm }) => arm, [
       {
