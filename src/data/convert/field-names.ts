@@ -1,38 +1,45 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean, nearestName } from '../../base/nearest-name.ts';
 
+/** Fields of a memory, and how each is read. */
+export const memoryFields = {
+  memory_id: 'text',
+  created_at: 'instant',
+  value: 'text',
+  relation: 'text',
+  preference: 'flag',
+  supersedes: 'text',
+  updated_at: 'instant',
+  uri: 'text',
+  scope: 'text',
+  links: 'list',
+  confidence: 'number',
+} as const;
+
+/** Fields of a question, and how each is read. */
+export const itemFields = {
+  item_id: 'text',
+  answer: 'text',
+  accepted_answers: 'list',
+  answer_prefix: 'text',
+  system_prompt: 'text',
+  relation: 'text',
+  language: 'text',
+  evidence: 'memories',
+  superseded: 'list',
+  passages: 'memories',
+  category: 'text',
+  phrasing: 'text',
+  asked_at: 'instant',
+  history: 'json',
+} as const;
+
+export type Field = 'user' | 'memory' | 'question' | keyof typeof memoryFields | keyof typeof itemFields;
+
 /** Names of all fields that a column of a table or a key of a JSON line can hold, for help texts and hints. */
 export const knownFields = [
-  'user',
-  'memory',
-  'memory_id',
-  'created_at',
-  'updated_at',
-  'value',
-  'relation',
-  'preference',
-  'supersedes',
-  'uri',
-  'scope',
-  'links',
-  'confidence',
-  'question',
-  'item_id',
-  'answer',
-  'accepted_answers',
-  'answer_prefix',
-  'system_prompt',
-  'language',
-  'evidence',
-  'superseded',
-  'passages',
-  'category',
-  'phrasing',
-  'asked_at',
-  'history',
-] as const;
-
-export type Field = (typeof knownFields)[number];
+  ...new Set(['user', 'memory', ...Object.keys(memoryFields), 'question', ...Object.keys(itemFields)]),
+] as readonly Field[];
 
 /** Other names of fields. */
 const otherNames: readonly (readonly [name: string, field: Field])[] = [

@@ -2,9 +2,9 @@ import { BenchError } from '../../base/bench-error.ts';
 import { shownValue } from '../../base/shown-value.ts';
 import { fileLines } from '../file-lines.ts';
 import { expected, parsedObject } from '../parse-record.ts';
-import { type Field, type FieldNames, knownFields } from './field-names.ts';
+import { type Field, type FieldNames, itemFields, knownFields, memoryFields } from './field-names.ts';
 import { readInstant } from './instants.ts';
-import type { ConversionNotes, SourceRecord } from './source-record.ts';
+import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 
 /** A row of a table or a line of JSON: columns and their values. */
 export interface Row {
@@ -43,6 +43,15 @@ class Cells {
 
   has(field: Field): boolean {
     return this.#values.has(field);
+  }
+
+  /** Reads fields in the ways that they name, by the names that records have for them. */
+  readAll(fields: typeof memoryFields | typeof itemFields): Readonly<Record<string, unknown>> {
+    return Object.fromEntries(
+      Object.entries(fields).map(([field, way]) => {
+        return [field.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()), this[way](field as Field)];
+      }),
+    );
   }
 
   /** Reads a text; numbers and booleans of JSON become text. */
@@ -138,48 +147,14 @@ export function* readRow(row: Row, names: FieldNames, notes: ConversionNotes): G
     throw new BenchError('bad-data', message, `name columns with --map; the fields are ${knownFields.join(', ')}`);
   }
   const userId = cells.required('user');
-  const relation = cells.text('relation');
   if (hasMemory) {
-    yield {
-      kind: 'memory',
-      place,
-      userId,
-      memoryId: cells.text('memory_id'),
-      content: cells.required('memory'),
-      createdAt: cells.instant('created_at'),
-      value: cells.text('value'),
-      relation,
-      preference: cells.flag('preference'),
-      supersedes: cells.text('supersedes'),
-      updatedAt: cells.instant('updated_at'),
-      uri: cells.text('uri'),
-      scope: cells.text('scope'),
-      links: cells.list('links'),
-      confidence: cells.number('confidence'),
-    };
+    const memory = { kind: 'memory', place, userId, content: cells.required('memory') };
+    yield { ...memory, ...cells.readAll(memoryFields) } as SourceMemory;
   }
   if (!cells.has('question')) return;
-  const answer = cells.text('answer') ?? null;
-  yield {
-    kind: 'item',
-    place,
-    userId,
-    itemId: cells.text('item_id'),
-    query: cells.required('question'),
-    answer,
-    acceptedAnswers: cells.list('accepted_answers'),
-    answerPrefix: cells.text('answer_prefix'),
-    systemPrompt: cells.text('system_prompt'),
-    relation,
-    language: cells.text('language'),
-    evidence: cells.memories('evidence') ?? (hasMemory && answer !== null ? 'preceding' : []),
-    superseded: cells.list('superseded'),
-    passages: cells.memories('passages'),
-    category: cells.text('category'),
-    phrasing: cells.text('phrasing'),
-    askedAt: cells.instant('asked_at'),
-    history: cells.json('history'),
-  };
+  const fields = cells.readAll(itemFields) as Partial<SourceItem>;
+  const { answer = null, evidence = hasMemory && answer !== null ? 'preceding' : [] } = fields;
+  yield { ...fields, kind: 'item', place, userId, query: cells.required('question'), answer, evidence };
 }
 
 /**
