@@ -142,103 +142,58 @@ describe('CSV', () => {
   });
 
   test.each([
-    ['nothing', '', 'f: is empty'],
-    ['no questions', 'user,memory\nann,x\n', 'f: has no questions'],
+    ['f: is empty', ''],
+    ['f: has no questions', 'user,memory\nann,x\n'],
+    ['f:3: is not CSV: Invalid Record Length: expect 3, got 2', 'user,memory,question\nann,x,y\nann,x\n'],
+    ['f:2: is not CSV: Quote Not Closed', 'user,memory\nann,"x\n'],
+    ['f:1: column "user" occurs twice', 'user,user\na,b\n'],
+    ['f:2: columns "memory" and "content" both hold memory', 'user,memory,content\nann,x,y\n'],
+    ['f:2: user expected a text, got nothing', 'name,memory\nann,x\n'],
+    ['f:2: expected a memory, a question or both, got columns user, text', 'user,text\nann,x\n'],
     [
-      'a short row',
-      'user,memory,question\nann,x,y\nann,x\n',
-      'f:3: is not CSV: Invalid Record Length: expect 3, got 2',
-    ],
-    ['an open quote', 'user,memory\nann,"x\n', 'f:2: is not CSV: Quote Not Closed'],
-    ['a column twice', 'user,user\na,b\n', 'f:1: column "user" occurs twice'],
-    [
-      'two names of one field',
-      'user,memory,content\nann,x,y\n',
-      'f:2: columns "memory" and "content" both hold memory',
-    ],
-    ['no user', 'name,memory\nann,x\n', 'f:2: user expected a text, got nothing'],
-    [
-      'neither memory nor question',
-      'user,text\nann,x\n',
-      'f:2: expected a memory, a question or both, got columns user, text',
-    ],
-    [
-      'a wrong time, behind a row of two lines',
-      'user,memory,created_at\nann,"x\ny",2026-01-01\nann,z,tomorrow\n',
       'f:4: created_at expected a time such as 2026-03-01T09:00:00Z or 2026-03-01, got "tomorrow"',
+      'user,memory,created_at\nann,"x\ny",2026-01-01\nann,z,tomorrow\n',
     ],
     [
-      'times for some',
-      'user,memory,created_at\nann,x,2026-01-01\nann,y,\n',
       'f:3: created_at expected a time for every memory or for none, got nothing',
+      'user,memory,created_at\nann,x,2026-01-01\nann,y,\n',
     ],
     [
-      'evidence of nobody',
-      'user,memory_id,memory,question,answer,evidence\nann,m-01,x,,,\nann,,,y,z,m-02\n',
       'f:3: evidence expected a memory of user ann, got "m-02": did you mean m-01?',
+      'user,memory_id,memory,question,answer,evidence\nann,m-01,x,,,\nann,,,y,z,m-02\n',
     ],
     [
-      'evidence of another user',
-      'user,memory_id,memory,question,answer,evidence\nbo,m,x,,,\nann,,,y,z,m\n',
       'f:3: evidence expected a memory of user ann, got "m"',
+      'user,memory_id,memory,question,answer,evidence\nbo,m,x,,,\nann,,,y,z,m\n',
     ],
     [
-      'evidence from the future',
-      'user,memory,created_at,question,answer,asked_at\nann,x,2026-01-02,y,z,2026-01-01\n',
       'f:2: evidence expected a memory from before asked_at, got "ann-m01"',
+      'user,memory,created_at,question,answer,asked_at\nann,x,2026-01-02,y,z,2026-01-01\n',
     ],
     [
-      'evidence for nothing',
-      'user,memory_id,memory,question,answer,evidence\nann,m,x,y,,m\n',
       'f:2: evidence expected none where answer is empty, got ["m"]',
+      'user,memory_id,memory,question,answer,evidence\nann,m,x,y,,m\n',
     ],
     [
-      'an id twice',
-      'user,memory_id,memory\nann,m,x\nann,m,y\n',
       'f:3: memory_id expected an id of its own, got "m", which another memory has',
+      'user,memory_id,memory\nann,m,x\nann,m,y\n',
     ],
+    ['f:3: item_id expected an id of its own, got "q", which ', 'user,item_id,question,answer\nann,q,x,\nann,q,y,\n'],
     [
-      'an item twice',
-      'user,item_id,question,answer\nann,q,x,\nann,q,y,\n',
-      'f:3: item_id expected an id of its own, got "q", which ',
-    ],
-    [
-      'superseding the later',
-      'user,memory_id,memory,created_at,supersedes\nann,a,x,2026-01-01,b\nann,b,y,2026-01-02,\n',
       'f:2: supersedes expected an earlier memory, got "b"',
+      'user,memory_id,memory,created_at,supersedes\nann,a,x,2026-01-01,b\nann,b,y,2026-01-02,\n',
     ],
+    ['f:2: links expected a memory of user ann, got "c"', 'user,memory_id,memory,links\nann,a,x,b; c\nann,b,y,\n'],
     [
-      'a link to nothing',
-      'user,memory_id,memory,links\nann,a,x,b; c\nann,b,y,\n',
-      'f:2: links expected a memory of user ann, got "c"',
-    ],
-    [
-      'an update before the creation',
-      'user,memory,created_at,updated_at\nann,x,2026-01-02,2026-01-01\n',
       'f:2: updated_at expected a time from created_at on, got "2026-01-01T00:00:00Z"',
+      'user,memory,created_at,updated_at\nann,x,2026-01-02,2026-01-01\n',
     ],
-    [
-      'a confidence that is no number',
-      'user,memory,confidence\nann,x,high\n',
-      'f:2: confidence expected a number, got "high"',
-    ],
-    ['a scope that is none', 'user,memory,scope\nann,x,mine\n', 'f:2: scope expected global or project, got "mine"'],
-    [
-      'a switch that is none',
-      'user,memory,preference\nann,x,perhaps\n',
-      'f:2: preference expected true or false, got "perhaps"',
-    ],
-    [
-      'a phrasing that is none',
-      'user,question,phrasing\nann,x,odd\n',
-      'f:2: phrasing expected known or held-out, got "odd"',
-    ],
-    [
-      'a history that is none',
-      'user,question,history\nann,x,hello\n',
-      'f:2: history expected a JSON list, got "hello"',
-    ],
-  ])('bad data: %s', async (_, text, message) => {
+    ['f:2: confidence expected a number, got "high"', 'user,memory,confidence\nann,x,high\n'],
+    ['f:2: scope expected global or project, got "mine"', 'user,memory,scope\nann,x,mine\n'],
+    ['f:2: preference expected true or false, got "perhaps"', 'user,memory,preference\nann,x,perhaps\n'],
+    ['f:2: phrasing expected known or held-out, got "odd"', 'user,question,phrasing\nann,x,odd\n'],
+    ['f:2: history expected a JSON list, got "hello"', 'user,question,history\nann,x,hello\n'],
+  ])('bad data: %s', async (message, text) => {
     expect((await failure('csv', file('bad.csv', text))).slice(0, message.length)).toBe(message);
   });
 
@@ -357,42 +312,33 @@ describe('LoCoMo', () => {
   const sample = (conversation: object, qa: readonly object[] = []) => [{ sample_id: 'c', conversation, qa }];
   const dated = { session_1: [turn], session_1_date_time: '1:56 pm on 8 May, 2023' };
   test.each([
-    ['no JSON', '{', 'f: is not JSON: '],
-    ['no conversation', [{ qa: [] }], 'f: [0]: conversation expected record, got nothing'],
-    ['no date', sample({ session_1: [turn] }), 'f: c: conversation.session_1_date_time expected a date, got nothing'],
+    ['f: is not JSON: ', '{'],
+    ['f: [0]: conversation expected record, got nothing', [{ qa: [] }]],
+    ['f: c: conversation.session_1_date_time expected a date, got nothing', sample({ session_1: [turn] })],
     [
-      'a date that is none',
-      sample({ ...dated, session_1_date_time: 'spring' }),
       'f: c: conversation.session_1_date_time expected a date, got "spring"',
+      sample({ ...dated, session_1_date_time: 'spring' }),
     ],
+    ['f: c: conversation.session_1 expected a list of turns, got {}', sample({ session_1: {} })],
     [
-      'a session that is none',
-      sample({ session_1: {} }),
-      'f: c: conversation.session_1 expected a list of turns, got {}',
-    ],
-    [
-      'an id that is none',
-      sample({ ...dated, session_1: [turn, { ...turn, dia_id: '2' }] }),
       'f: c session_1[1]: dia_id expected a number of session and turn such as D1:3, got "2"',
+      sample({ ...dated, session_1: [turn, { ...turn, dia_id: '2' }] }),
     ],
     [
-      'an id twice',
-      sample({ ...dated, session_1: [turn, { ...turn, text: 'Bye' }] }),
       'f: c session_1[1]: memory_id expected an id of its own, got "c/D1:1"',
+      sample({ ...dated, session_1: [turn, { ...turn, text: 'Bye' }] }),
     ],
     [
-      'an unknown category',
-      sample(dated, [{ question: 'x', answer: 'y', evidence: [], category: 6 }]),
       'f: c qa[0]: category expected 1 to 5, got 6',
+      sample(dated, [{ question: 'x', answer: 'y', evidence: [], category: 6 }]),
     ],
     [
-      'no answer',
-      sample(dated, [{ question: 'x', evidence: [], category: 1 }]),
       'f: c qa[0]: answer expected a text or a number, got nothing',
+      sample(dated, [{ question: 'x', evidence: [], category: 1 }]),
     ],
-    ['no question', sample(dated, [{ answer: 'y', category: 1 }]), 'f: c qa[0]: question expected string, got nothing'],
-    ['no questions', sample(dated), 'f: has no questions'],
-  ])('bad data: %s', async (_, content, message) => {
+    ['f: c qa[0]: question expected string, got nothing', sample(dated, [{ answer: 'y', category: 1 }])],
+    ['f: has no questions', sample(dated)],
+  ])('bad data: %s', async (message, content) => {
     const text = typeof content === 'string' ? content : JSON.stringify(content);
     expect((await failure('locomo', file('bad.json', text))).slice(0, message.length)).toBe(message);
   });
