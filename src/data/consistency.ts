@@ -26,8 +26,8 @@ function byId<Field extends string, T extends Readonly<Record<Field, string>>>(
   return found;
 }
 
-/** Checks the memories that records name. */
-class ReferenceCheck {
+/** Checks the memories that records name, and their times. */
+export class ReferenceCheck {
   readonly #memories: ReadonlyMap<string, Placed<MemoryRecord>>;
   readonly #report: Report;
 

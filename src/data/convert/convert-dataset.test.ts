@@ -167,11 +167,11 @@ describe('CSV', () => {
       'user,memory_id,memory,question,answer,evidence\nbo,m,x,,,\nann,,,y,z,m\n',
     ],
     [
-      'f:2: evidence expected a memory from before asked_at, got "ann-m01"',
+      'f:2: evidence expected a memory from before askedAt, got "ann-m01"',
       'user,memory,created_at,question,answer,asked_at\nann,x,2026-01-02,y,z,2026-01-01\n',
     ],
     [
-      'f:2: evidence expected none where answer is empty, got ["m"]',
+      'f:2: evidence expected none where answer is null, got ["m"]',
       'user,memory_id,memory,question,answer,evidence\nann,m,x,y,,m\n',
     ],
     [
@@ -185,7 +185,7 @@ describe('CSV', () => {
     ],
     ['f:2: links expected a memory of user ann, got "c"', 'user,memory_id,memory,links\nann,a,x,b; c\nann,b,y,\n'],
     [
-      'f:2: updated_at expected a time from created_at on, got "2026-01-01T00:00:00Z"',
+      'f:2: updatedAt expected a time from createdAt on, got "2026-01-01T00:00:00Z"',
       'user,memory,created_at,updated_at\nann,x,2026-01-02,2026-01-01\n',
     ],
     ['f:2: confidence expected a number, got "high"', 'user,memory,confidence\nann,x,high\n'],

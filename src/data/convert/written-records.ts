@@ -1,7 +1,7 @@
 import type { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { shownValue } from '../../base/shown-value.ts';
-import { byAge } from '../dataset.ts';
+import { ReferenceCheck } from '../consistency.ts';
 import { checkedBy, expected, type Placed } from '../parse-record.ts';
 import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../schema.ts';
 import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
@@ -62,8 +62,18 @@ export class WrittenRecords {
       preceding = (same ?? written!).memoryId;
       if (written !== undefined) yield written;
     }
-    for (const memory of this.#memories.values()) this.#checkReferences(memory);
-    for (const item of this.#items) yield this.#writeItem(item);
+    // All memories are known now: one may name another below it.
+    const check = new ReferenceCheck(this.#memories, (_rule, problem) => {
+      throw problem;
+    });
+    for (const memory of this.#memories.values()) check.checkMemory(memory);
+    for (const item of this.#items) {
+      const written = this.#writeItem(item);
+      const placed = { record: checkedBy(recordSchemas.item, written, item.place), place: item.place };
+      check.checkItem(placed);
+      check.checkEvidence(placed);
+      yield written;
+    }
   }
 
   #user(userId: string): KnownUser {
@@ -99,12 +109,7 @@ export class WrittenRecords {
     const required = { type: 'memory' as const, userId, memoryId, content, createdAt };
     const written = { ...required, ...defined({ ...more, supersedes: more.supersedes?.trim() }) };
     const record = checkedBy(recordSchemas.memory, written, place);
-    const createdMs = Date.parse(createdAt);
-    if (more.updatedAt !== undefined && Date.parse(more.updatedAt) < createdMs) {
-      const hint = 'correct one of the two, or leave it empty';
-      throw expected(`${place}: updated_at`, 'a time from created_at on', shownValue(more.updatedAt), hint);
-    }
-    user.latestMs = Math.max(user.latestMs, createdMs);
+    user.latestMs = Math.max(user.latestMs, Date.parse(createdAt));
     user.byContent.set(content, record);
     this.#memories.set(memoryId, { record, place });
     return written;
@@ -127,22 +132,7 @@ export class WrittenRecords {
     if (!timed) this.#notes.add('memories without created_at were given times in the order of the file', place);
   }
 
-  /** Runs after all memories are known, since a memory may name one below it. */
-  #checkReferences({ record, place }: Placed<MemoryRecord>): void {
-    const { userId, supersedes, links = [] } = record;
-    const own = (id: string, field: string): MemoryRecord => {
-      const found = this.#memories.get(id)?.record;
-      if (found?.userId !== userId) throw this.#foreign(`${place}: ${field}`, userId, id);
-      return found;
-    };
-    if (supersedes !== undefined && byAge(own(supersedes, 'supersedes'), record) >= 0) {
-      const hint = 'the later memory supersedes the earlier one';
-      throw expected(`${place}: supersedes`, 'an earlier memory', shownValue(supersedes), hint);
-    }
-    for (const id of links) own(id, 'links');
-  }
-
-  #writeItem(item: PlacedItem): WrittenRecord {
+  #writeItem(item: PlacedItem): Extract<WrittenRecord, { type: 'item' }> {
     const { kind: _, place, userId, itemId: givenId, query, answer, askedAt: givenTime, ...more } = item;
     const user = this.#user(userId);
     if (givenTime === undefined) {
@@ -157,20 +147,14 @@ export class WrittenRecords {
       throw expected(`${place}: item_id`, 'an id of its own', got, 'ids are unique in the whole file');
     }
     this.#itemPlaces.set(itemId, place);
-    const evidence = this.#findNamed(item, 'evidence', Date.parse(askedAt));
-    if (answer === null && evidence.length > 0) {
-      const hint = 'leave evidence empty: no memory answers such a question';
-      throw expected(`${place}: evidence`, 'none where answer is empty', shownValue(more.evidence), hint);
-    }
-    const passages = item.passages && this.#findNamed(item, 'passages', Date.parse(askedAt));
+    const evidence = this.#findNamed(item, 'evidence');
+    const passages = item.passages && this.#findNamed(item, 'passages');
     const required = { type: 'item' as const, itemId, userId, query, answer, evidence, askedAt };
-    const record = { ...required, ...defined({ ...more, evidence, passages }) };
-    checkedBy(recordSchemas.item, record, place);
-    return record;
+    return { ...required, ...defined({ ...more, evidence, passages }) };
   }
 
   /** Ids of the memories that a field names, by id or by text, several of either separated by semicolons; each once. */
-  #findNamed(item: PlacedItem, field: 'evidence' | 'passages', askedMs: number): string[] {
+  #findNamed(item: PlacedItem, field: 'evidence' | 'passages'): string[] {
     const at = `${item.place}: ${field}`;
     const memories = (item[field] ?? []).flatMap((text) => {
       const whole = this.#find(item.userId, text);
@@ -182,11 +166,6 @@ export class WrittenRecords {
         return found;
       });
     });
-    const late = memories.find(({ createdAt }) => Date.parse(createdAt) > askedMs);
-    if (late !== undefined) {
-      const hint = 'a question sees only memories that exist when it is asked';
-      throw expected(at, 'a memory from before asked_at', shownValue(late.memoryId), hint);
-    }
     return [...new Set(memories.map(({ memoryId }) => memoryId))];
   }
 
