@@ -16,6 +16,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+function makeSession(file: string): void {
+  using database = openDatabase({ path: file });
+  new SessionRepository(database).getOrCreate('s', { userId: 'ann' });
+}
+
 function failure(work: () => unknown): BenchError {
   try {
     work();
@@ -28,10 +33,7 @@ function failure(work: () => unknown): BenchError {
 
 describe('a database that is only read', () => {
   test('gives its rows, lets nothing be written and makes no file', () => {
-    {
-      using database = openDatabase({ path });
-      new SessionRepository(database).getOrCreate('s', { userId: 'ann' });
-    }
+    makeSession(path);
     using database = openDatabase({ path, readOnly: true });
     expect(database.readOnly).toBe(true);
     expect(new SessionRepository(database).getOrCreate('s').userId).toBe('ann');
@@ -52,10 +54,7 @@ describe('a database that is only read', () => {
 
 describe('openDatabase', () => {
   test('makes the folder and the file, in WAL mode, and finds its rows again', () => {
-    {
-      using database = openDatabase({ path });
-      new SessionRepository(database).getOrCreate('s', { userId: 'ann' });
-    }
+    makeSession(path);
     using database = openDatabase({ path });
     expect(new SessionRepository(database).getOrCreate('s', { userId: 'bob' }).userId).toBe('ann');
     using client = opened(path);
@@ -81,21 +80,18 @@ describe('openDatabase', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  test.each([1, 2, 3])(
-    'refuses schema %i of version 0.1.0, whichever way it is opened, and leaves it as it is',
-    (schema) => {
-      openDatabase({ path }).close();
-      using client = opened(path);
-      client.run(`PRAGMA user_version = ${schema}; PRAGMA wal_checkpoint(TRUNCATE)`);
-      const before = readFileSync(path);
-      for (const options of [{ path }, { path, readOnly: true }] as const) {
-        const { code, message, hint } = failure(() => openDatabase(options));
-        expect([code, message]).toEqual(['database', `${path} was made by dki-bench 0.1.0`]);
-        expect(hint).toContain('name another file with --db');
-      }
-      expect(readFileSync(path).equals(before)).toBe(true);
-    },
-  );
+  test.each([1, 2, 3])('refuses schema %i of version 0.1.0 and leaves the file as it is', (schema) => {
+    openDatabase({ path }).close();
+    using client = opened(path);
+    client.run(`PRAGMA user_version = ${schema}; PRAGMA wal_checkpoint(TRUNCATE)`);
+    const before = readFileSync(path);
+    for (const options of [{ path }, { path, readOnly: true }] as const) {
+      const { code, message, hint } = failure(() => openDatabase(options));
+      expect([code, message]).toEqual(['database', `${path} was made by dki-bench 0.1.0`]);
+      expect(hint).toContain('name another file with --db');
+    }
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
 
   test("refuses another program's database and a file that is none", () => {
     const other = join(folder, 'other.sqlite');

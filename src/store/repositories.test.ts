@@ -25,43 +25,27 @@ describe('MemoryRepository', () => {
     sessions.getOrCreate('s');
     // A view into a larger buffer: only its own four bytes may be stored.
     const embedding = new Float32Array([9, Math.fround(0.1), -0, 1e-40, 9]).subarray(1, 4);
-    const id = memories.create({
-      sessionId: 's',
-      userId: 'ann',
-      content: '我喜欢茶',
-      embedding,
-      metadata: { value: 'tea', tags: ['a'] },
-      createdAt: 1_700_000_000_000,
-    });
-    expect(memories.getBySession('s')).toEqual([
-      {
-        id,
-        owner: 'ann',
-        sessionId: 's',
-        userId: 'ann',
-        content: '我喜欢茶',
-        embedding: new Float32Array([Math.fround(0.1), -0, 1e-40]),
-        metadata: { value: 'tea', tags: ['a'] },
-        createdAt: 1_700_000_000_000,
-      },
-    ]);
+    const metadata = { value: 'tea', tags: ['a'] };
+    const memory = { sessionId: 's', userId: 'ann', content: '我喜欢茶', metadata, createdAt: 1_700_000_000_000 };
+    const id = memories.create({ ...memory, embedding });
+    const stored = new Float32Array([Math.fround(0.1), -0, 1e-40]);
+    expect(memories.getBySession('s')).toEqual([{ ...memory, id, owner: 'ann', embedding: stored }]);
   });
 
   test('an id is unique per user, and a memory that is stored again becomes the newest', () => {
     const memories = new MemoryRepository(database);
     for (const sessionId of ['s', 't']) sessions.getOrCreate(sessionId);
-    for (const [id, userId] of [
-      ['a', 'ann'],
-      ['b', 'ann'],
-      ['a', 'bob'],
-    ] as const)
-      // prettier-ignore
+    const create = (id: string, userId: string) =>
       memories.create({ id, sessionId: 's', userId, content: `${id} of ${userId}` });
+    for (const id of ['a', 'b']) create(id, 'ann');
+    create('a', 'bob');
     memories.create({ id: 'a', sessionId: 't', userId: 'ann', content: 'new' });
-    expect(memories.getByUser('ann').map(({ content }) => content)).toEqual(['b of ann', 'new']);
-    expect(memories.getByUser('bob').map(({ content }) => content)).toEqual(['a of bob']);
+    const contents = (list: readonly { readonly content: string }[]) => list.map(({ content }) => content);
+    expect(contents(memories.getByUser('ann'))).toEqual(['b of ann', 'new']);
+    expect(contents(memories.getByUser('bob'))).toEqual(['a of bob']);
     for (const sessionId of ['s', 't']) memories.create({ id: 'a', sessionId, content: 'of no user' });
-    expect(memories.getBySession('t').map(({ content }) => content)).toEqual(['new', 'of no user']);
+    expect(contents(memories.getBySession('t'))).toEqual(['new', 'of no user']);
+    expect(() => memories.create({ sessionId: 'nowhere', content: 'x' })).toThrow('FOREIGN KEY');
   });
 
   test('a removed memory leaves a tombstone until it is stored again', () => {
@@ -75,22 +59,14 @@ describe('MemoryRepository', () => {
     memories.create(memory);
     expect([left(), memories.getBySession('s')]).toMatchObject([[], [memory]]);
   });
-
-  test('a memory needs a session', () => {
-    const memories = new MemoryRepository(database);
-    expect(() => memories.create({ sessionId: 'nowhere', content: 'x' })).toThrow('FOREIGN KEY');
-  });
 });
 
 describe('preferences', () => {
   const ofAnn = { sessionId: 's', userId: 'ann' };
   const ids = (userId: string, runId?: string) =>
     new MemoryRepository(database, runId).preferences(userId).map(({ id }) => id);
-  function prefer(
-    id: string,
-    { metadata, runId, sessionId = 's' }: { metadata?: object; runId?: string; sessionId?: string } = {},
-  ): void {
-    const memory = { id, userId: 'ann', sessionId, content: `${id} is preferred`, metadata: { ...metadata } };
+  function prefer(id: string, more: { metadata?: { value: string }; sessionId?: string } = {}, runId?: string): void {
+    const memory = { id, ...ofAnn, content: `${id} is preferred`, ...more };
     const memories = new MemoryRepository(database, runId);
     memories.create(memory);
     memories.prefer(memory);
@@ -124,7 +100,7 @@ describe('preferences', () => {
     sessions.getOrCreate('s');
     sessions.getOrCreate('of run', { runId });
     prefer('own');
-    prefer('of the data', { sessionId: 'of run', runId });
+    prefer('of the data', { sessionId: 'of run' }, runId);
     expect([ids('ann'), ids('ann', runId), ids('ann', 'another run')]).toEqual([['own'], ['of the data'], []]);
     expect(new MemoryRepository(database, runId).getByUser('ann')).toHaveLength(1);
   });
@@ -153,32 +129,13 @@ test('getRecent gives the newest messages, the oldest of them first', () => {
   expect(conversations.getRecent('s', 99)).toHaveLength(5);
   expect(conversations.getRecent('s', 0)).toEqual([]);
   expect(conversations.getRecent('s', -1)).toEqual([]);
-  conversations.create({
-    sessionId: 's',
-    role: 'assistant',
-    content: 'tea',
-    injectionMode: 'dki',
-    injectionAlpha: 0.4,
-    memoryIds: ['m1', 'm2'],
-    latencyMs: 12.5,
-    tokens: { prompt: 20, kvResident: 31, evaluated: Number.NaN, generated: 4, positions: 51 },
-  });
-  expect(conversations.getRecent('s', 1)[0]).toMatchObject({
-    injectionMode: 'dki',
-    injectionAlpha: 0.4,
-    memoryIds: ['m1', 'm2'],
-    latencyMs: 12.5,
-    promptTokens: 20,
-    kvResidentTokens: 31,
-    evaluatedTokens: null,
-    generatedTokens: 4,
-    positions: 51,
-  });
-  expect(conversations.getRecent('s', 2)[0]).toMatchObject({
-    injectionAlpha: null,
-    promptTokens: null,
-    positions: null,
-  });
+  const answer = { injectionMode: 'dki', injectionAlpha: 0.4, memoryIds: ['m1', 'm2'], latencyMs: 12.5 };
+  const tokens = { prompt: 20, kvResident: 31, evaluated: Number.NaN, generated: 4, positions: 51 };
+  conversations.create({ sessionId: 's', role: 'assistant', content: 'tea', ...answer, tokens });
+  const [question, stored] = conversations.getRecent('s', 2);
+  expect(stored).toMatchObject({ ...answer, promptTokens: 20, kvResidentTokens: 31, evaluatedTokens: null });
+  expect(stored).toMatchObject({ generatedTokens: 4, positions: 51 });
+  expect(question).toMatchObject({ injectionAlpha: null, promptTokens: null, positions: null });
 });
 
 test('what is not given is NULL in the file, not the JSON literal', () => {
@@ -201,8 +158,8 @@ describe('RunRepository', () => {
     expect(runs.results(run.id)).toEqual(runResults);
     expect(runs.list().map(({ name, status }) => `${name} ${status}`)).toEqual(['first finished', 'second running']);
     expect(() => runs.create(newRun('first'))).toThrow("has a run 'first' already");
-    expect(() => runs.update('nobody', { status: 'failed' })).toThrow('no run with id nobody');
-    expect([runs.findByName('third'), runs.results('nobody')]).toEqual([undefined, null]);
+    expect(() => runs.update('unknown', { status: 'failed' })).toThrow('no run with id unknown');
+    expect([runs.findByName('third'), runs.results('unknown')]).toEqual([undefined, null]);
   });
 
   test('gives back the record that it was given', () => {

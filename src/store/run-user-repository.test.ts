@@ -20,15 +20,9 @@ const ann = { userId: 'ann', position: 0, turns: 2 };
 const bob = { userId: 'bob', position: 1, turns: 2 };
 
 function shareOf(turnsMs: number): UserShare {
-  return {
-    books: {
-      spent: { warmUp: 0, turns: turnsMs, scoring: 0, checks: 0, measure: 0 },
-      evaluatedTokens: null,
-      modelMs: turnsMs,
-      embedderMs: 0,
-    },
-    counts: { refusedCalls: {}, kvStores: {}, retriever: {} },
-  };
+  const spent = { warmUp: 0, turns: turnsMs, scoring: 0, checks: 0, measure: 0 };
+  const books = { spent, evaluatedTokens: null, modelMs: turnsMs, embedderMs: 0 };
+  return { books, counts: { refusedCalls: {}, kvStores: {}, retriever: {} } };
 }
 
 test("a user is one worker's, until that one is done or gone", () => {
@@ -40,17 +34,14 @@ test("a user is one worker's, until that one is done or gone", () => {
   expect(users.claim(ann, 'two')).toBe('finished');
   users.release('two');
   expect(users.claim(bob, 'one')).toBe('claimed');
-  // What is finished stays so, whoever is gone.
+  // A finished user stays finished.
   users.release();
   expect([users.claim(ann, 'three'), users.claim(bob, 'three')]).toEqual(['finished', 'claimed']);
-  expect([...users.places()]).toEqual([
-    ['ann', 0],
-    ['bob', 1],
-  ]);
+  expect(Object.fromEntries(users.places())).toEqual({ ann: 0, bob: 1 });
   expect([...users.underWay()!]).toEqual(['bob']);
 });
 
-test('who has lost a claim can neither write nor finish', () => {
+test('a worker that has lost a claim can neither write nor finish', () => {
   users.claim(ann, 'one');
   users.requireHeld('ann', 'one');
   users.release('one');
@@ -73,10 +64,7 @@ test('each share is taken once, and a transaction that fails leaves it', () => {
   expect(failing).toThrow(RangeError);
   users.finish('ann', 'one', shareOf(10));
   const taken = users.takeShares();
-  expect(taken.map(({ worker, share }) => [worker, share.books.modelMs]).sort()).toEqual([
-    ['one', 10],
-    ['two', 20],
-  ]);
+  expect(taken.map(({ worker, share }) => `${worker} ${share.books.modelMs}`).sort()).toEqual(['one 10', 'two 20']);
   expect(users.takeShares()).toEqual([]);
 });
 

@@ -7,10 +7,9 @@ import { turns } from './schema.ts';
 import { mostCounted, type TurnListFilter, type TurnListQuery, TurnListRepository } from './turn-list-repository.ts';
 import { TurnRepository } from './turn-repository.ts';
 
-const turn = (itemId: string, arm: string, right: boolean, more: Partial<HandmadeTurn> = {}): HandmadeTurn => ({
-  ...{ itemId, userId: `user of ${itemId}`, arm, right },
-  ...more,
-});
+const turn = (itemId: string, arm: string, right: boolean, more: Partial<HandmadeTurn> = {}): HandmadeTurn => {
+  return { itemId, userId: `user of ${itemId}`, arm, right, ...more };
+};
 
 let database: BenchDatabase;
 let list: TurnListRepository;
@@ -58,9 +57,8 @@ describe('the list of turns', () => {
   it('sorts by any number, ties in the order of the run, and turns without it last in both directions', () => {
     const byTime = ['i-3 rag', 'i-1 dki', 'i-2 rag', 'i-2 dki', 'i-1 rag', 'i-3 dki'];
     expect(found({}, { sort: 'firstTokenMs' })).toEqual(byTime);
-    expect(found({}, { sort: 'firstTokenMs', descending: true })).toEqual([
-      ...['i-1 rag', 'i-2 rag', 'i-2 dki', 'i-1 dki', 'i-3 rag', 'i-3 dki'],
-    ]);
+    const descending = ['i-1 rag', 'i-2 rag', 'i-2 dki', 'i-1 dki', 'i-3 rag', 'i-3 dki'];
+    expect(found({}, { sort: 'firstTokenMs', descending: true })).toEqual(descending);
   });
 
   it.each([
@@ -91,11 +89,11 @@ describe('the list of turns', () => {
 
   it('counts what matches, but for texts, where only the last page knows', () => {
     const matching = (filter: TurnListFilter, size: number) => list.page(runId, { filter, size }).matching;
-    expect([matching({}, 2), matching({ arm: 'rag' }, 2), matching({ arm: 'nobody' }, 2)]).toEqual([6, 3, 0]);
+    expect([matching({}, 2), matching({ arm: 'rag' }, 2), matching({ arm: 'unknown' }, 2)]).toEqual([6, 3, 0]);
     expect([matching({ text: 'sister' }, 2), matching({ text: 'sister' }, 50)]).toEqual([undefined, 5]);
   });
 
-  it('ends a count where more turns match than anybody turns over', () => {
+  it('ends a count at 10,000 turns', () => {
     const copies = sql`WITH RECURSIVE copies(copy) AS (SELECT 1 UNION ALL SELECT copy + 1 FROM copies LIMIT ${mostCounted})`;
     const columns = Object.values(getTableColumns(turns)).map(({ name }) => name);
     const values = columns.map((name) => (name === 'id' ? '1000 + copy' : name === 'repeat' ? 'copy' : name));
@@ -128,20 +126,22 @@ describe('items with a turn that matches', () => {
     runId = storeRun(database, {
       name: 'items',
       turns: [
-        ...[turn('i-2', 'rag', true), turn('i-2', 'dki', false)],
-        ...[turn('i-1', 'rag', true), turn('i-1', 'dki', true)],
-        ...[turn('i-3', 'rag', false), turn('i-3', 'dki', true)],
-        ...[turn('i-4', 'rag', true), turn('i-4', 'rag', false, { repeat: 1 }), turn('i-4', 'dki', false)],
+        turn('i-2', 'rag', true),
+        turn('i-2', 'dki', false),
+        turn('i-1', 'rag', true),
+        turn('i-1', 'dki', true),
+        turn('i-3', 'rag', false),
+        turn('i-3', 'dki', true),
+        turn('i-4', 'rag', true),
+        turn('i-4', 'rag', false, { repeat: 1 }),
+        turn('i-4', 'dki', false),
       ],
     }).id;
   });
 
-  it('are in the order of writing', () => {
+  it('are those that one arm answers wrong and another right, in every repeat, in the order of writing', () => {
     expect(list.items(runId, {})).toEqual(['i-2', 'i-1', 'i-3', 'i-4']);
     expect(list.items('nothing', {})).toEqual([]);
-  });
-
-  it('are those that one arm answers wrong and another right, in every repeat', () => {
     expect(list.items(runId, { wrong: 'dki', right: 'rag' })).toEqual(['i-2']);
     expect(list.items(runId, { wrong: 'rag', right: 'dki' })).toEqual(['i-3']);
     expect(list.items(runId, { wrong: 'rag' })).toEqual(['i-3', 'i-4']);
@@ -159,15 +159,8 @@ describe('items with a turn that matches', () => {
 
   it('come with the outcomes of all their arms', () => {
     const found = list.outcomes(runId, ['i-4', 'i-1']);
-    expect(found.map(({ itemId, arm, repeat, taskSuccess }) => [itemId, arm, repeat, taskSuccess])).toEqual([
-      ...[
-        ['i-1', 'rag', 0, 1],
-        ['i-1', 'dki', 0, 1],
-        ['i-4', 'rag', 0, 1],
-        ['i-4', 'rag', 1, 0],
-        ['i-4', 'dki', 0, 0],
-      ],
-    ]);
+    const outcomes = found.map(({ itemId, arm, repeat, taskSuccess }) => [itemId, arm, repeat, taskSuccess].join(' '));
+    expect(outcomes).toEqual(['i-1 rag 0 1', 'i-1 dki 0 1', 'i-4 rag 0 1', 'i-4 rag 1 0', 'i-4 dki 0 0']);
     expect(found[0]).toMatchObject({ gold: 'Turin', answer: ' Turin', cache: 'bypass', failedChecks: null });
   });
 });

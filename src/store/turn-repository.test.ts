@@ -57,12 +57,10 @@ test('lists what results need as `listByRun` does, in order of writing', () => {
   const prefix = { strategy: 'prefix', key: 'k', tokens: 31, origin: 'disk', computeMs: 0, memoryIds: ['m'] } as const;
   const memoryLines = { tokens: 17, cells: 9 };
   const prefills = { zoe: { ...prefix, alpha: 1, sizeBytes: 2048, memoryLines }, ann: null };
-  for (const userId of ['zoe', 'ann'] as const)
-    insert(
-      turns,
-      { runId },
-      { userId, itemId: userId, scores: { ...scores, exactMatch: 0.1 }, prefill: prefills[userId] },
-    );
+  for (const userId of ['zoe', 'ann'] as const) {
+    const scores = { ...base.scores, exactMatch: 0.1 };
+    insert(turns, { runId }, { userId, itemId: userId, scores, prefill: prefills[userId] });
+  }
   insert(turns, { runId: otherId });
   turns.put({ runId, sessionId: 's' }, failedTurn('rag', 'no cell left', { itemId: 'lost' }));
   const expected = [...turns.listByRun(runId)].map(({ id: _, ...turn }) => {
@@ -90,11 +88,8 @@ test('holds one turn of a kind, and finds those of an arm by repeat and turn', (
   expect(failed).toEqual({ id: 4, state: 'failed', ...key, error: { code: null, message: 'out of cells' } });
   // A turn that is stored again, by a worker that was interrupted, stays as it is.
   expect(insert(turns, { runId }, { repeat: 1, answer: { ...base.answer, text: 'again' } })).toBe(1);
-  expect(turns.find(runId, 'item', 'rag').map(({ state, ...turn }) => 'answer' in turn && turn.answer.text)).toEqual([
-    base.answer.text,
-    base.answer.text,
-    base.answer.text,
-  ]);
+  const texts = turns.find(runId, 'item', 'rag').map((turn) => 'answer' in turn && turn.answer.text);
+  expect(texts).toEqual([base.answer.text, base.answer.text, base.answer.text]);
 });
 
 test('gives back the record that it was given, and refuses one that is not as it should be', () => {
@@ -104,9 +99,8 @@ test('gives back the record that it was given, and refuses one that is not as it
   const id = turns.put({ runId, sessionId: 's' }, given);
   expect(turns.find(runId, given.itemId, 'dki')).toEqual([{ ...given, id }]);
   database.query.run(sql`UPDATE turns SET measures = json_set(measures, '$.tokens', json('{"prompt":1}'))`);
-  expect(() => turns.find(runId, given.itemId, 'dki')).toThrow(
-    'the turn of item i-7, arm dki cannot be read: tokens.kvResident: ',
-  );
+  const message = 'the turn of item i-7, arm dki cannot be read: tokens.kvResident: ';
+  expect(() => turns.find(runId, given.itemId, 'dki')).toThrow(message);
 });
 
 test("deleteUser removes all of one run's user and nothing else", () => {
@@ -141,7 +135,6 @@ test("deleteUser removes all of one run's user and nothing else", () => {
 const newRun = (name: string): NewRun => handmadeRun({ name, turns: [] }, ['rag']);
 
 const base = answeredTurn('rag');
-const { scores } = base;
 
 /** Stores a turn of `rag` on `item`, changed as given. */
 function insert(
