@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
@@ -21,11 +21,9 @@ export function declare(command: Command): void {
     .description('compare two runs item by item: the first is judged against the second')
     .argument('<run-a>', 'run that is judged')
     .argument('<run-b>', 'run that it is judged against')
-    .addOption(
-      new Option(
-        '--arm, --arms <names>',
-        'arms, comma-separated; rag/dki compares rag of the first with dki of the second (default: all that both have)',
-      ),
+    .option(
+      '--arm, --arms <names>',
+      'arms, comma-separated; rag/dki compares rag of the first with dki of the second (default: all that both have)',
     )
     .option('--force', 'also compare runs of different data or models')
     .option('--json', 'print one JSON document with every flipped item');

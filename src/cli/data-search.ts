@@ -39,18 +39,12 @@ export const searchOptions = [
   ...(['contextTokens', 'threads', 'json', 'quiet'] as const),
 ];
 
-/** A retrieval, and what was searched. */
-export interface FoundMemories extends Omit<Retrieval, 'summary'> {
-  readonly question: string;
-  readonly user: string;
-  readonly dataset: string;
-  /** ISO 8601: the time at which the question is asked. */
-  readonly at: string;
-  /** Number of memories that the user has. */
-  readonly held: number;
-  /** Text of the strategy's own summary, if it makes one. */
-  readonly summary?: string;
-}
+/** A retrieval, what was searched, at which time (ISO 8601), and the number of memories that the user has. */
+export type FoundMemories = Omit<Retrieval, 'summary'> &
+  Readonly<Record<'question' | 'user' | 'dataset' | 'at', string>> & {
+    readonly held: number;
+    readonly summary?: string;
+  };
 
 /** Searches the memories of a user for a question, as a run would, and prints what is found. */
 export async function dataSearch(question: string, { user: userId, ...flags }: Flags & { readonly user: string }) {
@@ -59,23 +53,13 @@ export async function dataSearch(question: string, { user: userId, ...flags }: F
   const { dataset, user } = findUser(userId, await readRunDatasets(config));
   const now = latestTime(user);
   const { summary, ...retrieval } = await retrieve(question, user, now, config);
-  const found: FoundMemories = {
-    question,
-    user: userId,
-    dataset,
-    at: now.toISOString(),
-    held: user.memories.length,
-    ...retrieval,
-    ...(summary === undefined ? {} : { summary: summary.text }),
-  };
+  const searched = { question, user: userId, dataset, at: now.toISOString(), held: user.memories.length };
+  const found = { ...searched, ...retrieval, ...(summary === undefined ? {} : { summary: summary.text }) };
   process.stdout.write(config.json ? printableJson(found) : searchText(found, terminalPage()));
 }
 
 /** The user with an id, and their data set. @throws BenchError `not-found` */
-function findUser(
-  userId: string,
-  { name, parts }: RunDatasets,
-): { readonly dataset: string; readonly user: DatasetUser } {
+function findUser(userId: string, { name, parts }: RunDatasets) {
   for (const { name: dataset, users } of parts) {
     const user = users.find((candidate) => candidate.userId === userId);
     if (user !== undefined) return { dataset, user };
@@ -96,17 +80,13 @@ function latestTime({ memories, items }: DatasetUser): Date {
 }
 
 /** Retrieves as a run would. The language model is loaded only for a strategy that needs it. */
-async function retrieve(
-  question: string,
-  { userId, memories }: DatasetUser,
-  now: Date,
-  given: BenchConfig,
-): Promise<Retrieval> {
+async function retrieve(question: string, user: DatasetUser, now: Date, given: BenchConfig): Promise<Retrieval> {
   using display = given.quiet || given.json ? undefined : new ProgressDisplay(process.stderr);
   const engines = composeEngine(given);
   const config = await withFetchedModels(given, engines, { onProgress: display?.showDownload });
   display?.say('loading embedder and memories');
   const preRetrieval = readPreRetrievalFile(config);
+  const { userId, memories } = user;
   const { topK, threshold } = config;
   await using engine = needsModel(config, preRetrieval) ? await openConfigured(engines, config) : undefined;
   const parts = { embeddings: openEmbeddings(config.embedder), backend: chooseVectorBackend(), preRetrieval, engine };
@@ -131,7 +111,7 @@ export function searchText(found: FoundMemories, page: Page): string {
   const parts = [
     [...wrapped(heading, page.width).map((line) => emphasised(line, page)), ...facts(found, page)],
     memories.length === 0 ? ['nothing was retrieved'] : memoryLines(memories, page),
-    ...(summary === undefined ? [] : [[emphasised('summary', page), ...summaryLines(summary, page)]]),
+    ...(summary === undefined ? [] : [[emphasised('summary', page), ...indented(summary, page)]]),
   ];
   return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
@@ -156,6 +136,7 @@ function detailRows(details: Readonly<Record<string, unknown>>, within = ''): (r
   return Object.entries(details).flatMap(([key, value]) => {
     const name = `${within}${words(key)}`;
     if (value === null || (Array.isArray(value) && value.length === 0)) return [];
+    const plain = (one: unknown): string => (typeof one === 'string' ? one : JSON.stringify(one));
     if (Array.isArray(value)) return [[name, value.map(plain).join(', ')] as const];
     if (typeof value === 'object') return detailRows(value as Readonly<Record<string, unknown>>, `${name}: `);
     return [[name, plain(value)] as const];
@@ -165,10 +146,6 @@ function detailRows(details: Readonly<Record<string, unknown>>, within = ''): (r
 /** `coldChunks` and `search_depth` as words. */
 function words(key: string): string {
   return printable(key.replaceAll('_', ' ').replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
-}
-
-function plain(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function memoryLines(memories: readonly MemorySearchResult[], page: Page): string[] {
@@ -186,10 +163,9 @@ function memoryLines(memories: readonly MemorySearchResult[], page: Page): strin
   });
 }
 
-function summaryLines(summary: string, page: Page): string[] {
-  const indent = ' '.repeat(GAP);
-  const lines = summary.trimEnd().split('\n');
-  return lines.flatMap((line) => wrapped(line, page.width - GAP).map((part) => `${indent}${part}`.trimEnd()));
+function indented(text: string, page: Page): string[] {
+  const lines = text.trimEnd().split('\n');
+  return lines.flatMap((line) => wrapped(line, page.width - GAP).map((part) => `${' '.repeat(GAP)}${part}`.trimEnd()));
 }
 
 /** Text on lines of at most so many columns, without control characters. */

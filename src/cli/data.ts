@@ -6,7 +6,7 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset } from '../config/public-datasets.ts';
 import { readRunDatasets } from '../data/run-datasets.ts';
-import { convertDataset, type SourceFormat, sourceFormats } from '../data/convert/convert-dataset.ts';
+import { type ConversionOptions, convertDataset, sourceFormats } from '../data/convert/convert-dataset.ts';
 import { knownFields } from '../data/convert/field-names.ts';
 import { broughtDatasets, datasetCatalogue } from '../data/dataset-catalogue.ts';
 import { datasetFile, datasetSources } from '../data/dataset-source.ts';
@@ -23,19 +23,8 @@ import { dataSearch, searchOptions } from './data-search.ts';
 import { addConfigOptions, type Flags, type JsonFlag, subcommand, wholeNumber, withExamples } from './options.ts';
 import { printLines, printResult, terminalPage } from './output.ts';
 
-interface MakeFlags extends Flags, JsonFlag {
-  readonly users?: string;
-  readonly out?: string;
-}
-
-interface ConvertFlags extends JsonFlag {
-  readonly from: SourceFormat;
-  readonly out: string;
-  readonly map?: string;
-  readonly errata?: string;
-  readonly language: 'en' | 'zh';
-  readonly name?: string;
-}
+type MakeFlags = Flags & JsonFlag & Readonly<Partial<Record<'users' | 'out', string>>>;
+type ConvertFlags = JsonFlag & Omit<ConversionOptions, 'file'>;
 
 const convertHelp = `
 Fields: ${knownFields.join(', ')}.
@@ -58,11 +47,7 @@ export function declare(command: Command): void {
   subcommand(command, 'list', 'list the data sets that bench --dataset takes, as list datasets does').action(
     listDatasets,
   );
-  const made = subcommand(
-    command,
-    'make <name>',
-    'make a data set by its name, or by that of its suite, from the seed',
-  );
+  const made = subcommand(command, 'make <name>', 'make a data set by its name, or by that of its suite, by the seed');
   addConfigOptions(made, ['seed', 'model', 'engine', 'contextTokens'])
     .option('--users <n>', 'number of users (default: as many as it ships with)')
     .option('--out <file>', 'file to write (default: its name, .jsonl)')
@@ -163,10 +148,7 @@ async function convert(file: string, { json, ...flags }: ConvertFlags): Promise<
 }
 
 /** Runs `use` with the context window of the configured model, which data sets have to fit. */
-async function withContextWindow<T>(
-  config: BenchConfig,
-  use: (window: ContextWindow) => Promise<T>,
-): Promise<T> {
+async function withContextWindow<T>(config: BenchConfig, use: (window: ContextWindow) => Promise<T>): Promise<T> {
   await using engine = await openConfigured(composeEngine({ engine: config.engine }), config);
   return await use({
     contextTokens: engine.info.contextTokens,

@@ -23,7 +23,7 @@ const INDENT = 13;
 /** Declares `doctor`. */
 export function declare(command: Command): void {
   command.description('check this machine, and list the arms that a model can run, with advice on every problem');
-  addConfigOptions(command, [
+  const named = [
     'dataset',
     'model',
     'engine',
@@ -31,10 +31,10 @@ export function declare(command: Command): void {
     'template',
     'contextTokens',
     'threads',
-    ...engineOptionNames,
     'out',
     'json',
-  ]).action(doctor);
+  ] as const;
+  addConfigOptions(command, [...named, ...engineOptionNames]).action(doctor);
   withExamples(command, {
     doctor: 'what works on this machine, and what to do',
     'doctor --model FILE.gguf': 'which arms a model can run, and why not the others',
@@ -45,7 +45,7 @@ export function declare(command: Command): void {
 async function doctor(flags: Flags): Promise<void> {
   const given = loadBenchConfig({ flags });
   const engines = composeEngine(given);
-  const config = await fetched(given, engines);
+  const config = await fetchModels(given, engines);
   const page = terminalPage();
   const findings: (Finding & Pick<Check, 'name'>)[] = [];
   for (const check of checks) {
@@ -70,7 +70,7 @@ async function doctor(flags: Flags): Promise<void> {
   process.stdout.write(able ? `\nThe bench can run: ${bench}\n` : '\nThe bench cannot run yet.\n');
 }
 
-async function fetched(config: BenchConfig, engines: EngineOpener): Promise<BenchConfig> {
+async function fetchModels(config: BenchConfig, engines: EngineOpener): Promise<BenchConfig> {
   using display = config.json ? undefined : new ProgressDisplay(process.stderr);
   return await withFetchedModels(config, engines, { onProgress: display?.showDownload });
 }

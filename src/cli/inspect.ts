@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
-import type { BenchConfig } from '../config/bench-config.ts';
 import { viewerPort } from '../config/viewer-address.ts';
 import { printable } from '../render/printable.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
@@ -14,7 +13,6 @@ import { TurnRepository } from '../store/turn-repository.ts';
 import { viewerApp, type ViewerAppOptions } from '../viewer/app.ts';
 import { exportPages, type ViewerExport } from '../viewer/export.ts';
 import type { HiddenTexts } from '../viewer/hidden-texts.ts';
-import type { TurnRef } from '../viewer/links.ts';
 import { printTurn, printTwoTurns } from '../viewer/turn/print-turn.ts';
 import { startServer } from '../viewer/server.ts';
 import { openReports } from '../viewer/stored-reports.ts';
@@ -31,30 +29,12 @@ import { findRun, openStoredRuns } from './stored-runs.ts';
 /** Limit of an export, so that it can be sent by e-mail and opened in a file manager. */
 const MOST_EXPORTED_BYTES = 200_000_000;
 
-/** The turns to show. Defaults: the latest run, its first item, its primary arm, the first turn. */
-interface ChosenTurns {
-  readonly run?: string;
-  readonly item?: string;
-  /** One arm, or two, comma-separated. */
-  readonly arm?: string;
-  readonly repeat?: string;
-  readonly turn?: string;
-}
-
-interface InspectFlags extends ChosenTurns {
-  readonly out?: string;
-  readonly db?: string;
-  readonly print?: true;
-  readonly json?: true;
-  readonly attribution?: true;
-  readonly model?: string;
-  readonly engine?: string;
+type TextFlag = keyof ChosenTurns | 'out' | 'db' | 'model' | 'engine' | 'port' | 'dataFile' | 'export' | 'report';
+type InspectFlags = Readonly<Partial<Record<TextFlag, string> & Record<'print' | 'json' | 'attribution', true>>> & {
   readonly quiet?: boolean;
-  readonly port?: string;
-  readonly dataFile?: string;
-  readonly export?: string;
-  readonly report?: string;
-}
+};
+/** The turns to show. Defaults: the latest run, its first item, its primary arm (or two, comma-separated), the first turn. */
+type ChosenTurns = Readonly<Partial<Record<'run' | 'item' | 'arm' | 'repeat' | 'turn', string>>>;
 
 /** Declares `inspect`. */
 export function declare(command: Command): void {
@@ -243,29 +223,19 @@ const loadAttribution = () => import('./attribution.ts');
 /** Computes and stores the leave-one-out attribution of the chosen turns; false if ^C ended it. */
 async function computeAttributions({ out, db, model, engine, quiet, ...chosen }: InspectFlags): Promise<boolean> {
   const config = loadBenchConfig({ flags: { out, db, model, engine, quiet } });
-  const turns = chosenReferences(config, chosen);
   const { storeAttributions } = await loadAttribution();
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   display?.say('loading the model');
+  const onProgress = (arm: string, count: number, of: number) =>
+    display?.say(`leave-one-out attribution of ${arm}: ${count} of ${of} evaluations`);
+  using database = openStoredRuns(config.db);
+  const turns = chosenTurns(database, chosen);
   const done = await interruptible(
     async (signal) => {
-      await storeAttributions(config, turns, {
-        onProgress: (arm, count, of) =>
-          display?.say(`leave-one-out attribution of ${arm}: ${count} of ${of} evaluations`),
-        signal,
-      });
+      await storeAttributions(database, config, turns, { onProgress, signal });
       return true;
     },
     { onInterrupt: () => display?.say('stopping') },
   );
   return done === true;
-}
-
-function chosenReferences({ db }: Pick<BenchConfig, 'db'>, chosen: ChosenTurns): TurnRef[] {
-  // Not read-only: attributions are written to it afterwards.
-  using database = openStoredRuns(db);
-  return chosenTurns(database, chosen).map(({ run, turn }) => {
-    const { itemId, arm, repeat, turn: number } = turn;
-    return { run: run.name, item: itemId, arm, repeat, turn: number };
-  });
 }

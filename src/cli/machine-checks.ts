@@ -92,11 +92,8 @@ async function embedder({ embedder: folder }: BenchConfig): Promise<Finding> {
   const [vector] = await opened.embed(['Where does my sister live?']);
   const { name, dimension, runtime } = opened.info;
   if (vector?.length !== dimension || !vector.every(Number.isFinite) || vector.every((value) => value === 0)) {
-    return {
-      state: 'fails',
-      found: `${name} gave no vector of ${dimension} numbers`,
-      advice: 'name another with --embedder',
-    };
+    const found = `${name} gave no vector of ${dimension} numbers`;
+    return { state: 'fails', found, advice: 'name another with --embedder' };
   }
   const slow = runtime.startsWith('onnxruntime-web')
     ? ' (WebAssembly; where onnxruntime-node is installed, it is used and some three times as fast)'
@@ -124,15 +121,15 @@ async function model(config: BenchConfig, engines: EngineOpener): Promise<Findin
   return problem === undefined ? works(found) : warning(`${found}; ${problem.message}`, problem.hint);
 }
 
-/** The mistake for which a promise was rejected; undefined if it was not. @throws what is no mistake of the user's */
-async function failure(promise: Promise<unknown>): Promise<BenchError | undefined> {
-  try {
-    await promise;
-    return undefined;
-  } catch (error) {
-    if (error instanceof BenchError) return error;
-    throw error;
-  }
+/** The `BenchError` of a rejected promise; undefined if it is fulfilled. @throws other errors */
+function failure(promise: Promise<unknown>): Promise<BenchError | undefined> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof BenchError) return error;
+      throw error;
+    },
+  );
 }
 
 /** Tests the model as a router of questions, for `--retriever hinted` with `"route_strategy": "llm"`. */
@@ -159,11 +156,8 @@ async function devices(_config: BenchConfig, engines: EngineOpener): Promise<Fin
       : obstacle.why,
   );
   const advice = accelerators.flatMap(({ name, obstacle }) => (obstacle === null ? [] : `${name}: ${obstacle.advice}`));
-  return {
-    state: 'works',
-    found: ['the CPU', ...found].join('; '),
-    ...(advice.length === 0 ? {} : { advice: advice.join('; ') }),
-  };
+  const result = works(['the CPU', ...found].join('; '));
+  return advice.length === 0 ? result : { ...result, advice: advice.join('; ') };
 }
 
 /** All checks, the cheap ones first. */

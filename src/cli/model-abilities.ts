@@ -19,17 +19,8 @@ export type ModelAbilities = Awaited<ReturnType<typeof modelAbilities>>;
 /** Inspects the configured model. @throws BenchError `bad-model`, `bad-option`, `not-found` */
 export async function modelAbilities(config: BenchConfig, engines: EngineOpener) {
   const inspection = await engines.inspect(config.model);
-  const {
-    chatTemplate,
-    name,
-    architecture,
-    parameters,
-    trainContextTokens,
-    attention,
-    rope,
-    stopTokens,
-    kvBytesPerToken,
-  } = inspection.model;
+  const { chatTemplate, name, architecture, parameters, ...model } = inspection.model;
+  const { trainContextTokens, attention, rope, stopTokens, kvBytesPerToken } = model;
   const entry = await registryEntryOf(config.model, engines);
   // The prompt defaults of the entry, overridden by options.
   const given: Partial<PromptDefaults> = config;
@@ -64,7 +55,7 @@ const IN_CACHE = {
   absent: 'not in the cache',
 };
 
-/** What is shown of a model, a label and a text each. */
+/** Facts about a model, a label and a text each. */
 function facts(abilities: ModelAbilities): Readonly<Record<string, string>> {
   const { name, architecture, parameters, trainContextTokens, attention, rope, registry, asked } = abilities;
   const { systemPrompt } = asked;

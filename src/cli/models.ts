@@ -12,7 +12,7 @@ import { hubPrefix } from '../models/hub/hub-reference.ts';
 import { type ImportedModel, importedModels, importModel } from '../models/import/import-model.ts';
 import { cacheState, embedderFolder, missingFiles, modelFiles, removeModel } from '../models/model-files.ts';
 import { defaultPrompt } from '../models/prompt-defaults.ts';
-import { type ModelEntry, modelRegistry, type PromptDefaults, shippedPath } from '../models/registry.ts';
+import { type ModelEntry, modelRegistry, shippedPath } from '../models/registry.ts';
 import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
 import { askedInWords, megabytes, modelsTable } from '../report/list-tables.ts';
@@ -86,29 +86,15 @@ function registryRow(entry: ModelEntry) {
 }
 
 async function importedRow({ kind, name, path }: ImportedModel, engines: EngineOpener): Promise<ModelRow> {
-  return {
-    name,
-    kind,
-    summary: null,
-    licence: null,
-    source: null,
-    bytes: statSync(path).size,
-    kept: 'whole',
-    missing: [],
-    path,
-    asked: kind === 'embedder' ? null : await promptOfFile(path, engines),
-    embedder: null,
-  };
-}
-
-async function promptOfFile(path: string, engines: EngineOpener): Promise<PromptDefaults | null> {
-  try {
-    return defaultPrompt(undefined, (await engines.inspect(path)).model.chatTemplate !== null);
-  } catch (error) {
-    // The list shows an unreadable file too, so that it can be removed.
+  const unknown = { summary: null, licence: null, source: null, embedder: null };
+  const found = { name, kind, path, bytes: statSync(path).size, kept: 'whole' as const, missing: [], ...unknown };
+  if (kind === 'embedder') return { ...found, asked: null };
+  // The list shows an unreadable file too, so that it can be removed.
+  const inspection = await engines.inspect(path).catch((error: unknown) => {
     if (error instanceof BenchError) return null;
     throw error;
-  }
+  });
+  return { ...found, asked: inspection && defaultPrompt(undefined, inspection.model.chatTemplate !== null) };
 }
 
 async function fetchModels(names: readonly string[], { json }: JsonFlag): Promise<void> {

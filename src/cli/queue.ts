@@ -14,7 +14,7 @@ import { hashPlan, requireSameVersion, requireUnchanged } from '../eval/run/plan
 import { workOnQueue } from '../eval/run/queue/work-on-queue.ts';
 import { WorkerFolder } from '../eval/run/queue/worker-folder.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
-import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import { openDatabase } from '../store/database.ts';
 import { QueueConnection } from '../store/queue/queue-connection.ts';
 import { QueueReader, type QueuedRun } from '../store/queue/queue-reader.ts';
 import { QueueStore } from '../store/queue/queue-store.ts';
@@ -30,42 +30,17 @@ import { openStoredRuns } from './stored-runs.ts';
 
 const SHOWN_FAILURES = 10;
 
-/** Options that a plan does not have: they say how a run is made on one machine, or how its results are judged and written. */
-const NOT_PLANNED: readonly string[] = [
-  'workers',
-  'shard',
-  'resume',
-  'out',
-  'db',
-  'quiet',
-  'databaseEcho',
-  'failBelow',
-  'kvStore',
-  'judge',
-  'judgeModel',
-  'sessions',
-  'recurrence',
+/** Options that a plan lacks: they are about one machine, or about judging and writing results. */
+const UNPLANNED: readonly string[] = [
+  ...['workers', 'shard', 'resume', 'out', 'db', 'quiet', 'databaseEcho', 'kvStore', 'sessions', 'recurrence'],
+  ...['failBelow', 'judge', 'judgeModel'],
 ];
 
-/** Options of a worker: where things are on its machine; all else is the plan's. */
+/** Options of a worker, about its machine; the plan has all others. */
 const WORKER_OPTIONS = [
-  'queue',
-  'run',
-  'dataset',
-  'dataFile',
-  'errata',
-  'model',
-  'embedder',
-  'preRetrieval',
-  'engineUrl',
-  'allowRemote',
-  'slotsFolder',
-  'llamaServer',
-  'hot',
-  'cold',
-  'out',
-  'quiet',
-] as const;
+  ...(['queue', 'run', 'dataset', 'dataFile', 'errata', 'model', 'embedder', 'preRetrieval', 'out', 'quiet'] as const),
+  ...(['engineUrl', 'allowRemote', 'slotsFolder', 'llamaServer', 'hot', 'cold'] as const),
+];
 
 /** Declares `queue`: runs that many machines share. */
 export function declare(command: Command): void {
@@ -76,21 +51,22 @@ export function declare(command: Command): void {
     'queue merge --queue postgres://bench@db/bench --run study': 'the whole run, from what the workers have stored',
     'queue merge 1.sqlite 2.sqlite --run mine': 'the whole run, from the databases of bench --shard',
   });
-  const planned = configOptions().flatMap(({ key }) => (NOT_PLANNED.includes(key) ? [] : [key]));
-  const plan = verb(command, 'plan', 'put the users of a run into a queue, for workers on any machines');
+  const verb = (name: string, description: string) => withExamples(command.command(name).description(description), {});
+  const planned = configOptions().flatMap(({ key }) => (UNPLANNED.includes(key) ? [] : [key]));
+  const plan = verb('plan', 'put the users of a run into a queue, for workers on any machines');
   addConfigOptions(plan, planned).action((flags: Flags) => interruptible((signal) => planAndStore(flags, signal)));
-  const worker = verb(command, 'worker', 'take users of a planned run from a queue, until none is left');
-  addConfigOptions(worker, WORKER_OPTIONS).action(workAndReport);
-  const status = verb(command, 'status', 'show the runs of a queue: progress, workers, failures');
+  const worker = verb('worker', 'take users of a planned run from a queue, until none is left');
+  addConfigOptions(worker, WORKER_OPTIONS).action((flags: Flags) =>
+    interruptible((signal) => work(flags, signal), {
+      onCutShort: () => process.stderr.write('interrupted; another worker takes over its user\n'),
+    }),
+  );
+  const status = verb('status', 'show the runs of a queue: progress, workers, failures');
   addConfigOptions(status, ['queue', 'run', 'json']).action(showStatus);
-  const merge = verb(command, 'merge', 'merge the parts of a run into the rows and results of a whole one')
+  const merge = verb('merge', 'merge the parts of a run into the rows and results of a whole one')
     .argument('[files...]', 'databases of the shards, each of bench --shard i/n; none with --queue')
     .requiredOption('--run <name>', 'name of the run, the same in all files');
   addConfigOptions(merge, ['queue', 'out', 'db', 'json']).action(mergeParts);
-}
-
-function verb(command: Command, name: string, description: string): Command {
-  return withExamples(command.command(name).description(description), {});
 }
 
 /** Opens the queue that `--queue` names. @throws BenchError `bad-option` without one, or for an invalid address */
@@ -126,12 +102,7 @@ async function planAndStore(flags: Flags, signal: AbortSignal): Promise<void> {
   ]);
 }
 
-/** Takes part in the run that the flags name. */
-async function workAndReport(flags: Flags): Promise<void> {
-  const onCutShort = () => process.stderr.write('interrupted; another worker takes over its user\n');
-  await interruptible((signal) => work(flags, signal), { onCutShort });
-}
-
+/** Works on the run that the flags name, until no user is left. */
 async function work(flags: Flags, signal: AbortSignal): Promise<void> {
   const named = loadBenchConfig({ flags });
   await using connection = openQueue(named);
@@ -155,50 +126,38 @@ async function work(flags: Flags, signal: AbortSignal): Promise<void> {
 async function showStatus(flags: Flags): Promise<void> {
   const config = loadBenchConfig({ flags });
   await using connection = openQueue(config);
-  const runs = await runStatuses(connection, config.run);
   const { address } = connection;
-  printResult(config.json, { queue: address, runs }, () =>
-    runs.length === 0
-      ? [`${address} holds no run; plan one: dki-bench queue plan --queue …`]
-      : runs.flatMap((run, index) => [...(index === 0 ? [] : ['']), ...statusLines(run)]),
-  );
-}
-
-type RunStatus = Awaited<ReturnType<typeof runStatuses>>[number];
-
-/** The state of the run of that name, or of all. */
-async function runStatuses(connection: QueueConnection, run: string | undefined) {
   const reader = new QueueReader(connection);
-  const names = run === undefined ? await reader.names() : [run];
-  if (names.length === 0) return [];
+  const names = config.run === undefined ? await reader.names() : [config.run];
+  if (names.length === 0) {
+    const lines = [`${address} holds no run; plan one: dki-bench queue plan --queue …`];
+    return printResult(config.json, { queue: address, runs: [] }, () => lines);
+  }
   const planned = await Promise.all(names.map((name) => reader.find(name)));
   await using store = await QueueStore.open(connection, { creates: false });
-  const statuses = [];
-  for (const one of planned) {
-    const workers = await reader.workers(one);
-    statuses.push({
-      progress: await reader.progress(one, await store.open(one.id)),
-      workers: workers.map(({ environment: { cpu, cores, platform, threads }, probes: _, ...worker }) => {
-        return { ...worker, cpu, cores, platform, threads };
-      }),
-      failures: await reader.failures(one, SHOWN_FAILURES),
+  const statuses = planned.map(async (run) => {
+    const workers = (await reader.workers(run)).map(({ environment, probes: _, ...worker }) => {
+      const { cpu, cores, platform, threads } = environment;
+      return { ...worker, cpu, cores, platform, threads };
     });
-  }
-  return statuses;
-}
-
-function statusLines({ progress, workers, failures }: RunStatus): string[] {
-  return [
-    `${progress.name}: ${progressParts(progress).join(', ')}`,
-    ...workers.map(
-      ({ host, pid, state, users, turns, cpu, cores, threads }) =>
-        `  ${host} (process ${pid}): ${state}; ${users} users, ${turns} turns; ${cpu}, ${cores} cores, ${threads} threads`,
-    ),
-    ...failures.map(
-      ({ userId, host, reason, at }) =>
-        `  failed at ${at.toISOString().slice(0, 19)} on ${host}: ${userId ?? 'the isolation probe'}: ${reason}`,
-    ),
-  ];
+    const progress = await reader.progress(run, await store.open(run.id));
+    return { progress, workers, failures: await reader.failures(run, SHOWN_FAILURES) };
+  });
+  const runs = await Promise.all(statuses);
+  printResult(config.json, { queue: address, runs }, () =>
+    runs.flatMap(({ progress, workers, failures }, index) => [
+      ...(index === 0 ? [] : ['']),
+      `${progress.name}: ${progressParts(progress).join(', ')}`,
+      ...workers.map(
+        ({ host, pid, state, users, turns, cpu, cores, threads }) =>
+          `  ${host} (process ${pid}): ${state}; ${users} users, ${turns} turns; ${cpu}, ${cores} cores, ${threads} threads`,
+      ),
+      ...failures.map(
+        ({ userId, host, reason, at }) =>
+          `  failed at ${at.toISOString().slice(0, 19)} on ${host}: ${userId ?? 'the isolation probe'}: ${reason}`,
+      ),
+    ]),
+  );
 }
 
 function progressParts(run: QueuedRun): string[] {
@@ -227,13 +186,13 @@ async function mergeParts(
     const hint = 'name the files of shards, or --queue postgres://…';
     throw new BenchError('bad-option', 'nothing to merge is named', hint);
   }
-  const merged = files.length === 0 ? [await mergedQueue(run, config)] : mergedFiles(files, run, config);
+  const merged = files.length === 0 ? [await mergeQueuedRun(run, config)] : mergeFiles(files, run, config);
   printResults(merged, config.json);
   for (const results of merged) await writeRunReport(config, results);
   process.exitCode = checksFailed(merged) ? exitCodes.checkFailed : exitCodes.ok;
 }
 
-async function mergedQueue(run: string, config: BenchConfig): Promise<RunResults> {
+async function mergeQueuedRun(run: string, config: BenchConfig): Promise<RunResults> {
   await using connection = openQueue(config);
   const reader = new QueueReader(connection);
   const planned = await reader.find(run);
@@ -241,16 +200,13 @@ async function mergedQueue(run: string, config: BenchConfig): Promise<RunResults
   return await mergeQueue(target, reader, planned);
 }
 
-/** Merges the shards of a run, or of all suites that were made under its name. */
-function mergedFiles(files: readonly string[], run: string, { db }: Pick<BenchConfig, 'db'>): RunResults[] {
-  const sources: BenchDatabase[] = [];
+/** Merges the shards of a run, or of all suites under its name. */
+function mergeFiles(files: readonly string[], run: string, { db }: Pick<BenchConfig, 'db'>): RunResults[] {
+  const sources = files.map((file) => openStoredRuns(file, { readOnly: true }));
   try {
-    const shards: ShardFile[] = [];
-    for (const file of files) {
-      const database = openStoredRuns(file, { readOnly: true });
-      sources.push(database);
-      for (const record of runsNamed(database, run)) shards.push({ file: shownPath(file), run: record, database });
-    }
+    const shards = sources.flatMap((database, index): ShardFile[] =>
+      runsNamed(database, run).map((record) => ({ file: shownPath(files[index]!), run: record, database })),
+    );
     using target = openDatabase({ path: db });
     return [...Map.groupBy(shards, (shard) => shard.run.name).values()].map(([first, ...others]) =>
       mergeShards(target, [first!, ...others]),

@@ -28,17 +28,9 @@ import { openStoredRuns } from './stored-runs.ts';
 
 const CHUNK_CHARACTERS = 65_536;
 
-interface TablesFlags {
-  readonly run?: string;
-  readonly out?: string;
-  readonly db?: string;
-  readonly table?: string;
-  readonly perTurn?: TurnFormat;
-  readonly format: keyof typeof renderers;
-  readonly check?: true;
-  readonly write?: true;
-  readonly report?: string;
-}
+type TablesFlags = Readonly<
+  Partial<Record<'run' | 'out' | 'db' | 'table' | 'report', string> & Record<'check' | 'write', true>>
+> & { readonly perTurn?: TurnFormat; readonly format: keyof typeof renderers };
 
 /** Declares `tables`. */
 export function declare(command: Command): void {
@@ -78,8 +70,9 @@ async function databaseTables({ run, table, format, perTurn, check, write, ...fl
     if (other === undefined) return await listTurns(database, run, perTurn);
     throw new BenchError('bad-option', `--per-turn lists turns, and ${other} is about tables`, 'give one of them');
   }
-  if (check === true) return await checkRuns(database, config.out, resultsOfRuns(database, run));
-  if (write === true) return await writeRuns(database, config.out, resultsOfRuns(database, run));
+  if (check === true || write === true) {
+    return await (check === true ? checkRuns : writeRuns)(reports(database, config.out, resultsOfRuns(database, run)));
+  }
   const runs = availableResults(database, runsNamed(database, run));
   return runs.length === 0 ? exitCodes.ok : printTables(runs, table, format);
 }
@@ -117,7 +110,8 @@ async function listTurns(database: BenchDatabase, name: string | undefined, form
   const runs = runsNamed(database, name);
   const listed = runs.map((run) => ({ run, turns: turns.listForResults(run.id) }));
   // A file gets the text as it is; a terminal would obey control characters.
-  const shown = process.stdout.isTTY ? printableLines : (text: string) => text;
+  const shown = (line: string): string =>
+    process.stdout.isTTY ? line.replaceAll(/[^\r\n]+/g, (part) => printable(part)) : line;
   let chunk = '';
   for (const line of turnLines(listed, format)) {
     chunk += shown(line);
@@ -132,29 +126,23 @@ async function listTurns(database: BenchDatabase, name: string | undefined, form
   return exitCodes.ok;
 }
 
-const printableLines = (text: string): string =>
-  text
-    .split(/(\r?\n)/)
-    .map((part, index) => (index % 2 === 0 ? printable(part) : part))
-    .join('');
-
 function continueHint(run: string): string {
   return `wait for it, or continue it: npm run bench -- --resume ${groupOf(run)}`;
 }
 
 /** The reports: one for each run, with its outcomes, and one for all if there are several. */
-function reportContents(database: BenchDatabase, out: string, runs: readonly RunResults[]) {
-  const reports = runs.map((results) => ({
+function reports(database: BenchDatabase, out: string, runs: readonly RunResults[]) {
+  const own = runs.map((results) => ({
     folder: join(out, results.run.name),
     runs: [results] as readonly RunResults[],
     outcomes: storedOutcomes(database, results.run.id) as string | undefined,
   }));
-  if (runs.length > 1) reports.push({ folder: join(out, groupOf(runs[0]!.run.name)), runs, outcomes: undefined });
-  return reports;
+  if (runs.length > 1) own.push({ folder: join(out, groupOf(runs[0]!.run.name)), runs, outcomes: undefined });
+  return own;
 }
 
-async function writeRuns(database: BenchDatabase, out: string, results: readonly RunResults[]): Promise<number> {
-  for (const { folder, runs, outcomes } of reportContents(database, out, results)) {
+async function writeRuns(written: ReturnType<typeof reports>): Promise<number> {
+  for (const { folder, runs, outcomes } of written) {
     await writeReport(folder, runs, outcomes);
     printLines([`${shownPath(folder)}: written`]);
   }
@@ -162,12 +150,12 @@ async function writeRuns(database: BenchDatabase, out: string, results: readonly
 }
 
 /** Compares each report with the stored turns, and prints the differences. */
-async function checkRuns(database: BenchDatabase, out: string, results: readonly RunResults[]): Promise<number> {
-  const found: string[] = [];
-  for (const { folder, runs, outcomes } of reportContents(database, out, results)) {
+async function checkRuns(checked: ReturnType<typeof reports>): Promise<number> {
+  let count = 0;
+  for (const { folder, runs, outcomes } of checked) {
     const differences = await checkReport(folder, runs, outcomes);
     printDifferences(folder, differences, 'agrees with the stored turns');
-    found.push(...differences);
+    count += differences.length;
   }
-  return found.length === 0 ? exitCodes.ok : exitCodes.checkFailed;
+  return count === 0 ? exitCodes.ok : exitCodes.checkFailed;
 }

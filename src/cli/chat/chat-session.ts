@@ -5,8 +5,7 @@ import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { readGatingCalibration, requireCalibrationFor } from '../../models/embedding/gating-threshold.ts';
-import type { EngineInspection, EngineOpener } from '../../engine/engine-request.ts';
-import type { EngineSession } from '../../engine/engine-session.ts';
+import type { EngineOpener } from '../../engine/engine-request.ts';
 import { runnableArms } from '../../eval/run/plan/arm-obstacles.ts';
 import { BenchParts, openRunRetriever, systemParts } from '../../eval/run/bench-parts.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
@@ -35,22 +34,6 @@ export interface ChatSetup {
   readonly conversation?: string;
 }
 
-/** The parts of a chat that stay open when it changes arms. */
-interface ChatParts {
-  readonly inspection: EngineInspection;
-  readonly bench: BenchParts;
-  /** All arms answer in it, one at a time. */
-  readonly session: EngineSession;
-  /** Scores the next tokens of a turn that is shown. */
-  readonly scoring: EngineSession;
-  readonly stores: KvFolder;
-  readonly keeper: MemoryKeeper;
-  readonly log: ConversationLog;
-  readonly memories: UserMemories;
-  /** Close what was opened, in the order of opening. */
-  readonly closers: readonly (() => unknown)[];
-}
-
 /** One user in conversation with one arm at a time, over memories that stay from chat to chat. */
 export class ChatSession implements AsyncDisposable {
   readonly userId: string;
@@ -61,7 +44,7 @@ export class ChatSession implements AsyncDisposable {
   #arm: Arm;
   #system: BenchSystem;
   #turns = 0;
-  /** The last turn, and how the inspector shows it, once that was computed. */
+  /** The last turn, and how the inspector shows it once that is computed. */
   #last: { readonly turn: ChatTurn; shown?: InspectedTurn } | undefined;
 
   private constructor(config: BenchConfig, setup: ChatSetup, arm: Arm, parts: ChatParts) {
@@ -76,36 +59,7 @@ export class ChatSession implements AsyncDisposable {
   /** @throws BenchError for an arm that cannot chat, and if a model or the database cannot be opened */
   static async open(config: BenchConfig, setup: ChatSetup, engines: EngineOpener): Promise<ChatSession> {
     const arm = chatArm(setup.arm, config);
-    const inspection = await engines.inspect(config.model);
-    runnableArms(inspection, [arm], config, false);
-    const closers: (() => unknown)[] = [];
-    try {
-      const folder = mkdtempSync(join(tmpdir(), 'dki-bench-chat-'));
-      closers.push(() => rmSync(folder, { recursive: true, force: true }));
-      const stores = new KvFolder(config, folder);
-      const bench = await BenchParts.open(engines, config, { arms: [arm], checkpointFolder: stores.checkpointFolder });
-      closers.push(() => bench[Symbol.asyncDispose]());
-      const { engine, embeddings } = bench;
-      reserveFor(engine.info.contextTokens, config.reserve);
-      await requireCalibration(arm, bench, config);
-      const database = openRuns(config);
-      closers.push(() => database.close());
-      const scope = chatSessionId(setup.userId);
-      const retriever = await openRunRetriever(bench, config, scope, folder);
-      closers.push(() => retriever.close());
-      const keeper = new MemoryKeeper({ retriever, embeddings, database });
-      const { sha256 } = await embeddings.info();
-      const memories = new UserMemories(database, keeper, setup.userId, sha256);
-      await memories.load();
-      const session = await engine.openSession(scope);
-      const scoring = await engine.openSession(`${scope}/probe`);
-      const log = new ConversationLog(database);
-      const parts = { inspection, bench, session, scoring, stores, keeper, log, memories, closers };
-      return new ChatSession(config, setup, arm, parts);
-    } catch (error) {
-      await closeAll(closers);
-      throw error;
-    }
+    return new ChatSession(config, setup, arm, await openParts(config, setup.userId, arm, engines));
   }
 
   /** The name of the arm that answers. */
@@ -113,7 +67,7 @@ export class ChatSession implements AsyncDisposable {
     return this.#arm.traits.name;
   }
 
-  /** The memories of the user, after all KV of memories that another chat of the user has forgotten was deleted. */
+  /** The memories of the user; deletes all KV of those that another chat of the user forgot. */
   async memories(): Promise<UserMemories> {
     await this.#dropGone();
     return this.#parts.memories;
@@ -134,10 +88,7 @@ export class ChatSession implements AsyncDisposable {
     return response;
   }
 
-  /**
-   * The last turn as the inspector shows it; undefined before the first, after one that failed, and if a memory of it was
-   * forgotten in any chat.
-   */
+  /** The last turn as the inspector shows it; undefined before the first, after a failed one, and if a memory of it was forgotten. */
   async lastTurn(): Promise<InspectedTurn | undefined> {
     await this.#dropGone();
     const last = this.#last;
@@ -220,8 +171,8 @@ export class ChatSession implements AsyncDisposable {
   }
 
   /**
-   * Deletes all KV of a memory, of every arm, and the last turn if it showed it; gives the number of entries. Prompts that
-   * were kept whole go too: their history may tell the memory.
+   * Deletes all KV of a memory, of every arm, and of whole prompts, whose history may say the memory; drops the last turn if it used
+   * the memory. @returns the number of deleted entries
    */
   async #dropKv(memoryId: string): Promise<number> {
     const { stores, bench } = this.#parts;
@@ -246,6 +197,43 @@ export class ChatSession implements AsyncDisposable {
   }
 }
 
+type ChatParts = Awaited<ReturnType<typeof openParts>>;
+
+/** Opens what stays open when a chat changes arms. */
+async function openParts(config: BenchConfig, userId: string, arm: Arm, engines: EngineOpener) {
+  const inspection = await engines.inspect(config.model);
+  runnableArms(inspection, [arm], config, false);
+  /** Close what was opened, in the order of opening. */
+  const closers: (() => unknown)[] = [];
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'dki-bench-chat-'));
+    closers.push(() => rmSync(folder, { recursive: true, force: true }));
+    const stores = new KvFolder(config, folder);
+    const bench = await BenchParts.open(engines, config, { arms: [arm], checkpointFolder: stores.checkpointFolder });
+    closers.push(() => bench[Symbol.asyncDispose]());
+    const { engine, embeddings } = bench;
+    reserveFor(engine.info.contextTokens, config.reserve);
+    await requireCalibration(arm, bench, config);
+    const database = openRuns(config);
+    closers.push(() => database.close());
+    const scope = chatSessionId(userId);
+    const retriever = await openRunRetriever(bench, config, scope, folder);
+    closers.push(() => retriever.close());
+    const keeper = new MemoryKeeper({ retriever, embeddings, database });
+    const memories = new UserMemories(database, keeper, userId, (await embeddings.info()).sha256);
+    await memories.load();
+    /** All arms answer in this session, one at a time. */
+    const session = await engine.openSession(scope);
+    /** Scores the next tokens of a turn that is shown. */
+    const scoring = await engine.openSession(`${scope}/probe`);
+    const log = new ConversationLog(database);
+    return { inspection, bench, session, scoring, stores, keeper, log, memories, closers };
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
+
 /** @throws BenchError `bad-model` if the threshold of the arm's gate belongs to another embedder */
 async function requireCalibration(
   { gated }: Arm,
@@ -256,12 +244,12 @@ async function requireCalibration(
   if (calibration !== undefined) requireCalibrationFor(calibration, await embeddings.info());
 }
 
-/** Closes what was opened last first. */
-async function closeAll(closers: ChatParts['closers']): Promise<void> {
+/** Closes in reverse order of opening. */
+async function closeAll(closers: readonly (() => unknown)[]): Promise<void> {
   for (const close of closers.toReversed()) await close();
 }
 
-/** Tells an arm that can chat from one whose memories only a data set knows. */
+/** False for an arm whose memories only a data set knows. */
 function canChat({ traits: { retrieves } }: Arm): boolean {
   return retrieves !== 'evidence' && retrieves !== 'donor';
 }
