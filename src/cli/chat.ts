@@ -97,7 +97,7 @@ class Terminal implements ChatTerminal, Disposable {
   /** The lines of the user; after ^C the unread ones are dropped. */
   async *lines(): AsyncGenerator<string> {
     while (!this.#ended) {
-      const { done, value } = await this.#input.next();
+      const { done, value } = (await this.#input.next()) as IteratorResult<string, undefined>;
       if (done === true) return;
       yield value;
     }
@@ -126,7 +126,7 @@ class Terminal implements ChatTerminal, Disposable {
     const isEcho = now - this.#interruptedAt < echoMs;
     this.#interruptedAt = now;
     if (isEcho) return;
-    if (this.#answer !== undefined) return this.#answer.abort();
+    if (this.#answer !== undefined) { this.#answer.abort(); return; }
     this.#ended = true;
     this.#interface.close();
   };

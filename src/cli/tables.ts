@@ -135,7 +135,7 @@ function reports(database: BenchDatabase, out: string, runs: readonly RunResults
   const own = runs.map((results) => ({
     folder: join(out, results.run.name),
     runs: [results] as readonly RunResults[],
-    outcomes: storedOutcomes(database, results.run.id) as string | undefined,
+    outcomes: storedOutcomes(database, results.run.id),
   }));
   if (runs.length > 1) own.push({ folder: join(out, groupOf(runs[0]!.run.name)), runs, outcomes: undefined });
   return own;
