@@ -126,7 +126,10 @@ class Terminal implements ChatTerminal, Disposable {
     const isEcho = now - this.#interruptedAt < echoMs;
     this.#interruptedAt = now;
     if (isEcho) return;
-    if (this.#answer !== undefined) { this.#answer.abort(); return; }
+    if (this.#answer !== undefined) {
+      this.#answer.abort();
+      return;
+    }
     this.#ended = true;
     this.#interface.close();
   };

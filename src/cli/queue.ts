@@ -131,7 +131,8 @@ async function showStatus(flags: Flags): Promise<void> {
   const names = config.run === undefined ? await reader.names() : [config.run];
   if (names.length === 0) {
     const lines = [`${address} holds no run; plan one: dki-bench queue plan --queue …`];
-    printResult(config.json, { queue: address, runs: [] }, () => lines); return;
+    printResult(config.json, { queue: address, runs: [] }, () => lines);
+    return;
   }
   const planned = await Promise.all(names.map((name) => reader.find(name)));
   await using store = await QueueStore.open(connection, { creates: false });

@@ -130,18 +130,23 @@ function continueHint(run: string): string {
   return `wait for it, or continue it: npm run bench -- --resume ${groupOf(run)}`;
 }
 
-/** The reports: one for each run, with its outcomes, and one for all if there are several. */
-function reports(database: BenchDatabase, out: string, runs: readonly RunResults[]) {
-  const own = runs.map((results) => ({
-    folder: join(out, results.run.name),
-    runs: [results] as readonly RunResults[],
-    outcomes: storedOutcomes(database, results.run.id),
-  }));
-  if (runs.length > 1) own.push({ folder: join(out, groupOf(runs[0]!.run.name)), runs, outcomes: undefined });
-  return own;
+interface ReportContent {
+  readonly folder: string;
+  readonly runs: readonly RunResults[];
+  /** Only of a single run. */
+  readonly outcomes?: string;
 }
 
-async function writeRuns(written: ReturnType<typeof reports>): Promise<number> {
+/** The reports: one for each run, with its outcomes, and one for all if there are several. */
+function reports(database: BenchDatabase, out: string, runs: readonly RunResults[]): ReportContent[] {
+  const own = runs.map((results): ReportContent => {
+    const outcomes = storedOutcomes(database, results.run.id);
+    return { folder: join(out, results.run.name), runs: [results], outcomes };
+  });
+  return runs.length > 1 ? [...own, { folder: join(out, groupOf(runs[0]!.run.name)), runs }] : own;
+}
+
+async function writeRuns(written: readonly ReportContent[]): Promise<number> {
   for (const { folder, runs, outcomes } of written) {
     await writeReport(folder, runs, outcomes);
     printLines([`${shownPath(folder)}: written`]);
@@ -150,7 +155,7 @@ async function writeRuns(written: ReturnType<typeof reports>): Promise<number> {
 }
 
 /** Compares each report with the stored turns, and prints the differences. */
-async function checkRuns(checked: ReturnType<typeof reports>): Promise<number> {
+async function checkRuns(checked: readonly ReportContent[]): Promise<number> {
   let count = 0;
   for (const { folder, runs, outcomes } of checked) {
     const differences = await checkReport(folder, runs, outcomes);

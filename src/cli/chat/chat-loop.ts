@@ -50,7 +50,10 @@ async function answer(session: ChatSession, question: string, terminal: ChatTerm
       throw error;
     }),
   );
-  if (response === undefined) { gray('stopped'); return; }
+  if (response === undefined) {
+    gray('stopped');
+    return;
+  }
   if (response.text.startsWith(written)) append(response.text);
   else terminal.write(`\n${shown(response.text)}`);
   terminal.write('\n');
