@@ -1,42 +1,39 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
-import { buildPrompt, reserveFor, type PromptParts, type PromptRules } from './build-prompt.ts';
+import { buildPrompt, type BuiltPrompt, type PromptParts, type PromptRules, reserveFor } from './build-prompt.ts';
 import { PromptTokenizer, type TokenizingEngine } from './prompt-tokenizer.ts';
-
-function codePoints(text: string): number[] {
-  return Array.from(text, (character) => character.codePointAt(0)!);
-}
 
 /** One token a code point, so that budgets can be counted by hand. */
 const engine: TokenizingEngine = {
   info: { bosToken: 0 },
-  tokenize: async (texts) => texts.map(({ text }) => codePoints(text)),
+  tokenize: async (texts) => texts.map(({ text }) => Array.from(text, (character) => character.codePointAt(0)!)),
 };
-const characters = new PromptTokenizer(engine);
 const rules: PromptRules = { windowTokens: 400, reserveTokens: 100, placement: 'rank', labels: 'index' };
 
 function memory(memoryId: string, content: string, createdAt = '2026-01-01T00:00:00Z'): MemorySearchResult {
   return { memoryId, content, score: 1, metadata: { createdAt } };
 }
 
-function parts(change: Partial<PromptParts> = {}): PromptParts {
-  return { query: 'Who?', systemPrompt: 'Help.', memories: [], history: [], ...change };
+/** A prompt of these parts, in a window of 400 tokens of which 100 are reserved. */
+function build(
+  parts: Partial<PromptParts> = {},
+  changes: Partial<PromptRules> = {},
+  by = engine,
+): Promise<BuiltPrompt> {
+  const whole = { query: 'Who?', systemPrompt: 'Help.', memories: [], history: [], ...parts };
+  return buildPrompt(whole, { ...rules, ...changes }, new PromptTokenizer(by));
 }
 
-describe('buildPrompt', () => {
+describe('a prompt', () => {
   it('writes header, memories, history, query and footer in this order', async () => {
-    const { info, tokenIds, prefixTokens } = await buildPrompt(
-      parts({
-        memories: [memory('a', 'I ski.'), memory('b', 'I row.')],
-        history: [
-          { role: 'user', content: 'Hi' },
-          { role: 'assistant', content: 'Hello' },
-        ],
-      }),
-      rules,
-      characters,
-    );
+    const { info, tokenIds, prefixTokens } = await build({
+      memories: [memory('a', 'I ski.'), memory('b', 'I row.')],
+      history: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: 'Hello' },
+      ],
+    });
     expect(info.finalPrompt).toBe(
       'System: Help.\n\nRelevant information:\n[1] I ski.\n[2] I row.\n\nPrevious conversation:\nUser: Hi\nAI: Hello\n\nUser: Who?\n\nAI:',
     );
@@ -50,44 +47,35 @@ describe('buildPrompt', () => {
     // 700 − 100 − 31 = 569 cells for memories; of positions a frame of 23 and the longest line alone.
     const memories = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => memory(id, id.repeat(75)));
     const history = [{ role: 'user' as const, content: 'h'.repeat(60) }];
-    const { info, kept } = await buildPrompt(parts({ memories, history }), { ...rules, cellTokens: 700 }, characters);
+    const { info, kept } = await build({ memories, history }, { cellTokens: 700 });
     expect(kept).toHaveLength(6);
     expect(info.budget).toMatchObject({ memoryLimitTokens: 569, memoryTokens: 23 + 6 * 80, sharedTokens: 5 * 80 });
     // 66 cells are left, of which a message of 67 tokens and its frame find no place.
     expect(info.historyMessages).toEqual([]);
     expect(info.budget.freeTokens).toBe(400 - 100 - 31 - 23 - 80);
-    const larger = await buildPrompt(parts({ memories, history }), { ...rules, cellTokens: 900 }, characters);
+    const larger = await build({ memories, history }, { cellTokens: 900 });
     expect(larger.kept).toHaveLength(7);
     expect(larger.info.historyMessages).toHaveLength(1);
   });
 
-  it('writes no system line for an empty system prompt: a query alone, and memories', async () => {
-    const bare = await buildPrompt(parts({ systemPrompt: '', query: '今天天气怎么样？' }), rules, characters);
+  it('leaves out the header of an empty part, and the system line of an empty system prompt', async () => {
+    const plain = await build();
+    expect(plain.info.finalPrompt).toBe('System: Help.\n\nUser: Who?\n\nAI:');
+    expect(plain.prefixTokens).toBe(0);
+    const bare = await build({ systemPrompt: '', query: '今天天气怎么样？' });
     expect(bare.info.finalPrompt).toBe('User: 今天天气怎么样？\n\nAI:');
-    const one = await buildPrompt(parts({ systemPrompt: '', memories: [memory('a', 'I ski.')] }), rules, characters);
+    const one = await build({ systemPrompt: '', memories: [memory('a', 'I ski.')] });
     expect(one.info.finalPrompt).toBe('Relevant information:\n[1] I ski.\n\nUser: Who?\n\nAI:');
-    const forced = await buildPrompt(
-      parts({ systemPrompt: '', query: 'q'.repeat(289), memories: [memory('a', 'I ski.')] }),
-      rules,
-      characters,
-    );
+    const forced = await build({ systemPrompt: '', query: 'q'.repeat(289), memories: [memory('a', 'I ski.')] });
     expect(forced.info.budget.forced).toBe(true);
     expect(forced.info.budget.dropped.map(({ part }) => part)).not.toContain('system');
   });
 
-  it('leaves out the header of an empty part', async () => {
-    const prompt = await buildPrompt(parts(), rules, characters);
-    expect(prompt.info.finalPrompt).toBe('System: Help.\n\nUser: Who?\n\nAI:');
-    expect(prompt.prefixTokens).toBe(0);
-  });
-
   it('stops at the memory that exceeds half of the rest, and skips none', async () => {
     // 300 − 31 fixed = 269; half is 134; frame 23, so 111 for lines of "[3] …\n".
-    const prompt = await buildPrompt(
-      parts({ memories: [memory('a', 'x'.repeat(60)), memory('b', 'y'.repeat(60)), memory('c', 'z')] }),
-      rules,
-      characters,
-    );
+    const prompt = await build({
+      memories: [memory('a', 'x'.repeat(60)), memory('b', 'y'.repeat(60)), memory('c', 'z')],
+    });
     expect(prompt.info.budget.memoryLimitTokens).toBe(134);
     expect(prompt.kept.map(({ memoryId }) => memoryId)).toEqual(['a']);
     expect(prompt.info.budget.dropped.map(({ id, rule }) => [id, rule])).toEqual([
@@ -106,11 +94,7 @@ describe('buildPrompt', () => {
       },
     };
     const memories = Array.from({ length: 1000 }, (_, index) => memory(`m${index}`, `memory ${index}`));
-    const { kept, info } = await buildPrompt(
-      parts({ memories }),
-      { ...rules, windowTokens: 2000 },
-      new PromptTokenizer(counting),
-    );
+    const { kept, info } = await build({ memories }, { windowTokens: 2000 }, counting);
     expect(kept.length).toBeGreaterThan(35);
     expect(counted.filter((text) => /memory \d/.test(text)).length).toBeLessThan(130);
     const { dropped } = info.budget;
@@ -124,7 +108,7 @@ describe('buildPrompt', () => {
       role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
       content: `message ${String(index).padStart(2, '0')}`,
     }));
-    const prompt = await buildPrompt(parts({ history }), rules, characters);
+    const prompt = await build({ history });
     const kept = prompt.info.historyMessages.length;
     expect(prompt.info.historyMessages.at(-1)).toEqual(history.at(-1));
     expect(prompt.info.historyMessages).toEqual(history.slice(50 - kept));
@@ -134,38 +118,35 @@ describe('buildPrompt', () => {
     expect(prompt.info.budget.freeTokens).toBeLessThan('User: message 00\n'.length);
   });
 
-  it('places by creation, then id, where asked to, and renumbers', async () => {
-    const memories = [memory('b', 'new', '2026-03-01T00:00:00Z'), memory('c', 'old'), memory('a', 'old too')];
-    const prompt = await buildPrompt(parts({ memories }), { ...rules, placement: 'chronological' }, characters);
-    expect(prompt.info.retrievedContext).toBe('Relevant information:\n[1] old too\n[2] old\n[3] new\n');
-  });
-
-  it('places the best last where asked to', async () => {
-    const memories = [memory('b', 'best'), memory('c', 'second'), memory('a', 'third')];
-    const prompt = await buildPrompt(parts({ memories }), { ...rules, placement: 'rank-last' }, characters);
-    expect(prompt.info.retrievedContext).toBe('Relevant information:\n[1] third\n[2] second\n[3] best\n');
+  it.each([
+    ['chronological', 'by creation, then id', ['third', 'second', 'best']],
+    ['rank-last', 'the best last', ['third', 'second', 'best']],
+    ['rank', 'the best first', ['best', 'second', 'third']],
+  ] as const)('places %s: %s, and renumbers', async (placement, _, contents) => {
+    const memories = [memory('b', 'best', '2026-03-01T00:00:00Z'), memory('c', 'second'), memory('a', 'third')];
+    const { info } = await build({ memories }, { placement });
+    expect(info.retrievedContext).toBe(
+      `Relevant information:\n${contents.map((content, index) => `[${index + 1}] ${content}\n`).join('')}`,
+    );
   });
 
   it('falls back to the query alone where the fixed part is too long', async () => {
-    const prompt = await buildPrompt(
-      parts({ systemPrompt: 's'.repeat(300), memories: [memory('a', 'x')], history: [{ role: 'user', content: 'h' }] }),
-      rules,
-      characters,
-    );
+    const prompt = await build({
+      systemPrompt: 's'.repeat(300),
+      memories: [memory('a', 'x')],
+      history: [{ role: 'user', content: 'h' }],
+    });
     expect(prompt.info.finalPrompt).toBe('User: Who?\nAI:');
     expect(prompt.info).toMatchObject({ systemPrompt: '', retrievedContext: '', historyText: '', historyMessages: [] });
     expect(prompt.info.budget.forced).toBe(true);
     expect(prompt.info.budget.warnings.at(-1)).toContain('forced truncation: 326 tokens > 300');
   });
 
-  it('names both numbers where the query alone is too long', async () => {
-    await expect(buildPrompt(parts({ query: 'q'.repeat(500) }), rules, characters)).rejects.toThrow(
+  it('is refused where the query alone is too long, or the reserve leaves nothing', async () => {
+    await expect(build({ query: 'q'.repeat(500) })).rejects.toThrow(
       'the query alone takes 511 tokens; 300 of the window of 400 are for the prompt',
     );
-  });
-
-  it('refuses a reserve that is not smaller than the window', async () => {
-    await expect(buildPrompt(parts(), { ...rules, reserveTokens: 400 }, characters)).rejects.toThrow(
+    await expect(build({}, { reserveTokens: 400 })).rejects.toThrow(
       '--reserve 400: not smaller than the window of 400 tokens',
     );
   });
@@ -179,14 +160,13 @@ describe('buildPrompt', () => {
         text,
         fc.constantFrom('index' as const, 'bullet' as const),
         async (memories, history, query, labels) => {
-          const prompt = await buildPrompt(
-            parts({
+          const prompt = await build(
+            {
               query,
               memories: memories.map((content, index) => memory(String(index), content)),
               history: history.map((content) => ({ role: 'user', content })),
-            }),
-            { ...rules, labels },
-            characters,
+            },
+            { labels },
           );
           expect(prompt.tokenIds.length).toBeLessThanOrEqual(300);
           expect(prompt.info.budget.memoryTokens).toBeLessThanOrEqual(prompt.info.budget.memoryLimitTokens);
@@ -199,8 +179,6 @@ describe('buildPrompt', () => {
   });
 });
 
-describe('reserveFor', () => {
-  it('is 512, at most a quarter of the window', () => {
-    expect([reserveFor(4096), reserveFor(2048), reserveFor(1024)]).toEqual([512, 512, 256]);
-  });
+it('reserves 512 tokens, at most a quarter of the window', () => {
+  expect([reserveFor(4096), reserveFor(2048), reserveFor(1024)]).toEqual([512, 512, 256]);
 });
