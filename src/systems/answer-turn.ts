@@ -12,7 +12,7 @@ import {
 import type { ChatRequest, ChatResponse, TurnTrace } from './contracts.ts';
 import type { ConversationLog, LoggedAction } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
-import type { Prefilled, PrefillStrategy, TurnContext } from './prefill/prefill-strategy.ts';
+import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { answerPrefixBy, noAnswerPrefix, withPrefix } from './prompt/answer-prefix.ts';
 import {
   buildPrompt,
@@ -102,7 +102,7 @@ export async function answerTurn(
   ahead: Ahead | undefined,
 ): Promise<ChatResponse> {
   const clock = new PhaseClock();
-  const { query, maxHistoryTurns: historyTurns, signal } = request;
+  const { query, userId = '', maxHistoryTurns: historyTurns, signal } = request;
   const history = turnHistory(request, parts);
   clock.end('assemble');
   const retrieved = await retrieveFor(request, parts, history);
@@ -124,13 +124,13 @@ export async function answerTurn(
   prompt.info.budget.warnings.forEach((warning) => parts.warn(warning));
   clock.end('assemble');
 
-  const prefilled = await strategy.prefill(prompt, turnContext(session, parts, request, gated));
+  const prefilled = await strategy.prefill(prompt, { session, userId, alpha: scale(parts, gated), signal });
   const prefixPositions = session.tokens.length;
   const limits = answerLimits(form, prompt.info.budget.reserveTokens, { ...request, answerPrefix });
   const generation = await session.generate(prefilled.suffix, limits, { signal });
   const sessionTokens = session.tokens.slice(0, countCells(prefilled, prompt));
   clock.end('answer');
-  const storedBytes = await prefilled.keep?.();
+  const record = await storeKv(prefilled);
   if (prefilled.keep !== undefined) clock.end('keep');
   const metered = meterDifference(await session.meter(), meterBefore);
   const account = turnAccount(prefilled, prompt, gated, ahead);
@@ -140,7 +140,7 @@ export async function answerTurn(
     retrieved: retrieved.memories,
     retrieval: retrieved.record,
     ...(retrieved.summary === undefined ? {} : { summary: retrieved.summary.text }),
-    prefill: withBytes(prefilled.record, storedBytes),
+    prefill: record,
     account,
     gating: gated?.details ?? null,
     suffix: prefilled.suffix,
@@ -177,17 +177,14 @@ function turnRules({ rules, fillsCells }: TurnParts, { info }: OpenEngine['engin
   return { ...rules, windowTokens: contextTokens, ...(fillsCells === true ? { cellTokens } : {}) };
 }
 
-function turnContext(
-  session: EngineSession,
-  { alpha = 1 }: TurnParts,
-  { userId = '', signal }: ChatRequest,
-  gated: GateDecision | undefined,
-): TurnContext {
-  return { session, userId, alpha: alpha * (gated?.alpha ?? 1), signal };
+function scale({ alpha = 1 }: TurnParts, gated: GateDecision | undefined): number {
+  return alpha * (gated?.alpha ?? 1);
 }
 
-function withBytes(record: PrefillRecord | null, storedBytes: number | undefined): PrefillRecord | null {
-  return record === null || storedBytes === undefined ? record : { ...record, sizeBytes: storedBytes };
+/** Stores KV, and gives the record of the prefill, with the bytes that are known only now. */
+async function storeKv({ record, keep }: Prefilled): Promise<PrefillRecord | null> {
+  const sizeBytes = await keep?.();
+  return record === null || sizeBytes === undefined ? record : { ...record, sizeBytes };
 }
 
 function turnTimings(

@@ -164,23 +164,18 @@ export class PipelineSystem implements BenchSystem {
     const key = ({ memoryId, content }: MemoryText): string => JSON.stringify([userId, memoryId, content]);
     const added = memories.filter((memory) => !this.#prepared.has(key(memory)));
     if (added.length === 0) return;
-    await this.#compute(userId, added, options);
-    for (const memory of added) this.#prepared.add(key(memory));
-  }
-
-  async #compute(userId: string, memories: readonly MemoryText[], options: PrepareOptions): Promise<void> {
-    const { signal } = options;
     const { engine, session, form, strategy } = await this.#open();
     if (strategy.prepare === undefined) return;
     const { rules, topK } = this.#parts;
+    const { signal } = options;
     const prompts = {
       form,
-      systemPrompt: systemPromptFor({ query: memories[0]?.content ?? '', ...options }, rules),
+      systemPrompt: systemPromptFor({ query: added[0]!.content, ...options }, rules),
       labels: rules.labels,
       places: topK,
       windowTokens: engine.info.contextTokens,
     };
-    const lines = await precomputedLines(memories, prompts, new PromptTokenizer(engine));
+    const lines = await precomputedLines(added, prompts, new PromptTokenizer(engine));
     const compute = async (): Promise<void> => {
       const start = performance.now();
       const before = await session.meter();
@@ -190,5 +185,6 @@ export class PipelineSystem implements BenchSystem {
       this.#ahead = { tokens: tokens + (evaluated ?? 0), ms: ms + performance.now() - start };
     };
     await sessionQueue(session).run(compute, { signal });
+    for (const memory of added) this.#prepared.add(key(memory));
   }
 }

@@ -36,36 +36,31 @@ export interface JoinedBlocks {
  */
 const EARLY_LAYERS = 2;
 
+type Score = (
+  context: BlockContext,
+  joined: JoinedBlocks,
+) => Promise<Omit<Selector, 'ms'> & Pick<TokenScores, 'scores'>>;
+
+const scorers: Readonly<Record<TokenScorer, Score>> = {
+  'cacheblend-oracle': (context, joined) => deviations(context, joined, 0),
+  cacheblend: async (context, joined) => {
+    const { engine, signal } = context;
+    const early = await engine.firstLayers(EARLY_LAYERS, { signal });
+    await using session = await early.openSession('selection of tokens', { signal });
+    const state = firstLayers(joined.state, EARLY_LAYERS);
+    const scored = await deviations({ ...context, session }, { ...joined, state }, EARLY_LAYERS - 1);
+    return { ...scored, model: 'first-layers' };
+  },
+  informative: surprises,
+  'ranked-informative': surprises,
+  query: attention,
+};
+
 /** Scores the memory tokens of joined blocks by a rule. */
 export async function scoreTokens(by: TokenScorer, context: BlockContext, joined: JoinedBlocks): Promise<TokenScores> {
   const begin = performance.now();
-  const { scores, selector } = await score(by, context, joined);
+  const { scores, ...selector } = await scorers[by](context, joined);
   return { scores, selector: selector.tokens === 0 ? null : { ...selector, ms: performance.now() - begin } };
-}
-
-interface Scored {
-  readonly scores: Float64Array;
-  readonly selector: Omit<Selector, 'ms'>;
-}
-
-async function score(by: TokenScorer, context: BlockContext, joined: JoinedBlocks): Promise<Scored> {
-  switch (by) {
-    case 'cacheblend-oracle':
-      return deviations(context, joined, 0);
-    case 'cacheblend': {
-      const { engine, signal } = context;
-      const early = await engine.firstLayers(EARLY_LAYERS, { signal });
-      await using session = await early.openSession('selection of tokens', { signal });
-      const state = firstLayers(joined.state, EARLY_LAYERS);
-      const { scores, selector } = await deviations({ ...context, session }, { ...joined, state }, EARLY_LAYERS - 1);
-      return { scores, selector: { ...selector, model: 'first-layers' } };
-    }
-    case 'informative':
-    case 'ranked-informative':
-      return surprises(context, joined);
-    case 'query':
-      return attention(context, joined);
-  }
 }
 
 /**
@@ -77,7 +72,7 @@ async function deviations(
   context: BlockContext,
   { state, header, blocks }: JoinedBlocks,
   fromLayer: number,
-): Promise<Scored> {
+): ReturnType<Score> {
   const { kv } = context;
   const headerTokens = header.positions.length;
   const firstBlock = blocks[0]!.positions.length;
@@ -85,7 +80,7 @@ async function deviations(
   using text = await reevaluate(context, state, { start, end });
   const scores = new Float64Array(end - headerTokens);
   scores.set(kv.deviations(kv.cut(state, start, end), text.cells, fromLayer), firstBlock);
-  return { scores, selector: { model: 'whole', tokens: text.evaluatedTokens, layers: state.layout.layers } };
+  return { scores, model: 'whole', tokens: text.evaluatedTokens, layers: state.layout.layers };
 }
 
 /** Tokens whose probabilities are read at once: an engine may hold a whole distribution of each. */
@@ -95,7 +90,10 @@ const TOKENS_AT_ONCE = 16;
 const knownSurprises = new WeakMap<SequenceState, readonly number[]>();
 
 /** The surprise of each token, −ln p in nats, given the header and what precedes it in its own block: a block is scored once. */
-async function surprises(context: BlockContext, { header, blocks: [first, ...later] }: JoinedBlocks): Promise<Scored> {
+async function surprises(
+  context: BlockContext,
+  { header, blocks: [first, ...later] }: JoinedBlocks,
+): ReturnType<Score> {
   const { leastTokens } = context.engine.capabilities;
   const scores = [...new Float64Array(first!.positions.length)];
   let tokens = 0;
@@ -110,7 +108,7 @@ async function surprises(context: BlockContext, { header, blocks: [first, ...lat
     }
     scores.push(...known);
   }
-  return { scores: Float64Array.from(scores), selector: { model: 'whole', tokens, layers: header.layout.layers } };
+  return { scores: Float64Array.from(scores), model: 'whole', tokens, layers: header.layout.layers };
 }
 
 /** Each piece is scored behind the tokens in front of it, as many as the engine takes at least. */
@@ -140,7 +138,7 @@ async function scoreBlock(
 async function attention(
   { engine, kv, signal }: BlockContext,
   { state, header, rest: { suffix, question } }: JoinedBlocks,
-): Promise<Scored> {
+): ReturnType<Score> {
   const layers = Math.floor(state.layout.layers / 2) + 1;
   const part = await engine.firstLayers(layers, { queries: true, signal });
   await using session = await part.openSession('selection of tokens', { signal });
@@ -152,7 +150,7 @@ async function attention(
   const range = { start: memories + question.start, end: memories + question.end };
   using queries = await session.exportCells(range, { signal });
   const scores = kv.attention(queries, cells, header.positions.length);
-  return { scores, selector: { model: 'first-layers', tokens: ids.length, layers } };
+  return { scores, model: 'first-layers', tokens: ids.length, layers };
 }
 
 /** Cells that were computed again; they last until they are disposed of. */
