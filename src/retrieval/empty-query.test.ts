@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { retrieverNames } from '../config/retriever-names.ts';
 import { readPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
@@ -15,7 +14,7 @@ describe.each(retrieverNames)('%s', (name) => {
     const retriever = await openRetriever(name, {
       embeddings,
       backend: backend,
-      ...{ topK: 5, threshold: -1, namespace: 'run', folder: join(folder, name) },
+      ...{ topK: 5, threshold: -1, namespace: 'run', folder: folder.file(name) },
       tiers: { coldIndex: 'ivfflat' },
       countTokens: async (texts) => texts.map(() => 1),
       preRetrieval: readPreRetrievalConfig({}, 'defaults'),

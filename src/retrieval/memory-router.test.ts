@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { product } from '../base/vectors.ts';
 import { MemoryRouter } from './memory-router.ts';
 import { backend, embeddings } from '../../test/fixtures/shipped-embedder.ts';
 
@@ -13,22 +14,12 @@ const ids = (results: readonly { readonly memoryId: string }[]) => results.map((
 
 describe('MemoryRouter', () => {
   test('a text retrieves itself first, with score 1, content and metadata', async () => {
-    await router.addMemories([
-      {
-        memoryId: 'm1',
-        userId: 'ann',
-        content: 'My cat is called Miso.',
-        metadata: { value: 'Miso', createdAt: '2026-01-01' },
-      },
-      { memoryId: 'm2', userId: 'ann', content: 'I work as a plumber in Leeds.' },
-    ]);
+    const metadata = { value: 'Miso', createdAt: '2026-01-01' };
+    const cat = { memoryId: 'm1', content: 'My cat is called Miso.', metadata };
+    const work = { memoryId: 'm2', userId: 'ann', content: 'I work as a plumber in Leeds.' };
+    await router.addMemories([{ ...cat, userId: 'ann' }, work]);
     const [best, second] = await router.search('My cat is called Miso.', { userId: 'ann' });
-    expect(best).toEqual({
-      memoryId: 'm1',
-      content: 'My cat is called Miso.',
-      score: expect.closeTo(1, 6) as number,
-      metadata: { value: 'Miso', createdAt: '2026-01-01', userId: 'ann' },
-    });
+    expect(best).toEqual({ ...cat, score: expect.closeTo(1, 6), metadata: { ...metadata, userId: 'ann' } });
     expect(second?.memoryId).toBe('m2');
     expect(second?.score).toBeLessThan(0.999);
   });
@@ -38,13 +29,8 @@ describe('MemoryRouter', () => {
       await router.addMemory({ memoryId: 'm', userId, content: `The secret of ${userId} is tea.` });
     }
     // Under one index, the many of bob would take all places and ann's would be filtered away.
-    await router.addMemories(
-      Array.from({ length: 50 }, (_, i) => ({
-        memoryId: `b${i}`,
-        userId: 'bob',
-        content: 'The secret of ann is tea.',
-      })),
-    );
+    const ofBob = { userId: 'bob', content: 'The secret of ann is tea.' };
+    await router.addMemories(Array.from({ length: 50 }, (_, i) => ({ memoryId: `b${i}`, ...ofBob })));
     const content = async (userId?: string) =>
       (await router.search('The secret of ann is tea.', { userId, topK: 1 })).map((result) => result.content);
     expect(await content('ann')).toEqual(['The secret of ann is tea.']);
@@ -118,11 +104,7 @@ describe('MemoryRouter', () => {
     await logging.search('tea', { userId: 'ann' });
     await logging.search('tea', { userId: 'ann' });
     logging.rebuildIndex();
-    expect(lines.slice(4)).toEqual([
-      'index rebuilt, vectors: 2',
-      'index rebuilt, vectors: 2',
-      'index rebuilt, vectors: 1',
-    ]);
+    expect(lines.slice(4)).toEqual([2, 2, 1].map((vectors) => `index rebuilt, vectors: ${vectors}`));
   });
 
   test('a memory without content is similar to nothing, and a query without content finds nothing', async () => {
@@ -139,9 +121,8 @@ describe('MemoryRouter', () => {
       { memoryId: 'good', content: 'tea' },
       { memoryId: 'bad', content: 'coffee', embedding },
     ];
-    await expect(router.addMemories(batch(new Float32Array(3)))).rejects.toThrow(
-      "memory 'bad' has a vector of 3 numbers",
-    );
+    const short = router.addMemories(batch(new Float32Array(3)));
+    await expect(short).rejects.toThrow("memory 'bad' has a vector of 3 numbers");
     const holes = new Float32Array(await embeddings.dimension()).fill(NaN);
     await expect(router.addMemories(batch(holes))).rejects.toThrow('not all finite');
     expect(router.listMemories()).toEqual([]);
@@ -166,10 +147,7 @@ describe('MemoryRouter', () => {
         if (action.kind === 'search') {
           const expected = plain
             .filter((memory) => memory.user === action.user)
-            .map((memory) => ({
-              id: memory.memoryId,
-              score: memory.vector.reduce((sum, v, i) => sum + v * query[i]!, 0),
-            }))
+            .map(({ memoryId: id, vector: own }) => ({ id, score: product(own, query) }))
             .sort((a, b) => b.score - a.score)
             .slice(0, action.topK);
           const found = await tested.search('tea', { userId: action.user, topK: action.topK });

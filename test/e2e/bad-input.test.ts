@@ -4,13 +4,12 @@ import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ProgramHost } from '../fixtures/program-host.ts';
 import { tinyGguf } from '../fixtures/tiny-gguf.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let host: ProgramHost;
 
 beforeAll(() => {
-  folder = new TestFolder();
   host = new ProgramHost(folder.path);
   const memory = {
     type: 'memory',
@@ -44,10 +43,7 @@ beforeAll(() => {
   newer.exec('CREATE TABLE somebody_elses (x)');
   newer.close();
 });
-afterAll(async () => {
-  await host[Symbol.asyncDispose]();
-  folder[Symbol.dispose]();
-});
+afterAll(() => host[Symbol.asyncDispose]());
 
 it.each([
   ['a bad line', ['--dataset', './bad.jsonl'], /bad\.jsonl:2: \w+ expected /],

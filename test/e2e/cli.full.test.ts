@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { type ProcessOptions, program, runProcess } from '../fixtures/run-process.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-let folder: TestFolder;
-beforeAll(() => {
-  folder = new TestFolder();
-});
-afterAll(() => folder[Symbol.dispose]());
+const folder = temporaryFolder();
 
 const dkiBench = (words: readonly string[], options: ProcessOptions = {}) =>
   runProcess([...program, ...words], { cwd: folder.path, ...options });

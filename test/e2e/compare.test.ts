@@ -3,9 +3,9 @@ import { openDatabase } from '../../src/store/database.ts';
 import type { RunsComparison } from '../../src/eval/analysis/compare/compare-runs.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
 import { type HandmadeTurn, storeRun } from '../fixtures/stored-runs.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let host: ProgramHost;
 
 const compare = (...words: string[]) => host.run('compare', ...words);
@@ -21,7 +21,6 @@ function turns(wrong: number, more: Partial<HandmadeTurn> = {}): HandmadeTurn[] 
 }
 
 beforeAll(() => {
-  folder = new TestFolder();
   host = new ProgramHost(folder.path);
   using database = openDatabase({ path: folder.file('reports/dki-bench.sqlite') });
   storeRun(database, { name: 'good', turns: turns(0) });
@@ -31,10 +30,7 @@ beforeAll(() => {
   storeRun(database, { name: 'unproven', turns: turns(1), proven: false });
   storeRun(database, { name: 'killed', turns: turns(1).slice(0, 20), status: 'interrupted' });
 });
-afterAll(async () => {
-  await host[Symbol.asyncDispose]();
-  folder[Symbol.dispose]();
-});
+afterAll(() => host[Symbol.asyncDispose]());
 
 describe('two runs', () => {
   it('are shown with differences, what flipped of it, and settings', async () => {

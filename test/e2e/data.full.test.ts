@@ -1,13 +1,9 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { main, runProcess } from '../fixtures/run-process.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-let folder: TestFolder;
-beforeAll(() => {
-  folder = new TestFolder();
-});
-afterAll(() => folder[Symbol.dispose]());
+const folder = temporaryFolder();
 
 const data = (words: readonly string[], nodeOptions: readonly string[] = []) =>
   runProcess([process.execPath, ...nodeOptions, main, 'data', ...words], { cwd: folder.path });

@@ -3,24 +3,20 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HubServer } from '../fixtures/hub-server.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/conversion');
 const shipped = join(import.meta.dirname, '../../datasets/recall-en.jsonl');
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let host: ProgramHost;
 
 const data = (words: readonly string[]) => host.run('data', ...words);
 
 beforeAll(() => {
-  folder = new TestFolder();
   host = new ProgramHost(folder.path, { DKI_BENCH_CACHE: folder.file('cache') });
 });
-afterAll(async () => {
-  await host[Symbol.asyncDispose]();
-  folder[Symbol.dispose]();
-});
+afterAll(() => host[Symbol.asyncDispose]());
 
 it('makes the bytes that ship, and others by another seed', async () => {
   expect((await data(['make', 'recall-en', '--out', 'new/a.jsonl'])).code).toBe(0);

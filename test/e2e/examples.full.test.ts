@@ -1,16 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runProcess, typescript } from '../fixtures/run-process.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const examples = join(import.meta.dirname, '../../examples');
 
-let folder: TestFolder;
-beforeAll(() => {
-  folder = new TestFolder();
-});
-afterAll(() => folder[Symbol.dispose]());
+const folder = temporaryFolder();
 
 /** The lines that each must print, among others. */
 const printed = {

@@ -5,12 +5,11 @@ import { presetModels } from '../../src/models/preset-models.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
 import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
 import { zipArchive } from '../fixtures/zip-archive.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let host: ProgramHost;
 beforeAll(() => {
-  folder = new TestFolder();
   const chat = tinyGguf({ ...tinyHeader('llama'), 'tokenizer.chat_template': '{{ messages[0].content }}' });
   writeFileSync(folder.file('Mine (v2).gguf'), chat);
   writeFileSync(
@@ -29,10 +28,7 @@ beforeAll(() => {
   const nowhere = { HF_ENDPOINT: 'http://127.0.0.1:9', PIP_INDEX_URL: 'http://127.0.0.1:9' };
   host = new ProgramHost(folder.path, { DKI_BENCH_CACHE: cache(), HF_HOME: folder.file('hf'), ...nowhere });
 });
-afterAll(async () => {
-  await host[Symbol.asyncDispose]();
-  folder[Symbol.dispose]();
-});
+afterAll(() => host[Symbol.asyncDispose]());
 
 const cache = (): string => folder.file('cache');
 const models = (...words: readonly string[]) => host.run('models', ...words);

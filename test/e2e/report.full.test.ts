@@ -7,12 +7,12 @@ import { writeReport } from '../../src/report/report-files.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
 import { runResults } from '../fixtures/run-results.ts';
 import { expectAccessible, followLinks, hasChromium, isFile, openPage } from '../fixtures/viewer-browser.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 /** Stored reports of two suites of one name, and one alone. */
 const names = ['reference/storage', 'reference/serving', 'smollm2-135m-vllm'];
 
-const folder = new TestFolder();
+const folder = temporaryFolder();
 let browser: Browser;
 let page: Page;
 let faults: string[];
@@ -23,7 +23,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (hasChromium) await browser.close();
-  folder[Symbol.dispose]();
 });
 
 describe.skipIf(!hasChromium)('a report in a browser, from a file', () => {

@@ -3,18 +3,14 @@ import { searchingRetrieverNames } from '../../src/config/retriever-names.ts';
 import { textWidth } from '../../src/render/text-width.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let host: ProgramHost;
 beforeAll(() => {
-  folder = new TestFolder();
   host = new ProgramHost(folder.path);
 });
-afterAll(async () => {
-  await host[Symbol.asyncDispose]();
-  folder[Symbol.dispose]();
-});
+afterAll(() => host[Symbol.asyncDispose]());
 
 const search = (words: readonly string[]) => host.run('data', 'search', ...words);
 

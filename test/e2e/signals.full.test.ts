@@ -1,19 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const HEEDED_MS = 2000;
 const arms = 'none,rag,rag-cached,dki,dki-blocks';
 
-let folder: TestFolder;
-beforeAll(() => void (folder = new TestFolder()));
-afterAll(() => folder[Symbol.dispose]());
+const folder = temporaryFolder();
 
 /** Starts a bench, and sends a signal so long after a text appears on standard error. */
 async function interrupted(words: readonly string[], text: string, delayMs: number, signal: NodeJS.Signals) {

@@ -15,9 +15,9 @@ import {
   type SystemParts,
 } from '../../src/index.ts';
 import { realEngine } from '../fixtures/engines.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let engine: Engine;
 let database: BenchDatabase;
 let parts: SystemParts;
@@ -25,7 +25,6 @@ let opened = 0;
 const warnings: string[] = [];
 
 beforeAll(async () => {
-  folder = new TestFolder();
   engine = await realEngine.open({ model: presetModels.model, checkpointFolder: folder.file('checkpoints') });
   const session = await engine.openSession('systems');
   database = openDatabase({ path: folder.file('chat.sqlite') });
@@ -41,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await engine[Symbol.asyncDispose]();
   database.close();
-  folder[Symbol.dispose]();
 });
 
 const store = (name: string): OpenStore => storeIn(folder.file(name), 2 ** 28);

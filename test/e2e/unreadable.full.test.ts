@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 /** Rights mean nothing to root, who lets another user run the bench. */
 const stranger = process.getuid?.() === 0 ? 65534 : undefined;
 const few = ['--limit', '8', '--arms', 'rag,dki', '--quiet'];
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let unstartable: string | undefined;
 
 const call = (words: readonly string[]): Promise<Ended> =>
@@ -25,7 +25,6 @@ function giveAway(path: string): void {
 }
 
 beforeAll(async () => {
-  folder = new TestFolder();
   symlinkSync('nowhere', folder.file('dangling'));
   copyFileSync(presetModels.model, folder.file('closed.gguf'));
   mkdirSync(folder.file('closed'));
@@ -36,7 +35,6 @@ beforeAll(async () => {
 });
 afterAll(() => {
   chmodSync(folder.file('closed'), 0o700);
-  folder[Symbol.dispose]();
 });
 
 describe('what cannot be read or written', () => {

@@ -54,8 +54,7 @@ afterAll(async () => {
 
 const open = (address: string) => page.goto(new URL(address, server.url).href);
 const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()');
-const turnOf = (item: string) =>
-  links.turn({ run: 'group/main', item, arm: 'dki', repeat: 0, turn: 0 }, 'rag');
+const turnOf = (item: string) => links.turn({ run: 'group/main', item, arm: 'dki', repeat: 0, turn: 0 }, 'rag');
 
 describe.skipIf(!hasChromium)('the viewer in a browser', () => {
   const pages = {

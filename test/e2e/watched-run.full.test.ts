@@ -7,13 +7,13 @@ import { serverLinks as links } from '../../src/viewer/links.ts';
 import { formatNumber } from '../../src/render/table.ts';
 import { program, type RunningProcess, startProcess } from '../fixtures/run-process.ts';
 import { expectAccessible, hasChromium, openPage } from '../fixtures/viewer-browser.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const run = 'watched';
 const arms = ['none', 'rag', 'dki', 'dki-blocks'];
 const patience = { timeout: 600_000, interval: 200 };
 
-const folder = new TestFolder();
+const folder = temporaryFolder();
 const path = folder.file('reports/dki-bench.sqlite');
 let bench: RunningProcess;
 let viewer: RunningProcess;
@@ -58,7 +58,6 @@ describe.skipIf(!hasChromium)('a bench that runs', () => {
     bench.child.kill('SIGKILL');
     viewer.child.kill('SIGKILL');
     await Promise.all([bench.ended, viewer.ended]);
-    folder[Symbol.dispose]();
   });
 
   it('is watched from its beginning: turns come, and the table, without a reload', async () => {

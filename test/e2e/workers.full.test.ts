@@ -1,23 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { isRunning } from '../../src/base/is-running.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { program, runProcess, startProcess } from '../fixtures/run-process.ts';
 import { untimedResults, untimedTurns } from '../fixtures/untimed.ts';
-import { TestFolder } from '../model/bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const HEEDED_MS = 2000;
 const options = ['--limit', '16', '--arms', 'none,rag,rag-cached,dki'];
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 beforeAll(async () => {
-  folder = new TestFolder();
   expect(await bench('--run', 'one')).toMatchObject({ code: 0 });
 });
-afterAll(() => folder[Symbol.dispose]());
 
 const words = (...more: readonly string[]): string[] => [...program, 'bench', '--out', folder.path, ...more];
 

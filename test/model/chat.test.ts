@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { chatLoop } from '../../src/cli/chat/chat-loop.ts';
 import { ChatSession } from '../../src/cli/chat/chat-session.ts';
 import { chatSessionId } from '../../src/cli/chat/user-memories.ts';
@@ -7,19 +7,17 @@ import { composeEngine } from '../../src/bench/compose.ts';
 import { type BenchConfig, loadBenchConfig, openDatabase } from '../../src/index.ts';
 import { auditLogs, conversations, memories, sessions } from '../../src/store/schema.ts';
 import { turns } from '../../src/store/schema.ts';
-import { TestFolder } from './bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 /** Files with the bytes of a checkpoint or of a block. */
 const holdsKv = /\.(?:state|block)$/;
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let config: BenchConfig;
 
 beforeAll(() => {
-  folder = new TestFolder();
   config = loadBenchConfig({ flags: { out: folder.path }, environment: {}, workingFolder: folder.path });
 });
-afterAll(() => folder[Symbol.dispose]());
 
 async function* from(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;

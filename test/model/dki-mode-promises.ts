@@ -14,6 +14,7 @@ import { RAGSystem } from '../../src/systems/rag-system.ts';
 import type { OpenEngine, SystemParts } from '../../src/systems/answer-turn.ts';
 import { TestFolder } from './bench-fixture.ts';
 import { memoriesOf, scoreBehind } from './dki-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const QUERY = 'What is my dog called?';
 const ANSWER = ' Brenko';
@@ -30,21 +31,17 @@ const link = (tokens: number): JoinRecipe => parseRecipe(`link:${tokens}`);
 
 /** Promises of the ways to join, the store behind them, gating and hybrid, on any engine that gives cells and checkpoints. */
 export function dkiModePromises(opener: EngineOpener, model: string): void {
-  let checkpoints: TestFolder;
+  const checkpoints = temporaryFolder();
   let folder: TestFolder;
   let opened: OpenEngine;
   let database: BenchDatabase;
   let parts: SystemParts;
 
   beforeAll(async () => {
-    checkpoints = new TestFolder();
     const engine = await opener.open({ model, sessions: 2, checkpointFolder: checkpoints.path, contextTokens: 1024 });
     opened = { engine, session: await engine.openSession('turns') };
   });
-  afterAll(async () => {
-    await opened.engine[Symbol.asyncDispose]();
-    checkpoints[Symbol.dispose]();
-  });
+  afterAll(() => opened.engine[Symbol.asyncDispose]());
 
   beforeEach(() => {
     folder = new TestFolder();

@@ -11,8 +11,8 @@ import { DKISystem, type DKISystemParts } from '../../src/systems/dki-system.ts'
 import { makingOf, recipeName, parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
 import type { OpenEngine } from '../../src/systems/answer-turn.ts';
 import { type JoinedPrompt, largestDifference, ReferenceModel } from '../reference/reference-model.ts';
-import { TestFolder } from './bench-fixture.ts';
 import { memoriesOf, scoreBehind } from './dki-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 type Prefill = NonNullable<DKISystemParts['prefill']>;
 
@@ -78,11 +78,10 @@ function joinedPrompt(
 export function referencePromises({ shape, flashAttention, kvType, bound }: ReferenceSubject): void {
   let opened: OpenEngine;
   let reference: ReferenceModel;
-  let folder: TestFolder;
+  const folder = temporaryFolder();
   let database: BenchDatabase;
   let stores = 0;
   beforeAll(async () => {
-    folder = new TestFolder();
     database = openDatabase({ path: folder.file('chat.sqlite') });
     const model = `random:${shape}`;
     const engine = await llamaCpp.opener({ flashAttention }).open({ model, kvType, contextTokens: 512, sessions: 2 });
@@ -92,7 +91,6 @@ export function referencePromises({ shape, flashAttention, kvType, bound }: Refe
   afterAll(async () => {
     await opened.engine[Symbol.asyncDispose]();
     database.close();
-    folder[Symbol.dispose]();
   });
 
   it.each(

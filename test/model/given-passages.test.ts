@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
-import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+import { failedChecks, smallConfig } from './bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const colours = ['red', 'blue', 'green', 'white', 'black', 'brown'];
 const users = ['ann', 'bob'];
@@ -31,9 +32,8 @@ const item = (userId: string, number: number, more: object): object => ({
 });
 const listed = (userId: string, ...numbers: number[]) => ({ passages: numbers.map((n) => `${userId}-m${n}`) });
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 beforeAll(() => {
-  folder = new TestFolder();
   const itemsOf = (userId: string, lists: (...numbers: number[]) => object): object[] => [
     item(userId, 0, lists(4, 0, 2, 5, 1)),
     item(userId, 1, lists(3)),
@@ -61,7 +61,6 @@ beforeAll(() => {
     ),
   );
 });
-afterAll(() => folder[Symbol.dispose]());
 
 const given = (flags: Readonly<Record<string, unknown>>) =>
   runBench(smallConfig(folder, { dataset: './listed.jsonl', retriever: 'given', ...flags }));

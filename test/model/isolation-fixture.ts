@@ -18,8 +18,9 @@ import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/c
 import type { OpenStore } from '../../src/systems/prefill/prefill-strategy.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { replacing } from '../fixtures/replacing.ts';
-import { smallConfig, TestFolder } from './bench-fixture.ts';
+import { smallConfig } from './bench-fixture.ts';
 import { backend } from '../fixtures/shipped-embedder.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 /** One index for all users: the leak that the field's tools have. */
 export class UnscopedRouter extends MemoryRouter {
@@ -79,18 +80,14 @@ interface ProbedParts extends ProbeOptions {
 /** Opens a model around the tests of a file. @returns probes, and gives what the check makes of it */
 export function openedProbe(): (name: string, parts: ProbedParts) => Promise<CheckResult> {
   let engine: Engine;
-  let folder: TestFolder;
+  const folder = temporaryFolder();
   let embeddings: EmbeddingService;
   beforeAll(async () => {
-    folder = new TestFolder();
     const { model, embedder } = smallConfig(folder);
     engine = await realEngine.open({ model });
     embeddings = new EmbeddingService(() => TransformersEmbedder.open(embedder));
   });
-  afterAll(async () => {
-    await engine[Symbol.asyncDispose]();
-    folder[Symbol.dispose]();
-  });
+  afterAll(() => engine[Symbol.asyncDispose]());
 
   return async (
     name,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { runBench } from '../../src/bench/compose.ts';
@@ -7,20 +7,19 @@ import { readDataset } from '../../src/data/reader.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { readStoredTurns, resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
-import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+import { failedChecks, smallConfig } from './bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const chinese = join(import.meta.dirname, '../fixtures/hand-zh.jsonl');
 const english = join(import.meta.dirname, '../../datasets/recall-en.jsonl');
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let results: RunResults;
 
 beforeAll(async () => {
-  folder = new TestFolder();
   const flags = { dataset: `recall-en,${chinese}`, run: 'both', arms: 'none,rag,dki,dki-wrong', limit: '32' };
   [results] = (await runBench(smallConfig(folder, flags))) as [RunResults];
 });
-afterAll(() => folder[Symbol.dispose]());
 
 describe('a run that asks users of two languages', () => {
   it('passes its checks', () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
 import { ReaderFiles } from '../../src/cli/reader-files.ts';
 import { textHash } from '../../src/base/text-hash.ts';
@@ -10,7 +10,8 @@ import { runsNamed } from '../../src/eval/analysis/stored-results.ts';
 import { storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { writeReport } from '../../src/report/report-files.ts';
-import { smallConfig, TestFolder } from './bench-fixture.ts';
+import { smallConfig } from './bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const at = (day: number): string => `2026-03-0${day}T09:00:00Z`;
 /** Three users; every text that is private holds one of the words below. */
@@ -29,8 +30,7 @@ const users = ['ann', 'bob', 'eve'].map((userId, index) => {
 });
 const secret = /zanzibar|quetzal|yukonia|xylophone/i;
 
-const folder = new TestFolder();
-afterAll(() => folder[Symbol.dispose]());
+const folder = temporaryFolder();
 const file = folder.file('private.jsonl');
 const flags = { dataset: file, arms: 'none,rag,dki', out: folder.file('reports'), db: folder.file('hashes.sqlite') };
 let results: RunResults;

@@ -15,7 +15,8 @@ import type { RunResults } from '../../src/store/records/results.ts';
 import { writeReport } from '../../src/report/report-files.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
 import { turnLines } from '../../src/report/turn-lines.ts';
-import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+import { failedChecks, smallConfig } from './bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 /** Questions in the shape of CacheBlend's inputs: of every third, no passage holds the answer. */
 const questions = ['Turin', 'Lima', 'Oslo', 'Bergen', 'Quito', 'Rabat'].map((city, index) => ({
@@ -27,11 +28,10 @@ const questions = ['Turin', 'Lima', 'Oslo', 'Bergen', 'Quito', 'Rabat'].map((cit
   ],
 }));
 
-const folder = new TestFolder();
+const folder = temporaryFolder();
 let database: BenchDatabase;
 afterAll(() => {
   database.close();
-  folder[Symbol.dispose]();
 });
 let results: RunResults;
 

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { composeEngine } from '../../src/bench/compose.ts';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
@@ -8,7 +8,7 @@ import { modelFiles } from '../../src/models/model-files.ts';
 import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';
 import { openSystem } from '../../src/index.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';
-import { TestFolder } from './bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const memories = [
   'My sister Clara lives in Lisbon.',
@@ -27,11 +27,7 @@ const asked = [
 const MODEL = 'smollm2-135m';
 const EMBEDDER = 'minilm';
 
-let folder: TestFolder;
-beforeAll(() => {
-  folder = new TestFolder();
-});
-afterAll(() => folder[Symbol.dispose]());
+const folder = temporaryFolder();
 afterEach(() => vi.unstubAllEnvs());
 
 /** The configuration of a run on a model, as the registry fills it in. */

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
@@ -10,21 +10,19 @@ import type { RunResults } from '../../src/store/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';
 import { untimed, untimedResults } from '../fixtures/untimed.ts';
-import { TestFolder } from './bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const compose = () => fakeAdapter.opener({});
 const NAME = 'r';
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let whole: RunResults;
 beforeAll(async () => {
-  folder = new TestFolder();
   writeFileSync(folder.file('small.jsonl'), smallDataset(['ann', 'bob', 'eve', 'dan', 'kim']));
   whole = await bench('whole');
   await bench('one', { shard: '1/2' });
   await bench('two', { shard: '2/2' });
 });
-afterAll(() => folder[Symbol.dispose]());
 
 /** Makes a run in a folder of its own. */
 async function bench(place: string, flags: Readonly<Record<string, string>> = {}): Promise<RunResults> {

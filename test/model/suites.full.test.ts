@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { runBench } from '../../src/bench/compose.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { formatCell } from '../../src/render/table.ts';
-import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+import { failedChecks, smallConfig } from './bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let runs: ReadonlyMap<string, RunResults>;
 
 beforeAll(async () => {
-  folder = new TestFolder();
   const flags = { suite: 'context,alpha,coherence,scaling,coreference', run: 'paper', limit: '72' };
   const arms = 'rag,rag@budget=all,dki@alpha=0,dki@alpha=1';
   const results = await runBench(smallConfig(folder, { ...flags, arms }));
   runs = new Map(results.map((one) => [one.run.suite, one]));
-});
-afterAll(() => {
-  folder[Symbol.dispose]();
 });
 
 function conditionsOf(suite: string, arm: string): RunResults['conditions'] {

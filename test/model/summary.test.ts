@@ -9,7 +9,8 @@ import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
 import { turnPage } from '../../src/viewer/turn/turn-page.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
-import { failedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+import { failedChecks, smallConfig } from './bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const day = (number: number): string => new Date(Date.UTC(2026, 0, number)).toISOString();
 const memory = (number: number, content: string): object => ({
@@ -26,12 +27,11 @@ const item = (number: number, answer: string): object => ({
   ...{ evidence: [`m${number + 1}`], askedAt: day(40) },
 });
 
-let folder: TestFolder;
+const folder = temporaryFolder();
 let database: BenchDatabase;
 let results: RunResults;
 const run = 'summaries';
 beforeAll(async () => {
-  folder = new TestFolder();
   const lines = [...memories, item(0, 'red'), item(5, 'blue')].map((record) => `${JSON.stringify(record)}\n`);
   writeFileSync(folder.file('boxes.jsonl'), lines.join(''));
   const flags = { dataset: './boxes.jsonl', retriever: 'tiered', arms: 'rag,summary,summary@budget=all', run };
@@ -41,7 +41,6 @@ beforeAll(async () => {
 });
 afterAll(() => {
   database.close();
-  folder[Symbol.dispose]();
 });
 
 const turnsOf = (arm: string): AnsweredTurn[] =>

@@ -13,16 +13,16 @@ import { sequenceDifference } from '../../src/viewer/turn/sequence-difference.ts
 import { tokenSpans } from '../../src/viewer/turn/token-spans.ts';
 import { turnJson } from '../../src/viewer/turn/turn-json.ts';
 import { turnPage } from '../../src/viewer/turn/turn-page.ts';
-import { smallConfig, TestFolder } from './bench-fixture.ts';
+import { smallConfig } from './bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const arms = ['oracle', 'rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel'];
 const run = 'pages';
-let folder: TestFolder;
+const folder = temporaryFolder();
 let database: BenchDatabase;
 let turns: readonly TurnModel[];
 
 beforeAll(async () => {
-  folder = new TestFolder();
   const config = smallConfig(folder, { suite: 'main', run, limit: '8', arms: arms.join(',') });
   await runBench(config);
   database = openDatabase({ path: config.db });
@@ -33,7 +33,6 @@ beforeAll(async () => {
 });
 afterAll(() => {
   database.close();
-  folder[Symbol.dispose]();
 });
 
 const answered = ({ turn }: TurnModel) => {

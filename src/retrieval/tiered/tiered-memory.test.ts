@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
 import type { ColdStore } from './cold-store.ts';
@@ -14,7 +13,7 @@ import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 const folder = temporaryFolder();
 
 const openCold = async (): Promise<SqliteColdStore> =>
-  new SqliteColdStore(join(folder, `${randomUUID()}.sqlite`), await embeddings.dimension(), backend);
+  new SqliteColdStore(folder.file(`${randomUUID()}.sqlite`), await embeddings.dimension(), backend);
 
 let hot: InProcessHotStore;
 let cold: SqliteColdStore;

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
@@ -11,7 +10,7 @@ import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 const folder = temporaryFolder();
 
 const open = (settings: Partial<TieredSettings> = {}): Promise<TieredRetriever> =>
-  openTiered({ coldIndex: 'ivfflat', ...settings, embeddings, backend, namespace: 'run', folder: join(folder, 'run') });
+  openTiered({ coldIndex: 'ivfflat', ...settings, embeddings, backend, namespace: 'run', folder: folder.file('run') });
 const day = (n: number): string => new Date(Date.UTC(2026, 0, n)).toISOString();
 const fact = (n: number, userId = 'ann') => ({
   ...{ memoryId: `m${n}`, userId, content: `I own ${n} bicycles.`, metadata: { createdAt: day(n), value: n } },
@@ -42,7 +41,7 @@ describe('TieredRetriever', () => {
     expect((await retriever.retrieve('bicycles', { topK: 5, threshold: -1 })).memories).toEqual([]);
     await expect(retriever.retrieve('x', { ...ask, topK: 1.5 })).rejects.toThrow('topK is 1.5');
     await retriever.close();
-    expect(existsSync(join(folder, 'run'))).toBe(false);
+    expect(existsSync(folder.file('run'))).toBe(false);
   });
 
   test('a memory of many chunks is one, at its best place', async () => {

@@ -6,23 +6,11 @@ const read = (value: unknown) => readPreRetrievalConfig(value, 'pre.json');
 
 describe('readPreRetrievalConfig', () => {
   test('the configuration of the source document, at any nesting', () => {
-    const pre_retrieval = {
-      action: 'route',
-      route_strategy: 'keyword',
-      keyword_rules: [
-        {
-          keywords: ['remember', 'recall', 'what did'],
-          strategy: 'deep_search',
-          params: { search_depth: 3, expand_links: true },
-        },
-        {
-          keywords: ['yesterday', 'recent', 'just now'],
-          strategy: 'temporal_search',
-          params: { time_range: 'recent' },
-        },
-      ],
-      default_strategy: 'semantic_search',
-    };
+    const deep = { keywords: ['remember', 'recall', 'what did'], strategy: 'deep_search', params: { search_depth: 3 } };
+    const recent = { keywords: ['yesterday', 'recent'], strategy: 'temporal_search', params: { time_range: 'recent' } };
+    const keyword_rules = [deep, recent];
+    const common = { action: 'route', route_strategy: 'keyword', default_strategy: 'semantic_search' };
+    const pre_retrieval = { ...common, keyword_rules };
     const { config, warnings } = read({ operators: { pre_retrieval } });
     expect(config).toMatchObject({ ...pre_retrieval, action: ['route'] });
     expect(warnings).toEqual([]);
@@ -49,12 +37,9 @@ describe('readPreRetrievalConfig', () => {
   test.each([
     [
       { keyword_rules: [{ keywords: ['a'], route: 'x', strategy: 'y' }] },
-      'pre.json: keyword_rules[0].route and strategy are both given',
+      'keyword_rules[0].route and strategy are both',
     ],
-    [
-      { retrieval_routes: ['x'], default_strategy: 'y' },
-      'pre.json: retrieval_routes and default_strategy are both given',
-    ],
+    [{ retrieval_routes: ['x'], default_strategy: 'y' }, 'retrieval_routes and default_strategy are both given'],
     [{ action: 'search' }, 'pre.json: pre_retrieval.action'],
     [{ keyword_rules: [{ keywords: [], strategy: 'x' }] }, 'pre.json: pre_retrieval.keyword_rules[0].keywords'],
     [{ keyword_rules: [{ keywords: ['a'] }] }, 'pre.json: pre_retrieval.keyword_rules[0].strategy'],
