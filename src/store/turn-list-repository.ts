@@ -63,7 +63,7 @@ export interface TurnListQuery {
   readonly size: number;
 }
 
-interface TurnListPage {
+export interface TurnListPage {
   readonly rows: readonly TurnListRow[];
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;

@@ -88,7 +88,7 @@ function withoutTest({ againstRandom, ...method }: MethodResults): MethodResults
 }
 
 /** The quality of an arm over the users whose turns are complete. */
-interface PartialArm {
+export interface PartialArm {
   readonly arm: string;
   /** Answered turns. */
   readonly n: number;
