@@ -31,11 +31,5 @@ export interface ServerRequest extends LlamaServerOptions, Omit<EngineRequest, '
  */
 export function openLlamaServer({ model = servedModel, ...request }: ServerRequest): Promise<Engine> {
   const { engineUrl, allowRemote, slotsFolder, llamaServer: program, ...sizes } = request;
-  const options = {
-    ...(engineUrl === undefined ? {} : { engineUrl }),
-    ...(allowRemote === undefined ? {} : { allowRemote }),
-    ...(slotsFolder === undefined ? {} : { slotsFolder }),
-    ...(program === undefined ? {} : { llamaServer: program }),
-  };
-  return llamaServer.opener(options).open({ model, ...sizes });
+  return llamaServer.opener({ engineUrl, allowRemote, slotsFolder, llamaServer: program }).open({ model, ...sizes });
 }

@@ -39,12 +39,7 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
     this.capabilities = parts.capabilities;
   }
 
-  /** @param place of the session among those that are open */
   protected abstract newSession(place: number, parts: Omit<SessionParts, 'exchange'>): BaseSession;
-  /** Makes a place ready for a new session, and checks that the engine is still there. */
-  protected abstract prepare(place: number, options: CallOptions): Promise<void>;
-  /** Frees what the engine holds, once its sessions are closed. */
-  protected abstract release(): Promise<void>;
 
   async tokenize(texts: readonly TokenizeRequest[], options: CallOptions = {}): Promise<readonly TokenIds[]> {
     this.requireOpen(options);
@@ -119,6 +114,17 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
     } finally {
       await this.release();
     }
+  }
+
+  /** Makes a place ready for a new session, and checks that the engine is still there. */
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- for engines that have something to do
+  protected prepare(_place: number, _options: CallOptions): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Frees what the engine holds, once its sessions are closed. */
+  protected release(): Promise<void> {
+    return Promise.resolve();
   }
 
   /** @throws BenchError `no-session` once the engine is closed; the reason of the signal */

@@ -28,7 +28,6 @@ export interface SessionParts {
   readonly onClose: (last: TokenMeter) => void;
 }
 
-/** Options of a call that generates. */
 export interface GenerateOptions extends CallOptions {
   /** Start of the call, on the clock of `performance.now()`. */
   readonly start: number;
@@ -37,7 +36,6 @@ export interface GenerateOptions extends CallOptions {
 /** What the sessions of all adapters share: calls that run one after the other, checked arguments, the list of cells. */
 export abstract class BaseSession<Parts extends SessionParts = SessionParts> implements EngineSession {
   protected readonly parts: Parts;
-  /** Ends when the last call has ended. */
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -53,7 +51,6 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     return this.parts.cells.count;
   }
 
-  /** The counts now, while a call may be running. */
   abstract reading(): TokenMeter;
   protected abstract evaluateNow(tokens: TokenIds, options: CallOptions): Promise<void>;
   protected abstract generateNow(
@@ -64,8 +61,6 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
   protected abstract scoreNow(tokens: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore>;
   /** Drops the engine's KV after the first `kept` positions; the list of cells follows. */
   protected abstract keepFirst(kept: number): Promise<void>;
-  /** Frees what the engine holds for the session. */
-  protected abstract release(): Promise<void>;
 
   evaluate(tokens: TokenIds, options: CallOptions = {}): Promise<void> {
     return this.#queue(options.signal, async () => {
@@ -167,6 +162,11 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     }
   }
 
+  /** Frees what the engine holds for the session. */
+  protected release(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** Erases a range of the engine's KV with tokens behind it, which move up. Called only with capability `shift`. */
   protected shift({ start, end }: TokenRange): Promise<void> {
     throw new Error(`this session cannot erase ${start} to ${end}, though its engine has shift`);
@@ -191,7 +191,6 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     cells.erase(kept, end);
   }
 
-  /** @throws BenchError `unsupported` */
   protected require(name: CapabilityName): void {
     requireCapability(this.parts.capabilities, name);
   }

@@ -49,9 +49,7 @@ export interface EngineCapabilities {
   readonly shift: boolean;
   /** `Engine.firstLayers`, at least two of them: the keys and values of the first layer know no context. */
   readonly firstLayers: boolean;
-  /** `Engine.firstLayers` with queries. */
   readonly queries: boolean;
-  /** Sessions that can be open at once. */
   readonly sessions: number;
   /** Tokens of the shortest call whose arithmetic is that of longer ones. */
   readonly leastTokens: 1 | 2;

@@ -6,7 +6,6 @@ export interface ModelDescription {
   readonly name: string;
   readonly architecture: string;
   readonly parameters: number | null;
-  /** Size of the file. */
   readonly sizeBytes: number | null;
   /** Positions that the model was trained on; the longest sequence where the engine does not show them. */
   readonly trainContextTokens: number;
@@ -18,9 +17,7 @@ export interface ModelDescription {
   readonly attention: string;
   /** Rotation of keys by position; `scaling` is the file's name for it (`none`, `linear`, `yarn`). */
   readonly rope: { readonly base: number; readonly scaling: string; readonly scale: number } | null;
-  /** Tokens that end generation, according to the file. */
   readonly stopTokens: readonly { readonly id: TokenId; readonly text: string }[];
-  /** The model's own chat template, Jinja; null where it has none. */
   readonly chatTemplate: string | null;
 }
 
@@ -30,11 +27,9 @@ export interface KnownModel extends ModelDescription {
   readonly vocabularySize: number;
 }
 
-/** A loaded model, and how it was loaded. */
 export interface EngineInfo {
   /** The adapter's name, such as `llama-cpp`. */
   readonly engine: string;
-  /** Versions of the programs and libraries that compute, by name. */
   readonly build: Readonly<Record<string, string>>;
   readonly model: ModelDescription;
   /** sha-256 of the model's file in hex; null where the file is not on this machine. */
@@ -48,9 +43,7 @@ export interface EngineInfo {
   readonly compute: {
     /** `cpu`, or an accelerator's interface such as `vulkan`. */
     readonly backend: string;
-    /** Names of the devices; empty on the CPU. */
     readonly devices: readonly string[];
-    /** Memory of all devices. */
     readonly memoryBytes: number;
     /** Layers on the devices, with the output layer. */
     readonly layers: number;
@@ -66,7 +59,6 @@ export interface EngineInfo {
   readonly stateIdentity: string | null;
 }
 
-/** The size of a session. */
 export type Window = Pick<EngineInfo, 'contextTokens' | 'cellTokens'>;
 
 /**

@@ -11,7 +11,6 @@ import type { z } from 'zod';
 export interface EngineRequest {
   /** The value of `--model`: a file, `hf:org/repo/file.gguf`, `random:SHAPE`, or the engine's own name. */
   readonly model: string;
-  /** Sessions that can be open at once. Default 1. */
   readonly sessions?: number;
   /** Positions of one session. Default: the window that the model was trained on, at most 4,096. */
   readonly contextTokens?: number;
@@ -33,7 +32,8 @@ export interface EngineRequest {
 const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
 
 /** The requested size of a session. @param longest positions by default */
-export function sessionWindow({ contextTokens: given, cellsPerPosition = 1 }: EngineRequest, longest: number): Window {
+export function sessionWindow(request: Omit<EngineRequest, 'model'>, longest: number): Window {
+  const { contextTokens: given, cellsPerPosition = 1 } = request;
   const contextTokens = given ?? Math.min(longest, LONGEST_DEFAULT_CONTEXT_TOKENS);
   return { contextTokens, cellTokens: contextTokens * cellsPerPosition };
 }
@@ -50,7 +50,6 @@ export interface Accelerator {
   /** The value of the adapter's option. */
   readonly name: string;
   readonly devices: readonly string[];
-  /** Memory of all devices. */
   readonly memoryBytes: number;
   readonly freeBytes: number;
   /** Why it cannot be used, and what to do; null where it can. */
@@ -90,12 +89,10 @@ export type ComposeEngine = (choice: EngineChoice) => EngineOpener;
  * await using engine = await opener.open({ model: 'random:tiny-llama' });
  */
 export interface EngineAdapter<Options = unknown> {
-  /** The value of `--engine`. */
   readonly name: string;
   /** One line for `--help`. */
   readonly summary: string;
   /** Parses the adapter's own options, by their keys in the configuration. */
   readonly options: z.ZodType<Options> & { readonly shape: Readonly<Record<string, unknown>> };
-  /** Binds parsed options. */
   opener(options: Options): EngineOpener;
 }

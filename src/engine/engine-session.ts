@@ -46,7 +46,6 @@ export interface GenerationLimits {
   readonly onToken?: (id: TokenId | null, text: string) => void;
 }
 
-/** A call that an engine had to repeat, and why. */
 export interface Retry {
   readonly reason: string;
   readonly waitedMs: number;
@@ -61,9 +60,7 @@ export interface Generation {
   /** Of `tokens`, those of a thought, `<think>` and `</think>` included. */
   readonly thoughtTokens: number;
   readonly stop: 'end' | 'stop-text' | 'sentence' | 'length' | 'aborted';
-  /** From the call to the first token. */
   readonly firstTokenMs: number;
-  /** From the first token to the end. */
   readonly decodeMs: number;
   /** Empty where the first attempt succeeded. */
   readonly retries: readonly Retry[];

@@ -22,7 +22,6 @@ export interface TokenizeRequest {
   readonly first?: boolean;
 }
 
-/** Options of opening a model's first layers. */
 export interface FirstLayersOptions extends CallOptions {
   /**
    * The keys of the last layer are its queries, rotated like its keys, one head for each query head; in the layers below, the
@@ -78,6 +77,5 @@ export interface Engine extends AsyncDisposable {
    * Null for an engine without such counters, and once an answer was lost.
    */
   audit(options?: CallOptions): Promise<EngineAudit | null>;
-  /** Deletes a checkpoint, if it exists. */
   deleteCheckpoint(checkpoint: Pick<Checkpoint, 'id'>, options?: CallOptions): Promise<void>;
 }

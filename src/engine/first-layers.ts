@@ -12,7 +12,6 @@ export class FirstLayers implements AsyncDisposable {
     this.#open = open;
   }
 
-  /** @throws RangeError for fewer than one layer, or more than the model has */
   async of(layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
     if (!Number.isInteger(layers) || layers < 1 || layers > this.#most) {
       throw new RangeError(`${layers} layers are not the first of ${this.#most}`);

@@ -1,23 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
-import { decodeTokens, endWatcher, generatedText, stableText } from './generated-text.ts';
+import { decodeTokens, generatedText, stableText } from './generated-text.ts';
 import type { GenerationLimits } from './engine-session.ts';
 
 /** One byte a token, so that a character outside ASCII is split over tokens. */
 const detokenize = (tokens: readonly number[]): string => Buffer.from(tokens).toString('utf8');
 const tokens = (text: string): number[] => [...Buffer.from(text)];
-
-function firstEnd(
-  limits: Omit<GenerationLimits, 'maxTokens'>,
-  text: string,
-): { after: number; text: string } | undefined {
-  const endOf = endWatcher(limits, detokenize);
-  const all = tokens(text);
-  for (let end = 1; end <= all.length; end++) {
-    const read = endOf(all.slice(0, end));
-    if (read !== undefined) return { after: end, text: read.text };
-  }
-  return undefined;
-}
 
 /** The text that is decoded of a model that would write this one, and every text that is told on the way. */
 async function decoded(text: string, limits: Partial<GenerationLimits> = {}) {
@@ -36,23 +23,18 @@ async function decoded(text: string, limits: Partial<GenerationLimits> = {}) {
 }
 
 describe('stop texts', () => {
-  test('end it as soon as one is complete, cut off', () => {
-    expect(firstEnd({ stopTexts: ['\nUser:'] }, ' In Oslo.\nUser: thanks')).toEqual({ after: 15, text: 'In Oslo.' });
-  });
+  const chinese = '我喜欢喝茶，'.repeat(20) + '是的';
 
-  test('the first of several wins, at the very beginning too', () => {
-    expect(firstEnd({ stopTexts: ['\nUser:', '\n\n'] }, 'a\n\nUser:')).toEqual({ after: 3, text: 'a' });
-    expect(firstEnd({ stopTexts: ['\n\n'] }, '\n\nUser:')).toEqual({ after: 2, text: '' });
-  });
-
-  test('of several bytes a character are found far behind the start', () => {
-    const text = `${'我喜欢喝茶，'.repeat(20)}是的`;
-    expect(firstEnd({ stopTexts: ['。用户'] }, `${text}。用户：`)?.text).toBe(text);
-  });
-
-  test('that do not occur end nothing', () => {
-    expect(firstEnd({ stopTexts: ['\nUser:'] }, 'User: \nUse')).toBeUndefined();
-    expect(firstEnd({}, 'anything. Anything\n\n')).toBeUndefined();
+  test.each([
+    // [stop texts, written, answer, why it ended, tokens]
+    [['\nUser:'], ' In Oslo.\nUser: thanks', 'In Oslo.', 'stop-text', 15],
+    [['\nUser:', '\n\n'], 'a\n\nUser:', 'a', 'stop-text', 3],
+    [['\n\n'], '\n\nUser:', '', 'stop-text', 2],
+    [['。用户'], `${chinese}。用户：`, chinese, 'stop-text', 3 * (chinese.length + 3)],
+    [['\nUser:'], 'User: \nUse', 'User: \nUse', 'end', 10],
+    [[], 'anything. Anything\n\n', 'anything. Anything\n\n', 'end', 20],
+  ])('%j end %j as soon as one is complete, and are cut off', async (stopTexts, written, text, stop, count) => {
+    expect(await decoded(written, { stopTexts })).toMatchObject({ text, stop, count });
   });
 
   test.each([

@@ -2,7 +2,6 @@ import { sentenceEnd, surelyFirstSentence } from '../base/first-sentence.ts';
 import type { Generation, GenerationLimits } from './engine-session.ts';
 import type { TokenId, TokenIds } from './token-id.ts';
 
-/** The limits of a text. */
 export type TextLimits = Pick<GenerationLimits, 'stopTexts' | 'oneSentence'>;
 
 /** A generated text without thought, cut where it ends. */
@@ -15,11 +14,6 @@ export interface GeneratedText {
   readonly thought: string;
 }
 
-/** A character split over tokens lengthens the span of an end by at most this many. */
-const SPLIT_CHARACTER_TOKENS = 4;
-/** Most tokens of an end of a sentence and of the word behind it that shows it. */
-const SENTENCE_TOKENS = 16;
-const SENTENCE_MARK = /[.!?…。！？｡\n\r\v\f\u0085\u2028\u2029]/u;
 const SPLIT_CHARACTER = /\ufffd+$/u;
 
 /**
@@ -41,26 +35,6 @@ export function generatedText(generated: string, limits: TextLimits, isWhole: bo
   };
 }
 
-/**
- * Watches generated tokens for the end of their text. The watcher returns the text once it is over, and undefined before. It
- * reads only the last tokens each time, which keeps the cost per token constant.
- */
-export function endWatcher(
-  limits: TextLimits,
-  detokenize: (tokens: TokenIds) => string,
-): (tokens: TokenIds) => GeneratedText | undefined {
-  const { stopTexts = [], oneSentence = false } = limits;
-  if (stopTexts.length === 0 && !oneSentence) return () => undefined;
-  const longest = Math.max(oneSentence ? SENTENCE_TOKENS : 0, ...stopTexts.map((text) => Buffer.byteLength(text)));
-  const mayEnd = (tail: string): boolean =>
-    stopTexts.some((stopText) => tail.includes(stopText)) || (oneSentence && SENTENCE_MARK.test(tail));
-  return (tokens) => {
-    if (!mayEnd(detokenize(tokens.slice(-longest - SPLIT_CHARACTER_TOKENS)))) return undefined;
-    const read = generatedText(detokenize(tokens), limits, false);
-    return read.end === undefined ? undefined : read;
-  };
-}
-
 /** The text so far, without an end that is part of a character or may still be cut off. */
 export function stableText(generated: string, limits: TextLimits): string {
   const { text } = generatedText(generated, limits, false);
@@ -72,7 +46,6 @@ export function stableText(generated: string, limits: TextLimits): string {
   return limits.oneSentence === true ? surelyFirstSentence(stays) : stays;
 }
 
-/** The number of first tokens whose text holds a thought. */
 function tokensOfThought(thought: string, tokens: TokenIds, detokenize: (tokens: TokenIds) => string): number {
   if (thought === '') return 0;
   const count = tokens.findIndex(
@@ -122,7 +95,7 @@ export async function decodeTokens(
   signal: AbortSignal | undefined,
 ): Promise<Decoded> {
   const { maxTokens, onToken } = limits;
-  const watch = endWatcher(limits, detokenize);
+  const mayEnd = limits.oneSentence === true || (limits.stopTexts ?? []).length > 0;
   const tokens: TokenId[] = [];
   let next = await nextToken();
   const firstTokenAt = performance.now();
@@ -130,12 +103,20 @@ export async function decodeTokens(
     const { text, thought } = read;
     return { tokens, text, stop, firstTokenAt, thoughtTokens: tokensOfThought(thought, tokens, detokenize) };
   };
+  /** The text of the tokens so far, if one of its rules has ended it. */
+  const endedText = (id: TokenId): (GeneratedText & { readonly end: Decoded['stop'] }) | undefined => {
+    if (!mayEnd && onToken === undefined) return undefined;
+    const soFar = detokenize(tokens);
+    const read = mayEnd ? generatedText(soFar, limits, false) : undefined;
+    const ended = read?.end === undefined ? undefined : { ...read, end: read.end };
+    onToken?.(id, ended?.text ?? stableText(soFar, limits));
+    return ended;
+  };
   if (next.done === true) onToken?.(null, '');
   while (next.done !== true) {
     tokens.push(next.value);
-    const ended = watch(tokens);
-    onToken?.(next.value, ended?.text ?? stableText(detokenize(tokens), limits));
-    if (ended?.end !== undefined) return decoded(ended.end, ended);
+    const ended = endedText(next.value);
+    if (ended !== undefined) return decoded(ended.end, ended);
     if (signal?.aborted === true) return decoded('aborted');
     if (tokens.length === maxTokens) return decoded('length');
     next = await nextToken();

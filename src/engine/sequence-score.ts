@@ -3,17 +3,20 @@ import type { TokenId, TokenIds } from './token-id.ts';
 /** The smallest positive 32-bit float, in place of probabilities that an engine rounds to 0: ln p stays finite. */
 const SMALLEST_PROBABILITY = 2 ** -149;
 
+interface LikelyToken {
+  readonly id: TokenId;
+  readonly probability: number;
+}
+
 /** The distribution of the next token: over the whole vocabulary, or its likeliest tokens. */
 export type NextDistribution =
   | {
       readonly span: 'all';
-      /** By token id. */
       readonly probabilities: Float64Array;
     }
   | {
       readonly span: 'top';
-      /** Likeliest first. */
-      readonly tokens: readonly { readonly id: TokenId; readonly probability: number }[];
+      readonly tokens: readonly LikelyToken[];
     };
 
 /** The probabilities of a continuation. */
@@ -38,7 +41,6 @@ export interface ScoreDifference {
 
 const RELEVANT_PROBABILITY = 1e-6;
 
-/** ln p, finite for every probability. */
 export function logProbabilityOf(probability: number): number {
   return Math.log(Math.max(probability, SMALLEST_PROBABILITY));
 }
@@ -50,21 +52,17 @@ export function toScore(
   vocabularySize: number,
   distributions = false,
 ): SequenceScore {
-  const next = new Float64Array(vocabularySize);
-  probabilities[0]?.forEach((probability, token) => (next[token] = probability));
-  return {
-    next: { span: 'all', probabilities: next },
-    logProbabilities: continuation.map((token, index) => logProbabilityOf(probabilities[index]?.get(token) ?? 0)),
-    ...(distributions
-      ? { distributions: continuation.map((_, index) => toArray(probabilities[index], vocabularySize)) }
-      : {}),
+  const fill = <To extends Float32Array | Float64Array>(all: To, index: number): To => {
+    probabilities[index]?.forEach((probability, token) => (all[token] = probability));
+    return all;
   };
-}
-
-function toArray(probabilities: ReadonlyMap<TokenId, number> | undefined, vocabularySize: number): Float32Array {
-  const all = new Float32Array(vocabularySize);
-  probabilities?.forEach((probability, token) => (all[token] = probability));
-  return all;
+  return {
+    next: { span: 'all', probabilities: fill(new Float64Array(vocabularySize), 0) },
+    logProbabilities: continuation.map((token, index) => logProbabilityOf(probabilities[index]?.get(token) ?? 0)),
+    ...(distributions && {
+      distributions: continuation.map((_, index) => fill(new Float32Array(vocabularySize), index)),
+    }),
+  };
 }
 
 /**
@@ -88,18 +86,14 @@ export function meanDivergence(reference: readonly Float32Array[], other: readon
   return sum / reference.length;
 }
 
-/** The probability of a token; undefined where it is not listed. */
 export function probabilityOf(next: NextDistribution, token: TokenId): number | undefined {
   return next.span === 'all' ? next.probabilities[token] : next.tokens.find(({ id }) => id === token)?.probability;
 }
 
 /** The likeliest tokens, likeliest first; of equally likely ones, the lower id first. */
-export function likeliestTokens(
-  next: NextDistribution,
-  count: number,
-): readonly { readonly id: TokenId; readonly probability: number }[] {
+export function likeliestTokens(next: NextDistribution, count: number): readonly LikelyToken[] {
   if (next.span === 'top') return next.tokens.slice(0, count);
-  const best: { readonly id: TokenId; readonly probability: number }[] = [];
+  const best: LikelyToken[] = [];
   next.probabilities.forEach((probability, id) => {
     if (best.length === count && probability <= best[count - 1]!.probability) return;
     const place = best.findIndex((other) => other.probability < probability);
@@ -114,20 +108,15 @@ export function likeliestTokens(
  * the remaining probability counts as one more token, which gives a lower bound.
  */
 export function normalisedEntropy(next: NextDistribution, vocabularySize: number): number {
-  const probabilities =
-    next.span === 'all' ? next.probabilities.toSorted() : Float64Array.from(withRest(next.tokens)).sort();
+  const listed = next.span === 'all' ? [] : next.tokens.map(({ probability }) => probability);
+  const rest = 1 - listed.reduce((sum, probability) => sum + probability, 0);
+  const all = next.span === 'all' ? next.probabilities : Float64Array.of(...listed, rest);
   let nats = 0;
   // Likeliest first, as engines list them: the order of a sum changes its last bits.
-  for (let index = probabilities.length - 1; index >= 0; index--) {
-    const probability = probabilities[index]!;
+  for (const probability of all.toSorted().reverse()) {
     if (probability > 0) nats -= probability * Math.log(probability);
   }
   return Math.min(1, Math.max(0, nats / Math.log(vocabularySize)));
-}
-
-function withRest(tokens: readonly { readonly probability: number }[]): number[] {
-  const listed = tokens.map(({ probability }) => probability);
-  return [...listed, 1 - listed.reduce((sum, probability) => sum + probability, 0)];
 }
 
 /** Compares two scores of one continuation bit by bit, and in ln p; of lists of likeliest tokens, those in both. */
@@ -138,22 +127,15 @@ export function compareScores(a: SequenceScore, b: SequenceScore): ScoreDifferen
     bitwiseEqual = false;
     largestDifference = Math.max(largestDifference, difference);
   };
-  const compare = (p: number, q: number): void => {
-    if (p === q) return;
-    const relevant = Math.max(p, q) >= RELEVANT_PROBABILITY;
-    note(relevant ? Math.abs(logProbabilityOf(p) - logProbabilityOf(q)) : 0);
-  };
-  if (a.next.span === 'all') {
-    a.next.probabilities.forEach((p, token) => {
-      const q = probabilityOf(b.next, token);
-      if (q !== undefined) compare(p, q);
-    });
-  } else {
-    a.next.tokens.forEach(({ id, probability }, index) => {
-      const q = probabilityOf(b.next, id);
-      if (q !== undefined) compare(probability, q);
-      else if (b.next.span === 'top' && b.next.tokens[index]?.id !== id) bitwiseEqual = false;
-    });
+  const listed: Iterable<readonly [TokenId, number]> =
+    a.next.span === 'all'
+      ? a.next.probabilities.entries()
+      : a.next.tokens.map(({ id, probability }) => [id, probability] as const);
+  for (const [token, p] of listed) {
+    const q = probabilityOf(b.next, token);
+    if (q === undefined) bitwiseEqual = false;
+    else if (p !== q)
+      note(Math.max(p, q) < RELEVANT_PROBABILITY ? 0 : Math.abs(logProbabilityOf(p) - logProbabilityOf(q)));
   }
   a.logProbabilities.forEach((p, index) => {
     const q = b.logProbabilities[index];

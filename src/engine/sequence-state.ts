@@ -90,12 +90,11 @@ export function sameLayout(a: KvLayout, b: KvLayout): boolean {
  * positions or leave some out: it then says that cells are free, and throws where there is none.
  */
 export class SessionCells {
-  #positions: number[] = [];
-  #tokens: TokenId[] = [];
+  #cells: { readonly position: number; readonly token: TokenId }[] = [];
   #next = 0;
 
   get count(): number {
-    return this.#positions.length;
+    return this.#cells.length;
   }
 
   /** The position that the next token takes. */
@@ -103,63 +102,51 @@ export class SessionCells {
     return this.#next;
   }
 
-  /** The position of each cell. */
   get positions(): readonly number[] {
-    return this.#positions;
+    return this.#cells.map(({ position }) => position);
   }
 
-  /** The token of each cell. */
   get tokenIds(): TokenIds {
-    return this.#tokens;
+    return this.#cells.map(({ token }) => token);
   }
 
   /** The lowest position that a cell has; that of the next token where there is no cell. */
   get firstPosition(): number {
-    return this.#positions.reduce((lowest, position) => Math.min(lowest, position), this.#next);
+    return this.#cells.reduce((lowest, { position }) => Math.min(lowest, position), this.#next);
   }
 
   /** The position behind the last cell below a limit; 0 where there is none. */
   endBelow(limit: number): number {
-    if (limit >= this.#next) return this.#next;
-    return this.#positions.reduce((end, position) => (position < limit ? Math.max(end, position + 1) : end), 0);
+    return this.#cells.reduce((end, { position }) => (position < limit ? Math.max(end, position + 1) : end), 0);
   }
 
   /** Replaces all cells. */
-  load(positions: Iterable<number>, tokens: Iterable<TokenId>): void {
-    this.#positions = [...positions];
-    this.#tokens = [...tokens];
-    this.#next = this.#positions.reduce((end, position) => Math.max(end, position + 1), 0);
+  load(positions: ArrayLike<number>, tokens: ArrayLike<TokenId>): void {
+    this.#cells = Array.from(positions, (position, cell) => ({ position, token: tokens[cell]! }));
+    this.#next = this.endBelow(Infinity);
   }
 
   /** Adds a cell for each token that llama.cpp has behind those that are known. */
   follow(tokens: TokenIds): void {
     for (; this.#next < tokens.length; this.#next++) {
-      this.#positions.push(this.#next);
-      this.#tokens.push(tokens[this.#next]!);
+      this.#cells.push({ position: this.#next, token: tokens[this.#next]! });
     }
   }
 
   /** Removes the cells of a range of positions; those behind it move up by its length. */
   erase(start: number, end: number): void {
-    const kept = [...this.#positions.keys()].filter(
-      (cell) => this.#positions[cell]! < start || this.#positions[cell]! >= end,
-    );
-    this.load(
-      kept
-        .map((cell) => this.#positions[cell]!)
-        .map((position) => (position < start ? position : position - (end - start))),
-      kept.map((cell) => this.#tokens[cell]!),
-    );
+    this.#cells = this.#cells
+      .filter(({ position }) => position < start || position >= end)
+      .map((cell) => (cell.position < start ? cell : { ...cell, position: cell.position - (end - start) }));
+    this.#next = this.endBelow(Infinity);
   }
 
   /** The token at each position, `UNKNOWN_TOKEN` where no cell has it, or several have. */
   tokensByPosition(): TokenId[] {
-    const tokens = new Array<TokenId>(this.#next).fill(UNKNOWN_TOKEN);
-    const taken = new Uint8Array(this.#next);
-    this.#positions.forEach((position, cell) => {
-      tokens[position] = taken[position] === 0 ? this.#tokens[cell]! : UNKNOWN_TOKEN;
-      taken[position] = 1;
-    });
-    return tokens;
+    const tokens = new Array<TokenId | undefined>(this.#next).fill(undefined);
+    for (const { position, token } of this.#cells) {
+      tokens[position] = tokens[position] === undefined ? token : UNKNOWN_TOKEN;
+    }
+    return tokens.map((token) => token ?? UNKNOWN_TOKEN);
   }
 }

@@ -30,7 +30,6 @@ export class TokenCache {
     [...missing.keys()].forEach((key, index) => this.#ids.set(key, found[index]!));
   }
 
-  /** @throws RangeError for a text that was not added */
   idsOf(request: TokenizeRequest): TokenIds {
     const ids = this.#ids.get(keyOf(request));
     if (ids === undefined) throw new RangeError(`${JSON.stringify(request.text)} was not tokenised before`);

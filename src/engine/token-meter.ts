@@ -17,7 +17,6 @@ export interface TokenMeter {
 
 const zeroMeter: TokenMeter = { evaluated: 0, reused: 0, decoded: 0, busyMs: 0 };
 
-/** Adds up counts. */
 export class TokenCounter {
   reading = zeroMeter;
 

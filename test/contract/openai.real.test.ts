@@ -34,10 +34,8 @@ const opener: EngineOpener = {
 };
 
 async function startServer({ model, sessions = 1, contextTokens = 1280 }: EngineRequest) {
-  const server = await OwnServer.start({
-    ...{ program: llamaServerProgram, modelPath: await modelFileOf(model), kvType: 'F16', threads: 1 },
-    ...{ slots: sessions, slotTokens: Math.max(contextTokens, 256) + SPARE_TOKENS },
-  });
+  const request = { sessions, contextTokens: Math.max(contextTokens, 256) + SPARE_TOKENS, threads: 1 };
+  const server = await OwnServer.start(llamaServerProgram, await modelFileOf(model), request);
   return { url: server.url, server };
 }
 

@@ -1,14 +1,12 @@
 import { createReadStream, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { BenchError } from '../../base/bench-error.ts';
-import { type GgufFile, type GgufKind, lengthAndText, readGgufFile, u32, u64 } from './gguf-file.ts';
+import { encodeHead, type GgufFile, type GgufKind, padding, readGgufFile } from './gguf-file.ts';
 import { type ByteRange, type CopiedTensor, type CopyChanges, withQueries } from './query-layer.ts';
 
 const LAYER = /^blk\.(\d+)\./;
-const VERSION = 3;
 /** Bytes of the kinds in which a file may count. */
 const INTEGER_BYTES: Readonly<Partial<Record<GgufKind, number>>> = { uint32: 4, int32: 4, uint64: 8, int64: 8 };
-/** The bytes of a count that are written. */
 const LOW_BYTES = 4;
 
 /**
@@ -32,7 +30,6 @@ export async function writeFirstLayers(from: string, to: string, layers: number,
   }
 }
 
-/** In the order of the file, each with its padding. */
 function firstTensors({ path, tensors }: GgufFile, layers: number): CopiedTensor[] {
   const inOrder = tensors.toSorted((a, b) => a.fileOffset - b.fileOffset);
   const { size } = statSync(path);
@@ -46,26 +43,16 @@ function firstTensors({ path, tensors }: GgufFile, layers: number): CopiedTensor
 
 async function copyModel(file: GgufFile, to: string, { tensors, counts }: CopyChanges): Promise<void> {
   await using target = await open(to, 'w', 0o600);
-  await target.writeFile(encodeHead(file, tensors, await changeCounts(file, counts)));
+  const metadata = { count: file.metadata.size, bytes: await changeCounts(file, counts) };
+  const sized = tensors.map((tensor) => ({ ...tensor, sizeBytes: totalSize(tensor.pieces) }));
+  await target.writeFile(encodeHead(metadata, sized, file.alignment));
   for (const { pieces } of tensors) {
     for (const { start, end } of pieces) {
       const numbers: AsyncIterable<Buffer> = createReadStream(file.path, { start, end: end - 1 });
       for await (const bytes of numbers) await target.writeFile(bytes);
     }
-    await target.writeFile(Buffer.alloc(padding(totalSize(pieces), file)));
+    await target.writeFile(Buffer.alloc(padding(totalSize(pieces), file.alignment)));
   }
-}
-
-function encodeHead(file: GgufFile, tensors: readonly CopiedTensor[], metadata: Buffer): Buffer {
-  const parts = [Buffer.from('GGUF'), u32(VERSION), u64(tensors.length), u64(file.metadata.size), metadata];
-  let offset = 0;
-  for (const { name, dimensions, type, pieces } of tensors) {
-    parts.push(lengthAndText(name), u32(dimensions.length), ...dimensions.map(u64), u32(type), u64(offset));
-    const size = totalSize(pieces);
-    offset += size + padding(size, file);
-  }
-  const head = Buffer.concat(parts);
-  return Buffer.concat([head, Buffer.alloc(padding(head.length, file))]);
 }
 
 /** The metadata with other counts. @throws BenchError `bad-model` where a count is of a kind that counts nothing */
@@ -91,8 +78,4 @@ async function changeCounts(
 
 function totalSize(pieces: readonly ByteRange[]): number {
   return pieces.reduce((sum, { start, end }) => sum + end - start, 0);
-}
-
-function padding(bytes: number, { alignment }: GgufFile): number {
-  return (alignment - (bytes % alignment)) % alignment;
 }

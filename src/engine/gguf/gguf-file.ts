@@ -29,7 +29,6 @@ const WINDOW_BYTES = 2 ** 20;
 export type GgufKind = (typeof KINDS)[number]['kind'];
 export type GgufScalar = number | string | boolean;
 
-/** A list of values of one kind. */
 export interface GgufList {
   readonly kind: GgufKind;
   readonly values: readonly GgufScalar[];
@@ -38,17 +37,13 @@ export interface GgufList {
 export interface GgufPair {
   readonly kind: GgufKind;
   readonly value: GgufScalar | GgufList;
-  /** Of its value, in the file. */
   readonly fileOffset: number;
 }
 
-/** The description of a tensor. */
 export interface GgufTensorInfo {
   readonly name: string;
   readonly dimensions: readonly number[];
-  /** GGML's number of the type. */
   readonly type: number;
-  /** Of its first byte, in the file. */
   readonly fileOffset: number;
 }
 
@@ -72,8 +67,8 @@ export interface GgufFile {
  */
 export function readGgufFile(path: string): GgufFile {
   try {
-    using cursor = new Cursor(path);
-    return read(path, cursor);
+    using reader = new GgufReader(path);
+    return reader.read();
   } catch (cause) {
     if (cause instanceof BenchError) throw cause;
     if (cause instanceof CutShort) throw refusal(path, 'not a complete GGUF file', cause);
@@ -88,7 +83,6 @@ export function refusal(path: string, why: string, cause?: unknown): BenchError 
   return new BenchError('bad-model', `${path}: ${why}`, hint, cause);
 }
 
-/** 32 bits in GGUF's byte order, little-endian. */
 export function u32(value: number): Buffer {
   return Buffer.from(Uint32Array.of(value).buffer);
 }
@@ -104,105 +98,128 @@ export function lengthAndText(value: string): Buffer {
   return Buffer.concat([u64(bytes.length), bytes]);
 }
 
-function read(path: string, cursor: Cursor): GgufFile {
-  if (cursor.take(MAGIC.length).toString('latin1') !== MAGIC) throw new CutShort();
-  const version = cursor.uint32();
-  if (!VERSIONS.includes(version)) throw refusal(path, `GGUF of version ${version}, expected ${VERSIONS.join(' or ')}`);
-  const [tensorCount, pairCount] = [cursor.uint64(), cursor.uint64()];
-  cursor.requireSpace(pairCount, LEAST_PAIR_BYTES);
-  const metadata = new Map<string, GgufPair>();
-  const start = cursor.position;
-  for (let index = 0; index < pairCount; index++) {
-    const key = cursor.text();
-    if (metadata.has(key)) throw refusal(path, `its header has ${JSON.stringify(key)} twice`);
-    metadata.set(key, readPair(path, key, cursor));
+/** A tensor to write: its numbers are `sizeBytes` long. */
+interface WrittenTensor extends Pick<GgufTensorInfo, 'name' | 'dimensions' | 'type'> {
+  readonly sizeBytes: number;
+}
+
+/** Bytes behind a part that fill it up to the alignment. */
+export function padding(bytes: number, alignment = DEFAULT_ALIGNMENT): number {
+  return (alignment - (bytes % alignment)) % alignment;
+}
+
+/** The part of a GGUF file of version 3 before the numbers of its tensors, padded to their beginning. */
+export function encodeHead(
+  metadata: { readonly count: number; readonly bytes: Buffer },
+  tensors: readonly WrittenTensor[],
+  alignment = DEFAULT_ALIGNMENT,
+): Buffer {
+  const parts = [Buffer.from(MAGIC), u32(3), u64(tensors.length), u64(metadata.count), metadata.bytes];
+  let offset = 0;
+  for (const { name, dimensions, type, sizeBytes } of tensors) {
+    parts.push(lengthAndText(name), u32(dimensions.length), ...dimensions.map(u64), u32(type), u64(offset));
+    offset += sizeBytes + padding(sizeBytes, alignment);
   }
-  const metadataBytes = { start, end: cursor.position };
-  cursor.requireSpace(tensorCount, LEAST_TENSOR_BYTES);
-  const relative: GgufTensorInfo[] = [];
-  for (let index = 0; index < tensorCount; index++) relative.push(readTensor(path, cursor));
-  const alignment = readAlignment(path, metadata);
-  const begin = Math.ceil(cursor.position / alignment) * alignment;
-  const tensors = relative.map((tensor) => ({ ...tensor, fileOffset: begin + tensor.fileOffset }));
-  if (tensors.some(({ fileOffset }) => fileOffset >= cursor.sizeBytes)) throw new CutShort();
-  return { path, metadata, metadataBytes, alignment, tensors };
+  const head = Buffer.concat(parts);
+  return Buffer.concat([head, Buffer.alloc(padding(head.length, alignment))]);
 }
 
-function readPair(path: string, key: string, cursor: Cursor): GgufPair {
-  const readKind = (): (typeof KINDS)[number] => {
-    const found = KINDS[cursor.uint32()];
-    if (found === undefined) throw refusal(path, `its header has a value of unknown type under ${JSON.stringify(key)}`);
-    return found;
-  };
-  const kind = readKind();
-  const fileOffset = cursor.position;
-  if (kind.kind !== 'list') return { kind: kind.kind, value: readScalar(kind, cursor), fileOffset };
-  const element = readKind();
-  if (element.kind === 'list') throw refusal(path, `its header has lists of lists under ${JSON.stringify(key)}`);
-  const count = cursor.uint64();
-  cursor.requireSpace(count, element.bytes);
-  const values: GgufScalar[] = [];
-  for (let index = 0; index < count; index++) values.push(readScalar(element, cursor));
-  return { kind: 'list', value: { kind: element.kind, values }, fileOffset };
-}
-
-function readScalar({ bytes, read: readBytes }: (typeof KINDS)[number], cursor: Cursor): GgufScalar {
-  return readBytes === null ? cursor.text() : readBytes(cursor.take(bytes));
-}
-
-function readTensor(path: string, cursor: Cursor): GgufTensorInfo {
-  const name = cursor.text();
-  const rank = cursor.uint32();
-  if (rank < 1 || rank > MOST_DIMENSIONS) {
-    throw refusal(path, `tensor ${JSON.stringify(name)} has ${rank} dimensions, expected 1 to ${MOST_DIMENSIONS}`);
-  }
-  const dimensions = Array.from({ length: rank }, () => cursor.uint64());
-  const elements = dimensions.reduce((product, size) => product * size, 1);
-  if (elements < 1 || !Number.isSafeInteger(elements)) {
-    throw refusal(path, `tensor ${JSON.stringify(name)} has ${dimensions.join(' × ')} numbers`);
-  }
-  return { name, dimensions, type: cursor.uint32(), fileOffset: cursor.uint64() };
-}
-
-function readAlignment(path: string, metadata: GgufFile['metadata']): number {
-  const { kind, value } = metadata.get('general.alignment') ?? { kind: 'uint32', value: DEFAULT_ALIGNMENT };
-  if (kind === 'uint32' && typeof value === 'number' && Number.isInteger(Math.log2(value))) return value;
-  throw refusal(path, 'general.alignment expected a power of two');
-}
-
-/** The file is shorter than its header says. */
 class CutShort extends Error {}
 
 /** Reads a file from its beginning; every length is compared with what is left before anything is read. */
-class Cursor implements Disposable {
-  readonly sizeBytes: number;
+class GgufReader implements Disposable {
+  readonly #path: string;
   readonly #file: number;
+  readonly #sizeBytes: number;
   #window: Buffer = Buffer.alloc(0);
-  /** Of the next byte, in the window. */
+  /** Of the next byte, in the window and in the file. */
   #at = 0;
   #position = 0;
 
-  /** @throws NodeJS.ErrnoException where the file cannot be opened */
   constructor(path: string) {
+    this.#path = path;
     this.#file = openSync(path, 'r');
-    this.sizeBytes = fstatSync(this.#file).size;
+    this.#sizeBytes = fstatSync(this.#file).size;
   }
 
-  /** Of the next byte, in the file. */
-  get position(): number {
-    return this.#position;
+  read(): GgufFile {
+    if (this.#take(MAGIC.length).toString('latin1') !== MAGIC) throw new CutShort();
+    const version = this.#uint32();
+    if (!VERSIONS.includes(version)) this.#refuse(`GGUF of version ${version}, expected ${VERSIONS.join(' or ')}`);
+    const [tensorCount, pairCount] = [this.#uint64(), this.#uint64()];
+    this.#requireSpace(pairCount, LEAST_PAIR_BYTES);
+    const metadata = new Map<string, GgufPair>();
+    const start = this.#position;
+    for (let index = 0; index < pairCount; index++) {
+      const key = this.#text();
+      if (metadata.has(key)) this.#refuse(`its header has ${JSON.stringify(key)} twice`);
+      metadata.set(key, this.#pair(key));
+    }
+    const metadataBytes = { start, end: this.#position };
+    this.#requireSpace(tensorCount, LEAST_TENSOR_BYTES);
+    const relative = Array.from({ length: tensorCount }, () => this.#tensor());
+    const alignment = this.#alignment(metadata);
+    const begin = this.#position + padding(this.#position, alignment);
+    const tensors = relative.map((tensor) => ({ ...tensor, fileOffset: begin + tensor.fileOffset }));
+    if (tensors.some(({ fileOffset }) => fileOffset >= this.#sizeBytes)) throw new CutShort();
+    return { path: this.#path, metadata, metadataBytes, alignment, tensors };
   }
 
-  /** @throws CutShort where so many things of that size cannot follow */
-  requireSpace(count: number, bytesEach: number): void {
-    if (count * bytesEach > this.sizeBytes - this.#position) throw new CutShort();
+  [Symbol.dispose](): void {
+    closeSync(this.#file);
+  }
+
+  #pair(key: string): GgufPair {
+    const kind = this.#kind(key);
+    const fileOffset = this.#position;
+    if (kind.kind !== 'list') return { kind: kind.kind, value: this.#scalar(kind), fileOffset };
+    const element = this.#kind(key);
+    if (element.kind === 'list') this.#refuse(`its header has lists of lists under ${JSON.stringify(key)}`);
+    const count = this.#uint64();
+    this.#requireSpace(count, element.bytes);
+    const values = Array.from({ length: count }, () => this.#scalar(element));
+    return { kind: 'list', value: { kind: element.kind, values }, fileOffset };
+  }
+
+  #kind(key: string): (typeof KINDS)[number] {
+    const name = JSON.stringify(key);
+    return KINDS[this.#uint32()] ?? this.#refuse(`its header has a value of unknown type under ${name}`);
+  }
+
+  #scalar({ bytes, read }: (typeof KINDS)[number]): GgufScalar {
+    return read === null ? this.#text() : read(this.#take(bytes));
+  }
+
+  #tensor(): GgufTensorInfo {
+    const name = this.#text();
+    const refuse = (why: string): never => this.#refuse(`tensor ${JSON.stringify(name)} has ${why}`);
+    const rank = this.#uint32();
+    if (rank < 1 || rank > MOST_DIMENSIONS) refuse(`${rank} dimensions, expected 1 to ${MOST_DIMENSIONS}`);
+    const dimensions = Array.from({ length: rank }, () => this.#uint64());
+    const elements = dimensions.reduce((product, size) => product * size, 1);
+    if (elements < 1 || !Number.isSafeInteger(elements)) refuse(`${dimensions.join(' × ')} numbers`);
+    return { name, dimensions, type: this.#uint32(), fileOffset: this.#uint64() };
+  }
+
+  #alignment(metadata: GgufFile['metadata']): number {
+    const { kind, value } = metadata.get('general.alignment') ?? { kind: 'uint32', value: DEFAULT_ALIGNMENT };
+    if (kind === 'uint32' && typeof value === 'number' && Number.isInteger(Math.log2(value))) return value;
+    return this.#refuse('general.alignment expected a power of two');
+  }
+
+  #refuse(why: string): never {
+    throw refusal(this.#path, why);
+  }
+
+  #requireSpace(count: number, bytesEach: number): void {
+    if (count * bytesEach > this.#sizeBytes - this.#position) throw new CutShort();
   }
 
   /** The next bytes, valid until the next call. @throws CutShort */
-  take(bytes: number): Buffer {
-    this.requireSpace(bytes, 1);
+  #take(bytes: number): Buffer {
+    this.#requireSpace(bytes, 1);
     if (this.#at + bytes > this.#window.length) {
-      const most = Math.max(bytes, Math.min(WINDOW_BYTES, this.sizeBytes - this.#position));
+      const most = Math.max(bytes, Math.min(WINDOW_BYTES, this.#sizeBytes - this.#position));
       this.#window = readBytes(this.#file, this.#position, most);
       this.#at = 0;
       // The file may have become shorter meanwhile.
@@ -213,21 +230,16 @@ class Cursor implements Disposable {
     return this.#window.subarray(this.#at - bytes, this.#at);
   }
 
-  uint32(): number {
-    return this.take(4).readUInt32LE();
+  #uint32(): number {
+    return this.#take(4).readUInt32LE();
   }
 
-  /** Beyond 2^53 the nearest number. */
-  uint64(): number {
-    return Number(this.take(8).readBigUInt64LE());
+  #uint64(): number {
+    return Number(this.#take(8).readBigUInt64LE());
   }
 
-  text(): string {
-    return this.take(this.uint64()).toString('utf8');
-  }
-
-  [Symbol.dispose](): void {
-    closeSync(this.#file);
+  #text(): string {
+    return this.#take(this.#uint64()).toString('utf8');
   }
 }
 

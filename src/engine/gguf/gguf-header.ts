@@ -23,28 +23,21 @@ export interface GgufHeader {
   readonly trainContextTokens: number;
   readonly vocabularySize: number;
   readonly layers: number;
-  /** A key with one number for each layer; undefined where there is none. */
   readonly listByLayer: string | undefined;
   /** Why no layer can have its queries in the place of its keys; undefined where any can. */
   readonly queriesObstacle: string | undefined;
   /** KV heads of a layer; undefined where layers differ. */
   readonly kvHeads: number | undefined;
-  /** Numbers in the key of one head. */
   readonly headDimension: number;
-  /** Numbers in the value of one head. */
   readonly valueDimension: number;
-  /** Numbers that a token has in the keys and values of all layers. */
   readonly kvNumbersPerToken: number;
   readonly rotary: Rotary;
   /** As the file names it: `none`, `linear`, `yarn`; `longrope` also where the file has factors for it. */
   readonly ropeScaling: string;
-  /** Dimensions in which a token has a position: more than one with M-RoPE. */
   readonly positionDimensions: number;
   /** Window of some or all layers; undefined where all see everything. */
   readonly slidingWindowTokens: number | undefined;
-  /** Tokens that end a text, a turn or a message. */
   readonly stopTokens: readonly { readonly id: TokenId; readonly text: string }[];
-  /** The Jinja template of the model's own chat format. */
   readonly chatTemplate: string | undefined;
 }
 
@@ -166,7 +159,6 @@ function readFrequencyFactors({ path, tensors }: GgufFile): number[] | null {
   }
 }
 
-/** llama.cpp's number of the kind of token that no text becomes. */
 const CONTROL = 3;
 
 /** The control tokens of a model, by its file. @throws BenchError `bad-model` */

@@ -24,12 +24,10 @@ const WHOLE: Readonly<Record<string, readonly [least: number, most: number]>> = 
 /** Keys whose value may be a list with a number for each layer, which may be 0. */
 const BY_LAYER = ['feed_forward_length', 'attention.head_count', 'attention.head_count_kv'];
 const ROPE_SCALINGS = ['none', 'linear', 'yarn', 'longrope'];
-/** Names for having no tokenizer. */
 const NO_TOKENIZER = ['none', 'no_vocab'];
 const SENTENCEPIECE = 'llama';
 /** Byte tokens, which SentencePiece gives for a character that its vocabulary lacks. */
 const BYTES = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
-/** Stands for bytes that are no UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
 /** Kinds of the elements of a tokenizer's lists; all but `merges` have one element for each token. */
@@ -43,7 +41,6 @@ const TOKENIZER_LISTS = {
 const FLOAT32 = 0;
 /** GGML's numbers of types that have no matrix product: intermediate results, whole numbers, and 64-bit numbers. */
 const NOT_OF_WEIGHTS = [9, 15, 24, 25, 26, 27, 28];
-/** Weights of an FFN without experts. */
 const FFN = /^blk\.(\d+)\.ffn_(?:up|down)\.weight$/;
 
 /**
@@ -199,7 +196,6 @@ class Limits {
     return typeof value === 'number' ? value : undefined;
   }
 
-  /** @param key behind the architecture, or that of a tokenizer */
   #refuse(key: string, found: unknown, expected: string): never {
     const name = key.startsWith('tokenizer.') ? key : this.#prefix + key;
     throw refusal(this.#file.path, `${name} expected ${expected}, got ${String(found)}`);

@@ -2,13 +2,14 @@ import type { CapabilityName } from '../engine-capabilities.ts';
 import type { KnownModel } from '../engine-info.ts';
 import type { GgufHeader } from './gguf-header.ts';
 
-/** Bits of one number: floats of 16 bits, or blocks of 32 numbers of 8 bits and a scale. */
-const BITS = { f16: 16, q8_0: (34 * 8) / 32 } as const;
+/** Bits of a number in blocks of 32 numbers of 8 bits and a scale. */
+const Q8_0_BITS = (34 * 8) / 32;
 
 /** The port's description of a model, from the header of its file. */
 export function describeModel(header: GgufHeader, sizeBytes: number): KnownModel {
-  const { name, architecture, parameters, trainContextTokens, vocabularySize, layers, stopTokens, rotary } = header;
-  const kvBytes = (type: keyof typeof BITS): number => (header.kvNumbersPerToken * BITS[type]) / 8;
+  const { name, architecture, parameters, trainContextTokens, vocabularySize, layers, stopTokens } = header;
+  const { kvNumbersPerToken, slidingWindowTokens, rotary } = header;
+  const kvBytes = (bits: number): number => (kvNumbersPerToken * bits) / 8;
   return {
     name,
     architecture,
@@ -17,30 +18,22 @@ export function describeModel(header: GgufHeader, sizeBytes: number): KnownModel
     trainContextTokens,
     vocabularySize,
     layers,
-    kvBytesPerToken: { f16: kvBytes('f16'), q8_0: kvBytes('q8_0') },
-    attention:
-      header.slidingWindowTokens === undefined ? 'full' : `sliding window of ${header.slidingWindowTokens} tokens`,
+    kvBytesPerToken: { f16: kvBytes(16), q8_0: kvBytes(Q8_0_BITS) },
+    attention: slidingWindowTokens === undefined ? 'full' : `sliding window of ${slidingWindowTokens} tokens`,
     rope: { base: rotary.base, scaling: header.ropeScaling, scale: rotary.scale },
     stopTokens,
     chatTemplate: header.chatTemplate ?? null,
   };
 }
 
+type Limits = 'positionDimensions' | 'slidingWindowTokens';
+
 /** Architectures whose KV layout and rotation were measured here, bit by bit. */
 const KV_ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
 
 /** Decides if arms that inject KV can run on a model. @returns why not, in one line; undefined where they can */
 export function kvObstacle(
-  header: Pick<
-    GgufHeader,
-    | 'architecture'
-    | 'kvHeads'
-    | 'headDimension'
-    | 'valueDimension'
-    | 'ropeScaling'
-    | 'positionDimensions'
-    | 'slidingWindowTokens'
-  >,
+  header: Pick<GgufHeader, 'architecture' | 'kvHeads' | 'headDimension' | 'valueDimension' | 'ropeScaling' | Limits>,
 ): string | undefined {
   const { architecture, ropeScaling, positionDimensions, slidingWindowTokens } = header;
   if (!KV_ARCHITECTURES.includes(architecture)) {
@@ -58,22 +51,14 @@ export function kvObstacle(
   return header.headDimension === header.valueDimension ? undefined : 'its keys and values differ in size';
 }
 
+const OF_KV = ['promptCache', 'checkpoints', 'cells', 'sharedPositions', 'shift', 'firstLayers', 'queries'] as const;
 const NO_PREFIX_CACHE = 'a session in the process keeps nothing of what was truncated';
 
 /** Capabilities that llama.cpp in this process lacks with a model, each with the reason. */
 export function missingCapabilities(header: GgufHeader): Readonly<Partial<Record<CapabilityName, string>>> {
   const obstacle = kvObstacle(header);
   if (obstacle !== undefined) {
-    const names = [
-      'promptCache',
-      'checkpoints',
-      'cells',
-      'sharedPositions',
-      'shift',
-      'firstLayers',
-      'queries',
-    ] as const;
-    return { prefixCache: NO_PREFIX_CACHE, ...Object.fromEntries(names.map((name) => [name, obstacle])) };
+    return { prefixCache: NO_PREFIX_CACHE, ...Object.fromEntries(OF_KV.map((name) => [name, obstacle])) };
   }
   const firstLayers = firstLayersObstacle(header);
   const queries = firstLayers ?? header.queriesObstacle;
@@ -84,7 +69,6 @@ export function missingCapabilities(header: GgufHeader): Readonly<Partial<Record
   };
 }
 
-/** Why a model has no engine of its first layers; undefined where it has. */
 function firstLayersObstacle({ layers, listByLayer }: GgufHeader): string | undefined {
   if (layers < 2) return 'it has one layer, whose keys and values know no context';
   return listByLayer === undefined ? undefined : `its header has a number for each layer under ${listByLayer}`;

@@ -1,7 +1,6 @@
 import type { GgufFile, GgufTensorInfo } from './gguf-file.ts';
 import { bytesOfNumbers } from './tensor-types.ts';
 
-/** A part of a file, from its first byte to behind its last. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
@@ -9,13 +8,11 @@ export interface ByteRange {
 
 /** A tensor whose bytes are copied from another file. */
 export interface CopiedTensor extends Pick<GgufTensorInfo, 'name' | 'dimensions' | 'type'> {
-  /** Parts of that file, one behind the other. */
   readonly pieces: readonly ByteRange[];
 }
 
 /** Differences of a file from the one that it is copied from. */
 export interface CopyChanges {
-  /** All of its tensors. */
   readonly tensors: readonly CopiedTensor[];
   /** Counts of its header, by a key that the header has. */
   readonly counts: Readonly<Record<string, number>>;
@@ -70,7 +67,6 @@ export function withQueries(
   };
 }
 
-/** The name of a tensor within a layer; empty where it is of another. */
 function afterLayer(name: string, layer: string): string {
   return name.startsWith(layer) ? name.slice(layer.length) : '';
 }

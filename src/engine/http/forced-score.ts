@@ -15,12 +15,10 @@ const LISTED_TOKENS = 100;
 /** The bias that makes a token the likeliest by far. */
 export const CERTAIN = 1e6;
 
-/** Facts of the model that scoring needs. */
 export interface ScoredModel {
   readonly vocabularySize: number;
   /** Tokens that a distribution lists: all, or the likeliest. */
   readonly listed: 'all' | number;
-  /** A token that is a whole text. */
   readonly plainToken: TokenId;
 }
 
@@ -43,10 +41,8 @@ export interface ForcedRequest {
 /** Sends a request; undefined where the server shows nothing of a token that leaves a character unfinished. */
 export type SendForced = (request: ForcedRequest) => Promise<ListedProbabilities | undefined>;
 
-/** A continuation to score behind ids. */
 export interface ScoreRequest {
   readonly ids: TokenIds;
-  /** The first ids, which the server holds already. */
   readonly held: number;
   readonly continuation: TokenIds;
   readonly distributions: boolean;
@@ -105,13 +101,11 @@ export async function forcedScore(
   };
 }
 
-/** The probability of a token; undefined where it is not listed. */
 function find({ id, logprob, top_logprobs: top }: ListedProbabilities, token: TokenId): number | undefined {
   const own = id === token ? logprob : top.find((one) => one.id === token)?.logprob;
   return own === undefined ? undefined : Math.exp(own);
 }
 
-/** [token]. */
 function wholeDistribution({ top_logprobs: top }: ListedProbabilities, vocabularySize: number): Float64Array {
   const probabilities = new Float64Array(vocabularySize);
   for (const { id, logprob } of top) probabilities[id] = Math.exp(logprob);

@@ -31,13 +31,11 @@ export function parsePromptCounters(text: string): PromptTokens | null {
   return null;
 }
 
-/** The value of a counter, summed over its labels; null where it is missing. */
 function counterSum(text: string, name: string): number | null {
   const lines = [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)`, 'gm'))];
   return lines.length === 0 ? null : lines.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-/** The counters of a server; null where it shows none. */
 export async function readPromptCounters(
   connection: ServerConnection,
   options: CallOptions,
@@ -61,7 +59,6 @@ export class PromptLedger {
     return new PromptLedger(connection, await readPromptCounters(connection, options));
   }
 
-  /** Books an answer. */
   add({ evaluated, reused }: { readonly evaluated: number; readonly reused: number }): void {
     if (this.#answers === null) return;
     this.#answers = { evaluated: this.#answers.evaluated + evaluated, reused: this.#answers.reused + reused };
@@ -88,7 +85,6 @@ export class PromptLedger {
   }
 }
 
-/** Prompt tokens between two readings of the counters. */
 export function counterDifference(now: PromptTokens, start: PromptTokens): PromptTokens {
   const reused = now.reused === null || start.reused === null ? null : now.reused - start.reused;
   return { evaluated: now.evaluated - start.evaluated, reused };

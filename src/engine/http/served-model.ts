@@ -17,7 +17,6 @@ export const propsShape = z.object({
 
 export type ServerProps = z.output<typeof propsShape>;
 
-/** `/v1/models`. */
 export const modelsShape = z.object({
   data: z.array(
     z.object({
@@ -26,7 +25,6 @@ export const modelsShape = z.object({
       max_model_len: count.nullish(),
       /** vLLM: the model that was loaded under that name. */
       root: z.string().nullish(),
-      /** llama-server. */
       meta: z
         .object({
           n_vocab: count,
@@ -65,7 +63,6 @@ const FALLBACK_TEMPLATE =
   "{%- for message in messages -%}\n  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n" +
   "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}";
 
-/** The model's own chat template; null where it has none. */
 export function chatTemplate({ chat_template: template }: ServerProps): string | null {
   return template === undefined || template === '' || template === FALLBACK_TEMPLATE ? null : template;
 }

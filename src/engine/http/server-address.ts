@@ -1,11 +1,9 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { isOfThisMachine } from '../../config/server-address.ts';
 
-/** The options that give a server's address. */
 export interface AddressOptions {
   readonly engine: string;
   readonly engineUrl: string | undefined;
-  /** Permits the address of another machine. */
   readonly allowRemote: boolean | undefined;
 }
 

@@ -8,7 +8,6 @@ import { errorShape, ServerErrors, type ServerName } from './server-errors.ts';
 export interface Patience {
   /** Until a server that refuses connections, or that is busy, has to answer. */
   readonly waitMs: number;
-  /** Between two bytes of an answer. */
   readonly silenceMs: number;
   /** Until its counters agree with its answers. */
   readonly settleMs: number;
@@ -23,7 +22,6 @@ const LAST_EVENT = '[DONE]';
 const CUT_OFF = 'the answer was cut off';
 
 export interface RequestOptions extends CallOptions {
-  /** Called before each further attempt. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 

@@ -12,7 +12,6 @@ export const errorShape = z.object({
 /** A server, for messages. */
 export interface ServerName {
   readonly url: string;
-  /** Its name in messages, such as `llama-server`. */
   readonly program: string;
   /** Sent with every request, and never shown in a message. */
   readonly key?: string | undefined;
@@ -20,7 +19,6 @@ export interface ServerName {
   readonly keyVariable?: string;
 }
 
-/** Makes the error for each way in which a server fails. */
 export class ServerErrors {
   readonly #server: ServerName;
 

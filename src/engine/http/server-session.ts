@@ -6,7 +6,6 @@ import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 
 /** A session behind HTTP: every request carries all ids of the sequence, and the server finds what it holds of them. */
 export abstract class ServerSession<Parts extends SessionParts> extends BaseSession<Parts> {
-  /** Evaluates all ids of a sequence. */
   protected abstract sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void>;
   protected abstract sendGenerate(
     ids: TokenIds,
@@ -15,8 +14,11 @@ export abstract class ServerSession<Parts extends SessionParts> extends BaseSess
   ): Promise<Generation>;
   protected abstract sendScore(ids: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore>;
 
+  /** Makes a call, and mends the session and its counts where it fails. */
+  protected abstract guard<T>(call: () => Promise<T>): Promise<T>;
+
   protected async evaluateNow(tokens: TokenIds, options: CallOptions): Promise<void> {
-    await this.sendEvaluate(this.#withSession(tokens), options);
+    await this.guard(() => this.sendEvaluate(this.#withSession(tokens), options));
     this.#follow(tokens);
   }
 
@@ -25,7 +27,7 @@ export abstract class ServerSession<Parts extends SessionParts> extends BaseSess
     limits: GenerationLimits,
     options: GenerateOptions,
   ): Promise<Generation> {
-    const generation = await this.sendGenerate(this.#withSession(tokens), limits, options);
+    const generation = await this.guard(() => this.sendGenerate(this.#withSession(tokens), limits, options));
     const evaluated = generation.stop === 'end' ? generation.tokens : generation.tokens.slice(0, -1);
     const unknown = evaluated.indexOf(UNKNOWN_TOKEN);
     // Tokens behind an unknown id cannot be sent again.
@@ -34,12 +36,11 @@ export abstract class ServerSession<Parts extends SessionParts> extends BaseSess
   }
 
   protected async scoreNow(tokens: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore> {
-    const score = await this.sendScore(this.#withSession(tokens), continuation, options);
+    const score = await this.guard(() => this.sendScore(this.#withSession(tokens), continuation, options));
     this.#follow([...tokens, ...continuation.slice(0, -1)]);
     return score;
   }
 
-  /** All ids of the session, as the server has them, and more behind them. */
   #withSession(tokens: TokenIds): TokenId[] {
     return [...this.tokens.map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token)), ...tokens];
   }

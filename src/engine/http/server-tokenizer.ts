@@ -5,24 +5,23 @@ import { specialToken, type TokenId, type TokenIds } from '../token-id.ts';
 import type { TokenizeRequest } from '../engine.ts';
 import type { ServerConnection } from './server-connection.ts';
 
-/** How to turn a text into ids. */
-export interface Encoding {
-  /** Control tokens may come of it. */
-  readonly parse: boolean;
-  /** With the token in front of every text, where the model has one. Default false. */
-  readonly add?: boolean;
-}
-
 /** The routes by which a server turns text into ids, and ids into text. */
 export interface TokenRoutes {
-  encode(text: string, encoding: Encoding, options: CallOptions): Promise<TokenIds>;
+  /**
+   * @param how `parse`: control tokens may come of it; `add`: with the token in front of every text, where the model has one,
+   * default false
+   */
+  encode(
+    text: string,
+    how: { readonly parse: boolean; readonly add?: boolean },
+    options: CallOptions,
+  ): Promise<TokenIds>;
   decode(ids: TokenIds, options: CallOptions): Promise<string>;
 }
 
 const tokensShape = z.object({ tokens: z.array(z.int().nonnegative()) });
 const contentShape = z.object({ content: z.string() });
 
-/** The routes of llama-server. */
 export function llamaTokenRoutes(connection: ServerConnection): TokenRoutes {
   return {
     encode: async (content, { parse, add = false }, options) => {
@@ -44,7 +43,6 @@ export const ANCHOR = '\n';
 /** Requests that are under way at once: a server has few threads to answer with. */
 const AT_ONCE = 4;
 
-/** Every tokeniser has this letter. */
 const LETTER = 'a';
 
 /** Facts of a model's tokens that are known before its server is asked. */
@@ -58,22 +56,33 @@ export interface KnownTokens {
 
 /** A server's tokeniser. It tells control tokens apart by asking for each text with and without them. */
 export class ServerTokenizer {
+  readonly ends: ModelDescription['stopTokens'];
+  readonly special: Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'>;
   readonly #routes: TokenRoutes;
   readonly #control: Set<TokenId>;
   readonly #addsSpace: boolean;
   readonly #anchor: TokenIds;
-  /** Tokens that end a generation. */
-  readonly ends: ModelDescription['stopTokens'];
-  readonly special: Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'>;
 
-  private constructor(routes: TokenRoutes, found: Found) {
+  private constructor(
+    routes: TokenRoutes,
+    {
+      ends,
+      bosToken,
+      markers,
+      ...found
+    }: Pick<EngineInfo, 'bosToken' | 'markers'> & {
+      readonly ends: ModelDescription['stopTokens'];
+      readonly control: TokenIds;
+      readonly addsSpace: boolean;
+      readonly anchor: TokenIds;
+    },
+  ) {
+    this.ends = ends;
+    this.special = { bosToken, markers, endTokens: ends.map(({ id }) => id) };
     this.#routes = routes;
     this.#control = new Set(found.control);
     this.#addsSpace = found.addsSpace;
     this.#anchor = found.anchor;
-    this.ends = found.ends;
-    const { bosToken, markers } = found;
-    this.special = { bosToken, markers, endTokens: found.ends.map(({ id }) => id) };
   }
 
   static async open(
@@ -81,23 +90,21 @@ export class ServerTokenizer {
     { bos, eos = '', control = [] }: KnownTokens,
     options: CallOptions,
   ): Promise<ServerTokenizer> {
-    const ids = (text: string, parse: boolean, add = false): Promise<TokenIds> =>
+    const ids = (text: string, parse = false, add = false): Promise<TokenIds> =>
       routes.encode(text, { parse, add }, options);
-    const controlOf = (text: string): Promise<TokenId | undefined> => controlTokenOf(routes, text, options);
     const ends: { id: TokenId; text: string }[] = [];
     for (const text of new Set([eos, ...END_TEXTS])) {
-      const id = await controlOf(text);
+      const id = await controlTokenOf(routes, text, options);
       if (id !== undefined) ends.push({ id, text });
     }
-    const [plain, added] = [await ids(LETTER, false), await ids(LETTER, true, true)];
+    const [plain, added] = [await ids(LETTER), await ids(LETTER, true, true)];
     const bosToken = added.length > plain.length && added[0] !== plain[0] ? added[0]! : null;
     const bosText = bos ?? (bosToken === null ? '' : await routes.decode([bosToken], options));
-    const found = [...ends.map(({ id }) => id), bosToken ?? (await controlOf(bosText))];
-    const anchor = await ids(ANCHOR, false);
-    const anchored = (await ids(ANCHOR + LETTER, false)).slice(anchor.length);
+    const found = [...ends.map(({ id }) => id), bosToken ?? (await controlTokenOf(routes, bosText, options))];
+    const anchor = await ids(ANCHOR);
     return new ServerTokenizer(routes, {
       control: [...control, ...found.filter((id) => id !== undefined)],
-      addsSpace: anchored.join() !== plain.join(),
+      addsSpace: (await ids(ANCHOR + LETTER)).slice(anchor.length).join() !== plain.join(),
       anchor,
       ends,
       bosToken,
@@ -109,8 +116,12 @@ export class ServerTokenizer {
   async tokenize(texts: readonly TokenizeRequest[], options: CallOptions = {}): Promise<readonly TokenIds[]> {
     return atOnce(texts, async (request) => {
       const ids = await this.#idsOf(request, request.as === 'template', options);
-      if (request.as === 'template') await this.#learn(request, ids, options);
-      else this.#requireNone(request, ids);
+      if (request.as === 'template') {
+        await this.#learn(request, ids, options);
+        return ids;
+      }
+      const found = ids.find((id) => this.#control.has(id));
+      if (found !== undefined) throw specialToken(request.text, found);
       return ids;
     });
   }
@@ -148,11 +159,6 @@ export class ServerTokenizer {
       if (text === '' || (await controlTokenOf(this.#routes, text, options)) === id) this.#control.add(id);
     }
   }
-
-  #requireNone({ text }: TokenizeRequest, ids: TokenIds): void {
-    const found = ids.find((id) => this.#control.has(id));
-    if (found !== undefined) throw specialToken(text, found);
-  }
 }
 
 /** The control token that a text becomes where such are parsed; undefined where it becomes several tokens, or an ordinary one. */
@@ -161,15 +167,6 @@ async function controlTokenOf(routes: TokenRoutes, text: string, options: CallOp
   const parsed = await routes.encode(text, { parse: true }, options);
   const plain = await routes.encode(text, { parse: false }, options);
   return parsed.length === 1 && plain[0] !== parsed[0] ? parsed[0] : undefined;
-}
-
-interface Found {
-  readonly control: TokenIds;
-  readonly addsSpace: boolean;
-  readonly anchor: TokenIds;
-  readonly ends: ModelDescription['stopTokens'];
-  readonly bosToken: TokenId | null;
-  readonly markers: EngineInfo['markers'];
 }
 
 /** Asks for each, a few at once, in order. */

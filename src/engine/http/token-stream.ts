@@ -7,7 +7,6 @@ export abstract class TokenStream<Event> {
   protected readonly waiting: { readonly id: TokenId; readonly content: string }[] = [];
   protected isOver = false;
   readonly #events: AsyncGenerator<Event, void>;
-  readonly #ids: TokenId[] = [];
   /** Length of the text after each token. */
   readonly #ends: number[] = [];
   #text = '';
@@ -18,7 +17,6 @@ export abstract class TokenStream<Event> {
 
   /** Adds the tokens of an event, and sets `isOver` after the last one. */
   protected abstract read(event: Event): void;
-  /** Called where the events end. */
   protected abstract end(): void;
 
   async next(): Promise<IteratorResult<TokenId, void>> {
@@ -26,22 +24,18 @@ export abstract class TokenStream<Event> {
     while (!this.isOver && !this.waiting.some(({ content }) => content !== '')) await this.#readEvent();
     const token = this.waiting.shift();
     if (token === undefined) return { done: true, value: undefined };
-    this.#ids.push(token.id);
     this.#text += token.content;
     this.#ends.push(this.#text.length);
     return { done: false, value: token.id };
   }
 
-  /** Reads up to the end. */
   async finish(): Promise<void> {
     while (!this.isOver) await this.#readEvent();
   }
 
-  /** The text of the first, or of the last, tokens: a server sends the text of each, and holds back unfinished characters. */
-  textOf(ids: TokenIds): string {
-    if (ids.length === 0) return '';
-    if (ids.every((id, index) => id === this.#ids[index])) return this.#text.slice(0, this.#ends[ids.length - 1]);
-    return this.#text.slice(this.#ends[this.#ids.length - ids.length - 1] ?? 0, this.#ends.at(-1));
+  /** The text of the first tokens: a server sends the text of each, and holds back unfinished characters. */
+  textOf({ length }: TokenIds): string {
+    return this.#text.slice(0, this.#ends[length - 1] ?? 0);
   }
 
   /** Adds text that was held back to the last token. */
@@ -57,7 +51,7 @@ export abstract class TokenStream<Event> {
 
   /** Adds unknown tokens up to a count of all. */
   protected pad(count: number): void {
-    while (this.#ids.length + this.waiting.length < count) this.waiting.push({ id: UNKNOWN_TOKEN, content: '' });
+    while (this.#ends.length + this.waiting.length < count) this.waiting.push({ id: UNKNOWN_TOKEN, content: '' });
   }
 
   async #readEvent(): Promise<void> {
@@ -67,7 +61,6 @@ export abstract class TokenStream<Event> {
   }
 }
 
-/** Decodes a stream into a generation. */
 export async function decodeStream(
   stream: TokenStream<unknown>,
   limits: GenerationLimits,

@@ -7,8 +7,7 @@ import { checkModelFile, modelFileOf, sha256OfModel } from '../gguf/model-file.t
 import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
 import { requireTried } from './model-trial.ts';
 import { BenchError } from '../../base/bench-error.ts';
-import { acceleratorsOf } from './gpu-advice.ts';
-import { LlamaBackend } from './llama-backend.ts';
+import { acceleratorsOf, LlamaBackend } from './llama-backend.ts';
 
 /**
  * llama.cpp in this process, by way of node-llama-cpp. Reads GGUF files, fetches `hf:` names, makes `random:SHAPE` models.

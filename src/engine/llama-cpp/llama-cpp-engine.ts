@@ -83,11 +83,7 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
     return new LlamaCppSession({ ...parts, exchange, sequence, pace: this.#pace, detokenize: model.detokenize });
   }
 
-  protected prepare(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  protected async release(): Promise<void> {
+  protected override async release(): Promise<void> {
     await this.parts.firstLayers[Symbol.asyncDispose]();
     await this.parts.model.dispose();
   }

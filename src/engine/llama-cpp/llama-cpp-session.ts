@@ -8,7 +8,6 @@ import type { NativeSequence } from './native-sequence.ts';
 
 interface LlamaCppParts extends SessionParts {
   readonly sequence: NativeSequence;
-  /** Of the model, shared by its sessions. */
   readonly pace: PrefillPace;
   readonly detokenize: (tokens: TokenIds) => string;
 }
@@ -82,7 +81,7 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     await this.parts.sequence.shift(start, end);
   }
 
-  protected async release(): Promise<void> {
+  protected override async release(): Promise<void> {
     await this.parts.sequence.dispose();
   }
 
@@ -156,7 +155,6 @@ const NEWEST = 0.5;
  * chunks of two and more tokens do not change any bit of the result; elsewhere chunks are always as large as possible.
  */
 export class PrefillPace {
-  /** The most that llama.cpp evaluates at once. */
   readonly batchTokens: number;
   readonly #cutsFreely: boolean;
   #msPerToken: number;
@@ -174,7 +172,6 @@ export class PrefillPace {
     return Math.min(this.batchTokens, Math.max(LEAST_CHUNK_TOKENS, tokens));
   }
 
-  /** Records the time of a chunk. */
   measured(tokens: number, ms: number): void {
     if (tokens < LEAST_CHUNK_TOKENS) return;
     this.#msPerToken += NEWEST * (ms / tokens - this.#msPerToken);

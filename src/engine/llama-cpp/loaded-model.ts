@@ -26,7 +26,6 @@ export interface LoadedModel {
   readonly batchTokens: number;
   readonly tokenizer: Pick<Engine, 'tokenize' | 'detokenize'>;
   readonly detokenize: (ids: TokenIds) => string;
-  /** The first complaint of llama.cpp since the last call. */
   readonly takeComplaint: () => Promise<string | undefined>;
   readonly dispose: () => Promise<void>;
 }
@@ -43,13 +42,10 @@ export const llamaCppOptions = z.strictObject({
 
 export type LlamaCppOptions = Readonly<z.output<typeof llamaCppOptions>>;
 
-/** Options of loading a model. */
 export interface LoadOptions extends LlamaCppOptions, CallOptions {
-  /** Of the model's file, in hex, where it is known. */
   readonly modelSha256?: string;
 }
 
-/** A request with its defaults. */
 function completeRequest(request: EngineRequest, { parameters, trainContextTokens }: GgufHeader) {
   const { sessions = 1, kvType = 'F16', cores = availableParallelism() } = request;
   const threads = request.threads ?? (parameters < ONE_THREAD_BELOW_PARAMETERS ? 1 : cores);
@@ -156,7 +152,6 @@ function loadFailure(path: string, gpu: string, complaint: string | undefined, c
 const oneSequence: CustomBatchingPrioritizationStrategy = ({ items, size }) =>
   items.slice(0, 1).map((item) => ({ item, processAmount: Math.min(item.tokens.length, size) }));
 
-/** The part of the state identity that names the device; empty for the CPU. */
 function deviceIdentity({ backend, devices, layers }: NonNullable<EngineInfo['compute']>): string {
   return backend === 'cpu' ? '' : `, ${layers} layers by ${backend} on ${devices.join(' and ')}`;
 }

@@ -14,7 +14,6 @@ const LEAST_MS = 120_000;
 const MS_PER_BYTE = 120_000 / 2 ** 30;
 const MOST_STDERR = 4000;
 
-/** Options of a trial. */
 export interface TrialOptions extends CallOptions {
   readonly llamaCpp: LlamaCppOptions;
   /** Default: two minutes, and two more for each GiB of the file. */
@@ -32,7 +31,7 @@ export async function requireTried(path: string, sha256: string, options: TrialO
   const ended = await runTrial(path, options, timeoutMs);
   options.signal?.throwIfAborted();
   const { report } = ended;
-  if (report?.state === 'works') {
+  if (report === null) {
     rememberModel(sha256);
     return;
   }
@@ -92,7 +91,6 @@ export function isKnownModel(sha256: string): boolean {
   return languageModelWithHash(sha256) !== undefined || existsSync(markPath(sha256));
 }
 
-/** Records a successful trial. */
 function rememberModel(sha256: string): void {
   try {
     const mark = markPath(sha256);

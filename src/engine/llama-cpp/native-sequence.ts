@@ -11,20 +11,17 @@ export class NativeSequence implements StateCarrier {
   readonly #context: LlamaContext;
   readonly #takeComplaint: () => Promise<string | undefined>;
   #sequence: LlamaContextSequence;
-  /** Counts of replaced sequences. */
   #countedBefore = 0;
   /** Tokens that node-llama-cpp counts though no prompt has them. */
   #uncounted = 0;
   #shiftsWaiting = false;
 
-  /** @param takeComplaint gives the first complaint of llama.cpp since it was last asked */
   constructor(context: LlamaContext, takeComplaint: () => Promise<string | undefined>) {
     this.#context = context;
     this.#takeComplaint = takeComplaint;
     this.#sequence = this.#open();
   }
 
-  /** [position], as node-llama-cpp holds them. */
   get tokens(): TokenIds {
     return this.#sequence.contextTokens;
   }

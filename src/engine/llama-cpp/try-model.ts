@@ -1,5 +1,4 @@
-import { BenchError, type BenchErrorCode } from '../../base/bench-error.ts';
-import type { NextDistribution } from '../sequence-score.ts';
+import { BenchError } from '../../base/bench-error.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import type { LlamaCppOptions } from './loaded-model.ts';
 
@@ -20,30 +19,24 @@ export async function tryModel(path: string, options: LlamaCppOptions): Promise<
     await session.generate(start, { maxTokens: ANSWER_TOKENS });
     await session.clear();
     const { next } = await session.score(start, []);
-    if (!(totalOf(next) > 0)) return refused(path, 'it computes what are no probabilities');
+    // NaN where one of them is.
+    const total = next.span === 'top' ? 1 : next.probabilities.reduce((sum, probability) => sum + probability, 0);
+    if (!(total > 0)) return refused(path, 'it computes what are no probabilities');
     // `restore` checks its keys and values.
     if (engine.capabilities.checkpoints) await session.restore(await session.checkpoint());
-    return { state: 'works' };
+    return null;
   } catch (error) {
     if (!(error instanceof BenchError)) return refused(path, error instanceof Error ? error.message : String(error));
     const { code, message, hint } = error;
     if (code === 'bad-state') return refused(path, 'it computes keys or values that are not finite numbers');
-    return { state: 'refused', code, message, hint };
+    return { code, message, hint };
   }
 }
 
 function refused(path: string, why: string): TrialReport {
   const hint = 'name another model; if the file was downloaded, download it again';
-  return { state: 'refused', code: 'bad-model', message: `${path}: llama.cpp cannot answer with it: ${why}`, hint };
+  return { code: 'bad-model', message: `${path}: llama.cpp cannot answer with it: ${why}`, hint };
 }
 
-/** NaN where one of them is. */
-function totalOf(next: NextDistribution): number {
-  if (next.span === 'top') return 1;
-  return next.probabilities.reduce((sum, probability) => sum + probability, 0);
-}
-
-/** The message of a trial process at its end. */
-export type TrialReport =
-  | { readonly state: 'works' }
-  | { readonly state: 'refused'; readonly code: BenchErrorCode; readonly message: string; readonly hint: string };
+/** The message of a trial process at its end: null where the model works, else why not. */
+export type TrialReport = Pick<BenchError, 'code' | 'message' | 'hint'> | null;

@@ -5,25 +5,23 @@ import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { DownloadOptions } from '../../models/hub/hub-file.ts';
 import { hubPrefix } from '../../models/hub/hub-reference.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { type EngineAdapter, type EngineRequest, sessionWindow } from '../engine-request.ts';
-import { readGgufHeader } from '../gguf/gguf-header.ts';
-import { checkModelFile, modelFileOf } from '../gguf/model-file.ts';
+import type { EngineAdapter, EngineRequest } from '../engine-request.ts';
+import { modelFileOf } from '../gguf/model-file.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { ServerConnection } from '../http/server-connection.ts';
-import { LlamaServerEngine, type ServerPlace } from './llama-server-engine.ts';
-import { OwnServer, type OwnServerSettings } from './own-server.ts';
-import { probeServer } from './probe-server.ts';
+import { LlamaServerEngine } from './llama-server-engine.ts';
+import { OwnServer } from './own-server.ts';
+import { probeServer, type ServerPlace } from './probe-server.ts';
 
 /** Options of llama-server; names and meanings are those of the command line. */
 const llamaServerOptions = z.strictObject({
   /** Address of the server, such as `http://127.0.0.1:8080`. */
-  engineUrl: z.string().exactOptional(),
-  /** Permits the address of another machine. */
-  allowRemote: z.boolean().exactOptional(),
+  engineUrl: z.string().optional(),
+  allowRemote: z.boolean().optional(),
   /** The folder that the server was told to save slots to, as this machine sees it. */
-  slotsFolder: z.string().exactOptional(),
+  slotsFolder: z.string().optional(),
   /** The program of a server that is started for the run, and ended with it. */
-  llamaServer: z.string().exactOptional(),
+  llamaServer: z.string().optional(),
 });
 
 export type LlamaServerOptions = Readonly<z.output<typeof llamaServerOptions>>;
@@ -44,7 +42,7 @@ export const llamaServer: EngineAdapter<LlamaServerOptions> = {
     async inspect(model) {
       const place = await findPlace({ model }, options);
       try {
-        const { served, capabilities } = await probeServer(place.connection, place);
+        const { served, capabilities } = await probeServer(place);
         return { model: served.description, missing: capabilities.missing };
       } finally {
         await place.close();
@@ -71,10 +69,10 @@ async function findPlace(
 ): Promise<ServerPlace> {
   const name = request.model;
   const file = await localFile(name);
+  const connect = (url: string): ServerConnection => new ServerConnection({ url, program: llamaServer.name });
   if (program === undefined) {
     const url = serverAddress({ engine: llamaServer.name, engineUrl, allowRemote });
-    const connection = new ServerConnection({ url, program: llamaServer.name });
-    return { connection, name, file, slotsFolder, close: () => Promise.resolve() };
+    return { connection: connect(url), name, file, slotsFolder, close: () => Promise.resolve() };
   }
   const others = { '--engine-url': engineUrl, '--slots-folder': slotsFolder, '--allow-remote': allowRemote };
   const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
@@ -86,22 +84,9 @@ async function findPlace(
     const message = `--model ${name}: no file to start a server with`;
     throw new BenchError('bad-option', message, 'name a GGUF file: --model FILE');
   }
-  const server = await OwnServer.start(serverSettings(program, file, request), options);
-  return {
-    connection: new ServerConnection({ url: server.url, program: llamaServer.name }),
-    name,
-    file,
-    slotsFolder: server.slotsFolder,
-    close: () => server[Symbol.asyncDispose](),
-  };
-}
-
-function serverSettings(program: string, modelPath: string, request: EngineRequest): OwnServerSettings {
-  checkModelFile(modelPath, process.availableMemory());
-  const { trainContextTokens } = readGgufHeader(modelPath);
-  const { sessions: slots = 1, kvType = 'F16', threads } = request;
-  const { cellTokens: slotTokens } = sessionWindow(request, trainContextTokens);
-  return { program, modelPath, slots, slotTokens, kvType, threads };
+  const server = await OwnServer.start(program, file, request, options);
+  const close = (): Promise<void> => server[Symbol.asyncDispose]();
+  return { connection: connect(server.url), name, file, slotsFolder: server.slotsFolder, close };
 }
 
 /** The file of this machine that `--model` names; undefined for the server's own names. */

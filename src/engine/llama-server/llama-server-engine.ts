@@ -8,26 +8,12 @@ import type { CallOptions } from '../engine-session.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
 import { propsShape, type ServerProps } from '../http/served-model.ts';
-import type { ServerConnection } from '../http/server-connection.ts';
 import { EngineStates } from '../llama-state/engine-states.ts';
 import type { StateExchange } from '../llama-state/state-exchange.ts';
 import { LlamaServerSession } from './llama-server-session.ts';
-import { type ProbedServer, probeServer } from './probe-server.ts';
+import { type ProbedServer, probeServer, type ServerPlace } from './probe-server.ts';
 import { SlotCarrier } from './slot-carrier.ts';
 import { Slot } from './slot.ts';
-
-/** The address of a server, and its files on this machine. */
-export interface ServerPlace {
-  readonly connection: ServerConnection;
-  /** The model's name in the request: a file, the server's name for it, or `served`. */
-  readonly name: string;
-  /** The model's GGUF file, where it is named. */
-  readonly file: string | undefined;
-  /** The folder that the server saves slots to, where it is named. */
-  readonly slotsFolder: string | undefined;
-  /** Called when the engine is closed. */
-  readonly close: () => Promise<void>;
-}
 
 interface LlamaServerParts extends EngineParts {
   readonly place: ServerPlace;
@@ -42,7 +28,7 @@ export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
   static async open(place: ServerPlace, request: EngineRequest, options: CallOptions = {}): Promise<LlamaServerEngine> {
     const states = new EngineStates(request, null);
     try {
-      const probed = await probeServer(place.connection, place, options);
+      const probed = await probeServer(place, options);
       const modelSha256 = place.file === undefined ? null : await sha256OfModel(place.file, options.signal);
       const info = describe(place.connection.url, probed, request, modelSha256);
       const capabilities = { ...probed.capabilities, sessions: request.sessions ?? 1 };
@@ -68,7 +54,7 @@ export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
   }
 
   /** @throws BenchError `changed` where another server answers now */
-  protected async prepare(id: number, options: CallOptions): Promise<void> {
+  protected override async prepare(id: number, options: CallOptions): Promise<void> {
     const { connection, slotsFolder } = this.parts.place;
     const before = serverFacts(this.parts.probed.served.props);
     const now = serverFacts(await connection.get('/props', propsShape, options));
@@ -76,7 +62,7 @@ export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
     if (slotsFolder !== undefined) await this.#slot(id).erase(options);
   }
 
-  protected async release(): Promise<void> {
+  protected override async release(): Promise<void> {
     await this.parts.place.close();
   }
 

@@ -1,7 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { GenerateOptions, SessionParts } from '../base-session.ts';
 import type { CallOptions, Generation, GenerationLimits, Retry, ScoreOptions } from '../engine-session.ts';
-import { CERTAIN, forcedScore, type ScoredModel } from '../http/forced-score.ts';
+import { CERTAIN, forcedScore, type ScoredModel, type SendForced } from '../http/forced-score.ts';
 import { ServerSession } from '../http/server-session.ts';
 import { decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
 import type { SequenceScore } from '../sequence-score.ts';
@@ -22,71 +22,59 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
     return this.parts.slot.counts.reading;
   }
 
-  protected sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void> {
-    return this.#orEmpty(() => this.parts.slot.evaluate(ids, this.#held, options));
+  protected async sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void> {
+    await this.parts.slot.evaluate(ids, this.#held, options);
   }
 
   /**
    * llama-server sends no id of a token that leaves a character unfinished: those are requested again, outside the measured
    * time, and stay unknown where the second answer differs.
    */
-  protected sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
-    return this.#orEmpty(async () => {
-      const { slot } = this.parts;
-      const { maxTokens, temperature = 0, seed = 0 } = limits;
-      const fields = { n_predict: maxTokens, temperature, seed };
-      const retries: Retry[] = [];
-      const { signal } = options;
-      const events = slot.generate(ids, this.#held, fields, { signal, onRetry: (retry) => retries.push(retry) });
-      const stream = new SlotStream(events);
-      try {
-        const generation = await decodeStream(stream, limits, retries, options);
-        if (generation.stop === 'length') await stream.finish();
-        await events.return();
-        const { tokens } = generation;
-        if (!tokens.includes(UNKNOWN_TOKEN)) return generation;
-        const again = await slot.generateAgain(ids, { ...fields, n_predict: tokens.length });
-        return { ...generation, tokens: fillUnknown(tokens, again) };
-      } finally {
-        await events.return();
-      }
-    });
+  protected async sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
+    const { slot } = this.parts;
+    const { maxTokens, temperature = 0, seed = 0 } = limits;
+    const fields = { n_predict: maxTokens, temperature, seed };
+    const retries: Retry[] = [];
+    const { signal } = options;
+    const events = slot.generate(ids, this.#held, fields, { signal, onRetry: (retry) => retries.push(retry) });
+    const stream = new SlotStream(events);
+    let generation: Generation;
+    try {
+      generation = await decodeStream(stream, limits, retries, options);
+      if (generation.stop === 'length') await stream.finish();
+    } finally {
+      await events.return();
+    }
+    const { tokens } = generation;
+    if (!tokens.includes(UNKNOWN_TOKEN)) return generation;
+    const again = await slot.generateAgain(ids, { ...fields, n_predict: tokens.length });
+    return { ...generation, tokens: fillUnknown(tokens, again) };
   }
 
-  protected sendScore(
+  protected async sendScore(
     ids: TokenIds,
     continuation: TokenIds,
     { distributions = false, signal }: ScoreOptions,
   ): Promise<SequenceScore> {
     const { slot, scored } = this.parts;
-    return this.#orEmpty(() =>
-      forcedScore(
-        async ({ token, count, isStep, ...request }) => {
-          const fields = { n_predict: 1, n_probs: count, logit_bias: [[token, CERTAIN]] } as const;
-          const answer = await slot.complete(request.ids, request.held, fields, { signal, isStep });
-          return answer.completion_probabilities?.[0];
-        },
-        { ids, held: this.#held, continuation, distributions },
-        scored,
-      ),
-    );
+    const send: SendForced = async ({ token, count, isStep, ...request }) => {
+      const fields = { n_predict: 1, n_probs: count, logit_bias: [[token, CERTAIN]] } as const;
+      const answer = await slot.complete(request.ids, request.held, fields, { signal, isStep });
+      return answer.completion_probabilities?.[0];
+    };
+    return forcedScore(send, { ids, held: this.#held, continuation, distributions }, scored);
   }
 
   protected async keepFirst(kept: number): Promise<void> {
     if (kept === 0) await this.release();
   }
 
-  /** Leaves nothing in the slot. */
-  protected async release(): Promise<void> {
+  protected override async release(): Promise<void> {
     if (this.parts.canErase) await this.parts.slot.erase({});
   }
 
-  get #held(): number {
-    return this.parts.cells.nextPosition;
-  }
-
   /** Empties the session where the server no longer has it. */
-  async #orEmpty<T>(call: () => Promise<T>): Promise<T> {
+  protected async guard<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (error) {
@@ -94,9 +82,12 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
       throw error;
     }
   }
+
+  get #held(): number {
+    return this.parts.cells.nextPosition;
+  }
 }
 
-/** The tokens of a streamed completion. */
 class SlotStream extends TokenStream<Chunk> {
   protected read({ stop, stop_type: stopType, timings, ...chunk }: Chunk): void {
     if (stop === true) {

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { freePort } from '../../base/free-port.ts';
+import { type EngineRequest, sessionWindow } from '../engine-request.ts';
 import type { CallOptions } from '../engine-session.ts';
-import type { NumberType } from '../sequence-state.ts';
+import { readGgufHeader } from '../gguf/gguf-header.ts';
+import { checkModelFile } from '../gguf/model-file.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
 
 const START_LIMIT_MS = 120_000;
@@ -22,46 +24,46 @@ program=$!
 wait $program
 `;
 
-/** A server to start. */
-export interface OwnServerSettings {
-  readonly program: string;
-  readonly modelPath: string;
-  readonly slots: number;
-  /** Tokens of one slot. */
-  readonly slotTokens: number;
-  readonly kvType: NumberType;
-  readonly threads: number | undefined;
-}
-
 /** A llama-server on a free port of 127.0.0.1; it ends with this process, however that ends. */
 export class OwnServer implements AsyncDisposable {
   readonly url: string;
+  readonly slotsFolder: string;
   readonly #process: ChildProcess;
   readonly #folder: PrivateFolder;
 
   private constructor(process: ChildProcess, url: string, folder: PrivateFolder) {
-    this.#process = process;
     this.url = url;
+    this.slotsFolder = folder.path;
+    this.#process = process;
     this.#folder = folder;
   }
 
-  /** The folder that it saves slots to. */
-  get slotsFolder(): string {
-    return this.#folder.path;
-  }
-
   /** Starts a server, and waits until it has loaded the model. @throws BenchError `not-found` with the last line of its log */
-  static async start(settings: OwnServerSettings, { signal }: CallOptions = {}): Promise<OwnServer> {
-    const { program } = settings;
+  static async start(
+    program: string,
+    modelPath: string,
+    request: Omit<EngineRequest, 'model'>,
+    { signal }: CallOptions = {},
+  ): Promise<OwnServer> {
+    checkModelFile(modelPath, process.availableMemory());
+    const window = sessionWindow(request, readGgufHeader(modelPath).trainContextTokens);
     const folder = new PrivateFolder();
     const port = await freePort();
-    const child = spawn(
-      'sh',
-      ['-c', WITH_PARENT, 'llama-server', program, ...serverFlags(settings, port, folder.path)],
-      {
-        stdio: ['pipe', 'pipe', 'pipe'],
-      },
-    );
+    const { sessions = 1, kvType = 'F16', threads } = request;
+    const flags = {
+      '--model': modelPath,
+      '--host': '127.0.0.1',
+      '--port': port,
+      '--parallel': sessions,
+      '--ctx-size': sessions * window.cellTokens,
+      '--slot-save-path': join(folder.path, '/'),
+      '--cache-ram': 0,
+      '--cache-type-k': kvType.toLowerCase(),
+      '--cache-type-v': kvType.toLowerCase(),
+      ...(threads === undefined ? {} : { '--threads': threads }),
+    };
+    const args = [program, ...Object.entries(flags).flat().map(String), '--slots', '--metrics'];
+    const child = spawn('sh', ['-c', WITH_PARENT, 'llama-server', ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
     let log = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_CHARACTERS)));
@@ -104,34 +106,10 @@ export class OwnServer implements AsyncDisposable {
     while (performance.now() < deadline) {
       signal?.throwIfAborted();
       if (this.#hasEnded()) return `it ended with ${this.#process.exitCode ?? this.#process.signalCode}`;
-      const isHealthy = await fetch(`${this.url}/health`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-      if (isHealthy) return undefined;
+      const health = await fetch(`${this.url}/health`).catch(() => undefined);
+      if (health?.ok === true) return undefined;
       await sleep(LOOK_AGAIN_MS);
     }
     return `not ready after ${START_LIMIT_MS / 1000} s`;
   }
-}
-
-function serverFlags(
-  { modelPath, slots, slotTokens, kvType, threads }: OwnServerSettings,
-  port: number,
-  folder: string,
-): string[] {
-  const type = kvType.toLowerCase();
-  const settings = {
-    '--model': modelPath,
-    '--host': '127.0.0.1',
-    '--port': port,
-    '--parallel': slots,
-    '--ctx-size': slots * slotTokens,
-    '--slot-save-path': join(folder, '/'),
-    '--cache-ram': 0,
-    '--cache-type-k': type,
-    '--cache-type-v': type,
-    ...(threads === undefined ? {} : { '--threads': threads }),
-  };
-  return [...Object.entries(settings).flat().map(String), '--slots', '--metrics'];
 }

@@ -34,10 +34,8 @@ const PROMPTS = [
 /** A server and the model that it has loaded, described by the server and by the model's file, where it is named. */
 export interface LoadedServer {
   readonly props: ServerProps;
-  /** The server's name for the model. */
   readonly alias: string;
   readonly description: KnownModel;
-  /** Of the model's file; undefined where none is named. */
   readonly header: GgufHeader | undefined;
   readonly tokenizer: ServerTokenizer;
 }
@@ -46,31 +44,30 @@ export interface LoadedServer {
 export interface ProbedServer {
   readonly served: LoadedServer;
   readonly slots: number;
-  /** Tokens of one slot. */
   readonly slotTokens: number;
   readonly states: SlotStates | null;
   readonly scored: ScoredModel;
   readonly capabilities: Omit<EngineCapabilities, 'sessions'>;
 }
 
-/** The model's name in the request, its GGUF file, and the folder that the server saves slots to, where they are named. */
-interface Wanted {
+/** The address of a server, and its files on this machine. */
+export interface ServerPlace {
+  readonly connection: ServerConnection;
+  /** The model's name in the request: a file, the server's name for it, or `served`. */
   readonly name: string;
   readonly file: string | undefined;
+  /** The folder that the server saves slots to, where it is named. */
   readonly slotsFolder: string | undefined;
+  readonly close: () => Promise<void>;
 }
 
 /**
  * Describes a server, and proves its description by a few short prompts in its first slot, which is empty afterwards.
  * @throws BenchError `bad-option` naming the flags that it was started without; `bad-model`, `unreachable`, `busy`, `protocol`
  */
-export async function probeServer(
-  connection: ServerConnection,
-  wanted: Wanted,
-  options: CallOptions = {},
-): Promise<ProbedServer> {
-  const served = await loadedServer(connection, wanted, options);
-  const { slotsFolder } = wanted;
+export async function probeServer(place: ServerPlace, options: CallOptions = {}): Promise<ProbedServer> {
+  const { connection, slotsFolder } = place;
+  const served = await loadedServer(place, options);
   await requireFlags(connection, slotsFolder, options);
   const slots = await connection.get('/slots', slotsShape, options);
   if (slots.some(({ speculative }) => speculative === true)) {
@@ -80,8 +77,7 @@ export async function probeServer(
   const texts = [...PROMPTS, 'a'].map((text) => ({ text, as: 'text' }) as const);
   const [first, second, plain] = await served.tokenizer.tokenize(texts, options);
   await proveReuse(connection, [first!, second!], options);
-  const tokens = [first![0]!, second![0]!] as const;
-  const { states, cells, missing } = await proveStates({ connection, served, slotsFolder, tokens, options });
+  const { states, cells, missing } = await proveStates(place, served, [first![0]!, second![0]!], options);
   const { vocabularySize } = served.description;
   const scored = scoredModel(vocabularySize, plain!.at(-1)!);
   const { listed } = scored;
@@ -112,11 +108,7 @@ export async function probeServer(
 }
 
 /** @throws BenchError `bad-model` where the server has loaded another model; `unreachable`, `protocol` */
-async function loadedServer(
-  connection: ServerConnection,
-  { name, file }: Wanted,
-  options: CallOptions,
-): Promise<LoadedServer> {
+async function loadedServer({ connection, name, file }: ServerPlace, options: CallOptions): Promise<LoadedServer> {
   const props = await connection.get('/props', propsShape, options);
   const { data } = await connection.get('/v1/models', modelsShape, options);
   const [model] = data;
@@ -129,19 +121,15 @@ async function loadedServer(
     throw new BenchError('bad-model', `--model ${name}: ${connection.url} serves ${model.id}`, hint);
   }
   const alias = model.id;
-  const open = (control: TokenIds): Promise<ServerTokenizer> =>
-    ServerTokenizer.open(
-      llamaTokenRoutes(connection),
-      { bos: props.bos_token, eos: props.eos_token, control },
-      options,
-    );
+  const control = file === undefined ? [] : controlTokens(file);
+  const known = { bos: props.bos_token, eos: props.eos_token, control };
+  const tokenizer = await ServerTokenizer.open(llamaTokenRoutes(connection), known, options);
   if (file !== undefined) {
     const header = readGgufHeader(file);
     requireSameSizes(connection.url, file, header, meta);
     const description = describeModel(header, statSync(file).size);
-    return { props, alias, description, header, tokenizer: await open(controlTokens(file)) };
+    return { props, alias, description, header, tokenizer };
   }
-  const tokenizer = await open([]);
   const description: KnownModel = {
     ...shownModel,
     name: basename(props.model_path, '.gguf'),

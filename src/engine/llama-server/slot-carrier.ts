@@ -86,7 +86,6 @@ export class SlotCarrier implements StateCarrier {
     await this.#slot.erase({});
   }
 
-  /** @throws BenchError `changed` where the slot holds another sequence */
   #requireOwn({ tokens }: ParsedState): void {
     const own = this.#cells.tokensByPosition().map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
     if (own.length <= tokens.length && own.every((token, position) => token === tokens[position])) return;

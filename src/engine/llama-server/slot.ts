@@ -9,22 +9,18 @@ import { TokenCounter } from '../token-meter.ts';
 
 const count = z.int().nonnegative();
 
-/** `/slots`. */
 export const slotsShape = z.array(
   z.object({
     id: count,
     n_ctx: count,
     is_processing: z.boolean(),
     speculative: z.boolean().optional(),
-    /** Tokens that the slot holds. */
     n_prompt_tokens: count.optional(),
   }),
 );
 
 const timingsShape = z.object({
-  /** Prompt tokens whose KV was there. */
   cache_n: count.optional(),
-  /** Prompt tokens that ran through the model. */
   prompt_n: count,
   prompt_ms: z.number(),
   predicted_n: count.optional(),
@@ -83,7 +79,6 @@ const FIELDS = ['tokens', 'timings', 'stop_type', 'stop', 'id_slot', 'model', 't
 const IDLE_LOOK_MS = 5;
 const IDLE_LIMIT_MS = 30_000;
 
-/** Fields of a request, beside its tokens. */
 interface RequestFields {
   readonly n_predict: number;
   readonly temperature?: number;
@@ -131,7 +126,6 @@ export class Slot {
     return completion;
   }
 
-  /** Evaluates ids. @param held the first ids, which the slot must hold */
   async evaluate(ids: TokenIds, held: number, options: CallOptions): Promise<void> {
     await this.#orLost(options.signal, async () => {
       for await (const chunk of this.#events(this.#body(ids, held, { n_predict: 0 }), options)) {
@@ -183,7 +177,6 @@ export class Slot {
     return tokens;
   }
 
-  /** Empties it. */
   async erase(options: CallOptions): Promise<void> {
     await this.#connection.post(`/slots/${this.id}?action=erase`, {}, erasedShape, options);
   }
@@ -254,7 +247,6 @@ export class Slot {
     else this.#book(timings, ids, holds === null ? null : holds - ids.length + 1);
   }
 
-  /** Books a failed or aborted call as lost. */
   async #orLost<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
     try {
       return await call();
@@ -271,7 +263,6 @@ export class Slot {
   }
 }
 
-/** Prompt tokens of an answer. */
 export function promptTokens(timings: Timings, ids: TokenIds): { readonly reused: number; readonly evaluated: number } {
   // Older builds report only the evaluated ones.
   return { evaluated: timings.prompt_n, reused: timings.cache_n ?? ids.length - timings.prompt_n };

@@ -24,7 +24,6 @@ export interface SlotStates {
   /** With the heads of the model's file; without a file, one head. */
   readonly layout: KvLayout;
   readonly form: StateForm;
-  /** Sequences of the server's context. */
   readonly streams: number;
 }
 
@@ -33,16 +32,6 @@ interface ProvenStates {
   readonly states: SlotStates | null;
   readonly cells: EngineCapabilities['cells'];
   readonly missing: Readonly<Partial<Record<'promptCache' | 'checkpoints' | 'cells' | 'sharedPositions', string>>>;
-}
-
-interface StateProof {
-  readonly connection: ServerConnection;
-  /** The header of the model's file, where it is named, and the server's name for the model. */
-  readonly served: { readonly header: GgufHeader | undefined; readonly alias: string };
-  readonly slotsFolder: string | undefined;
-  /** Two different ids. */
-  readonly tokens: readonly [TokenId, TokenId];
-  readonly options: CallOptions;
 }
 
 const NO_FOLDER = 'the server moves KV by files alone: name the folder of its --slot-save-path with --slots-folder';
@@ -54,9 +43,12 @@ const EVALUATED_AGAIN =
  * Saves a slot, reads the file, and restores it. KV can be moved where the server then finds its tokens, and changed where
  * the keys of the first layer are rotated as the model's file says.
  */
-export async function proveStates(proof: StateProof): Promise<ProvenStates> {
-  const { connection, served, slotsFolder, options } = proof;
-  const [repeated, next] = proof.tokens;
+export async function proveStates(
+  { connection, slotsFolder }: { readonly connection: ServerConnection; readonly slotsFolder: string | undefined },
+  served: { readonly header: GgufHeader | undefined; readonly alias: string },
+  [repeated, next]: readonly [TokenId, TokenId],
+  options: CallOptions,
+): Promise<ProvenStates> {
   if (slotsFolder === undefined) return withoutStates(NO_FOLDER);
   const slot = new Slot(connection, 0, served.alias);
   const ids = Array<TokenId>(LENGTH).fill(repeated);
@@ -122,11 +114,7 @@ function proveCells(
   return { cells: null, why: `the server rotates keys in another way than --model FILE says (${numbers})` };
 }
 
-/**
- * True where the keys of the first layer are those of one token, rotated to their positions. In that layer keys depend on
- * token and position only.
- * @param state of one token evaluated at every position from 0 on
- */
+/** True where the keys of the first layer, which depend on token and position only, are those of one token at each position. */
 function hasRotary({ positions, keys }: ParsedState, layout: KvLayout, rotary: Rotary): boolean {
   const width = layout.heads * layout.headDimension;
   const numbers = readNumbers(keys[0]!, layout.keyType);

@@ -18,7 +18,6 @@ import { moveOver, readRegularFile, removeAny } from '../../base/regular-file.ts
 import { type Checkpoint, checkpointSchema } from '../checkpoint.ts';
 import { type ParsedState, writeAll } from './state-file.ts';
 
-/** A file that a process is still writing. */
 const UNFINISHED = /\.(\d+)\.partial$/;
 
 /** A state file whose bytes were just found to be those that were written. */
@@ -29,7 +28,6 @@ export interface VerifiedFile {
   readonly identity: string | undefined;
 }
 
-/** A state file that was just written. */
 export interface WrittenState extends Pick<Checkpoint, 'bytes' | 'sha256'> {
   readonly content: Uint8Array<ArrayBuffer>;
 }
@@ -52,10 +50,7 @@ export class CheckpointFolder {
     }
   }
 
-  /**
-   * Keeps what `save` writes to the path that it is given. Nothing is left behind where that fails.
-   * @throws BenchError `disk`
-   */
+  /** Stores what `save` writes to a path; nothing is left behind where that fails. @throws BenchError `disk` */
   async write(id: string, save: (path: string) => Promise<number>): Promise<WrittenState> {
     const path = this.#pathOf(id);
     const unfinished = `${path}.${process.pid}.partial`;
@@ -94,17 +89,11 @@ export class CheckpointFolder {
     if (found === 'missing') throw new BenchError('bad-state', `${path}: no such KV state`, 'compute it again');
     if (found === 'irregular') throw new BenchError('bad-state', `${path}: is no regular file`, 'compute it again');
     if (found.length === bytes && sha256Of(found) === sha256) return { path, bytes: found, identity };
-    throw new BenchError(
-      'bad-state',
-      `${path}: its bytes are not those that were saved`,
-      'delete it; it will be computed again',
-    );
+    const message = `${path}: its bytes are not those that were saved`;
+    throw new BenchError('bad-state', message, 'delete it; it will be computed again');
   }
 
-  /**
-   * The place and the times of a file: others where it was replaced, or written to, since. Undefined where there is no regular
-   * file, or none that can be looked at.
-   */
+  /** Changes when the file is replaced or written to; undefined where there is no regular file that can be looked at. */
   identity(id: string): string | undefined {
     try {
       const found = lstatSync(this.#pathOf(id), { bigint: true });
@@ -121,9 +110,7 @@ export class CheckpointFolder {
 
   #pathOf(id: string): string {
     if (!checkpointSchema.unwrap().shape.id.safeParse(id).success) {
-      throw new RangeError(
-        `${JSON.stringify(id)} is no name of a checkpoint: letters, digits and hyphens, at most 100`,
-      );
+      throw new RangeError(`${JSON.stringify(id)} is no name of a checkpoint: at most 100 letters, digits and hyphens`);
     }
     return join(this.#path, `${id}.state`);
   }
@@ -146,14 +133,12 @@ interface Kept {
   readonly file: MemoryFile;
   readonly head: StateHead;
   readonly sha256: string | null;
-  /** Of the file on disk, when its bytes were verified. */
   readonly fileIdentity: string;
 }
 
 /**
- * Copies of checkpoints in memory that nobody else can change, made of bytes that were verified: they are loaded without being read,
- * hashed and looked through again. What is loaded from here is always what was verified; a file on disk that is gone or
- * was touched since sends the reader back to the disk. Bounded by bytes: the longest unused go first.
+ * Private copies of checkpoints in memory, made of verified bytes, which are loaded without being read, hashed and checked
+ * again. A file that is gone or was touched since is read from disk. Bounded by bytes: the longest unused go first.
  */
 export class VerifiedStates implements Disposable {
   readonly #maxBytes: number;
@@ -169,10 +154,7 @@ export class VerifiedStates implements Disposable {
     return this.#sizeBytes;
   }
 
-  /**
-   * Keeps a copy of verified bytes, if there is space for one.
-   * @param fileIdentity of the file on disk, when its bytes were read
-   */
+  /** Stores a copy of verified bytes, if there is space. @param fileIdentity of the file on disk, when it was read */
   keep({ id, sha256 }: Checkpoint, fileIdentity: string, content: Uint8Array, head: StateHead): void {
     this.forget(id);
     const sizeBytes = content.length;
@@ -189,10 +171,7 @@ export class VerifiedStates implements Disposable {
     this.#sizeBytes += sizeBytes;
   }
 
-  /**
-   * The copy of a checkpoint whose file is the one that was verified, until it is disposed of; any other copy is given up.
-   * @param fileIdentity of the file on disk now; undefined where there is none
-   */
+  /** The copy of a checkpoint, until it is disposed of. @param fileIdentity of the file on disk now: another drops the copy */
   find(
     { id, sha256, bytes }: Checkpoint,
     fileIdentity: string | undefined,
@@ -208,7 +187,6 @@ export class VerifiedStates implements Disposable {
     return { head: kept.head, ...kept.file.open() };
   }
 
-  /** Gives a copy up. */
   forget(id: string): void {
     const kept = this.#kept.get(id);
     if (kept === undefined) return;
@@ -279,7 +257,6 @@ export class MemoryFile implements Disposable {
     return { path: join(OPEN_FILES, String(this.#file)), [Symbol.dispose]: () => this.#release() };
   }
 
-  /** Ends the owner's claim. */
   [Symbol.dispose](): void {
     this.#release();
   }

@@ -21,7 +21,6 @@ export class EngineStates implements Disposable {
     this.#verified = verifiedBytes === null ? null : new VerifiedStates(verifiedBytes);
   }
 
-  /** Moves the KV of a new session. */
   exchange(sequence: StateCarrier, cells: SessionCells, facts: StateFacts): StateExchange {
     const scratchPath = join(this.folder.path, `session-${this.#opened++}.state`);
     return new StateExchange(sequence, cells, facts, {
@@ -31,7 +30,6 @@ export class EngineStates implements Disposable {
     });
   }
 
-  /** Deletes a checkpoint, if it exists. */
   remove(id: string): void {
     this.#verified?.forget(id);
     this.#checkpoints.remove(id);

@@ -39,12 +39,10 @@ export interface StateFacts {
   readonly window: Window;
   /** Sequences of the context, which a state file counts. */
   readonly sequences: number;
-  /** As the engine's build writes states. */
   readonly form: StateForm;
   readonly stateIdentity: string;
 }
 
-/** Where the states of a session go. */
 interface StatePlaces {
   readonly checkpoints: CheckpointFolder;
   /** Copies of checkpoints in the memory of this process; null where another process reads the files. */
@@ -169,7 +167,6 @@ export class StateExchange implements Disposable {
     );
   }
 
-  /** @throws BenchError `context-overflow` */
   #fitting(positions: Int32Array, tokens: Int32Array): SessionCells {
     const cells = new SessionCells();
     cells.load(positions, tokens);
@@ -226,7 +223,6 @@ function orderOfArrival(saved: Int32Array, positions: readonly number[]): number
   });
 }
 
-/** @throws BenchError `bad-state` naming what is wrong with cells to import */
 function requireImportable({ layout, positions, tokenIds, keys, values }: SequenceState, own: KvLayout): void {
   if (!sameLayout(layout, own)) throw unusable('another layout than that of this model and its KV type');
   const cells = positions.length;
@@ -240,15 +236,16 @@ function requireImportable({ layout, positions, tokenIds, keys, values }: Sequen
 }
 
 /** @throws BenchError `bad-state` where a file is not that of a checkpoint, or of another model */
-function requireFileOf(file: StateHead, { tokens }: Checkpoint, path: string, own: KvLayout): void {
-  const { tensors: found } = file;
-  requireOrderOfValues(file, path, own);
+function requireFileOf(file: StateHead, { tokens }: Checkpoint, path: string, layout: KvLayout): void {
+  requireOrderOfValues(file, path, layout);
+  const [found, own] = [file.tensors, fileTensors(layout)];
   if (found.layers !== own.layers) throw unusable(`${found.layers} layers, and the model has ${own.layers}`, path);
-  if (found.keyType !== own.keyType || found.keyRowBytes !== keyRowBytes(own)) {
-    throw unusable('the keys of layer 0 have another layout', path);
-  }
-  if (found.valueType !== own.valueType || found.valueRowBytes !== valueRowBytes(own)) {
-    throw unusable('the values of layer 0 have another layout', path);
+  for (const [what, type, rowBytes] of [
+    ['keys', 'keyType', 'keyRowBytes'],
+    ['values', 'valueType', 'valueRowBytes'],
+  ] as const) {
+    if (found[type] === own[type] && found[rowBytes] === own[rowBytes]) continue;
+    throw unusable(`the ${what} of layer 0 have another layout`, path);
   }
   const listed = tokens.map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
   const same = listed.length === file.tokens.length && listed.every((token, index) => token === file.tokens[index]);

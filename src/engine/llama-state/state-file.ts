@@ -42,9 +42,7 @@ export interface StateForm {
 
 /** The KV of every cell of a state file, the same in all layers. */
 export interface FileTensors extends Pick<KvLayout, 'layers' | 'keyType' | 'valueType' | 'valuesTransposed'> {
-  /** The keys of one cell in one layer. */
   readonly keyRowBytes: number;
-  /** The values of one cell in one layer. */
   readonly valueRowBytes: number;
 }
 
@@ -56,9 +54,7 @@ export interface FileCells extends Pick<SequenceState, 'positions' | 'keys' | 'v
 /** The content of a state file; keys and values are views into its bytes. */
 export interface ParsedState extends FileCells {
   readonly form: StateForm;
-  /** [position]. */
   readonly tokens: Int32Array;
-  /** Sequences of the context that it was saved from. */
   readonly streams: number;
 }
 
@@ -155,7 +151,6 @@ function readTensors(
   return { tensors, keys: keys.tensors, values: values.tensors };
 }
 
-/** Reads the keys, or the values, of all layers. */
 function readLayers(
   reader: StateReader,
   what: string,
@@ -290,7 +285,6 @@ export function writeAll(file: number, parts: readonly Uint8Array[]): void {
 export function gatherCells({ positions, keys, values, tensors }: FileCells, cells: readonly number[]): FileCells {
   const allCells = positions.length;
   const isWhole = cells.length === allCells && cells.every((cell, index) => cell === index);
-  /** Copies the numbers of cells out of [row][cell]. */
   const gather = (tensor: Uint8Array, rows: number, bytes: number): Uint8Array => {
     if (isWhole) return tensor.slice();
     const copy = new Uint8Array(rows * cells.length * bytes);

@@ -12,7 +12,6 @@ const LINE_WORDS = 12;
 export interface CacheName {
   /** Ids of a line behind the token that opens the prompt; empty where request fields keep names apart. */
   readonly line: TokenIds;
-  /** Fields of every request. */
   readonly fields: object;
   /** Fields of the first request under a new name. */
   readonly firstFields: object;
@@ -24,7 +23,6 @@ export interface CacheName {
  */
 export class CacheNames {
   readonly kind: 'salt' | 'switch' | 'line';
-  /** Tokens of the line in front of every prompt. */
   readonly lineTokens: number;
   /** The alphabet of lines, then the end of a line. */
   readonly #words: TokenIds;
@@ -53,10 +51,7 @@ export class CacheNames {
     );
   }
 
-  /**
-   * The name of a scope; without one, a name that is never used again.
-   * @param place of the session among those that are open
-   */
+  /** The name of a scope; without one, a name that is never used again. @param place of the session among the open ones */
   name(scope?: string, place = 0): CacheName {
     const named = scope === undefined ? `fresh ${this.#count++}` : `scope ${scope}`;
     const hash = createHash('sha256').update(`${this.#secret} ${named}`).digest();

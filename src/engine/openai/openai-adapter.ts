@@ -11,11 +11,10 @@ import { findServer } from './v1-server.ts';
 /** Options of OpenAI-compatible servers; names and meanings are those of the command line. */
 const openAiOptions = z.strictObject({
   /** Address of the server, such as `http://127.0.0.1:8000`, with or without `/v1`. */
-  engineUrl: z.string().exactOptional(),
-  /** Permits the address of another machine. */
-  allowRemote: z.boolean().exactOptional(),
+  engineUrl: z.string().optional(),
+  allowRemote: z.boolean().optional(),
   /** The server's name for the model. */
-  engineModel: z.string().exactOptional(),
+  engineModel: z.string().optional(),
 });
 
 type OpenAiOptions = Readonly<z.output<typeof openAiOptions>>;

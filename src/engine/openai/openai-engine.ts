@@ -32,12 +32,8 @@ export class OpenAiEngine extends BaseEngine<OpenAiParts> {
     return new OpenAiSession({ ...parts, exchange: null, sender, place, probed });
   }
 
-  protected prepare(_place: number, options: CallOptions): Promise<void> {
+  protected override prepare(_place: number, options: CallOptions): Promise<void> {
     return requireSameModel(this.parts.probed.server, options);
-  }
-
-  protected release(): Promise<void> {
-    return Promise.resolve();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { GenerateOptions, SessionParts } from '../base-session.ts';
 import type { CallOptions, ClearOptions, Generation, GenerationLimits, ScoreOptions } from '../engine-session.ts';
-import { forcedScore } from '../http/forced-score.ts';
+import { forcedScore, type SendForced } from '../http/forced-score.ts';
 import { ServerSession } from '../http/server-session.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenIds } from '../token-id.ts';
@@ -15,7 +15,6 @@ import { requireSameModel } from './v1-server.ts';
 interface OpenAiParts extends SessionParts {
   readonly sender: PromptSender;
   readonly probed: Pick<ProbedServer, 'names' | 'telling' | 'scoring'>;
-  /** Of the session among those that are open. */
   readonly place: number;
 }
 
@@ -50,67 +49,49 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
     this.#held = 0;
   }
 
-  protected keepFirst(kept: number): Promise<void> {
+  protected async keepFirst(kept: number): Promise<void> {
     this.#held = Math.min(this.#held, kept);
-    return Promise.resolve();
   }
 
-  protected release(): Promise<void> {
-    return Promise.resolve();
+  protected async sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void> {
+    const sent = this.#sent(ids);
+    // A server samples at least one token.
+    const { counted } = await this.parts.sender.complete(sent, { max_tokens: 1 }, options);
+    this.#book(counted, sent, 1);
   }
 
-  protected sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void> {
-    return this.#timed(async () => {
-      const sent = this.#sent(ids);
-      // A server samples at least one token.
-      const { counted } = await this.parts.sender.complete(sent, { max_tokens: 1 }, options);
-      this.#book(counted, sent, 1);
-    });
-  }
-
-  protected sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
+  protected async sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
     const { sender, probed } = this.parts;
-    return this.#timed(async () => {
-      const sent = this.#sent(ids);
-      const { generation, counted, sampled } = await generateBehind(
-        { sender, sent, telling: probed.telling },
-        limits,
-        options,
-      );
-      if (counted === null) this.#lose();
-      else {
-        this.#book(counted, sent, sampled);
-        await requireSameModel(sender.server, {});
-      }
-      return generation;
-    });
+    const request = { sender, sent: this.#sent(ids), telling: probed.telling };
+    const { generation, counted, sampled } = await generateBehind(request, limits, options);
+    if (counted === null) this.#lose();
+    else {
+      this.#book(counted, request.sent, sampled);
+      await requireSameModel(sender.server, {});
+    }
+    return generation;
   }
 
-  protected sendScore(ids: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore> {
+  protected async sendScore(ids: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore> {
     const { sender, probed } = this.parts;
     const scoring = probed.scoring!;
     const { distributions = false, signal } = options;
-    return this.#timed(async () => {
-      if (scoring.by === 'prompt') {
-        const sent = this.#sent(ids);
-        const { listed } = scoring;
-        const { score, counted } = await recomputedScore(sender, sent, { continuation, listed, signal });
-        // Evaluated past the cache: nothing is expected to be found.
-        this.#held = 0;
-        this.#book(counted, sent, 1);
-        return score;
-      }
-      return forcedScore(
-        async (request) => {
-          const sent = this.#sent(request.ids);
-          const { found, counted } = await forcedToken(sender, sent, request, { signal });
-          this.#book(counted, sent, 1, request.isStep);
-          return found;
-        },
-        { ids, held: this.#held, continuation, distributions },
-        scoring.model,
-      );
-    });
+    if (scoring.by === 'prompt') {
+      const sent = this.#sent(ids);
+      const request = { continuation, listed: scoring.listed, signal };
+      const { score, counted } = await recomputedScore(sender, sent, request);
+      // Evaluated past the cache: nothing is expected to be found.
+      this.#held = 0;
+      this.#book(counted, sent, 1);
+      return score;
+    }
+    const send: SendForced = async (request) => {
+      const sent = this.#sent(request.ids);
+      const { found, counted } = await forcedToken(sender, sent, request, { signal });
+      this.#book(counted, sent, 1, request.isStep);
+      return found;
+    };
+    return forcedScore(send, { ids, held: this.#held, continuation, distributions }, scoring.model);
   }
 
   #sent(ids: TokenIds): Sent {
@@ -142,7 +123,7 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
   }
 
   /** Counts the time of a call; what a failed one evaluated is unknown. */
-  async #timed<T>(call: () => Promise<T>): Promise<T> {
+  protected async guard<T>(call: () => Promise<T>): Promise<T> {
     const start = performance.now();
     try {
       const result = await call();

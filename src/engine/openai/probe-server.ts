@@ -1,5 +1,5 @@
 import { booksAgree } from '../../store/records/run-probes.ts';
-import type { CapabilityName, EngineCapabilities } from '../engine-capabilities.ts';
+import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
@@ -30,13 +30,9 @@ const NO_NAMES =
 const DRIVEN_OUT =
   "another prompt drove an earlier one out of the server's cache: start it with more slots, or a larger cache";
 
-type Missing = Partial<Record<CapabilityName, string>>;
-
 /** How the server reuses earlier prompts, and the reason for each cache that is missing. */
-interface ProvenReuse {
+interface ProvenReuse extends Pick<EngineCapabilities, 'prefixCache' | 'missing'> {
   readonly names: CacheNames;
-  readonly prefixCache: EngineCapabilities['prefixCache'];
-  readonly missing: Missing;
 }
 
 /** How a server scores a continuation: by the log-probabilities of a prompt, or token by token; null if it cannot. */
@@ -66,6 +62,7 @@ export async function probeServer(server: V1Server, options: CallOptions): Promi
   const telling = await probeTelling(sender, newSent, options);
   const scoring = asIds ? await probeScoring(sender, newSent, options) : null;
   const scores = describeScoring(scoring, asIds);
+  const states = ['checkpoints', 'cells', 'sharedPositions', 'shift', 'firstLayers', 'queries'] as const;
   return {
     server,
     asIds,
@@ -83,12 +80,7 @@ export async function probeServer(server: V1Server, options: CallOptions): Promi
         ...missing,
         ...(asIds ? {} : { tokenIds: AS_TEXT }),
         ...scores.missing,
-        checkpoints: NO_STATES,
-        cells: NO_STATES,
-        sharedPositions: NO_STATES,
-        shift: NO_STATES,
-        firstLayers: NO_STATES,
-        queries: NO_STATES,
+        ...Object.fromEntries(states.map((name) => [name, NO_STATES])),
       },
     },
   };
@@ -130,9 +122,8 @@ async function proveReuse(server: V1Server, asIds: boolean, options: CallOptions
 }
 
 /**
- * Sends one prompt four times: under a new name, where it must find nothing; again, which shows the cache and its blocks;
- * under another name, where it must find nothing; and under the first name, where it must still be. The counts of the answers
- * must equal the server's counters.
+ * Sends one prompt under a new name, again, under another new name, and under the first: the second shows the cache and its
+ * blocks, the last whether it is still there. The counts of the answers must equal the server's counters.
  */
 async function tryNames(
   server: V1Server,
@@ -148,12 +139,8 @@ async function tryNames(
   const send = async (name: CacheName, isFirst: boolean): Promise<Counted> =>
     (await sender.complete({ ids, name, isFirst }, { max_tokens: 1 }, options)).counted;
   const [one, two] = [names.name(), names.name()];
-  const [cold, again, other, kept] = [
-    await send(one, true),
-    await send(one, false),
-    await send(two, true),
-    await send(one, false),
-  ];
+  const [cold, again] = [await send(one, true), await send(one, false)];
+  const [other, kept] = [await send(two, true), await send(one, false)];
   const audit = await ledger.audit(options);
   if (audit === null || booksAgree(audit)) return { cold, again, other, kept };
   const { answers, counters } = audit;

@@ -10,12 +10,6 @@ import type { V1Server } from './v1-server.ts';
 const count = z.int().nonnegative();
 const ids = z.array(z.int());
 
-const usageShape = z.object({
-  prompt_tokens: count,
-  completion_tokens: count.nullish(),
-  prompt_tokens_details: z.object({ cached_tokens: count.nullish() }).nullish(),
-});
-
 const choiceShape = z.object({
   text: z.string().default(''),
   finish_reason: z.string().nullish(),
@@ -42,18 +36,20 @@ export type Choice = z.output<typeof choiceShape>;
 /** A completion of a server with OpenAI's /v1, and an event of one that is streamed: the fields that are read. */
 export const completionShape = z.object({
   choices: z.array(choiceShape),
-  usage: usageShape.nullish(),
-  /** llama-server. */
+  usage: z
+    .object({
+      prompt_tokens: count,
+      completion_tokens: count.nullish(),
+      prompt_tokens_details: z.object({ cached_tokens: count.nullish() }).nullish(),
+    })
+    .nullish(),
   timings: z.object({ cache_n: count.optional(), prompt_n: count, predicted_n: count.optional() }).nullish(),
 });
 
 export type Completion = z.output<typeof completionShape>;
 
 /** `/completion` of llama-server. */
-const llamaCompletionShape = z.object({
-  tokens: ids,
-  timings: z.object({ cache_n: count, prompt_n: count }),
-});
+const llamaCompletionShape = z.object({ tokens: ids, timings: z.object({ cache_n: count, prompt_n: count }) });
 
 /** Overrides a server's own settings: greedy or the whole softmax, no penalties. */
 const PLAIN = {
@@ -71,7 +67,6 @@ const PLAIN = {
 const UNKNOWN_REUSE =
   'does not say how many tokens it reused: vLLM needs --enable-prompt-tokens-details, and a version that says 0 where it is 0';
 
-/** A sequence to send: all ids of a session, and its name in the server's prefix cache. */
 export interface Sent {
   readonly ids: TokenIds;
   readonly name: CacheName;
@@ -88,7 +83,6 @@ export interface Counted {
 /** Sends prompts to a server, as ids or, where it refuses those, as text, and checks the counts of its answers. */
 export class PromptSender {
   readonly server: V1Server;
-  /** False: prompts are sent as text. */
   readonly asIds: boolean;
   readonly #ledger: PromptLedger | undefined;
 
@@ -145,7 +139,6 @@ export class PromptSender {
     return { evaluated: all - lineTokens - reused, reused };
   }
 
-  /** Books a lost answer. */
   lose(): void {
     this.#ledger?.lose();
   }

@@ -3,8 +3,7 @@ import type { GenerateOptions } from '../base-session.ts';
 import type { Generation, GenerationLimits, Retry } from '../engine-session.ts';
 import { decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
 import { type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
-import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
-import type { Choice, Completion } from './prompt-sender.ts';
+import type { Choice, Completion, Counted, PromptSender, Sent } from './prompt-sender.ts';
 
 /** How a server reports the tokens of its answers. */
 export interface AnswerTelling {
@@ -14,15 +13,14 @@ export interface AnswerTelling {
   readonly reuseAtOnce: boolean;
 }
 
-/** An answer, and its counts; null where it was aborted before the server reported them. */
-export interface Generated {
+/** An answer, and its counts. */
+interface Generated {
   readonly generation: Generation;
   readonly counted: Counted | null;
   /** Tokens that the server sampled, with an end token and those behind the end of the text; null where unknown. */
   readonly sampled: number | null;
 }
 
-/** A sequence to generate behind. */
 interface GenerateRequest {
   readonly sender: PromptSender;
   readonly sent: Sent;
@@ -58,10 +56,16 @@ export async function generateBehind(
   const sampled = usage?.completion_tokens ?? timings?.predicted_n ?? null;
   const { tokens: known } = generation;
   if (!known.includes(UNKNOWN_TOKEN)) return { generation, counted, sampled };
-  const tokens =
-    telling.ids === 'listed'
-      ? fillUnknown(known, await sender.tokensAgain(sent, { ...fields, n_predict: known.length }))
-      : await tokenizeAnswer(stream.textOf(known), sender, known);
+  if (telling.ids === 'listed') {
+    const again = await sender.tokensAgain(sent, { ...fields, n_predict: known.length });
+    return { generation: { ...generation, tokens: fillUnknown(known, again) }, counted, sampled };
+  }
+  const request = [{ text: stream.textOf(known), as: 'text' }] as const;
+  const [tokens = []] = await sender.server.tokenizer.tokenize(request).catch((error: unknown) => {
+    // An answer may spell a control token.
+    if (error instanceof BenchError && error.code === 'special-token') return [known];
+    throw error;
+  });
   return { generation: { ...generation, tokens }, counted, sampled };
 }
 
@@ -101,23 +105,10 @@ async function settle(
   return sender.count(sent, stream);
 }
 
-/** The ids of an answer's text; the unknown ones where the text may not be tokenised. */
-async function tokenizeAnswer(text: string, { server }: PromptSender, unknown: TokenIds): Promise<TokenIds> {
-  try {
-    const [ids = []] = await server.tokenizer.tokenize([{ text, as: 'text' }], {});
-    return ids;
-  } catch (error) {
-    // An answer may spell a control token.
-    if (error instanceof BenchError && error.code === 'special-token') return unknown;
-    throw error;
-  }
-}
-
 /** The tokens of a streamed completion, and what the server reported so far. */
 export class AnswerStream extends TokenStream<Completion> {
   usage: Completion['usage'];
   timings: Completion['timings'];
-  /** The server reported an id. */
   tellsIds = false;
   readonly #endTokens: TokenIds;
   #reason: Choice['finish_reason'];
@@ -129,7 +120,6 @@ export class AnswerStream extends TokenStream<Completion> {
     this.#endTokens = endTokens;
   }
 
-  /** True once all of the answer is here. */
   get isWhole(): boolean {
     return this.isOver && this.#reason !== undefined;
   }

@@ -13,10 +13,7 @@ const scoreFields = (listed: number): object => ({
   return_tokens_as_token_ids: true,
 });
 
-/**
- * Scores a continuation by the server's `prompt_logprobs`: evaluates the whole sequence, past the prefix cache.
- * @param listed the number of likeliest tokens to list
- */
+/** Scores a continuation by the server's `prompt_logprobs`: evaluates the whole sequence, past the prefix cache. */
 export async function recomputedScore(
   sender: PromptSender,
   { ids, ...named }: Sent,

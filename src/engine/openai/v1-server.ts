@@ -31,9 +31,7 @@ export interface V1Server {
   readonly connection: ServerConnection;
   readonly model: ServedModel;
   readonly description: ModelDescription;
-  /** Name and version of the program. */
   readonly build: Readonly<Record<string, string>>;
-  /** Longest sequence. */
   readonly windowTokens: number;
   /** Of a llama-server; null for other programs. */
   readonly slots: number | null;
@@ -66,29 +64,17 @@ export async function findServer(
     throw new BenchError('unsupported', `${connection.url}: ${NO_TOKENISER}`, hint);
   }
   const { routes } = found;
-  const { build, windowTokens, slots, eos, bos, chatTemplate } = await readDetails(connection, options);
-  const longest = model.max_model_len ?? found.windowTokens ?? windowTokens;
-  if (longest === undefined) throw connection.errors.protocol('does not say how long a sequence may be');
-  const tokenizer = await ServerTokenizer.open(routes, { bos, eos }, options);
-  const description = describeServed(model, longest, tokenizer, chatTemplate);
-  return {
-    connection,
-    model,
-    windowTokens: longest,
-    tokenizer,
-    routes,
-    slots,
-    build: { server: build ?? 'not shown by the server' },
-    description,
-  };
+  const details = await readDetails(connection, options);
+  const windowTokens = model.max_model_len ?? found.windowTokens ?? details.windowTokens;
+  if (windowTokens === undefined) throw connection.errors.protocol('does not say how long a sequence may be');
+  const tokenizer = await ServerTokenizer.open(routes, details, options);
+  const { chatTemplate } = details;
+  const description = { ...describeServed(model, windowTokens), stopTokens: tokenizer.ends, chatTemplate };
+  const build = { server: details.build ?? 'not shown by the server' };
+  return { connection, model, windowTokens, tokenizer, routes, slots: details.slots, build, description };
 }
 
-function describeServed(
-  { id, meta }: ServedModel,
-  windowTokens: number,
-  tokenizer: ServerTokenizer,
-  template: string | null,
-): ModelDescription {
+function describeServed({ id, meta }: ServedModel, windowTokens: number) {
   return {
     ...shownModel,
     name: id,
@@ -96,8 +82,6 @@ function describeServed(
     sizeBytes: meta?.size ?? null,
     trainContextTokens: meta?.n_ctx_train ?? windowTokens,
     vocabularySize: meta?.n_vocab ?? null,
-    stopTokens: tokenizer.ends,
-    chatTemplate: template,
   };
 }
 
@@ -106,16 +90,15 @@ async function readDetails(connection: ServerConnection, options: CallOptions) {
   const props = await optional(connection.get('/props', propsShape, options));
   const info = await optional(connection.get('/tokenizer_info', tokenizerInfoShape, options));
   const version = await optional(connection.get('/version', versionShape, options));
-  const shown = { build: version && `vLLM or SGLang ${version.version}`, slots: null };
-  if (props === undefined) {
-    return { ...shown, eos: info?.eos_token ?? undefined, chatTemplate: info?.chat_template ?? null };
-  }
+  const build = version === undefined ? undefined : `vLLM or SGLang ${version.version}`;
+  const eos = info?.eos_token ?? undefined;
+  if (props === undefined) return { build, slots: null, eos, chatTemplate: info?.chat_template ?? null };
   return {
-    build: shown.build ?? `llama-server ${props.build_info}`,
+    build: build ?? `llama-server ${props.build_info}`,
     windowTokens: props.default_generation_settings.n_ctx,
     slots: props.total_slots,
     bos: props.bos_token,
-    eos: props.eos_token ?? info?.eos_token ?? undefined,
+    eos: props.eos_token ?? eos,
     chatTemplate: chatTemplate(props),
   };
 }
@@ -139,22 +122,20 @@ function modelFacts({ root, max_model_len: window, meta }: ServedModel): string 
   return facts.filter((fact) => fact !== null && fact !== undefined).join(', ') || 'no more than its name';
 }
 
-/** The model of a name; where none is named, the only one. */
 async function findModel(
   connection: ServerConnection,
   name: string | undefined,
   options: CallOptions,
 ): Promise<ServedModel> {
   const { data } = await connection.get('/v1/models', modelsShape, options);
-  const [only] = data.length === 1 ? data : [];
-  const model = name === undefined ? only : data.find(({ id }) => id === name);
-  if (model !== undefined) return model;
-  const served = data.length === 0 ? 'it serves none' : `it serves ${data.map(({ id }) => id).join(', ')}`;
-  if (name !== undefined) {
-    throw new BenchError('bad-model', `--engine-model ${name}: ${connection.url} has no such model`, served);
+  const found = name === undefined ? data : data.filter(({ id }) => id === name);
+  if (found.length === 1) return found[0]!;
+  const served = `it serves ${data.map(({ id }) => id).join(', ') || 'none'}`;
+  if (name === undefined) {
+    const message = `${connection.url}: no model is named, and ${served}`;
+    throw new BenchError('bad-option', message, 'add --engine-model NAME');
   }
-  const message = `${connection.url}: no model is named, and ${served}`;
-  throw new BenchError('bad-option', message, 'add --engine-model NAME');
+  throw new BenchError('bad-model', `--engine-model ${name}: ${connection.url} has no such model`, served);
 }
 
 /** The token routes of vLLM and SGLang, or of llama-server; undefined where the server has neither. */
@@ -164,9 +145,9 @@ export async function findTokenRoutes(
   options: CallOptions,
 ): Promise<{ readonly routes: TokenRoutes; readonly windowTokens: number | null } | undefined> {
   const body = { model, prompt: 'a', add_special_tokens: false };
-  const tokenized = await optional(connection.post('/tokenize', body, tokenizedShape, options));
-  if (tokenized !== undefined) {
-    return { routes: promptTokenRoutes(connection, model), windowTokens: tokenized.max_model_len ?? null };
+  const found = await optional(connection.post('/tokenize', body, tokenizedShape, options));
+  if (found !== undefined) {
+    return { routes: promptTokenRoutes(connection, model), windowTokens: found.max_model_len ?? null };
   }
   const routes = llamaTokenRoutes(connection);
   const ids = await optional(routes.encode('a', { parse: false }, options));
@@ -186,9 +167,8 @@ function promptTokenRoutes(connection: ServerConnection, model: string): TokenRo
     encode: async (text, { parse, add = false }, options) => {
       const [first = '', ...others] = parse ? [text] : splitMarkers(text);
       const ids = [...(await encodeWhole(first, add, options))];
-      if (others.length === 0) return ids;
-      const anchor = await encodeWhole(ANCHOR, false, options);
       // Some tokenisers add a space in front of a text.
+      const anchor = others.length === 0 ? [] : await encodeWhole(ANCHOR, false, options);
       for (const part of others) {
         ids.push(...(await encodeWhole(ANCHOR + part, false, options)).slice(anchor.length));
       }

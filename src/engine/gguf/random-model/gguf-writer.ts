@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { lengthAndText, u32, u64 } from '../gguf-file.ts';
+import { encodeHead, lengthAndText, padding, u32, u64 } from '../gguf-file.ts';
 
 /** A value of a GGUF header: an unsigned integer, a text, a flag, a 32-bit float, or a list. */
 export type GgufValue =
@@ -10,7 +10,6 @@ export type GgufValue =
   | { readonly texts: readonly string[] }
   | { readonly integers: readonly number[] };
 
-/** The types that are written: numbers in 32 bits, and in 16. */
 export type GgufTensorType = 'F32' | 'F16';
 
 /** A tensor whose numbers are made while they are written. */
@@ -23,31 +22,19 @@ export interface GgufTensor {
   readonly fill: (words: Uint32Array) => void;
 }
 
-const VERSION = 3;
-const ALIGNMENT = 32;
 const WORD_BYTES = 4;
 const CHUNK_BYTES = 8 * 2 ** 20;
 const TENSOR_TYPE = { F32: 0, F16: 1 } as const;
 const NUMBER_BYTES = { F32: 4, F16: 2 } as const;
 const VALUE_TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 };
 
-/**
- * The part of a GGUF file of version 3 before the numbers of its tensors, padded to their beginning.
- * @see https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
- */
+/** The part of a GGUF file before the numbers of its tensors. */
 export function encodeGgufHead(header: Readonly<Record<string, GgufValue>>, tensors: readonly GgufTensor[]): Buffer {
-  const pairs = Object.entries(header);
-  const parts = [Buffer.from('GGUF'), u32(VERSION), u64(tensors.length), u64(pairs.length)];
-  for (const [key, value] of pairs) parts.push(lengthAndText(key), ...typed(value));
-  let offset = 0;
-  for (const tensor of tensors) {
-    const { name, dimensions, type } = tensor;
-    const shape = [u32(dimensions.length), ...dimensions.map(u64)];
-    parts.push(lengthAndText(name), ...shape, u32(TENSOR_TYPE[type]), u64(offset));
-    offset += aligned(tensorBytes(tensor));
-  }
-  const head = Buffer.concat(parts);
-  return Buffer.concat([head, Buffer.alloc(aligned(head.length) - head.length)]);
+  const pairs = Object.entries(header).flatMap(([key, value]) => [lengthAndText(key), ...typed(value)]);
+  return encodeHead(
+    { count: Object.keys(header).length, bytes: Buffer.concat(pairs) },
+    tensors.map((tensor) => ({ ...tensor, type: TENSOR_TYPE[tensor.type], sizeBytes: tensorBytes(tensor) })),
+  );
 }
 
 /** Writes a GGUF file, a few megabytes at a time. @throws NodeJS.ErrnoException as the file system does */
@@ -62,16 +49,12 @@ export async function writeGguf(path: string, head: Uint8Array, tensors: readonl
       tensor.fill(words);
       await file.writeFile(new Uint8Array(words.buffer, 0, words.byteLength));
     }
-    await file.writeFile(new Uint8Array(aligned(sizeBytes) - sizeBytes));
+    await file.writeFile(new Uint8Array(padding(sizeBytes)));
   }
 }
 
 function tensorBytes({ dimensions, type }: GgufTensor): number {
   return dimensions.reduce((product, dimension) => product * dimension, NUMBER_BYTES[type]);
-}
-
-function aligned(bytes: number): number {
-  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 }
 
 function typed(value: GgufValue): Buffer[] {

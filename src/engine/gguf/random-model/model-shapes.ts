@@ -8,7 +8,6 @@ export interface LlamaThreeScaling {
   readonly originalContextTokens: number;
 }
 
-/** A model without its weights. */
 export interface ModelShape {
   readonly architecture: 'llama' | 'qwen2' | 'qwen3';
   readonly layers: number;
@@ -24,7 +23,6 @@ export interface ModelShape {
   /** The model's own chat template, whose markers are control tokens of its vocabulary. */
   readonly chatTemplate?: string;
   readonly normEpsilon: number;
-  /** The matrix of the embeddings also gives the logits. */
   readonly tiedOutput: boolean;
   /** Type of the matrices; vectors are always F32. */
   readonly weights: GgufTensorType;
@@ -110,5 +108,4 @@ export const modelShapes = {
   },
 } as const satisfies Readonly<Record<string, ModelShape>>;
 
-/** The name of a shape. */
 export type ModelShapeName = keyof typeof modelShapes;

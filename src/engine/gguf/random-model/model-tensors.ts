@@ -73,10 +73,7 @@ export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTe
   ];
 }
 
-/**
- * Signs and fractions at random under one exponent: numbers of either sign, without a division or a rounding.
- * Their root mean square is within a factor of √2 of the wanted one.
- */
+/** Random signs and fractions under one exponent, which need no rounding; within a factor of √2 of the wanted RMS. */
 function signed(random: RandomGenerator, type: GgufTensorType, rms: number): GgufTensor['fill'] {
   const { signs, fractions, exponentShift, bias, copies } = FLOAT[type];
   const exponent = bias + Math.round(Math.log2(rms / BASE_RMS));

@@ -30,7 +30,6 @@ const NORMAL = 1;
 const CONTROL = 3;
 const MARKER = /^<(?:\/?s|\|.*\|)>$/;
 
-/** Of ChatML. */
 const TURN_START = '<|im_start|>';
 const TURN_END = '<|im_end|>';
 
