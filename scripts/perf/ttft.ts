@@ -116,16 +116,9 @@ await runScript(async () => {
     });
     const { threads } = engine.info;
     const { name, parameters } = engine.info.model;
-    const serverSettings = {
-      slots: 1,
-      slotTokens: contextTokens,
-      kvType: 'F16',
-      threads: threads ?? undefined,
-    } as const;
+    const request = { contextTokens, ...(threads === null ? {} : { threads }) };
     await using server =
-      program === undefined
-        ? undefined
-        : await OwnServer.start({ program, modelPath: await modelFileOf(model), ...serverSettings });
+      program === undefined ? undefined : await OwnServer.start(program, await modelFileOf(model), request);
     const subject = await Subject.draw(engine, memoryTokens, queryTokens, SEED);
     const { prefix, suffix } = await subject.prompt(0);
     console.log(
