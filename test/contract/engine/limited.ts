@@ -17,7 +17,7 @@ import { fakeServerOpener } from '../../fixtures/fake-llama-server/fake-server-o
 import { fakeOpenAiOpener } from '../../fixtures/fake-openai-server/fake-openai-opener.ts';
 import { concatenated, copyOf } from '../../fixtures/moved-cells.ts';
 import { scaledModel } from '../../fixtures/scaled-model.ts';
-import { filler, ofOpenAi, ofServer } from './subjects.ts';
+import { fakeCells, filler, missingKv, noKv, ofFake, ofOpenAi, ofServer, withdrawn } from './subjects.ts';
 
 interface LimitedSubject {
   readonly name: string;
@@ -27,17 +27,8 @@ interface LimitedSubject {
 }
 
 const fake = (options: object): EngineOpener => fakeAdapter.opener(fakeAdapter.options.parse(options));
-const withdrawn = 'the fake engine was opened without it';
-const none = 'the fake engine has none';
 const noFolder = 'the server moves KV by files alone: name the folder of its --slot-save-path with --slots-folder';
 const scaled = 'keys of a model with yarn RoPE scaling cannot be re-positioned';
-const fakeCells: NonNullable<EngineCapabilities['cells']> = {
-  layout: { layers: 2, heads: 1, headDimension: 24, keyType: 'F32', valueType: 'F32', valuesTransposed: false },
-  rotary: { base: 10_000, scale: 1, pairing: 'neox', dimensions: 16, factors: null },
-  sharedPositions: false,
-  gaps: true,
-};
-
 const noScores = (why: string) => ({ logProbabilities: why, fullDistribution: why });
 const nothingGiven = 'the server gives neither prompt_logprobs nor the log-probability of a token that is forced';
 const noCache =
@@ -52,23 +43,14 @@ const subjects: readonly LimitedSubject[] = [
       tokenIds: true,
       logProbabilities: { next: 'all', continuation: 'pass' },
       prefixCache: null,
-      checkpoints: false,
-      cells: null,
-      shift: false,
-      firstLayers: false,
-      queries: false,
+      ...noKv,
       sessions: 1,
       leastTokens: 2,
       exactCuts: true,
       missing: {
         prefixCache: 'a session in the process keeps nothing of what was truncated',
         promptCache: scaled,
-        checkpoints: scaled,
-        cells: scaled,
-        sharedPositions: scaled,
-        shift: scaled,
-        firstLayers: scaled,
-        queries: scaled,
+        ...missingKv(scaled),
       },
     },
   },
@@ -117,28 +99,15 @@ const subjects: readonly LimitedSubject[] = [
     opener: fake({ cells: false, checkpoints: false, shift: false, probabilities: false }),
     model: () => 'fake',
     capabilities: {
-      tokenIds: true,
+      ...ofFake.capabilities,
       logProbabilities: null,
-      prefixCache: null,
-      checkpoints: false,
-      cells: null,
-      shift: false,
-      firstLayers: false,
-      queries: false,
+      ...noKv,
       sessions: 1,
-      leastTokens: 1,
-      exactCuts: true,
       missing: {
-        logProbabilities: withdrawn,
-        fullDistribution: withdrawn,
-        prefixCache: none,
+        ...ofFake.capabilities.missing,
+        ...noScores(withdrawn),
         promptCache: withdrawn,
-        checkpoints: withdrawn,
-        cells: withdrawn,
-        sharedPositions: withdrawn,
-        shift: withdrawn,
-        firstLayers: withdrawn,
-        queries: withdrawn,
+        ...missingKv(withdrawn),
       },
     },
   },
@@ -147,18 +116,11 @@ const subjects: readonly LimitedSubject[] = [
     opener: fake({ sharedPositions: false, probabilities: 5 }),
     model: () => 'fake',
     capabilities: {
-      tokenIds: true,
+      ...ofFake.capabilities,
       logProbabilities: { next: 5, continuation: 'pass' },
-      prefixCache: null,
-      checkpoints: true,
-      cells: fakeCells,
-      shift: true,
-      firstLayers: true,
-      queries: true,
+      cells: { ...fakeCells, sharedPositions: false },
       sessions: 1,
-      leastTokens: 1,
-      exactCuts: true,
-      missing: { fullDistribution: withdrawn, prefixCache: none, sharedPositions: withdrawn },
+      missing: { ...ofFake.capabilities.missing, fullDistribution: withdrawn, sharedPositions: withdrawn },
     },
   },
 ];

@@ -39,7 +39,7 @@ export const SESSIONS = 2;
 const ofLlamaCpp = (
   model: string,
   otherModel: string,
-  { layers, heads, headDimension }: { layers: number; heads: number; headDimension: number },
+  shape: { layers: number; heads: number; headDimension: number },
   rotary: NonNullable<EngineCapabilities['cells']>['rotary'],
   ends: Subject['ends'],
   flashAttention: 'on' | 'off' = 'off',
@@ -54,14 +54,7 @@ const ofLlamaCpp = (
     prefixCache: null,
     checkpoints: true,
     cells: {
-      layout: {
-        layers,
-        heads,
-        headDimension,
-        keyType: 'F16',
-        valueType: 'F16',
-        valuesTransposed: flashAttention === 'off',
-      },
+      layout: { ...shape, keyType: 'F16', valueType: 'F16', valuesTransposed: flashAttention === 'off' },
       rotary,
       sharedPositions: true,
       gaps: true,
@@ -87,7 +80,22 @@ function smooth(): number {
   return (512 / (2 * Math.PI * 10_000 ** (3 / 8)) - 1) / 3;
 }
 
-const ofFake = {
+/** An engine whose KV cannot leave it. */
+export const noKv = { checkpoints: false, cells: null, shift: false, firstLayers: false, queries: false } as const;
+
+const KV_NAMES = ['checkpoints', 'cells', 'sharedPositions', 'shift', 'firstLayers', 'queries'] as const;
+
+export const missingKv = (why: string): EngineCapabilities['missing'] =>
+  Object.fromEntries(KV_NAMES.map((name) => [name, why]));
+
+export const fakeCells: NonNullable<EngineCapabilities['cells']> = {
+  layout: { layers: 2, heads: 1, headDimension: 24, keyType: 'F32', valueType: 'F32', valuesTransposed: false },
+  rotary: { base: 10_000, scale: 1, pairing: 'neox', dimensions: 16, factors: null },
+  sharedPositions: true,
+  gaps: true,
+};
+
+export const ofFake = {
   model: 'fake',
   otherModel: 'fake:8',
   capabilities: {
@@ -106,7 +114,7 @@ const ofFake = {
   keyRounding: 2 ** -22,
   ends: 3,
 } as const;
-const withdrawn = 'the fake engine was opened without it';
+export const withdrawn = 'the fake engine was opened without it';
 
 /** The shipped model, with KV in the one layout or the other. */
 const ofShippedModel = (flashAttention: 'on' | 'off'): Subject =>
@@ -126,10 +134,7 @@ export const ofServer = (
   tokenIds: true,
   logProbabilities: { next: 'all', continuation: 'steps' },
   prefixCache: { span: 'session', blockTokens: 1 },
-  cells: null,
-  shift: false,
-  firstLayers: false,
-  queries: false,
+  ...noKv,
   sessions: SESSIONS,
   leastTokens: 2,
   exactCuts: false,
@@ -147,26 +152,13 @@ const noFile = 'neither the server nor its files say how keys are rotated: name 
 export const ofOpenAi = (
   own: Pick<EngineCapabilities, 'missing' | 'prefixCache' | 'logProbabilities'> & Partial<EngineCapabilities>,
 ): EngineCapabilities => ({
-  ...{
-    tokenIds: true,
-    checkpoints: false,
-    cells: null,
-    shift: false,
-    firstLayers: false,
-    queries: false,
-    sessions: SESSIONS,
-  },
-  ...{ leastTokens: 2, exactCuts: false },
+  tokenIds: true,
+  ...noKv,
+  sessions: SESSIONS,
+  leastTokens: 2,
+  exactCuts: false,
   ...own,
-  missing: {
-    checkpoints: noStates,
-    cells: noStates,
-    sharedPositions: noStates,
-    shift: noStates,
-    firstLayers: noStates,
-    queries: noStates,
-    ...own.missing,
-  },
+  missing: { ...missingKv(noStates), ...own.missing },
 });
 const noStates = 'an OpenAI-compatible server gives no KV out and takes none in: take llama-cpp or llama-server';
 
@@ -176,26 +168,14 @@ export const subjects: readonly Subject[] = [
     'random:tiny-llama-rope-freqs',
     'random:tiny-llama',
     tiny,
-    {
-      base: 10_000,
-      scale: 1,
-      pairing: 'norm',
-      dimensions: 16,
-      factors: [1, 1, 1, bent, 8, 8, 8, 8],
-    },
+    { base: 10_000, scale: 1, pairing: 'norm', dimensions: 16, factors: [1, 1, 1, bent, 8, 8, 8, 8] },
     10,
   ),
   ofLlamaCpp(
     'random:tiny-qwen3',
     'random:tiny-llama',
     { ...tiny, headDimension: 32 },
-    {
-      base: 1_000_000,
-      scale: 1,
-      pairing: 'neox',
-      dimensions: 32,
-      factors: null,
-    },
+    { base: 1_000_000, scale: 1, pairing: 'neox', dimensions: 32, factors: null },
     21,
   ),
   ofShippedModel('on'),
@@ -205,12 +185,7 @@ export const subjects: readonly Subject[] = [
     ...ofFake,
     capabilities: {
       ...ofFake.capabilities,
-      cells: {
-        layout: { layers: 2, heads: 1, headDimension: 24, keyType: 'F32', valueType: 'F32', valuesTransposed: false },
-        rotary: { base: 10_000, scale: 1, pairing: 'neox', dimensions: 16, factors: null },
-        sharedPositions: true,
-        gaps: true,
-      },
+      cells: fakeCells,
     },
   },
   {
@@ -219,21 +194,8 @@ export const subjects: readonly Subject[] = [
     ...ofFake,
     capabilities: {
       ...ofFake.capabilities,
-      checkpoints: false,
-      cells: null,
-      shift: false,
-      firstLayers: false,
-      queries: false,
-      missing: {
-        ...ofFake.capabilities.missing,
-        promptCache: withdrawn,
-        checkpoints: withdrawn,
-        cells: withdrawn,
-        sharedPositions: withdrawn,
-        shift: withdrawn,
-        firstLayers: withdrawn,
-        queries: withdrawn,
-      },
+      ...noKv,
+      missing: { ...ofFake.capabilities.missing, promptCache: withdrawn, ...missingKv(withdrawn) },
     },
   },
   {
