@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { forEver, HostileServer, type Misdeed } from '../../../../test/fixtures/hostile-server.ts';
-import { storeRun } from '../../../../test/fixtures/stored-runs.ts';
+import { type HandmadeTurn, storeRun } from '../../../../test/fixtures/stored-runs.ts';
 import { judgeAddress } from '../../../config/server-address.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
@@ -34,13 +34,16 @@ const judge = (timeoutMs = 20_000) =>
   new Judge('m', { address: judgeAddress(server.url), key: KEY, timeoutMs, pausesMs: [1] }, database);
 
 async function failureOf(work: Promise<unknown>): Promise<JudgeFailure> {
-  const error: unknown = await work.then(
-    (value) => new Error(`it gave ${JSON.stringify(value)}`),
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof JudgeFailure)) throw error;
-  return error;
+  const error = await work.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(JudgeFailure);
+  return error as JudgeFailure;
 }
+
+/** Stores a run of these turns, and judges them. */
+const judgeAll = (turns: readonly HandmadeTurn[]) => {
+  const { id } = storeRun(database, { name: 'r', turns });
+  return judgeTurns(judge(), new TurnRepository(database), id, { signal: new AbortController().signal });
+};
 
 /** All that the database holds. */
 const stored = (): string =>
@@ -130,8 +133,7 @@ describe('the key', () => {
   it.each(echoes)('is neither shown nor stored where %s repeats it', async (_, misdeed) => {
     server.misdeed = misdeed;
     const { message, hint } = await failureOf(plantedVerdicts(judge()));
-    const { id } = storeRun(database, { name: 'r', turns: [{ itemId: 'a', userId: 'u', arm: 'rag', answer: 'Oslo', right: false }] });
-    const { failed } = await judgeTurns(judge(), new TurnRepository(database), id, { signal: new AbortController().signal });
+    const { failed } = await judgeAll([{ itemId: 'a', userId: 'u', arm: 'rag', answer: 'Oslo', right: false }]);
     expect(failed).toHaveLength(1);
     for (const text of [message, hint, JSON.stringify(failed), stored()]) {
       expect(text).not.toContain(KEY.slice(0, 12));
@@ -141,16 +143,16 @@ describe('the key', () => {
 
 it('a server that refuses everything is asked a few times, however many answers there are', async () => {
   server.misdeed = body('', 503, { 'retry-after': '-1' });
-  const turns = Array.from({ length: 40 }, (_, index) => ({
-    ...{ itemId: `i${index}`, userId: 'u', arm: 'rag', answer: `Oslo ${index}`, right: false },
-  }));
-  const { id } = storeRun(database, { name: 'r', turns });
-  const { failed, asked } = await judgeTurns(judge(), new TurnRepository(database), id, {
-    signal: new AbortController().signal,
+  const answer = (index: number) => ({
+    itemId: `i${index}`,
+    userId: 'u',
+    arm: 'rag',
+    answer: `${index}`,
+    right: false,
   });
-  expect(failed).toEqual([
-    { reason: 'error of the server', answers: 40, first: expect.stringContaining('503') as string },
-  ]);
+  const { failed, asked } = await judgeAll(Array.from({ length: 40 }, (_, index) => answer(index)));
+  expect(failed).toMatchObject([{ reason: 'error of the server', answers: 40 }]);
+  expect(failed[0]!.first).toContain('503');
   expect(asked).toBeLessThanOrEqual(8);
   expect(server.requests).toBeLessThanOrEqual(16);
 });

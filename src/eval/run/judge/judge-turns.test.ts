@@ -21,7 +21,11 @@ beforeEach(async () => {
 });
 
 const turn = (itemId: string, arm: string, answer: string, more: Partial<HandmadeTurn> = {}): HandmadeTurn => ({
-  ...{ itemId, userId: 'u', arm, answer, right: answer.includes('Turin') },
+  itemId,
+  userId: 'u',
+  arm,
+  answer,
+  right: answer.includes('Turin'),
   ...more,
 });
 

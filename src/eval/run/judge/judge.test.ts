@@ -37,11 +37,8 @@ it('asks the model by name, at temperature 0, with the key, and keeps what it sa
   expect(server.requests[0]).toMatchObject({ model: 'grader', temperature: 0, authorization: 'Bearer k-1' });
   expect([judge().known(right), judge().known(wrong)]).toEqual([true, false]);
   expect(judge().known({ ...right, answer: 'Turin' })).toBeUndefined();
-});
-
-it('sends no key where there is none', async () => {
-  await judge().ask(right);
-  expect(server.requests[0]!.authorization).toBeUndefined();
+  await judge().ask({ ...right, answer: 'Turin' });
+  expect(server.requests[2]!.authorization).toBeUndefined();
 });
 
 it('does not take an order in the answer for a verdict', async () => {
@@ -91,18 +88,14 @@ it('waits for a slow answer, and not for ever', async () => {
 });
 
 it('is stopped at once by a signal, while it waits for a reply and between attempts', async () => {
-  const controller = new AbortController();
-  server.answers = () => {
-    setTimeout(() => controller.abort(new Error('enough')), 20);
-    return { hangs: true };
-  };
-  await expect(judge().ask(right, controller.signal)).rejects.toThrow('enough');
-  const again = new AbortController();
-  server.answers = () => {
-    setTimeout(() => again.abort(new Error('enough')), 20);
-    return { status: 503 };
-  };
-  await expect(judge({ pausesMs: [60_000] }).ask(right, again.signal)).rejects.toThrow('enough');
+  for (const answer of [{ hangs: true }, { status: 503 }] as const) {
+    const controller = new AbortController();
+    server.answers = () => {
+      setTimeout(() => controller.abort(new Error('enough')), 20);
+      return answer;
+    };
+    await expect(judge({ pausesMs: [60_000] }).ask(right, controller.signal)).rejects.toThrow('enough');
+  }
 });
 
 it('asks again where the server is busy, as late as it says', async () => {
@@ -126,12 +119,9 @@ it('is tried on planted answers, each asked once', async () => {
   });
 });
 
-it.each([
-  ['yes', 'failed'],
-  ['no', 'failed'],
-] as const)('fails the check where it says %s to everything', async (word, status) => {
+it.each(['yes', 'no'])('fails the check if it says %s to everything', async (word) => {
   server.answers = () => word;
-  expect(withPlantedVerdicts(check, await plantedVerdicts(judge())).status).toBe(status);
+  expect(withPlantedVerdicts(check, await plantedVerdicts(judge())).status).toBe('failed');
 });
 
 it('passes where it misses one of each, and is no judge where nothing is yes or no', async () => {

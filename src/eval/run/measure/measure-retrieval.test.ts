@@ -61,23 +61,13 @@ it('asks over the memories of that time, and measures ranks', async () => {
   const router: Strategy = { label: 'router', opening: ['router'] };
   const other: Strategy = { label: 'router, other', opening: ['router', { embedder: 'o' }], embedder: 'o' };
   const worse = asked.map((one) => ({ ...one, metrics: { ...one.metrics, recallAt5: 0 } }));
-  const rows = retrievalRows(
-    [
-      { strategy: router, retrieved: asked },
-      { strategy: other, retrieved: worse },
-    ],
-    'mine',
-    7,
-  );
+  const measured = [
+    { strategy: router, retrieved: asked },
+    { strategy: other, retrieved: worse },
+  ];
+  const rows = retrievalRows(measured, 'mine', 7);
   expect(
-    rows.map(({ dataset, strategy, embedder, kind, n, againstRouter }) => [
-      dataset,
-      strategy,
-      embedder,
-      kind,
-      n,
-      againstRouter?.delta,
-    ]),
+    rows.map((row) => [row.dataset, row.strategy, row.embedder, row.kind, row.n, row.againstRouter?.delta]),
   ).toEqual([
     ['mine', 'router', undefined, 'all', 3, undefined],
     ['mine', 'router', undefined, 'late', 2, undefined],
@@ -100,12 +90,7 @@ const labels = (flags: Readonly<Record<string, string>>, of = searchingStrategie
 
 it('measures every strategy that searches, as the run opens it', () => {
   expect(labels({})).toEqual(['router', 'tiered', 'salience', 'hinted']);
-  expect(searchingStrategies(configOf({})).map(({ opening }) => opening)).toEqual([
-    ['router'],
-    ['tiered'],
-    ['salience'],
-    ['hinted'],
-  ]);
+  expect(searchingStrategies(configOf({})).map(({ opening: [name, options] }) => options ?? name)).toEqual(labels({}));
 });
 
 it('measures the router by the embedder that ships as well, where the run has another', () => {
