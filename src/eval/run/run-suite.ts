@@ -27,14 +27,14 @@ import { judgeTurns } from './judge/judge-turns.ts';
 import { openBench, type RunBench } from './open-bench.ts';
 import { drawnDatasets, type PlanUser, requireDivisible } from './plan/plan-users.ts';
 import { prepareSuite, type PreparedSuite } from './plan/prepared-suite.ts';
-import type { BenchHooks, Progress } from './progress.ts';
+import type { BenchHooks } from './progress.ts';
 import { cheapestItem, estimateRun } from './plan/run-estimate.ts';
 import { machineLoad, RunFindings } from './run-findings.ts';
 import { RunLock } from './run-lock.ts';
 import { notesBeforeTurns } from './plan/run-notes.ts';
 import { newRun, resumedConfig } from './plan/run-record.ts';
 import { selfTests } from './prove/self-tests.ts';
-import { type MeasureContext, type Suite, suiteOptions } from './suite.ts';
+import { type MeasureContext, type ServeContext, type Suite, suiteOptions } from './suite.ts';
 import { UserRun, warmUp } from './workers/user-run.ts';
 import { RowClaims } from './workers/claims.ts';
 import { probeBench, runUnits } from './workers/run-units.ts';
@@ -95,11 +95,8 @@ export async function runSuite(
   const worker = randomUUID();
   const claims = new RowClaims(database, run.id, open.claimed, { worker, signal, wait: () => workers.changed(signal) });
   const bench: RunBench = { ...open.bench, claims };
-  const findings = new RunFindings(database, run, bench.clock, {
-    coldStartMs,
-    modelLoadMs: parts.modelLoadMs,
-    started,
-  });
+  const { modelLoadMs } = parts;
+  const findings = new RunFindings(database, run, bench.clock, { coldStartMs, modelLoadMs, started });
   const context: RunContext = { database, run, bench, findings, workers, hooks, signal };
   runs.update(run.id, { status: 'running' });
   if (findings.probes === null) await testSelf(context, prepared, planted);
@@ -147,10 +144,7 @@ async function takeTurns(context: RunContext): Promise<void> {
 
   const total = countTurns(planned);
   let [finished, underWay] = [total - countTurns(left), 0];
-  const onTurn = (): void => {
-    const progress: Progress = { phase: 'turns', done: finished + underWay + workers.turns, total };
-    hooks.onProgress?.(progress);
-  };
+  const onTurn = (): void => hooks.onProgress?.({ phase: 'turns', done: finished + underWay + workers.turns, total });
   const save = async (): Promise<void> =>
     findings.save({ load: machineLoad(findings.probes?.load), ...(await engineAudit(context)) });
   workers.begin(onTurn);
@@ -178,15 +172,10 @@ async function warmUpRun({ bench, hooks, workers, signal }: RunContext, left: re
   const cheapest = cheapestItem(unfinished);
   if (cheapest === undefined) return;
   const warm = await warmUp(new UserRun(bench, left[cheapest.user]!), cheapest.item, signal);
-  hooks.onEstimate?.(
-    estimateRun(unfinished, warm, {
-      topK: settings.topK,
-      repeats: settings.repeats,
-      resumed: left.length < planned.length,
-      contextTokens: engine.info.contextTokens,
-      workers: workers.size,
-    }),
-  );
+  const { topK, repeats } = settings;
+  const { contextTokens } = engine.info;
+  const resumed = left.length < planned.length;
+  hooks.onEstimate?.(estimateRun(unfinished, warm, { topK, repeats, resumed, contextTokens, workers: workers.size }));
 }
 
 function countTurns(users: readonly PlanUser[]): number {
@@ -205,21 +194,19 @@ async function takeMeasures(context: RunContext, prepared: PreparedSuite): Promi
     const { engines, folder, settings, dataset, users } = prepared;
     const onStep = (done: number, total: number): void => hooks.onProgress?.({ phase: 'measure', done, total });
     onStep(0, 1);
-    const measured = await clock.time('measure', () =>
-      measure({
-        config: settings,
-        datasets: drawnDatasets(dataset, users),
-        signal,
-        folder,
-        engines,
-        openRetriever: retrieverOpener(prepared, run),
-        onStep,
-        runId: run.id,
-        keeper: bench.keeper,
-        arms: prepared.arms,
-      }),
-    );
-    await findings.save({ measured });
+    const measuring: ServeContext = {
+      config: settings,
+      datasets: drawnDatasets(dataset, users),
+      signal,
+      folder,
+      engines,
+      openRetriever: retrieverOpener(prepared, run),
+      onStep,
+      runId: run.id,
+      keeper: bench.keeper,
+      arms: prepared.arms,
+    };
+    await findings.save({ measured: await clock.time('measure', () => measure(measuring)) });
   }
   if (judge === undefined) return;
   const turns = new TurnRepository(database);

@@ -66,10 +66,8 @@ export async function prepareSuite(
   const given = task.suite.data === undefined ? await readRunDatasets(task.settings) : undefined;
   const drawn = given === undefined ? undefined : drawUsers(given, task.settings);
   // A resumed run has the workers that it began with.
-  const settings =
-    drawn !== undefined && task.begun === undefined
-      ? withoutIdleWorkers(task.settings, shardUsers(drawn, task.settings).length)
-      : task.settings;
+  const drawnUsers = drawn && task.begun === undefined ? shardUsers(drawn, task.settings).length : undefined;
+  const settings = drawnUsers === undefined ? task.settings : withoutIdleWorkers(task.settings, drawnUsers);
   const stores = new KvFolder(settings, task.place.folder);
   let parts: BenchParts | undefined;
   const dispose = async (): Promise<void> => {
@@ -119,13 +117,11 @@ async function generatedData(
   engine: Engine,
 ): Promise<RunDatasets> {
   const files = data.map(({ name }) => join(folder, `${name}.jsonl`));
-  const window = {
-    contextTokens: engine.info.contextTokens,
-    countTokens: async (texts: readonly string[]): Promise<readonly number[]> =>
-      (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length),
-  };
+  const { contextTokens } = engine.info;
+  const countTokens = async (texts: readonly string[]): Promise<readonly number[]> =>
+    (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length);
   for (const [index, { presetUsers, make }] of isMade ? [] : data.entries()) {
-    await writeText(files[index]!, await make(seed, presetUsers, window));
+    await writeText(files[index]!, await make(seed, presetUsers, { contextTokens, countTokens }));
   }
   return await readRunDatasets({ dataset: files });
 }
@@ -133,12 +129,9 @@ async function generatedData(
 /** Checks data and arms against the loaded models. @throws BenchError for the first that does not fit */
 async function validate(prepared: Omit<PreparedSuite, typeof Symbol.asyncDispose>): Promise<void> {
   const { suite, begun, settings, arms, dataset, users, parts, calibration } = prepared;
-  const primaries = [
-    { place: `suite ${suite.name}`, metric: suite.primaryMetric },
-    ...dataset.parts.map(({ name, declared }) => ({ place: name, metric: declared.primaryMetric })),
-  ];
-  for (const { place, metric } of primaries) {
-    if (metric !== undefined) requirePrimary(metric, registeredMetrics(), place);
+  const named = dataset.parts.map(({ name, declared }) => ({ name, metric: declared.primaryMetric }));
+  for (const { name, metric } of [{ name: `suite ${suite.name}`, metric: suite.primaryMetric }, ...named]) {
+    if (metric !== undefined) requirePrimary(metric, registeredMetrics(), name);
   }
   const asking = { engine: parts.engine, rules: promptRules(settings) };
   await requireFittingQueries(users, dataset, arms, asking);

@@ -30,17 +30,14 @@ const SENTENCES: Readonly<Record<Language, readonly string[]>> = {
 /** Two unit vectors that differ by less in every number are one. */
 const LEAST_DIFFERENCE = 1e-5;
 
-type Vectors = readonly Float32Array[];
-
-function isSame(one: Float32Array, other: Float32Array): boolean {
-  return one.every((value, index) => Math.abs(value - other[index]!) < LEAST_DIFFERENCE);
+function hasTwin(vectors: readonly Float32Array[], place: number): boolean {
+  const own = vectors[place]!;
+  const isSame = (one: Float32Array): boolean =>
+    one.every((value, at) => Math.abs(value - own[at]!) < LEAST_DIFFERENCE);
+  return vectors.some((vector, other) => other !== place && isSame(vector));
 }
 
-function hasTwin(vectors: Vectors, place: number): boolean {
-  return vectors.some((vector, other) => other !== place && isSame(vectors[place]!, vector));
-}
-
-function findsItself(question: Float32Array, documents: Vectors, place: number): boolean {
+function findsItself(question: Float32Array, documents: readonly Float32Array[], place: number): boolean {
   const own = product(question, documents[place]!);
   return documents.every((document, other) => other === place || product(question, document) < own);
 }

@@ -67,18 +67,18 @@ export class FreshCells {
     const key = JSON.stringify([front, tokens]);
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
+    const session = this.#session;
     if (front.length > 0 && this.#front?.join() === front.join()) {
-      await this.#session.truncate(front.length, options);
+      await session.truncate(front.length, options);
     } else {
       this.#front = null;
-      await this.#session.clear(options);
-      if (front.length > 0) await this.#session.evaluate(front, options);
-      this.#front = front;
+      await session.clear(options);
+      if (front.length > 0) await session.evaluate(front, options);
     }
-    await this.#session.evaluate(tokens, options);
-    if (front.length === 0) this.#front = tokens;
+    await session.evaluate(tokens, options);
+    this.#front = front.length === 0 ? tokens : front;
     const range = { start: front.length, end: front.length + tokens.length };
-    const state = await this.#session.exportCells(range, options);
+    const state = await session.exportCells(range, options);
     this.#cache.set(key, state);
     return state;
   }
@@ -118,27 +118,23 @@ export async function expectedCells(
 
 async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: ExpectedParts): Promise<ReferenceCell[]> {
   const { header, lines, keptAs = 'f16', making = {} } = parts;
-  const { context, temperature = 1 } = making;
+  const { context, temperature = 1, sink } = making;
   const { layout, rotary } = maker.cells;
-  const { positions } = parseRecipe(prefill);
-  const shared = header.slice(0, making.sink?.tokens ?? 0);
-  const isAlone = context === 'none';
-  const whole = restoredCells(
-    await evaluatedBehind(maker, [], isAlone ? header : [...header, ...shared]),
-    keptAs,
-    layout,
-  );
-  const seen = isAlone ? shared : [...header, ...shared];
-  const front = { tokens: seen, cells: whole.slice(0, seen.length), keptAs };
-  const kept = sinkCells(front.cells, making);
+  const isParallel = parseRecipe(prefill).positions === 'parallel';
+  const shared = header.slice(0, sink?.tokens ?? 0);
+  const tokens = context === 'none' ? shared : [...header, ...shared];
+  const evaluated = await evaluatedBehind(maker, [], context === 'none' ? header : tokens);
+  const whole = restoredCells(evaluated, keptAs, layout);
+  const front = { tokens, cells: whole.slice(0, tokens.length), keptAs };
+  // The shared cells that stay in front of each block.
+  const kept = sink?.kept === true ? front.cells.slice(-sink.tokens) : [];
   const cells = whole.slice(0, header.length);
   for (const [index, line] of lines.entries()) {
-    const start = positions === 'parallel' ? header.length : cells.length;
+    const start = isParallel ? header.length : cells.length;
     const neighbour = precedingLine(parts, index);
     const behind = await evaluatedBehindStored(maker, front, [...neighbour, ...line]);
     const block = restoredCells(behind.slice(neighbour.length), keptAs, layout);
-    const own = block.map((cell) => cooledCell(cell, temperature));
-    const placed = [...kept, ...own];
+    const placed = [...kept, ...block.map((cell) => cooledCell(cell, temperature))];
     cells.push(...placed.map((cell, at) => movedCell(cell, start + at, rotary, layout)));
   }
   return await recomputedCells(maker, cells, parts, parts.recomputed ?? selectedPositions(prefill, parts));
@@ -147,11 +143,6 @@ async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: Expecte
 /** The line that a block was computed behind. */
 export function precedingLine({ lines, making }: ExpectedParts, index: number): readonly TokenId[] {
   return making?.context === 'previous' ? (lines[index - 1] ?? []) : [];
-}
-
-/** The shared cells that stay in front of each block. */
-function sinkCells(front: readonly ReferenceCell[], { sink }: BlockMaking): readonly ReferenceCell[] {
-  return sink?.kept === true ? front.slice(-sink.tokens) : [];
 }
 
 /** Evaluates the tokens of some positions again, each range behind the cells in front of it. */

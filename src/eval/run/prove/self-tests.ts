@@ -2,6 +2,7 @@ import type { BenchConfig } from '../../../config/bench-config.ts';
 import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
+import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { prefixParts } from '../../../systems/prompt/memory-lines.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import {
@@ -57,43 +58,35 @@ async function samplePrompts(
 }
 
 /** Ids that tokenising the joined text would change: all between the common beginning and the common end. */
-async function differingIds(engine: Engine, prompt: BuiltPrompt): Promise<number> {
-  const own = prompt.tokenIds.slice(engine.info.bosToken === null ? 0 : 1);
-  const isChat = prompt.info.segments.some(({ role }) => role === 'template');
-  // The data set's own text, which nobody generates behind.
-  const [joined = []] = await engine.tokenize([
-    isChat
-      ? { text: prompt.info.finalPrompt, as: 'template' }
-      : { text: prompt.info.finalPrompt, as: 'text', first: true },
-  ]);
-  const shorter = Math.min(own.length, joined.length);
-  let start = 0;
-  while (start < shorter && own[start] === joined[start]) start++;
-  let end = 0;
-  while (end < shorter - start && own[own.length - 1 - end] === joined[joined.length - 1 - end]) end++;
+async function differingIds(engine: Engine, { tokenIds, info }: BuiltPrompt): Promise<number> {
+  const own = tokenIds.slice(engine.info.bosToken === null ? 0 : 1);
+  const isChat = info.segments.some(({ role }) => role === 'template');
+  const text = info.finalPrompt;
+  const [joined = []] = await engine.tokenize([isChat ? { text, as: 'template' } : { text, as: 'text', first: true }]);
+  const start = commonLength(own, joined);
+  const end = commonLength(own.slice(start).reverse(), joined.slice(start).reverse());
   return Math.max(own.length, joined.length) - start - end;
 }
 
-/** The self-test of cells, on the first prompt with two memories; where none has room for two, one memory is cut into two. */
-async function cellsOfModel(
+/** The self-test of cells, on the first prompt with two memories; if none has room for two, one memory is cut into two. */
+async function testCells(
   engine: Engine,
   samples: readonly { readonly prompt: BuiltPrompt }[],
   continuations: readonly (readonly TokenId[])[],
   { signal }: CallOptions,
 ): Promise<Pick<RunProbes, 'cells'>> {
-  const tried = samples.map(({ prompt }, index) => {
+  const prompts = samples.map(({ prompt }, index) => {
     const { header, lines, suffix } = prefixParts(prompt);
     return { header, lines: lines.map(({ tokenIds }) => tokenIds), suffix, continuation: continuations[index]! };
   });
-  const two = tried.find(({ lines }) => lines.length > 1);
-  const one = tried.find(({ lines }) => (lines[0]?.length ?? 0) >= 2 * engine.capabilities.leastTokens);
+  const two = prompts.find(({ lines }) => lines.length > 1);
   if (two !== undefined) return { cells: await cellsSelfTest(engine, two, { signal }) };
+  const one = prompts.find(({ lines }) => (lines[0]?.length ?? 0) >= 2 * engine.capabilities.leastTokens);
   if (one === undefined) return {};
   const [line] = one.lines as [readonly TokenId[]];
   const middle = Math.floor(line.length / 2);
-  return {
-    cells: await cellsSelfTest(engine, { ...one, lines: [line.slice(0, middle), line.slice(middle)] }, { signal }),
-  };
+  const halves = [line.slice(0, middle), line.slice(middle)];
+  return { cells: await cellsSelfTest(engine, { ...one, lines: halves }, { signal }) };
 }
 
 /** Tests before any arm runs: the noise floor of exactness, the metrics, the embedder, and token ids at segment borders. */
@@ -119,7 +112,7 @@ export async function selfTests(
     samples.map(({ user }) => ({ text: ` ${user.languageProfile.unknownAnswer}`, as: 'text' })),
   );
   return {
-    ...(await cellsOfModel(engine, samples, continuations, options)),
+    ...(await testCells(engine, samples, continuations, options)),
     parity: await paritySelfTest(
       engine,
       samples.map(({ prompt }, index) => ({ prompt: prompt.tokenIds, continuation: continuations[index]! })),

@@ -47,20 +47,17 @@ export async function wrongSelection(
   parts: ScoredParts & { readonly recomputed: readonly TokenRange[] },
   rounding: number,
 ): Promise<string | null> {
-  const { header, lines } = parts;
+  const { header, lines, recomputed } = parts;
   const begin = header.length + (lines[0]?.length ?? 0);
   const end = header.length + lines.flat().length;
+  const blocks = lines.map((tokenIds) => ({ tokenIds, rank: 0 }));
   // As many as any rule takes at that share.
-  const taken = selectTokens(
-    { by: 'first', share },
-    lines.map((tokenIds) => ({ tokenIds, rank: 0 })),
-  );
-  const budget = positionsIn(taken).size;
-  const selected = positionsIn(parts.recomputed);
+  const budget = positionsIn(selectTokens({ by: 'first', share }, blocks)).size;
+  const selected = positionsIn(recomputed);
   const outside = [...selected].find((position) => position < begin || position >= end);
   if (outside !== undefined) return `position ${outside} was recomputed, which no rule may select`;
   const runs = positionRuns(lines, run, begin);
-  const cut = runs.find((positions) => new Set(positions.map((position) => selected.has(position))).size > 1);
+  const cut = runs.find((positions) => positions.some((at) => selected.has(at) !== selected.has(positions[0]!)));
   if (cut !== undefined) return `of the run at position ${cut[0]} a part was selected`;
   const [fewest, most] = budget > 0 ? [Math.max(1, budget - run + 1), Math.max(budget, run)] : [0, 0];
   if (selected.size < fewest || selected.size > most) {
