@@ -8,7 +8,7 @@ import type { OpenStore } from '../../systems/prefill/prefill-strategy.ts';
 
 const CHECKPOINTS = 'checkpoints';
 
-/** The folder in which a run keeps KV: one that was named, shared on purpose, or one of the run's own that goes with it. */
+/** The folder of a run's KV: one that was named, shared on purpose, or one of the run's own that is deleted with it. */
 export class KvFolder implements Disposable {
   readonly shared: boolean;
   readonly #path: string;
@@ -39,7 +39,7 @@ export class KvFolder implements Disposable {
   /** A store of one arm: arms never find each other's KV. */
   opener(arm: string): OpenStore {
     return async (engine) => ({
-      store: await KvStore.open(join(this.#path, folderOf(arm)), this.#maxBytes, engine),
+      store: await KvStore.open(join(this.#path, folderName(arm)), this.#maxBytes, engine),
       diskTiming: this.shared ? 'at-once' : 'when-evicted',
     });
   }
@@ -63,9 +63,8 @@ export class KvFolder implements Disposable {
 
 const PLAIN_NAME = /^[a-z0-9][a-z0-9+.:@=-]*$/;
 
-/** The arm's own name, where it is plain; else its hash: a caller's arm may be called anything. */
-function folderOf(arm: string): string {
-  return PLAIN_NAME.test(arm) && arm !== CHECKPOINTS
-    ? arm
-    : createHash('sha256').update(arm).digest('hex').slice(0, 32);
+/** The arm's own name if it is plain, else its hash: a caller's arm may have any name. */
+function folderName(arm: string): string {
+  if (PLAIN_NAME.test(arm) && arm !== CHECKPOINTS) return arm;
+  return createHash('sha256').update(arm).digest('hex').slice(0, 32);
 }

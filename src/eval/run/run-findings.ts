@@ -26,7 +26,8 @@ export class RunFindings {
   readonly #runId: string;
   readonly #clock: RunClock;
   readonly #start: ProcessStart;
-  readonly #counts = new Map<string, WorkerCounts>();
+  /** The last ones of each worker. */
+  #counts: ReadonlyMap<string, WorkerCounts> = new Map();
   /** Of processes that made the run before this one. */
   readonly #wallMsBefore: number;
   #profile: RunProbes['profile'];
@@ -59,19 +60,19 @@ export class RunFindings {
   /** Stores findings, the books of this process, and what workers say of the users whom they have finished. */
   async save(change: Partial<Omit<RunProbes, 'profile'>>): Promise<void> {
     this.#profile = withBooks(this.#profile, await this.#clock.take());
-    const { probes, profile, counts } = this.#database.transaction(() => {
+    const saved = this.#database.transaction(() => {
       const shares = this.#users.takeShares();
-      const said = new Map([...this.#counts, ...shares.map(({ worker, share }) => [worker, share.counts] as const)]);
-      const together = shares.reduce((sum, { share }) => withBooks(sum, share.books), this.#profile);
-      const wall = { wallMs: this.#wallMsBefore + performance.now() - this.#start.started };
-      const counted = said.size === 0 ? {} : addCounts([...said.values()]);
-      const now = { ...this.#probes!, ...counted, ...change, profile: { ...together, ...wall } };
-      this.#runs.update(this.#runId, { probes: now });
-      return { probes: now, profile: together, counts: said };
+      const counts = new Map([...this.#counts, ...shares.map(({ worker, share }) => [worker, share.counts] as const)]);
+      const profile = shares.reduce((sum, { share }) => withBooks(sum, share.books), this.#profile);
+      const wallMs = this.#wallMsBefore + performance.now() - this.#start.started;
+      const counted = counts.size === 0 ? {} : addCounts([...counts.values()]);
+      const probes = { ...this.#probes!, ...counted, ...change, profile: { ...profile, wallMs } };
+      this.#runs.update(this.#runId, { probes });
+      return { probes, profile, counts };
     });
-    this.#probes = probes;
-    this.#profile = profile;
-    for (const [worker, said] of counts) this.#counts.set(worker, said);
+    this.#probes = saved.probes;
+    this.#profile = saved.profile;
+    this.#counts = saved.counts;
   }
 }
 

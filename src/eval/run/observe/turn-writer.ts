@@ -106,21 +106,19 @@ export class TurnWriter {
       return { state: 'failed', ...key, error: { code: typeof code === 'string' ? code : null, message } };
     }
     const { response, scores, observed } = outcome;
-    const { trace, promptInfo, timings, tokens } = response;
+    const { trace, promptInfo: prompt, timings, tokens } = response;
+    const { retrieval, summary, prefill, account, answer } = trace;
+    const given = { retrieved: retrievedMemories(response, item.evidence), retrieval };
     return this.#withOwnMetrics({
       state: 'answered',
       ...key,
       item: this.#itemRecord(item, memories),
-      given: {
-        retrieved: retrievedMemories(response, item.evidence),
-        retrieval: trace.retrieval,
-        ...(trace.summary === undefined ? {} : { summary: trace.summary }),
-      },
-      prompt: promptInfo,
-      facts: promptFacts(promptInfo, trace.retrieved.length),
-      prefill: trace.prefill,
-      account: trace.account,
-      answer: trace.answer,
+      given: summary === undefined ? given : { ...given, summary },
+      prompt,
+      facts: promptFacts(prompt, trace.retrieved.length),
+      prefill,
+      account,
+      answer,
       timings,
       tokens,
       observed,

@@ -5,45 +5,40 @@ import { armRegistry } from '../../../systems/arms/arm-registry.ts';
 import { requireFittingQueries, requireFittingSinks } from './fitting-prompts.ts';
 
 const item = (itemId: string, query: string) => ({ itemId, query }) as DatasetUser['items'][number];
-const arms = armRegistry.named(['rag'], { alpha: 1, gatingThreshold: 0 });
+const named = (names: readonly string[]) => armRegistry.named(names, { alpha: 1, gatingThreshold: 0 });
+const rules = { placement: 'chronological', labels: 'index', reserveTokens: 16 } as const;
 
 it('a question that does not fit alone is named with its place, whatever stands before it', async () => {
   await using engine = await fakeAdapter.opener({}).open({ model: 'fake' });
   const { contextTokens } = engine.info;
-  const parts = { engine, rules: { placement: 'chronological', labels: 'index', reserveTokens: 16 } as const };
   const asked = (queries: readonly string[], place?: string): Promise<void> => {
     const items = queries.map((query, index) => item(`q${index + 1}`, query));
     const places = new Map(place === undefined ? [] : [[`q${queries.length}`, place]]);
     const users = [{ userId: 'u', items }] as unknown as DatasetUser[];
-    return requireFittingQueries(users, { parts: [{ places } as unknown as Dataset] }, arms, parts);
+    return requireFittingQueries(users, { parts: [{ places } as unknown as Dataset] }, named(['rag']), {
+      engine,
+      rules,
+    });
   };
   const long = 'word '.repeat(contextTokens);
   await asked(['Who?', 'w'.repeat(contextTokens / 2)]);
-  await expect(asked(['Who?', long], 'data.jsonl:7')).rejects.toMatchObject({
-    code: 'context-overflow',
-    message: expect.stringMatching(
-      /^data\.jsonl:7: item "q2": the query alone takes \d+ tokens; \d+ of the window/,
-    ) as string,
-  });
+  const message = /^data\.jsonl:7: item "q2": the query alone takes \d+ tokens; \d+ of the window/;
+  const refusal = { code: 'context-overflow', message: expect.stringMatching(message) as string };
+  await expect(asked(['Who?', long], 'data.jsonl:7')).rejects.toMatchObject(refusal);
   await expect(asked([long])).rejects.toThrow(/^item "q1": the query alone takes /);
 });
 
 it('shared tokens that a prompt has not in front of its memories are refused by the name of the arm', async () => {
   await using engine = await fakeAdapter.opener({}).open({ model: 'fake' });
-  const rules = { placement: 'chronological', labels: 'index', reserveTokens: 16 } as const;
   const asked = (names: readonly string[], ...systemPrompts: readonly string[]): Promise<void> => {
     const items = systemPrompts.map((systemPrompt, index) => ({ itemId: `q${index}`, query: 'Who?', systemPrompt }));
     const users = [{ userId: 'u', items }] as unknown as DatasetUser[];
-    return requireFittingSinks(users, armRegistry.named(names, { alpha: 1, gatingThreshold: 0 }), { engine, rules });
+    return requireFittingSinks(users, named(names), { engine, rules });
   };
   const long = 'Answer with the words of the notes, and with nothing else that anybody could say.';
   const refused = await asked(['rag', 'dki-blocks@sink=400'], long).catch((error: unknown) => error);
-  expect(refused).toMatchObject({
-    code: 'bad-option',
-    message: expect.stringMatching(
-      /^--arms dki-blocks@sink=400: @sink=400: the prompt has \d+ tokens in front/,
-    ) as string,
-  });
+  const message = /^--arms dki-blocks@sink=400: @sink=400: the prompt has \d+ tokens in front/;
+  expect(refused).toMatchObject({ code: 'bad-option', message: expect.stringMatching(message) as string });
   const most = Number(/the prompt has (\d+)/.exec((refused as Error).message)![1]);
   await asked(['rag', `dki-blocks@sink=${most}`], long);
   await expect(asked([`dki-blocks@sink=${most}:kept`], long, 'Answer.')).rejects.toThrow('tokens in front');

@@ -12,12 +12,8 @@ function file(content: string, name = 'pre.json'): string {
   return path;
 }
 
-test('without a file questions are routed by keyword', () => {
-  const { config, warnings } = readPreRetrievalFile({});
-  expect([config.route_strategy, warnings]).toEqual(['keyword', []]);
-});
-
-test('a file says how, under old names too, which are said with its name', () => {
+test('a file says how, under old names too, which are named with it; without a file questions are routed by keyword', () => {
+  expect(readPreRetrievalFile({})).toMatchObject({ config: { route_strategy: 'keyword' }, warnings: [] });
   const preRetrieval = file('{"operators": {"pre_retrieval": {"keyword_rules": [{"keywords": ["a"], "route": "b"}]}}}');
   const { config, warnings } = readPreRetrievalFile({ preRetrieval });
   expect(config.keyword_rules).toEqual([{ keywords: ['a'], strategy: 'b', params: {} }]);

@@ -1,75 +1,62 @@
-import { describe, expect, test } from 'vitest';
-import { storeRun } from '../../../../test/fixtures/stored-runs.ts';
+import { expect, test } from 'vitest';
+import { type HandmadeRun, storeRun } from '../../../../test/fixtures/stored-runs.ts';
 import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts';
 import { languageModelNamed } from '../../../models/registry.ts';
 import { openDatabase } from '../../../store/database.ts';
 import { resumedConfig } from './run-record.ts';
 
-test('a run goes on with the data sets that it began with, one or several', () => {
+/** The options of a run that began with some settings, and is resumed with some flags. */
+function resume(begun: Partial<HandmadeRun>, flags: Readonly<Record<string, string>> = {}) {
   using folder = new TestFolder();
   using database = openDatabase({ path: folder.file('runs.sqlite') });
-  const config = smallConfig(folder, { seed: '8', threads: '1' });
-  const resumed = (name: string, dataset: unknown) =>
-    resumedConfig(config, storeRun(database, { name, turns: [], settings: { dataset, seed: 3 } }));
-  expect(resumed('one', ['/data/a.jsonl'])).toMatchObject({ dataset: ['/data/a.jsonl'], seed: 3, threads: 1 });
-  expect(resumed('both', ['/data/a.jsonl', '/data/b.jsonl']).dataset).toEqual(['/data/a.jsonl', '/data/b.jsonl']);
+  return resumedConfig(smallConfig(folder, flags), storeRun(database, { name: 'begun', turns: [], ...begun }));
+}
+
+test('a run is resumed with the data sets that it began with, one or several', () => {
+  const resumed = (dataset: unknown) => resume({ settings: { dataset, seed: 3 } }, { seed: '8', threads: '1' });
+  expect(resumed(['/data/a.jsonl'])).toMatchObject({ dataset: ['/data/a.jsonl'], seed: 3, threads: 1 });
+  expect(resumed(['/data/a.jsonl', '/data/b.jsonl']).dataset).toEqual(['/data/a.jsonl', '/data/b.jsonl']);
 });
 
-test('a run goes on asking as it began, whatever the registry and the command say now', () => {
-  using folder = new TestFolder();
-  using database = openDatabase({ path: folder.file('runs.sqlite') });
-  const begun = { systemPrompt: 'Be brief.', answerPrefix: 'item', generalAnswerPrefix: 'You said', template: 'chat' };
-  const config = smallConfig(folder, { answerPrefix: 'none', systemPrompt: 'Be long.' });
-  const resumed = resumedConfig(config, storeRun(database, { name: 'begun', turns: [], settings: begun }));
-  expect(resumed).toMatchObject(begun);
+test('a run is resumed with its prompts, whatever the registry and the command say now', () => {
+  const settings = {
+    systemPrompt: 'Be brief.',
+    answerPrefix: 'item',
+    generalAnswerPrefix: 'You said',
+    template: 'chat',
+  };
+  const resumed = resume({ settings }, { answerPrefix: 'none', systemPrompt: 'Be long.' });
+  expect(resumed).toMatchObject(settings);
   // What is filled in from the registry goes behind what is given.
-  expect(resumed.given).toEqual(expect.arrayContaining(Object.keys(begun)));
+  expect(resumed.given).toEqual(expect.arrayContaining(Object.keys(settings)));
 });
 
-test("a run goes on with its engine's options, and gives none of another engine's", () => {
-  using folder = new TestFolder();
-  using database = openDatabase({ path: folder.file('runs.sqlite') });
+test("a run is resumed with its engine's options, and gives none of another engine's", () => {
   const settings = { engine: 'openai', engineModel: 'served', gpu: 'off', gpuLayers: 'max' };
-  const run = storeRun(database, { name: 'served', turns: [], settings });
-  const resumed = resumedConfig(smallConfig(folder, { engineUrl: 'http://127.0.0.1:1' }), run);
+  const resumed = resume({ settings }, { engineUrl: 'http://127.0.0.1:1' });
   expect(resumed).toMatchObject({ engine: 'openai', engineModel: 'served' });
-  // Given options are refused by an engine that has them not.
+  // An engine refuses given options that it does not have.
   for (const key of ['gpu', 'gpuLayers', 'engineModel']) expect(resumed.given).not.toContain(key);
   expect(resumed.given).toContain('engineUrl');
 });
 
-test('a run goes on with its judge, wherever that answers now, and with none where it began without', () => {
-  using folder = new TestFolder();
-  using database = openDatabase({ path: folder.file('runs.sqlite') });
-  const judged = { judge: 'http://127.0.0.1:1/v1/chat/completions', judgeModel: 'grader' };
-  const run = storeRun(database, { name: 'judged', turns: [], settings: judged });
-  expect(resumedConfig(smallConfig(folder), run)).toMatchObject(judged);
-  const moved = smallConfig(folder, { judge: 'http://127.0.0.1:2', judgeModel: 'other' });
-  const { judge, judgeModel } = resumedConfig(moved, run);
+test('a run is resumed with its judge, wherever that answers now, and with none if it began without', () => {
+  const settings = { judge: 'http://127.0.0.1:1/v1/chat/completions', judgeModel: 'grader' };
+  expect(resume({ settings })).toMatchObject(settings);
+  const moved = { judge: 'http://127.0.0.1:2', judgeModel: 'other' };
+  const { judge, judgeModel } = resume({ settings }, moved);
   expect([judge, judgeModel]).toEqual(['http://127.0.0.1:2/v1/chat/completions', 'grader']);
-  const plain = storeRun(database, { name: 'plain', turns: [] });
-  expect(() => resumedConfig(moved, plain)).toThrow('--resume plain: the run asks no judge');
+  expect(() => resume({}, moved)).toThrow('--resume begun: the run asks no judge');
 });
 
-describe('a run goes on with its own model where the command names none', () => {
-  const resumed = (modelName: string, model: string, flags: Record<string, string> = {}) => {
-    using folder = new TestFolder();
-    using database = openDatabase({ path: folder.file('runs.sqlite') });
-    const run = storeRun(database, { name: 'begun', turns: [], modelName, settings: { model } });
-    return resumedConfig(smallConfig(folder, flags), run);
-  };
+test('a run is resumed with its own model if the command names none', () => {
   const { sha256, source } = languageModelNamed('smollm2-135m')!;
-
-  test('one of the registry by its bytes, random weights by their name', () => {
-    const known = resumed(sha256, 'renamed.gguf');
-    expect(known.model).toBe(source);
-    // Its embedder and the form of its prompt go with it, as with a model that the command names.
-    expect(known.given).toContain('model');
-    expect(resumed('', 'random:tiny-llama').model).toBe('random:tiny-llama');
-  });
-
-  test('a file of the user must be named, and what the command names is checked as before', () => {
-    expect(() => resumed('0'.repeat(64), 'mine.gguf')).toThrow('run "begun": its model is the file mine.gguf');
-    expect(resumed(sha256, 'renamed.gguf', { model: './other.gguf' }).model).toMatch(/other\.gguf$/);
-  });
+  const known = { modelName: sha256, settings: { model: 'renamed.gguf' } };
+  expect(resume(known).model).toBe(source);
+  // Its embedder and the form of its prompt go with it, as with a model that the command names.
+  expect(resume(known).given).toContain('model');
+  expect(resume({ modelName: '', settings: { model: 'random:tiny-llama' } }).model).toBe('random:tiny-llama');
+  const own = { modelName: '0'.repeat(64), settings: { model: 'mine.gguf' } };
+  expect(() => resume(own)).toThrow('run "begun": its model is the file mine.gguf');
+  expect(resume(known, { model: './other.gguf' }).model).toMatch(/other\.gguf$/);
 });

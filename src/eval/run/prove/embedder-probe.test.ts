@@ -21,48 +21,45 @@ async function checked(embed: (embedder: Embedder, texts: readonly string[]) => 
   )!;
 }
 
-test('the shipped embedder passes, in both languages', async () => {
+test('the shipped embedder passes, in both languages; a run without the probe is undecided', async () => {
   expect(await checked((embedder, texts) => embedder.embed(texts))).toEqual<CheckResult>({
     check: 'embedder',
     status: 'passed',
     evidence: '16 sentences: each has a vector of its own and finds itself among all',
   });
-});
-
-test('one vector for all texts is found', async () => {
-  const { status, evidence } = await checked((embedder, texts) => embedder.embed(texts.map(() => 'I drink tea.')));
-  expect(status).toBe('failed');
-  expect(evidence).toMatch(
-    /^16 of 16 sentences have the vector of another: "My dog .*; 16 of 16 .* do not find themselves/,
-  );
-});
-
-test("a batch in which each text has its neighbour's vector is found", async () => {
-  const { status, evidence } = await checked(async (embedder, texts) => {
-    const [first, ...rest] = await embedder.embed(texts);
-    return [...rest, first!];
-  });
-  expect(status).toBe('failed');
-  expect(evidence).toMatch(/^16 of 16 sentences do not find themselves: "My dog is called Brenko\."$/);
-});
-
-test("a text that always has another's vector is found, and only that pair", async () => {
-  const { evidence } = await checked((embedder, texts) =>
-    embedder.embed(texts.map((text) => (text.includes('violin') ? 'My passport expires next year.' : text))),
-  );
-  expect(evidence).toMatch(/^2 of 16 sentences have the vector of another: "We play the violin/);
-});
-
-test('a text without a vector is found', async () => {
-  const { evidence } = await checked(async (embedder, texts) =>
-    (await embedder.embed(texts)).map((vector, place) => (texts[place]!.includes('Leeds') ? vector.fill(0) : vector)),
-  );
-  expect(evidence).toMatch(/^1 of 16 sentences do not find themselves: "I moved to Leeds/);
-});
-
-test('a run of before is undecided', () => {
   const { embedder: _, ...probes } = checkInput().probes;
-  expect(decideChecks(checkInput({ probes })).find(({ check }) => check === 'embedder')).toMatchObject({
-    status: 'undecided',
-  });
+  const undecided = decideChecks(checkInput({ probes })).find(({ check }) => check === 'embedder');
+  expect(undecided).toMatchObject({ status: 'undecided' });
+});
+
+test.each<[string, Parameters<typeof checked>[0], RegExp]>([
+  [
+    'one vector for all texts',
+    (embedder, texts) => embedder.embed(texts.map(() => 'I drink tea.')),
+    /^16 of 16 sentences have the vector of another: "My dog .*; 16 of 16 .* do not find themselves/,
+  ],
+  [
+    "a batch in which each text has its neighbour's vector",
+    async (embedder, texts) => {
+      const [first, ...rest] = await embedder.embed(texts);
+      return [...rest, first!];
+    },
+    /^16 of 16 sentences do not find themselves: "My dog is called Brenko\."$/,
+  ],
+  [
+    "a text that always has another's vector, and only that pair,",
+    (embedder, texts) =>
+      embedder.embed(texts.map((text) => (text.includes('violin') ? 'My passport expires next year.' : text))),
+    /^2 of 16 sentences have the vector of another: "We play the violin/,
+  ],
+  [
+    'a text without a vector',
+    async (embedder, texts) =>
+      (await embedder.embed(texts)).map((vector, place) => (texts[place]!.includes('Leeds') ? vector.fill(0) : vector)),
+    /^1 of 16 sentences do not find themselves: "I moved to Leeds/,
+  ],
+])('%s is found', async (_, embed, message) => {
+  const { status, evidence } = await checked(embed);
+  expect(status).toBe('failed');
+  expect(evidence).toMatch(message);
 });

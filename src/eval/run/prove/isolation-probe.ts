@@ -100,12 +100,9 @@ export async function probeIsolation(
   const { owners, strangers, doubles, late } = drawCanaries(new SeededRandom(seed));
   for (const user of [...owners, ...doubles, ...late, ...strangers]) {
     signal?.throwIfAborted();
-    const memories = user.memories.map((content, index) => ({
-      memoryId: memoryId(user, index),
-      content,
-      metadata: {},
-    }));
-    await subject.keeper.addAll(`${sessionPrefix(subject.runId)}${user.userId}`, user.userId, memories);
+    const { userId, memories } = user;
+    const entries = memories.map((content, at) => ({ memoryId: memoryId(user, at), content, metadata: {} }));
+    await subject.keeper.addAll(`${sessionPrefix(subject.runId)}${userId}`, userId, entries);
   }
   const count = Math.max(askers, DOUBLES);
   const asking = { doubles, late, owners: owners.slice(0, count), strangers: strangers.slice(0, count) };
@@ -229,13 +226,6 @@ async function chatRequest(
   // For retriever `given`: the user's own memories, the secret first.
   const passages = memories.map((_, index) => memoryId(user, index)).reverse();
   const retrieved = await keeper.retrieve(QUESTION, { userId, topK, threshold, passages });
-  const request: ChatRequest = {
-    query: QUESTION,
-    sessionId: 'isolation',
-    userId,
-    retrieved,
-    preferences: [],
-    history: [],
-  };
+  const request = { query: QUESTION, sessionId: 'isolation', userId, retrieved, preferences: [], history: [] };
   return signal === undefined ? request : { ...request, signal };
 }

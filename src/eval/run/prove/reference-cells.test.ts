@@ -40,28 +40,13 @@ describe.each<Pick<KvLayout, 'keyType' | 'valueType' | 'valuesTransposed'>>([
 });
 
 it('every half-precision number is written as its own bits', () => {
-  const layout: KvLayout = {
-    layers: 1,
-    heads: 1,
-    headDimension: 16,
-    keyType: 'F16',
-    valueType: 'F16',
-    valuesTransposed: false,
-  };
-  const bits = Uint16Array.from({ length: 2 ** 16 }, (_, index) => index).filter((half) =>
-    Number.isFinite(decodeHalf(half)),
-  );
-  const rows = bits.length / 16;
+  const half = { keyType: 'F16', valueType: 'F16', valuesTransposed: false } as const;
+  const layout: KvLayout = { layers: 1, heads: 1, headDimension: 16, ...half };
+  const bits = Uint16Array.from(Array(2 ** 16).keys()).filter((pattern) => Number.isFinite(decodeHalf(pattern)));
   const bytes = new Uint8Array(bits.buffer);
-  const positions = Int32Array.from({ length: rows }, (_, row) => row);
-  const state = {
-    layout,
-    positions,
-    tokenIds: positions,
-    keys: [bytes],
-    values: [bytes],
-    [Symbol.dispose]: () => undefined,
-  };
+  const positions = Int32Array.from(Array(bits.length / 16).keys());
+  const tensors = { keys: [bytes], values: [bytes], [Symbol.dispose]: () => undefined };
+  const state = { layout, positions, tokenIds: positions, ...tensors };
   expect(Buffer.from(stateOf(referenceCells(state), layout).keys[0]!).equals(bytes)).toBe(true);
 });
 
