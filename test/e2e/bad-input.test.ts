@@ -1,23 +1,17 @@
 import { closeSync, existsSync, ftruncateSync, openSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import Sqlite from 'better-sqlite3';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ProgramHost } from '../fixtures/program-host.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { expectMistake, programIn } from '../fixtures/program-host.ts';
 import { tinyGguf } from '../fixtures/tiny-gguf.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const folder = temporaryFolder();
-let host: ProgramHost;
+const host = programIn(folder.path);
 
 beforeAll(() => {
-  host = new ProgramHost(folder.path);
-  const memory = {
-    type: 'memory',
-    userId: 'u',
-    memoryId: 'm',
-    content: 'My dog is Rex.',
-    createdAt: '2026-01-01T00:00:00Z',
-  };
+  const said = { content: 'My dog is Rex.', createdAt: '2026-01-01T00:00:00Z' };
+  const memory = { type: 'memory', userId: 'u', memoryId: 'm', ...said };
   writeFileSync(folder.file('bad.jsonl'), `${JSON.stringify(memory)}\n{"type":"item","itemId":"q","userId":"u"}\n`);
   const long = { type: 'item', itemId: 'q', userId: 'u', query: 'word '.repeat(4000), answer: 'Rex' };
   const asked = JSON.stringify({ ...long, askedAt: '2026-02-01T00:00:00Z', evidence: ['m'] });
@@ -43,7 +37,6 @@ beforeAll(() => {
   newer.exec('CREATE TABLE somebody_elses (x)');
   newer.close();
 });
-afterAll(() => host[Symbol.asyncDispose]());
 
 it.each([
   ['a bad line', ['--dataset', './bad.jsonl'], /bad\.jsonl:2: \w+ expected /],
@@ -66,10 +59,6 @@ it.each([
   // Found before any model is opened.
   ['the database of another program', ['--db', 'newer.sqlite', '--model', 'text.gguf'], /newer\.sqlite/],
 ])('%s ends with 2, one line and what to do, and leaves nothing behind', async (_, words, message) => {
-  const options = ['--quiet', '--out', 'reports', ...words];
-  const bench = await host.run('bench', ...options);
-  expect(bench.stderr).toMatch(message);
-  expect(bench.stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
-  expect([bench.code, bench.stdout]).toEqual([2, '']);
+  expectMistake(await host.run('bench', '--quiet', '--out', 'reports', ...words), message);
   expect(existsSync(folder.file('reports'))).toBe(false);
 });

@@ -1,20 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ProgramHost } from '../fixtures/program-host.ts';
+import { expect, it } from 'vitest';
+import { expectMistake, programIn } from '../fixtures/program-host.ts';
 import { type ProcessOptions, program, runProcess } from '../fixtures/run-process.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-let folder: string;
-let host: ProgramHost;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-chat-'));
-  host = new ProgramHost(folder);
-});
-afterAll(async () => {
-  await host[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
+const { path: folder } = temporaryFolder();
+const host = programIn(folder);
 
 /** A chat as a script holds it: its input comes through a pipe. */
 const chat = (words: readonly string[], options: ProcessOptions) =>
@@ -45,9 +35,5 @@ it.each([
   [['--user', ' '], 'error: --user: expected a name\n'],
   [['--model', 'none.gguf'], 'error: '],
 ])('%j ends with 2 and two lines', async (words, message) => {
-  const { code, stdout, stderr } = await host.run('chat', ...words, '--quiet');
-  expect(stderr.slice(0, message.length)).toBe(message);
-  expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
-  expect(stdout).toBe('');
-  expect(code).toBe(2);
+  expectMistake(await host.run('chat', ...words, '--quiet'), message);
 });

@@ -1,23 +1,14 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunResults } from '../../src/store/records/results.ts';
-import { ProgramHost } from '../fixtures/program-host.ts';
+import { expectMistake, programIn } from '../fixtures/program-host.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
 
-let folder: string;
-let host: ProgramHost;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-cli-'));
-  host = new ProgramHost(folder);
-});
-afterAll(async () => {
-  await host[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
+const { path: folder } = temporaryFolder();
+const host = programIn(folder);
 
 /** Calls the program as a user would, in a folder of its own. */
 const dkiBench = (words: readonly string[]) => host.run(...words);
@@ -46,11 +37,7 @@ describe('mistakes', () => {
     [['inspect', '--export', 'x', '--print'], 'error: --print has no effect with --export, which writes a whole run\n'],
     [['inspect'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
   ])('%j ends with 2 and two lines', async (words, message) => {
-    const { code, stdout, stderr } = await dkiBench([...words, ...(words[0] === 'bench' ? ['--quiet'] : [])]);
-    expect(stderr.slice(0, message.length)).toBe(message);
-    expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
-    expect(stdout).toBe('');
-    expect(code).toBe(2);
+    expectMistake(await dkiBench([...words, ...(words[0] === 'bench' ? ['--quiet'] : [])]), message);
   });
 
   it('an escape sequence in a value does not reach the terminal', async () => {
@@ -98,21 +85,12 @@ describe('a run', () => {
   it('writes the report, which is what was printed', async () => {
     const report = join(folder, 'reports/first');
     expect(JSON.parse(readFileSync(join(report, 'results.json'), 'utf8'))).toEqual(JSON.parse(json.stdout));
-    expect(readdirSync(join(report, 'tables'))).toEqual(
-      expect.arrayContaining([
-        'table-1.md',
-        'table-1.tex',
-        'table-1.csv',
-        'table-1.json',
-        'table-1b.md',
-        'checks.json',
-      ]),
-    );
-    expect(readdirSync(join(report, 'tables')).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-    expect(await dkiBench(['tables', '--check'])).toMatchObject({
-      code: 0,
-      stdout: 'reports/first: agrees with the stored turns\n',
-    });
+    const names = readdirSync(join(report, 'tables'));
+    const tables = ['md', 'tex', 'csv', 'json'].map((type) => `table-1.${type}`);
+    expect(names).toEqual(expect.arrayContaining([...tables, 'table-1b.md', 'checks.json']));
+    expect(names.filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    const { code, stdout } = await dkiBench(['tables', '--check']);
+    expect([code, stdout]).toEqual([0, 'reports/first: agrees with the stored turns\n']);
   });
 
   it('draws its tables again, the same as the report', async () => {
@@ -140,10 +118,7 @@ describe('a run', () => {
     const { stdout } = await dkiBench(['inspect', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ run: { name: 'first' }, turns: [{ arm: 'dki', state: 'answered' }] });
     const wrong = await dkiBench(['inspect', '--arm', 'dkii', '--print']);
-    expect([wrong.code, wrong.stderr.split('\n')[0]]).toEqual([
-      2,
-      'error: run "first" has no arm "dkii": did you mean dki?',
-    ]);
+    expectMistake(wrong, 'error: run "first" has no arm "dkii": did you mean dki?\n');
   });
 
   it('does not mind a reader that has seen enough', async () => {
@@ -156,9 +131,8 @@ describe('a run', () => {
 
   it('is refused where the open model shows that an option cannot be met, and leaves nothing behind', async () => {
     const words = ['bench', '--limit', '8', '--arms', 'rag', '--reserve', '2048', '--out', 'none', '--quiet'];
-    const { code, stdout, stderr } = await dkiBench(words);
-    expect(stderr).toMatch(/^error: --reserve 2048: not smaller than the window of 2048 tokens\n {2}hint: [^\n]+\n$/);
-    expect([code, stdout, existsSync(join(folder, 'none'))]).toEqual([2, '', false]);
+    expectMistake(await dkiBench(words), 'error: --reserve 2048: not smaller than the window of 2048 tokens\n');
+    expect(existsSync(join(folder, 'none'))).toBe(false);
   });
 
   it('is marked and ends with 1 where a check fails', async () => {

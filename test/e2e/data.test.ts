@@ -1,22 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HubServer } from '../fixtures/hub-server.ts';
-import { ProgramHost } from '../fixtures/program-host.ts';
+import { expectMistake, programIn } from '../fixtures/program-host.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/conversion');
 const shipped = join(import.meta.dirname, '../../datasets/recall-en.jsonl');
 
 const folder = temporaryFolder();
-let host: ProgramHost;
+const host = programIn(folder.path, { DKI_BENCH_CACHE: folder.file('cache') });
 
 const data = (words: readonly string[]) => host.run('data', ...words);
-
-beforeAll(() => {
-  host = new ProgramHost(folder.path, { DKI_BENCH_CACHE: folder.file('cache') });
-});
-afterAll(() => host[Symbol.asyncDispose]());
 
 it('makes the bytes that ship, and others by another seed', async () => {
   expect((await data(['make', 'recall-en', '--out', 'new/a.jsonl'])).code).toBe(0);
@@ -27,14 +22,8 @@ it('makes the bytes that ship, and others by another seed', async () => {
 });
 
 describe('verify', () => {
-  const item = {
-    type: 'item',
-    itemId: 'q',
-    userId: 'u',
-    query: 'Is it Rex?',
-    answer: 'Rex',
-    askedAt: '2026-01-01T00:00:00Z',
-  };
+  const asked = { query: 'Is it Rex?', answer: 'Rex', askedAt: '2026-01-01T00:00:00Z' };
+  const item = { type: 'item', itemId: 'q', userId: 'u', ...asked };
 
   it('ends with 0 on warnings, which it tells', async () => {
     writeFileSync(folder.file('warned.jsonl'), `${JSON.stringify(item)}\n`);
@@ -99,14 +88,8 @@ describe('convert', () => {
     ['csv', 'memories.csv', '2 users, 3 memories, 5 items'],
     ['locomo', 'conversations.json', '2 users, 6 memories, 6 items'],
   ])('%s becomes a data set that verifies', async (from, name, counts) => {
-    const { code, stdout, stderr } = await data([
-      'convert',
-      '--from',
-      from,
-      join(fixtures, name),
-      '--out',
-      `${from}.jsonl`,
-    ]);
+    const words = ['convert', '--from', from, join(fixtures, name), '--out', `${from}.jsonl`];
+    const { code, stdout, stderr } = await data(words);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain(`${name} → ${from}.jsonl: ${counts}\nnote: `);
     expect((await data(['verify', `${from}.jsonl`])).code).toBe(0);
@@ -124,10 +107,7 @@ it.each([
   [['convert', 'x.csv', '--from', 'xml', '--out', 'y'], "error: option '--from <format>' argument 'xml' is invalid."],
   [['convert', 'x.csv', '--from', 'csv', '--out', 'y.jsonl'], 'error: x.csv: no such file'],
 ])('%j ends with 2 and two lines', async (words, message) => {
-  const { code, stdout, stderr } = await data(words);
-  expect(stderr.slice(0, message.length)).toBe(message);
-  expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
-  expect([code, stdout]).toEqual([2, '']);
+  expectMistake(await data(words), message);
 });
 
 describe('fetch', () => {

@@ -1,27 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ChatServer } from '../fixtures/chat-server.ts';
 import { freePort } from '../../src/base/free-port.ts';
-import { ProgramHost } from '../fixtures/program-host.ts';
+import { programIn } from '../fixtures/program-host.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 const few = ['--limit', '8', '--arms', 'none,rag'];
 
-let folder: string;
-let host: ProgramHost;
+const host = programIn(temporaryFolder().path, { DKI_BENCH_JUDGE_KEY: KEY });
 let server: ChatServer;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-judge-'));
-  host = new ProgramHost(folder, { DKI_BENCH_JUDGE_KEY: KEY });
   server = await ChatServer.start();
 });
-afterAll(async () => {
-  await host[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
 const bench = (...words: readonly string[]) => host.run('bench', '--judge-model', 'grader', ...words);
 

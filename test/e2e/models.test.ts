@@ -1,14 +1,13 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ModelRow } from '../../src/cli/models.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
-import { ProgramHost } from '../fixtures/program-host.ts';
+import { programIn } from '../fixtures/program-host.ts';
 import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
 import { zipArchive } from '../fixtures/zip-archive.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const folder = temporaryFolder();
-let host: ProgramHost;
 beforeAll(() => {
   const chat = tinyGguf({ ...tinyHeader('llama'), 'tokenizer.chat_template': '{{ messages[0].content }}' });
   writeFileSync(folder.file('Mine (v2).gguf'), chat);
@@ -24,13 +23,12 @@ beforeAll(() => {
     if (name.endsWith('.json'))
       writeFileSync(folder.file(`files/${name}`), `${readFileSync(folder.file(`files/${name}`), 'utf8')}\n`);
   }
-  // Neither a hub nor an index is reached.
-  const nowhere = { HF_ENDPOINT: 'http://127.0.0.1:9', PIP_INDEX_URL: 'http://127.0.0.1:9' };
-  host = new ProgramHost(folder.path, { DKI_BENCH_CACHE: cache(), HF_HOME: folder.file('hf'), ...nowhere });
 });
-afterAll(() => host[Symbol.asyncDispose]());
 
-const cache = (): string => folder.file('cache');
+const cache = folder.file('cache');
+// Neither a hub nor an index is reached.
+const nowhere = { HF_ENDPOINT: 'http://127.0.0.1:9', PIP_INDEX_URL: 'http://127.0.0.1:9' };
+const host = programIn(folder.path, { DKI_BENCH_CACHE: cache, HF_HOME: folder.file('hf'), ...nowhere });
 const models = (...words: readonly string[]) => host.run('models', ...words);
 const rows = async (): Promise<readonly ModelRow[]> =>
   JSON.parse((await models('list', '--json')).stdout) as ModelRow[];
@@ -67,13 +65,8 @@ describe('models import', () => {
     );
     const row = (await rows()).find(({ name }) => name === 'files');
     expect(row).toMatchObject({ kind: 'embedder', kept: 'whole' });
-    expect(readdirSync(row!.path!).sort()).toEqual([
-      '1_Pooling',
-      'config.json',
-      'onnx',
-      'tokenizer.json',
-      'tokenizer_config.json',
-    ]);
+    const files = ['1_Pooling', 'config.json', 'onnx', 'tokenizer.json', 'tokenizer_config.json'];
+    expect(readdirSync(row!.path!).sort()).toEqual(files);
   });
 
   it.each([
@@ -87,11 +80,11 @@ describe('models import', () => {
       /the cache has a model of that name\n {2}hint: remove that one first: dki-bench models remove Mine-v2-\n/,
     ],
   ])('refuses %s in one line, and keeps what there was', async (path, message) => {
-    const before = readdirSync(cache(), { recursive: true });
+    const before = readdirSync(cache, { recursive: true });
     const { code, stdout, stderr } = await models('import', path);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(message);
-    expect(readdirSync(cache(), { recursive: true })).toEqual(before);
+    expect(readdirSync(cache, { recursive: true })).toEqual(before);
   });
 });
 

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { searchingRetrieverNames } from '../../src/config/retriever-names.ts';
 import { textWidth } from '../../src/render/text-width.ts';
-import { ProgramHost } from '../fixtures/program-host.ts';
+import { expectMistake, programIn } from '../fixtures/program-host.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const folder = temporaryFolder();
-let host: ProgramHost;
-beforeAll(() => {
-  host = new ProgramHost(folder.path);
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = programIn(folder.path);
 
 const search = (words: readonly string[]) => host.run('data', 'search', ...words);
 
@@ -71,9 +67,6 @@ describe('a search', () => {
     [['x', '--user', 'u01', '--retriever', 'given'], 'error: --retriever given: only the items of a data set list'],
     [['x', '--user', 'u01', '--dataset', './none.jsonl'], 'error: '],
   ])('%j ends with 2 and two lines', async (words, message) => {
-    const { code, stdout, stderr } = await search([...words, '--quiet']);
-    expect(stderr.slice(0, message.length)).toBe(message);
-    expect(stderr).toMatch(/^error: [^\n]+\n {2}hint: [^\n]+\n$/);
-    expect([code, stdout]).toEqual([2, '']);
+    expectMistake(await search([...words, '--quiet']), message);
   });
 });
