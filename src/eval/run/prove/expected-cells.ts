@@ -126,8 +126,7 @@ async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: Expecte
   const evaluated = await evaluatedBehind(maker, [], context === 'none' ? header : tokens);
   const whole = restoredCells(evaluated, keptAs, layout);
   const front = { tokens, cells: whole.slice(0, tokens.length), keptAs };
-  // The shared cells that stay in front of each block.
-  const kept = sink?.kept === true ? front.cells.slice(-sink.tokens) : [];
+  const kept = sinkCells(front.cells, sink);
   const cells = whole.slice(0, header.length);
   for (const [index, line] of lines.entries()) {
     const start = isParallel ? header.length : cells.length;
@@ -138,6 +137,11 @@ async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: Expecte
     cells.push(...placed.map((cell, at) => movedCell(cell, start + at, rotary, layout)));
   }
   return await recomputedCells(maker, cells, parts, parts.recomputed ?? selectedPositions(prefill, parts));
+}
+
+/** The shared cells that stay in front of each block. */
+function sinkCells(front: readonly ReferenceCell[], sink: BlockMaking['sink']): readonly ReferenceCell[] {
+  return sink?.kept === true ? front.slice(-sink.tokens) : [];
 }
 
 /** The line that a block was computed behind. */

@@ -89,7 +89,7 @@ export class TurnProver {
         session: sessionOf(turn),
         parts: { ...parts, making: arm.making, keptAs: arm.settings.store, ranks },
         alpha: arm.alpha ?? record?.alpha ?? 1,
-        claimed: record === null || record.strategy === 'prefix' ? [] : record.recomputed,
+        record,
         bound: cellBound(test, arm.prefill, ROUNDING[cells.layout.keyType]),
         isExact: exactCuts && test.noise.firstKeys === 0 && test.noise.deeper === 0,
       },

@@ -5,7 +5,7 @@ import { cutCells } from '../../../kv/cut-cells.ts';
 import { contiguousPositions } from '../../../kv/join-blocks.ts';
 import { kvTools } from '../../../kv/kv-tools.ts';
 import type { PrefillName } from '../../../store/records/arm-traits.ts';
-import type { EvictionName } from '../../../store/records/prefill-record.ts';
+import type { EvictionName, PrefillRecord } from '../../../store/records/prefill-record.ts';
 import { parseRecipe, type RecipeName } from '../../../systems/prefill/join-recipe.ts';
 import { isScored } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
@@ -28,8 +28,7 @@ export interface InjectedTurn {
   readonly session: EngineSession;
   readonly parts: InjectedParts & ExpectedParts;
   readonly alpha: number;
-  /** The positions that the turn claims to have recomputed. */
-  readonly claimed: readonly TokenRange[];
+  readonly record: PrefillRecord | null;
   readonly bound: CellBound;
   readonly isExact: boolean;
 }
@@ -67,12 +66,13 @@ async function wrongRest(
  */
 async function wrongJoin(
   maker: CellMaker,
-  { session, parts, alpha, claimed, bound, isExact }: InjectedTurn,
+  { session, parts, alpha, record, bound, isExact }: InjectedTurn,
   recipe: RecipeName,
   found: SequenceState,
 ): Promise<string | null> {
   const { recompute } = parseRecipe(recipe);
-  let recomputed = claimed;
+  // What the turn claims, which is proven here; the positions of other rules are known.
+  let recomputed = record !== null && 'recomputed' in record ? record.recomputed : [];
   if (recompute === null || !isScored(recompute)) recomputed = selectedPositions(recipe, parts);
   else {
     const missed = await wrongSelection(maker, recompute, { ...parts, recomputed }, bound.deeper);
