@@ -6,7 +6,7 @@ import { RunLock } from './run-lock.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-it('of a living process holds, of whoever owns it, and is left as it is', () => {
+it('a lock of a living process of any user holds, and is left as it is', () => {
   using folder = new TestFolder();
   for (const code of ['EPERM', undefined]) {
     writeFileSync(folder.file('lock'), String(process.ppid));
@@ -20,7 +20,7 @@ it('of a living process holds, of whoever owns it, and is left as it is', () => 
   }
 });
 
-it('of a process that is gone, or that nobody wrote, is taken over; it goes with its run', () => {
+it('a lock that no living process wrote is taken over, and is deleted with its run', () => {
   using folder = new TestFolder();
   for (const left of [String(spawnSync('true').pid), 'no number', '']) {
     writeFileSync(folder.file('lock'), left);
@@ -32,7 +32,7 @@ it('of a process that is gone, or that nobody wrote, is taken over; it goes with
   }
 });
 
-it('that another process made meanwhile is not deleted', () => {
+it('a lock that another process made meanwhile is not deleted', () => {
   using folder = new TestFolder();
   {
     using _lock = new RunLock(folder.path, 'r');

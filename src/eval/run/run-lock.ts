@@ -7,7 +7,7 @@ import { isRunning } from '../../base/is-running.ts';
 export class RunLock implements Disposable {
   readonly #path: string;
 
-  /** @param folder the folder of the run's report @throws BenchError `bad-option` where a living process has the run, whoever owns it */
+  /** @param folder the folder of the run's report @throws BenchError `bad-option` if a living process has the run, of any user */
   constructor(folder: string, run: string) {
     this.#path = join(folder, 'lock');
     try {
@@ -15,7 +15,7 @@ export class RunLock implements Disposable {
       if (this.#take()) return;
       this.#takeAway();
       if (this.#take()) return;
-      const message = `process ${readHolder(this.#path) ?? 'of somebody else'} is making run "${run}"`;
+      const message = `process ${readHolder(this.#path) ?? 'of another user'} is making run "${run}"`;
       throw new BenchError('bad-option', message, 'wait for its end, or end it');
     } catch (cause) {
       if (cause instanceof BenchError) throw cause;

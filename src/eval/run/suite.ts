@@ -38,7 +38,7 @@ export interface ServeContext extends MeasureContext {
   readonly keeper: MemoryKeeper;
 }
 
-/** A question of the field, and the arms, data and options by which the bench answers it. */
+/** A question of the field, and the arms, data and options that answer it. */
 export interface Suite {
   readonly name: SuiteName;
   /** One line, for help and tables. */

@@ -85,7 +85,7 @@ it('counts answers without a verdict by reason, and scores none of them wrong', 
 
 const many = Array.from({ length: 30 }, (_, i) => turn(`i${i}`, 'rag', `Turin ${i}`));
 
-it('asks several at once, and nobody else after failures that last', async () => {
+it('sends several requests at once, and none after lasting failures', async () => {
   const runId = store(many);
   server.answers = () => ({ status: 401, afterMs: 100 });
   const { asked, failed } = await ask(runId);
@@ -97,7 +97,7 @@ it('asks several at once, and nobody else after failures that last', async () =>
   expect(new Set(verdicts(runId))).toEqual(new Set([undefined]));
 });
 
-it('goes on after failures that pass', async () => {
+it('continues after passing failures', async () => {
   const runId = store(many);
   server.answers = (content) => (server.requests.length <= 10 ? 'perhaps' : honestJudge(content));
   const { failed } = await ask(runId);
@@ -105,7 +105,7 @@ it('goes on after failures that pass', async () => {
   expect(verdicts(runId).filter((verdict) => verdict === 1)).toHaveLength(20);
 });
 
-it('ends when it is told to, and goes on from there', async () => {
+it('ends when it is aborted, and resumes from there', async () => {
   const runId = store(many);
   const controller = new AbortController();
   server.answers = (content) => {

@@ -45,7 +45,10 @@ export interface AnsweredInSession {
 }
 
 /** The session in which a turn was answered: that of its arm, unless its system chose another. */
-export function sessionOf({ session, recorded }: Pick<AnsweredInSession, 'session' | 'recorded'>): EngineSession {
+export function answeringSession({
+  session,
+  recorded,
+}: Pick<AnsweredInSession, 'session' | 'recorded'>): EngineSession {
   return recorded.generation?.session ?? session;
 }
 
@@ -93,7 +96,7 @@ export class TurnObserver {
     const goldAnswer = { answer: item.answer ?? unknownAnswer, ownPrefix: item.answerPrefix };
     const { own: gold } = await answerPlaces(trace, goldAnswer, engine);
     const own = scoresAnswers && trace.answer.tokenIds.length > 0 ? trace.answer.tokenIds : undefined;
-    const state = { session: sessionOf(turn), prefixPositions, suffix };
+    const state = { session: answeringSession(turn), prefixPositions, suffix };
     const score = await this.#scorer.score(state, { gold, own }, options);
     const goldTexts = await engine.detokenize(gold.answer.map((token) => [token]));
     const { logProbabilities } = score.gold;

@@ -103,7 +103,7 @@ describe('arms that an engine cannot run', () => {
       runnableArms(bare, [rag!, summary!], { ...plain, model: 'm.gguf' }, isSuites);
     const hint = 'add --retriever tiered, or choose other arms, such as --arms none,rag';
     const refusal: unknown = expect.objectContaining({ message: `m.gguf cannot run summary: ${why}`, hint });
-    expect(() => runnable(false)).toThrow(refusal as Error);
+    expect(() => runnable(false)).toThrow(refusal);
     expect(runnable(true)).toEqual({ arms: [rag], notRun: [{ arm: 'summary', why }] });
   });
 

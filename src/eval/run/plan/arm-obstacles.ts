@@ -23,7 +23,7 @@ const OTHER_ARMS = 'choose other arms, such as --arms none,rag, or another model
 type TemplateOption = Pick<BenchConfig, 'template'>;
 type ArmOptions = TemplateOption & Pick<BenchConfig, 'retriever'>;
 
-/** The reason why an engine with this model cannot run an arm, in one line; undefined where it can. */
+/** The reason why an engine with this model cannot run an arm, in one line; undefined if it can. */
 export function armObstacle(
   { template, requires, gated, readsSummary }: Pick<Arm, 'template' | 'requires' | 'gated' | 'readsSummary'>,
   { model, missing }: EngineInspection,
@@ -36,8 +36,7 @@ export function armObstacle(
 }
 
 /**
- * The arms of a suite where nobody names others. Those that try the other form of prompts do not run where the model has
- * none of its own.
+ * The arms of a suite if the user names none. Those that try the other form of prompts do not run if the model has no template.
  */
 export function armsOfSuite(
   { arms, triesTemplate = [] }: Pick<Suite, 'arms' | 'triesTemplate'>,
@@ -52,8 +51,8 @@ export function armsOfSuite(
 
 /**
  * The arms whose form of prompts the loaded model can be given: its own chat template may be one that cannot be used.
- * @param isSuites true if nobody named the arms: then those are left out, with the reason
- * @throws BenchError `bad-model` where the run itself, or an arm that somebody named, needs that template
+ * @param isSuites the user named no arms: those that cannot run are left out, with the reason
+ * @throws BenchError `bad-model` if the run itself, or an arm that the user named, needs that template
  */
 export async function armsWithForms(
   arms: readonly Arm[],

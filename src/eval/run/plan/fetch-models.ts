@@ -5,7 +5,6 @@ import { defaultPrompt, fallbackAnswerPrefix } from '../../../models/prompt-defa
 import { fetchModel } from '../../../models/fetch-model.ts';
 import { presetModelName } from '../../../models/preset-models.ts';
 import {
-  type PromptDefaults,
   type LanguageModelEntry,
   languageModelNamed,
   languageModelOfFile,
@@ -15,8 +14,8 @@ import { localEmbedder } from '../../../models/embedding/local-embedder.ts';
 import type { EngineOpener } from '../../../engine/engine-request.ts';
 
 /**
- * Turns the names of models into files of this machine, and fills in what the registry says of the language model: its
- * embedder, and how it is asked. An option that somebody gave is left as it is.
+ * Turns the names of models into files of this machine, and fills in the registry's defaults for the language model: its embedder
+ * and its prompts. Options that the user gave stay as they are.
  * @throws BenchError as `fetchModel`, `EngineOpener.fetch` and `localEmbedder`
  */
 export async function withFetchedModels(
@@ -24,30 +23,29 @@ export async function withFetchedModels(
   engines: EngineOpener,
   options: DownloadOptions = {},
 ): Promise<BenchConfig> {
-  const named = languageModels.find(({ source }) => source === config.model);
+  const { model, given } = config;
+  const named = languageModels.find(({ source }) => source === model);
   if (named !== undefined) await fetchModel(named, options);
-  await engines.fetch(config.model, options);
-  const entry = await askedAs(config.model, engines);
-  const asked = defaultPrompt(entry, entry === undefined && (await hasChatTemplate(config.model, engines)));
-  const embedder = entry === undefined || config.given.includes('embedder') ? config.embedder : entry.embedder;
-  const filled = { ...config, ...open(asked, config), embedder: await localEmbedder(embedder, options) };
-  const generalAnswerPrefix = fallbackAnswerPrefix(filled.answerPrefix, asked);
-  // A run that goes on has the one with which it began.
-  return config.given.includes('generalAnswerPrefix') ? filled : { ...filled, generalAnswerPrefix };
+  await engines.fetch(model, options);
+  // Random weights are prompted as the models that ship: no form makes them answer.
+  const isRandom = model.startsWith(randomModelPrefix);
+  const entry = isRandom ? languageModelNamed(presetModelName) : await registryEntryOf(model, engines);
+  const defaults = defaultPrompt(entry, entry === undefined && (await hasChatTemplate(model, engines)));
+  const open = Object.fromEntries(Object.entries(defaults).filter(([key]) => !given.includes(key)));
+  const embedder = entry === undefined || given.includes('embedder') ? config.embedder : entry.embedder;
+  const filled = { ...config, ...open, embedder: await localEmbedder(embedder, options) };
+  // A resumed run has the one that it began with.
+  if (given.includes('generalAnswerPrefix')) return filled;
+  return { ...filled, generalAnswerPrefix: fallbackAnswerPrefix(filled.answerPrefix, defaults) };
 }
 
-/** The registry's entry of a model, found by the bytes of its file; undefined for one without. */
+/** The registry's entry of a model, found by the bytes of its file; undefined if it has none. */
 export async function registryEntryOf(model: string, engines: EngineOpener): Promise<LanguageModelEntry | undefined> {
   const file = await engines.fetch(model);
   return file === undefined ? undefined : await languageModelOfFile(file);
 }
 
-/** Random weights are asked as the models that ship: no form makes them answer. */
-async function askedAs(model: string, engines: EngineOpener): Promise<LanguageModelEntry | undefined> {
-  return model.startsWith(randomModelPrefix) ? languageModelNamed(presetModelName) : registryEntryOf(model, engines);
-}
-
-/** Whoever opens a model that cannot be read says why. */
+/** False for a model that cannot be read: opening it then says why. */
 async function hasChatTemplate(model: string, engines: EngineOpener): Promise<boolean> {
   try {
     return (await engines.inspect(model)).model.chatTemplate !== null;
@@ -55,9 +53,4 @@ async function hasChatTemplate(model: string, engines: EngineOpener): Promise<bo
     if (error instanceof BenchError) return false;
     throw error;
   }
-}
-
-/** Options that nobody gave. */
-function open(asked: PromptDefaults, { given }: BenchConfig): Partial<PromptDefaults> {
-  return Object.fromEntries(Object.entries(asked).filter(([key]) => !given.includes(key)));
 }

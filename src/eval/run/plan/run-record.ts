@@ -35,9 +35,8 @@ export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig 
     const message = `--resume ${run.name}: the run asks no judge`;
     throw new BenchError('bad-option', message, 'drop --judge, or start a new run with it');
   }
-  const resumed = { ...config };
-  for (const key of keptOptions) delete resumed[key];
-  Object.assign(resumed, begun);
+  const open = Object.entries(config).filter(([key]) => !(keptOptions as readonly string[]).includes(key));
+  const resumed = { ...(Object.fromEntries(open) as unknown as BenchConfig), ...begun };
   // Its server may have moved: no verdict depends on where it answers.
   if (config.judge !== undefined) resumed.judge = config.judge;
   const model = modelToOpen({ ...config, ...begun }, run);

@@ -7,7 +7,7 @@ import type { SequenceState } from '../../../engine/sequence-state.ts';
 import { kvTools } from '../../../kv/kv-tools.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import { type CellMaker, expectedCells, FreshCells } from './expected-cells.ts';
-import { cellDifference, movedCell, type ReferenceCell, referenceCells, stateOf } from './reference-cells.ts';
+import { cellDifference, movedCell, type ReferenceCell, referenceCells, toState } from './reference-cells.ts';
 
 /** A prompt, and the continuation that is scored behind it. */
 export interface ContinuedPrompt {
@@ -123,13 +123,13 @@ export async function cellsSelfTest(
   await scoring.clear(options);
   await scoring.evaluate(header, options);
   await scoring.evaluate(lines.flat(), options);
-  const cut = cellDifference(await cellsOf(scoring, options), text);
+  const cut = cellDifference(await readCells(scoring, options), text);
   const recomputed = cellDifference(all, text);
   const shifted = text.map((cell, index) =>
     index < header.length ? cell : { ...movedCell(cell, cell.position + 1, rotary, layout), position: cell.position },
   );
-  const right = await scored(stateOf(text, layout));
-  const planted = compareScores(right, await scored(stateOf(shifted, layout)));
+  const right = await scored(toState(text, layout));
+  const planted = compareScores(right, await scored(toState(shifted, layout)));
   return {
     oneBlock: await oneBlock(engine, scoring, { header, lines: lines.slice(0, 1), suffix, continuation }, options),
     noise: { firstKeys: cut.firstKeys, deeper: Math.max(cut.keys, cut.values) },
@@ -139,7 +139,7 @@ export async function cellsSelfTest(
   };
 }
 
-async function cellsOf(session: EngineSession, options: CallOptions): Promise<ReferenceCell[]> {
+async function readCells(session: EngineSession, options: CallOptions): Promise<ReferenceCell[]> {
   using state = await session.exportCells(undefined, options);
   return referenceCells(state);
 }
@@ -176,11 +176,11 @@ async function shiftedByEngine(
   const rest = others.flat();
   await scoring.clear(options);
   await scoring.evaluate([...header, ...first, ...rest], options);
-  const before = (await cellsOf(scoring, options)).slice(header.length + first.length);
+  const before = (await readCells(scoring, options)).slice(header.length + first.length);
   await scoring.erase({ start: header.length, end: header.length + first.length }, options);
   // An engine may rotate with the next evaluation.
   await scoring.evaluate(suffix, options);
-  const after = (await cellsOf(scoring, options)).slice(header.length, header.length + rest.length);
+  const after = (await readCells(scoring, options)).slice(header.length, header.length + rest.length);
   const moved = before.map((cell) => movedCell(cell, cell.position - first.length, rotary, layout));
   const isPlaced = after.every(({ position }, index) => position === moved[index]!.position);
   return isPlaced ? cellDifference(after, moved).keys : Infinity;

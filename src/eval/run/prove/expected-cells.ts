@@ -15,7 +15,7 @@ import {
   referenceCells,
   restoredCells,
   scaledCell,
-  stateOf,
+  toState,
 } from './reference-cells.ts';
 
 /** Injected tokens, and how their KV is computed and stored. */
@@ -161,7 +161,7 @@ async function recomputedCells(
   for (const { start, end } of ranges) {
     const again = ids.slice(start, Math.max(end, start + maker.leastTokens));
     while (again.length < maker.leastTokens) again.push(again.at(-1)!);
-    using before = found === undefined ? stateOf(cells.slice(0, start), maker.cells.layout) : await found(start);
+    using before = found === undefined ? toState(cells.slice(0, start), maker.cells.layout) : await found(start);
     const behind = await evaluatedBehindCells(maker, before, again);
     cells.splice(start, end - start, ...behind.slice(0, end - start));
   }
@@ -200,7 +200,7 @@ export async function evaluatedBehindStored(
 ): Promise<ReferenceCell[]> {
   return front.keptAs === 'f16' || front.tokens.length === 0
     ? await evaluatedBehind(maker, front.tokens, tokens)
-    : await evaluatedBehindCells(maker, stateOf(front.cells, maker.cells.layout), tokens);
+    : await evaluatedBehindCells(maker, toState(front.cells, maker.cells.layout), tokens);
 }
 
 async function evaluatedBehindCells(

@@ -3,7 +3,7 @@ import { movedCells } from '../../../../test/fixtures/moved-cells.ts';
 import { decodeHalf } from '../../../../test/fixtures/plain-keys.ts';
 import { plainState } from '../../../../test/fixtures/plain-states.ts';
 import type { KvLayout, Rotary } from '../../../engine/sequence-state.ts';
-import { cellDifference, movedCell, referenceCells, scaledCell, stateOf, wrongCells } from './reference-cells.ts';
+import { cellDifference, movedCell, referenceCells, scaledCell, toState, wrongCells } from './reference-cells.ts';
 
 const shape = { layers: 2, heads: 2, headDimension: 16 };
 const bound = { firstKeys: 1e-3, deeper: 1e-3 };
@@ -17,7 +17,7 @@ describe.each<Pick<KvLayout, 'keyType' | 'valueType' | 'valuesTransposed'>>([
   const state = plainState(layout, [5, 6, 7], { start: 4 });
 
   it('are read as numbers and written as the same bytes', () => {
-    const again = stateOf(referenceCells(state), layout);
+    const again = toState(referenceCells(state), layout);
     expect(again.keys.map((tensor) => [...tensor])).toEqual(state.keys.map((tensor) => [...tensor]));
     expect(again.values.map((tensor) => [...tensor])).toEqual(state.values.map((tensor) => [...tensor]));
     expect([...again.positions]).toEqual([4, 5, 6]);
@@ -47,7 +47,7 @@ it('every half-precision number is written as its own bits', () => {
   const positions = Int32Array.from(Array(bits.length / 16).keys());
   const tensors = { keys: [bytes], values: [bytes], [Symbol.dispose]: () => undefined };
   const state = { layout, positions, tokenIds: positions, ...tensors };
-  expect(Buffer.from(stateOf(referenceCells(state), layout).keys[0]!).equals(bytes)).toBe(true);
+  expect(Buffer.from(toState(referenceCells(state), layout).keys[0]!).equals(bytes)).toBe(true);
 });
 
 it('wrong cells are named by what differs first, and what is no number is never right', () => {

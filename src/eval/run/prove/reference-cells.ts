@@ -23,10 +23,10 @@ const QUANTISED_BLOCK = 32;
 /** Reads cells as numbers; shares no code with the layer that joins them. */
 export function referenceCells({ layout, positions, keys, values }: SequenceState): ReferenceCell[] {
   const row = layout.heads * layout.headDimension;
-  const keyNumbers = keys.map((tensor) => numbersOf(tensor, layout.keyType));
-  const valueNumbers = values.map((tensor) => numbersOf(tensor, layout.valueType));
+  const keyNumbers = keys.map((tensor) => decodeNumbers(tensor, layout.keyType));
+  const valueNumbers = values.map((tensor) => decodeNumbers(tensor, layout.valueType));
   const count = positions.length;
-  const valuesOf = (numbers: Float64Array, cell: number): Float64Array => {
+  const valueRow = (numbers: Float64Array, cell: number): Float64Array => {
     if (!layout.valuesTransposed) return numbers.slice(cell * row, (cell + 1) * row);
     const values = new Float64Array(row);
     for (let at = 0; at < row; at++) values[at] = numbers[at * count + cell]!;
@@ -35,7 +35,7 @@ export function referenceCells({ layout, positions, keys, values }: SequenceStat
   return Array.from(positions, (position, cell) => ({
     position,
     keys: keyNumbers.map((numbers) => numbers.slice(cell * row, (cell + 1) * row)),
-    values: valueNumbers.map((numbers) => valuesOf(numbers, cell)),
+    values: valueNumbers.map((numbers) => valueRow(numbers, cell)),
   }));
 }
 
@@ -63,7 +63,7 @@ export function cooledCell(cell: ReferenceCell, temperature: number): ReferenceC
 }
 
 /** Cells as an engine imports them, rounded to its types; their tokens are unknown. */
-export function stateOf(cells: readonly ReferenceCell[], layout: KvLayout): SequenceState {
+export function toState(cells: readonly ReferenceCell[], layout: KvLayout): SequenceState {
   const row = layout.heads * layout.headDimension;
   const tensors = (part: 'keys' | 'values', isTransposed: boolean, type: NumberType): Uint8Array[] =>
     Array.from({ length: layout.layers }, (_, layer) => {
@@ -72,7 +72,7 @@ export function stateOf(cells: readonly ReferenceCell[], layout: KvLayout): Sequ
         const place = (at: number): number => (isTransposed ? at * cells.length + index : index * row + at);
         cell[part][layer]!.forEach((number, at) => (numbers[place(at)] = number));
       }
-      return bytesOf(numbers, type);
+      return encodeNumbers(numbers, type);
     });
   return {
     layout,
@@ -106,7 +106,7 @@ export function restoredCells(
     return result;
   };
   const changed = cells.map((cell) => ({ ...cell, keys: cell.keys.map(restored), values: cell.values.map(restored) }));
-  return referenceCells(stateOf(changed, layout));
+  return referenceCells(toState(changed, layout));
 }
 
 function eightBits(numbers: Float64Array): Float64Array {
@@ -199,7 +199,7 @@ function rotated(keys: Float64Array, distance: number, rotary: Rotary, headDimen
   return result;
 }
 
-function numbersOf(bytes: Uint8Array, type: NumberType): Float64Array {
+function decodeNumbers(bytes: Uint8Array, type: NumberType): Float64Array {
   const { buffer } = new Uint8Array(bytes);
   if (type === 'F32') return Float64Array.from(new Float32Array(buffer));
   const bits = new Uint16Array(buffer);
@@ -210,7 +210,7 @@ function numbersOf(bytes: Uint8Array, type: NumberType): Float64Array {
   return numbers;
 }
 
-function bytesOf(numbers: Float64Array, type: NumberType): Uint8Array {
+function encodeNumbers(numbers: Float64Array, type: NumberType): Uint8Array {
   if (type === 'F32') return new Uint8Array(Float32Array.from(numbers).buffer);
   return new Uint8Array(Uint16Array.from(numbers, halfBits).buffer);
 }

@@ -6,7 +6,7 @@ import type { ArmTraits, PrefillName } from '../../../store/records/arm-traits.t
 import type { Observed } from '../../../store/records/observed.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import { injectedParts } from '../observe/injected-parts.ts';
-import { type AnsweredInSession, sessionOf } from '../observe/turn-observer.ts';
+import { type AnsweredInSession, answeringSession } from '../observe/turn-observer.ts';
 import { type ScorerParts, withTurnState } from '../observe/turn-scorer.ts';
 import { FreshCells } from './expected-cells.ts';
 import { type CellBound, ROUNDING } from './reference-cells.ts';
@@ -86,7 +86,7 @@ export class TurnProver {
       {
         prefill: arm.prefill,
         evict: arm.evict,
-        session: sessionOf(turn),
+        session: answeringSession(turn),
         parts: { ...parts, making: arm.making, keptAs: arm.settings.store, ranks },
         alpha: arm.alpha ?? record?.alpha ?? 1,
         record,

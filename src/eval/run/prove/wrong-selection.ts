@@ -4,7 +4,7 @@ import type { TokenRange } from '../../../engine/token-id.ts';
 import { type ScoredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
-import { type ReferenceCell, referenceCells, stateOf } from './reference-cells.ts';
+import { type ReferenceCell, referenceCells, toState } from './reference-cells.ts';
 
 /** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
 const SCORED_AT_ONCE = 10;
@@ -167,7 +167,7 @@ async function questionAttention(
   const { layout } = part.capabilities.cells!;
   await using session = await part.openSession('proof of a selection', options);
   const repeated = joined.map((cell) => withQueryHeads(cell, layout.headDimension, layout.heads));
-  await session.importCells(stateOf(repeated, layout), options);
+  await session.importCells(toState(repeated, layout), options);
   await session.evaluate(suffix.slice(0, Math.max(question.end, maker.leastTokens)), options);
   const range = { start: joined.length + question.start, end: joined.length + question.end };
   using state = await session.exportCells(range, options);
