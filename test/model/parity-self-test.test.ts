@@ -28,10 +28,7 @@ test('a prompt evaluated in pieces gives the bits of the whole one', async () =>
 });
 
 test('of a slow model as many prompts are tested as the budget allows, and the result says how many', async () => {
-  const [prompt, continuation] = await idsOf([
-    '[1] My sister Ann lives in Leeds.\n\nUser: Where?\n\nAI:',
-    ' In Leeds.',
-  ]);
+  const [prompt, continuation] = await idsOf(['[1] Ann lives in Leeds.\n\nUser: Where?\n\nAI:', ' In Leeds.']);
   const prompts = Array.from({ length: 6 }, () => ({ prompt: prompt!, continuation: continuation! }));
   expect(await paritySelfTest(engine, prompts, { budgetOf: () => 0 })).toMatchObject({ prompts: 4, cuts: 12 });
   expect(await paritySelfTest(engine, prompts)).toMatchObject({ prompts: 6, cuts: 18 });
@@ -39,12 +36,9 @@ test('of a slow model as many prompts are tested as the budget allows, and the r
 
 test('a prompt of five tokens has two cuts without a single token, one of three none', async () => {
   const [tokens] = await idsOf(['one two three four five six']);
-  const prompt = tokens!.slice(0, 5);
-  const continuation = [7];
-  expect((await paritySelfTest(engine, [{ prompt, continuation }])).cuts).toBe(2);
-  await expect(paritySelfTest(engine, [{ prompt: prompt.slice(0, 3), continuation }])).rejects.toThrow(
-    'a prompt of 3 tokens',
-  );
+  const test = (length: number) => paritySelfTest(engine, [{ prompt: tokens!.slice(0, length), continuation: [7] }]);
+  expect((await test(5)).cuts).toBe(2);
+  await expect(test(3)).rejects.toThrow('a prompt of 3 tokens');
 });
 
 test('an engine that reads less of a prompt in pieces is found out', async () => {
@@ -90,9 +84,8 @@ test('flash attention repeats itself, and is not called bitwise', async () => {
     `${'[1] I walk to work, past the old mill.\n'.repeat(8)}\nUser: How do I get to work?\n\nAI:`,
     ' Past the mill.',
   ]);
-  const { bitwiseEqual, largestDifference, repeated } = await paritySelfTest(other, [
-    { prompt: prompt!, continuation: continuation! },
-  ]);
+  const prompts = [{ prompt: prompt!, continuation: continuation! }];
+  const { bitwiseEqual, largestDifference, repeated } = await paritySelfTest(other, prompts);
   expect([bitwiseEqual, repeated?.bitwiseEqual]).toEqual([false, true]);
   expect(largestDifference).toBeLessThan(0.1);
 });

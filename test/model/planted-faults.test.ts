@@ -74,39 +74,24 @@ const arms: readonly ArmDefinition[] = [
       .catch(() => undefined);
     return response;
   }),
-  // On a hit it answers behind other KV, and puts the right one back before anybody looks.
+  // On a hit it answers behind other KV, and puts the right one back before it is read back.
   renamed('two-faced', {
     ...dki,
-    open: (parts, argument) =>
-      dki.open(
-        {
-          ...parts,
-          open: async () => {
-            const { engine, session } = await parts.open();
-            return { engine, session: twoFacedSession(session) };
-          },
-        },
-        argument,
-      ),
+    open: (parts, argument) => {
+      const open = async () => {
+        const { engine, session } = await parts.open();
+        return { engine, session: twoFacedSession(session) };
+      };
+      return dki.open({ ...parts, open }, argument);
+    },
   }),
 ];
 
 describe('a run with arms that lie', () => {
   let results: RunResults;
   beforeAll(async () => {
-    const names = [
-      'rag',
-      'dki',
-      'rag-twin',
-      'waits',
-      'told',
-      'withholds',
-      'whispers',
-      'moonlights',
-      'lingers',
-      'two-faced',
-    ];
-    results = await smallRun(names.join(), { arms });
+    const names = 'rag,dki,rag-twin,waits,told,withholds,whispers,moonlights,lingers,two-faced';
+    results = await smallRun(names, { arms });
   });
 
   it.each<[string, CheckName, RegExp]>([
@@ -127,16 +112,14 @@ describe('a run with arms that lie', () => {
     });
   });
 
-  it('is not said to be wrong where it is not', () => {
+  it('blames no honest arm, and passes the other checks', () => {
     for (const check of ['answers', 'same memories', 'token accounting', 'sample'] as const) {
       expect(checkOf(results, check).evidence).not.toMatch(/\b(rag|dki|waits) on /);
     }
-    expect(checkOf(results, 'cells')).toMatchObject({ status: 'passed' });
-    expect(checkOf(results, 'embedder')).toMatchObject({ status: 'passed' });
-    expect(checkOf(results, 'errors')).toMatchObject({ status: 'passed' });
-  });
-
-  it('has its books in order but for what was hidden from them', () => {
+    for (const check of ['cells', 'embedder', 'errors'] as const) {
+      expect(checkOf(results, check)).toMatchObject({ status: 'passed' });
+    }
+    // Its books are in order, except for what was hidden from them.
     expect(results.run.profile.evaluatedTokens).toMatchObject({ unbooked: 0, prepared: 0 });
   });
 });
