@@ -130,14 +130,14 @@ export const methods = ['percentile', 'BCa', 't', 'Korn–Graubard', 'chosen'] a
 export type Intervals = Partial<Record<(typeof methods)[number], Interval>>;
 
 /** The intervals of one sample that take no resampling. */
-export function directIntervals(kind: Kind, totals: UnitTotals): Intervals {
+function directIntervals(kind: Kind, totals: UnitTotals): Intervals {
   const t = plainT(totals);
   if (kind === 'normal' || kind === 'time') return { t, chosen: meanInterval(totals) };
   return { t, 'Korn–Graubard': kornGraubard(totals), chosen: shareInterval(totals) };
 }
 
 /** The intervals of one sample by resampling its users. */
-export function bootstrapIntervals(totals: UnitTotals, random: SeededRandom): Intervals {
+function bootstrapIntervals(totals: UnitTotals, random: SeededRandom): Intervals {
   const means = bootstrapMeans(totals, random);
   return { percentile: { low: at(means, TAIL), high: at(means, 1 - TAIL) }, BCa: bca(means, totals) };
 }

@@ -107,7 +107,7 @@ export const keyOf = (file: string): string => file.slice(0, file.indexOf('.'));
 export const recordName = (key: string): string => `${key}.json`;
 export const isRecord = (file: string): boolean => file.endsWith('.json');
 
-export const blockName = (key: string, fingerprint: string): string =>
+const blockName = (key: string, fingerprint: string): string =>
   `${key}.${fingerprint.slice(0, FINGERPRINT_DIGITS)}.block`;
 
 /** The mark of a checkpoint says that the engine has bytes of that id. */

@@ -1,3 +1,4 @@
+import type * as FileSystem from 'node:fs';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { expect, it, vi } from 'vitest';
 /** Runs once, between two steps of a process: as it lists the folder. */
 let meanwhile: (() => void) | undefined;
 vi.mock('node:fs', async (original) => {
-  const fs = await original<typeof import('node:fs')>();
+  const fs = await original<typeof FileSystem>();
   const list = (path: string): string[] => {
     const act = meanwhile;
     meanwhile = undefined;

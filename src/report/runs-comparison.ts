@@ -1,6 +1,12 @@
 /** The comparison of two runs: its tables, and its text for a terminal. */
 import type { ArmPair, RunDifference } from '../eval/analysis/compare/compared-run.ts';
-import type { ArmFlips, FlippedItem, ItemAnswers, RunsComparison, RunSummary } from '../eval/analysis/compare/compare-runs.ts';
+import type {
+  ArmFlips,
+  FlippedItem,
+  ItemAnswers,
+  RunsComparison,
+  RunSummary,
+} from '../eval/analysis/compare/compare-runs.ts';
 import type { MetricDifference } from '../eval/analysis/compare/metric-differences.ts';
 import { printable } from '../render/printable.ts';
 import { estimateCell, formatNumber, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore

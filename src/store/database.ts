@@ -83,7 +83,7 @@ export abstract class Repository {
   /** The rows of a table that match, in the order in which they were written. */
   protected select<Table extends SQLiteTable>(table: Table, where: SQL | undefined): InferSelectModel<Table>[] {
     const order = sql`rowid`;
-    return this.database.guard((query) => query.select().from(table).where(where).orderBy(order).all()) as never;
+    return this.database.guard((query) => query.select().from(table).where(where).orderBy(order).all());
   }
 
   /** The rows of a statement. */

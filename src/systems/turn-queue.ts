@@ -25,7 +25,7 @@ export class TurnQueue<Place = undefined> {
   readonly #waiting: Waiting<Place>[] = [];
   /** Conversations of the turns that run. */
   readonly #conversations = new Set<string>();
-  readonly #idle = Promise.withResolvers<void>();
+  readonly #idle = Promise.withResolvers<undefined>();
   #running = 0;
   #isClosed = false;
 
@@ -84,12 +84,16 @@ export class TurnQueue<Place = undefined> {
     try {
       return await work(places);
     } finally {
-      this.#running--;
-      this.#free.push(...places);
-      if (conversation !== undefined) this.#conversations.delete(conversation);
-      this.#startNext();
-      if (this.#isClosed && this.#running === 0) this.#idle.resolve();
+      this.#end(places, conversation);
     }
+  }
+
+  #end(places: readonly Place[], conversation: string | undefined): void {
+    this.#running--;
+    this.#free.push(...places);
+    if (conversation !== undefined) this.#conversations.delete(conversation);
+    this.#startNext();
+    if (this.#isClosed && this.#running === 0) this.#idle.resolve(undefined);
   }
 
   /** Starts all that can start. A turn whose conversation is being answered is overtaken, exclusive work never. */

@@ -12,7 +12,9 @@ const src = fileURLToPath(new URL('../../src/', import.meta.url));
 async function executedFiles(inspector: Session): Promise<string[]> {
   const { result } = await inspector.post('Profiler.takePreciseCoverage');
   return result
-    .filter(({ functions }) => functions.some(({ functionName, ranges }) => functionName !== '' && ranges[0]!.count > 0))
+    .filter(({ functions }) =>
+      functions.some(({ functionName, ranges }) => functionName !== '' && ranges[0]!.count > 0),
+    )
     .map(({ url }) => (url.startsWith('file:') ? fileURLToPath(url) : url))
     .filter((path) => path.startsWith(src))
     .map((path) => relative(src, path))
@@ -35,7 +37,9 @@ it(`a warm turn of dki runs code from at most ${MOST_FILES} files of src`, async
     const { trace } = await ask();
     const files = await executedFiles(inspector);
     expect(trace.account.cache).toBe('hit');
-    expect(files).toEqual(expect.arrayContaining(['systems/answer-turn.ts', 'kv/kv-store.ts', 'engine/base-session.ts']));
+    expect(files).toEqual(
+      expect.arrayContaining(['systems/answer-turn.ts', 'kv/kv-store.ts', 'engine/base-session.ts']),
+    );
     expect(files.slice(0, MOST_FILES)).toEqual(files);
   } finally {
     inspector.disconnect();

@@ -17,7 +17,7 @@ async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<stri
   let element = '';
   let depth = 0;
   let isList: boolean | undefined;
-  let inString = false;
+  let inString = false as boolean;
   let isEscaped = false;
   const endsElement = (character: string): boolean => {
     if (inString) {

@@ -83,7 +83,6 @@ export const runRecord = object({
   finishedAt: z.number().nullable(),
 });
 
-export type RunPlan = z.output<typeof runPlan>;
 /** A run as the database holds it: plan, workers, findings, status. */
 export type RunRecord = z.output<typeof runRecord>;
 

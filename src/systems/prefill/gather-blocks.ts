@@ -200,4 +200,4 @@ function cutContext(
 }
 
 /** The same object for the same cut, since rotated keys are cached by the object. */
-const knownCuts = memoize((_whole: SequenceState) => new Map<string, SequenceState>());
+const knownCuts = memoize<SequenceState, Map<string, SequenceState>>(() => new Map());

@@ -91,7 +91,7 @@ export type RunState = ReturnType<RunObserver['read']>;
 function countFaults(faults: ReturnType<RunGrowthRepository['newTurns']>['faults']) {
   const checks = new Map<string, number>();
   for (const { checks: failed, turns } of faults) {
-    for (const check of (failed ?? '').split(',')) {
+    for (const check of failed.split(',')) {
       if (check !== '' && check !== 'errors') checks.set(check, (checks.get(check) ?? 0) + turns);
     }
   }

@@ -37,7 +37,7 @@ export const sameMemories: Check = ({ arms, answered }) => {
   ]);
   const ids = ({ facts }: AnsweredResult): string[] => facts.memoryIds.toSorted();
   const faults = describeFaults({
-    ...Object.fromEntries(faulty),
+    ...(Object.fromEntries(faulty) as Readonly<Record<string, typeof observed>>),
     'show other memories than their reference arm': turnsWhere(
       pairs,
       (own, other) => !isDeepStrictEqual(ids(own), ids(other)),

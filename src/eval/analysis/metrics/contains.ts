@@ -192,7 +192,7 @@ function plain(text: string): string {
 /**
  * Splits a text into words for the search of values: NFKC, lower case, no articles before a word and no possessive 's; in Chinese one word a Han character. A number with its signs is one word, so that "7" is not found in "7:30".
  */
-export function wordsOf(text: string, language: Language): Word[] {
+function wordsOf(text: string, language: Language): Word[] {
   const form = language === 'zh' ? plain(text).replaceAll(/\p{Script=Han}/gu, ' $& ') : plain(text);
   const words: Word[] = [];
   let clause = 0;

@@ -176,7 +176,7 @@ function fidelityTo(baseline: Turns, turns: Turns): ArmResults['fidelity'] {
 }
 
 /** Task success of an arm less that of the baseline on the same items; undefined without an item that is judged. */
-export function successDifference(baseline: Turns, turns: Turns): BreakdownPart['difference'] {
+function successDifference(baseline: Turns, turns: Turns): BreakdownPart['difference'] {
   const success = (some: Turns) => perItem(some, ({ scores }) => scores.taskSuccess);
   const pairs = pairItems(success(turns), success(baseline));
   if (pairs.length === 0) return undefined;
