@@ -15,7 +15,7 @@ import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { kvKey } from '../../src/kv/kv-key.ts';
+import { kvKey } from '../../src/kv/kv-record.ts';
 import { KvStore } from '../../src/kv/kv-store.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import { DKISystem } from '../../src/systems/dki-system.ts';

@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { DatasetSource } from './dataset-source.ts';
+import type { FileLines } from './file-lines.ts';
 import { expected, parseRecord, type Placed } from './parse-record.ts';
 import type { DatasetRecord, ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';
 
@@ -60,7 +60,10 @@ export interface DatasetRecords {
  * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8, has a line over 16 MB or is
  * empty
  */
-export async function readRecords({ place: path, lines }: DatasetSource, report: Report): Promise<DatasetRecords> {
+export async function readRecords(
+  { place: path, lines }: { readonly place: string; readonly lines: FileLines },
+  report: Report,
+): Promise<DatasetRecords> {
   const memories: Placed<MemoryRecord>[] = [];
   const items: Placed<ItemRecord>[] = [];
   const questions: Placed<QuestionRecord>[] = [];

@@ -27,6 +27,7 @@ export interface KnownModel extends ModelDescription {
   readonly vocabularySize: number;
 }
 
+/** An engine and its model, as runs record them. */
 export interface EngineInfo {
   /** The adapter's name, such as `llama-cpp`. */
   readonly engine: string;

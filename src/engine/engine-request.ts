@@ -94,5 +94,6 @@ export interface EngineAdapter<Options = unknown> {
   readonly summary: string;
   /** Parses the adapter's own options, by their keys in the configuration. */
   readonly options: z.ZodType<Options> & { readonly shape: Readonly<Record<string, unknown>> };
+  /** Binds the adapter to its options. */
   opener(options: Options): EngineOpener;
 }

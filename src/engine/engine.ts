@@ -77,5 +77,6 @@ export interface Engine extends AsyncDisposable {
    * Null for an engine without such counters, and once an answer was lost.
    */
   audit(options?: CallOptions): Promise<EngineAudit | null>;
+  /** Deletes what `checkpoint` of a session stored; nothing happens if it is gone. */
   deleteCheckpoint(checkpoint: Pick<Checkpoint, 'id'>, options?: CallOptions): Promise<void>;
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Checkpoint, checkpointSchema } from '../engine/checkpoint.ts';
 import { isRunning } from '../base/is-running.ts';
+import type { TokenId } from '../engine/token-id.ts';
 
 /** What it cost to compute KV, and what it contains. */
 export interface AboutKv {
@@ -132,4 +133,24 @@ export function isInWork(file: string): boolean {
 export function isMarkInWork(mark: string, files: readonly string[]): boolean {
   const id = markedId(mark);
   return id !== undefined && files.some((file) => UNFINISHED.exec(file)?.[1] === id && isInWork(file));
+}
+
+/** All that the KV of a prefix depends on. */
+export interface KvIdentity {
+  /** `EngineInfo.stateIdentity`: model, build options, number types. */
+  readonly stateIdentity: string;
+  /** Template and labels. */
+  readonly template: string;
+  readonly tokenIds: readonly TokenId[];
+}
+
+/** The content key of KV: sha-256 in hex, so that no text of a user ever names a file. */
+export function kvKey({ stateIdentity, template, tokenIds }: KvIdentity): string {
+  const shape = JSON.stringify([stateIdentity, template]);
+  return createHash('sha256').update(shape).update(Int32Array.from(tokenIds)).digest('hex');
+}
+
+/** True for two lists of the same tokens in the same order. */
+export function sameTokens(a: ArrayLike<TokenId>, b: ArrayLike<TokenId>): boolean {
+  return a.length === b.length && Array.prototype.every.call(a, (token, index) => token === b[index]);
 }

@@ -4,7 +4,7 @@ import { cellDeviations } from './cell-deviations.ts';
 import { cutCells } from './cut-cells.ts';
 import { evictCells } from './evict-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
-import { kvKey } from './kv-key.ts';
+import { kvKey } from './kv-record.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
 import type { KvStore } from './kv-store.ts';
 import { meanAttention, repeatHeads } from './mean-attention.ts';
@@ -13,18 +13,31 @@ import { readQuantised, writeQuantised } from './quantised-block.ts';
 
 /** The functions of this layer that take time within a turn; a recorder or a test wraps them. */
 export const kvTools = {
+  /** Places blocks behind a header: rotates keys to their positions, scales values. */
   join: joinBlocks,
+  /** Copies a range of cells. */
   cut: cutCells,
+  /** The first cells of a state. */
   first: firstCells,
+  /** Replaces a range of cells. */
   replace: replaceCells,
+  /** Drops tokens by a rule, in each head others. */
   evict: evictCells,
+  /** The content key of KV. */
   key: kvKey,
+  /** Reads the bytes of a block file. */
   readBlock: readBlockFile,
+  /** How far each cell is from another state, in 32-bit floats. */
   deviations: cellDeviations,
+  /** Repeats each KV head for the query heads that share it. */
   repeatHeads,
+  /** The mean attention of queries to each cell. */
   attention: meanAttention,
+  /** Stores cells in 8 or 4 bits per number. */
   quantise: writeQuantised,
+  /** Restores quantised cells to 16 bits. */
   restore: readQuantised,
+  /** Opens the blocks of a store, with a memory and a disk tier. */
   openBlocks: (store: KvStore, memoryBytes: number, timing: DiskTiming, type: StoreType): BlockStore =>
     new BlockStore(store, memoryBytes, timing, type),
 };

@@ -14,6 +14,7 @@ export interface EmbeddingStats {
   readonly callMs: number;
 }
 
+/** Options of an `EmbeddingService`. */
 export interface EmbeddingServiceOptions {
   /** Most vectors in the cache; the least recently used are dropped. Default 20,000. */
   readonly maxCachedTexts?: number;

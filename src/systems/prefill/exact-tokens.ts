@@ -3,7 +3,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../engine/token-id.ts';
 import { type Eviction, keptTokens } from '../../kv/eviction-scores.ts';
-import { sameTokens } from '../../kv/kv-key.ts';
+import { sameTokens } from '../../kv/kv-record.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { TurnContext } from './prefill-strategy.ts';
 
