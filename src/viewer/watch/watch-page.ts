@@ -37,16 +37,22 @@ function phaseOf({ status, begun, turns, ofTurns, name }: RunState, links: Links
   }
 }
 
+/** Speed, time left, and the last turn. */
+function describeSpeed({ turns, ofTurns, turnsPerSecond, lastTurnAt }: RunState): string {
+  const left = turnsPerSecond === null ? 0 : ((ofTurns - turns) / turnsPerSecond) * 1000;
+  return [
+    turnsPerSecond === null ? '' : `${formatNumber(turnsPerSecond, 1)} turns/s`,
+    left > 0 ? `about ${duration(left)} left` : '',
+    lastTurnAt === null ? '' : `last turn at ${timeOfDay(lastTurnAt)} UTC`,
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
 function progressPart(state: RunState, links: Links): Html {
-  const { name, turns, ofTurns, users, ofUsers, status, turnsPerSecond, lastTurnAt, readAt } = state;
+  const { name, turns, ofTurns, users, ofUsers, status, lastTurnAt, readAt } = state;
   const share = ofTurns === 0 ? 0 : Math.floor((100 * turns) / ofTurns);
   const isRunning = status === 'running';
-  const left = turnsPerSecond === null ? 0 : ((ofTurns - turns) / turnsPerSecond) * 1000;
-  const speed = [
-    ...(turnsPerSecond === null ? [] : [`${formatNumber(turnsPerSecond, 1)} turns/s`]),
-    ...(left > 0 ? [`about ${duration(left)} left`] : []),
-    ...(lastTurnAt === null ? [] : [`last turn at ${timeOfDay(lastTurnAt)} UTC`]),
-  ];
   const silence = isRunning && lastTurnAt !== null && turns < ofTurns ? readAt - lastTurnAt : 0;
   return html`<div data-part="progress">
     <p class="phase ${isRunning || status === 'finished' ? '' : 'bad'}">${phaseOf(state, links)}</p>
@@ -55,7 +61,7 @@ function progressPart(state: RunState, links: Links): Html {
       ${share} % · ${groupedNumber(turns)} of ${groupedNumber(ofTurns)} turns · ${groupedNumber(users)} of
       ${groupedNumber(ofUsers)} users complete
     </p>
-    <p class="soft">${isRunning ? speed.join(', ') : ''}</p>
+    <p class="soft">${isRunning ? describeSpeed(state) : ''}</p>
     ${
       silence < quietMs
         ? ''
