@@ -1,17 +1,5 @@
 import { z } from 'zod';
-import {
-  address,
-  commaSeparated,
-  describe,
-  numeric,
-  oneOf,
-  path,
-  runName,
-  text,
-  toBytes,
-  toggle,
-  wholeFrom,
-} from './option-kinds.ts';
+import { address, commaSeparated, count, describe, numeric, oneOf, path, runName, text, toBytes, toggle } from './option-kinds.ts'; // prettier-ignore
 import { documentWeights, parseSalienceWeights, salienceSignals, writeSalienceWeights } from './salience-weights.ts';
 import { coldIndexNames, retrieverNames } from './retriever-names.ts';
 
@@ -101,21 +89,15 @@ const questions = {
     '<file>',
     'published audit of --dataset locomo, JSON: corrects answers and citations, drops questions',
   ).exactOptional(),
-  limit: wholeFrom(
+  limit: count(1, 'approximate number of questions, of whole users drawn by seed', "the suite's").exactOptional(),
+  users: count(
     1,
-    '<n>',
-    'approximate number of questions, of whole users drawn by seed',
-    "the suite's",
-  ).exactOptional(),
-  users: wholeFrom(
-    1,
-    '<n>',
-    'number of users to draw; --limit is divided among them',
+    'users to draw; --limit is divided among them',
     'as many as --limit fills, 10 at least',
   ).exactOptional(),
-  repeats: wholeFrom(1, '<n>', 'times that each question is asked').default(1),
-  seed: wholeFrom(0, '<n>', 'seed of all random draws').default(7),
-  sessions: wholeFrom(1, '<n>', 'turns that suite serving answers concurrently').default(2),
+  repeats: count(1, 'times that each question is asked').default(1),
+  seed: count(0, 'seed of all random draws').default(7),
+  sessions: count(1, 'turns that suite serving answers concurrently').default(2),
   recurrence: describe(numeric(z.number().min(0).max(1)), {
     value: '<share>',
     help: 'share of follow-up turns that repeat a question, in suite serving',
@@ -136,12 +118,7 @@ const modelAndEngine = {
     'none',
   ).exactOptional(),
   allowRemote: toggle('allow --engine-url on another machine, which then receives what users said').exactOptional(),
-  engineModel: text(
-    '<name>',
-    'name of the model on an OpenAI-compatible server',
-    'a name',
-    'the only one',
-  ).exactOptional(),
+  engineModel: text('<name>', 'name of the model on an OpenAI-compatible server', 'the only one').exactOptional(),
   slotsFolder: path(
     '<dir>',
     'directory for slot save and restore of a llama-server; needed to inject KV, with --model naming the file it serves',
@@ -157,8 +134,8 @@ const modelAndEngine = {
     'embedding model: a folder with ONNX weights, a name (embed-en-zh, minilm), or hf:org/repo (fetched)',
     "the model's",
   ).exactOptional(),
-  contextTokens: wholeFrom(1, '<tokens>', 'size of the context window', "the model's").exactOptional(),
-  threads: wholeFrom(1, '<n>', 'threads of the model', 'by the machine').exactOptional(),
+  contextTokens: count(1, 'size of the context window', "the model's", '<tokens>').exactOptional(),
+  threads: count(1, 'threads of the model', 'by the machine').exactOptional(),
   workers: describe(z.union([z.literal('auto'), numeric(z.number().int().min(1))]), {
     value: '<n>',
     help:
@@ -202,8 +179,8 @@ const prompt = {
   answerPrefix: text(
     '<text>',
     'text that the answer is forced to begin with; "item" for the text of each question, "none" for none',
-    'none, item, or a text',
     "the model's",
+    'none, item, or a text',
   ).exactOptional(),
   labels: oneOf('labels', ['index', 'bullet'], 'label of a memory line: [1] or -', "the model's").exactOptional(),
   placement: oneOf('placement', ['chronological', 'rank', 'rank-last'], 'order of the memories in the prompt').default(
@@ -215,18 +192,13 @@ const prompt = {
     "form of the prompt: the bench's own, or the model's chat template",
     "the model's",
   ).exactOptional(),
-  reserve: wholeFrom(
+  reserve: count(
     1,
-    '<tokens>',
     'tokens reserved for the answer',
     '512, at most a quarter of the window',
+    '<tokens>',
   ).exactOptional(),
-  historyTurns: wholeFrom(
-    0,
-    '<n>',
-    'most earlier turns of a conversation in a prompt',
-    'as many as the budget holds',
-  ).exactOptional(),
+  historyTurns: count(0, 'most earlier turns of a conversation in a prompt', 'as many as fit').exactOptional(),
 };
 
 const retrieval = {
@@ -241,7 +213,7 @@ const retrieval = {
     'a SQLite file, searched by FAISS',
   ).exactOptional(),
   coldIndex: oneOf('index', coldIndexNames, 'vector index of --cold: exact, or approximate').default('ivfflat'),
-  retrievalTokens: wholeFrom(0, '<n>', 'token budget of --retriever salience', '1500').exactOptional(),
+  retrievalTokens: count(0, 'token budget of --retriever salience', '1500').exactOptional(),
   halfLife: describe(numeric(z.number().positive()), {
     value: '<days>',
     help: 'days after which a memory is half as recent for --retriever salience',
@@ -257,12 +229,8 @@ const retrieval = {
       preset: writeSalienceWeights(documentWeights),
     },
   ).exactOptional(),
-  preRetrieval: path(
-    '<file>',
-    'preparation of questions by --retriever hinted, JSON or YAML',
-    'routing by keyword',
-  ).exactOptional(),
-  topK: wholeFrom(1, '<n>', 'most memories retrieved for a question').default(5),
+  preRetrieval: path('<file>', 'JSON or YAML that configures --retriever hinted', 'routing by keyword').exactOptional(),
+  topK: count(1, 'most memories retrieved for a question').default(5),
   threshold: describe(numeric(z.number().min(-1)), {
     value: '<score>',
     help: 'least score of a retrieved memory; -1 accepts all',
@@ -304,7 +272,7 @@ const answers = {
       ' DKI_BENCH_JUDGE_KEY or OPENAI_API_KEY',
     'none',
   ).exactOptional(),
-  judgeModel: text('<name>', "the judge's model, by its server's name for it", 'a name').exactOptional(),
+  judgeModel: text('<name>', "the judge's model, by its server's name for it").exactOptional(),
 };
 
 const output = {
@@ -356,7 +324,7 @@ export type SystemPrompt = z.output<typeof systemPromptSchema>;
 
 type Options = z.output<typeof benchConfigSchema>;
 
-/** The prompt defaults: the model registry has them where no option is given. */
+/** Prompt options, whose defaults are in the model registry. */
 type PromptDefaults = Pick<Options, 'template' | 'systemPrompt' | 'answerPrefix' | 'labels'>;
 
 /** Configuration of a run. Paths are absolute; models of the hub and with random weights are given by name. */

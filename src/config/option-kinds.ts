@@ -29,14 +29,9 @@ export function describe<Schema extends z.ZodType>(schema: Schema, description: 
 export const numeric = (schema: z.ZodNumber) =>
   z.preprocess((value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value), schema);
 
-/** A whole number from `least` on. */
-export const wholeFrom = (least: number, value: string, help: string, preset?: string) =>
-  describe(numeric(z.number().int().min(least)), {
-    value,
-    help,
-    allowed: `a whole number, ${least} or more`,
-    preset,
-  });
+/** A whole number, `least` or more. */
+export const count = (least: number, help: string, preset?: string, value = '<n>') =>
+  describe(numeric(z.number().int().min(least)), { value, help, allowed: `a whole number, ${least} or more`, preset });
 
 /** True or false. */
 export const toggle = (help: string, more: Pick<OptionDescription, 'negated'> = {}) =>
@@ -54,17 +49,10 @@ export const oneOf = <const Names extends readonly [string, ...string[]]>(
   known: Names,
   help: string,
   preset?: string,
-) =>
-  describe(z.enum(known), {
-    value: '<name>',
-    help,
-    allowed: known.join(' or '),
-    names: { kind, known },
-    preset,
-  });
+) => describe(z.enum(known), { value: '<name>', help, allowed: known.join(' or '), names: { kind, known }, preset });
 
 /** A text that is not blank. */
-export const text = (value: string, help: string, allowed: string, preset?: string) =>
+export const text = (value: string, help: string, preset?: string, allowed = 'a name') =>
   describe(z.string().regex(/\S/u), { value, help, allowed, preset });
 
 /** The address of a server. */

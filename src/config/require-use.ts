@@ -36,7 +36,7 @@ const rules: readonly Rule[] = [
   {
     options: ['threshold'],
     isUnused: ({ retriever }) => retriever === 'given',
-    hint: 'passages of --retriever given have no scores: drop it',
+    hint: 'given passages have no scores: drop it',
   },
   { options: ['judgeModel'], isUnused: ({ judge }) => judge === undefined, hint: 'give --judge URL too' },
   {
@@ -47,11 +47,9 @@ const rules: readonly Rule[] = [
 ];
 
 /** Options that exclude one another, or need another. */
-const conflicts: readonly {
+const conflicts: readonly (Readonly<Record<'message' | 'hint', string>> & {
   readonly isConflict: (config: Options, given: GivenOptions) => boolean;
-  readonly message: string;
-  readonly hint: string;
-}[] = [
+})[] = [
   {
     isConflict: ({ text, retriever }) => text === false && retriever === 'tiered',
     message: '--no-text: --retriever tiered keeps texts of memories in stores of its own',

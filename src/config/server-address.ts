@@ -1,13 +1,9 @@
 import { BenchError } from '../base/bench-error.ts';
 
-/** The key that clients of OpenAI-compatible servers usually read. */
-const USUAL_KEY_VARIABLE = 'OPENAI_API_KEY';
-
-/** Environment variable with the key of the server that runs the language model. */
+/** Environment variables with keys: of the server that runs the language model, of the judge's, and of any such server. */
 export const engineKeyVariable = 'DKI_BENCH_ENGINE_KEY';
-
-/** Environment variable with the key of the judge's server. */
 export const judgeKeyVariable = 'DKI_BENCH_JUDGE_KEY';
+const USUAL_KEY_VARIABLE = 'OPENAI_API_KEY';
 
 const CHAT_ROUTE = '/chat/completions';
 
