@@ -5,12 +5,12 @@ import { ChatSession } from '../../src/cli/chat/chat-session.ts';
 import { chatSessionId } from '../../src/cli/chat/user-memories.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { type BenchConfig, loadBenchConfig, openDatabase } from '../../src/index.ts';
-import { auditLogs, conversations, memories, sessions } from '../../src/store/schema.ts';
-import { turns } from '../../src/store/schema.ts';
+import { auditLogs, conversations, memories, sessions, turns } from '../../src/store/schema.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-/** Files with the bytes of a checkpoint or of a block. */
-const holdsKv = /\.(?:state|block)$/;
+/** Counts the files with the bytes of a checkpoint or of a block. */
+const states = (store: string): number =>
+  readdirSync(store, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:state|block)$/.test(name)).length;
 
 const folder = temporaryFolder();
 let config: BenchConfig;
@@ -90,14 +90,10 @@ describe('a chat', () => {
     using database = openDatabase({ path: config.db });
     const session = chatSessionId('ann');
     const ofSession = database.query.select().from(sessions).all();
-    expect(ofSession.map(({ id, userId, runId }) => [id.startsWith(session), userId, runId])).toEqual([
-      [true, 'ann', null],
-      [true, 'ann', null],
-      [true, 'ann', null],
-    ]);
-    expect(database.query.select().from(memories).all()).toMatchObject([
-      { id: 'm2', sessionId: session, userId: 'ann' },
-    ]);
+    const found = ofSession.map(({ id, userId, runId }) => [id.startsWith(session), userId, runId]);
+    expect(found).toEqual(Array(3).fill([true, 'ann', null]));
+    const stored = database.query.select().from(memories).all();
+    expect(stored).toMatchObject([{ id: 'm2', sessionId: session, userId: 'ann' }]);
     const messages = database.query.select().from(conversations).all();
     expect(messages.map(({ role, content, injectionMode }) => [role, content, injectionMode])).toEqual([
       ['user', 'Where do I live?', null],
@@ -203,19 +199,16 @@ describe('a chat', () => {
 
   it('deletes the KV of a forgotten memory of every arm, on the disk too', async () => {
     const kvStore = folder.file('shared');
-    const changes = { kvStore };
-    const states = () =>
-      readdirSync(kvStore, { recursive: true, encoding: 'utf8' }).filter((name) => holdsKv.test(name)).length;
     {
-      await using room = await open('dora', 'dki', changes);
+      await using room = await open('dora', 'dki', { kvStore });
       await said(room, ['/remember My boat is called Tessaly.', 'What is my boat called?']);
     }
-    await using room = await open('dora', 'dki-blocks', changes);
+    await using room = await open('dora', 'dki-blocks', { kvStore });
     await said(room, ['What is my boat called?']);
     // One prefix of `dki`, and of `dki-blocks` a header, which holds no memory, and one block.
-    expect(states()).toBe(3);
+    expect(states(kvStore)).toBe(3);
     expect(await room.forget('m1')).toEqual({ messages: 4, kvEntries: 2 });
-    expect(states()).toBe(1);
+    expect(states(kvStore)).toBe(1);
   });
 
   it('deletes the messages that used a forgotten memory or say it, of all conversations, and shows them no more', async () => {
@@ -233,8 +226,7 @@ describe('a chat', () => {
       '/forget m1',
     ]);
     expect(told.at(-1)).toBe('forgot m1; deleted 4 messages and 1 entry of KV\n');
-    const files = readdirSync(kvStore, { recursive: true, encoding: 'utf8' });
-    expect(files.filter((name) => holdsKv.test(name))).toEqual([]);
+    expect(states(kvStore)).toBe(0);
     const { promptInfo } = await room.ask('And now?');
     expect(promptInfo.historyMessages.map(({ content }) => content)).toEqual(['Good evening!', expect.any(String)]);
     using database = openDatabase({ path: config.db });
@@ -257,8 +249,6 @@ describe('a chat', () => {
   });
 
   it('deletes its KV of what another chat of the user forgot, and shows no turn with it', async () => {
-    const states = (store: string) =>
-      readdirSync(store, { recursive: true, encoding: 'utf8' }).filter((name) => holdsKv.test(name)).length;
     const kvStore = folder.file('one-of-two');
     await using one = await open('iris', 'dki', { kvStore });
     await using two = await open('iris', 'rag');
@@ -272,7 +262,7 @@ describe('a chat', () => {
     // What the arm before has left on the disk goes too.
     await one.switchArm('dki-blocks');
     await two.forget('m2');
-    expect(await said(one, ['/memories'])).toEqual([expect.stringMatching(/^no memories yet/)]);
+    expect((await said(one, ['/memories']))[0]).toMatch(/^no memories yet/);
     expect(await one.lastTurn()).toBeUndefined();
     expect(states(kvStore)).toBe(0);
     await remember('My dog is called Tessaly.');
@@ -319,13 +309,11 @@ describe('a chat', () => {
     await said(room, ['/remember I live in Port Dral.']);
     const stop = new AbortController();
     const heard: string[] = [];
-    const response = await room.ask('Where do I live?', {
-      signal: stop.signal,
-      onText: (text) => {
-        heard.push(text);
-        stop.abort();
-      },
-    });
+    const onText = (text: string): void => {
+      heard.push(text);
+      stop.abort();
+    };
+    const response = await room.ask('Where do I live?', { signal: stop.signal, onText });
     expect(heard).toEqual(['Port']);
     expect(response.text).toBe('Port');
     expect(response.tokens.generated).toBe(1);
@@ -344,17 +332,15 @@ describe('a chat', () => {
       await said(room, ['/remember My doctor is Plevath.']);
     }
     using database = openDatabase({ path: config.db });
-    database.query
-      .update(memories)
-      .set({ embedding: new Float32Array(384), metadata: { embedderSha256: 'other' } })
-      .run();
+    const other = { embedding: new Float32Array(384), metadata: { embedderSha256: 'other' } };
+    database.query.update(memories).set(other).run();
     await using room = await open('gus', 'rag');
     expect((await said(room, ['Who is my doctor?']))[0]).toMatch(/^Plevath\.\n/);
-    const [row] = database.query
+    const row = database.query
       .select()
       .from(memories)
       .all()
-      .filter(({ sessionId }) => sessionId === session);
+      .find(({ sessionId }) => sessionId === session);
     expect(Math.hypot(...row!.embedding!)).toBeCloseTo(1, 3);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
-import type { CheckName } from '../../src/store/records/results.ts';
+import type { CheckName, RunResults } from '../../src/store/records/results.ts';
 import { ownTraits } from '../../src/systems/arms/arm-registry.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
 import type { ChatRequest } from '../../src/systems/contracts.ts';
@@ -84,24 +84,24 @@ const impostors: readonly {
   },
 ];
 
+/** Runs a small suite in a folder of its own. */
+async function run(flags: Readonly<Record<string, string>>, arms: readonly ArmDefinition[] = []): Promise<RunResults> {
+  using folder = new TestFolder();
+  return (await runBench(smallConfig(folder, flags), { arms }))[0]!;
+}
+
 describe('the checks', () => {
   it('pass for the shipped arms on the shipped models and data', async () => {
-    using folder = new TestFolder();
     const texts = 'none,oracle,full,rag,rag-cached';
     const arms = `${texts},dki,dki-blocks,dki-link:4,dki-parallel,rag-twin,dki-wrong`;
-    const results = (await runBench(smallConfig(folder, { arms })))[0]!;
+    const results = await run({ arms });
     expect(failedChecks(results)).toEqual([]);
-    expect(passedChecks(results)).toEqual(
-      expect.arrayContaining([
-        ...(['token identity', 'token accounting', 'numerical parity', 'isolation', 'metrics', 'errors'] as const),
-      ]),
-    );
-    const dkiArm = results.arms.find((arm) => arm.arm === 'dki')!;
-    const ragArm = results.arms.find((arm) => arm.arm === 'rag')!;
-    expect(results.comparisons.find(({ a, metric }) => a === 'dki' && metric === 'exactMatch')).toMatchObject({
-      verdict: 'identical',
-      delta: 0,
-    });
+    const proven = ['token identity', 'token accounting', 'numerical parity', 'isolation', 'metrics', 'errors'];
+    expect(passedChecks(results)).toEqual(expect.arrayContaining(proven));
+    const armNamed = (name: string) => results.arms.find(({ arm }) => arm === name)!;
+    const [dkiArm, ragArm, parallel] = [armNamed('dki'), armNamed('rag'), armNamed('dki-parallel')];
+    const comparison = results.comparisons.find(({ a, metric }) => a === 'dki' && metric === 'exactMatch');
+    expect(comparison).toMatchObject({ verdict: 'identical', delta: 0 });
     expect(dkiArm.metrics.exactMatch).toEqual(ragArm.metrics.exactMatch);
     expect(dkiArm.turns.hit).toBeGreaterThan(0);
     // On a cache hit only the suffix is evaluated; in the prompt the prefix is by far the larger part.
@@ -113,16 +113,14 @@ describe('the checks', () => {
     });
     expect(Object.keys(results.run.kvStores)).toContain('rag-cached');
     // Blocks are found for sets that were never asked for; sharing positions is no loss of cells.
-    const parallel = results.arms.find((arm) => arm.arm === 'dki-parallel')!;
     expect(parallel.tokens!.kvResident).toBe(dkiArm.tokens!.kvResident);
     expect(parallel.tokens!.positions).toBeLessThan(dkiArm.tokens!.positions);
     expect(parallel.costMiss!.tokens.evaluated).toBeLessThan(dkiArm.costMiss!.tokens.evaluated);
   });
 
   it('pass for gated and hybrid injection and for scaled values, and the run says what they mean', async () => {
-    using folder = new TestFolder();
     const arms = 'rag,dki,dki-link:0,dki-hybrid,dki-gated';
-    const results = (await runBench(smallConfig(folder, { arms, alpha: '0.5' })))[0]!;
+    const results = await run({ arms, alpha: '0.5' });
     expect(failedChecks(results)).toEqual([]);
     expect(results.run.notes).toContain('values of injected memories multiplied by 0.5 (--alpha)');
     expect(results.run.notes.some((note) => note.startsWith('dki-gated injects above a relevance of '))).toBe(true);
@@ -131,42 +129,29 @@ describe('the checks', () => {
   });
 
   it('pass for random weights as far as these can show anything', async () => {
-    using folder = new TestFolder();
-    const flags = { arms: 'none,rag,dki,dki-blocks,dki-link:1', model: 'random:tiny-qwen3' };
-    const results = (await runBench(smallConfig(folder, flags)))[0]!;
+    const results = await run({ arms: 'none,rag,dki,dki-blocks,dki-link:1', model: 'random:tiny-qwen3' });
     expect(failedChecks(results)).toEqual([]);
     expect(passedChecks(results)).toEqual(
       expect.arrayContaining(['token identity', 'token accounting', 'numerical parity', 'errors']),
     );
-    expect(results.checks).toEqual(
-      expect.arrayContaining(
-        ['negative controls', 'isolation'].map((check) => ({
-          check,
-          status: 'undecided',
-          evidence: 'random weights answer nothing',
-        })),
-      ),
-    );
+    const undecided = { status: 'undecided', evidence: 'random weights answer nothing' };
+    const expected = ['negative controls', 'isolation'].map((check) => ({ check, ...undecided }));
+    expect(results.checks).toEqual(expect.arrayContaining(expected));
   });
 
   it('see through a setting that changes nothing', async () => {
-    using folder = new TestFolder();
     const dead: ArmDefinition = {
       ...dki,
       open: (parts, argument) => dki.open({ ...parts, alpha: parts.alpha === 0.5 ? 1 : parts.alpha }, argument),
     };
-    const config = smallConfig(folder, { arms: 'rag,dki,dki@alpha=0.5,dki@alpha=0.2' });
-    const [results] = await runBench(config, { arms: [dead] });
-    const effect = results!.checks.find(({ check }) => check === 'effect');
-    expect(effect).toMatchObject({
-      status: 'failed',
-      evidence: 'no outcome is changed by dki@alpha=0.5 (against dki)',
-    });
+    const { checks } = await run({ arms: 'rag,dki,dki@alpha=0.5,dki@alpha=0.2' }, [dead]);
+    const effect = checks.find(({ check }) => check === 'effect');
+    const evidence = 'no outcome is changed by dki@alpha=0.5 (against dki)';
+    expect(effect).toMatchObject({ status: 'failed', evidence });
   });
 
   it.each(impostors)('fail for $title', async ({ arm, name = arm.name, checks }) => {
-    using folder = new TestFolder();
-    const results = (await runBench(smallConfig(folder, { arms: `none,rag,${name}` }), { arms: [arm] }))[0]!;
+    const results = await run({ arms: `none,rag,${name}` }, [arm]);
     expect(failedChecks(results)).toEqual(expect.arrayContaining([...checks]));
   });
 });

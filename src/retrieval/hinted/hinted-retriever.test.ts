@@ -27,6 +27,19 @@ const ask = (query: string, given: Partial<RetrieveOptions> = {}): Promise<Retri
 const ids = ({ memories }: { readonly memories: readonly { readonly memoryId: string }[] }): string[] =>
   memories.map(({ memoryId }) => memoryId);
 
+const deepSearch = (search_depth: number) => ({
+  action: 'route',
+  keyword_rules: [{ keywords: ['sister', '记得'], strategy: 'deep_search', params: { search_depth } }],
+});
+
+/** Scores of memories by id, best first, of a search that follows so many links. */
+async function deepScores(chain: readonly NewMemory[], depth: number, question: string): Promise<Map<string, number>> {
+  await open(deepSearch(depth)).addMemories(chain);
+  const { memories } = await ask(question, { topK: 30 });
+  await retriever.close();
+  return new Map(memories.map(({ memoryId, score }) => [memoryId, score]));
+}
+
 /** One about Oslo among the old, one among the recent, and the rest about boxes. */
 const lived = [
   memory(1, 'I live in Oslo.'),
@@ -72,29 +85,19 @@ describe('HintedRetriever', () => {
       memory(103, 'The office of Plevath is in Oslo.'),
       memory(104, 'My cat is called Miso.'),
     ];
-    const deep = (search_depth: number) => ({
-      action: 'route',
-      keyword_rules: [{ keywords: ['sister'], strategy: 'deep_search', params: { search_depth } }],
-    });
-    const found = async (depth: number) => {
-      await open(deep(depth)).addMemories(chain);
-      const { memories } = await ask('What is my sister called?');
-      await retriever.close();
-      return { order: ids({ memories }), score: new Map(memories.map(({ memoryId, score }) => [memoryId, score])) };
-    };
-    const near = await found(0);
-    expect(near.order.slice(0, 2)).toEqual(['m101', 'm104']);
-    const far = await found(2);
-    expect(far.order.slice(0, 2)).toEqual(['m101', 'm102']);
+    const question = 'What is my sister called?';
+    const [near, far] = [await deepScores(chain, 0, question), await deepScores(chain, 2, question)];
+    expect([...near.keys()].slice(0, 2)).toEqual(['m101', 'm104']);
+    expect([...far.keys()].slice(0, 2)).toEqual(['m101', 'm102']);
     // Two links: the boss gets 0.8 of what the sister has, and both hand on 0.8 of that; 1 + 0.8 + 0.64 is the most.
-    const [sister, boss, office] = ['m101', 'm102', 'm103'].map((id) => near.score.get(id)!);
+    const [sister, boss, office] = ['m101', 'm102', 'm103'].map((id) => near.get(id)!);
     const raised = boss! + 0.8 * sister!;
     const expected = [sister! + 0.8 * raised, raised, office! + 0.8 * raised].map((score) => score / 2.44);
     for (const [index, id] of ['m101', 'm102', 'm103'].entries()) {
-      expect(far.score.get(id)).toBeCloseTo(expected[index]!, 5);
+      expect(far.get(id)).toBeCloseTo(expected[index]!, 5);
     }
     const linked = memory(105, 'My sister is allergic to nuts.', { links: ['m104', 'gone'] });
-    await open(deep(1)).addMemories([...chain, linked]);
+    await open(deepSearch(1)).addMemories([...chain, linked]);
     const beside = await ask('What is my sister allergic to?', { topK: 2 });
     expect([ids(beside), beside.details['linked']]).toEqual([['m105', 'm104'], 1]);
   });
@@ -108,16 +111,7 @@ describe('HintedRetriever', () => {
       memory(5, '去Plevath路要坐地铁。'),
       ...Array.from({ length: 20 }, (_, index) => memory(index + 10, `第${index}个盒子是红色的。`)),
     ];
-    const deep = (search_depth: number) => ({
-      action: 'route',
-      keyword_rules: [{ keywords: ['记得'], strategy: 'deep_search', params: { search_depth } }],
-    });
-    const scores = async (depth: number, question: string) => {
-      await open(deep(depth)).addMemories(chain);
-      const { memories } = await ask(question, { topK: 30 });
-      await retriever.close();
-      return new Map(memories.map(({ memoryId, score }) => [memoryId, score]));
-    };
+    const scores = (depth: number, question: string) => deepScores(chain, depth, question);
     const question = '你记得我姐姐叫什么吗？';
     const [near, linked] = [await scores(0, question), await scores(1, question)];
     // One link: a share of the best neighbour, here with a name in two memories each; 1.8 is the most.
@@ -149,29 +143,29 @@ describe('HintedRetriever', () => {
 
   test('an invalid question retrieves nothing, and is flagged', async () => {
     await open().addMemories(lived);
-    expect(await ask(' \u0007 ')).toMatchObject({
-      memories: [],
-      flags: [{ flag: 'failed', reason: 'the question is empty' }],
-    });
+    const flags = [{ flag: 'failed', reason: 'the question is empty' }];
+    expect(await ask(' \u0007 ')).toMatchObject({ memories: [], flags });
   });
 
   test('a record of the source document is returned with memory_data', async () => {
     await open().addMemories(lived);
     const query_embedding = await embeddings.embed('Where do I live?');
-    const { memory_data, question, retrieval_hints } = await retriever.execute(
-      { question: 'anything', query_embedding, retrieval_hints: { strategies: [], route_strategy: 'llm', params: {} } },
-      options,
-    );
-    expect([question, memory_data[0]?.memoryId, retrieval_hints?.route_strategy]).toEqual(['anything', 'm1', 'llm']);
+    const retrieval_hints = { strategies: [], route_strategy: 'llm' as const, params: {} };
     const old = { question: 'Where do I live?', retrieval_routes: ['temporal_search'] };
+    const record = { ...old, question: 'anything', query_embedding, retrieval_hints };
+    const found = await retriever.execute(record, options);
+    expect(found).toMatchObject({
+      question: 'anything',
+      retrieval_hints,
+      memory_data: [{ memoryId: 'm1' }, {}, {}, {}, {}],
+    });
     expect((await retriever.execute(old, { ...options, topK: 50 })).memory_data).toHaveLength(10);
   });
 
   test('users are apart, ids are replaced, and what is removed is gone', async () => {
     await open().addMemories([...lived, { memoryId: 'm1', userId: 'bob', content: 'I live in Rome.' }]);
-    expect(await ask('Where do I live?', { userId: 'bob' })).toMatchObject({
-      memories: [{ content: 'I live in Rome.' }],
-    });
+    const ofBob = await ask('Where do I live?', { userId: 'bob' });
+    expect(ofBob).toMatchObject({ memories: [{ content: 'I live in Rome.' }] });
     await retriever.addMemories([memory(1, 'I live in Bergen.')]);
     expect((await ask('Where do I live?', { topK: 1 })).memories[0]?.content).toBe('I live in Bergen.');
     expect(await retriever.removeMemory('m1', 'ann')).toBe(true);

@@ -37,11 +37,9 @@ describe('PostgreSQL', () => {
     const vectors = Array.from({ length: 3_000 }, randomVector);
     const approximate = postgresIndexes['ivfflat-approximate'];
     const store = await onPglite(approximate)(namespace);
-    await store.replace(
-      ann,
-      vectors.map((vector, i) => memory(`m${i}`, [vector])),
-    );
-    // Small tables are read whole where nobody forbids it.
+    const memories = vectors.map((vector, i) => memory(`m${i}`, [vector]));
+    await store.replace(ann, memories);
+    // Small tables are read whole unless that is forbidden.
     await pglite.exec('ANALYZE; SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off');
     const queries = Array.from({ length: 30 }, randomVector);
     const recallAt10 = async (index: PostgresIndex): Promise<number> => {
@@ -72,10 +70,8 @@ describe('PostgreSQL', () => {
     const store = await onPglite(postgresIndexes[name])(randomUUID());
     const vectors = Array.from({ length: 3_000 }, randomVector);
     try {
-      await store.replace(
-        ann,
-        vectors.map((vector, i) => memory(`m${i}`, [vector])),
-      );
+      const memories = vectors.map((vector, i) => memory(`m${i}`, [vector]));
+      await store.replace(ann, memories);
       await store.search(ann, randomVector(), 5, ['m0']);
       await pglite.query('SELECT pg_stat_force_next_flush()');
       const { rows } = await pglite.query<{ searches: number }>(
