@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runResults } from '../../test/fixtures/run-results.ts';
-import { printable, printableJson } from './printable.ts';
+import { cutRemark, cutText } from './cut-text.ts';
+import { groupedNumber, printable, printableJson } from './printable.ts';
 import { renderCsv } from './csv.ts';
 import { renderJson } from './json.ts';
 import { renderLatex } from './latex.ts';
@@ -98,11 +99,8 @@ describe('renderers', () => {
 
   it('the terminal aligns numbers and repeats the arm in every block', () => {
     const text = renderTerminal(tableOne(runResults), { width: 80, colour: false });
-    const block = text
-      .slice(text.indexOf('\nQuality\n') + 1, text.indexOf('Tokens per turn'))
-      .trimEnd()
-      .split('\n');
-    expect(block).toEqual([
+    const block = text.slice(text.indexOf('\nQuality\n') + 1, text.indexOf('Tokens per turn'));
+    expect(block.trimEnd().split('\n')).toEqual([
       'Quality',
       'arm          exact match (%)     abstention (%)   task success (%)',
       'rag        97.2 [95.4, 99.0]  98.1 [96.6, 99.6]  97.2 [95.6, 98.8]',
@@ -127,6 +125,20 @@ describe('text', () => {
     const text = printableJson({ a: 'x\u009b1m\u202e', b: [1] });
     expect(text).toContain('"x\\u009b1m\\u202e"');
     expect(JSON.parse(text)).toEqual({ a: 'x\u009b1m\u202e', b: [1] });
+  });
+
+  it('groups whole numbers by three', () => {
+    expect([0, 12, 999, 1000, 123_456, 1_234_567].map(groupedNumber).join(' ')).toBe(
+      '0 12 999 1,000 123,456 1,234,567',
+    );
+  });
+
+  it('cuts by characters, never through one, and counts what is left out', () => {
+    expect(cutText('short', 5)).toEqual({ text: 'short', left: 0 });
+    expect(cutText('a😀b😀c', 2)).toEqual({ text: 'a😀', left: 3 });
+    expect(cutText('😀😀', 2)).toEqual({ text: '😀😀', left: 0 });
+    expect(cutText('x'.repeat(1_000_000), 10).left).toBe(999_990);
+    expect(cutRemark(999_990)).toBe('… 999,990 more characters, all in the raw JSON');
   });
 
   it('counts columns and breaks lines by them', () => {

@@ -13,8 +13,16 @@ import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tab
 import { shownTables } from './report-tables.ts';
 import { tableOne } from './table-one.ts';
 import { judgeTable, wrongAnswersTable } from './answers-tables.ts';
-import { formatNumber } from '../../render/table.ts';
+import { formatNumber, type Table } from '../../render/table.ts';
 import { verdictSentences } from '../verdict.ts';
+
+const withRun = (run: Partial<RunResults['run']>): RunResults => ({
+  ...runResults,
+  run: { ...runResults.run, ...run },
+});
+
+const columnHeadings = ({ blocks }: Table): string[] =>
+  blocks.flatMap(({ columns }) => columns.map(({ heading }) => heading));
 
 const failed: RunResults = {
   ...runResults,
@@ -24,31 +32,20 @@ const failed: RunResults = {
   ],
 };
 
-describe('table 3', () => {
-  it('has a row for an arm that the model could not run, and says why', () => {
-    const armsNotRun = [{ arm: 'rag@template=chat', why: 'the model has no chat template' }];
-    const run = { ...runResults.run, armsNotRun };
-    const table = ablationTable({ ...runResults, run });
-    expect(table.rows).toHaveLength(runResults.arms.length + 1);
-    expect(shown(table, 'rag@template=chat')).toEqual({ verdict: 'not run: the model has no chat template' });
-  });
-});
-
-describe('table 3b', () => {
-  it('has the columns of table 3, and says what its settings change', () => {
-    const [parts, placement] = [ablationTable(runResults), placementTable(runResults)];
+describe('tables 3 and 3b', () => {
+  it('have a row for an arm that the model could not run, and say what their settings change', () => {
+    const results = withRun({ armsNotRun: [{ arm: 'rag@template=chat', why: 'the model has no chat template' }] });
+    const [parts, placement] = [ablationTable(results), placementTable(results)];
+    expect(parts.rows).toHaveLength(runResults.arms.length + 1);
+    expect(shown(parts, 'rag@template=chat')).toEqual({ verdict: 'not run: the model has no chat template' });
     expect(placement).toMatchObject({ id: 'table-3b', blocks: parts.blocks, rows: parts.rows });
     expect(placement.notes.join(' ')).toContain('APE without its scale');
   });
 
-  it('calls no cost that of hits where no arm divides turns into hits and misses', () => {
-    const headings = (arms: RunResults['arms']) =>
-      placementTable({ ...runResults, arms })
-        .blocks.flatMap(({ columns }) => columns)
-        .map(({ heading }) => heading);
-    expect(headings(runResults.arms)).toEqual(
-      expect.arrayContaining(['tokens evaluated (cache hits)', 'tokens evaluated (cache misses)']),
-    );
+  it('call no cost that of hits where no arm divides turns into hits and misses', () => {
+    const headings = (arms: RunResults['arms']) => columnHeadings(placementTable({ ...runResults, arms }));
+    const divided = ['tokens evaluated (cache hits)', 'tokens evaluated (cache misses)'];
+    expect(headings(runResults.arms)).toEqual(expect.arrayContaining(divided));
     const undivided = headings(runResults.arms.filter(({ traits }) => traits.comparison !== 'primary'));
     expect(undivided).toEqual(expect.arrayContaining(['tokens evaluated', 'TTFT (ms)']));
     expect(undivided.filter((heading) => heading.includes('cache'))).toEqual([]);
@@ -56,13 +53,9 @@ describe('table 3b', () => {
 });
 
 describe('table 1', () => {
-  it('says that times are under load where several workers measured them', () => {
-    const loaded = { ...runResults, run: { ...runResults.run, workers: 4 } };
-    expect(tableOne(loaded).notes[0]).toMatch(/^Times are under load: 4 workers/);
+  it('says that times are under load, and of several kinds of machine, and whether these differ', () => {
+    expect(tableOne(withRun({ workers: 4 })).notes[0]).toMatch(/^Times are under load: 4 workers/);
     expect(tableOne(runResults).notes.join(' ')).not.toContain('under load');
-  });
-
-  it('says that it is of several kinds of machine, and whether they differ', () => {
     const kind = { platform: 'linux-x64', cores: 8, threads: 1, engine: 'e', build: {}, turns: 1 };
     const machines = [
       { ...kind, cpu: 'old', users: 30 },
@@ -70,7 +63,7 @@ describe('table 1', () => {
     ];
     const tested = (pAdjusted: number) => {
       const machineDifferences = [{ arm: 'dki', metric: 'exactMatch', means: [1, 0.9], p: pAdjusted, pAdjusted }];
-      return tableOne({ ...runResults, run: { ...runResults.run, machines, machineDifferences } }).notes[0];
+      return tableOne(withRun({ machines, machineDifferences })).notes[0];
     };
     const kinds = 'Turns are of 2 kinds of machine (old, 8 cores: 30 users; new, 8 cores: 10 users)';
     expect(tested(0.4)).toBe(
@@ -115,37 +108,25 @@ describe('table 1', () => {
     const [, dki] = runResults.arms;
     const parallel = { ...dki!, arm: 'dki-parallel', tokens: { ...dki!.tokens!, positions: 80.5 } };
     const table = tableOne({ ...runResults, arms: [...runResults.arms, parallel] });
-    expect(table.blocks[1]!.columns.map(({ heading }) => heading)).toContain('positions');
+    expect(columnHeadings(table)).toContain('positions');
     expect([shown(table, 'dki-parallel')['positions'], shown(table, 'dki')['positions']]).toEqual(['80.5', '–']);
-    expect(tableOne(runResults).blocks[1]!.columns.map(({ heading }) => heading)).not.toContain('positions');
+    expect(columnHeadings(tableOne(runResults))).not.toContain('positions');
   });
 
   it('shows no quality of random weights, and their cost all the same', () => {
-    const run = { ...runResults.run, unknownQuality: 'random weights' };
-    expect(shown(tableOne({ ...runResults, run }), 'dki')).toMatchObject({
-      exactMatch: 'random weights',
-      taskSuccess: 'random weights',
-      evaluatedTokens: '31.3',
-    });
-    const unknown = { ...runResults, run };
-    expect(shown(wrongAnswersTable(unknown), 'dki')).toMatchObject({
-      stale: 'random weights',
-      stored: '320',
-      answered: 'random weights',
-    });
+    const why = 'random weights';
+    const unknown = withRun({ unknownQuality: why });
+    const cells = { exactMatch: why, taskSuccess: why, evaluatedTokens: '31.3' };
+    expect(shown(tableOne(unknown), 'dki')).toMatchObject(cells);
+    expect(shown(wrongAnswersTable(unknown), 'dki')).toMatchObject({ stale: why, stored: '320', answered: why });
     expect(shown(breakdownTable(unknown), 'dki')['category:stated']).toBe('random weights');
     expect(verdictSentences(unknown)).toContain('No quality: random weights.');
   });
 
   it('shows no number where nothing was measured', () => {
     const [arm] = runResults.arms;
-    const nothing = {
-      ...arm!,
-      n: 0,
-      errors: 400,
-      tokens: null,
-      metrics: { ...arm!.metrics, exactMatch: null, ttftMs: null },
-    };
+    const metrics = { ...arm!.metrics, exactMatch: null, ttftMs: null };
+    const nothing = { ...arm!, n: 0, errors: 400, tokens: null, metrics };
     const cells = shown(tableOne({ ...runResults, arms: [nothing] }), 'rag');
     expect(cells).toMatchObject({ exactMatch: '–', evaluatedTokens: '–', ttftMs: '–', ttftP95Ms: '–', errors: '400' });
   });
@@ -153,16 +134,13 @@ describe('table 1', () => {
   it('is marked where a check failed or the run did not end', () => {
     expect(tableOne(runResults).caption).not.toContain('NOT');
     expect(tableOne(failed).caption).toContain('NOT PROVEN: check numerical parity failed');
-    const interrupted = { ...runResults, run: { ...runResults.run, status: 'interrupted' as const } };
-    expect(wrongAnswersTable(interrupted).caption).toContain('NOT COMPLETE: the run was interrupted');
+    const interrupted = wrongAnswersTable(withRun({ status: 'interrupted' }));
+    expect(interrupted.caption).toContain('NOT COMPLETE: the run was interrupted');
   });
 
-  it('counts errors by class and the evidence funnel in table 1b', () => {
+  it('has errors by class and the funnel in table 1b, and a breakdown by what the data has', () => {
     const cells = shown(wrongAnswersTable(runResults), 'rag');
     expect(cells).toMatchObject({ 'wrong-abstention': '3', fabricated: '4', stored: '320', answered: '310' });
-  });
-
-  it('breaks down by what the data has, and by nothing else', () => {
     const table = breakdownTable(runResults);
     expect(table.blocks.map(({ title }) => title)).toEqual(['By kind of user', 'By category']);
     expect(shown(table, 'rag')['userKind:large']).toBe('92.2 [89.2, 95.2]');
@@ -171,7 +149,10 @@ describe('table 1', () => {
 
 describe('table 7', () => {
   const measured = (strategy: string, kind: string, low: number | null): RetrievalMeasurement => ({
-    ...{ strategy, kind, n: 4, budgetTokens: null },
+    strategy,
+    kind,
+    n: 4,
+    budgetTokens: null,
     metrics: { recallAt1: null, recallAt5: null, recallAt10: null, mrr: null, ndcgAt10: null },
     againstRouter: low === null ? null : { delta: low + 0.1, low, high: low + 0.2, p: 0.01 },
     timingsMs: { embedding: 0, search: 0, ranking: 0, total: 0 },
@@ -214,12 +195,8 @@ describe('table 7', () => {
     );
     expect(notes).toContain('The whole interval below zero: router, embed-en-zh on plain.');
     const both = { ...retrieval, rows: [...of('a'), ...of('b')], datasets: [described('a'), described('b')] };
-    expect(datasetRetrievalTable(runResults, both)!.rows.map(({ label }) => label)).toEqual([
-      'router, a: plain',
-      'router, embed-en-zh, a: plain',
-      'router, b: plain',
-      'router, embed-en-zh, b: plain',
-    ]);
+    const labels = ['a', 'b'].flatMap((name) => [`router, ${name}: plain`, `router, embed-en-zh, ${name}: plain`]);
+    expect(datasetRetrievalTable(runResults, both)!.rows.map(({ label }) => label)).toEqual(labels);
   });
 });
 
@@ -238,18 +215,10 @@ describe('table 5', () => {
 describe('comparisons and checks', () => {
   it('gives differences in the unit of the metric', () => {
     const [exactMatch, ttft, tokens] = comparisonsTables(runResults);
-    expect(shown(exactMatch!, 'dki : rag')).toMatchObject({
-      p: '1.000',
-      pAdjusted: '1.000',
-      verdict: 'identical on 320 of 320',
-    });
-    expect(shown(exactMatch!, 'dki-wrong : rag')).toMatchObject({
-      difference: '−96.8 [−98.0, −95.0]',
-      p: '<.001',
-      pAdjusted: '<.001',
-      losses: '310',
-      verdict: 'lost',
-    });
+    const same = { p: '1.000', pAdjusted: '1.000', verdict: 'identical on 320 of 320' };
+    expect(shown(exactMatch!, 'dki : rag')).toMatchObject(same);
+    const lost = { p: '<.001', pAdjusted: '<.001', losses: '310', verdict: 'lost' };
+    expect(shown(exactMatch!, 'dki-wrong : rag')).toMatchObject({ ...lost, difference: '−96.8 [−98.0, −95.0]' });
     expect(shown(ttft!, 'dki : rag')).toMatchObject({ difference: '41.0 [40.0, 42.0]', verdict: 'faster' });
     expect(shown(tokens!, 'dki : rag')).toMatchObject({ difference: '−150.1 [−152.0, −148.0]' });
   });
@@ -257,10 +226,8 @@ describe('comparisons and checks', () => {
   it('lists the checks that are undecided with the reason', () => {
     const table = checksTable(failed);
     expect(shown(table, 'numerical parity')).toEqual({ status: '✗', evidence: 'differs by 0.3' });
-    expect(shown(table, 'isolation')).toEqual({
-      status: '–',
-      evidence: 'undecided: no canary users in this data set',
-    });
+    const evidence = 'undecided: no canary users in this data set';
+    expect(shown(table, 'isolation')).toEqual({ status: '–', evidence });
   });
 
   it('writes numbers as people do', () => {
@@ -293,16 +260,12 @@ describe('the verdict', () => {
         { ...one, b: 'rag-cached', verdict: 'within A/A noise' as const },
         { ...one, b: 'rag-cached', metric: `${one.metric}All`, verdict: 'not judged' as const },
       ]);
+    const times = { missMs: 40, hitMs: 10, textMissMs: 39, textHitMs: 10 };
     const sentences = verdictSentences({
       ...runResults,
       arms: [...runResults.arms, cached],
       comparisons: [...runResults.comparisons, ...beside],
-      breakEven: [
-        {
-          ...{ arm: 'dki', against: 'rag-cached', missMs: 40, hitMs: 10, textMissMs: 39, textHitMs: 10 },
-          ...{ turn: null, low: 8, high: null },
-        },
-      ],
+      breakEven: [{ arm: 'dki', against: 'rag-cached', ...times, turn: null, low: 8, high: null }],
     });
     expect(sentences.slice(0, 4)).toEqual([
       'Against rag-cached, on cache hits: dki evaluated 31.3 tokens per turn, rag-cached 181.3 (within A/A noise); its first ' +
@@ -319,11 +282,7 @@ describe('the verdict', () => {
       one.a === 'dki-wrong' ? { ...one, pAdjusted: null } : { ...one, verdict: 'too few users' as const },
     );
     const of = (users: number) =>
-      verdictSentences({
-        ...runResults,
-        comparisons,
-        run: { ...runResults.run, dataset: { ...runResults.run.dataset, users } },
-      });
+      verdictSentences({ ...withRun({ dataset: { ...runResults.run.dataset, users } }), comparisons });
     expect(of(8)).toContain('Exact match: no verdict: dki (0.0 points [0.0, 0.0]).');
     expect(of(8)).toContain('No verdict: 8 users; fewer than 10 do not represent others.');
     expect(of(1)).toContain('No verdict: one user: intervals are over its questions, and nothing is said beyond it.');
@@ -337,13 +296,7 @@ describe('the verdict', () => {
       { ...part, kind: 'everything' as const },
       { ...part, kind: 'selection' as const, usersWithHits: 2, hits: 3 },
     ];
-    const results = {
-      ...runResults,
-      arms: [
-        { ...rag!, byRetrieval },
-        { ...dki!, byRetrieval },
-      ],
-    };
+    const results = { ...runResults, arms: [rag!, dki!].map((arm) => ({ ...arm, byRetrieval })) };
     expect(verdictSentences(results)).toContain(
       '126 of 129 cache hits of dki are by users with all memories retrieved.',
     );
@@ -356,11 +309,8 @@ describe('the verdict', () => {
     expect(shownTables(results).map(({ id }) => id)).toContain('table-1d');
   });
 
-  it('opens with what is not proven', () => {
+  it('opens with what is not proven, and claims no saving where there was no cache hit', () => {
     expect(verdictSentences(failed)[0]).toBe('NOT PROVEN: check numerical parity failed. Do not quote these numbers.');
-  });
-
-  it('claims no saving where there was no cache hit', () => {
     const arms = runResults.arms.map((arm) => ({ ...arm, turns: { hit: 0, miss: 320, bypass: 80 } }));
     const text = verdictSentences({ ...runResults, arms }).join(' ');
     expect(text).toContain('No cache hits in this run: savings were not measured.');
@@ -374,7 +324,9 @@ describe('a run whose data name their metric', () => {
   const difference = { against: 'rag', delta: -0.1, low: -0.2, high: 0, n: 60, users: 40, wins: 1, losses: 7 };
   const [rag, dki] = runResults.arms;
   const part = (category: string, compared: boolean) => ({
-    ...{ field: 'category' as const, value: category, n: 60 },
+    field: 'category' as const,
+    value: category,
+    n: 60,
     metrics: { exactMatch: null, taskSuccess: { ...value(0.8), n: 60 } },
     ...(compared ? { difference } : {}),
   });
@@ -403,10 +355,9 @@ describe('a run whose data name their metric', () => {
   it('has it first in table 1, and beside it how near each arm is to the text', () => {
     const table = tableOne(named);
     expect(table.blocks[0]!.columns[0]).toMatchObject({ key: 'contains', heading: 'contains (%)' });
-    expect(table.blocks[1]!.columns.map(({ heading }) => heading)).toEqual([
-      ...['gold answer (nats per token)', 'Δ vs RAG (nats)', 'KL over the gold (nats)', 'same answer (%)'],
-      ...['right → wrong', 'wrong → right'],
-    ]);
+    const nats = 'gold answer (nats per token), Δ vs RAG (nats), KL over the gold (nats)';
+    const headings = table.blocks[1]!.columns.map(({ heading }) => heading).join(', ');
+    expect(headings).toBe(`${nats}, same answer (%), right → wrong, wrong → right`);
     expect(shown(table, 'dki')).toMatchObject({
       contains: '80.0 [78.0, 82.0]',
       goldLogProb: '−1.250 [−1.350, −1.150]',
@@ -449,18 +400,19 @@ it('data that name no metric have the tables of always', () => {
 });
 
 describe('a run with a judge', () => {
-  const metrics = [
-    { name: 'judge', label: 'judge', kind: 'binary', unit: '%', direction: 'higher', margin: 2 },
-  ] as const;
+  const judge = { name: 'judge', label: 'judge', kind: 'binary', unit: '%', direction: 'higher', margin: 2 } as const;
   const judged: RunResults = {
-    ...runResults,
-    run: { ...runResults.run, metrics },
+    ...withRun({ metrics: [judge] }),
     arms: runResults.arms.map((arm) => ({
       ...arm,
       metrics: { ...arm.metrics, judge: { mean: 0.9, low: 0.85, high: 0.95, n: 318, users: 40 } },
     })),
     judge: {
-      ...{ model: 'grader', prompt: 'Is it right?\nSay so.', asked: 12, known: 3, failed: [] },
+      model: 'grader',
+      prompt: 'Is it right?\nSay so.',
+      asked: 12,
+      known: 3,
+      failed: [],
       agreement: { n: 636, share: 0.955, kappa: 0.712 },
       arms: [
         { arm: 'rag', judged: 318, unjudged: 2, agreement: { n: 318, share: 0.95, kappa: null } },
@@ -470,24 +422,15 @@ describe('a run with a judge', () => {
   };
 
   it('has its verdicts beside the others in table 1, and its agreement with contains in a table', () => {
-    expect(shown(tableOne(judged), 'dki')).toMatchObject({
-      exactMatch: '97.2 [95.4, 99.0]',
-      judge: '90.0 [85.0, 95.0]',
-    });
-    expect(
-      tableOne(judged)
-        .blocks[0]!.columns.map(({ key }) => key)
-        .slice(0, 2),
-    ).toEqual(['exactMatch', 'judge']);
+    const cells = { exactMatch: '97.2 [95.4, 99.0]', judge: '90.0 [85.0, 95.0]' };
+    expect(shown(tableOne(judged), 'dki')).toMatchObject(cells);
+    expect(columnHeadings(tableOne(judged)).slice(0, 2)).toEqual(['exact match (%)', 'judge (%)']);
     const table = judgeTable(judged)!;
     expect(shown(table, 'rag')).toMatchObject({ judge: '90.0 [85.0, 95.0]', judged: '318', unjudged: '2', agreement: '95.0', kappa: '–' }); // prettier-ignore
     expect(shown(table, 'all')).toMatchObject({ judge: '–', n: '636', agreement: '95.5', kappa: '0.71' });
     expect(table.notes.at(-1)).toContain('12 answers were sent to the judge, 3 verdicts were known');
     expect(table.notes.at(-1)).toContain('Is it right? Say so.');
     expect(shownTables(judged).map(({ id }) => id)).toContain('judge');
-  });
-
-  it('is the only one that has them', () => {
     expect(judgeTable(runResults)).toBeUndefined();
     expect(shownTables(runResults).map(({ id }) => id)).not.toContain('judge');
     expect(shown(tableOne(runResults), 'dki')).not.toHaveProperty('judge');
@@ -510,27 +453,17 @@ const bilingual: RunResults = {
 test('table 1 has the quality of each language beside that of all, with intervals', () => {
   const table = tableOne(bilingual);
   const { blocks } = table;
-  expect(blocks.slice(0, 4).map(({ title }) => title)).toEqual([
-    'Quality',
-    'Quality, English',
-    'Quality, Chinese',
-    'Tokens per turn (mean)',
-  ]);
+  const titles = ['Quality', 'Quality, English', 'Quality, Chinese', 'Tokens per turn (mean)'];
+  expect(blocks.slice(0, 4).map(({ title }) => title)).toEqual(titles);
   expect(blocks[2]!.columns.map(({ key }) => key)).toEqual(['zh:exactMatch', 'zh:abstention', 'zh:taskSuccess']);
   const cells = shown(table, 'dki');
   expect(cells['zh:exactMatch']).toBe('20.0 [10.0, 30.0]');
   expect(cells['en:taskSuccess']).toBe('80.0 [70.0, 90.0]');
   expect(cells['zh:abstention']).toBe('–');
-  expect(
-    breakdownTable(bilingual)
-      .blocks.at(-1)!
-      .columns.map(({ key }) => key),
-  ).toEqual(['language:en', 'language:zh']);
-});
-
-test('random weights have no quality in any language', () => {
-  const table = tableOne({ ...bilingual, run: { ...bilingual.run, unknownQuality: 'random weights' } });
-  expect(shown(table, 'rag')['zh:exactMatch']).toBe('random weights');
+  const [languages] = breakdownTable(bilingual).blocks.slice(-1);
+  expect(languages!.columns.map(({ key }) => key)).toEqual(['language:en', 'language:zh']);
+  const unknown = tableOne({ ...bilingual, run: { ...bilingual.run, unknownQuality: 'random weights' } });
+  expect(shown(unknown, 'rag')['zh:exactMatch']).toBe('random weights');
 });
 
 test('a run with one language says nothing of it', () => {

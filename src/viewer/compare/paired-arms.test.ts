@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
+import type { ArmOfRun } from '../../store/item-pair-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { compareStoredRuns } from '../../eval/analysis/stored-results.ts';
 import { listedPairs, type PairedArms, pairedArms } from './paired-arms.ts';
@@ -38,14 +39,8 @@ describe('arms paired by item', () => {
     // Rows come in another order, and sums of them differ in their last bits.
     const near = (value: number): unknown => expect.closeTo(value, 12);
     const interval = { low: near(low), high: near(high) };
-    expect(paired.difference).toEqual({
-      meanA: near(meanA),
-      meanB: near(meanB),
-      delta: near(delta),
-      interval,
-      n,
-      users,
-    });
+    const means = { meanA: near(meanA), meanB: near(meanB), delta: near(delta) };
+    expect(paired.difference).toEqual({ ...means, interval, n, users });
     expect(delta).not.toBe(0);
     expect(paired.counts).toMatchObject({ items: 12, wins: flips[0]!.wins, losses: flips[0]!.losses });
   });
@@ -56,10 +51,8 @@ describe('arms paired by item', () => {
     const { id: runId } = storeRun(database, { name: 'a', turns: all(['rag', 'dki']) });
     const { difference } = pairedArms(database, { runId, arm: 'dki' }, { runId, arm: 'rag' }, judged);
     expect(difference).toEqual({ meanA: 1, meanB: 1, delta: 0, interval: null, n: 2, users: 2 });
-    const other = storeRun(database, {
-      name: 'b',
-      turns: all(['rag']).map((turn) => ({ ...turn, answer: ' In Turin' })),
-    });
+    const turns = all(['rag']).map((turn) => ({ ...turn, answer: ' In Turin' }));
+    const other = storeRun(database, { name: 'b', turns });
     const reworded = pairedArms(database, { runId, arm: 'dki' }, { runId: other.id, arm: 'rag' }, judged);
     expect(reworded.counts).toMatchObject({ wins: 0, losses: 0, reworded: 2 });
     const { low, high } = reworded.difference!.interval!;
@@ -80,10 +73,7 @@ describe('arms paired by item', () => {
         turn('i-0', 'rag', true),
       ],
     });
-    const [a, b] = [
-      { runId, arm: 'dki' },
-      { runId, arm: 'rag' },
-    ];
+    const [a, b] = ['dki', 'rag'].map((arm) => ({ runId, arm })) as [ArmOfRun, ArmOfRun];
     const paired = pairedArms(database, a, b, judged);
     expect(paired.counts).toEqual({ items: 3, wins: 0, losses: 1, reworded: 1, onlyA: 0, onlyB: 1 });
     expect(pairedArms(database, b, a, judged).counts).toMatchObject({ wins: 1, losses: 0, onlyA: 1, onlyB: 0 });

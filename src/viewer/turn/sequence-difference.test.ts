@@ -1,12 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
+import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import { type AnsweredTurn, inspectedTurn } from '../stored-turn.ts';
 import { placedSegments } from './placed-segments.ts';
 import { sequenceDifference } from './sequence-difference.ts';
 
-function answered(arm: string, injected = false): AnsweredTurn {
-  return inspectedTurn(answeredTurn(arm, { injected }));
+type JoinedPrefill = Exclude<PrefillRecord, { readonly strategy: 'prefix' }>;
+
+const answered = (arm: string, injected = false): AnsweredTurn => inspectedTurn(answeredTurn(arm, { injected }));
+
+/** A turn whose two memories are blocks of 8 and 9 tokens at the given positions. */
+function withBlocks(positions: number, at: readonly [number, number], joined: Partial<JoinedPrefill>): AnsweredTurn {
+  const turn = answered('dki-blocks', true);
+  const block = { key: 'ab', origin: 'memory', computeMs: 0 } as const;
+  const header = { ...block, tokens: 14 };
+  const blocks = at.map((position, index) => ({ ...block, memoryId: `m-${index + 1}`, tokens: 8 + index, position }));
+  const costs = { alpha: 1, sizeBytes: 10, recomputed: [], recomputedTokens: 0, joinMs: 0 };
+  const prefill = { strategy: 'blocks', ...costs, header, blocks, ...joined } as JoinedPrefill;
+  return { ...turn, tokens: { ...turn.tokens, positions }, prefill };
 }
 
 /** The line of m-2 as ten tokens, one of which is another in the other arm. */
@@ -27,13 +39,8 @@ describe('the difference of two sequences', () => {
   it('is none where ids and positions agree, and says what was injected as KV', () => {
     const { segments, ...counts } = sequenceDifference(answered('dki', true), answered('rag'), pieces);
     expect(counts).toEqual({ sameTokens: 43, onlyHere: 0, onlyThere: 0, movedTokens: 0 });
-    expect(segments[3]).toEqual({
-      kind: 'same',
-      label: 'memory m-1',
-      tokens: 8,
-      moved: undefined,
-      origins: { here: 'injected', there: 'evaluated' },
-    });
+    const origins = { here: 'injected', there: 'evaluated' };
+    expect(segments[3]).toEqual({ kind: 'same', label: 'memory m-1', tokens: 8, moved: undefined, origins });
   });
 
   it('names the tokens that only one of them has', () => {
@@ -58,20 +65,7 @@ describe('the difference of two sequences', () => {
   });
 
   it('tells tokens at other positions from other tokens', () => {
-    const parallel = answered('dki-parallel', true);
-    const block = { key: 'ab', origin: 'memory', computeMs: 0 } as const;
-    const shared: AnsweredTurn = {
-      ...parallel,
-      tokens: { ...parallel.tokens, positions: 35 },
-      prefill: {
-        ...{ strategy: 'parallel', alpha: 1, sizeBytes: 10, recomputed: [], recomputedTokens: 0, joinMs: 0 },
-        header: { ...block, tokens: 14 },
-        blocks: [
-          { ...block, memoryId: 'm-1', tokens: 8, position: 14 },
-          { ...block, memoryId: 'm-2', tokens: 9, position: 14 },
-        ],
-      },
-    };
+    const shared = withBlocks(35, [14, 14], { strategy: 'parallel' });
     const { segments, ...counts } = sequenceDifference(shared, answered('rag'), pieces);
     expect(counts).toEqual({ sameTokens: 43, onlyHere: 0, onlyThere: 0, movedTokens: 21 });
     expect(segments[4]).toMatchObject({ kind: 'same', moved: { here: 14, there: 22 } });
@@ -79,21 +73,7 @@ describe('the difference of two sequences', () => {
   });
 
   it('counts the cells of shared tokens in front of blocks, which are no segments', () => {
-    const plain = answered('dki-blocks', true);
-    const block = { key: 'ab', origin: 'memory', computeMs: 0 } as const;
-    const kept: AnsweredTurn = {
-      ...plain,
-      tokens: { ...plain.tokens, positions: 49 },
-      prefill: {
-        ...{ strategy: 'blocks', alpha: 1, sizeBytes: 10, recomputed: [], recomputedTokens: 0, joinMs: 0 },
-        making: { sink: { tokens: 3, kept: true } },
-        header: { ...block, tokens: 14 },
-        blocks: [
-          { ...block, memoryId: 'm-1', tokens: 8, position: 17 },
-          { ...block, memoryId: 'm-2', tokens: 9, position: 28 },
-        ],
-      },
-    };
+    const kept = withBlocks(49, [17, 28], { strategy: 'blocks', making: { sink: { tokens: 3, kept: true } } });
     expect(placedSegments(kept).map(({ cell, position }) => [cell, position])).toEqual([
       ...[0, 1, 10].map((at) => [at, at]),
       ...[17, 28, 37, 38, 46].map((at) => [at, at]),

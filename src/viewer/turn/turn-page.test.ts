@@ -23,9 +23,7 @@ const run = {
 };
 const markup = '<script>alert(1)</script><img src=x onerror=alert(1)>" \' & \u202eevil\u2066 \u0000 \u001b[2J';
 
-function answered(...of: Parameters<typeof answeredTurn>): AnsweredTurn {
-  return inspectedTurn(answeredTurn(...of));
-}
+const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => inspectedTurn(answeredTurn(...of));
 
 function modelOf(turn: InspectedTurn, more: Partial<TurnModel> = {}): TurnModel {
   const nothing = { rag: undefined, against: undefined, attribution: undefined, pieces: new Map<number, string>() };
@@ -123,7 +121,12 @@ describe('the page of a turn', () => {
     const block = { key: 'ab'.repeat(32), origin: 'disk', tokens: 40, computeMs: 0 } as const;
     const prefill: PrefillRecord = {
       strategy: 'blocks',
-      ...{ alpha: 0.5, sizeBytes: 1e7, header: block, recomputed: [], recomputedTokens: 0, joinMs: 1 },
+      alpha: 0.5,
+      sizeBytes: 1e7,
+      header: block,
+      recomputed: [],
+      recomputedTokens: 0,
+      joinMs: 1,
       blocks: lines.map(({ memoryId }, index) => ({ ...block, memoryId, position: 40 * index })),
     };
     const many = changed(few, ({ prompt }) => {
@@ -136,7 +139,8 @@ describe('the page of a turn', () => {
     const pieces = new Map(ids.map((id) => [id, ' token']));
     const attribution: AttributionRecord = {
       method: 'blocks',
-      ...{ logProbability: -1, modelMs: 5 },
+      logProbability: -1,
+      modelMs: 5,
       memories: lines.map(({ memoryId }) => ({ memoryId, logProbability: -2 })),
     };
     const page = await pageOf(modelOf(turn, { rag: turn, against: turn, attribution, pieces }));

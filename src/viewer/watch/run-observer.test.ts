@@ -74,7 +74,7 @@ test('tells failed turns, and forgets those that were deleted', () => {
   writing.write(turnsOf('bob', [1]).slice(0, 2));
   const { faults } = observer.read();
   expect(faults).toMatchObject({ errors: 1, latest: [{ itemId: 'bob-0', arm: 'dki', error: secret }] });
-  // Whoever goes on with the run asks bob again.
+  // A resumed run prompts bob again.
   writing.forget('bob');
   expect(observer.read()).toMatchObject({ turns: 4, users: 1, faults: { errors: 0, latest: [] } });
   writing.whole('bob');
@@ -83,15 +83,11 @@ test('tells failed turns, and forgets those that were deleted', () => {
   expect(observer.read().arms.map(({ n }) => n)).toEqual([2, 2]);
 });
 
-test('shows no message where the texts are hidden', () => {
+test('shows no message where the texts are hidden, and names a run that there is not', () => {
   using writing = new Writing();
   writing.whole('ann', [3]);
   const [latest] = new RunObserver(writing.database, 'r', () => 'others’').read().faults.latest;
   expect(latest!.error).toBe('failed');
-});
-
-test('names a run that there is not', () => {
-  using writing = new Writing();
   expect(() => new RunObserver(writing.database, 'q').read()).toThrow('there is no run "q"');
 });
 
@@ -100,14 +96,12 @@ const now = 1_000_000;
 const ended = (...seconds: readonly number[]) =>
   seconds.flatMap((ago) => [2, 1, 0].map((ms) => ({ itemId: `i${ago}`, createdAt: now - ago * 1000 - ms })));
 
-test('counts the turns behind the first item, over the time that they took', () => {
-  expect(turnRate(ended(30, 20, 10), now)).toBe(6 / 20);
-});
-
-test('leaves out what was written before the last five minutes', () => {
-  expect(turnRate(ended(4000, 20, 10), now)).toBe(3 / 10);
-});
-
-test('says nothing of one item alone, or of none', () => {
-  expect([turnRate(ended(10), now), turnRate(ended(4000, 2000), now), turnRate([], now)]).toEqual([null, null, null]);
+test.each([
+  ['the turns behind the first item, over the time that they took', [30, 20, 10], 6 / 20],
+  ['nothing that was written before the last five minutes', [4000, 20, 10], 3 / 10],
+  ['nothing of one item alone', [10], null],
+  ['nothing of long ago', [4000, 2000], null],
+  ['nothing of no turn', [], null],
+])('the rate counts %s', (_, seconds, rate) => {
+  expect(turnRate(ended(...seconds), now)).toBe(rate);
 });
