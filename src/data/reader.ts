@@ -42,7 +42,7 @@ export async function readSource(source: DatasetSource, needsPassages = false): 
   const refuse = (_rule: string, problem: BenchError): never => {
     throw problem;
   };
-  const records = await readRecords(source, refuse);
+  const records = await readRecords(source.place, source.lines, refuse);
   checkConsistency(records, refuse);
   const [unanswered] = records.questions;
   if (unanswered !== undefined) {

@@ -57,13 +57,11 @@ export interface DatasetRecords {
 
 /**
  * Reads the records of a data set; an invalid line is reported and left out.
+ * @param path what the data set is called in messages
  * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8, has a line over 16 MB or is
  * empty
  */
-export async function readRecords(
-  { place: path, lines }: { readonly place: string; readonly lines: FileLines },
-  report: Report,
-): Promise<DatasetRecords> {
+export async function readRecords(path: string, lines: FileLines, report: Report): Promise<DatasetRecords> {
   const memories: Placed<MemoryRecord>[] = [];
   const items: Placed<ItemRecord>[] = [];
   const questions: Placed<QuestionRecord>[] = [];

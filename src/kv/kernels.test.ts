@@ -5,7 +5,7 @@ import { decodeHalf, encodeHalf, scattered } from '../../test/fixtures/plain-key
 import { numberBytes, type NumberType } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { ArenaScratch } from './arena-cells.ts';
-import { giveMemoryBack, takeMemory, wholeMemory } from './cell-arena.ts';
+import { wholeMemory } from './cell-arena.ts';
 import { encodeFloat16 } from '../base/float16.ts';
 import { scaleNumbers } from './join-blocks.ts';
 import { chooseKernels, type Kernels, tryKernels, wasm, wasmKernels } from './kernels.ts';
@@ -13,27 +13,30 @@ import { keyRotation, rotateKeys } from './rope-shift.ts';
 
 const FILL = 0xa5;
 
-/** Bytes of `targetBytes` after the kernels have run on a source that holds the bytes; what they threw instead. */
-function run(
-  kernels: Kernels,
+/**
+ * Runs both kernels on a source that holds the bytes, and expects the same bytes at the target, or the same error.
+ * @returns what the native ones threw
+ */
+function expectSame(
   bytes: Uint8Array,
   targetBytes: number,
   run: (kernels: Kernels, source: number, target: number) => void,
-): Buffer | string {
-  using memory = new ArenaScratch();
-  const [source, target] = [memory.take(bytes.length), memory.take(targetBytes)];
-  wholeMemory().set(bytes, source);
-  wholeMemory().fill(FILL, target, target + targetBytes);
-  try {
-    run(kernels, source, target);
-  } catch (error) {
-    return (error as Error).message;
-  }
-  return Buffer.from(wholeMemory().slice(target, target + targetBytes));
-}
-
-function isSame(one: Buffer | string | undefined, other: Buffer | string | undefined): boolean {
-  return Buffer.isBuffer(one) && Buffer.isBuffer(other) ? one.equals(other) : one !== undefined && one === other;
+): string | undefined {
+  const [expected, found] = [wasmKernels, nativeKernels].map((kernels): Buffer | string => {
+    using memory = new ArenaScratch();
+    const [source, target] = [memory.take(bytes.length), memory.take(targetBytes)];
+    wholeMemory().set(bytes, source);
+    wholeMemory().fill(FILL, target, target + targetBytes);
+    try {
+      run(kernels, source, target);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return Buffer.from(wholeMemory().slice(target, target + targetBytes));
+  });
+  if (typeof found === 'string' || typeof expected === 'string') expect(found).toBe(expected);
+  else expect(Buffer.compare(found!, expected!)).toBe(0);
+  return typeof found === 'string' ? found : undefined;
 }
 
 /** Any bits, or those of numbers that are small enough to be rotated. */
@@ -67,21 +70,13 @@ describe('native kernels give the bits of WebAssembly', () => {
         const sizeBytes = vectors * head.headDimension * numberBytes(keyType);
         const rotary = { base: 10_000, scale: 1, dimensions, pairing, factors: null };
         const bytes = bytesOf(layers * sizeBytes, given.seed, given.areSmall);
-        const [expected, found] = [wasmKernels, nativeKernels].map((of) =>
-          run(of, bytes, layers * sizeBytes + 64, (kernels, source, target) => {
-            const starts = Array.from({ length: layers }, (_, layer) => layer * sizeBytes);
-            rotateKeys(
-              {
-                sources: starts.map((start) => source + start),
-                targets: starts.map((start) => target + offset + start),
-                sizeBytes,
-              },
-              keyRotation(rotary, head, distance, kernels),
-            );
-          }),
-        );
-        expect(isSame(expected, found)).toBe(true);
-        outcomes[typeof found === 'string' ? 'refused' : 'rotated']++;
+        const refused = expectSame(bytes, layers * sizeBytes + 64, (kernels, source, target) => {
+          const starts = Array.from({ length: layers }, (_, layer) => layer * sizeBytes);
+          const sources = starts.map((start) => source + start);
+          const targets = starts.map((start) => target + offset + start);
+          rotateKeys({ sources, targets, sizeBytes }, keyRotation(rotary, head, distance, kernels));
+        });
+        outcomes[refused === undefined ? 'rotated' : 'refused']++;
       }),
       { numRuns: 250, seed: 1 },
     );
@@ -103,14 +98,11 @@ describe('native kernels give the bits of WebAssembly', () => {
     const numbers = keyType === 'F16' ? new Uint16Array(16).fill(bits) : new Uint32Array(16).fill(bits);
     for (const pairing of ['norm', 'neox'] as const) {
       const rotary = { base: 10_000, scale: 1, dimensions: 16, pairing, factors: null };
-      const [expected, found] = [wasmKernels, nativeKernels].map((of) =>
-        run(of, new Uint8Array(numbers.buffer), numbers.byteLength, (kernels, source, target) => {
-          const moves = { sources: [source], targets: [target], sizeBytes: numbers.byteLength };
-          rotateKeys(moves, keyRotation(rotary, { headDimension: 16, keyType }, distance, kernels));
-        }),
-      );
-      expect(found).toEqual(expected);
-      expect(typeof found === 'string').toBe(isRefused);
+      const refused = expectSame(new Uint8Array(numbers.buffer), numbers.byteLength, (kernels, source, target) => {
+        const moves = { sources: [source], targets: [target], sizeBytes: numbers.byteLength };
+        rotateKeys(moves, keyRotation(rotary, { headDimension: 16, keyType }, distance, kernels));
+      });
+      expect(refused !== undefined).toBe(isRefused);
     }
   });
 
@@ -127,14 +119,11 @@ describe('native kernels give the bits of WebAssembly', () => {
         const targetRowBytes = rowBytes + gap;
         const layerBytes = rows * targetRowBytes;
         const sizeBytes = rows * rowBytes;
-        const [expected, found] = [wasmKernels, nativeKernels].map((of) =>
-          run(of, bytesOf(2 * sizeBytes, seed, false), 2 * layerBytes + 100, (kernels, source, target) => {
-            const sources = [source, source + sizeBytes];
-            const targets = [target + offset, target + offset + layerBytes];
-            kernels.spreadRows({ sources, targets, sizeBytes }, rowBytes, targetRowBytes);
-          }),
-        );
-        expect(isSame(expected, found)).toBe(true);
+        expectSame(bytesOf(2 * sizeBytes, seed, false), 2 * layerBytes + 100, (kernels, source, target) => {
+          const sources = [source, source + sizeBytes];
+          const targets = [target + offset, target + offset + layerBytes];
+          kernels.spreadRows({ sources, targets, sizeBytes }, rowBytes, targetRowBytes);
+        });
       }),
       { numRuns: 250, seed: 1 },
     );
@@ -167,18 +156,10 @@ describe('native kernels refuse', () => {
   });
 });
 
-test('native kernels that were compiled and give the right bits are chosen', () => {
-  const { kernels, passedOver } = chooseKernels('');
-  expect([kernels.name, passedOver]).toEqual(['native', null]);
-  expect(chooseKernels('native').kernels.name).toBe('native');
-});
-
-test('those in WebAssembly can be asked for, and the choice says why they are there', () => {
-  const { kernels, passedOver } = chooseKernels('wasm');
-  expect([kernels.name, passedOver]).toEqual(['wasm', 'DKI_BENCH_KV_KERNELS is wasm']);
-});
-
-test('another name is refused', () => {
+test('native kernels that give the right bits are chosen, those in WebAssembly on request, and no others', () => {
+  const chosen = ['', 'native', 'wasm'].map((name) => chooseKernels(name));
+  expect(chosen.map(({ kernels }) => kernels.name)).toEqual(['native', 'native', 'wasm']);
+  expect(chosen.map(({ passedOver }) => passedOver)).toEqual([null, null, 'DKI_BENCH_KV_KERNELS is wasm']);
   expect(() => chooseKernels('fast')).toThrow(
     expect.objectContaining({ code: 'bad-option', hint: 'DKI_BENCH_KV_KERNELS is one of native, wasm' }),
   );
@@ -216,11 +197,7 @@ function scaledBytes(values: Uint8Array, type: NumberType, alpha: number): Uint8
   wholeMemory().set(values, address);
   if (!scaleNumbers({ address, sizeBytes: values.length }, type, alpha, address)) throw new Error('not finite');
   const end = address + values.length;
-  expect(
-    wholeMemory()
-      .subarray(end, end + 32)
-      .every((byte) => byte === FILL),
-  ).toBe(true);
+  expect([...wholeMemory().subarray(end, end + 32)]).toEqual(new Array(32).fill(FILL));
   return wholeMemory().slice(address, end);
 }
 
@@ -264,71 +241,60 @@ describe('scaleNumbers', () => {
   });
 });
 
-describe.each(quantisedTypes)('WebAssembly, %s,', (type) => {
-  test('restores every scale and every level as plain arithmetic does, bit by bit', () => {
+test.each(quantisedTypes)(
+  'WebAssembly restores every scale and level of %s as plain arithmetic, bit by bit',
+  (type) => {
     const blockBytes = type === 'q8_0' ? 34 : 18;
     // All scales in half precision that are finite, of both signs, subnormal numbers among them.
     const scales = Array.from({ length: 0x7c00 }, (_, bits) => bits | (bits % 2 === 0 ? 0 : 0x8000));
     const blocks = Uint8Array.from({ length: scales.length * blockBytes }, (_, at) => Math.floor(256 * scattered(at)));
     scales.forEach((bits, block) => blocks.set([bits & 0xff, bits >> 8], block * blockBytes));
-    const restored = new Uint16Array(restoredBytes(blocks, type, scales.length).buffer);
     const expected = scales.flatMap((bits, block) =>
       levelsOf(blocks.subarray(block * blockBytes + 2, (block + 1) * blockBytes), type).map((level) =>
         encodeFloat16(level * decodeHalf(bits)),
       ),
     );
-    expect(Buffer.compare(new Uint8Array(restored.buffer), new Uint8Array(Uint16Array.from(expected).buffer))).toBe(0);
-  });
-});
+    using scratch = new ArenaScratch();
+    const source = scratch.take(blocks.length);
+    const target = scratch.take(2 * expected.length);
+    wholeMemory().set(blocks, source);
+    expect(wasm[`restore_${type}_F16`](source, source + blocks.length, target)).toBe(0);
+    const restored = wholeMemory().subarray(target, target + 2 * expected.length);
+    expect(Buffer.compare(restored, viewOf(Uint16Array.from(expected)))).toBe(0);
+  },
+);
 
-describe.each<[NumberType, number]>([
-  ['F16', 2],
-  ['F32', 4],
-])('numbers of %s', (type, numberBytes) => {
-  test.each([
-    [1, 8],
-    [7, 16],
-    [8, 8],
-    [9, 24],
-    [50, 128],
-    [13, 12],
-    [11, 13],
-  ])('%i rows of %i columns are transposed, and nothing else is written', (rows, columns) => {
-    const sizeBytes = rows * columns * numberBytes;
-    const address = takeMemory(2 * sizeBytes + 64)!;
-    const memory = wholeMemory()
-      .subarray(address, address + 2 * sizeBytes + 64)
-      .fill(7);
-    const source = Uint8Array.from({ length: sizeBytes }, (_, at) => Math.floor(256 * scattered(at)));
-    memory.set(source);
-    wasm[`transpose${type}`](address, rows, columns, address + sizeBytes + 32);
-    const numberOf = (from: Uint8Array, at: number): number[] => [
-      ...from.subarray(at * numberBytes, (at + 1) * numberBytes),
-    ];
-    const target = memory.subarray(sizeBytes + 32, 2 * sizeBytes + 32);
-    for (let row = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column++) {
-        expect(numberOf(target, column * rows + row)).toEqual(numberOf(source, row * columns + column));
-      }
-    }
-    expect([...memory.subarray(sizeBytes, sizeBytes + 32), ...memory.subarray(2 * sizeBytes + 32)]).toEqual(
-      new Array(64).fill(7),
-    );
-    giveMemoryBack(address, 2 * sizeBytes + 64);
-  });
+test.each(
+  (['F16', 'F32'] as const).flatMap((type) =>
+    [
+      [1, 8],
+      [7, 16],
+      [8, 8],
+      [9, 24],
+      [50, 128],
+      [13, 12],
+      [11, 13],
+    ].map(([rows, columns]) => ({ type, rows: rows!, columns: columns! })),
+  ),
+)('$rows rows of $columns numbers of $type are transposed, and nothing else is written', ({ type, rows, columns }) => {
+  const size = numberBytes(type);
+  const sizeBytes = rows * columns * size;
+  using scratch = new ArenaScratch();
+  const source = scratch.take(sizeBytes);
+  const target = scratch.take(sizeBytes + 64);
+  const numbers = Uint8Array.from({ length: sizeBytes }, (_, at) => Math.floor(256 * scattered(at)));
+  wholeMemory().set(numbers, source);
+  const memory = wholeMemory()
+    .subarray(target, target + sizeBytes + 64)
+    .fill(FILL);
+  wasm[`transpose${type}`](source, rows, columns, target + 32);
+  const expected = new Uint8Array(sizeBytes + 64).fill(FILL);
+  for (let at = 0; at < rows * columns; at++) {
+    const place = (at % columns) * rows + Math.floor(at / columns);
+    expected.set(numbers.subarray(at * size, (at + 1) * size), 32 + place * size);
+  }
+  expect(Buffer.compare(memory, expected)).toBe(0);
 });
-
-/** Restored in half precision. */
-function restoredBytes(blocks: Uint8Array, type: QuantisedType, count: number): Uint8Array {
-  const sizeBytes = count * 32 * 2;
-  const address = takeMemory(blocks.length + sizeBytes)!;
-  wholeMemory().set(blocks, address);
-  const target = address + blocks.length;
-  expect(wasm[`restore_${type}_F16`](address, address + blocks.length, target)).toBe(0);
-  const restored = wholeMemory().slice(target, target + sizeBytes);
-  giveMemoryBack(address, blocks.length + sizeBytes);
-  return restored;
-}
 
 /** The whole numbers of a block. */
 function levelsOf(bytes: Uint8Array, type: QuantisedType): number[] {

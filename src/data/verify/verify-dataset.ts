@@ -48,7 +48,7 @@ export async function verifySource(source: DatasetSource): Promise<Verification>
     findings.push({ ...finding, line: lineOf(path, finding.message) });
   };
   const report = (rule: Rule, { message, hint }: BenchError): void => add({ severity: 'error', rule, message, hint });
-  const records = await readRecords(source, report);
+  const records = await readRecords(path, source.lines, report);
   const language = records.header?.record.language ?? 'en';
   const partial = findings.length > 0;
   if (!partial) {
