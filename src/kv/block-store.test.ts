@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { copyOf } from '../../test/fixtures/plain-states.ts';
 import { replacing } from '../../test/fixtures/replacing.ts';
 import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
@@ -9,11 +9,7 @@ import { writeBlockFile } from './block-file.ts';
 import { BlockStore } from './block-store.ts';
 import { ownedState } from './cut-cells.ts';
 
-let folder: StoreFolder;
-beforeEach(() => {
-  folder = new StoreFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = StoreFolder.forEach();
 
 const layout: KvLayout = {
   layers: 2,

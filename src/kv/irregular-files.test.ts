@@ -1,15 +1,11 @@
 import { rmSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { irregularFiles } from '../../test/fixtures/irregular-files.ts';
 import { kvKinds, StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 
-let folder: StoreFolder;
-beforeEach(() => {
-  folder = new StoreFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = StoreFolder.forEach();
 
-describe.each(kvKinds(() => folder))('a store of $kind', ({ keep, find }) => {
+describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
   describe.each(['.json', '.block', '.checkpoint'])('with something else in place of its %s', (ending) => {
     it.each(irregularFiles)('%s: computes it again and goes on', async (_, make) => {
       const store = await folder.open();

@@ -12,10 +12,9 @@ import {
 } from '../../test/fixtures/plain-states.ts';
 import { rotatedKeys } from '../../test/fixtures/rotated-keys.ts';
 import { keyRowBytes, type KvLayout, type Rotary, type SequenceState } from '../engine/sequence-state.ts';
-import { cutCells } from './cut-cells.ts';
+import { cutCells, kvBytes } from './cut-cells.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './join-blocks.ts';
 import { ArenaCells } from './arena-cells.ts';
-import { kvBytes } from './cut-cells.ts';
 import { keyRotation } from './rope-shift.ts';
 import { RotatedKeyCache } from './rotated-key-cache.ts';
 
@@ -208,38 +207,25 @@ test('a part of a block is cut as the whole is', () => {
     }
   }
   expect(kvBytes(part)).toBe(4 * 2 * 2 * 16 * 2 * 2);
-  for (const [start, end] of [
-    [0, 0],
-    [3, 2],
-    [-1, 2],
-    [0, 999],
-    [0.5, 2],
-  ] as const) {
-    expect(() => cutCells(blocks[2]!, start, end)).toThrow(`cannot cut the cells ${start} to ${end}`);
+  for (const range of ['0 to 0', '3 to 2', '-1 to 2', '0 to 999', '0.5 to 2']) {
+    const [start, end] = range.split(' to ').map(Number);
+    expect(() => cutCells(blocks[2]!, start!, end!)).toThrow(`cannot cut the cells ${range}`);
   }
 });
 
-describe('refuses', () => {
-  test('a position that an engine would ignore', () => {
-    const below = [{ block: blocks[0]!, position: -1, alpha: 1 }];
-    expect(() => joinBlocks(header, below, options)).toThrow('a block at position -1 has cells below 0');
-  });
-
-  test('an alpha that is no number', () => {
-    expect(() => joinBlocks(header, contiguous(NaN), options)).toThrow('alpha is NaN');
-  });
-
-  test.each([0, -1, NaN, Infinity])('a temperature of %d', (temperature) => {
-    const asked = contiguous().map((one) => ({ ...one, temperature }));
-    expect(() => joinBlocks(header, asked, options)).toThrow(`temperature is ${temperature}`);
-  });
-
-  test('a block of another layout', () => {
-    const foreign = plainState({ ...smallLayout, valuesTransposed: false }, lines[0]!, { start: 3 });
-    expect(() => joinBlocks(header, contiguous(1, [foreign]), options)).toThrow(
-      expect.objectContaining({ code: 'bad-state', message: expect.stringContaining('another layout') }),
-    );
-  });
+test('refuses positions that an engine would ignore, factors that are no numbers, and other layouts', () => {
+  const join = (placements: readonly BlockPlacement[]) => (): SequenceState => joinBlocks(header, placements, options);
+  const below = [{ block: blocks[0]!, position: -1, alpha: 1 }];
+  expect(join(below)).toThrow('a block at position -1 has cells below 0');
+  expect(join(contiguous(NaN))).toThrow('alpha is NaN');
+  for (const temperature of [0, -1, NaN, Infinity]) {
+    const placements = contiguous().map((placement) => ({ ...placement, temperature }));
+    expect(join(placements)).toThrow(`temperature is ${temperature}`);
+  }
+  const foreign = plainState({ ...smallLayout, valuesTransposed: false }, lines[0]!, { start: 3 });
+  expect(join(contiguous(1, [foreign]))).toThrow(
+    expect.objectContaining({ code: 'bad-state', message: expect.stringContaining('another layout') }),
+  );
 });
 
 test('the rotation of a distance is that of its parts', () => {

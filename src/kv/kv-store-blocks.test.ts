@@ -1,16 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type KvKind, kvKinds, StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 
-let folder: StoreFolder;
-beforeEach(() => {
-  folder = new StoreFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = StoreFolder.forEach();
 
-const [{ keep, find }] = kvKinds(() => folder) as [KvKind];
+const [{ keep, find }] = kvKinds(folder) as [KvKind];
 
 describe('a store of blocks', () => {
   it.each([

@@ -2,17 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 import { BenchError } from '../base/bench-error.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import { KvStore } from './kv-store.ts';
 
-let folder: StoreFolder;
-beforeEach(() => {
-  folder = new StoreFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = StoreFolder.forEach();
 
 const making =
   (content: string, tokens?: number) =>

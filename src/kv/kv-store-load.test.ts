@@ -1,14 +1,10 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runProcess, typescript } from '../../test/fixtures/run-process.ts';
 import { StoreFolder } from '../../test/fixtures/store-folder.ts';
 
-let folder: StoreFolder;
-beforeEach(() => {
-  folder = new StoreFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = StoreFolder.forEach();
 
 describe.each(['blocks', 'checkpoints'])('two processes that keep %s in one folder', (kind) => {
   it('survive each other under load', async () => {

@@ -1,31 +1,22 @@
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { kvKinds, StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 import { KvStore } from './kv-store.ts';
 
-let folder: StoreFolder;
-beforeEach(() => {
-  folder = new StoreFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = StoreFolder.forEach();
 
-describe.each(kvKinds(() => folder))('a store of $kind', ({ keep, find }) => {
-  it('gives back what was kept, privately, and counts', async () => {
+describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
+  it('gives back what was stored, to its user alone, and counts', async () => {
     const store = await folder.open();
     expect(await find(store, 'ann', key(1))).toBeUndefined();
     await keep(store, 'ann', key(1), 'state of ann', 7, ['m1']);
     expect(await find(store, 'ann', key(1))).toBe('state of ann');
+    expect(await find(store, 'bob', key(1))).toBeUndefined();
     expect(folder.files()).toHaveLength(2);
     for (const path of folder.files()) expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(folder.record(key(1)))).mode & 0o777).toBe(0o700);
-    expect(store.stats()).toMatchObject({ hits: 1, misses: 1, entries: 1, sizeBytes: 12, maxBytes: 1000 });
-  });
-
-  it('never finds the state of another user', async () => {
-    const store = await folder.open();
-    await keep(store, 'ann', key(1), 'state');
-    expect(await find(store, 'bob', key(1))).toBeUndefined();
+    expect(store.stats()).toMatchObject({ hits: 1, misses: 2, entries: 1, sizeBytes: 12, maxBytes: 1000 });
   });
 
   it('forgets every state that contains a memory, of that user alone', async () => {
@@ -93,32 +84,25 @@ describe.each(kvKinds(() => folder))('a store of $kind', ({ keep, find }) => {
     expect(await find(store, '../../etc', key(1))).toBeUndefined();
   });
 
-  it('says so where the folder of a user has become a file, and goes on for the others', async () => {
+  it.each([
+    ['a file', (path: string) => writeFileSync(path, '')],
+    ['a link that leads nowhere', (path: string) => symlinkSync('nowhere', path)],
+  ])('says so where the folder of a user has become %s, and goes on for the others', async (what, make) => {
     const store = await folder.open();
     await keep(store, 'ann', key(1), 'state', 7, ['m1']);
     const place = dirname(folder.record(key(1)));
     rmSync(place, { recursive: true });
-    writeFileSync(place, '');
-    await expect(find(store, 'ann', key(1))).rejects.toThrow('cannot be read: ENOTDIR');
-    await expect(keep(store, 'ann', key(1), 'state')).rejects.toMatchObject({ code: 'disk' });
-    await keep(store, 'bob', key(1), 'state');
-    expect(await find(store, 'bob', key(1))).toBe('state');
-  });
-
-  it('says so where the folder of a user has become a link that leads nowhere, and goes on for the others', async () => {
-    const store = await folder.open();
-    await keep(store, 'ann', key(1), 'state', 7, ['m1']);
-    const place = dirname(folder.record(key(1)));
-    rmSync(place, { recursive: true });
-    symlinkSync('nowhere', place);
-    expect(await find(store, 'ann', key(1))).toBeUndefined();
+    make(place);
+    const found = find(store, 'ann', key(1));
+    if (what === 'a file') await expect(found).rejects.toThrow('cannot be read: ENOTDIR');
+    else expect(await found).toBeUndefined();
     await expect(keep(store, 'ann', key(1), 'state')).rejects.toMatchObject({ code: 'disk' });
     await keep(store, 'bob', key(1), 'state');
     expect(await find(store, 'bob', key(1))).toBe('state');
   });
 });
 
-describe.each(kvKinds(() => folder))('two stores of $kind on one folder', ({ keep, find }) => {
+describe.each(kvKinds(folder))('two stores of $kind on one folder', ({ keep, find }) => {
   it('find what the other kept since, and miss what the other deleted, without counting it as damage', async () => {
     const [a, b] = [await folder.open(), await folder.open()];
     await keep(a, 'ann', key(1), 'of a', 7, ['m1']);
@@ -151,7 +135,7 @@ describe.each(kvKinds(() => folder))('two stores of $kind on one folder', ({ kee
     expect(await find(a, 'ann', key(1))).toBeUndefined();
   });
 
-  it('keep within the bound together, whoever they keep for', async () => {
+  it('keep within the bound together, for any user', async () => {
     const [a, b] = [await folder.open(45), await folder.open(45)];
     for (const user of ['ann', 'bob', 'eve']) {
       await keep(a, user, key(1), 'ten bytes!');
@@ -168,12 +152,13 @@ describe.each(kvKinds(() => folder))('two stores of $kind on one folder', ({ kee
 it('names the folder that cannot be used, and why', async () => {
   writeFileSync(join(folder.path, 'file'), '');
   symlinkSync('nowhere', join(folder.path, 'dangling'));
-  const openAt = (path: string): Promise<KvStore> => KvStore.open(join(folder.path, path), 1, folder.checkpoints);
-  await expect(openAt('file')).rejects.toThrow(`${join(folder.path, 'file')}: cannot keep KV states there: EEXIST`);
-  await expect(openAt('file/below')).rejects.toThrow(
-    `${join(folder.path, 'file/below')}: cannot keep KV states there: ENOTDIR`,
-  );
-  await expect(openAt('dangling')).rejects.toThrow(
-    `${join(folder.path, 'dangling')}: cannot keep KV states there: ENOENT`,
-  );
+  for (const [name, code] of [
+    ['file', 'EEXIST'],
+    ['file/below', 'ENOTDIR'],
+    ['dangling', 'ENOENT'],
+  ] as const) {
+    const path = join(folder.path, name);
+    const opened = KvStore.open(path, 1, folder.checkpoints);
+    await expect(opened).rejects.toThrow(`${path}: cannot keep KV states there: ${code}`);
+  }
 });
