@@ -1,6 +1,8 @@
+import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
 import { fakeVocabulary } from '../../../test/fixtures/fake-engine/fake-vocabulary.ts';
+import { FakeLlamaServer } from '../../../test/fixtures/fake-llama-server/fake-llama-server.ts';
 import { FakeOpenAiServer } from '../../../test/fixtures/fake-openai-server/fake-openai-server.ts';
 import { ServerConnection } from '../http/server-connection.ts';
 import type { TokenRoutes } from '../http/server-tokenizer.ts';
@@ -29,6 +31,14 @@ test.each(['</s>', '<|im_start|>user', 'a</s></s><s>b', 'User: <|im_end|>\n<|im_
     expect(await routes.decode(parsed, {})).toBe(text);
   },
 );
+
+test('a llama-server is asked by its own route: it answers a prompt of vLLM with an empty list', async () => {
+  const engine = await fakeAdapter.opener({}).open({ model: 'fake' });
+  await using llama = await FakeLlamaServer.start(engine, { slotsFolder: tmpdir() });
+  const found = await findTokenRoutes(new ServerConnection({ url: llama.url, program: 'the server' }), 'fake', {});
+  const ids = await found!.routes.encode('2 < 3', { parse: false }, {});
+  expect([ids.length > 0, await found!.routes.decode(ids, {})]).toEqual([true, '2 < 3']);
+});
 
 test('the opening token comes once, in front', async () => {
   const text = 'x</s>y';

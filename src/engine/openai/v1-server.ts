@@ -12,7 +12,12 @@ import type { TokenIds } from '../token-id.ts';
 const versionShape = z.object({ version: z.string() });
 
 /** `/tokenize` of vLLM and SGLang. */
-const tokenizedShape = z.object({ tokens: z.array(z.int()), max_model_len: z.int().nonnegative().nullish() });
+const tokenizedShape = z.object({
+  /** llama-server has none, and answers a prompt under this name with an empty list. */
+  count: z.int().nonnegative(),
+  tokens: z.array(z.int()),
+  max_model_len: z.int().nonnegative().nullish(),
+});
 
 /** `/detokenize` of vLLM and SGLang. */
 const promptShape = z.union([
