@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { shownValue } from '../../base/shown-value.ts';
@@ -21,6 +22,11 @@ interface KnownUser {
   readonly byContent: Map<string, MemoryRecord>;
 }
 
+/** What is kept in place of a memory's text: texts may be long and many. */
+function hashText(content: string): string {
+  return createHash('sha256').update(content).digest('base64');
+}
+
 /** Drops fields without a value, which the schema refuses. */
 function defined(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
@@ -34,6 +40,7 @@ const padded = (number: number): string => String(number).padStart(2, '0');
  */
 export class WrittenRecords {
   readonly #notes: ConversionNotes;
+  /** Records by id; their `content` is the hash of the text. */
   readonly #memories = new Map<string, Placed<MemoryRecord>>();
   readonly #users = new Map<string, KnownUser>();
   readonly #items: PlacedItem[] = [];
@@ -87,11 +94,11 @@ export class WrittenRecords {
   #findRepeated({ userId, memoryId, content, createdAt, place }: SourceMemory): MemoryRecord | undefined {
     const known =
       memoryId === undefined
-        ? this.#users.get(userId)?.byContent.get(content)
+        ? this.#users.get(userId)?.byContent.get(hashText(content))
         : this.#memories.get(memoryId.trim())?.record;
     if (known === undefined) return undefined;
     const sameTime = createdAt === undefined || Date.parse(createdAt) === Date.parse(known.createdAt);
-    if (known.userId === userId && known.content === content && sameTime) {
+    if (known.userId === userId && known.content === hashText(content) && sameTime) {
       this.#notes.add('a memory that stands in several rows was written once', place);
       return known;
     }
@@ -108,9 +115,9 @@ export class WrittenRecords {
     const memoryId = givenId?.trim() ?? this.#newMemoryId(userId, user);
     const required = { type: 'memory' as const, userId, memoryId, content, createdAt };
     const written = { ...required, ...defined({ ...more, supersedes: more.supersedes?.trim() }) };
-    const record = checkedBy(recordSchemas.memory, written, place);
+    const record = { ...checkedBy(recordSchemas.memory, written, place), content: hashText(content) };
     user.latestMs = Math.max(user.latestMs, Date.parse(createdAt));
-    user.byContent.set(content, record);
+    user.byContent.set(record.content, record);
     this.#memories.set(memoryId, { record, place });
     return written;
   }
@@ -173,7 +180,7 @@ export class WrittenRecords {
     const byId = this.#memories.get(text.trim())?.record;
     if (byId?.userId === userId) return byId;
     const byContent = this.#users.get(userId)?.byContent;
-    return byContent?.get(text) ?? byContent?.get(text.trim());
+    return byContent?.get(hashText(text)) ?? byContent?.get(hashText(text.trim()));
   }
 
   #foreign(at: string, userId: string, id: string): BenchError {
