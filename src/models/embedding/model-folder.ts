@@ -93,7 +93,9 @@ export function readModelFolder(folder: string): ModelFolder {
     tokenizer: tokenizer!,
     tokenizerConfig: tokenizerConfig!,
     // Tokenizers without a limit have an absurd value, or none.
-    maxTokens: Math.min(...limits.filter((limit) => typeof limit === 'number' && limit > 0 && limit < 1e9) as number[]),
+    maxTokens: Math.min(
+      ...(limits.filter((limit) => typeof limit === 'number' && limit > 0 && limit < 1e9) as number[]),
+    ),
     pooling: pooling === undefined ? undefined : poolingMode(path, pooling),
     dimension: pooling?.word_embedding_dimension,
     prompts,

@@ -38,7 +38,9 @@ export async function openOnnxSession(
   if (isWeb) runtime.env.wasm.numThreads = 1;
   const session = await runtime.InferenceSession.create(
     path,
-    isWeb ? { executionProviders: ['wasm'] } : { executionProviders: ['cpu'], intraOpNumThreads: 1, interOpNumThreads: 1 },
+    isWeb
+      ? { executionProviders: ['wasm'] }
+      : { executionProviders: ['cpu'], intraOpNumThreads: 1, interOpNumThreads: 1 },
   );
   return {
     runtime: `${name} ${runtime.env.versions.common}`,
@@ -69,7 +71,10 @@ async function loadRuntime(forced: string | undefined): Promise<{ readonly name:
     } catch (error) {
       cause = error;
       if (name !== 'onnxruntime-node' || (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') continue;
-      process.emitWarning(`${name} cannot be loaded: ${firstLine(error)}; WebAssembly is used instead`, 'DkiBenchWarning');
+      process.emitWarning(
+        `${name} cannot be loaded: ${firstLine(error)}; WebAssembly is used instead`,
+        'DkiBenchWarning',
+      );
     }
   }
   const message = `ONNX runtime '${forced ?? onnxRuntimeNames.at(-1)!}' does not work here: ${firstLine(cause)}`;

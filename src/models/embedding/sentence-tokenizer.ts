@@ -14,10 +14,17 @@ const HubTokenizer = Tokenizer as new (
  * @param document `tokenizer.json` @param config `tokenizer_config.json`
  * @param maxTokens longest sequence, special tokens included
  */
-export function sentenceTokenizer(document: JsonObject, config: JsonObject, maxTokens: number): (text: string) => number[] {
+export function sentenceTokenizer(
+  document: JsonObject,
+  config: JsonObject,
+  maxTokens: number,
+): (text: string) => number[] {
   const added = (document['added_tokens'] ?? []) as readonly { readonly special?: boolean }[];
   // A text that spells a special token holds those characters, not that token.
-  const plain = new HubTokenizer({ ...document, added_tokens: added.filter(({ special }) => special !== true) }, config);
+  const plain = new HubTokenizer(
+    { ...document, added_tokens: added.filter(({ special }) => special !== true) },
+    config,
+  );
   const framing = new HubTokenizer(document, config);
   const bare = framing.encode('a', { add_special_tokens: false }).ids;
   const framed = framing.encode('a').ids;

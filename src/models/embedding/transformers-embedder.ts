@@ -41,7 +41,10 @@ export class TransformersEmbedder implements Embedder {
       const tokenize = sentenceTokenizer(model.tokenizer, model.tokenizerConfig, model.maxTokens);
       const { length: dimension } = await evaluate(tokenize('proof'), session, model);
       if (model.dimension !== undefined && model.dimension !== dimension) {
-        throw badModel(path, `gives ${dimension} numbers a text, and its 1_Pooling/config.json says ${model.dimension}`);
+        throw badModel(
+          path,
+          `gives ${dimension} numbers a text, and its 1_Pooling/config.json says ${model.dimension}`,
+        );
       }
       const sha256 = await fileChecksum(weightsPath);
       const info = { name, dimension, sha256, path: weightsPath, runtime: session.runtime, prompts };
