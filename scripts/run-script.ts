@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { BenchError } from '../src/base/bench-error.ts';
@@ -15,13 +18,30 @@ export async function runScript(main: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Reads the options of a script, all of which take a value. @param optional names of options without a default */
-export function readOptions<Defaults extends Readonly<Record<string, string>>, Name extends string = never>(
+/** An empty folder below the system's temporary one, which is deleted at disposal. */
+export class ScratchFolder implements Disposable {
+  readonly path: string;
+
+  constructor(name: string) {
+    this.path = mkdtempSync(join(tmpdir(), `dki-bench-${name}-`));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** Reads the options of a script; those whose default is false are flags. @param optional names of options without a default */
+export function readOptions<Defaults extends Readonly<Record<string, string | false>>, Name extends string = never>(
   defaults: Defaults,
   optional: readonly Name[] = [],
-): Readonly<Record<keyof Defaults, string>> & Readonly<Partial<Record<Name, string>>> {
+): { readonly [Option in keyof Defaults]: Defaults[Option] extends string ? string : boolean } & Readonly<
+  Partial<Record<Name, string>>
+> {
   const options = Object.fromEntries([
-    ...Object.entries(defaults).map(([name, value]) => [name, { type: 'string', default: value }] as const),
+    ...Object.entries(defaults).map(
+      ([name, value]) => [name, { type: value === false ? 'boolean' : 'string', default: value }] as const,
+    ),
     ...optional.map((name) => [name, { type: 'string' }] as const),
   ]);
   return parseArgs({ options }).values as ReturnType<typeof readOptions<Defaults, Name>>;

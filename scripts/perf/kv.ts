@@ -2,10 +2,8 @@
  * Measures what joining KV blocks costs: `npm run perf -- kv`. Each step works on synthetic blocks and is compared with copying the
  * same bytes. Times are the tenth percentile of CPU times, which other processes lengthen only through caches and memory bandwidth.
  */
-import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writevSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, ftruncateSync, openSync, writevSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
-import { Bench } from 'tinybench';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { adapterNamed } from '../../src/engine/adapters.ts';
 import { cellBytes, keyRowBytes, type KvLayout, type Rotary, type SequenceState, valueRowBytes } from '../../src/engine/sequence-state.ts'; // prettier-ignore
@@ -19,11 +17,12 @@ import { readQuantised, writeQuantised } from '../../src/kv/quantised-block.ts';
 import { keyRotation, rotateKeys } from '../../src/kv/rope-shift.ts';
 import { RotatedKeyCache } from '../../src/kv/rotated-key-cache.ts';
 import { quantisedTypes } from '../../src/store/records/prefill-record.ts';
-import { printTable, readOptions, runScript, wholeNumbers } from '../run-script.ts';
+import { printTable, readOptions, runScript, ScratchFolder, wholeNumbers } from '../run-script.ts';
 
 const HEADER_TOKENS = 20;
 /** Tokens of each block that `dki-link:4` recomputes. */
 const RECOMPUTED_TOKENS = 4;
+const WARM_UPS_PER_ROUND = 2;
 const ITERATIONS_PER_ROUND = 8;
 
 /** Qwen2.5 with 494 million parameters. */
@@ -56,25 +55,20 @@ function cpuMs(): number {
 }
 
 /** The tenth percentile of the CPU time of each step; the steps take turns in each round. */
-async function measure(steps: readonly Step[], rounds: number, prepare: () => void): Promise<number[]> {
+function measure(steps: readonly Step[], rounds: number, prepare: () => void): number[] {
   const samples = steps.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
-    const counts = { time: 0, iterations: ITERATIONS_PER_ROUND, warmupTime: 0, warmupIterations: 2 };
-    const bench = new Bench({ ...counts, now: cpuMs, retainSamples: true });
-    for (const [name, run, before] of steps) {
-      bench.add(name, () => void run(), {
-        beforeEach: () => {
-          before?.();
-          prepare();
-        },
-      });
-    }
-    await bench.run();
-    for (const [index, { result }] of bench.tasks.entries()) {
-      if (result.state === 'completed') samples[index]!.push(...(result.latency.samples ?? []));
+    for (const [index, [, run, before]] of steps.entries()) {
+      for (let iteration = -WARM_UPS_PER_ROUND; iteration < ITERATIONS_PER_ROUND; iteration++) {
+        before?.();
+        prepare();
+        const start = cpuMs();
+        run();
+        if (iteration >= 0) samples[index]!.push(cpuMs() - start);
+      }
     }
   }
-  return samples.map((times) => times.sort((a, b) => a - b)[Math.floor(times.length / 10)] ?? Number.NaN);
+  return samples.map((times) => times.sort((a, b) => a - b)[Math.floor(times.length / 10)]!);
 }
 
 /** The chosen kernels, and those in WebAssembly if others were chosen. */
@@ -87,11 +81,11 @@ interface Sizes {
   readonly rounds: number;
 }
 
-async function benchShape(
+function benchShape(
   name: string,
   { layout, rotary }: { readonly layout: KvLayout; readonly rotary: Rotary },
   { blocks, tokens, rounds }: Sizes,
-): Promise<void> {
+): void {
   const header = syntheticBlock(layout, HEADER_TOKENS);
   const cut = Array.from({ length: blocks }, () => syntheticBlock(layout, Math.round(tokens / blocks)));
   const positions = contiguousPositions(cut, HEADER_TOKENS + 1);
@@ -126,8 +120,8 @@ async function benchShape(
   const used = new Uint8Array(sizeBytes).fill(1);
   const [rotated, warm] = [new RotatedKeyCache(sizeBytes), new RotatedKeyCache(sizeBytes)];
   for (let time = 1; time <= 2; time++) join({ rotated: warm });
-  const folder = mkdtempSync(joinPath(tmpdir(), 'dki-bench-kv-'));
-  const file = openSync(joinPath(folder, 'state'), 'w');
+  using folder = new ScratchFolder('kv');
+  const file = openSync(joinPath(folder.path, 'state'), 'w');
   const halves = place(arenaBlocks, 0.5);
   const outside = place(cut);
 
@@ -189,11 +183,10 @@ async function benchShape(
   ];
   // Between two turns the weights of a model pass through the processor's caches, as this memory does.
   const weights = new Uint8Array(128 * 1024 * 1024);
-  const cold = await measure(steps, rounds, () => weights.fill(1));
-  const hot = await measure(steps, rounds, () => undefined);
+  const cold = measure(steps, rounds, () => weights.fill(1));
+  const hot = measure(steps, rounds, () => undefined);
   for (const block of [arenaHeader, ...arenaBlocks]) block.erase();
   closeSync(file);
-  rmSync(folder, { recursive: true });
 
   console.log(`${name}: ${blocks} blocks, ${cells} cells of ${cellBytes(layout)} bytes, ${sizeBytes} bytes`);
   printTable(
@@ -210,7 +203,7 @@ async function benchShape(
 await runScript(async () => {
   const values = readOptions({ blocks: '40', tokens: '2000', rounds: '8' });
   const sizes = wholeNumbers(values, { blocks: 1, tokens: Number(values.blocks), rounds: 1 });
-  await benchShape('494M', SHAPE_494M, sizes);
+  benchShape('494M', SHAPE_494M, sizes);
   await using engine = await adapterNamed('llama-cpp').opener({}).open({ model: presetModels.model });
-  await benchShape(engine.info.model.name, engine.capabilities.cells!, sizes);
+  benchShape(engine.info.model.name, engine.capabilities.cells!, sizes);
 });

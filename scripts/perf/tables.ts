@@ -7,16 +7,13 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { renderers } from '../../src/report/report-files.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { npmScript } from '../npm-script.ts';
-import { readOptions, runScript, wholeNumber } from '../run-script.ts';
+import { readOptions, runScript, ScratchFolder, wholeNumber } from '../run-script.ts';
 import { longRunNames, makeLongRuns } from './runs/long-run.ts';
 
 /** Draws the tables of a long run in this process, and says what that took. */
@@ -40,13 +37,9 @@ await runScript(async () => {
     return;
   }
   const turns = wholeNumber('turns', values.turns, 1);
-  const folder = values.out ?? mkdtempSync(join(tmpdir(), 'dki-bench-tables-'));
-  try {
-    const path = await makeLongRuns(folder, turns);
-    const nodeOptions = npmScript('tables').filter((word) => word.startsWith('--'));
-    const execArgv = [...process.execArgv, ...nodeOptions];
-    await once(fork(fileURLToPath(import.meta.url), ['--draw', path], { execArgv }), 'exit');
-  } finally {
-    if (values.out === undefined) rmSync(folder, { recursive: true });
-  }
+  using scratch = new ScratchFolder('tables');
+  const path = await makeLongRuns(values.out ?? scratch.path, turns);
+  const nodeOptions = npmScript('tables').filter((word) => word.startsWith('--'));
+  const execArgv = [...process.execArgv, ...nodeOptions];
+  await once(fork(fileURLToPath(import.meta.url), ['--draw', path], { execArgv }), 'exit');
 });

@@ -2,14 +2,12 @@
  * Compares one worker with several, of one thread each: `npm run perf -- workers --workers 2 --model smollm2-135m`. Both answer the same
  * users; with few (`--users`), the turns of the last user, during which other workers idle, weigh much. The two runs alternate every
  * few seconds, so that a slowing machine slows down both; loading and self-tests are not counted. Bare engines are compared first,
- * which is the upper limit (`--bare` stops there).
+ * which is the upper limit.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
-import { runScript, wholeNumber } from '../run-script.ts';
+import { readOptions, runScript, ScratchFolder, wholeNumber } from '../run-script.ts';
 import { comparePaces } from './workers/bare-engines.ts';
 import { PacedRun } from './workers/paced-run.ts';
 
@@ -20,42 +18,34 @@ const WINDOW_MS = 20_000;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 await runScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      workers: { type: 'string', default: '2' },
-      model: { type: 'string', default: 'recall-base' },
-      limit: { type: 'string', default: '24' },
-      users: { type: 'string' },
-      'context-tokens': { type: 'string' },
-      bare: { type: 'boolean', default: false },
-    },
-  });
-  const { workers: count, bare, 'context-tokens': contextTokens, ...others } = values;
+  const defaults = { workers: '2', model: 'recall-base', limit: '24' };
+  const {
+    workers: count,
+    'context-tokens': contextTokens,
+    ...others
+  } = readOptions(defaults, ['users', 'context-tokens']);
   const workers = wholeNumber('workers', count, 2);
   const options = { ...others, ...(contextTokens === undefined ? {} : { contextTokens }) };
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-workers-'));
-  try {
-    const { model, contextTokens: window } = loadBenchConfig({ flags: options });
-    const engine = { model, ...(window === undefined ? {} : { contextTokens: window }) };
-    const { alone, together } = await comparePaces(engine, workers);
-    console.log(
-      `bare engines: ${alone.toFixed(1)} rounds per minute alone, ${together.toFixed(1)} with ${workers} at once:` +
-        ` ${(together / alone).toFixed(2)} times, the upper limit for workers`,
-    );
-    if (bare) return;
-    const begin = (of: number): Promise<PacedRun> =>
-      PacedRun.begin({ ...options, threads: '1', workers: String(of), out: join(folder, String(of)) });
-    using one = await begin(1);
-    using several = await begin(workers);
-    while (!one.isOver || !several.isOver) {
-      if (!one.isOver) await one.continue(WINDOW_MS);
-      if (!several.isOver) await several.continue(WINDOW_MS / workers);
-    }
-    console.log(`1 worker: ${one.perMinute.toFixed(1)} turns per minute, over ${one.turns} turns`);
-    console.log(`${workers} workers: ${several.perMinute.toFixed(1)} turns per minute, over ${several.turns} turns`);
-    console.log(`ratio: ${(several.perMinute / one.perMinute).toFixed(2)}`);
-    console.log(`${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)} at the end`);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  const { model, contextTokens: window } = loadBenchConfig({ flags: options });
+  const { alone, together } = await comparePaces(
+    { model, ...(window === undefined ? {} : { contextTokens: window }) },
+    workers,
+  );
+  console.log(
+    `bare engines: ${alone.toFixed(1)} rounds per minute alone, ${together.toFixed(1)} with ${workers} at once:` +
+      ` ${(together / alone).toFixed(2)} times, the upper limit for workers`,
+  );
+  using folder = new ScratchFolder('workers');
+  const begin = (of: number): Promise<PacedRun> =>
+    PacedRun.begin({ ...options, threads: '1', workers: String(of), out: join(folder.path, String(of)) });
+  using one = await begin(1);
+  using several = await begin(workers);
+  while (!one.isOver || !several.isOver) {
+    if (!one.isOver) await one.continue(WINDOW_MS);
+    if (!several.isOver) await several.continue(WINDOW_MS / workers);
   }
+  console.log(`1 worker: ${one.perMinute.toFixed(1)} turns per minute, over ${one.turns} turns`);
+  console.log(`${workers} workers: ${several.perMinute.toFixed(1)} turns per minute, over ${several.turns} turns`);
+  console.log(`ratio: ${(several.perMinute / one.perMinute).toFixed(2)}`);
+  console.log(`${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)} at the end`);
 });
