@@ -1,28 +1,24 @@
 /**
  * Looks for leaks in a long run: `npm run perf -- soak`. The injecting systems take many turns over changing memories, and the memory
- * of process and stores is printed; then a store is filled beyond its limit.
+ * of process and stores is printed.
  */
-import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { linearRegression } from 'simple-statistics';
 import { presetModels } from '../../src/models/preset-models.ts';
-import { BenchError } from '../../src/base/bench-error.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { kvKey } from '../../src/kv/kv-record.ts';
-import { KvStore } from '../../src/kv/kv-store.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import { DKISystem } from '../../src/systems/dki-system.ts';
 import { parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
-import { CheckpointFiles } from '../../test/fixtures/checkpoint-files.ts';
 import { foundMemories, openParts, storeIn } from '../open-parts.ts';
-import { printTable, readOptions, runScript, wholeNumber } from '../run-script.ts';
+import { printTable, readOptions, runScript, ScratchFolder, wholeNumber } from '../run-script.ts';
 import { RULES } from './ttft/subject.ts';
 
 const SEED = 7;
@@ -36,11 +32,6 @@ const LINES = 10;
 const TURNS_TO_A_SAMPLE = 10;
 /** Share of the turns during which caches still fill. */
 const WARM_UP_SHARE = 0.3;
-/** A prefix of 2,000 tokens of a Qwen2.5 of 494 million parameters. */
-const STATE_BYTES = 25 * 2 ** 20;
-/** Bytes that are stored, relative to the limit. */
-const OVERFILL = 1.6;
-const MIB = 2 ** 20;
 
 /** Files of KV: checkpoints of the engine, blocks of a store. */
 const STATE = /\.(?:state|block)$/;
@@ -61,7 +52,7 @@ function filesBelow(folder: string) {
   };
 }
 
-const mib = (bytes: number): string => (bytes / MIB).toFixed(1);
+const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -140,60 +131,15 @@ async function soakTurns(engine: Engine, folder: string, turns: number, maxBytes
   );
 }
 
-/** Stores states of real size until more were written than the limit allows. */
-async function fillStore(folder: string, maxBytes: number): Promise<void> {
-  const states = Math.ceil((OVERFILL * maxBytes) / STATE_BYTES);
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < maxBytes + 4 * STATE_BYTES) {
-    throw new BenchError('disk', `${folder}: no room for ${mib(maxBytes)} MiB`, 'free some space, or set TMPDIR');
-  }
-  const path = join(folder, 'filled');
-  const checkpoints = new CheckpointFiles(join(path, 'checkpoints'));
-  const store = await KvStore.open(join(path, 'store'), maxBytes, checkpoints);
-  const bytes = Buffer.alloc(STATE_BYTES, 1);
-  const keyOf = (state: number): string => kvKey({ stateIdentity: '', template: 'soak', tokenIds: [state] });
-  const userOf = (state: number): string => `u${state % USERS}`;
-  let [after, during] = [0, 0];
-  for (let state = 0; state < states; state++) {
-    await store.keepCheckpoint(userOf(state), keyOf(state), [`m${state}`], async (id) => {
-      const checkpoint = await checkpoints.make(id, bytes, 2000);
-      during = Math.max(during, filesBelow(path).bytes);
-      return checkpoint;
-    });
-    after = Math.max(after, filesBelow(path).stateBytes);
-  }
-  let found = 0;
-  for (let state = 0; state < states; state++) {
-    const checkpoint = await store.findCheckpoint(userOf(state), keyOf(state));
-    if (checkpoint !== undefined && checkpoints.read(checkpoint).equals(bytes)) found++;
-  }
-  const { entries, evicted, sizeBytes } = store.stats();
-  console.log(
-    `a store of ${mib(maxBytes)} MiB was given ${states} states, ${mib(states * STATE_BYTES)} MiB: on disk at most ` +
-      `${mib(after)} MiB after each, ${mib(during)} MiB while one was being written; ${evicted} evicted, ${entries} kept ` +
-      `(${mib(sizeBytes)} MiB), ${found} found again with the bytes that were written`,
-  );
-}
-
 await runScript(async () => {
-  const defaults = { model: presetModels.model, turns: '1000', 'kv-bytes': '8MiB', 'store-bytes': '1GiB' };
-  const values = readOptions(defaults);
+  const values = readOptions({ model: presetModels.model, turns: '1000', 'kv-bytes': '8MiB' });
   const turns = wholeNumber('turns', values.turns, 10 * TURNS_TO_A_SAMPLE);
-  const parseBytes = (kvBytes: string): number =>
-    loadBenchConfig({ flags: { kvBytes }, environment: {}, workingFolder: tmpdir() }).kvBytes;
-  const kvBytes = parseBytes(values['kv-bytes']);
-  const storeBytes = parseBytes(values['store-bytes']);
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-soak-'));
+  const flags = { kvBytes: values['kv-bytes'] };
+  const { kvBytes } = loadBenchConfig({ flags, environment: {}, workingFolder: tmpdir() });
+  using folder = new ScratchFolder('soak');
   // The engine's private folder is counted too.
-  process.env['TMPDIR'] = folder;
-  try {
-    {
-      const checkpointFolder = join(folder, 'stores', 'checkpoints');
-      await using engine = await composeEngine().open({ model: values.model, checkpointFolder });
-      await soakTurns(engine, folder, turns, kvBytes);
-    }
-    await fillStore(folder, storeBytes);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  process.env['TMPDIR'] = folder.path;
+  const checkpointFolder = join(folder.path, 'stores', 'checkpoints');
+  await using engine = await composeEngine().open({ model: values.model, checkpointFolder });
+  await soakTurns(engine, folder.path, turns, kvBytes);
 });
