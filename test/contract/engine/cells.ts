@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   cellBytes,
   keyRowBytes,
+  type KvLayout,
   numberBytes,
   type SequenceState,
   valueRowBytes,
@@ -13,8 +14,7 @@ import { type Subject, WINDOW } from './subjects.ts';
 
 export function cellPromises(subject: Subject, opened: Opened): void {
   test('cells come out in the order in which they came, in the layout that is promised', async () => {
-    const { engine, session, prompts } = opened;
-    const { memories, question } = prompts;
+    const { engine, session, memories, question } = opened;
     await session.evaluate(memories);
     await session.truncate(10);
     await session.evaluate(question);
@@ -32,8 +32,7 @@ export function cellPromises(subject: Subject, opened: Opened): void {
   });
 
   test('what came out goes in again bitwise, over whatever is there', async () => {
-    const { engine, session, prompts } = opened;
-    const { memories, question, answer } = prompts;
+    const { engine, session, memories, question, answer } = opened;
     await session.evaluate(memories);
     const state = await session.exportCells();
     const whole = await session.score(question, answer);
@@ -42,51 +41,44 @@ export function cellPromises(subject: Subject, opened: Opened): void {
       await into.importCells(state);
       expect([into.tokens, into.cells]).toEqual([memories, memories.length]);
       const { layout, positions, tokenIds, ...tensors } = await into.exportCells();
-      expect({ layout, positions, tokenIds }).toEqual({
-        layout: state.layout,
-        positions: state.positions,
-        tokenIds: state.tokenIds,
-      });
+      expect(state).toMatchObject({ layout, positions, tokenIds });
       expect(tensorBytes(tensors).equals(tensorBytes(state))).toBe(true);
       expect(await into.score(question, answer)).toEqual(whole);
     }
   });
 
   test('a range has its cells alone', async () => {
-    const { session, prompts } = opened;
-    await session.evaluate(prompts.memories);
+    const { session, memories } = opened;
+    await session.evaluate(memories);
     const whole = await session.exportCells();
     const cells = whole.positions.length;
-    const parts = [
-      await session.exportCells({ start: 0, end: 3 }),
-      await session.exportCells({ start: 3, end: 11 }),
-      await session.exportCells({ start: 11, end: cells }),
-    ];
+    const starts = [0, 3, 11];
+    const ranges = starts.map((start, index) => ({ start, end: starts[index + 1] ?? cells }));
+    const parts = await Promise.all(ranges.map((range) => session.exportCells(range)));
     const joined = concatenated(...parts);
     expect(tensorBytes(joined).equals(tensorBytes(whole))).toBe(true);
     expect(joined.positions).toEqual(whole.positions);
-    expect(parts.flatMap(({ tokenIds }) => [...tokenIds])).toEqual(prompts.memories);
+    expect(parts.flatMap(({ tokenIds }) => [...tokenIds])).toEqual(memories);
     expect((await session.exportCells({ start: 4, end: 4 })).positions).toHaveLength(0);
     await expect(session.exportCells({ start: 4, end: cells + 1 })).rejects.toThrow(RangeError);
   });
 
   test('the first layer proves the tokens: its keys are those of the token, rotated to its position', async () => {
-    const { engine, session, prompts } = opened;
+    const { engine, session, memories, question } = opened;
     const { rotary } = engine.capabilities.cells!;
-    const tokens = prompts.memories.slice(0, 12);
+    const tokens = memories.slice(0, 12);
     await session.evaluate(tokens);
     const near = await session.exportCells();
     await session.clear();
-    await session.evaluate([...prompts.question.slice(0, 7), ...tokens]);
+    await session.evaluate([...question.slice(0, 7), ...tokens]);
     const far = await session.exportCells({ start: 7, end: 19 });
     expect(keyDifference(movedCells(near, rotary, 7), far, 1)).toBeLessThan(subject.keyRounding);
     expect(keyDifference(near, far, 1)).toBeGreaterThan(0.1);
   });
 
   test('cells that are rotated to other positions answer alike; left unrotated, they do not', async () => {
-    const { engine, session, prompts } = opened;
+    const { engine, session, memories, question, answer } = opened;
     const { rotary } = engine.capabilities.cells!;
-    const { memories, question, answer } = prompts;
     await session.evaluate(memories);
     const state = await session.exportCells();
     const whole = await session.score(question, answer);
@@ -103,13 +95,10 @@ export function cellPromises(subject: Subject, opened: Opened): void {
   });
 
   test('cells may share positions: the next token stands behind the last', async () => {
-    const { session, prompts } = opened;
-    const { memories, question, answer } = prompts;
+    const { session, memories, question, answer } = opened;
     await session.evaluate(memories);
-    const [header, block] = [
-      await session.exportCells({ start: 0, end: 4 }),
-      await session.exportCells({ start: 4, end: 12 }),
-    ];
+    const header = await session.exportCells({ start: 0, end: 4 });
+    const block = await session.exportCells({ start: 4, end: 12 });
     const other = copyOf(block, { tokenIds: block.tokenIds.toReversed() });
     await session.importCells(concatenated(header, block, other));
     expect(session.tokens).toEqual([...memories.slice(0, 4), ...Array<number>(8).fill(-1)]);
@@ -130,8 +119,7 @@ export function cellPromises(subject: Subject, opened: Opened): void {
   });
 
   test('positions may be left out: what is truncated ends behind a cell', async () => {
-    const { session, prompts } = opened;
-    const { memories, question } = prompts;
+    const { session, memories, question } = opened;
     await session.evaluate(memories);
     const state = await session.exportCells({ start: 0, end: 6 });
     const gapped = copyOf(state, { positions: Int32Array.of(2, 3, 4, 20, 21, 22) });
@@ -147,8 +135,8 @@ export function cellPromises(subject: Subject, opened: Opened): void {
   });
 
   test('the token of a cell may be unknown', async () => {
-    const { session, prompts } = opened;
-    await session.evaluate(prompts.memories);
+    const { session, memories } = opened;
+    await session.evaluate(memories);
     const state = await session.exportCells({ start: 0, end: 6 });
     const mixed = state.tokenIds.map((token, cell) => (cell === 3 ? -1 : token));
     await session.importCells(copyOf(state, { tokenIds: mixed }));
@@ -157,10 +145,10 @@ export function cellPromises(subject: Subject, opened: Opened): void {
   });
 
   test('no cells are an empty session', async () => {
-    const { session, prompts } = opened;
+    const { session, memories } = opened;
     const none = await session.exportCells();
     expect([none.positions.length, none.keys[0]!.length]).toEqual([0, 0]);
-    await session.evaluate(prompts.memories);
+    await session.evaluate(memories);
     await session.importCells(none);
     expect([session.tokens, session.cells]).toEqual([[], 0]);
   });
@@ -176,61 +164,45 @@ export function cellPromises(subject: Subject, opened: Opened): void {
       else view.setUint16(at, Number.isNaN(number) ? 0x7e00 : number > 0 ? 0x7c00 : 0xfc00, true);
       return copy;
     };
+  const inLayout =
+    (change: (layout: KvLayout) => Partial<KvLayout>): Damage =>
+    (state) =>
+      copyOf(state, { layout: { ...state.layout, ...change(state.layout) } });
   const damages: [string, Damage][] = [
     ['a negative position', (state) => copyOf(state, { positions: state.positions.map((position) => position - 1) })],
     ['a key that is not a number', withNumber('keys', NaN)],
     ['an infinite key', withNumber('keys', Infinity)],
     ['a value that is not a number', withNumber('values', NaN)],
     ['an infinite value', withNumber('values', -Infinity)],
-    [
-      'another layout',
-      (state) => copyOf(state, { layout: { ...state.layout, headDimension: state.layout.headDimension / 2 } }),
-    ],
-    [
-      'values in another order',
-      (state) => copyOf(state, { layout: { ...state.layout, valuesTransposed: !state.layout.valuesTransposed } }),
-    ],
+    ['another layout', inLayout(({ headDimension }) => ({ headDimension: headDimension / 2 }))],
+    ['values in another order', inLayout(({ valuesTransposed }) => ({ valuesTransposed: !valuesTransposed }))],
     ['a layer too few', (state) => copyOf(state, { keys: state.keys.slice(1) })],
     ['values cut short', (state) => copyOf(state, { values: state.values.map((tensor) => tensor.slice(4)) })],
     ['a token too few', (state) => copyOf(state, { tokenIds: state.tokenIds.slice(1) })],
   ];
-  test.each(damages)('%s is refused; the session is as it was, or empty, and goes on working', async (_, damage) => {
-    const { session, prompts } = opened;
-    const { memories, question, answer } = prompts;
-    await session.evaluate(memories);
-    const state = await session.exportCells();
-    const whole = await session.score(question, answer);
-    await session.truncate(memories.length);
-    await expect(session.importCells(damage(state))).rejects.toMatchObject({ code: 'bad-state' });
-    expect([memories.length, 0]).toContain(session.cells);
-    expect(session.tokens).toEqual(memories.slice(0, session.cells));
-    await session.importCells(state);
-    expect(await session.score(question, answer)).toEqual(whole);
-  });
-
-  test('numbers that are not finite leave nothing behind that a later turn could meet', async () => {
-    const { session, prompts } = opened;
-    const { memories, question, answer } = prompts;
-    const expected = await session.score(question, answer);
-    await session.clear();
-    await session.evaluate(memories);
-    const state = await session.exportCells();
-    for (const tensors of ['keys', 'values'] as const) {
-      for (const number of [NaN, Infinity]) {
-        await expect(session.importCells(withNumber(tensors, number)(state))).rejects.toMatchObject({
-          code: 'bad-state',
-        });
-        await session.clear();
-        // Its cells are other ones than the last, which held the number.
-        expect(await session.score(question, answer)).toEqual(expected);
-        await session.clear();
-      }
-    }
-  });
+  test.each(damages)(
+    '%s is refused; the session is as it was, or empty, and no later turn meets it',
+    async (_, damage) => {
+      const { session, memories, question, answer } = opened;
+      const alone = await session.score(question, answer);
+      await session.clear();
+      await session.evaluate(memories);
+      const state = await session.exportCells();
+      const whole = await session.score(question, answer);
+      await session.truncate(memories.length);
+      await expect(session.importCells(damage(state))).rejects.toMatchObject({ code: 'bad-state' });
+      expect([memories.length, 0]).toContain(session.cells);
+      expect(session.tokens).toEqual(memories.slice(0, session.cells));
+      await session.clear();
+      // Its cells are other ones than the last, which held a number that is not finite.
+      expect(await session.score(question, answer)).toEqual(alone);
+      await session.importCells(state);
+      expect(await session.score(question, answer)).toEqual(whole);
+    },
+  );
 
   test('cells and positions that do not fit are refused, and leave the session as it was', async () => {
-    const { session, prompts } = opened;
-    const { memories } = prompts;
+    const { session, memories } = opened;
     await session.evaluate(memories);
     const state = await session.exportCells();
     const far = copyOf(state, { positions: state.positions.map((position) => position + WINDOW - memories.length) });

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { capabilityNames, hasCapability } from '../../../src/engine/engine-capabilities.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
 import { TokenCache } from '../../../src/engine/token-cache.ts';
 import type { Opened } from './opened.ts';
 import { type Subject, WINDOW } from './subjects.ts';
@@ -71,22 +72,16 @@ export function descriptionPromises(subject: Subject, opened: Opened): void {
   });
 
   test('a cache of tokens asks once for each text', async () => {
-    const asked: string[][] = [];
-    const cache = new TokenCache({
-      tokenize: (texts, options) => {
-        asked.push(texts.map(({ text }) => text));
-        return opened.engine.tokenize(texts, options);
-      },
-    });
-    const [tea, eos] = [
-      { text: 'I like tea.', as: 'text' },
-      { text: opened.engine.info.markers.eos, as: 'template' },
-    ] as const;
+    const { engine } = opened;
+    const tokenize = vi.fn<Engine['tokenize']>((texts, options) => engine.tokenize(texts, options));
+    const cache = new TokenCache({ tokenize });
+    const tea = { text: 'I like tea.', as: 'text' } as const;
+    const eos = { text: engine.info.markers.eos, as: 'template' } as const;
     await cache.add([tea, tea, { ...eos, as: 'text' }]);
     await cache.add([tea, eos]);
     await cache.add([eos]);
-    expect(asked).toEqual([[tea.text, eos.text], [eos.text]]);
-    expect(cache.idsOf(tea)).toEqual((await opened.engine.tokenize([tea]))[0]);
+    expect(tokenize.mock.calls.map(([texts]) => texts)).toEqual([[tea, { ...eos, as: 'text' }], [eos]]);
+    expect(cache.idsOf(tea)).toEqual((await engine.tokenize([tea]))[0]);
     expect(cache.idsOf(eos)).toHaveLength(1);
     expect(cache.idsOf({ ...eos, as: 'text' }).length).toBeGreaterThan(1);
     expect(() => cache.idsOf({ text: 'never added', as: 'text' })).toThrow('"never added" was not tokenised before');

@@ -15,22 +15,21 @@ export function evaluationPromises(subject: Subject, opened: Opened): void {
   });
 
   test('none at all is nothing to do; fewer than the least are refused', async () => {
-    const { engine, session, prompts } = opened;
+    const { engine, session, memories, answer } = opened;
     const { leastTokens } = engine.capabilities;
     await session.evaluate([]);
     expect(await session.meter()).toMatchObject({ evaluated: 0, reused: 0 });
-    const few = prompts.memories.slice(0, leastTokens - 1);
-    await expect(session.score(few, prompts.answer)).rejects.toThrow(RangeError);
+    const few = memories.slice(0, leastTokens - 1);
+    await expect(session.score(few, answer)).rejects.toThrow(RangeError);
     await expect(session.generate(few, { maxTokens: 2 })).rejects.toThrow(RangeError);
     if (few.length > 0) await expect(session.evaluate(few)).rejects.toThrow(RangeError);
     expect(session.cells).toBe(0);
-    await session.evaluate(prompts.memories.slice(0, leastTokens));
+    await session.evaluate(memories.slice(0, leastTokens));
     expect(session.cells).toBe(leastTokens);
   });
 
   test('a score is a distribution and ln p of each token, and stays behind all but the last', async () => {
-    const { engine, session, prompts } = opened;
-    const { memories, answer } = prompts;
+    const { engine, session, memories, answer } = opened;
     const { next, logProbabilities } = await session.score(memories, answer);
     const { next: promised } = engine.capabilities.logProbabilities!;
     const listed = next.span === 'all' ? [...next.probabilities] : next.tokens.map(({ probability }) => probability);
@@ -55,8 +54,7 @@ export function evaluationPromises(subject: Subject, opened: Opened): void {
   test.runIf(isWhole)(
     'a score gives the distribution in front of every token where it is asked to, and the same bits',
     async () => {
-      const { engine, session, prompts } = opened;
-      const { memories, answer } = prompts;
+      const { engine, session, memories, answer } = opened;
       const plain = await session.score(memories, answer);
       await session.clear();
       const { distributions = [], ...score } = await session.score(memories, answer, { distributions: true });
@@ -69,19 +67,18 @@ export function evaluationPromises(subject: Subject, opened: Opened): void {
   );
 
   test('bits do not depend on a signal, by which a slow model evaluates in smaller pieces', async () => {
-    const { engine, session, prompts } = opened;
+    const { engine, session, question, answer } = opened;
     const { signal } = new AbortController();
     const long = filler(engine, 300);
     await session.evaluate(long);
-    const whole = await session.score(prompts.question, prompts.answer);
+    const whole = await session.score(question, answer);
     await session.clear();
     await session.evaluate(long, { signal });
-    expect(await session.score(prompts.question, prompts.answer, { signal })).toEqual(whole);
+    expect(await session.score(question, answer, { signal })).toEqual(whole);
   });
 
   test('a score of a shorter continuation, or of none, has the same distribution', async () => {
-    const { session, prompts } = opened;
-    const { memories, answer } = prompts;
+    const { session, memories, answer } = opened;
     const one = await session.score(memories, answer.slice(0, 1));
     await session.clear();
     const none = await session.score(memories, []);
@@ -93,8 +90,7 @@ export function evaluationPromises(subject: Subject, opened: Opened): void {
   });
 
   test('bits do not depend on how many tokens were evaluated before, or by rounding where cuts are not exact', async () => {
-    const { engine, session, prompts } = opened;
-    const { question, answer } = prompts;
+    const { engine, session, question, answer } = opened;
     // A little more than a batch: the scored positions would fall into two.
     const long = [...filler(engine, 514 - answer.length - question.length), ...question];
     const whole = await session.score(long, answer);
@@ -113,23 +109,16 @@ export function evaluationPromises(subject: Subject, opened: Opened): void {
     for (const difference of differences) expect(difference).toBeLessThan(ROUNDING);
   });
 
-  test('every token before shows in the distribution, and its place', async () => {
-    const { session, prompts } = opened;
-    const [a, b, ...rest] = prompts.memories.slice(1);
+  test('every token before shows in the distribution, and its place; nothing that was cleared does', async () => {
+    const { session, memories } = opened;
+    const [a, b, ...rest] = memories.slice(1);
     const scoreOf = async (tokens: readonly number[]): Promise<unknown> => {
       await session.clear();
+      expect([session.tokens, session.cells]).toEqual([[], 0]);
       return (await session.score(tokens, [])).next;
     };
     const whole = await scoreOf([a!, b!, ...rest]);
     expect(await scoreOf([b!, a!, ...rest])).not.toEqual(whole);
     expect(await scoreOf([a!, b!, ...rest])).toEqual(whole);
-  });
-
-  test('cleared, a session is as good as new', async () => {
-    const { session, prompts } = opened;
-    const whole = await session.score(prompts.memories, prompts.answer);
-    await session.clear();
-    expect([session.tokens, session.cells]).toEqual([[], 0]);
-    expect(await session.score(prompts.memories, prompts.answer)).toEqual(whole);
   });
 }

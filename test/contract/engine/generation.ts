@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { likeliestTokens } from '../../../src/engine/sequence-score.ts';
-import type { TokenIds } from '../../../src/engine/token-id.ts';
 import type { Opened } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 
@@ -8,12 +7,7 @@ export function generationPromises(subject: Subject, opened: Opened): void {
   /** Ids as they were told, those that a server tells later put in. */
   const toldIn = (told: readonly (number | null)[], tokens: readonly number[]): (number | null)[] =>
     told.map((id, index) => (id === -1 && subject.tellsIdsLater === true ? tokens[index]! : id));
-  const prompt = (): number[] => [...opened.prompts.memories, ...opened.prompts.question];
-  const endingPrompt = async (): Promise<TokenIds> => {
-    if (subject.ends === 'likeliest' || typeof subject.ends === 'number') return prompt();
-    const [ids = []] = await opened.engine.tokenize([{ text: subject.ends.asked, as: 'template', first: true }]);
-    return ids;
-  };
+  const prompt = (): number[] => [...opened.memories, ...opened.question];
   /** An answer that does not end soon. */
   const sampling = { maxTokens: 24, temperature: subject.warm ?? 3, seed: 3 };
 
@@ -58,19 +52,18 @@ export function generationPromises(subject: Subject, opened: Opened): void {
 
   test('it ends at an end token, which is none of the answer', async () => {
     const { engine, session } = opened;
-    const ends = engine.info.endTokens;
+    const { ends } = subject;
+    const asked = typeof ends === 'object' ? [{ text: ends.asked, as: 'template', first: true } as const] : [];
+    const [template] = await engine.tokenize(asked);
     // So hot that each token is about as likely as any other.
-    const hot = { maxTokens: 100, temperature: 20 };
-    const [start, first, tries, limits] =
-      typeof subject.ends === 'number'
-        ? [filler(engine, 20), subject.ends, 300, hot]
-        : [await endingPrompt(), 0, 1, { maxTokens: 100 }];
+    const [start, first, tries, temperature] =
+      typeof ends === 'number' ? [filler(engine, 20), ends, 300, 20] : [template ?? prompt(), 0, 1, 0];
     for (let seed = first; seed < first + tries; seed++) {
       await session.clear();
       const seen: (number | null)[] = [];
       const onToken = (id: number | null): number => seen.push(id);
-      const { tokens, stop } = await session.generate(start, { ...limits, seed, onToken });
-      expect(tokens.filter((id) => ends.includes(id))).toEqual([]);
+      const { tokens, stop } = await session.generate(start, { maxTokens: 100, temperature, seed, onToken });
+      expect(tokens.filter((id) => engine.info.endTokens.includes(id))).toEqual([]);
       if (stop !== 'end') continue;
       expect(toldIn(seen, tokens)).toEqual(tokens.length === 0 ? [null] : tokens);
       expect(session.tokens).toEqual([...start, ...tokens]);
@@ -96,32 +89,25 @@ export function generationPromises(subject: Subject, opened: Opened): void {
 
   test('each token is told with the text that stays', async () => {
     const { session } = opened;
-    const told: { id: number | null; text: string }[] = [];
-    const { tokens, text } = await session.generate(prompt(), {
-      ...sampling,
-      onToken: (id, sofar) => told.push({ id, text: sofar }),
-    });
-    expect(
-      toldIn(
-        told.map(({ id }) => id),
-        tokens,
-      ),
-    ).toEqual(tokens);
-    for (const { text: sofar } of told) expect(text.startsWith(sofar)).toBe(true);
-    expect(told.at(-1)!.text).toBe(text);
+    const told: [id: number | null, text: string][] = [];
+    const onToken = (id: number | null, sofar: string): number => told.push([id, sofar]);
+    const { tokens, text } = await session.generate(prompt(), { ...sampling, onToken });
+    const ids = told.map(([id]) => id);
+    expect(toldIn(ids, tokens)).toEqual(tokens);
+    for (const [, sofar] of told) expect(text.startsWith(sofar)).toBe(true);
+    expect(told.at(-1)![1]).toBe(text);
   });
 
   test('above temperature 0 the seed decides', async () => {
     const { session } = opened;
     const sample = async (seed: number): Promise<readonly number[]> => {
       await session.clear();
-      return (
-        await session.generate(filler(opened.engine, 12), { maxTokens: 12, temperature: subject.warm ?? 3, seed })
-      ).tokens;
+      const { tokens } = await session.generate(filler(opened.engine, 12), { ...sampling, maxTokens: 12, seed });
+      return tokens;
     };
-    const [one, again, other] = [await sample(1), await sample(1), await sample(2)];
-    expect(again).toEqual(one);
-    expect(other).not.toEqual(one);
+    const one = await sample(1);
+    expect(await sample(1)).toEqual(one);
+    expect(await sample(2)).not.toEqual(one);
   });
 
   test('aborted in the middle, it gives what there is, and the session goes on from there', async () => {
@@ -140,17 +126,17 @@ export function generationPromises(subject: Subject, opened: Opened): void {
   });
 
   test('aborted before its first token, it gives nothing, and the session is as it was', async () => {
-    const { engine, session, prompts } = opened;
-    await session.evaluate(prompts.memories);
+    const { engine, session, memories, question } = opened;
+    await session.evaluate(memories);
     const reading = await session.meter();
     const aborted = { tokens: [], text: '', stop: 'aborted' };
-    const before = await session.generate(prompts.question, { maxTokens: 4 }, { signal: AbortSignal.abort() });
+    const before = await session.generate(question, { maxTokens: 4 }, { signal: AbortSignal.abort() });
     expect(before).toMatchObject(aborted);
     expect(await session.meter()).toMatchObject({ evaluated: reading.evaluated, decoded: 0 });
     const controller = new AbortController();
     const running = session.generate(filler(engine, 1100), { maxTokens: 4 }, { signal: controller.signal });
     setImmediate(() => controller.abort());
     expect(await running).toMatchObject(aborted);
-    expect(session.tokens).toEqual(prompts.memories);
+    expect(session.tokens).toEqual(memories);
   });
 }

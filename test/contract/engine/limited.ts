@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type CapabilityName,
@@ -17,6 +14,7 @@ import { fakeServerOpener } from '../../fixtures/fake-llama-server/fake-server-o
 import { fakeOpenAiOpener } from '../../fixtures/fake-openai-server/fake-openai-opener.ts';
 import { concatenated, copyOf } from '../../fixtures/moved-cells.ts';
 import { scaledModel } from '../../fixtures/scaled-model.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { fakeCells, filler, missingKv, noKv, ofFake, ofOpenAi, ofServer, withdrawn } from './subjects.ts';
 
 interface LimitedSubject {
@@ -67,7 +65,11 @@ const subjects: readonly LimitedSubject[] = [
   {
     name: 'openai, a server without prefix cache, salt, counters, ids of answers and probabilities',
     opener: fakeOpenAiOpener({
-      ...{ blockTokens: 0, hasNoSalt: true, hasNoCounters: true, tellsNoIds: true, givesNoScores: true },
+      blockTokens: 0,
+      hasNoSalt: true,
+      hasNoCounters: true,
+      tellsNoIds: true,
+      givesNoScores: true,
     }),
     model: () => 'fake',
     capabilities: ofOpenAi({
@@ -142,20 +144,16 @@ const uses: Partial<Record<CapabilityName, (session: EngineSession, engine: Engi
 /** Capabilities that are missing are said to be, and refused by name. */
 export function limitedPromises(): void {
   describe.each(subjects)('$name', ({ opener, model, capabilities }) => {
-    let folder: string;
+    const folder = temporaryFolder();
     let engine: Engine;
     beforeAll(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'dki-bench-limited-'));
-      engine = await opener.open({ model: await model(folder), contextTokens: 256 });
+      engine = await opener.open({ model: await model(folder.path), contextTokens: 256 });
     });
-    afterAll(async () => {
-      await engine[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true });
-    });
+    afterAll(() => engine[Symbol.asyncDispose]());
 
     test('has exactly the others', async () => {
       expect(engine.capabilities).toEqual(capabilities);
-      expect((await opener.inspect(await model(folder))).missing).toEqual(capabilities.missing);
+      expect((await opener.inspect(await model(folder.path))).missing).toEqual(capabilities.missing);
       expect(engine.info.stateIdentity === null).toBe(!capabilities.checkpoints);
     });
 

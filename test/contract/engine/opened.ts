@@ -4,11 +4,10 @@ import type { EngineSession } from '../../../src/engine/engine-session.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { type Prompts, promptsOf, SESSIONS, type Subject, WINDOW } from './subjects.ts';
 
-/** An engine for all tests of a subject, and an empty session for each. */
-export interface Opened {
+/** An engine and prompts for all tests of a subject, and an empty session for each. */
+export interface Opened extends Prompts {
   readonly engine: Engine;
   readonly session: EngineSession;
-  readonly prompts: Prompts;
 }
 
 export function openEngine({ opener, model }: Subject, request: Partial<EngineRequest> = {}): Promise<Engine> {
@@ -16,11 +15,11 @@ export function openEngine({ opener, model }: Subject, request: Partial<EngineRe
 }
 
 /** Opens an engine around the tests of a subject. */
-export function openedFor(subject: Subject): Opened {
+export function openedFor(subject: Subject, request = (): Partial<EngineRequest> => ({})): Opened {
   const opened = {} as { -readonly [Key in keyof Opened]: Opened[Key] };
   beforeAll(async () => {
-    opened.engine = await openEngine(subject);
-    opened.prompts = await promptsOf(opened.engine);
+    opened.engine = await openEngine(subject, request());
+    Object.assign(opened, await promptsOf(opened.engine));
   });
   afterAll(() => opened.engine[Symbol.asyncDispose]());
   beforeEach(async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { EngineSession } from '../../../src/engine/engine-session.ts';
 import { type Opened, openEngine } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 
@@ -13,57 +14,52 @@ export function sessionPromises(subject: Subject, opened: Opened): void {
   });
 
   test('each with tokens of its own: another scope reuses nothing', async () => {
-    const { engine, session, prompts } = opened;
-    const whole = await session.score(prompts.memories, prompts.answer);
+    const { engine, session, memories, answer } = opened;
+    const whole = await session.score(memories, answer);
     await using other = await engine.openSession('other');
-    expect(await other.score(prompts.memories, prompts.answer)).toEqual(whole);
+    expect(await other.score(memories, answer)).toEqual(whole);
     const { evaluated, reused } = await other.meter();
     // Where a whole prompt is scored, its last token is a token of the prompt.
     const isPrompt = engine.capabilities.logProbabilities!.continuation === 'recomputed';
     const last = isPrompt ? 0 : 1;
-    expect([evaluated, reused]).toEqual([prompts.memories.length + prompts.answer.length - last, 0]);
+    expect([evaluated, reused]).toEqual([memories.length + answer.length - last, 0]);
   });
 
   test('whose calls wait for each other, whatever becomes of those before', async () => {
-    const { session, prompts } = opened;
-    const { memories, question, answer } = prompts;
+    const { session, memories, question, answer } = opened;
     await session.evaluate(memories);
     const alone = await session.score(question, answer);
     await session.clear();
-    const calls = [
+    const [, refused, , , scored] = await Promise.allSettled([
       session.evaluate(memories),
       session.truncate(10_000),
       session.evaluate(question),
       session.truncate(memories.length),
       session.score(question, answer),
       session.meter(),
-    ];
-    const [, refused, , , scored] = await Promise.allSettled(calls);
+    ]);
     expect(refused).toMatchObject({ status: 'rejected', reason: expect.any(RangeError) as unknown });
     expect(scored).toEqual({ status: 'fulfilled', value: alone });
   });
 
   test('which answer as if alone where several are asked at once', async () => {
-    const { engine, session, prompts } = opened;
-    const [first, second] = [[...prompts.memories, ...prompts.question], filler(engine, 90)];
-    const alone = [await session.generate(first, { maxTokens: 8 })];
-    await session.clear();
-    alone.push(await session.generate(second, { maxTokens: 8 }));
-    await session.clear();
+    const { engine, session, memories, question } = opened;
     await using other = await engine.openSession('other');
-    const together = await Promise.all([
-      session.generate(first, { maxTokens: 8 }),
-      other.generate(second, { maxTokens: 8 }),
-    ]);
-    expect(together.map(({ tokens }) => tokens)).toEqual(alone.map(({ tokens }) => tokens));
+    const generate = async (from: EngineSession, prompt: readonly number[]): Promise<readonly number[]> => {
+      await from.clear();
+      return (await from.generate(prompt, { maxTokens: 8 })).tokens;
+    };
+    const [first, second] = [[...memories, ...question], filler(engine, 90)];
+    const alone = [await generate(session, first), await generate(session, second)];
+    expect(await Promise.all([generate(session, first), generate(other, second)])).toEqual(alone);
   });
 
   test('which, once closed, answer no more', async () => {
-    const { session, prompts } = opened;
-    const running = session.evaluate(prompts.memories);
+    const { session, memories, question } = opened;
+    const running = session.evaluate(memories);
     await session[Symbol.asyncDispose]();
     await running;
-    await expect(session.evaluate(prompts.question)).rejects.toMatchObject({ code: 'no-session' });
+    await expect(session.evaluate(question)).rejects.toMatchObject({ code: 'no-session' });
     await expect(session.meter()).rejects.toMatchObject({ code: 'no-session' });
     await session[Symbol.asyncDispose]();
   });
@@ -71,7 +67,7 @@ export function sessionPromises(subject: Subject, opened: Opened): void {
   test('which a closed engine closes', async () => {
     const engine = await openEngine(subject);
     const session = await engine.openSession('contract');
-    const running = session.evaluate(opened.prompts.memories);
+    const running = session.evaluate(opened.memories);
     await engine[Symbol.asyncDispose]();
     await running;
     await expect(session.clear()).rejects.toMatchObject({ code: 'no-session' });
@@ -81,43 +77,41 @@ export function sessionPromises(subject: Subject, opened: Opened): void {
   });
 
   test('calls with a signal that is aborted reject with its reason, and change nothing', async () => {
-    const { engine, session, prompts } = opened;
-    await session.evaluate(prompts.memories);
+    const { engine, session, memories, question, answer } = opened;
+    await session.evaluate(memories);
     const reason = new Error('enough');
     const signal = AbortSignal.abort(reason);
     const calls = [
       engine.tokenize([], { signal }),
       engine.openSession('contract', { signal }),
       engine.meter({ signal }),
-      session.evaluate(prompts.question, { signal }),
-      session.score(prompts.question, prompts.answer, { signal }),
+      session.evaluate(question, { signal }),
+      session.score(question, answer, { signal }),
       session.truncate(2, { signal }),
       session.clear({ signal }),
       session.checkpoint({ signal }),
       session.exportCells(undefined, { signal }),
     ];
     expect(await Promise.allSettled(calls)).toEqual(calls.map(() => ({ status: 'rejected', reason })));
-    expect(session.tokens).toEqual(prompts.memories);
+    expect(session.tokens).toEqual(memories);
   });
 
   test('an aborted evaluation leaves the session as it was', async () => {
-    const { engine, session, prompts } = opened;
-    await session.evaluate(prompts.memories);
-    const whole = await session.score(prompts.question, prompts.answer);
-    await session.truncate(prompts.memories.length);
-    const calls = [
-      (signal: AbortSignal) => session.evaluate(filler(engine, 1100), { signal }),
-      (signal: AbortSignal) => session.score(filler(engine, 1100), prompts.answer, { signal }),
-    ];
-    for (const call of calls) {
+    const { engine, session, memories, question, answer } = opened;
+    await session.evaluate(memories);
+    const whole = await session.score(question, answer);
+    await session.truncate(memories.length);
+    const reason = new Error('enough');
+    for (const isScore of [false, true]) {
       const controller = new AbortController();
-      const reason = new Error('enough');
-      const aborted = call(controller.signal);
+      const { signal } = controller;
+      const long = filler(engine, 1100);
+      const aborted = isScore ? session.score(long, answer, { signal }) : session.evaluate(long, { signal });
       setTimeout(() => controller.abort(reason));
       await expect(aborted).rejects.toBe(reason);
-      expect(session.tokens).toEqual(prompts.memories);
-      expect(await session.score(prompts.question, prompts.answer)).toEqual(whole);
-      await session.truncate(prompts.memories.length);
+      expect(session.tokens).toEqual(memories);
+      expect(await session.score(question, answer)).toEqual(whole);
+      await session.truncate(memories.length);
     }
   });
 }

@@ -73,12 +73,9 @@ const ofLlamaCpp = (
 
 const tiny = { layers: 3, heads: 2, headDimension: 16 };
 
-/** The factor of the fourth pair lies between those of short and of long wavelengths. */
-const bent = Math.fround(1 / ((1 - smooth()) / 8 + smooth()));
-
-function smooth(): number {
-  return (512 / (2 * Math.PI * 10_000 ** (3 / 8)) - 1) / 3;
-}
+/** Llama 3's factor of the fourth pair, which lies between those of short and of long wavelengths. */
+const smooth = (512 / (2 * Math.PI * 10_000 ** (3 / 8)) - 1) / 3;
+const bent = Math.fround(1 / ((1 - smooth) / 8 + smooth));
 
 /** An engine whose KV cannot leave it. */
 export const noKv = { checkpoints: false, cells: null, shift: false, firstLayers: false, queries: false } as const;
@@ -103,6 +100,7 @@ export const ofFake = {
     logProbabilities: { next: 'all', continuation: 'pass' },
     prefixCache: null,
     checkpoints: true,
+    cells: fakeCells,
     shift: true,
     firstLayers: true,
     queries: true,
@@ -179,15 +177,7 @@ export const subjects: readonly Subject[] = [
     21,
   ),
   ofShippedModel('on'),
-  {
-    name: 'fake',
-    opener: fakeAdapter.opener({}),
-    ...ofFake,
-    capabilities: {
-      ...ofFake.capabilities,
-      cells: fakeCells,
-    },
-  },
+  { name: 'fake', opener: fakeAdapter.opener({}), ...ofFake },
   {
     name: 'fake, without KV',
     opener: fakeAdapter.opener({ cells: false, checkpoints: false, shift: false }),

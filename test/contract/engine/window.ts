@@ -10,15 +10,15 @@ export function windowPromises(subject: Subject, opened: Opened): void {
   const shifting = test.runIf(subject.capabilities.shift);
 
   test('behind what is truncated, bits are what they would have been', async () => {
-    const { engine, session, prompts } = opened;
-    const [start, rest] = [prompts.memories.slice(0, 10), prompts.memories.slice(10)];
-    const fresh = await session.score(prompts.memories, prompts.answer);
+    const { engine, session, memories, answer } = opened;
+    const [start, rest] = [memories.slice(0, 10), memories.slice(10)];
+    const fresh = await session.score(memories, answer);
     await session.clear();
     await session.evaluate(start);
     await session.generate(filler(engine, 20), { maxTokens: 4 });
     await session.truncate(10);
     expect([session.tokens, session.cells]).toEqual([start, 10]);
-    expect(await session.score(rest, prompts.answer)).toEqual(fresh);
+    expect(await session.score(rest, answer)).toEqual(fresh);
   });
 
   test('nothing is truncated beyond the end', async () => {
@@ -30,9 +30,8 @@ export function windowPromises(subject: Subject, opened: Opened): void {
   });
 
   shifting('behind an erased range tokens move up, their keys rotated as RoPE does', async () => {
-    const { engine, session, prompts } = opened;
+    const { engine, session, memories } = opened;
     const { rotary } = engine.capabilities.cells!;
-    const { memories } = prompts;
     await session.evaluate(memories);
     const before = await session.exportCells();
     const reading = await session.meter();
@@ -63,26 +62,25 @@ export function windowPromises(subject: Subject, opened: Opened): void {
   });
 
   shifting('behind an erased range it goes on as behind the same cells imported', async () => {
-    const { engine, session, prompts } = opened;
-    await session.evaluate(prompts.memories);
+    const { engine, session, memories, question, answer } = opened;
+    await session.evaluate(memories);
     await session.erase({ start: 3, end: 8 });
     // New cells stand where others were erased, and come out behind those that were there before.
-    await session.evaluate(prompts.question);
-    const end = prompts.memories.length - 5;
+    await session.evaluate(question);
+    const end = memories.length - 5;
     const cells = await session.exportCells({ start: 0, end });
     expect([...cells.positions]).toEqual(Array.from({ length: end }, (_, position) => position));
     await session.truncate(end);
-    const scored = await session.score(prompts.question, prompts.answer);
+    const scored = await session.score(question, answer);
     await using other = await engine.openSession('other');
     await other.importCells(cells);
-    const { largestDifference } = compareScores(scored, await other.score(prompts.question, prompts.answer));
+    const { largestDifference } = compareScores(scored, await other.score(question, answer));
     // Not bit by bit: sums run over the cells as they lie.
     expect(largestDifference).toBeLessThan(0.02);
   });
 
   shifting('an erased end is truncated, an empty range is nothing, the first cell stays', async () => {
-    const { session, prompts } = opened;
-    const { memories } = prompts;
+    const { session, memories } = opened;
     await session.evaluate(memories);
     await session.erase({ start: 4, end: 4 });
     expect(session.tokens).toEqual(memories);
