@@ -1,82 +1,33 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { BenchError } from '../base/bench-error.ts';
+import { expect, test } from 'vitest';
+import { benchFailure } from '../../test/fixtures/bench-failure.ts';
+import { header, item, late, memory, other, question, writeLines } from '../../test/fixtures/dataset-lines.ts';
+import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 import { datasetFile } from './dataset-source.ts';
 import { readDataset, readSource } from './reader.ts';
 import { profileOf, visibleMemories } from './dataset.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'dki-dataset-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const memory = (id: string, more: object = {}) => ({
-  type: 'memory',
-  userId: 'u01',
-  memoryId: id,
-  content: `My dog is called ${id}.`,
-  createdAt: '2026-03-01T09:00:00Z',
-  ...more,
-});
-
-const item = (id: string, more: object = {}) => ({
-  type: 'item',
-  itemId: id,
-  userId: 'u01',
-  query: 'What is my dog called?',
-  answer: 'Brenko',
-  category: 'plain',
-  askedAt: '2026-06-01T09:00:00Z',
-  ...more,
-});
-
-const header = (more: object = {}) => ({
-  type: 'dataset',
-  name: 'd',
-  language: 'en',
-  version: 1,
-  unknownAnswer: 'No idea.',
-  ...more,
-});
-
-let written = 0;
-function file(content: string | Buffer | readonly (object | string)[]): string {
-  const path = join(folder, `data-${++written}.jsonl`);
-  const text = Array.isArray(content)
-    ? content.map((line: object | string) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
-    : (content as string | Buffer);
-  writeFileSync(path, text);
-  return path;
-}
+const folder = temporaryFolder();
+const file = (content: Parameters<typeof writeLines>[1]): string => writeLines(folder, content);
 
 async function failure(path: string): Promise<{ code: string; message: string }> {
-  const error: unknown = await readDataset(path).catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(BenchError);
-  const { code, message, hint } = error as BenchError;
-  expect(hint).not.toBe('');
-  expect(message).not.toContain('\n');
-  return { code, message: message.replaceAll(`${folder}/`, '').replace(/data-\d+/, 'f') };
+  const { code, message } = await benchFailure(readDataset(path));
+  return { code, message: message.replaceAll(`${folder.path}/`, '').replaceAll(/data-\d+/g, 'f') };
 }
 
 test('requires passages of every item where they are needed, an empty list included', async () => {
   const read = (...items: readonly object[]) => readSource(datasetFile(file([memory('m'), ...items])), true);
   const { users } = await read(item('q1', { passages: ['m'] }), item('q2', { passages: [] }));
   expect(users[0]!.items.map(({ passages }) => passages)).toEqual([['m'], []]);
-  const refused = read(item('q1', { passages: [] }), item('q2'), item('q3'));
-  await expect(refused).rejects.toMatchObject({
-    code: 'bad-data',
-    message: expect.stringMatching(
-      /:3: passages expected for --retriever given, got nothing \(2 of 3 items list none\)$/,
-    ),
-  });
+  const refused = await benchFailure(read(item('q1', { passages: [] }), item('q2'), item('q3')));
+  expect(refused.code).toBe('bad-data');
+  const message = /:3: passages expected for --retriever given, got nothing \(2 of 3 items list none\)$/;
+  expect(refused.message).toMatch(message);
 });
 
 test('refuses questions without answers, and names the suite for them', async () => {
-  const question = { type: 'question', itemId: 'q', userId: 'u01', query: 'My dog?', evidence: ['m'] };
-  const path = file([memory('m'), { ...question, askedAt: '2026-06-01T09:00:00Z' }]);
-  const error = await readDataset(path).catch((thrown: unknown) => thrown as BenchError);
-  expect(error).toMatchObject({
+  const path = file([memory('m'), question('q')]);
+  expect(await benchFailure(readDataset(path))).toMatchObject({
     code: 'bad-data',
     message: `${path}:2: a question without an answer, for which only retrieval can be measured`,
     hint: expect.stringContaining('--suite retrieval') as string,
@@ -103,17 +54,11 @@ test('memories come in order of creation, items and users in order of the file',
 });
 
 test('the first record describes the whole; the hash is of the bytes', async () => {
-  const chinese = {
-    name: 'recall-zh',
-    language: 'zh',
-    seed: 7,
-    unknownAnswer: '我不知道。',
-    userKinds: { u01: 'large' },
-  };
-  const text = `\uFEFF${[header(chinese), memory('m'), item('q')].map((record) => JSON.stringify(record)).join('\r\n')}\r\n\r\n`;
+  const chinese = { name: 'recall-zh', language: 'zh', unknownAnswer: '我不知道。' };
+  const records = [header({ ...chinese, seed: 7, userKinds: { u01: 'large' } }), memory('m'), item('q')];
+  const text = `\uFEFF${records.map((record) => JSON.stringify(record)).join('\r\n')}\r\n\r\n`;
   const dataset = await readDataset(file(text));
-  expect(dataset).toMatchObject({ name: 'recall-zh', language: 'zh', unknownAnswer: '我不知道。' });
-  expect(dataset.users[0]!.kind).toBe('large');
+  expect(dataset).toMatchObject({ ...chinese, users: [{ kind: 'large' }] });
   expect(dataset.sha256).toBe(createHash('sha256').update(text).digest('hex'));
 });
 
@@ -174,39 +119,34 @@ test('a memory is visible from its creation on', async () => {
   expect(visibleMemories(user, user.items[0]!).map((each) => each.memoryId)).toEqual(['before', 'at']);
 });
 
+const types = 'dataset or memory or item or question';
+const control = 'expected an id without control characters, got "';
+const system = { role: 'system', content: 'x' };
+const stranger = { userLanguages: { u1: 'zh' } };
+const naming = { evidence: ['n'] };
+const updatedAt = '2020-01-01T00:00:00Z';
+const misspelt = { role: 'user', content: 'x', contnet: 'y' };
+
 /** Messages behind `f.jsonl:`, and the lines at fault. */
 const bad: readonly (readonly [string, readonly (object | string)[]])[] = [
   ['2: is not JSON', [memory('m'), '{"type":']],
   ['1: expected an object, got [1]', ['[1]']],
-  [
-    '1: type expected dataset or memory or item or question, got "memroy": did you mean memory?',
-    [memory('m', { type: 'memroy' })],
-  ],
-  ['1: type expected dataset or memory or item or question, got nothing', [{}]],
+  [`1: type expected ${types}, got "memroy": did you mean memory?`, [memory('m', { type: 'memroy' })]],
+  [`1: type expected ${types}, got nothing`, [{}]],
   ['1: query expected string, got nothing', [item('q', { query: undefined })]],
   ['1: answer expected string, got 7', [item('q', { answer: 7 })]],
-  [
-    '1: history[0].role expected user or assistant, got "system"',
-    [item('q', { history: [{ role: 'system', content: 'x' }] })],
-  ],
+  ['1: history[0].role expected user or assistant, got "system"', [item('q', { history: [system] })]],
   ['1: evidnce is no field of this record: did you mean evidence?', [item('q', { evidnce: ['m'] })]],
-  [
-    '1: history[0].contnet is no field of this record: did you mean content?',
-    [item('q', { history: [{ role: 'user', content: 'x', contnet: 'y' }] })],
-  ],
-  [
-    '1: phrasing expected known or held-out, got "heldout": did you mean held-out?',
-    [item('q', { phrasing: 'heldout' })],
-  ],
-  [
-    '2: passages expected a memory of user u01, got "m-02": did you mean m-01?',
-    [memory('m-01'), item('q', { passages: ['m-02'] })],
-  ],
+  ['1: history[0].contnet is no field of this record: did you mean content?', [item('q', { history: [misspelt] })]],
+  ['1: phrasing expected known or held-out, got "helder": did you mean held-out?', [item('q', { phrasing: 'helder' })]],
+  [`2: memoryId ${control}`, [memory('m'), memory('a\u001b]0;owned\u0007')]],
+  [`2: userId ${control}`, [memory('m'), memory('a', { userId: 'u\u009b2J' })]],
+  [`2: itemId ${control}`, [memory('m'), item('q\u202eevil')]],
+  [`2: category ${control}`, [memory('m'), item('q', { category: 'plain\n' })]],
+  [`2: evidence[0] ${control}`, [memory('m'), item('q', { evidence: ['a\u0000'] })]],
+  ['2: passages expected a memory of user u01, got "n"', [memory('m'), item('q', { passages: ['n'] })]],
   ['2: passages expected each memory once, got "m" twice', [memory('m'), item('q', { passages: ['m', 'm'] })]],
-  [
-    '2: passages expected a memory from before askedAt',
-    [memory('m', { createdAt: '2027-01-01T00:00:00Z' }), item('q', { passages: ['m'] })],
-  ],
+  ['2: passages expected a memory from before askedAt', [memory('m', late), item('q', { passages: ['m'] })]],
   ['1: content expected some text, not blank, got ""', [memory('m', { content: '' })]],
   ['1: content expected at most 8 MiB of text, got "€€€', [memory('m', { content: '€'.repeat(2_800_000) })]],
   ['1: createdAt expected a time such as 2026-03-01T09:00:00Z, got "May"', [memory('m', { createdAt: 'May' })]],
@@ -215,34 +155,16 @@ const bad: readonly (readonly [string, readonly (object | string)[]])[] = [
   ['1: query expected some text, not blank, got " \\n"', [item('q', { query: ' \n' })]],
   ['1: query expected a question of at most 128 KiB, got "xxx', [item('q', { query: 'x'.repeat(2 ** 17 + 1) })]],
   ['2: itemId expected an id of its own, got "q"', [item('q'), item('q')]],
-  [
-    '2: evidence expected a memory of user u01, got "m-02": did you mean m-01?',
-    [memory('m-01'), item('q', { evidence: ['m-02'] })],
-  ],
-  [
-    '2: evidence expected a memory of user u01, got "m"',
-    [memory('m', { userId: 'u02' }), item('q', { evidence: ['m'] })],
-  ],
-  [
-    '2: evidence expected a memory from before askedAt',
-    [memory('m', { createdAt: '2027-01-01T00:00:00Z' }), item('q', { evidence: ['m'] })],
-  ],
+  ['2: evidence expected a memory of user u01, got "n": did you mean nn?', [memory('nn'), item('q', naming)]],
+  ['2: evidence expected a memory of user u01, got "m"', [memory('m', other), item('q', { evidence: ['m'] })]],
+  ['2: evidence expected a memory from before askedAt', [memory('m', late), item('q', { evidence: ['m'] })]],
   ['2: evidence expected none where answer is null', [memory('m'), item('q', { answer: null, evidence: ['m'] })]],
   ['1: supersedes expected an earlier memory, got "b"', [memory('a', { supersedes: 'b' }), memory('b'), item('q')]],
-  [
-    '1: updatedAt expected a time from createdAt on, got "2020-01-01T00:00:00Z"',
-    [memory('a', { updatedAt: '2020-01-01T00:00:00Z' }), item('q')],
-  ],
-  [
-    '1: links expected a memory of user u01, got "b"',
-    [memory('a', { links: ['a', 'b'] }), memory('b', { userId: 'u02' }), item('q')],
-  ],
+  ['1: updatedAt expected a time from createdAt on, got "2020-01-01T00:00:00Z"', [memory('a', { updatedAt })]],
+  ['1: links expected a memory of user u01, got "b"', [memory('a', { links: ['a', 'b'] }), memory('b', other)]],
   ['2: type expected memory or item, got "dataset" after the first record', [item('q'), header()]],
   ['1: userKinds expected users of this file, got "u9"', [header({ userKinds: { u9: 'large' } }), item('q')]],
-  [
-    '1: userLanguages expected users of this file, got "u1": did you mean u01?',
-    [header({ userLanguages: { u1: 'zh' } }), item('q')],
-  ],
+  ['1: userLanguages expected users of this file, got "u1": did you mean u01?', [header(stranger), item('q')]],
   [' has no items', [memory('m')]],
   [' is empty', ['', ' ']],
 ];
@@ -250,34 +172,14 @@ const bad: readonly (readonly [string, readonly (object | string)[]])[] = [
 test.each(bad)('bad data: %s', async (expected, lines) => {
   const { code, message } = await failure(file(lines));
   expect(code).toBe('bad-data');
-  expect(
-    message
-      .replaceAll(/data-\d+/g, 'f')
-      .replace(/^f\.jsonl:/, '')
-      .slice(0, expected.length),
-  ).toBe(expected);
+  expect(message.replace(/^f\.jsonl:/, '').slice(0, expected.length)).toBe(expected);
 });
 
 test('bytes that are not UTF-8, a folder and a missing file', async () => {
-  const latin = Buffer.concat([
-    Buffer.from(`${JSON.stringify(memory('m'))}\n{"caf`),
-    Buffer.from([0xe9]),
-    Buffer.from('"}'),
-  ]);
+  const latin = Buffer.from(`${JSON.stringify(memory('m'))}\n{"caf\xe9"}`, 'latin1');
   expect(await failure(file(latin))).toEqual({ code: 'bad-data', message: 'f.jsonl:2: is not UTF-8' });
-  expect((await failure(folder)).message).toMatch(/is a folder, expected a file$/);
-  expect(await failure(join(folder, 'none.jsonl'))).toEqual({ code: 'not-found', message: 'none.jsonl: no such file' });
-});
-
-test.each([
-  ['memoryId', memory('a\u001b]0;owned\u0007')],
-  ['userId', memory('a', { userId: 'u\u009b2J' })],
-  ['itemId', item('q\u202eevil')],
-  ['category', item('q', { category: 'plain\n' })],
-  ['evidence[0]', item('q', { evidence: ['a\u0000'] })],
-])('refuses control characters in %s, by line', async (field, record) => {
-  const { message } = await failure(file([memory('first'), record]));
-  expect(message).toContain(`f.jsonl:2: ${field} expected an id without control characters, got "`);
+  expect((await failure(folder.path)).message).toMatch(/is a folder, expected a file$/);
+  expect(await failure(folder.file('none.jsonl'))).toEqual({ code: 'not-found', message: 'none.jsonl: no such file' });
 });
 
 test('a value that is nested a hundred thousand times is refused by line', async () => {
@@ -285,9 +187,9 @@ test('a value that is nested a hundred thousand times is refused by line', async
   const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
   for (const field of ['query', 'history', 'type']) {
     const line = JSON.stringify(item('q', { [field]: 'here' })).replace(`"${field}":"here"`, `"${field}":${nested}`);
-    const path = file([line]);
-    const { code, message } = await failure(path);
-    expect(code).toBe('bad-data');
-    expect(message).toContain(`f.jsonl:1: ${field}`);
+    expect(await failure(file([line]))).toEqual({
+      code: 'bad-data',
+      message: expect.stringContaining(`f.jsonl:1: ${field}`) as string,
+    });
   }
 });

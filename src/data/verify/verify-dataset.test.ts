@@ -1,55 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { header, item as plainItem, late, memory, question, writeLines } from '../../../test/fixtures/dataset-lines.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import { verifyDataset } from './verify-dataset.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'dki-verify-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const memory = (id: string, more: object = {}) => ({
-  type: 'memory',
-  userId: 'u01',
-  memoryId: id,
-  content: `My dog ${id} is called Brenko.`,
-  createdAt: '2026-03-01T09:00:00Z',
-  ...more,
-});
-
-const item = (id: string, more: object = {}) => ({
-  type: 'item',
-  itemId: id,
-  userId: 'u01',
-  query: `What is my dog called, ${id}?`,
-  answer: 'Brenko',
-  evidence: ['m'],
-  category: 'plain',
-  askedAt: '2026-06-01T09:00:00Z',
-  ...more,
-});
-
-const header = (more: object) => ({
-  type: 'dataset',
-  name: 'd',
-  language: 'en',
-  version: 1,
-  unknownAnswer: '?',
-  ...more,
-});
-
-const question = (id: string, more: object = {}) => ({
-  ...{ type: 'question', itemId: id, userId: 'u01', query: `Where is my dog, ${id}?`, evidence: ['m'] },
-  askedAt: '2026-06-01T09:00:00Z',
-  ...more,
-});
-
-let written = 0;
-function file(lines: readonly (object | string)[]): string {
-  const path = join(folder, `${++written}.jsonl`);
-  writeFileSync(path, lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'));
-  return path;
-}
+const folder = temporaryFolder();
+const file = (lines: readonly (object | string)[]): string => writeLines(folder, lines);
+const item = (id: string, more: object = {}) => plainItem(id, { evidence: ['m'], ...more });
 
 test.each<[string, readonly (object | string)[]]>([
   ['', [memory('m'), item('q')]],
@@ -59,7 +16,7 @@ test.each<[string, readonly (object | string)[]]>([
     [memory('m'), memory('m'), item('q'), item('q')],
   ],
   ['error evidence 2, error evidence 2', [memory('m'), item('q', { evidence: ['x', 'm', 'y'] })]],
-  ['error evidence-after-question 2', [memory('m', { createdAt: '2027-01-01T00:00:00Z' }), item('q')]],
+  ['error evidence-after-question 2', [memory('m', late), item('q')]],
   ['error absent-with-evidence 2', [memory('m'), item('q', { answer: null })]],
   ['error supersedes 1', [memory('m', { supersedes: 'n' }), memory('n'), item('q')]],
   ['warning leak 2', [memory('m'), item('q', { query: 'Is it BRENKO?' }), item('r', { query: 'Brenkos?' })]],
