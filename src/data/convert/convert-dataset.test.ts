@@ -1,20 +1,19 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { BenchError } from '../../base/bench-error.ts';
+import { describe, expect, test } from 'vitest';
+import { benchFailure } from '../../../test/fixtures/bench-failure.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import type { DatasetUser } from '../dataset.ts';
 import { readDataset } from '../reader.ts';
 import { verifyDataset } from '../verify/verify-dataset.ts';
 import { convertDataset, type Conversion, type ConversionOptions, type SourceFormat } from './convert-dataset.ts';
 
 const fixtures = join(import.meta.dirname, '../../../test/fixtures/conversion');
-const folder = mkdtempSync(join(tmpdir(), 'dki-convert-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 let written = 0;
 function file(name: string, content: string | Buffer): string {
-  const path = join(folder, `${++written}-${name}`);
+  const path = folder.file(`${++written}-${name}`);
   writeFileSync(path, content);
   return path;
 }
@@ -24,7 +23,7 @@ interface Converted extends Conversion {
 }
 
 async function converted(from: SourceFormat, path: string, more: Partial<ConversionOptions> = {}): Promise<Converted> {
-  const out = join(folder, `${++written}.jsonl`);
+  const out = folder.file(`${++written}.jsonl`);
   const conversion = await convertDataset({ from, file: path, out, language: 'en', ...more });
   expect(await verifyDataset(out)).toMatchObject({ errors: 0 });
   const { users } = await readDataset(out);
@@ -32,16 +31,10 @@ async function converted(from: SourceFormat, path: string, more: Partial<Convers
 }
 
 async function failure(from: SourceFormat, path: string, more: Partial<ConversionOptions> = {}): Promise<string> {
-  const out = join(folder, 'failed.jsonl');
-  const error: unknown = await convertDataset({ from, file: path, out, language: 'en', ...more }).catch(
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(BenchError);
+  const out = folder.file('failed.jsonl');
+  const { message } = await benchFailure(convertDataset({ from, file: path, out, language: 'en', ...more }));
   expect(existsSync(out)).toBe(false);
-  expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-  const { message, hint } = error as BenchError;
-  expect(message).not.toContain('\n');
-  expect(hint).not.toBe('');
+  expect(readdirSync(folder.path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   return message.replace(path, 'f');
 }
 
@@ -72,17 +65,11 @@ describe('CSV', () => {
 
   test('is read with semicolons or tabs, and a byte order mark', async () => {
     for (const delimiter of [';', '\t']) {
-      const rows = [
-        ['user', 'memory', 'question', 'answer'],
-        ['ann', 'I have a cat, a dog', 'Which pets?', 'a cat, a dog'],
-      ];
-      const text = `\uFEFF${rows.map((row) => row.join(delimiter)).join('\r\n')}`;
+      const rows = ['user|memory|question|answer', 'ann|I have a cat, a dog|Which pets?|a cat, a dog'];
+      const text = `\uFEFF${rows.join('\r\n').replaceAll('|', delimiter)}`;
       const { user, notes } = await converted('csv', file('a.csv', text));
-      expect(user('ann').items[0]).toMatchObject({
-        query: 'Which pets?',
-        answer: 'a cat, a dog',
-        evidence: ['ann-m01'],
-      });
+      const found = { query: 'Which pets?', answer: 'a cat, a dog', evidence: ['ann-m01'] };
+      expect(user('ann').items[0]).toMatchObject(found);
       expect(notes[0]).toMatch(/^memories without created_at were given times in the order of the file/);
     }
   });
@@ -141,6 +128,8 @@ describe('CSV', () => {
     );
   });
 
+  const asked = 'user,memory_id,memory,question,answer,evidence\n';
+  const timed = 'user,memory,created_at,question,answer,asked_at\n';
   test.each([
     ['f: is empty', ''],
     ['f: has no questions', 'user,memory\nann,x\n'],
@@ -156,37 +145,20 @@ describe('CSV', () => {
     ],
     [
       'f:3: created_at expected a time for every memory or for none, got nothing',
-      'user,memory,created_at\nann,x,2026-01-01\nann,y,\n',
+      `${timed}a,x,2026-01-01,,,\na,y,,,,\n`,
     ],
     [
-      'f:3: evidence expected a memory of user ann, got "m-02": did you mean m-01?',
-      'user,memory_id,memory,question,answer,evidence\nann,m-01,x,,,\nann,,,y,z,m-02\n',
+      'f:3: evidence expected a memory of user a, got "m-02": did you mean m-01?',
+      `${asked}a,m-01,x,,,\na,,,y,z,m-02\n`,
     ],
-    [
-      'f:3: evidence expected a memory of user ann, got "m"',
-      'user,memory_id,memory,question,answer,evidence\nbo,m,x,,,\nann,,,y,z,m\n',
-    ],
-    [
-      'f:2: evidence expected a memory from before askedAt, got "ann-m01"',
-      'user,memory,created_at,question,answer,asked_at\nann,x,2026-01-02,y,z,2026-01-01\n',
-    ],
-    [
-      'f:2: evidence expected none where answer is null, got ["m"]',
-      'user,memory_id,memory,question,answer,evidence\nann,m,x,y,,m\n',
-    ],
-    [
-      'f:3: memory_id expected an id of its own, got "m", which another memory has',
-      'user,memory_id,memory\nann,m,x\nann,m,y\n',
-    ],
+    ['f:3: evidence expected a memory of user a, got "m"', `${asked}b,m,x,,,\na,,,y,z,m\n`],
+    ['f:2: evidence expected a memory from before askedAt, got "a-m01"', `${timed}a,x,2026-01-02,y,z,2026-01-01\n`],
+    ['f:2: evidence expected none where answer is null, got ["m"]', `${asked}a,m,x,y,,m\n`],
+    ['f:3: memory_id expected an id of its own, got "m", which another memory has', `${asked}a,m,x,,,\na,m,y,,,\n`],
     ['f:3: item_id expected an id of its own, got "q", which ', 'user,item_id,question,answer\nann,q,x,\nann,q,y,\n'],
     [
       'f:2: supersedes expected an earlier memory, got "b"',
       'user,memory_id,memory,created_at,supersedes\nann,a,x,2026-01-01,b\nann,b,y,2026-01-02,\n',
-    ],
-    ['f:2: links expected a memory of user ann, got "c"', 'user,memory_id,memory,links\nann,a,x,b; c\nann,b,y,\n'],
-    [
-      'f:2: updatedAt expected a time from createdAt on, got "2026-01-01T00:00:00Z"',
-      'user,memory,created_at,updated_at\nann,x,2026-01-02,2026-01-01\n',
     ],
     ['f:2: confidence expected a number, got "high"', 'user,memory,confidence\nann,x,high\n'],
     ['f:2: scope expected global or project, got "mine"', 'user,memory,scope\nann,x,mine\n'],
@@ -200,19 +172,15 @@ describe('CSV', () => {
   test('bytes that are not UTF-8, a folder and a missing file', async () => {
     const latin = file('latin.csv', Buffer.from('user,memory\nann,caf\xe9\n', 'latin1'));
     expect(await failure('csv', latin)).toBe('f: is not UTF-8, somewhere after byte 0');
-    expect(await failure('csv', folder)).toBe('f: is a folder, expected a file');
-    expect(await failure('csv', join(folder, 'none.csv'))).toBe('f: no such file');
+    expect(await failure('csv', folder.path)).toBe('f: is a folder, expected a file');
+    expect(await failure('csv', folder.file('none.csv'))).toBe('f: no such file');
   });
 });
 
 describe('JSON Lines', () => {
-  const map = {
-    ...{ user: 'speaker', memory_id: 'id', memory: 'text', created_at: 'when', question: 'ask', answer: 'gold' },
-    ...{ accepted_answers: 'also', evidence: 'from', superseded: 'old', supersedes: 'replaces', category: 'kind' },
-  };
-  const mapped = Object.entries(map)
-    .map((pair) => pair.join('='))
-    .join(',');
+  const mapped =
+    'user=speaker,memory_id=id,memory=text,created_at=when,question=ask,answer=gold,accepted_answers=also,' +
+    'evidence=from,superseded=old,supersedes=replaces,category=kind';
 
   test('other names of fields are mapped; numbers become texts', async () => {
     const { user, notes } = await converted('jsonl', join(fixtures, 'turns.jsonl'), { map: mapped });
@@ -246,20 +214,16 @@ describe('JSON Lines', () => {
     ['answer=gold,answer=kind', '--map answer=kind: named before'],
     ['answer=gold,user=speaker,memory=txt', 'f: has no column "txt", which --map names for memory: did you mean text?'],
   ])('--map %s', async (wrong, message) => {
-    const lines = '{"speaker":"a","text":"x","ask":"y"}\n{"speaker":"a","question":"y","gold":"x"}\n';
-    const path = file(
-      'map.jsonl',
-      wrong.includes('txt') ? lines.replace('"text":"x","ask"', '"text":"x","question"') : lines,
-    );
-    expect(await failure('jsonl', path, { map: wrong })).toBe(message);
+    const asks = wrong.includes('txt') ? 'question' : 'ask';
+    const lines = `{"speaker":"a","text":"x","${asks}":"y"}\n{"speaker":"a","question":"y","gold":"x"}\n`;
+    expect(await failure('jsonl', file('map.jsonl', lines), { map: wrong })).toBe(message);
   });
 
-  test('a line that is no object, and a value that is no text', async () => {
-    expect(await failure('jsonl', file('a.jsonl', '{"user":"a","question":"x"}\n[]\n'))).toBe(
-      'f:2: expected an object, got []',
-    );
-    const nested = file('b.jsonl', '{"user":{"id":1},"question":"x"}\n');
-    expect(await failure('jsonl', nested)).toBe('f:1: user expected a text, got {"id":1}');
+  test.each([
+    ['f:2: expected an object, got []', '{"user":"a","question":"x"}\n[]\n'],
+    ['f:1: user expected a text, got {"id":1}', '{"user":{"id":1},"question":"x"}\n'],
+  ])('bad data: %s', async (message, text) => {
+    expect(await failure('jsonl', file('bad.jsonl', text))).toBe(message);
   });
 
   test('a file is not written over itself', async () => {
@@ -275,13 +239,10 @@ describe('LoCoMo', () => {
 
   test('turns become memories with day, speaker and caption, in the order of the sessions', async () => {
     const { user } = await converted('locomo', path);
+    const boat = 'Look at this "boat": [image: a photo of a red boat]';
     expect(user('conv-1').memories.map(({ memoryId, content, createdAt }) => [memoryId, content, createdAt])).toEqual([
       ['conv-1/D1:1', '8 May 2023, Mira: Hi Tom! I planted 12 tulips yesterday.', '2023-05-08T13:56:00.000Z'],
-      [
-        'conv-1/D1:2',
-        '8 May 2023, Tom: Look at this "boat": [image: a photo of a red boat]',
-        '2023-05-08T13:56:01.000Z',
-      ],
+      ['conv-1/D1:2', `8 May 2023, Tom: ${boat}`, '2023-05-08T13:56:01.000Z'],
       ['conv-1/D1:3', '8 May 2023, Mira: [image: a cat 🐈 on a chair]', '2023-05-08T13:56:02.000Z'],
       ['conv-1/D2:1', '1 June 2023, Tom: I sold the boat.', '2023-06-01T09:05:00.000Z'],
       ['conv-1/D10:1', '13 September 2023, Tom: 我搬到了柏林。', '2023-09-13T00:09:00.000Z'],
@@ -310,31 +271,25 @@ describe('LoCoMo', () => {
 
   const turn = { speaker: 'Ida', dia_id: 'D1:1', text: 'Hello' };
   const sample = (conversation: object, qa: readonly object[] = []) => [{ sample_id: 'c', conversation, qa }];
+  const twice = [turn, { ...turn, text: 'Bye' }];
+  const question = { question: 'x', answer: 'y', evidence: [], category: 1 };
+  const spring = { session_1_date_time: 'spring' };
   const dated = { session_1: [turn], session_1_date_time: '1:56 pm on 8 May, 2023' };
   test.each([
     ['f: is not JSON: ', '{'],
     ['f: [0]: conversation expected record, got nothing', [{ qa: [] }]],
     ['f: c: conversation.session_1_date_time expected a date, got nothing', sample({ session_1: [turn] })],
-    [
-      'f: c: conversation.session_1_date_time expected a date, got "spring"',
-      sample({ ...dated, session_1_date_time: 'spring' }),
-    ],
+    ['f: c: conversation.session_1_date_time expected a date, got "spring"', sample({ ...dated, ...spring })],
     ['f: c: conversation.session_1 expected a list of turns, got {}', sample({ session_1: {} })],
     [
       'f: c session_1[1]: dia_id expected a number of session and turn such as D1:3, got "2"',
       sample({ ...dated, session_1: [turn, { ...turn, dia_id: '2' }] }),
     ],
-    [
-      'f: c session_1[1]: memory_id expected an id of its own, got "c/D1:1"',
-      sample({ ...dated, session_1: [turn, { ...turn, text: 'Bye' }] }),
-    ],
-    [
-      'f: c qa[0]: category expected 1 to 5, got 6',
-      sample(dated, [{ question: 'x', answer: 'y', evidence: [], category: 6 }]),
-    ],
+    ['f: c session_1[1]: memory_id expected an id of its own, got "c/D1:1"', sample({ ...dated, session_1: twice })],
+    ['f: c qa[0]: category expected 1 to 5, got 6', sample(dated, [{ ...question, category: 6 }])],
     [
       'f: c qa[0]: answer expected a text or a number, got nothing',
-      sample(dated, [{ question: 'x', evidence: [], category: 1 }]),
+      sample(dated, [{ ...question, answer: undefined }]),
     ],
     ['f: c qa[0]: question expected string, got nothing', sample(dated, [{ answer: 'y', category: 1 }])],
     ['f: has no questions', sample(dated)],

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { jsonElements } from './json-elements.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'dki-json-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const path = join(folder, 'a.json');
+const path = temporaryFolder().file('a.json');
 
 async function elementsOf(content: string | Buffer): Promise<unknown[]> {
   writeFileSync(path, content);

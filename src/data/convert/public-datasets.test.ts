@@ -1,19 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, test } from 'vitest';
-import { BenchError } from '../../base/bench-error.ts';
+import { describe, expect, test } from 'vitest';
+import { benchFailure } from '../../../test/fixtures/bench-failure.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { readRunDatasets } from '../run-datasets.ts';
 import type { Dataset } from '../dataset.ts';
 import { verifySource } from '../verify/verify-dataset.ts';
 import { datasetSources } from '../dataset-source.ts';
 
-const fixtures = fileURLToPath(new URL('../../../test/fixtures/conversion', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'dki-public-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
+const fixture = (name: string): string => join(import.meta.dirname, '../../../test/fixtures/conversion', name);
 
-const fixture = (name: string): string => join(fixtures, name);
+function written(content: unknown): string {
+  const path = folder.file('written.json');
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+}
 
 async function read(name: string, file: string, errata?: string): Promise<Dataset> {
   const options = { dataset: [name], dataFile: { [name]: file }, ...(errata === undefined ? {} : { errata }) };
@@ -22,6 +24,12 @@ async function read(name: string, file: string, errata?: string): Promise<Datase
 
 const notesOf = ({ brought }: Dataset, file: string): string[] =>
   brought!.notes.map((note) => note.replace(basename(file), 'f'));
+
+async function expectRefused(name: string, content: unknown, message: string): Promise<void> {
+  const path = written(content);
+  const error = await benchFailure(read(name, path));
+  expect(error.message.replace(path, 'f').slice(0, message.length)).toBe(message);
+}
 
 describe('musique-s', () => {
   const file = fixture('passages.json');
@@ -48,21 +56,11 @@ describe('musique-s', () => {
   });
 
   test.each([
-    [
-      'no passages',
-      [{ question: 'x', answers: ['y'], ctxs: [] }],
-      'f: [0]: ctxs expected the passages of the question',
-    ],
-    ['no answer', [{ question: 'x', answers: [], ctxs: [{ text: 'z' }] }], 'f: [0]: answers expected at least one'],
-    ['a question that is none', ['x'], 'f: [0]: '],
-    ['nothing', [], 'f: has no questions'],
-  ])('bad data: %s', async (_, content, message) => {
-    const path = join(folder, 'bad.json');
-    writeFileSync(path, JSON.stringify(content));
-    const error: unknown = await read('musique-s', path).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(BenchError);
-    expect((error as BenchError).message.replace(path, 'f').slice(0, message.length)).toBe(message);
-  });
+    ['f: [0]: ctxs expected the passages of the question', [{ question: 'x', answers: ['y'], ctxs: [] }]],
+    ['f: [0]: answers expected at least one', [{ question: 'x', answers: [], ctxs: [{ text: 'z' }] }]],
+    ['f: [0]: ', ['x']],
+    ['f: has no questions', []],
+  ])('bad data: %s', (message, content) => expectRefused('musique-s', content, message));
 });
 
 describe('longmemeval', () => {
@@ -106,24 +104,15 @@ describe('longmemeval', () => {
     ...{ question_id: 'q', question_type: 'multi-session', question: 'x', answer: 'y' },
     ...{ question_date: '2023/05/20 (Sat) 09:00', haystack_dates: ['2023/05/20'], haystack_sessions: [[]] },
   };
+  const turn = { role: 'asistant', content: 'x' };
   test.each([
-    ['no date', { ...question, question_date: 'May' }, 'f: q: question_date expected a time such as'],
+    ['f: q: question_date expected a time such as', { question_date: 'May' }],
+    ['f: q: haystack_dates expected a date for each of 1', { haystack_dates: [] }],
     [
-      'a session without a date',
-      { ...question, haystack_dates: [] },
-      'f: q: haystack_dates expected a date for each of 1',
-    ],
-    [
-      'another speaker',
-      { ...question, haystack_sessions: [[{ role: 'asistant', content: 'x' }]] },
       'f: q haystack_sessions[0][0]: role expected user or assistant, got "asistant": did you mean assistant?',
+      { haystack_sessions: [[turn]] },
     ],
-  ])('bad data: %s', async (_, content, message) => {
-    const path = join(folder, 'bad.json');
-    writeFileSync(path, JSON.stringify([content]));
-    const error: unknown = await read('longmemeval', path).catch((thrown: unknown) => thrown);
-    expect((error as BenchError).message.replace(path, 'f').slice(0, message.length)).toBe(message);
-  });
+  ])('bad data: %s', (message, change) => expectRefused('longmemeval', [{ ...question, ...change }], message));
 });
 
 describe('locomo with errata', () => {
@@ -151,18 +140,12 @@ describe('locomo with errata', () => {
   });
 
   test('an entry twice, and one that is none', async () => {
-    const path = join(folder, 'errata.json');
     const entry = { question_id: 'locomo_0_qa0', question: 'x', golden_answer: 'y', correct_answer: 'z' };
-    writeFileSync(
-      path,
-      JSON.stringify([
-        { ...entry, error_type: 'AMBIGUOUS' },
-        { ...entry, error_type: 'AMBIGUOUS' },
-      ]),
-    );
-    await expect(read('locomo', file, path)).rejects.toThrow(/\[1\]: question_id expected a question of its own/);
-    writeFileSync(path, JSON.stringify([entry]));
-    await expect(read('locomo', file, path)).rejects.toThrow(/\[0\]: error_type expected string, got nothing/);
+    const ambiguous = { ...entry, error_type: 'AMBIGUOUS' };
+    const twice = read('locomo', file, written([ambiguous, ambiguous]));
+    await expect(twice).rejects.toThrow(/\[1\]: question_id expected a question of its own/);
+    const none = read('locomo', file, written([entry]));
+    await expect(none).rejects.toThrow(/\[0\]: error_type expected string, got nothing/);
   });
 });
 

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { TestFolder } from '../../../test/model/bench-fixture.ts';
 import { verifyDataset } from '../verify/verify-dataset.ts';
 import type { ContextWindow } from './dataset-generator.ts';
 import { retrievalData, retrievalUsers } from './retrieval-data.ts';
@@ -31,14 +30,10 @@ test('the file has the questions of the suite for that seed, with the metadata o
     ...{ reinforcement: metadata.reinforcement, preference: metadata.preference },
   });
 
-  const folder = mkdtempSync(join(tmpdir(), 'dki-retrieval-data-'));
-  try {
-    const path = join(folder, 'retrieval.jsonl');
-    writeFileSync(path, text);
-    const { valid, statistics } = await verifyDataset(path);
-    expect(valid).toBe(true);
-    expect(statistics).toMatchObject({ users: 2, items: 0, questions: 48, itemsAUser: { least: 24, most: 24 } });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using folder = new TestFolder();
+  const path = folder.file('retrieval.jsonl');
+  writeFileSync(path, text);
+  const { valid, statistics } = await verifyDataset(path);
+  expect(valid).toBe(true);
+  expect(statistics).toMatchObject({ users: 2, items: 0, questions: 48, itemsAUser: { least: 24, most: 24 } });
 });

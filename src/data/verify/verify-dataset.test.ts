@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { header, item as plainItem, late, memory, question, writeLines } from '../../../test/fixtures/dataset-lines.ts';
+import {
+  header,
+  item as plainItem,
+  late,
+  memory,
+  other,
+  question,
+  writeLines,
+} from '../../../test/fixtures/dataset-lines.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import { verifyDataset } from './verify-dataset.ts';
@@ -7,6 +15,8 @@ import { verifyDataset } from './verify-dataset.ts';
 const folder = temporaryFolder();
 const file = (lines: readonly (object | string)[]): string => writeLines(folder, lines);
 const item = (id: string, more: object = {}) => plainItem(id, { evidence: ['m'], ...more });
+
+const naming = { evidence: ['n'] };
 
 test.each<[string, readonly (object | string)[]]>([
   ['', [memory('m'), item('q')]],
@@ -42,10 +52,7 @@ test.each<[string, readonly (object | string)[]]>([
       item('t', { query: 'who', condition: 0.5 }),
     ],
   ],
-  [
-    'warning user-without-items 2',
-    [memory('m'), memory('n', { userId: 'u02' }), memory('o', { userId: 'u02' }), item('q')],
-  ],
+  ['warning user-without-items 2', [memory('m'), memory('n', other), memory('o', other), item('q')]],
   [
     'warning no-evidence 2',
     [memory('m'), item('q', { evidence: [] }), item('r', { evidence: [], history: [{ role: 'user', content: 'x' }] })],
@@ -57,12 +64,9 @@ test.each<[string, readonly (object | string)[]]>([
   ['', [memory('m'), question('q'), question('r', { category: 'chinese' })]],
   [
     'error schema 2, error schema 3',
-    [
-      ...[memory('m'), question('q', { evidence: [] }), question('r', { answer: null })],
-      question('s', { evidence: ['n'] }),
-    ],
+    [memory('m'), question('q', { evidence: [] }), question('r', { answer: null }), question('s', naming)],
   ],
-  ['error evidence 2', [memory('m'), question('q', { evidence: ['n'] })]],
+  ['error evidence 2', [memory('m'), question('q', naming)]],
   ['error duplicate-id 3, warning duplicate-question 3', [memory('m'), question('q'), question('q')]],
   ['error schema 3', [memory('m'), item('q'), question('r')]],
   ['warning user-without-items 1, error schema file', [memory('m')]],
