@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { presetModels } from '../preset-models.ts';
 import { HubServer } from '../../../test/fixtures/hub-server.ts';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
@@ -8,37 +8,38 @@ import { localEmbedder } from './local-embedder.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
 const shipped = presetModels.embedder;
-afterEach(() => vi.unstubAllEnvs());
+const paths = readdirSync(shipped, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map(({ parentPath, name }) => join(parentPath, name).slice(shipped.length));
+const files: Readonly<Record<string, Buffer>> = Object.fromEntries(
+  paths.map((path) => [`org/embed-en-zh/main${path}`, readFileSync(shipped + path)]),
+);
 
-function filesAt(place: string): Record<string, Buffer> {
-  const entries = readdirSync(shipped, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return Object.fromEntries(
-    entries.map(({ parentPath, name }) => {
-      const path = join(parentPath, name);
-      return [place + path.slice(shipped.length), readFileSync(path)];
-    }),
-  );
-}
-
-function use(server: HubServer, folder: TestFolder): void {
-  vi.stubEnv('HF_ENDPOINT', server.endpoint);
+let folder: TestFolder;
+beforeEach(() => {
+  folder = new TestFolder();
   vi.stubEnv('XDG_CACHE_HOME', folder.path);
   vi.stubEnv('HF_TOKEN', '');
+  return () => {
+    vi.unstubAllEnvs();
+    folder[Symbol.dispose]();
+  };
+});
+
+async function started(given: Readonly<Record<string, Buffer>> = files): Promise<HubServer> {
+  const server = await HubServer.start(given);
+  vi.stubEnv('HF_ENDPOINT', server.endpoint);
+  return server;
 }
 
 describe('an embedder of the hub', () => {
   it('is fetched with all that it needs, embeds as the folder does, and is found without a request afterwards', async () => {
-    using folder = new TestFolder();
-    await using server = await HubServer.start(filesAt('org/embed-en-zh/main'));
-    use(server, folder);
+    await using server = await started();
     const fetched = await localEmbedder('hf:org/embed-en-zh');
     expect(fetched).toBe(join(folder.path, 'huggingface/hub/models--org--embed-en-zh/snapshots/main'));
-    const [own, reference] = await Promise.all([
-      TransformersEmbedder.open(fetched),
-      TransformersEmbedder.open(shipped),
-    ]);
-    expect(own.info).toEqual({ ...reference.info, path: own.info.path });
-    expect(await own.embed(['I like tea.'])).toEqual(await reference.embed(['I like tea.']));
+    const [own, reference] = await Promise.all([fetched, shipped].map((each) => TransformersEmbedder.open(each)));
+    expect(own!.info).toEqual({ ...reference!.info, path: own!.info.path });
+    expect(await own!.embed(['I like tea.'])).toEqual(await reference!.embed(['I like tea.']));
     const { length } = server.requests;
     await server[Symbol.asyncDispose]();
     expect(await localEmbedder('hf:org/embed-en-zh')).toBe(fetched);
@@ -46,23 +47,18 @@ describe('an embedder of the hub', () => {
   });
 
   it('whose fetching was broken off is not taken for complete, and not fetched twice', async () => {
-    using folder = new TestFolder();
-    const files = filesAt('org/embed-en-zh/v1');
-    await using server = await HubServer.start(files);
-    use(server, folder);
+    await using server = await started();
     server.faults = { hidesChecksums: true };
-    await expect(localEmbedder('hf:org/embed-en-zh@v1')).rejects.toMatchObject({ code: 'network' });
+    await expect(localEmbedder('hf:org/embed-en-zh')).rejects.toMatchObject({ code: 'network' });
     server.faults = {};
-    await localEmbedder('hf:org/embed-en-zh@v1');
+    await localEmbedder('hf:org/embed-en-zh');
     const gets = server.requests.filter(({ server: name, method }) => name === 'hub' && method === 'GET');
     expect(new Set(gets.map(({ path }) => path)).size).toBe(gets.length);
   });
 
   it('that lacks a file is refused by name, and so is one file', async () => {
-    using folder = new TestFolder();
-    const { 'org/embed-en-zh/main/onnx/model.onnx': _, ...files } = filesAt('org/embed-en-zh/main');
-    await using server = await HubServer.start(files);
-    use(server, folder);
+    const { 'org/embed-en-zh/main/onnx/model.onnx': _, ...others } = files;
+    await using _server = await started(others);
     await expect(localEmbedder('hf:org/embed-en-zh')).rejects.toMatchObject({
       code: 'bad-model',
       message: '--embedder hf:org/embed-en-zh: the hub has no onnx/model.onnx or onnx/model_quantized.onnx there',

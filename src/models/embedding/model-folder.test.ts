@@ -1,33 +1,22 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { benchFailure } from '../../../test/fixtures/bench-failure.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { presetModels } from '../preset-models.ts';
 import { EmbeddingService } from './embedding-service.ts';
 import { readModelFolder } from './model-folder.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
-const shipped = presetModels.embedder;
-const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-layout-'));
-const folder = join(scratch, 'model');
+const folder = temporaryFolder().file('model');
 beforeEach(() => {
   rmSync(folder, { recursive: true, force: true });
-  cpSync(shipped, folder, { recursive: true, dereference: true });
+  cpSync(presetModels.embedder, folder, { recursive: true, dereference: true });
 });
-afterAll(() => rmSync(scratch, { recursive: true }));
 
 function write(file: string, content: unknown): void {
   mkdirSync(dirname(join(folder, file)), { recursive: true });
   writeFileSync(join(folder, file), JSON.stringify(content));
-}
-
-function refusal(): string {
-  try {
-    readModelFolder(folder);
-  } catch (error) {
-    return (error as Error).message.replace(folder, 'MODEL');
-  }
-  throw new Error('nothing was thrown');
 }
 
 describe('the files of sentence-transformers', () => {
@@ -56,17 +45,16 @@ describe('the files of sentence-transformers', () => {
     ['1_Pooling/config.json', { pooling_mode_mean_tokens: 'yes' }, 'has a broken 1_Pooling/config.json: pooling_mode'],
     ['modules.json', [{ type: 'sentence_transformers.models.Dense' }], 'sentence_transformers.models.Dense'],
     ['sentence_bert_config.json', { max_seq_length: -1 }, 'has a broken sentence_bert_config.json: max_seq_length'],
-  ])('%s with %j is refused', (file, content, message) => {
+  ])('%s with %j is refused', async (file, content, message) => {
     write(file, content);
-    expect(refusal()).toContain('embedding model MODEL ');
-    expect(refusal()).toContain(message);
+    const refused = await benchFailure(() => readModelFolder(folder));
+    expect(refused.message).toContain(`embedding model ${folder} `);
+    expect(refused.message).toContain(message);
   });
 
   it('decide the vectors: another pooling, another longest text, another prompt', async () => {
-    const vectorOf = async (text: string, purpose?: 'query'): Promise<Float32Array> => {
-      const embeddings = new EmbeddingService(() => TransformersEmbedder.open(folder));
-      return embeddings.embed(text, purpose);
-    };
+    const vectorOf = (text: string, purpose?: 'query'): Promise<Float32Array> =>
+      new EmbeddingService(() => TransformersEmbedder.open(folder)).embed(text, purpose);
     const text = 'My sister Ann moved to Leeds in May.';
     const mean = await vectorOf(text);
     write('1_Pooling/config.json', { pooling_mode_cls_token: true });
