@@ -53,8 +53,6 @@ describe('MemoryRouter', () => {
     expect(ids(await router.search('tea'))).toEqual(['same', 'opposite']);
     expect(ids(await router.search('tea', { threshold: 0 }))).toEqual(['same']);
     expect((await router.search('tea'))[1]?.score).toBeCloseTo(-1, 6);
-    await expect(router.search('tea', { topK: 1.5 })).rejects.toThrow('topK is 1.5');
-    await expect(router.search('tea', { topK: -1 })).rejects.toThrow('topK is -1');
     await expect(router.search('tea', { threshold: NaN })).rejects.toThrow('threshold');
   });
 
@@ -68,11 +66,8 @@ describe('MemoryRouter', () => {
   test('embeds a batch in one call, only what has no vector, and never again', async () => {
     const before = embeddings.stats().texts;
     const embedding = await embeddings.embed('tea');
-    await router.addMemories([
-      { memoryId: 'a', content: 'coffee' },
-      { memoryId: 'b', content: 'never embedded', embedding },
-      { memoryId: 'c', content: 'milk' },
-    ]);
+    const given = { memoryId: 'b', content: 'never embedded', embedding };
+    await router.addMemories([{ memoryId: 'a', content: 'coffee' }, given, { memoryId: 'c', content: 'milk' }]);
     expect(embeddings.stats().texts - before).toBe(3);
     router.removeMemory('a');
     expect(router.stats()).toMatchObject({ needRebuild: 1 });
@@ -108,23 +103,17 @@ describe('MemoryRouter', () => {
   });
 
   test('a memory without content is similar to nothing, and a query without content finds nothing', async () => {
-    await router.addMemories([
-      { memoryId: 'blank', content: '  ' },
-      { memoryId: 'tea', content: 'tea' },
-    ]);
+    await router.addMemories(['  ', 'tea'].map((content) => ({ memoryId: content, content })));
     expect(await router.search(' \n')).toEqual([]);
     expect((await router.search('tea')).map(({ score }) => score)).toEqual([expect.closeTo(1, 6), 0]);
   });
 
   test('refuses vectors of another embedder, and then adds none of the batch', async () => {
-    const batch = (embedding: Float32Array) => [
-      { memoryId: 'good', content: 'tea' },
-      { memoryId: 'bad', content: 'coffee', embedding },
-    ];
-    const short = router.addMemories(batch(new Float32Array(3)));
-    await expect(short).rejects.toThrow("memory 'bad' has a vector of 3 numbers");
-    const holes = new Float32Array(await embeddings.dimension()).fill(NaN);
-    await expect(router.addMemories(batch(holes))).rejects.toThrow('not all finite');
+    const good = { memoryId: 'good', content: 'tea' };
+    const add = (embedding: Float32Array) =>
+      router.addMemories([good, { memoryId: 'bad', content: 'coffee', embedding }]);
+    await expect(add(new Float32Array(3))).rejects.toThrow("memory 'bad' has a vector of 3 numbers");
+    await expect(add(new Float32Array(await embeddings.dimension()).fill(NaN))).rejects.toThrow('not all finite');
     expect(router.listMemories()).toEqual([]);
   });
 
@@ -134,7 +123,7 @@ describe('MemoryRouter', () => {
     const user = fc.constantFrom('ann', 'bob', undefined);
     const memoryId = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     // Few directions, so that equal scores are common.
-    const vector = fc.integer({ min: 0, max: 3 }).map((axis) => axisVector(dimension, axis));
+    const vector = fc.nat(3).map((axis) => Float32Array.from({ length: dimension }, (_, i) => (i === axis ? 1 : 0)));
     const step = fc.oneof(
       fc.record({ kind: fc.constant('add' as const), user, memoryId, vector }),
       fc.record({ kind: fc.constant('remove' as const), user, memoryId }),
@@ -147,12 +136,12 @@ describe('MemoryRouter', () => {
         if (action.kind === 'search') {
           const expected = plain
             .filter((memory) => memory.user === action.user)
-            .map(({ memoryId: id, vector: own }) => ({ id, score: product(own, query) }))
+            .map(({ memoryId: id, vector: own }) => ({ memoryId: id, score: product(own, query) }))
             .sort((a, b) => b.score - a.score)
-            .slice(0, action.topK);
+            .slice(0, action.topK)
+            .map((memory): unknown => ({ ...memory, score: expect.closeTo(memory.score, 6) as number }));
           const found = await tested.search('tea', { userId: action.user, topK: action.topK });
-          expect(ids(found)).toEqual(expected.map(({ id }) => id));
-          for (const [i, { score }] of found.entries()) expect(score).toBeCloseTo(expected[i]!.score, 6);
+          expect(found.map(({ memoryId: id, score }) => ({ memoryId: id, score }))).toEqual(expected);
           continue;
         }
         const isIt = (memory: (typeof plain)[number]) =>
@@ -172,9 +161,3 @@ describe('MemoryRouter', () => {
     await fc.assert(sequence, { numRuns: 200, seed: 7 });
   });
 });
-
-function axisVector(dimension: number, axis: number): Float32Array {
-  const vector = new Float32Array(dimension);
-  vector[axis] = 1;
-  return vector;
-}

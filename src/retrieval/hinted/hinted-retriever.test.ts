@@ -64,9 +64,10 @@ describe('HintedRetriever', () => {
   test('temporal_search takes the newest ten and no other', async () => {
     await open().addMemories(lived);
     const retrieval = await ask('I mentioned it recently: where do I live?', { topK: 50 });
-    expect(ids(retrieval)).toHaveLength(10);
     expect(ids(retrieval).sort()).toEqual(['m53', 'm54', 'm55', 'm56', 'm57', 'm58', 'm59', 'm60', 'm61', 'm70']);
     expect(retrieval.details['tiers']).toEqual(['short']);
+    const strategies = { temporal_search: 1 };
+    expect(retriever.stats()).toMatchObject({ memories: 62, namespaces: 1, strategies });
   });
 
   test('persona_search reads the persona, of any age', async () => {
@@ -93,9 +94,9 @@ describe('HintedRetriever', () => {
     const [sister, boss, office] = ['m101', 'm102', 'm103'].map((id) => near.get(id)!);
     const raised = boss! + 0.8 * sister!;
     const expected = [sister! + 0.8 * raised, raised, office! + 0.8 * raised].map((score) => score / 2.44);
-    for (const [index, id] of ['m101', 'm102', 'm103'].entries()) {
-      expect(far.get(id)).toBeCloseTo(expected[index]!, 5);
-    }
+    expect(['m101', 'm102', 'm103'].map((id) => far.get(id))).toEqual(
+      expected.map((score): unknown => expect.closeTo(score, 5)),
+    );
     const linked = memory(105, 'My sister is allergic to nuts.', { links: ['m104', 'gone'] });
     await open(deepSearch(1)).addMemories([...chain, linked]);
     const beside = await ask('What is my sister allergic to?', { topK: 2 });
@@ -126,19 +127,19 @@ describe('HintedRetriever', () => {
   test('a preferred tier comes first among what is as near', async () => {
     const rule = { keywords: ['tea'], strategy: 'long_term', params: { tier_preference: 'ltm', expand_links: false } };
     const same = Array.from({ length: 61 }, (_, index) => memory(index + 1, 'I like tea.'));
-    await open({ keyword_rules: [rule] }).addMemories(same);
-    expect(ids(await ask('tea', { topK: 1 }))).toEqual(['m1']);
-    await retriever.close();
     const newest = { ...rule, params: { tier_preference: 'stm' } };
-    await open({ keyword_rules: [newest] }).addMemories(same);
-    expect(ids(await ask('tea', { topK: 1 }))).toEqual(['m52']);
+    for (const [preferring, first] of [[rule, 'm1'] as const, [newest, 'm52'] as const]) {
+      await open({ keyword_rules: [preferring] }).addMemories(same);
+      expect(ids(await ask('tea', { topK: 1 }))).toEqual([first]);
+      await retriever.close();
+    }
   });
 
   test('both parts of a question are answered', async () => {
     await open().addMemories(lived);
-    const { memories, details } = await ask('Where do I live? Which room am I staying in?', { topK: 2 });
-    expect(memories.map(({ memoryId }) => memoryId).sort()).toEqual(['m1', 'm70']);
-    expect(details).toMatchObject({ parts: 2, vectors: 3 });
+    const retrieval = await ask('Where do I live? Which room am I staying in?', { topK: 2 });
+    expect(ids(retrieval).sort()).toEqual(['m1', 'm70']);
+    expect(retrieval.details).toMatchObject({ parts: 2, vectors: 3 });
   });
 
   test('an invalid question retrieves nothing, and is flagged', async () => {
@@ -152,28 +153,10 @@ describe('HintedRetriever', () => {
     const query_embedding = await embeddings.embed('Where do I live?');
     const retrieval_hints = { strategies: [], route_strategy: 'llm' as const, params: {} };
     const old = { question: 'Where do I live?', retrieval_routes: ['temporal_search'] };
-    const record = { ...old, question: 'anything', query_embedding, retrieval_hints };
-    const found = await retriever.execute(record, options);
-    expect(found).toMatchObject({
-      question: 'anything',
-      retrieval_hints,
-      memory_data: [{ memoryId: 'm1' }, {}, {}, {}, {}],
-    });
+    const found = await retriever.execute({ ...old, question: 'anything', query_embedding, retrieval_hints }, options);
+    const memory_data = [{ memoryId: 'm1' }, {}, {}, {}, {}];
+    expect(found).toMatchObject({ question: 'anything', retrieval_hints, memory_data });
     expect((await retriever.execute(old, { ...options, topK: 50 })).memory_data).toHaveLength(10);
-  });
-
-  test('users are apart, ids are replaced, and what is removed is gone', async () => {
-    await open().addMemories([...lived, { memoryId: 'm1', userId: 'bob', content: 'I live in Rome.' }]);
-    const ofBob = await ask('Where do I live?', { userId: 'bob' });
-    expect(ofBob).toMatchObject({ memories: [{ content: 'I live in Rome.' }] });
-    await retriever.addMemories([memory(1, 'I live in Bergen.')]);
-    expect((await ask('Where do I live?', { topK: 1 })).memories[0]?.content).toBe('I live in Bergen.');
-    expect(await retriever.removeMemory('m1', 'ann')).toBe(true);
-    expect(await retriever.removeMemory('m1', 'ann')).toBe(false);
-    expect(ids(await ask('Where do I live?'))).not.toContain('m1');
-    expect(ids(await ask('Where do I live?', { userId: undefined }))).toEqual([]);
-    expect(ids(await ask('Where do I live?', { topK: 0 }))).toEqual([]);
-    expect(retriever.stats()).toMatchObject({ memories: 62, namespaces: 2, strategies: { semantic_search: 5 } });
   });
 
   test.each([
@@ -191,8 +174,8 @@ describe('HintedRetriever', () => {
     await retriever.addMemories(lived);
     const { flags, details, memories } = await ask('What did I say yesterday?');
     expect(details).toMatchObject({ hints: { strategies: ['semantic_search'], route_strategy: 'llm' } });
-    expect(flags[0]?.flag).toBe('fallback');
-    expect(flags[0]?.reason).toMatch(/^recall-base cannot route questions: \d+ % of 56 right, by chance 25 %$/);
+    const reason = /^recall-base cannot route questions: \d+ % of 56 right, by chance 25 %$/;
+    expect(flags).toEqual([{ flag: 'fallback', reason: expect.stringMatching(reason) as string }]);
     expect(memories).toHaveLength(5);
     await ask('Where do I live?');
     expect(retriever.stats()).toMatchObject({ fallbacks: 2 });

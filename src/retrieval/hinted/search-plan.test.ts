@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { memoryTiers, planSearch } from './search-plan.ts';
 
-const plan = (strategies: readonly string[], params: Readonly<Record<string, unknown>> = {}) =>
-  planSearch({ strategies, params });
-
 describe('planSearch', () => {
   test.each([
     [['deep_search'], { search_depth: 3, expand_links: true }, { tiers: memoryTiers, linkDepth: 3 }],
@@ -19,7 +16,7 @@ describe('planSearch', () => {
     [['anything'], { time_range: 'recent', its_own: [1] }, { tiers: ['short'] }],
     [['anything'], { include_persona: false }, { includePersona: false }],
   ])('%j with %j', (strategies, params, expected) => {
-    expect(plan(strategies, params)).toMatchObject(expected);
+    expect(planSearch({ strategies, params })).toMatchObject(expected);
   });
 
   test.each([
@@ -28,6 +25,6 @@ describe('planSearch', () => {
     [{ tier_preference: 'attic' }, 'retrieval_hints.params.tier_preference'],
     [{ time_range: 'always' }, 'retrieval_hints.params.time_range'],
   ])('a parameter that is not understood is named: %j', (params, message) => {
-    expect(() => plan(['deep_search'], params)).toThrow(message);
+    expect(() => planSearch({ strategies: ['deep_search'], params })).toThrow(message);
   });
 });

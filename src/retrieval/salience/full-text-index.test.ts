@@ -4,13 +4,8 @@ import { FullTextIndex } from './full-text-index.ts';
 let index: FullTextIndex;
 beforeEach(() => {
   index = new FullTextIndex();
-  const texts = [
-    'I like dark mode.',
-    '我喜欢深色主题。',
-    'My cat is called Miso.',
-    '我的猫叫小米。',
-    'Miso soup, miso paste.',
-  ];
+  const global = ['I like dark mode.', '我喜欢深色主题。', 'My cat is called Miso.'];
+  const texts = [...global, '我的猫叫小米。', 'Miso soup, miso paste.'];
   index.add(texts.map((text, row) => ({ row, text, scope: row < 3 ? 'global' : 'project' })));
 });
 afterEach(() => index[Symbol.dispose]());
@@ -68,12 +63,8 @@ describe('FullTextIndex', () => {
   });
 
   test('words that stand in more rows than may be touched are left out, but for the rarest', () => {
-    const texts = Array.from({ length: 3_000 }, (_, i) => ({
-      row: 100 + i,
-      text: i === 7 ? 'the needle of all' : 'the hay of all',
-      scope: 'global' as const,
-    }));
-    index.add(texts);
+    const texts = Array.from({ length: 3_000 }, (_, i) => (i === 7 ? 'the needle of all' : 'the hay of all'));
+    index.add(texts.map((text, i) => ({ row: 100 + i, text, scope: 'global' })));
     expect(index.search('the needle', 5)).toEqual([107]);
     expect(index.search('the', 5)).toHaveLength(5);
   });

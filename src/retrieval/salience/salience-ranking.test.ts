@@ -57,22 +57,18 @@ describe('salienceScores', () => {
       updatedAtMs: fc.integer({ min: 0, max: 2 * now }),
       accessCount: fc.nat(),
     });
-    const inRange = fc.property(fc.array(one), (set) => {
-      return salienceScores(set, now, documentRule).every((score) => score >= 0 && score <= 1);
-    });
-    fc.assert(inRange);
+    const scores = fc.array(one).map((set) => salienceScores(set, now, documentRule));
+    fc.assert(fc.property(scores, (all) => all.every((score) => score >= 0 && score <= 1)));
   });
 
   // First in both searches and two months old, against 20th in one of them and new.
   test('the fused rank over its maximum decides where the raw one would let recency decide', () => {
     const others = Array.from({ length: 18 }, (_, index) => `other ${index}`);
     const fused = fuseRanks([['relevant', ...others, 'new'], ['relevant']]);
-    const similarity = (wanted: string): number => fused.find(({ id }) => id === wanted)!.score;
     const advantage = (normalise: (score: number) => number): number => {
-      const pair = [
-        signals({ semanticSimilarity: normalise(similarity('relevant')), updatedAtMs: now - 60 * DAY_MS }),
-        signals({ semanticSimilarity: normalise(similarity('new')) }),
-      ];
+      const similarity = (wanted: string): number => normalise(fused.find(({ id }) => id === wanted)!.score);
+      const old = signals({ semanticSimilarity: similarity('relevant'), updatedAtMs: now - 60 * DAY_MS });
+      const pair = [old, signals({ semanticSimilarity: similarity('new') })];
       const [relevant, recent] = salienceScores(pair, now, documentRule);
       return relevant! - recent!;
     };

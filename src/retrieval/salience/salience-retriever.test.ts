@@ -36,10 +36,13 @@ describe('the fast path', () => {
   test('a question that points to a file gets its entries in file order, without a search', async () => {
     const retrieval = await ask('What are my preferences?');
     expect(ids(retrieval)).toEqual(['p1', 'p2']);
-    expect(retrieval.memories.map(({ score }) => score)).toEqual([1, 1]);
+    expect(retrieval).toMatchObject({
+      memories: [{ score: 1 }, { score: 1 }],
+      timingsMs: { embedding: 0 },
+      tokensUsed: 10,
+      tokenBudget: 1_500,
+    });
     expect(retrieval.details).toEqual({ path: 'fast', files: ['user/preferences.md'], candidates: 2 });
-    expect(retrieval.timingsMs.embedding).toBe(0);
-    expect([retrieval.tokensUsed, retrieval.tokenBudget]).toEqual([10, 1_500]);
   });
 
   test('a file is not cut by topK, and by the budget entry by entry', async () => {
@@ -55,8 +58,7 @@ describe('the fast path', () => {
   });
 
   test('the response of the source document has the whole file as one result', async () => {
-    const options = { userId: 'ann', topK: 5, maxTokens: 4 };
-    expect(await retriever.search('我的偏好是什么', options)).toEqual({
+    expect(await retriever.search('我的偏好是什么', { userId: 'ann', topK: 5, maxTokens: 4 })).toEqual({
       results: [
         {
           chunkId: 'user/preferences.md',
@@ -76,13 +78,11 @@ describe('the fast path', () => {
 
   test('a file of another scope, or that is not there, is passed over', async () => {
     expect((await ask('Which pattern is it?')).details).toMatchObject({ path: 'hybrid' });
-    const project = await retriever.search('Which task follows the decision?', {
-      userId: 'ann',
-      topK: 5,
-      scope: 'project',
-    });
+    const search = (query: string, scope: 'project' | 'global') =>
+      retriever.search(query, { userId: 'ann', topK: 5, scope, now });
+    const project = await search('Which task follows the decision?', 'project');
     expect(project.results.map(({ uri }) => uri)).toEqual(['TASKS.md']);
-    const global = await retriever.search('Which task is next?', { userId: 'ann', topK: 5, scope: 'global', now });
+    const global = await search('Which task is next?', 'global');
     expect(global.results.map(({ chunkId }) => chunkId).sort()).toEqual(['m1', 'p1', 'p2']);
   });
 
@@ -107,13 +107,8 @@ describe('the timeline path', () => {
     ]);
     const retrieval = await ask('What did I say recently?');
     expect(ids(retrieval)).toEqual(['c', 'mended', 'a', 'b', 'seventh']);
-    expect(retrieval.details['path']).toBe('timeline');
-    expect(retrieval.details['files']).toEqual([
-      'journal/2026-06-01.md',
-      'journal/2026-05-31.md',
-      'journal/2026-05-26.md',
-    ]);
-    expect(retrieval.timingsMs.embedding).toBe(0);
+    const files = ['06-01', '05-31', '05-26'].map((day) => `journal/2026-${day}.md`);
+    expect(retrieval).toMatchObject({ details: { path: 'timeline', files }, timingsMs: { embedding: 0 } });
     // Nothing of the last seven days: a search after all.
     expect((await ask('最近怎么样', { now: new Date('2027-06-01T00:00:00Z') })).details['path']).toBe('hybrid');
   });
@@ -162,13 +157,7 @@ describe('hybrid search', () => {
       const { results } = await retriever.search('tea', { userId: 'ann', topK: 5, now });
       return new Map(results.map(({ chunkId, reinforcement }) => [chunkId, reinforcement]));
     };
-    expect(await reinforcements()).toEqual(
-      new Map([
-        ['first', 4],
-        ['project', 1],
-        ['other', 1],
-      ]),
-    );
+    expect(Object.fromEntries(await reinforcements())).toEqual({ first: 4, project: 1, other: 1 });
     expect(ids(await ask('What did I say recently?'))).toEqual(['first']);
     expect(retriever.stats()).toMatchObject({ memories: 5, entries: 3 });
     // The next mention takes the place of the first; the last takes the entry with it.
@@ -181,18 +170,12 @@ describe('hybrid search', () => {
   });
 
   test('what is returned counts as returned, until it is forgotten', async () => {
-    await retriever.addMemories([
-      memory('a', 'My sister likes tea.'),
-      memory('b', 'My brother likes tea.'),
-      memory('c', 'My uncle likes tea.'),
-    ]);
+    await retriever.addMemories(['sister', 'brother', 'uncle'].map((who) => memory(who, `My ${who} likes tea.`)));
     const scores = async () => (await ask('My sister likes tea.', { topK: 2 })).memories.map(({ score }) => score);
     const first = await scores();
-    const second = await scores();
     // Two returned once each: ln 2 / ln 3 of the weight 0.1 more; then twice each: ln 3 / ln 4.
-    expect(second[0]! - first[0]!).toBeCloseTo((0.1 * Math.log(2)) / Math.log(3), 6);
-    const third = await scores();
-    expect(third[0]! - first[0]!).toBeCloseTo((0.1 * Math.log(3)) / Math.log(4), 6);
+    expect((await scores())[0]! - first[0]!).toBeCloseTo((0.1 * Math.log(2)) / Math.log(3), 6);
+    expect((await scores())[0]! - first[0]!).toBeCloseTo((0.1 * Math.log(3)) / Math.log(4), 6);
     await retriever.reset();
     expect((await scores())[0]).toBeCloseTo(first[0]!, 6);
   });
@@ -205,7 +188,6 @@ describe('hybrid search', () => {
     expect((await search(8)).results).toHaveLength(2);
     expect(ids(await ask('tea', { topK: 1 }))).toHaveLength(1);
     expect(ids(await ask('tea', { threshold: 1 }))).toEqual([]);
-    await expect(ask('tea', { topK: -1 })).rejects.toThrow('topK is -1');
   });
 
   test('a user sees nothing of another, whose words do not weigh either', async () => {
@@ -216,7 +198,6 @@ describe('hybrid search', () => {
       Array.from({ length: 200 }, (_, index) => ({ memoryId: `o${index}`, userId: 'bob', content: 'tea tea tea' })),
     );
     expect((await ask('Who likes tea?')).memories).toEqual(alone);
-    expect(ids(await ask('tea', { userId: undefined }))).toEqual([]);
   });
 
   test('a memory that is removed while the query is embedded is not returned', async () => {
@@ -224,12 +205,7 @@ describe('hybrid search', () => {
     const asked = ask('tea');
     await retriever.removeMemory('a', 'ann');
     expect(ids(await asked)).toEqual([]);
-  });
-
-  test('an id that is added again takes the place of the first', async () => {
-    await retriever.addMemories([memory('a', 'My cat likes tea.'), memory('a', 'My parrot sings.')]);
-    expect((await ask('cat tea')).memories.map(({ content }) => content)).toEqual(['My parrot sings.']);
-    expect(retriever.stats()).toMatchObject({ memories: 1, namespaces: 1, answers: { hybrid: 1 } });
+    expect(retriever.stats()).toMatchObject({ memories: 0, answers: { hybrid: 1 } });
   });
 
   test.each([

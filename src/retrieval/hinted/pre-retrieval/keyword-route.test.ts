@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultKeywordRules, routeByKeyword } from './keyword-route.ts';
 
-const route = (question: string) => routeByKeyword(question, defaultKeywordRules);
-
 describe('routeByKeyword, with the default rules', () => {
   test.each([
     ['Do you REMEMBER my dog?', ['deep_search'], { search_depth: 3, expand_links: true }],
@@ -16,7 +14,7 @@ describe('routeByKeyword, with the default rules', () => {
     ['Is my disrecall on?', [], {}],
     ['', [], {}],
   ])('%s', (question, strategies, params) => {
-    expect(route(question)).toEqual({ strategies, params });
+    expect(routeByKeyword(question, defaultKeywordRules)).toEqual({ strategies, params });
   });
 
   test('several rules match in their order, and the parameters of the earlier one count', () => {
@@ -32,11 +30,8 @@ describe('routeByKeyword, with the default rules', () => {
   });
 
   test('a keyword is text, not a pattern', () => {
-    const rules = ['(a+)+$', '.*', '[', '\\'].map((keyword) => ({
-      keywords: [keyword],
-      strategy: keyword,
-      params: {},
-    }));
+    const patterns = ['(a+)+$', '.*', '[', '\\'];
+    const rules = patterns.map((pattern) => ({ keywords: [pattern], strategy: pattern, params: {} }));
     expect(routeByKeyword('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', rules).strategies).toEqual([]);
     expect(routeByKeyword('say (a+)+$ and [', rules).strategies).toEqual(['(a+)+$', '[']);
   });

@@ -48,11 +48,11 @@ describe('the actions', () => {
       query_embedding: vectorOf('Where?'),
     });
     const question = 'Where is my car? Who is my boss?';
-    const both = await execute({ action: ['decompose', 'embedding'] }, question);
-    expect(both.sub_questions).toEqual(['Where is my car?', 'Who is my boss?']);
-    expect(both.query_embedding).toEqual(vectorOf(question));
-    const vectors = { 'part 1': vectorOf('Where is my car?'), 'part 2': vectorOf('Who is my boss?') };
-    expect(both.query_embeddings).toEqual(vectors);
+    expect(await execute({ action: ['decompose', 'embedding'] }, question)).toMatchObject({
+      sub_questions: ['Where is my car?', 'Who is my boss?'],
+      query_embedding: vectorOf(question),
+      query_embeddings: { 'part 1': vectorOf('Where is my car?'), 'part 2': vectorOf('Who is my boss?') },
+    });
   });
 
   test('multi_embed embeds the question in several ways, each text once', async () => {
@@ -73,9 +73,10 @@ describe('the actions', () => {
   });
 
   test('a question that is not valid goes no further', async () => {
-    const record = await execute({ max_length: 5 }, 'too long a question');
-    const invalid = 'the question has 19 characters, 5 are allowed';
-    expect(record).toEqual({ question: 'too long a question', invalid });
+    expect(await execute({ max_length: 5 }, 'too long a question')).toEqual({
+      question: 'too long a question',
+      invalid: 'the question has 19 characters, 5 are allowed',
+    });
   });
 
   test('route hints by what was asked, not by what was made of it', async () => {
@@ -108,25 +109,25 @@ describe('routing by a language model', () => {
     const model = guessing();
     const { config } = readPreRetrievalConfig({ ...byModel, default_strategy: 'deep_search' }, 'test');
     const preparation = new PreRetrieval(config, { embed, examples, probes, model });
-    const first = await preparation.execute({ question: 'What did I say yesterday?' });
-    expect(first.retrieval_hints?.strategies).toEqual(['deep_search']);
-    expect(first.fallbacks).toEqual(['guessing cannot route questions: 25 % of 56 right, by chance 25 %']);
-    const second = await preparation.execute({ question: 'Where is my car?' });
-    expect(second.fallbacks).toHaveLength(1);
+    for (const question of ['What did I say yesterday?', 'Where is my car?']) {
+      const { retrieval_hints, fallbacks } = await preparation.execute({ question });
+      expect(retrieval_hints?.strategies).toEqual(['deep_search']);
+      expect(fallbacks).toEqual(['guessing cannot route questions: 25 % of 56 right, by chance 25 %']);
+    }
     expect(model.prompts).toHaveLength(probes.length);
   });
 
   test('19 points above chance are not enough, 20 are', async () => {
     const labels = ['a', 'b'];
     const hundred = Array.from({ length: 100 }, (_, i) => ({ question: `q${i}`, strategy: labels[i % 2]! }));
-    const knowing = (right: number) =>
-      labellingModel('m', (question) => {
+    for (const right of [69, 70]) {
+      const model = labellingModel('m', (question) => {
         const index = Number(question.slice(1));
         return labels[(index + Number(index >= right)) % 2]!;
       });
-    const measured = await assessRouting(knowing(69), hundred);
-    expect(measured).toEqual({ able: false, accuracy: 0.69, chance: 0.5, probes: 100 });
-    expect((await assessRouting(knowing(70), hundred)).able).toBe(true);
+      const assessed = { able: right === 70, accuracy: right / 100, chance: 0.5, probes: 100 };
+      expect(await assessRouting(model, hundred)).toEqual(assessed);
+    }
   });
 
   test('without a model the default strategy is taken, and that is said', async () => {

@@ -8,8 +8,6 @@ import {
   shortenQuestion,
 } from './question-rules.ts';
 
-const limits = { min_length: 2, max_length: 20 };
-
 describe('keywords', () => {
   test.each([
     ["What is my sister's dog called?", ['sister', 'dog']],
@@ -77,6 +75,6 @@ describe('validate', () => {
     ['狗'.repeat(20), { question: '狗'.repeat(20) }],
     ['𠀀'.repeat(21), { question: '𠀀'.repeat(21), invalid: 'the question has 21 characters, 20 are allowed' }],
   ])('%j', (question, result) => {
-    expect(validateQuestion(question, limits)).toEqual(result);
+    expect(validateQuestion(question, { min_length: 2, max_length: 20 })).toEqual(result);
   });
 });
