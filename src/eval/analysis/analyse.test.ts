@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handmadeTraits } from '../../../test/fixtures/arm-traits.ts';
+import { runProbes } from '../../../test/fixtures/check-input.ts';
 import { newRun, turnOf } from '../../../test/fixtures/stored-runs.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { runResults, type RunResults } from '../../store/records/results.ts';
@@ -24,17 +25,7 @@ function run(changes: Partial<EndedRun> = {}): EndedRun {
     finishedAt: 1000,
     ...rest,
     plan: { ...plan, arms, settings: { ...plan.settings, dataset: ['/data/ours.jsonl'] } },
-    probes: {
-      parity: { prompts: 1, cuts: 3, bitwiseEqual: true, largestDifference: 0 },
-      metrics: { check: 'metrics', status: 'passed', evidence: 'by hand' },
-      embedder: { sentences: 8, shared: [], lost: [] },
-      profile: { wallMs: 1, modelMs: 1, embedderMs: 1, coldStartMs: 1 },
-      tokenisation: { prompts: 0, tokens: 0, differing: 0 },
-      notes: ['a note'],
-      kvStores: {},
-      isolation: null,
-      measured: null,
-    },
+    probes: { ...runProbes, notes: ['a note'] },
     ...changes,
   };
 }

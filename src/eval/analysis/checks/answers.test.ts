@@ -1,22 +1,15 @@
 import { expect, it } from 'vitest';
-import { askedTwice, type Changes, checkInput } from '../../../../test/fixtures/check-input.ts';
-import type { CheckResult } from '../../../store/records/results.ts';
+import { bothTwice, type Changes, checkInput, runProbes } from '../../../../test/fixtures/check-input.ts';
 import { answers } from './answers.ts';
 
 const answer = { sha256: 'aa', asGenerated: true, shortfall: 0 };
+const observed = { answer, sameAgain: true };
 
 /** The check where the turns of `dki` are changed. */
-function ofDki(changes: NonNullable<Changes['observed']>, bitwiseEqual = true, largestDifference = 0): CheckResult {
-  const { probes } = checkInput();
-  return answers(
-    checkInput({
-      answered: [
-        ...askedTwice('rag', { observed: { answer, sameAgain: true } }),
-        ...askedTwice('dki', { observed: { answer, sameAgain: true, ...changes } }),
-      ],
-      probes: { ...probes, parity: { ...probes.parity, bitwiseEqual, largestDifference } },
-    }),
-  );
+function ofDki(changes: NonNullable<Changes['observed']>, bitwiseEqual = true, largestDifference = 0) {
+  const answered = bothTwice({ observed: { ...observed, ...changes } }, { observed });
+  const parity = { ...runProbes.parity, bitwiseEqual, largestDifference };
+  return answers(checkInput({ answered, probes: { parity } }));
 }
 
 it('passes where all that claim it give one answer, as it was generated, and again', () => {

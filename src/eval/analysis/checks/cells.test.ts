@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { askedTwice, checkInput, rag } from '../../../../test/fixtures/check-input.ts';
+import { bothTwice, checkInput, rag, runProbes } from '../../../../test/fixtures/check-input.ts';
 import type { CheckResult } from '../../../store/records/results.ts';
-import type { CellsSelfTest, RunProbes } from '../../../store/records/run-probes.ts';
+import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import { cells } from './cells.ts';
 import { numericalParity } from './numerical-parity.ts';
 
@@ -15,15 +15,9 @@ const sound: Tested = {
   planted: 0.4,
 };
 
-const probesWith = (selfTest: CellsSelfTest, parity: Partial<RunProbes['parity']> = {}): RunProbes => {
-  const { probes } = checkInput();
-  return { ...probes, cells: selfTest, parity: { ...probes.parity, ...parity } };
-};
-
-function checked(wrongCells: string | null | undefined, selfTest: CellsSelfTest = sound): CheckResult {
+function checked(wrongCells: string | null | undefined, selfTest: CellsSelfTest = sound) {
   const observed = wrongCells === undefined ? {} : { wrongCells };
-  const answered = [...askedTwice('rag'), ...askedTwice('dki', { observed })];
-  return cells(checkInput({ answered, probes: probesWith(selfTest) }));
+  return cells(checkInput({ answered: bothTwice({ observed }), probes: { cells: selfTest } }));
 }
 
 it('passes where every turn that was read back has the cells that it must, and names the first that has not', () => {
@@ -37,11 +31,13 @@ it('passes where every turn that was read back has the cells that it must, and n
   });
 });
 
-it('fails where the self-test refutes what the cells are compared by', () => {
-  expect(checked(null, { ...sound, oneBlock: { bitwiseEqual: false, largestDifference: 1e-7 } }).status).toBe('failed');
-  expect(checked(null, { ...sound, shift: 0.2 }).status).toBe('failed');
-  expect(checked(null, { ...sound, shift: NaN }).status).toBe('failed');
-  expect(checked(null, { ...sound, shift: null }).status).toBe('passed');
+it.each<[Partial<Tested>, CheckResult['status']]>([
+  [{ oneBlock: { bitwiseEqual: false, largestDifference: 1e-7 } }, 'failed'],
+  [{ shift: 0.2 }, 'failed'],
+  [{ shift: NaN }, 'failed'],
+  [{ shift: null }, 'passed'],
+])('fails where the self-test refutes what the cells are compared by: %j has %s', (selfTest, status) => {
+  expect(checked(null, { ...sound, ...selfTest }).status).toBe(status);
 });
 
 it('is undecided, by name, of cells out of reach, of an arm that does not say, and where nothing is injected', () => {
@@ -58,7 +54,9 @@ it('is undecided, by name, of cells out of reach, of an arm that does not say, a
 });
 
 it('nothing is called parity where noise is a tenth of what a planted shift does', () => {
-  const parity = (largestDifference: number) =>
-    numericalParity(checkInput({ probes: probesWith(sound, { bitwiseEqual: false, largestDifference }) })).status;
-  expect([parity(0.039), parity(0.041)]).toEqual(['passed', 'undecided']);
+  const parityAt = (largestDifference: number) => {
+    const parity = { ...runProbes.parity, bitwiseEqual: false, largestDifference };
+    return numericalParity(checkInput({ probes: { cells: sound, parity } })).status;
+  };
+  expect([parityAt(0.039), parityAt(0.041)]).toEqual(['passed', 'undecided']);
 });

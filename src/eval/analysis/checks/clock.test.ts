@@ -1,14 +1,12 @@
 import { expect, it } from 'vitest';
 import { askedTwice, changedTurn, checkInput } from '../../../../test/fixtures/check-input.ts';
-import type { CheckResult } from '../../../store/records/results.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { clock } from './clock.ts';
 
-function checked(ragMs: number, dkiMs: number, more: Partial<RunProbes> = {}, turns = 20): CheckResult {
-  const { probes } = checkInput();
+function checked(ragMs: number, dkiMs: number, probes: Partial<RunProbes> = {}, turns = 20) {
   const of = (arm: string, ownMs: number) =>
     Array.from({ length: turns }, (_, item) => changedTurn(arm, { observed: { ownMs } }, { itemId: `i-${item}` }));
-  return clock(checkInput({ answered: [...of('rag', ragMs), ...of('dki', dkiMs)], probes: { ...probes, ...more } }));
+  return clock(checkInput({ answered: [...of('rag', ragMs), ...of('dki', dkiMs)], probes }));
 }
 
 it('prints the own time of each arm, and fails beyond 5 ms more than the baseline', () => {

@@ -1,84 +1,71 @@
 import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
-import { askedTwice, changedTurn, type Changes, checkInput, dki, rag } from '../../../../test/fixtures/check-input.ts';
+import {
+  askedTwice,
+  bothTwice,
+  changedTurn,
+  type Changes,
+  dki,
+  rag,
+  resultsOf,
+} from '../../../../test/fixtures/check-input.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { CheckResult } from '../../../store/records/results.ts';
-import type { CheckInput } from './check.ts';
 import { effect } from './effect.ts';
 
-const checked = (changes: Partial<CheckInput> = {}): CheckResult => effect(checkInput(changes));
+const { checked, ofDki } = resultsOf(effect);
 
 const same = { tokens: changedTurn('rag').tokens } satisfies Changes;
 const injecting = (name: string, prefill: ArmTraits['prefill'] & string, more: Partial<ArmTraits> = {}) =>
   handmadeTraits(name, { injects: 'memories', prefill, ...more });
 const blocks = injecting('dki-blocks', 'blocks');
+const askedOfEach = (arms: readonly ArmTraits[], changes?: Changes) =>
+  arms.flatMap(({ name }) => askedTwice(name, changes));
 
 it('passes for an arm that changes an outcome, and fails for one that changes none', () => {
   expect(checked()).toMatchObject({ status: 'passed', evidence: '1 arms and settings change an outcome' });
-  expect(checked({ answered: [...askedTwice('rag'), ...askedTwice('dki', same)] })).toMatchObject({
-    status: 'failed',
-    evidence: 'no outcome is changed by dki (against rag)',
-  });
+  expect(ofDki(same)).toMatchObject({ status: 'failed', evidence: 'no outcome is changed by dki (against rag)' });
 });
 
 it('counts a likelier gold beyond the noise of the self-test', () => {
-  const changed = { ...same, observed: { goldLogProbability: -0.126 } };
-  const answered = [...askedTwice('rag'), ...askedTwice('dki', changed)];
+  const answered = bothTwice({ ...same, observed: { goldLogProbability: -0.126 } });
   const noisy = (largestDifference: number) =>
-    ({ ...checkInput().probes, parity: { prompts: 1, cuts: 1, bitwiseEqual: false, largestDifference } }) as const;
-  expect(checked({ answered, probes: noisy(0.0004) }).status).toBe('passed');
-  expect(checked({ answered, probes: noisy(0.0006) }).status).toBe('failed');
+    checked({ answered, probes: { parity: { prompts: 1, cuts: 1, bitwiseEqual: false, largestDifference } } }).status;
+  expect([noisy(0.0004), noisy(0.0006)]).toEqual(['passed', 'failed']);
 });
 
 it('takes more turns of an arm than a function takes arguments', () => {
-  const changed = handmadeTraits('dki@placement=rank', { base: 'dki', settings: { placement: 'rank' } });
-  const turns = [rag, dki, changed].flatMap(({ name }) => askedTwice(name));
+  const arms = [rag, dki, handmadeTraits('dki@placement=rank', { base: 'dki', settings: { placement: 'rank' } })];
+  const turns = askedOfEach(arms);
   const answered = Array.from({ length: 70_000 }, (_, copy) =>
     turns.map((turn) => ({ ...turn, itemId: `${turn.itemId}-${copy}` })),
   ).flat();
-  expect(checked({ arms: [rag, dki, changed], answered }).evidence).toBe(
-    'no outcome is changed by dki@placement=rank (against dki)',
-  );
-});
-
-it('compares an arm with settings with the same arm without them', () => {
-  const labelled = handmadeTraits('dki@labels=bullet', { base: 'dki', settings: { labels: 'bullet' } });
-  const answered = [...askedTwice('rag'), ...askedTwice('dki'), ...askedTwice('dki@labels=bullet')];
-  // It differs from `rag`, as `dki` does, and not from `dki`.
-  expect(checked({ arms: [rag, dki, labelled], answered }).evidence).toBe(
-    'no outcome is changed by dki@labels=bullet (against dki)',
-  );
+  // It differs from `rag`, as `dki` does, and not from the same arm without the setting.
+  expect(checked({ arms, answered }).evidence).toBe('no outcome is changed by dki@placement=rank (against dki)');
 });
 
 it('compares settings of blocks with the arm that lacks one, by answers and likelihoods alone', () => {
   const context = 'previous' as const;
-  const made = (name: string, settings: ArmTraits['settings']) =>
-    injecting(name, 'blocks', { base: 'dki-blocks', settings, making: { context } });
-  const arms = [
-    rag,
-    blocks,
-    made('dki-blocks@context=previous', { context }),
-    made('dki-blocks@context=previous@alpha=0.5', { context, alpha: 0.5 }),
-  ];
-  const [, , previous, scaled] = arms.map(({ name }) => name);
-  const turns = (likelihoods: readonly number[], evaluated = 20) => [
-    ...askedTwice('rag'),
-    ...arms.slice(1).flatMap(({ name }, index) =>
+  const made = (name: string, settings: ArmTraits['settings'], more: Partial<ArmTraits> = {}) =>
+    injecting(name, 'blocks', { base: 'dki-blocks', settings, making: { context }, ...more });
+  const previous = made('dki-blocks@context=previous', { context });
+  const scaled = made('dki-blocks@context=previous@alpha=0.5', { context, alpha: 0.5 }, { alpha: 0.5 });
+  const arms = [rag, blocks, previous, scaled];
+  const turns = (likelihoods: readonly number[]) =>
+    arms.flatMap(({ name }, index) =>
       askedTwice(name, {
         observed: { goldLogProbability: likelihoods[index]! },
-        tokens: { ...changedTurn('dki').tokens, evaluated: evaluated + index },
+        tokens: { evaluated: 20 + index },
       }),
-    ),
-  ];
-  const withAlpha = arms.map((arm) => (arm.name === scaled ? { ...arm, alpha: 0.5 } : arm));
-  expect(checked({ arms: withAlpha, answered: turns([-1, -2, -3]) }).status).not.toBe('failed');
+    );
+  expect(checked({ arms, answered: turns([-1, -1, -2, -3]) }).status).not.toBe('failed');
   // Tokens that are evaluated and that no token sees are no effect.
-  expect(checked({ arms: withAlpha, answered: turns([-1, -1, -3]) })).toMatchObject({
+  const dead = turns([-1, -1, -1, -3]);
+  expect(checked({ arms, answered: dead })).toMatchObject({
     status: 'failed',
-    evidence: `no outcome is changed by ${previous} (against dki-blocks)`,
+    evidence: 'no outcome is changed by dki-blocks@context=previous (against dki-blocks)',
   });
-  const alike = withAlpha.map(({ making: _, ...arm }) => arm);
-  expect(checked({ arms: alike, answered: turns([-1, -1, -3]) }).evidence).toContain(`lets ${previous} (against`);
+  const alike = arms.map(({ making: _, ...arm }) => arm);
+  expect(checked({ arms: alike, answered: dead }).evidence).toContain(`lets ${previous.name} (against`);
 });
 
 it('leaves out the twin, and arms that these data do not let differ', () => {
@@ -100,9 +87,8 @@ it('is undecided without a baseline', () => {
 
 it('compares recomputed and parallel blocks with plain ones', () => {
   const arms = [rag, blocks, injecting('dki-link:4', 'link:4'), injecting('dki-parallel', 'parallel')];
-  const answered = [...askedTwice('rag'), ...arms.slice(1).flatMap(({ name }) => askedTwice(name))];
   // Both differ from `rag`, and not from what they are to be a variety of.
-  expect(checked({ arms, answered })).toMatchObject({
+  expect(checked({ arms, answered: askedOfEach(arms) })).toMatchObject({
     status: 'failed',
     evidence: 'no outcome is changed by dki-link:4 (against dki-blocks), dki-parallel (against dki-blocks)',
   });
@@ -186,13 +172,12 @@ it('is undecided of a cache where no set recurs, another repeat of the question 
 
 it("is undecided of an α that is the other arm's, and of a budget that binds nowhere", () => {
   const one = handmadeTraits('dki@alpha=1', { base: 'dki', settings: { alpha: 1 }, alpha: 1 });
-  const answered = [...askedTwice('rag'), ...askedTwice('dki'), ...askedTwice('dki@alpha=1')];
-  expect(checked({ arms: [rag, { ...dki, alpha: 1 }, one], answered })).toMatchObject({
+  const alike = [rag, { ...dki, alpha: 1 }, one];
+  expect(checked({ arms: alike, answered: askedOfEach(alike) })).toMatchObject({
     status: 'undecided',
     evidence: 'nothing in these data lets dki@alpha=1 (against dki) differ; 1 arms and settings change an outcome',
   });
-  const all = handmadeTraits('rag@budget=all', { base: 'rag', settings: { budget: 'all' } });
-  const unbound = { facts: { droppedMemories: 0 } };
-  const turns = [...askedTwice('rag', unbound), ...askedTwice('rag@budget=all', unbound)];
-  expect(checked({ arms: [rag, all], answered: turns }).status).toBe('undecided');
+  const arms = [rag, handmadeTraits('rag@budget=all', { base: 'rag', settings: { budget: 'all' } })];
+  const unbound = askedOfEach(arms, { facts: { droppedMemories: 0 } });
+  expect(checked({ arms, answered: unbound }).status).toBe('undecided');
 });

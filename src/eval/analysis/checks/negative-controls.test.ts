@@ -2,13 +2,10 @@ import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { changedTurn, type Changes, checkInput, rag } from '../../../../test/fixtures/check-input.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { CheckResult } from '../../../store/records/results.ts';
 import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
 import type { CheckInput } from './check.ts';
 import { negativeControls } from './negative-controls.ts';
-
-const checked = (changes: Partial<CheckInput> = {}): CheckResult => negativeControls(checkInput(changes));
 
 const none = handmadeTraits('none', { control: 'negative', retrieves: 'nothing' });
 const wrong = handmadeTraits('dki-wrong', { control: 'negative', retrieves: 'donor', injects: 'memories' });
@@ -32,8 +29,11 @@ function closed(
     return changedTurn(arm, { ...changes, ...answered, observed: { closed: true } }, place);
   });
 }
-const controls = (arms: readonly ArmTraits[], answered: readonly AnsweredTurn[], more: Partial<CheckInput> = {}) =>
-  checked({ arms, answered, ...more });
+const controls = (
+  arms: readonly ArmTraits[],
+  answered: readonly AnsweredTurn[],
+  more: Pick<Partial<CheckInput>, 'metrics' | 'randomWeights'> = {},
+) => negativeControls(checkInput({ arms, answered, ...more }));
 
 it('pass where nobody answers, and fail where somebody does', () => {
   const { status, evidence } = controls([rag, none], closed('none', 40, 0));

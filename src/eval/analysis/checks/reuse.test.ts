@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { askedTwice, type Changes, checkInput } from '../../../../test/fixtures/check-input.ts';
 import type { EngineAudit } from '../../../store/records/run-probes.ts';
-import type { CheckResult } from '../../../store/records/results.ts';
 import { reuse } from './reuse.ts';
 
 const books = (answers: number, counters: number, reused: number | null = 64): EngineAudit => ({
@@ -9,15 +8,10 @@ const books = (answers: number, counters: number, reused: number | null = 64): E
   counters: { evaluated: counters, reused },
 });
 
-function checked(ofCached: Changes | undefined, audit?: EngineAudit, ofRag: Changes = {}): CheckResult | null {
-  const { probes } = checkInput();
+function checked(ofCached: Changes | undefined, audit?: EngineAudit, ofRag: Changes = {}) {
   const cached = ofCached === undefined ? [] : askedTwice('rag-cached', ofCached);
-  return reuse(
-    checkInput({
-      answered: [...askedTwice('rag', ofRag), ...cached],
-      probes: { ...probes, ...(audit === undefined ? {} : { audit }) },
-    }),
-  );
+  const probes = audit === undefined ? {} : { audit };
+  return reuse(checkInput({ answered: [...askedTwice('rag', ofRag), ...cached], probes }));
 }
 
 /** Of a prompt of 43 tokens, two blocks of 16 should be found. */

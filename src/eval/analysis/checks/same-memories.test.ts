@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
-import { askedTwice, type Changes, checkInput, dki, rag } from '../../../../test/fixtures/check-input.ts';
-import type { CheckResult } from '../../../store/records/results.ts';
+import { askedTwice, bothTwice, type Changes, checkInput, dki, rag } from '../../../../test/fixtures/check-input.ts';
 import { negativeControls } from './negative-controls.ts';
 import { sameMemories } from './same-memories.ts';
 
@@ -10,11 +9,9 @@ const memories = {
   ...{ foreign: [], altered: [], missing: [], hidden: [], elsewhere: [] },
 };
 
-function ofDki(changes: Changes): CheckResult {
-  const seen = (arm: string, more: Changes = {}) =>
-    askedTwice(arm, { ...more, observed: { memories, ...more.observed } });
-  return sameMemories(checkInput({ answered: [...seen('rag'), ...seen('dki', changes)] }));
-}
+const observed = { memories };
+const ofDki = (changes: Changes) =>
+  sameMemories(checkInput({ answered: bothTwice({ observed, ...changes }, { observed }) }));
 
 it('passes where every arm shows what it was given', () => {
   expect(ofDki({})).toMatchObject({
@@ -43,12 +40,9 @@ it('is undecided of turns whose memories nobody compared', () => {
 
 it("a control that holds the asker's own memories, an answer, or more than the baseline has, fails on any item", () => {
   const wrong = handmadeTraits('dki-wrong', { control: 'negative', retrieves: 'donor', injects: 'memories' });
-  const control = (changes: Partial<typeof memories>): CheckResult['status'] => {
-    const theirs = { ...memories, own: 0, holdsGold: false, ...changes };
-    const answered = [
-      ...askedTwice('rag', { observed: { memories } }),
-      ...askedTwice('dki-wrong', { observed: { memories: theirs } }),
-    ];
+  const control = (changes: Partial<typeof memories>) => {
+    const theirs = { memories: { ...memories, own: 0, holdsGold: false, ...changes } };
+    const answered = [...askedTwice('rag', { observed }), ...askedTwice('dki-wrong', { observed: theirs })];
     return negativeControls(checkInput({ arms: [rag, dki, wrong], answered, randomWeights: true })).status;
   };
   expect(control({})).toBe('undecided');

@@ -1,22 +1,25 @@
 import { expect, it } from 'vitest';
-import { askedTwice, changedTurn, type Changes, checkInput, dki, rag } from '../../../../test/fixtures/check-input.ts';
+import {
+  askedTwice,
+  bothTwice,
+  changedTurn,
+  type Changes,
+  dki,
+  rag,
+  resultsOf,
+  runProbes,
+} from '../../../../test/fixtures/check-input.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { CheckResult } from '../../../store/records/results.ts';
-import type { CheckInput } from './check.ts';
 import { tokenAccounting } from './token-accounting.ts';
 
-const checked = (changes: Partial<CheckInput> = {}): CheckResult => tokenAccounting(checkInput(changes));
-
-/** Status where the turns of `dki` are changed. */
-const ofDki = (changes: Changes): CheckResult['status'] =>
-  checked({ answered: [...askedTwice('rag'), ...askedTwice('dki', changes)] }).status;
+const { checked } = resultsOf(tokenAccounting);
+const ofDki = (changes: Changes) => checked({ answered: bothTwice(changes) }).status;
 
 const selector = { model: 'whole', tokens: 4, layers: 3, ms: 1 } as const;
 const miss = { account: { cache: 'miss', built: 31 }, tokens: { evaluated: 43 } } as const;
 
 it('passes for hits and misses that the meter agrees with', () => {
-  const answered = [...askedTwice('rag'), ...askedTwice('dki'), changedTurn('dki', miss)];
-  expect(checked({ answered })).toMatchObject({
+  expect(checked({ answered: [...bothTwice(), changedTurn('dki', miss)] })).toMatchObject({
     status: 'passed',
     evidence: 'meter exact on 2 cache hits and 1 misses of dki; 0 turns had nothing to inject',
   });
@@ -52,10 +55,8 @@ it('passes for tokens that select others where the meter saw them', () => {
 });
 
 it('counts shared tokens in front of blocks, and what blocks saw, by what the arm says of them', () => {
-  const made = (making: ArmTraits['making'], changes: Changes) => {
-    const arms = [rag, making === undefined ? dki : { ...dki, making }];
-    return checked({ arms, answered: [...askedTwice('rag'), ...askedTwice('dki', changes)] }).status;
-  };
+  const made = (making: NonNullable<ArmTraits['making']>, changes: Changes) =>
+    checked({ arms: [rag, { ...dki, making }], answered: bothTwice(changes) }).status;
   const withSinks = (kept: number, filled = kept): Changes => ({
     observed: { injectableCells: 31 + kept },
     tokens: { kvResident: 31 + filled },
@@ -72,8 +73,7 @@ it('counts shared tokens in front of blocks, and what blocks saw, by what the ar
 });
 
 it('fails for a text arm that evaluated other than it says', () => {
-  const answered = [...askedTwice('rag', { account: { evaluated: 42 } }), ...askedTwice('dki')];
-  expect(checked({ answered }).evidence).toBe(
+  expect(checked({ answered: bothTwice({}, { account: { evaluated: 42 } }) }).evidence).toBe(
     '2 turns evaluated other than they claim: rag on i-1, rag on i-2 (meter 43, resident 0 of 43 tokens)',
   );
 });
@@ -84,15 +84,15 @@ it('is undecided without an arm that injects, or a memory to inject', () => {
 });
 
 it('fails where the books of the whole run do not close', () => {
-  const { probes } = checkInput();
   const closed = { warmUp: 9, turns: 2 * 43 + 2 * 12, prepared: 5, scoring: 30, checks: 40, measure: 0, unbooked: 0 };
-  const books = (evaluatedTokens: typeof closed | null, more: Partial<CheckInput> = {}) =>
-    checked({ probes: { ...probes, profile: { ...probes.profile, evaluatedTokens } }, ...more }).status;
+  const books = (evaluatedTokens: typeof closed | null, items = 2) => {
+    const plan = { items, withoutEvidence: 0, repeats: 1 };
+    return checked({ probes: { profile: { ...runProbes.profile, evaluatedTokens } }, plan }).status;
+  };
   expect(books(closed)).toBe('passed');
   expect(books(null)).toBe('passed');
   expect(books({ ...closed, unbooked: 1 })).toBe('failed');
   expect(books({ ...closed, turns: closed.turns + 1 })).toBe('failed');
   // An unfinished run lacks some turns.
-  const plan = { items: 3, withoutEvidence: 0, repeats: 1 };
-  expect(books({ ...closed, turns: closed.turns + 1 }, { plan })).toBe('passed');
+  expect(books({ ...closed, turns: closed.turns + 1 }, 3)).toBe('passed');
 });

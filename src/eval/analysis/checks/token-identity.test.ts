@@ -1,15 +1,9 @@
 import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
-import { askedTwice, changedTurn, type Changes, checkInput } from '../../../../test/fixtures/check-input.ts';
-import type { CheckResult } from '../../../store/records/results.ts';
-import type { CheckInput } from './check.ts';
+import { bothTwice, changedTurn, resultsOf } from '../../../../test/fixtures/check-input.ts';
 import { tokenIdentity } from './token-identity.ts';
 
-const checked = (changes: Partial<CheckInput> = {}): CheckResult => tokenIdentity(checkInput(changes));
-
-/** Status where the turns of `dki` are changed. */
-const ofDki = (changes: Changes): CheckResult['status'] =>
-  checked({ answered: [...askedTwice('rag'), ...askedTwice('dki', changes)] }).status;
+const { checked, ofDki } = resultsOf(tokenIdentity);
 
 it('passes for equal ids', () => {
   expect(checked()).toEqual({
@@ -20,24 +14,20 @@ it('passes for equal ids', () => {
 });
 
 it('fails for ids that are not those of the reference, or of the own prompt', () => {
-  expect(ofDki({ observed: { sequenceSha256: 'ee'.repeat(32) } })).toBe('failed');
-  expect(ofDki({ observed: { firstForeignToken: 3 } })).toBe('failed');
+  expect(ofDki({ observed: { sequenceSha256: 'ee'.repeat(32) } }).status).toBe('failed');
+  expect(ofDki({ observed: { firstForeignToken: 3 } }).status).toBe('failed');
 });
 
 it('compares no turns of different conversations, and needs one to pass', () => {
   const facts = { historySha256: 'another' };
-  expect(ofDki({ facts, observed: { sequenceSha256: 'ee'.repeat(32) } })).toBe('failed');
-  const mixed = [
-    ...askedTwice('rag'),
-    ...askedTwice('dki').slice(1),
-    changedTurn('dki', { facts, observed: { sequenceSha256: 'e' } }),
-  ];
-  expect(checked({ answered: mixed }).status).toBe('passed');
+  const another = { facts, observed: { sequenceSha256: 'ee'.repeat(32) } };
+  expect(ofDki(another).status).toBe('failed');
+  expect(checked({ answered: [...bothTwice(), changedTurn('dki', another)] }).status).toBe('passed');
 });
 
 it('reads no ids back where positions are shared', () => {
   const shared = { account: { sharesPositions: true }, observed: { firstForeignToken: 3 } };
-  expect(ofDki(shared)).toBe('passed');
+  expect(ofDki(shared).status).toBe('passed');
 });
 
 it('is undecided where no arm claims any', () => {

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest';
-import { checkInput } from '../../../../test/fixtures/check-input.ts';
+import { checkInput, runProbes } from '../../../../test/fixtures/check-input.ts';
 import { presetModels } from '../../../models/preset-models.ts';
 import type { Embedder } from '../../../models/embedding/embedder.ts';
 import { EmbeddingService } from '../../../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../../models/embedding/transformers-embedder.ts';
 import type { CheckResult } from '../../../store/records/results.ts';
+import type { CheckInput } from '../../analysis/checks/check.ts';
 import { decideChecks } from '../../analysis/checks/decide-checks.ts';
 import { probeEmbedder } from './embedder-probe.ts';
 
 const honest = TransformersEmbedder.open(presetModels.embedder);
 
-/** The message of a run whose shipped embedder embeds another text than it is asked for. */
+const verdict = (input: CheckInput) => decideChecks(input).find(({ check }) => check === 'embedder')!;
+
+/** The check of a run whose shipped embedder embeds another text than it is asked for. */
 async function checked(embed: (embedder: Embedder, texts: readonly string[]) => Promise<Float32Array[]>) {
   const embedder = await honest;
   const lying: Embedder = { info: embedder.info, embed: (texts) => embed(embedder, texts) };
   const found = await probeEmbedder(new EmbeddingService(() => Promise.resolve(lying)), ['en', 'zh']);
-  const { probes } = checkInput();
-  return decideChecks(checkInput({ probes: { ...probes, embedder: found } })).find(
-    ({ check }) => check === 'embedder',
-  )!;
+  return verdict(checkInput({ probes: { embedder: found } }));
 }
 
 test('the shipped embedder passes, in both languages; a run without the probe is undecided', async () => {
@@ -27,9 +27,8 @@ test('the shipped embedder passes, in both languages; a run without the probe is
     status: 'passed',
     evidence: '16 sentences: each has a vector of its own and finds itself among all',
   });
-  const { embedder: _, ...probes } = checkInput().probes;
-  const undecided = decideChecks(checkInput({ probes })).find(({ check }) => check === 'embedder');
-  expect(undecided).toMatchObject({ status: 'undecided' });
+  const { embedder: _, ...probes } = runProbes;
+  expect(verdict({ ...checkInput(), probes }).status).toBe('undecided');
 });
 
 test.each<[string, Parameters<typeof checked>[0], RegExp]>([
