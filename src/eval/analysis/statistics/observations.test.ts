@@ -23,16 +23,14 @@ test('pairs the items that both lists have, in the order of the first', () => {
   ]);
 });
 
-const pairs = [
-  { userId: 'b', a: 1, b: 0 },
-  { userId: 'a', a: 0, b: 1 },
-  { userId: 'b', a: 3, b: 1 },
-];
-
 test('totals are by user in the order of their ids; of a single user each observation is a unit', () => {
-  expect([countUsers(pairs), countUsers(pairs.slice(2))]).toEqual([2, 1]);
+  const ofB = [
+    { userId: 'b', a: 1, b: 0 },
+    { userId: 'b', a: 3, b: 1 },
+  ];
+  const pairs = [...ofB, { userId: 'a', a: 0, b: 1 }];
+  expect([countUsers(pairs), countUsers(ofB)]).toEqual([2, 1]);
   expect(unitTotals(differences(pairs))).toEqual({ sums: [-1, 3], counts: [1, 2], squares: 6 });
-  const ofB = pairs.filter(({ userId }) => userId === 'b');
   expect(unitTotals(differences(ofB))).toEqual({ sums: [1, 2], counts: [1, 1], squares: 5 });
   expect(unitTotals(sideValues([], 'a')).sums).toEqual([]);
 });

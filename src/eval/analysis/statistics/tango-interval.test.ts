@@ -26,17 +26,6 @@ test('its bounds are the differences whose score is z, and the other arm mirrors
   );
 });
 
-test('a pair that agrees after all never makes it wider', () => {
-  fc.assert(
-    fc.property(counts, (some) => {
-      const width = ({ low, high }: { readonly low: number; readonly high: number }): number => high - low;
-      const before = width(tangoInterval(some, Z));
-      if (some.wins > 0) expect(width(tangoInterval({ ...some, wins: some.wins - 1 }, Z))).toBeLessThan(before);
-      if (some.losses > 0) expect(width(tangoInterval({ ...some, losses: some.losses - 1 }, Z))).toBeLessThan(before);
-    }),
-  );
-});
-
 test('a difference beyond all proportions is out of the question', () => {
   expect(tangoScore({ pairs: 40, wins: 0, losses: 2 }, -1.5)).toBe(Infinity);
 });

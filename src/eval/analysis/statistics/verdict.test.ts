@@ -13,11 +13,13 @@ const member = (changes: Partial<FamilyMember>): FamilyMember => ({
 
 const verdicts = (...members: readonly FamilyMember[]) => judgeFamily(members, 0.02).map(({ verdict }) => verdict);
 
-test('kept where a loss of the margin is refuted, even where a small one is certain; lost where one is shown', () => {
-  expect(verdicts(member({ gain: gain(-0.01, 0.02), p: 0.001 }))).toEqual(['kept']);
-  expect(verdicts(member({ gain: gain(-0.04, 0.9), p: 0.04 }))).toEqual(['lost']);
-  expect(verdicts(member({ gain: gain(-0.04, 0.9), p: 0.06 }))).toEqual(['undecided']);
-  expect(verdicts(member({ gain: gain(0.04, 0.03), p: 0.04 }))).toEqual(['undecided']);
+test.each([
+  [-0.01, 0.02, 0.001, 'kept'],
+  [-0.04, 0.9, 0.04, 'lost'],
+  [-0.04, 0.9, 0.06, 'undecided'],
+  [0.04, 0.03, 0.04, 'undecided'],
+])('a gain of %d with p %d of a loss of the margin and p %d of any difference is %s', (delta, pLoss, p, verdict) => {
+  expect(verdicts(member({ gain: gain(delta, pLoss), p }))).toEqual([verdict]);
 });
 
 test('both are adjusted over the arms', () => {

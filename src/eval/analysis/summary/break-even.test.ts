@@ -2,18 +2,13 @@ import { expect, test } from 'vitest';
 import { payback } from './break-even.ts';
 
 /** Ten users of two items each, about a mean, so far apart. */
-const rows = (mean: number, spread: number) =>
+const about = (mean: number, spread: number) =>
   Array.from({ length: 20 }, (_, index) => ({ userId: `u${index % 10}`, value: mean + spread * ((index % 10) - 4.5) }));
 
-const about = (mean: number, spread: number) => rows(mean, spread);
-
-test('pays once the savings of later turns have paid for the first', () => {
+test('pays once the savings of later turns have paid for the first, and never where they save nothing', () => {
   expect(payback(about(10, 0), about(-5, 0))).toEqual({ turn: 3, low: 3, high: 3 });
   expect(payback(about(11, 0), about(-5, 0)).turn).toBe(4);
   expect(payback(about(0, 0), about(1, 0)).turn).toBe(1);
-});
-
-test('never pays where later turns save nothing', () => {
   expect(payback(about(10, 0), about(0, 0))).toEqual({ turn: null, low: null, high: null });
 });
 
@@ -33,7 +28,8 @@ test('a cost and a saving of the same users cancel what these share', () => {
 });
 
 test('of one user the items are drawn', () => {
-  const alone = (mean: number, spread: number) => rows(mean, spread).map(({ value }) => ({ userId: 'u', value }));
-  expect(payback(alone(10, 0.5), alone(-5, 0.4)).low).toBeLessThanOrEqual(3);
-  expect(payback(alone(10, 0.5), alone(-5, 0.4)).high).toBeGreaterThan(3);
+  const alone = (mean: number, spread: number) => about(mean, spread).map(({ value }) => ({ userId: 'u', value }));
+  const { low, high } = payback(alone(10, 0.5), alone(-5, 0.4));
+  expect(low).toBeLessThanOrEqual(3);
+  expect(high).toBeGreaterThan(3);
 });
