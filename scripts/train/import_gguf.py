@@ -6,79 +6,63 @@ optimiser starts anew.
 import argparse
 import struct
 from pathlib import Path
-from typing import Any, BinaryIO, Dict, List, Tuple
+from typing import Any, BinaryIO, Dict, Tuple
 
 import numpy as np
 import torch
 
 from checkpoints import checkpoint, write_checkpoint
-from export_gguf import ALIGNMENT, ARRAY, BOOL, FLOAT32, INT32, Q8_0_BLOCK, STRING, TENSOR_F16, TENSOR_F32, TENSOR_Q8_0, UINT32, tensors
+from export_gguf import ALIGNMENT, ARRAY, INT32, SCALARS, STRING, TENSOR_TYPES, tensors
 from model import ModelShape, RecallModel
 from optimizer import Optimizer
 from stages import STAGES
 
-SCALARS = {UINT32: "<I", INT32: "<i", FLOAT32: "<f", BOOL: "<?"}
+LAYOUTS = {INT32: "<i", **dict(SCALARS.values())}
 
 
-class GGUF:
-    """The metadata and the tensors, as float32, of a file."""
-
-    def __init__(self, path: Path):
-        with open(path, "rb") as file:
-            magic, version, tensor_count, entries = struct.unpack("<4sIQQ", file.read(24))
-            if magic != b"GGUF" or version != 3:
-                raise ValueError(f"{path}: not a GGUF v3 file")
-            self.metadata: Dict[str, Any] = {}
-            for _ in range(entries):
-                key = _string(file)
-                self.metadata[key] = _value(file, *struct.unpack("<I", file.read(4)))
-            infos = [self._info(file) for _ in range(tensor_count)]
-            begin = -(-file.tell() // ALIGNMENT) * ALIGNMENT
-            self.tensors: Dict[str, np.ndarray] = {}
-            for name, shape, kind, offset in infos:
-                file.seek(begin + offset)
-                self.tensors[name] = _decoded(file, shape, kind)
-
-    @staticmethod
-    def _info(file: BinaryIO) -> Tuple[str, List[int], int, int]:
-        name = _string(file)
-        (dimensions,) = struct.unpack("<I", file.read(4))
-        sizes = struct.unpack(f"<{dimensions}Q", file.read(8 * dimensions))
-        return (name, list(reversed(sizes)), *struct.unpack("<IQ", file.read(12)))
+def _read(file: BinaryIO, layout: str) -> Tuple:
+    return struct.unpack(layout, file.read(struct.calcsize(layout)))
 
 
 def _string(file: BinaryIO) -> str:
-    return file.read(struct.unpack("<Q", file.read(8))[0]).decode("utf-8")
+    return file.read(*_read(file, "<Q")).decode("utf-8")
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
     if kind == STRING:
         return _string(file)
     if kind == ARRAY:
-        item, count = struct.unpack("<IQ", file.read(12))
+        item, count = _read(file, "<IQ")
         return [_value(file, item) for _ in range(count)]
-    layout = SCALARS.get(kind)
-    if layout is None:
-        raise ValueError(f"metadata of type {kind}: only what export_gguf.py writes can be read")
-    return struct.unpack(layout, file.read(struct.calcsize(layout)))[0]
+    return _read(file, LAYOUTS[kind])[0]
 
 
-def _decoded(file: BinaryIO, shape: List[int], kind: int) -> np.ndarray:
-    count = int(np.prod(shape))
-    if kind == TENSOR_Q8_0:
-        blocks = np.fromfile(file, [("scale", "<f2"), ("values", "i1", Q8_0_BLOCK)], count // Q8_0_BLOCK)
-        values = blocks["scale"].astype(np.float32)[:, None] * blocks["values"]
-    elif kind in (TENSOR_F16, TENSOR_F32):
-        values = np.fromfile(file, {TENSOR_F16: "<f2", TENSOR_F32: "<f4"}[kind], count).astype(np.float32)
-    else:
-        raise ValueError(f"tensor type {kind}: F32, F16 and Q8_0 can be read")
-    return values.reshape(shape)
+def read_gguf(path: Path) -> Tuple[Dict[str, Any], Dict[str, np.ndarray]]:
+    """The metadata and the tensors, as float32, of a file that `export_gguf.py` wrote."""
+    with open(path, "rb") as file:
+        magic, version, tensor_count, entries = _read(file, "<4sIQQ")
+        if magic != b"GGUF" or version != 3:
+            raise ValueError(f"{path}: not a GGUF v3 file")
+        metadata = {}
+        for _ in range(entries):
+            key = _string(file)
+            metadata[key] = _value(file, *_read(file, "<I"))
+        infos = []
+        for _ in range(tensor_count):
+            name, (dimensions,) = _string(file), _read(file, "<I")
+            infos.append((name, _read(file, f"<{dimensions}Q")[::-1], *_read(file, "<IQ")))
+        begin = -(-file.tell() // ALIGNMENT) * ALIGNMENT
+        found = {}
+        for name, shape, kind, offset in infos:
+            file.seek(begin + offset)
+            found[name] = np.fromfile(file, TENSOR_TYPES[kind], int(np.prod(shape))).astype(np.float32).reshape(shape)
+    return metadata, found
 
 
 def read_model(path: Path) -> RecallModel:
     """The model of a GGUF file that this folder wrote."""
-    gguf = GGUF(path)
-    whole = {name.removeprefix("llama."): value for name, value in gguf.metadata.items()}
+    metadata, found = read_gguf(path)
+    whole = {name.removeprefix("llama."): value for name, value in metadata.items()}
     model = RecallModel(
         ModelShape(
             vocabulary=whole["vocab_size"],
@@ -93,7 +77,7 @@ def read_model(path: Path) -> RecallModel:
     )
     with torch.no_grad():
         for name, view in tensors(model):
-            view[...] = gguf.tensors[name]
+            view[...] = found[name]
     return model
 
 

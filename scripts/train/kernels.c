@@ -1,5 +1,5 @@
 /**
- * Training kernels for the CPU: attention with a segment mask and rotary positions, RMSNorm, SwiGLU and Adam.
+ * Attention with a segment mask and rotary positions, and its gradient, on the CPU.
  *
  * Written with GCC's vector extensions, so one source compiles to AVX-512, AVX2 or NEON. All arrays are dense,
  * row-major float32 unless said otherwise. `kernels.py` builds this file and is the only caller.
@@ -293,87 +293,5 @@ void attention_backward(const float *qkv, const int32_t *codes, const int32_t *p
       }
     }
     free(rotated), free(d_key), free(d_value), free(weights), free(d_scores), free(bias), free(keys);
-  }
-}
-
-/** y[n][c] = x[n][c] * inverse[n] * gain[c], inverse[n] = 1 / sqrt(mean of x[n]^2 + epsilon). */
-void rms_norm_forward(const float *x, const float *gain, float *y, float *inverse, long rows, int width, float epsilon) {
-#pragma omp parallel for schedule(static)
-  for (long n = 0; n < rows; n++) {
-    const float *from = x + n * width;
-    float *to = y + n * width, squares = 0;
-#pragma omp simd reduction(+ : squares)
-    for (int c = 0; c < width; c++) squares += from[c] * from[c];
-    float factor = inverse[n] = 1.f / sqrtf(squares / width + epsilon);
-#pragma omp simd
-    for (int c = 0; c < width; c++) to[c] = from[c] * factor * gain[c];
-  }
-}
-
-/** Writes the gradient of `x` and adds that of `gain`. */
-void rms_norm_backward(const float *x, const float *gain, const float *inverse, const float *d_y, float *d_x, float *d_gain, long rows, int width) {
-#pragma omp parallel
-  {
-    float *own = calloc(width, sizeof(float));
-#pragma omp for schedule(static)
-    for (long n = 0; n < rows; n++) {
-      const float *from = x + n * width, *d = d_y + n * width;
-      float *to = d_x + n * width, factor = inverse[n], sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (int c = 0; c < width; c++) sum += d[c] * gain[c] * from[c];
-      float pull = sum * factor * factor * factor / width;
-#pragma omp simd
-      for (int c = 0; c < width; c++) {
-        to[c] = d[c] * gain[c] * factor - from[c] * pull;
-        own[c] += d[c] * from[c] * factor;
-      }
-    }
-#pragma omp critical
-    for (int c = 0; c < width; c++) d_gain[c] += own[c];
-    free(own);
-  }
-}
-
-/** 1 / (1 + e^-x); beyond +-87 it is as good as 0 or 1. */
-static inline Floats sigmoid(Floats x) {
-  Floats negative = greater(-x, splat(-87.f));
-  return 1.f / (1.f + exponential(choose(negative < 87.f, negative, splat(87.f))));
-}
-
-/** y[n][c] = silu(gate) * up, where x[n] = gate [width] followed by up [width]; `width` a multiple of 16. */
-void swiglu_forward(const float *x, float *y, long rows, int width) {
-#pragma omp parallel for schedule(static)
-  for (long n = 0; n < rows; n++) {
-    const float *gate = x + n * 2 * width, *up = gate + width;
-    for (int c = 0; c < width; c += LANES) {
-      Floats g = load(gate + c);
-      store(y + n * width + c, g * sigmoid(g) * load(up + c));
-    }
-  }
-}
-
-/** The gradient of `swiglu_forward` with respect to `x`. */
-void swiglu_backward(const float *x, const float *d_y, float *d_x, long rows, int width) {
-#pragma omp parallel for schedule(static)
-  for (long n = 0; n < rows; n++) {
-    const float *gate = x + n * 2 * width, *up = gate + width, *d = d_y + n * width;
-    float *d_gate = d_x + n * 2 * width, *d_up = d_gate + width;
-    for (int c = 0; c < width; c += LANES) {
-      Floats g = load(gate + c), u = load(up + c), d_out = load(d + c), s = sigmoid(g);
-      store(d_up + c, d_out * g * s);
-      store(d_gate + c, d_out * u * s * (1.f + g * (1.f - s)));
-    }
-  }
-}
-
-/** One Adam step; `correction1`, `correction2` are 1 - beta^step. */
-void adam_step(float *weights, const float *gradient, float *mean, float *square, long count, float rate, float beta1, float beta2,
-               float epsilon, float correction1, float correction2, float gradient_scale) {
-#pragma omp parallel for simd schedule(static)
-  for (long i = 0; i < count; i++) {
-    float g = gradient[i] * gradient_scale;
-    mean[i] = beta1 * mean[i] + (1 - beta1) * g;
-    square[i] = beta2 * square[i] + (1 - beta2) * g * g;
-    weights[i] -= rate * (mean[i] / correction1) / (sqrtf(square[i] / correction2) + epsilon);
   }
 }

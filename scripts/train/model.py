@@ -7,11 +7,18 @@ from dataclasses import asdict, dataclass
 from typing import Dict, Iterator, Tuple
 
 import torch
-from torch.nn.functional import embedding, linear
+from torch.nn.functional import embedding, linear, silu
 
-from kernels import HEAD_DIM, Attention, RMSNorm, SwiGLU
+from kernels import HEAD_DIM, Attention
+
+RMS_EPSILON = 1e-5
 
 Shape = Tuple[int, ...]
+
+
+def rms_norm(x: torch.Tensor, gain: torch.Tensor) -> torch.Tensor:
+    """x [..., width], gain [width] -> [..., width]."""
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + RMS_EPSILON) * gain
 
 
 @dataclass(frozen=True)
@@ -77,14 +84,14 @@ class RecallModel:
         tensors, shape = self.tensors, self.shape
         x = embedding(tokens.long(), tensors["embedding"])
         for layer in range(shape.layers):
-            qkv = linear(RMSNorm.apply(x, tensors[f"{layer}.attention_norm"]), tensors[f"{layer}.qkv"])
+            qkv = linear(rms_norm(x, tensors[f"{layer}.attention_norm"]), tensors[f"{layer}.qkv"])
             mixed = Attention.apply(qkv, codes, positions, self._cosine, self._sine, shape.heads, shape.kv_heads)
             if layer == shape.layers - 1:  # nothing behind the last attention looks at other tokens
                 x, mixed = x.flatten(0, 1)[at], mixed.flatten(0, 1)[at]
             x = x + linear(mixed, tensors[f"{layer}.attention_out"])
-            gate_up = linear(RMSNorm.apply(x, tensors[f"{layer}.mlp_norm"]), tensors[f"{layer}.gate_up"])
-            x = x + linear(SwiGLU.apply(gate_up), tensors[f"{layer}.down"])
-        return linear(RMSNorm.apply(x, tensors["output_norm"]), tensors["embedding"])
+            gate, up = linear(rms_norm(x, tensors[f"{layer}.mlp_norm"]), tensors[f"{layer}.gate_up"]).chunk(2, -1)
+            x = x + linear(silu(gate) * up, tensors[f"{layer}.down"])
+        return linear(rms_norm(x, tensors["output_norm"]), tensors["embedding"])
 
     def state(self) -> Dict:
         return {"shape": asdict(self.shape), "weights": self.weights.clone()}

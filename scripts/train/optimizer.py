@@ -6,11 +6,10 @@ from typing import Dict
 
 import torch
 
-from kernels import adam_step
 from model import RecallModel
 
 ADAM_RATE, MUON_RATE = 3e-3, 6e-3
-BETA1, BETA2 = 0.9, 0.97
+BETA1, BETA2, EPSILON = 0.9, 0.97, 1e-8
 MOMENTUM, WEIGHT_DECAY = 0.95, 0.05
 CLIP = 1.0
 
@@ -47,10 +46,8 @@ class Optimizer:
             if tensor.dim() == 2 and name != "embedding":
                 self._muon(name, tensor, self._first[place].view_as(tensor), rate * MUON_RATE)
             else:
-                adam_step(
-                    self._model.weights[place], self._model.gradient[place], self._first[place], self._second[place],
-                    self.steps, rate * ADAM_RATE, BETA1, BETA2, min(1.0, CLIP / (norm + 1e-6)),
-                )
+                gradient = self._model.gradient[place] * min(1.0, CLIP / (norm + 1e-6))
+                self._adam(self._model.weights[place], gradient, self._first[place], self._second[place], rate * ADAM_RATE)
         self._model.gradient.zero_()
         return norm
 
@@ -61,6 +58,12 @@ class Optimizer:
         self.steps = state["steps"]
         self._first.copy_(state["first"])
         self._second.copy_(state["second"])
+
+    def _adam(self, weights: torch.Tensor, gradient: torch.Tensor, mean: torch.Tensor, square: torch.Tensor, rate: float) -> None:
+        mean.lerp_(gradient, 1 - BETA1)
+        square.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
+        deviation = (square / (1 - BETA2**self.steps)).sqrt() + EPSILON
+        weights.addcdiv_(mean, deviation, value=-rate / (1 - BETA1**self.steps))
 
     def _muon(self, name: str, weights: torch.Tensor, momentum: torch.Tensor, rate: float) -> None:
         momentum.mul_(MOMENTUM).add_(weights.grad)

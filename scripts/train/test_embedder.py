@@ -33,7 +33,3 @@ class TextEncoderTest(unittest.TestCase):
         ids, mask, types = self.model.inputs(["A dog."])
         with torch.no_grad():
             self.assertTrue(torch.equal(self.model.encoder(ids, mask, types), self.model.encoder(ids, mask, types + 1)))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,16 +1,16 @@
-"""The kernels against plain torch: values and gradients, under every layout's mask."""
+"""The attention kernel against plain torch, under every layout's mask."""
 import unittest
 
 import torch
-from torch.nn.functional import silu
 
-from kernels import HEAD_DIM, Attention, RMSNorm, SwiGLU
+from kernels import HEAD_DIM, Attention
 from packing import FIRST_QUESTION, LINK, REPLACED
 
 HEADS, KV_HEADS = 4, 2
 
 
 def plain_attention(qkv, codes, positions, cosine, sine):
+    """What the kernel should return, and the weights [rows, heads, length, length]."""
     rows, length, _ = qkv.shape
     widths = [HEADS * HEAD_DIM, KV_HEADS * HEAD_DIM, KV_HEADS * HEAD_DIM]
     query, key, value = (part.view(rows, length, -1, HEAD_DIM) for part in qkv.split(widths, -1))
@@ -24,7 +24,7 @@ def plain_attention(qkv, codes, positions, cosine, sine):
     value = value.repeat_interleave(HEADS // KV_HEADS, 2)
     scores = torch.einsum("bthd,bshd->bhts", query, key) * HEAD_DIM**-0.5
     weights = scores.masked_fill(~visible(codes)[:, None], float("-inf")).softmax(-1)
-    return torch.einsum("bhts,bshd->bthd", weights, value).reshape(rows, length, -1)
+    return torch.einsum("bhts,bshd->bthd", weights, value).reshape(rows, length, -1), weights
 
 
 def visible(codes):
@@ -56,49 +56,17 @@ def codes_and_positions(rows, length):
     return codes, positions
 
 
-class KernelTest(unittest.TestCase):
-    def setUp(self):
+class AttentionTest(unittest.TestCase):
+    def test_values_and_gradients_equal_those_of_plain_torch(self):
         torch.manual_seed(0)
-
-    def compare(self, ours, plain, *inputs):
-        """Values and gradients of two functions of `inputs` agree to float32 precision."""
-        mine = [x.clone().requires_grad_() for x in inputs]
-        theirs = [x.clone().requires_grad_() for x in inputs]
-        a, b = ours(*mine), plain(*theirs)
-        weight = torch.randn_like(a)
-        a.backward(weight)
-        b.backward(weight)
-        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
-        for left, right in zip(mine, theirs):
-            torch.testing.assert_close(left.grad, right.grad, rtol=1e-3, atol=1e-4)
-
-    def test_attention_under_the_segment_mask(self):
+        angles = torch.arange(256)[:, None] * 10000.0 ** (-torch.arange(0, HEAD_DIM, 2) / HEAD_DIM)
         for length in (200, 64, 7):
-            codes, positions = codes_and_positions(3, length)
-            angles = torch.arange(256)[:, None] * 10000.0 ** (-torch.arange(0, HEAD_DIM, 2) / HEAD_DIM)
-            cosine, sine = angles.cos(), angles.sin()
-            qkv = torch.randn(3, length, (HEADS + 2 * KV_HEADS) * HEAD_DIM)
-            self.compare(
-                lambda x: Attention.apply(x, codes, positions, cosine, sine, HEADS, KV_HEADS),
-                lambda x: plain_attention(x, codes, positions, cosine, sine),
-                qkv,
-            )
-
-    def test_rms_norm(self):
-        def plain(x, gain):
-            return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * gain
-
-        self.compare(RMSNorm.apply, plain, torch.randn(37, 96), torch.randn(96))
-
-    def test_swiglu(self):
-        def plain(x):
-            gate, up = x.chunk(2, -1)
-            return silu(gate) * up
-
-        self.compare(SwiGLU.apply, plain, torch.randn(50, 96) * 4)
-        extreme = torch.tensor([[200.0] * 16 + [1.0] * 16, [-200.0] * 16 + [1.0] * 16])
-        torch.testing.assert_close(SwiGLU.apply(extreme), plain(extreme))
-
-
-if __name__ == "__main__":
-    unittest.main()
+            masks = (*codes_and_positions(3, length), angles.cos(), angles.sin())
+            mine = torch.randn(3, length, (HEADS + 2 * KV_HEADS) * HEAD_DIM).requires_grad_()
+            theirs = mine.detach().clone().requires_grad_()
+            ours, plain = Attention.apply(mine, *masks, HEADS, KV_HEADS), plain_attention(theirs, *masks)[0]
+            weight = torch.randn_like(plain)
+            ours.backward(weight)
+            plain.backward(weight)
+            torch.testing.assert_close(ours, plain, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(mine.grad, theirs.grad, rtol=1e-3, atol=1e-4)

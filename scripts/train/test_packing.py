@@ -29,23 +29,15 @@ class DocumentTest(unittest.TestCase):
         at = [self.header, self.header + self.memories[0], self.header + sum(self.memories)]
         return [(encoded.positions[place], encoded.segments[place]) for place in at]
 
-    def test_text_is_one_causal_run(self):
-        first, second, question = self.starts("text")
-        self.assertEqual(first, (self.header, 0))
-        self.assertEqual(second, (self.header + self.memories[0], 0))
-        self.assertEqual(question, (self.header + sum(self.memories), FIRST_QUESTION))
-
-    def test_blocks_are_contiguous_segments(self):
-        first, second, question = self.starts("blocks")
-        self.assertEqual(first, (self.header, 1))
-        self.assertEqual(second, (self.header + self.memories[0], 2))
-        self.assertEqual(question, (self.header + sum(self.memories), FIRST_QUESTION))
-
-    def test_parallel_blocks_start_behind_the_header_and_the_question_behind_the_longest(self):
-        first, second, question = self.starts("parallel")
-        self.assertEqual(first, (self.header, 1))
-        self.assertEqual(second, (self.header, 2))
-        self.assertEqual(question, (self.header + max(self.memories), FIRST_QUESTION))
+    def test_where_memories_and_questions_stand_and_what_they_see(self):
+        behind_first, end = self.header + self.memories[0], self.header + sum(self.memories)
+        for layout, first, second, question in (
+            ("text", (self.header, 0), (behind_first, 0), end),
+            ("blocks", (self.header, 1), (behind_first, 2), end),
+            ("parallel", (self.header, 1), (self.header, 2), self.header + max(self.memories)),
+        ):
+            with self.subTest(layout):
+                self.assertEqual(self.starts(layout), [first, second, (question, FIRST_QUESTION)])
 
     def test_the_first_tokens_of_a_later_block_stand_there_twice_when_linked(self):
         encoded, blocks = (EncodedDocument(TOKENIZER, document(layout)) for layout in ("link", "blocks"))
@@ -89,7 +81,3 @@ class PackerTest(unittest.TestCase):
         alone = len(EncodedDocument(TOKENIZER, document("text", 1)))
         (batch,) = Packer(TOKENIZER, rows=1, length=alone + 5).batches([document("text", 3)])
         self.assertEqual(len(batch.answers), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -73,7 +73,3 @@ class TokenSubstitutionTest(unittest.TestCase):
     def is_word(token):
         text = TOKENIZER.decode([token])
         return bool(re.fullmatch(r" ?[A-Za-z]+|[\u4e00-\u9fff]", text)) and TOKENIZER.encode(text) == [token]
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -51,7 +51,3 @@ class TokenizerTest(unittest.TestCase):
         self.assertEqual(len(shipped.tokens), VOCABULARY_SIZE)
         self.assertEqual((shipped.bos, shipped.eos, shipped.pad), (0, 1, 2))
         self.assertEqual(len(shipped.encode(" called")), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -180,17 +180,6 @@ class Run:
         write_checkpoint(self._name, state)
 
 
-class Log:
-    """JSON lines in `build/train/STAGE.log`, of the first worker."""
-
-    def __init__(self, name: str, resume: bool, team: Team):
-        self._file = open(RUNS / f"{name}.log", "a" if resume else "w", encoding="utf-8") if team.rank == 0 else None
-
-    def say(self, **line: object) -> None:
-        if self._file is not None:
-            print(json.dumps(line), file=self._file, flush=True)
-
-
 def train(rank: int, meeting: Path, options: argparse.Namespace) -> None:
     """One worker of a stage."""
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
@@ -199,9 +188,14 @@ def train(rank: int, meeting: Path, options: argparse.Namespace) -> None:
     run = Run(options.stage, tokenizer, options.seed, options.resume, team)
     packer = Packer(tokenizer, encoder=TokenSubstitution(tokenizer, stage.strange).encoder)
     evaluate = Evaluation(tokenizer, stage.layouts, options.evaluation_documents) if rank == 0 else None
-    log = Log(options.stage, options.resume, team)
+    # JSON lines, of the first worker.
+    file = open(RUNS / f"{options.stage}.log" if rank == 0 else os.devnull, "a" if options.resume else "w", encoding="utf-8")
+
+    def log(**line: object) -> None:
+        print(json.dumps(line), file=file, flush=True)
+
     start = time.strftime("%FT%TZ", time.gmtime())
-    log.say(parameters=run.model.weights.numel(), stage=options.stage, steps=stage.steps, seed=options.seed, start=start)
+    log(parameters=run.model.weights.numel(), stage=options.stage, steps=stage.steps, seed=options.seed, start=start)
     began, loss_sum, tokens = time.time(), 0.0, 0
     while run.step < stage.steps:
         batch = packer.batch(run.stream)
@@ -219,15 +213,15 @@ def train(rank: int, meeting: Path, options: argparse.Namespace) -> None:
         if run.running > LEVEL_UP and run.stream.level < LAST_LEVEL:
             run.stream.rise()
             run.running *= 0.6
-            log.say(step=run.step, level=run.stream.level)
+            log(step=run.step, level=run.stream.level)
         if run.step % 50 == 0:
             rate = round(tokens / (time.time() - began))
-            log.say(step=run.step, loss=round(loss_sum / 50, 4), exact=round(run.running, 3), tokens_per_second=rate)
+            log(step=run.step, loss=round(loss_sum / 50, 4), exact=round(run.running, 3), tokens_per_second=rate)
             began, loss_sum, tokens = time.time(), 0.0, 0
         if run.step % EVALUATION_EVERY == 0 or run.step == stage.steps:
             paused = time.time()
             evaluation = {} if evaluate is None else evaluate(run.model)
-            log.say(step=run.step, evaluation=evaluation)
+            log(step=run.step, evaluation=evaluation)
             run.save(evaluation)
             began += time.time() - paused
     run.stream.close()
