@@ -38,12 +38,11 @@ export function readOptions<Defaults extends Readonly<Record<string, string | fa
 ): { readonly [Option in keyof Defaults]: Defaults[Option] extends string ? string : boolean } & Readonly<
   Partial<Record<Name, string>>
 > {
-  const options = Object.fromEntries([
-    ...Object.entries(defaults).map(
-      ([name, value]) => [name, { type: value === false ? 'boolean' : 'string', default: value }] as const,
-    ),
-    ...optional.map((name) => [name, { type: 'string' }] as const),
-  ]);
+  const options: Record<string, { type: 'string' | 'boolean'; default?: string | boolean }> = {};
+  for (const name of optional) options[name] = { type: 'string' };
+  for (const [name, value] of Object.entries(defaults)) {
+    options[name] = { type: value === false ? 'boolean' : 'string', default: value };
+  }
   return parseArgs({ options }).values as ReturnType<typeof readOptions<Defaults, Name>>;
 }
 

@@ -4,12 +4,11 @@
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { SeededRandom } from '../src/base/seeded-random.ts';
 import { writeText } from '../src/data/write-lines.ts';
 import { replaceTables } from './readme-tables.ts';
-import { runScript, wholeNumber } from './run-script.ts';
+import { readOptions, runScript, wholeNumbers } from './run-script.ts';
 import { type IntervalCell, intervalCells, type IntervalResult, tryIntervals } from './simulation/interval-cells.ts';
 import { type Simulated, simulationTables } from './simulation/simulation-tables.ts';
 import { tryVerdicts, type VerdictCell, verdictCells, type VerdictResult } from './simulation/verdict-cells.ts';
@@ -36,30 +35,16 @@ function simulate<Cell, Result>(
 }
 
 await runScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      trials: { type: 'string', default: '1000' },
-      seed: { type: 'string', default: '7' },
-      out: { type: 'string', default: 'reports/simulated-intervals.jsonl' },
-      write: { type: 'boolean', default: false },
-    },
-  });
-  const settings = {
-    file: resolve(values.out),
-    trials: wholeNumber('trials', values.trials, 1),
-    seed: wholeNumber('seed', values.seed, 0),
-  };
+  const defaults = { trials: '1000', seed: '7', out: 'reports/simulated-intervals.jsonl', write: false } as const;
+  const values = readOptions(defaults);
+  const settings = { file: resolve(values.out), ...wholeNumbers(values, { trials: 1, seed: 0 }) };
   const intervals = simulate<IntervalCell, IntervalResult>(intervalCells, settings, tryIntervals);
   // A run of four arms takes several times as long as a sample.
   const fewer = { ...settings, trials: Math.ceil(settings.trials / 2) };
   const verdicts = simulate<VerdictCell, VerdictResult>(verdictCells, fewer, tryVerdicts);
   const tables = simulationTables(intervals, verdicts);
   const file = resolve(import.meta.dirname, '..', DOCUMENT);
+  const drawn = Object.values(tables).map((draw) => draw());
   if (values.write) await writeText(file, await replaceTables(DOCUMENT, readFileSync(file, 'utf8'), tables));
-  else
-    console.log(
-      Object.values(tables)
-        .map((draw) => draw())
-        .join('\n\n'),
-    );
+  else console.log(drawn.join('\n\n'));
 });

@@ -6,14 +6,13 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawEmbeddingPairs } from '../train/documents/embedding-pairs.ts';
 import { exactBackend } from '../../src/retrieval/vectors/exact-index.ts';
-import { runScript, wholeNumber } from '../run-script.ts';
+import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 
 /** Memories of a user, as many as a large user of the shipped data set has, and as many questions without a memory. */
 const MEMORIES_OF_A_USER = 40;
@@ -37,11 +36,7 @@ async function samplesOf(embeddings: EmbeddingService, random: SeededRandom): Pr
 }
 
 /** Finds the cut with the highest mean of the two shares of right decisions (Youden's index). */
-function bestCut(samples: readonly Sample[]): {
-  readonly threshold: number;
-  readonly answerable: number;
-  readonly absent: number;
-} {
+function bestCut(samples: readonly Sample[]) {
   const sorted = [...samples].sort((a, b) => a.best - b.best);
   const total = sorted.filter(({ answerable }) => answerable).length;
   let [absentBelow, answerableBelow] = [0, 0];
@@ -57,15 +52,8 @@ function bestCut(samples: readonly Sample[]): {
 }
 
 await runScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      embedder: { type: 'string', default: presetModels.embedder },
-      users: { type: 'string', default: '25' },
-      seed: { type: 'string', default: '7' },
-    },
-  });
-  const users = wholeNumber('users', values.users, 1);
-  const seed = wholeNumber('seed', values.seed, 0);
+  const values = readOptions({ embedder: presetModels.embedder, users: '25', seed: '7' });
+  const { users, seed } = wholeNumbers(values, { users: 1, seed: 0 });
   const embeddings = new EmbeddingService(() => TransformersEmbedder.open(values.embedder));
   const random = new SeededRandom(seed);
   const samples: Sample[] = [];

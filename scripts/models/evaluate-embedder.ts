@@ -3,7 +3,6 @@
  * Prints the table of its card and writes the same numbers to `quality.json` beside it.
  */
 import { basename } from 'node:path';
-import { parseArgs } from 'node:util';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
@@ -12,7 +11,7 @@ import { drawEmbeddingPairs, type PairLanguages } from '../train/documents/embed
 import type { PhrasingSide } from '../../src/data/generators/relations.ts';
 import { exactBackend } from '../../src/retrieval/vectors/exact-index.ts';
 import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
-import { runScript, wholeNumber } from '../run-script.ts';
+import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 
 const MEMORIES_OF_A_USER = 1_000;
 const TOP_K = 5;
@@ -38,15 +37,8 @@ async function foundAmong(
 }
 
 await runScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      embedder: { type: 'string', default: presetModels.embedder },
-      users: { type: 'string', default: '2' },
-      seed: { type: 'string', default: '1' },
-    },
-  });
-  const seed = wholeNumber('seed', values.seed, 0);
-  const users = wholeNumber('users', values.users, 1);
+  const values = readOptions({ embedder: presetModels.embedder, users: '2', seed: '1' });
+  const { seed, users } = wholeNumbers(values, { seed: 0, users: 1 });
   const embeddings = new EmbeddingService(() => TransformersEmbedder.open(values.embedder));
   const rows: QualityRow[] = [];
   for (const phrasing of ['known', 'heldOut'] as const) {

@@ -3,7 +3,6 @@
  * Prints the table of the model's card and writes the same numbers to `quality.json` beside the model.
  */
 import { basename, dirname } from 'node:path';
-import { parseArgs } from 'node:util';
 import { grammars, type Grammar } from '../../src/base/grammar.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { exactMatch } from '../../src/eval/analysis/metrics/text-overlap.ts';
@@ -13,11 +12,10 @@ import { drawQualitySet, type QualityQuestion, type QualitySetOptions } from '..
 import { composeEngine } from '../../src/bench/compose.ts';
 import { greedyAnswer } from '../open-parts.ts';
 import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
-import { runScript, wholeNumber } from '../run-script.ts';
+import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 
 const CONTEXT_TOKENS = 2_048;
 const NAMES = { en: 'English', zh: 'Chinese' } as const;
-const THIRDS = ['first', 'middle', 'last'] as const;
 
 /** Result of one question. */
 interface Outcome {
@@ -32,86 +30,55 @@ function thirdOf({ memories, gold }: QualityQuestion, language: Grammar['languag
 }
 
 /** All rows of one language. */
-class LanguageReport {
-  readonly #language: Grammar['language'];
-  readonly #ask: (question: QualityQuestion) => Promise<string>;
-  readonly #outcomes: Outcome[] = [];
-  readonly #rows: QualityRow[] = [];
-
-  constructor(language: Grammar['language'], ask: (question: QualityQuestion) => Promise<string>) {
-    this.#language = language;
-    this.#ask = ask;
-  }
-
-  async make(seed: number, answerable: number): Promise<QualityRow[]> {
-    for (const memories of [5, 10, 20]) {
-      const asked = await this.#answers(seed + memories, { answerable, memories, phrasing: 'known' });
-      this.#outcomes.push(...asked);
-      this.#add(`${memories} memories`, ofMemories(asked));
-    }
-    const heldOut = await this.#answers(seed + 1, { answerable, memories: 5, phrasing: 'heldOut' });
-    this.#add('5 memories, held-out phrasings', ofMemories(heldOut));
-    const bare = await this.#answers(seed + 2, { answerable, memories: 5, phrasing: 'known', withoutMemories: true });
-    this.#add('no memory (0 wanted)', bare);
-    const absent = this.#outcomes.filter(({ question }) => question.absent);
-    this.#add(`absent: says "${grammars[this.#language].unknownAnswer}"`, absent);
-    for (const kind of new Set(this.#outcomes.map(({ question }) => question.kind).toSorted())) {
-      if (kind !== 'absent')
-        this.#add(
-          `task: ${kind}`,
-          this.#outcomes.filter(({ question }) => question.kind === kind),
-        );
-    }
-    for (const [third, name] of THIRDS.entries()) {
-      const there = this.#outcomes.filter(({ question }) => thirdOf(question, this.#language) === third);
-      this.#add(`evidence in the ${name} third`, ofMemories(there));
-    }
-    return this.#rows;
-  }
-
-  #add(measure: string, outcomes: readonly Outcome[]): void {
-    if (outcomes.length === 0) return;
-    this.#rows.push(
-      qualityRow(
-        `${NAMES[this.#language]}, ${measure}`,
-        outcomes.map(({ right }) => right),
-      ),
-    );
-  }
-
-  async #answers(seed: number, options: Omit<QualitySetOptions, 'language'>): Promise<Outcome[]> {
-    const language = this.#language;
+async function languageRows(
+  language: Grammar['language'],
+  ask: (question: QualityQuestion) => Promise<string>,
+  seed: number,
+  answerable: number,
+): Promise<QualityRow[]> {
+  const outcomesOf = async (offset: number, options: Partial<QualitySetOptions>): Promise<Outcome[]> => {
+    const set = { answerable, memories: 5, phrasing: 'known', language, ...options } as const;
     const outcomes: Outcome[] = [];
-    for (const question of drawQualitySet(SeededRandom.ofPublished(seed), { ...options, language })) {
-      const right = exactMatch(await this.#ask(question), [question.gold], language) === 1;
-      outcomes.push({ question, right });
+    for (const question of drawQualitySet(SeededRandom.ofPublished(seed + offset), set)) {
+      outcomes.push({ question, right: exactMatch(await ask(question), [question.gold], language) === 1 });
     }
     return outcomes;
+  };
+  const rows: QualityRow[] = [];
+  const add = (measure: string, outcomes: readonly Outcome[], suits: (question: QualityQuestion) => boolean): void => {
+    const suiting = outcomes.filter(({ question }) => suits(question)).map(({ right }) => right);
+    if (suiting.length > 0) rows.push(qualityRow(`${NAMES[language]}, ${measure}`, suiting));
+  };
+  const all: Outcome[] = [];
+  for (const memories of [5, 10, 20]) {
+    const outcomes = await outcomesOf(memories, { memories });
+    all.push(...outcomes);
+    add(`${memories} memories`, outcomes, isAnswerable);
   }
+  add('5 memories, held-out phrasings', await outcomesOf(1, { phrasing: 'heldOut' }), isAnswerable);
+  add('no memory (0 wanted)', await outcomesOf(2, { withoutMemories: true }), () => true);
+  add(`absent: says "${grammars[language].unknownAnswer}"`, all, ({ absent }) => absent);
+  for (const kind of new Set(all.map(({ question }) => question.kind).toSorted())) {
+    if (kind !== 'absent') add(`task: ${kind}`, all, (question) => question.kind === kind);
+  }
+  for (const [third, name] of ['first', 'middle', 'last'].entries()) {
+    add(`evidence in the ${name} third`, all, (one) => isAnswerable(one) && thirdOf(one, language) === third);
+  }
+  return rows;
 }
 
-function ofMemories(outcomes: readonly Outcome[]): Outcome[] {
-  return outcomes.filter(({ question }) => !question.absent);
-}
+const isAnswerable = ({ absent }: QualityQuestion): boolean => !absent;
 
 await runScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      model: { type: 'string', default: 'recall-base' },
-      questions: { type: 'string', default: '2000' },
-      seed: { type: 'string', default: '1' },
-      out: { type: 'string' },
-    },
-  });
+  const values = readOptions({ model: 'recall-base', questions: '2000', seed: '1' }, ['out']);
   const { model } = loadBenchConfig({ flags: { model: values.model } });
-  const seed = wholeNumber('seed', values.seed, 0);
-  const questions = wholeNumber('questions', values.questions, 1);
+  const { seed, questions } = wholeNumbers(values, { seed: 0, questions: 1 });
   await using engine = await composeEngine().open({ model, contextTokens: CONTEXT_TOKENS, threads: 1 });
   const session = await engine.openSession('evaluation');
-  const rows: QualityRow[] = [];
-  for (const language of ['en', 'zh'] as const) {
-    const report = new LanguageReport(language, ({ prompt }) => greedyAnswer({ engine, session }, prompt));
-    rows.push(...(await report.make(seed, questions)));
-  }
+  const ask = ({ prompt }: QualityQuestion): Promise<string> => greedyAnswer({ engine, session }, prompt);
+  const rows = [
+    ...(await languageRows('en', ask, seed, questions)),
+    ...(await languageRows('zh', ask, seed, questions)),
+  ];
   writeQuality(values.out ?? dirname(model), { model: basename(model), seed, questions }, rows);
 });

@@ -6,14 +6,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { BenchError } from '../../src/base/bench-error.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawQualitySet } from './documents/quality-set.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { greedyAnswer } from '../open-parts.ts';
-import { runScript, wholeNumber } from '../run-script.ts';
+import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 import { grammars } from '../../src/base/grammar.ts';
 import { drawRelation, statement, USER, drawRelationValue } from '../../src/data/generators/relations.ts';
 
@@ -58,49 +57,33 @@ function oddTexts(random: SeededRandom, count: number): string[] {
 }
 
 await runScript(async () => {
-  const { values } = parseArgs({
-    options: {
-      stage: { type: 'string', default: 'base-final' },
-      model: { type: 'string' },
-      prompts: { type: 'string', default: '1000' },
-      strings: { type: 'string', default: '10000' },
-      seed: { type: 'string', default: '1' },
-      /** Least share of prompts with equal answers. */
-      least: { type: 'string', default: '0.995' },
-    },
-  });
+  // `--least` is the least share of prompts with equal answers.
+  const defaults = { stage: 'base-final', prompts: '1000', strings: '10000', seed: '1', least: '0.995' };
+  const values = readOptions(defaults, ['model']);
+  const numbers = wholeNumbers(values, { prompts: 2, strings: 1, seed: 0 });
   const named = values.model ?? (values.stage === 'block-final' ? 'recall-block' : 'recall-base');
-  const random = new SeededRandom(wholeNumber('seed', values.seed, 0));
-  const count = wholeNumber('prompts', values.prompts, 2);
+  const random = new SeededRandom(numbers.seed);
   const { model } = loadBenchConfig({ flags: { model: named } });
   await using engine = await composeEngine().open({ model, contextTokens: 2_048, threads: 1 });
 
-  const texts = oddTexts(random, wholeNumber('strings', values.strings, 1));
+  const texts = oddTexts(random, numbers.strings);
   const tokenised = await engine.tokenize(texts.map((text) => ({ text, as: 'text', first: true })));
   const ids = tokenised.map((tokens) => [engine.info.bosToken, ...tokens]);
-  const tokens = equalShare(
-    ids,
-    await python<number[]>(
-      'encode.py',
-      [],
-      texts.map((text) => [text]),
-    ),
-  );
+  const lines = texts.map((text) => [text]);
+  const tokens = equalShare(ids, await python<number[]>('encode.py', [], lines));
   console.log(`token ids: the same for ${tokens.same} of ${tokens.of} strings`);
 
   const prompts = (['en', 'zh'] as const).flatMap((language) =>
-    drawQualitySet(random, { language, answerable: count, memories: 8, phrasing: 'known' })
-      .slice(0, Math.ceil(count / 2))
+    drawQualitySet(random, { language, answerable: numbers.prompts, memories: 8, phrasing: 'known' })
+      .slice(0, Math.ceil(numbers.prompts / 2))
       .map(({ prompt }) => prompt),
   );
   const session = await engine.openSession('parity');
   const answers: string[] = [];
   for (const prompt of prompts) answers.push((await greedyAnswer({ engine, session }, prompt)).trim());
   const theirs = await python<string>('answers.py', [values.stage], prompts);
-  const same = equalShare(
-    answers,
-    theirs.map((text) => text.trim()),
-  );
+  const trimmed = theirs.map((text) => text.trim());
+  const same = equalShare(answers, trimmed);
   console.log(`greedy answers: the same for ${same.same} of ${same.of} prompts`);
   if (tokens.same < tokens.of || same.same < Number(values.least) * same.of) process.exitCode = 1;
 });

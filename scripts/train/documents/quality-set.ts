@@ -30,38 +30,16 @@ export interface QualitySetOptions {
   readonly withoutMemories?: boolean;
 }
 
-function isClosed(gold: string, suffix: readonly string[], language: Grammar['language']): boolean {
-  return suffix.every((text) => !containsTokens(text, gold, language));
-}
-
 function questionsOf(document: TrainingDocument, withoutMemories: boolean): QualityQuestion[] {
   const footer = joinSegments([memoryFooterSegment]);
-  const { language } = document;
+  const { header, memories, language } = document;
   return document.questions.flatMap(({ suffix, answer, kind }): QualityQuestion[] => {
     const gold = answer.trim().replace(/[.。]$/u, '');
     const absent = answer.trim() === grammars[language].unknownAnswer;
-    if (!withoutMemories) {
-      return [
-        {
-          prompt: [...document.header, ...document.memories, ...suffix],
-          memories: document.memories,
-          gold,
-          kind,
-          absent,
-        },
-      ];
-    }
-    if (absent || !isClosed(gold, suffix, language)) return [];
-    const [system] = document.header;
-    return [
-      {
-        prompt: [system!, ...suffix.filter((text, index) => index > 0 || text !== footer)],
-        memories: [],
-        gold,
-        kind,
-        absent,
-      },
-    ];
+    if (!withoutMemories) return [{ prompt: [...header, ...memories, ...suffix], memories, gold, kind, absent }];
+    if (absent || suffix.some((text) => containsTokens(text, gold, language))) return [];
+    const prompt = [header[0]!, ...suffix.filter((text, index) => index > 0 || text !== footer)];
+    return [{ prompt, memories: [], gold, kind, absent }];
   });
 }
 
@@ -70,20 +48,11 @@ function questionsOf(document: TrainingDocument, withoutMemories: boolean): Qual
  * there are enough answerable questions.
  */
 export function drawQualitySet(random: SeededRandom, options: QualitySetOptions): QualityQuestion[] {
-  const { language, memories, phrasing } = options;
+  const { language, memories, phrasing, answerable, withoutMemories = false } = options;
+  const wanted = { heldOut: true, phrasing, language, layout: 'text', memories } as const;
   const questions: QualityQuestion[] = [];
-  let answerable = 0;
-  while (answerable < options.answerable) {
-    const document = drawTrainingDocument(random, CURRICULUM.at(-1)!, {
-      heldOut: true,
-      phrasing,
-      language,
-      layout: 'text',
-      memories,
-    });
-    const drawn = questionsOf(document, options.withoutMemories ?? false);
-    questions.push(...drawn);
-    answerable += drawn.filter((question) => !question.absent).length;
+  while (questions.filter(({ absent }) => !absent).length < answerable) {
+    questions.push(...questionsOf(drawTrainingDocument(random, CURRICULUM.at(-1)!, wanted), withoutMemories));
   }
   return questions;
 }
