@@ -1,28 +1,22 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
 import { readGgufHeader } from './gguf-header.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-gguf-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const path = temporaryFolder().file('model.gguf');
 
-function write(name: string, bytes: Buffer): string {
-  const path = join(scratch, name);
+function headerOf(bytes: Buffer): ReturnType<typeof readGgufHeader> {
   writeFileSync(path, bytes);
-  return path;
+  return readGgufHeader(path);
 }
 
 const stops = { 'tokenizer.ggml.eos_token_id': 2, 'tokenizer.ggml.eot_token_id': 1, 'tokenizer.ggml.eom_token_id': 2 };
 
 test('reads shape, rotation and frequency factors of a llama model', () => {
   const header = { ...tinyHeader('llama'), 'tokenizer.chat_template': '{{ messages }}', ...stops };
-  const path = write(
-    'llama.gguf',
-    tinyGguf(header, { 'output_norm.weight': [1, 2, 3], 'rope_freqs.weight': [1, 0.5, 8, 32] }),
-  );
-  expect(readGgufHeader(path)).toEqual({
+  const tensors = { 'output_norm.weight': [1, 2, 3], 'rope_freqs.weight': [1, 0.5, 8, 32] };
+  expect(headerOf(tinyGguf(header, tensors))).toEqual({
     name: 'tiny',
     architecture: 'llama',
     parameters: 7,
@@ -54,7 +48,7 @@ test('qwen models rotate the halves of a head, with their own head size and line
     'qwen3.rope.scaling.type': 'linear',
     'qwen3.rope.scaling.factor': { float: 4 },
   };
-  expect(readGgufHeader(write('qwen3.gguf', tinyGguf(header)))).toMatchObject({
+  expect(headerOf(tinyGguf(header))).toMatchObject({
     headDimension: 16,
     rotary: { pairing: 'neox', dimensions: 16, scale: 0.25 },
     ropeScaling: 'linear',
@@ -68,28 +62,20 @@ test('sees what keeps keys from being moved: another scaling, a window of layers
     'llama.rope.scale_linear': { float: 2 },
   };
   const factors = { 'rope_factors_long.weight': [1, 2, 3, 4] };
-  expect(readGgufHeader(write('window.gguf', tinyGguf(header)))).toMatchObject({
+  expect(headerOf(tinyGguf(header))).toMatchObject({
     slidingWindowTokens: 64,
     rotary: { scale: 0.5 },
     ropeScaling: 'linear',
   });
-  expect(readGgufHeader(write('long.gguf', tinyGguf(tinyHeader('llama'), factors))).ropeScaling).toBe('longrope');
+  expect(headerOf(tinyGguf(tinyHeader('llama'), factors)).ropeScaling).toBe('longrope');
 });
 
+const clip = { 'general.architecture': 'clip', 'tokenizer.ggml.tokens': ['a'] };
 test.each([
-  ['text', Buffer.from('this is no model at all, only some text that is long enough to be read')],
-  ['nothing', Buffer.alloc(0)],
-  ['cut', tinyGguf(tinyHeader('llama')).subarray(0, 300)],
-])('refuses %s', (name, bytes) => {
-  const path = write(`${name}.gguf`, bytes);
-  expect(() => readGgufHeader(path)).toThrow(
-    expect.objectContaining({ code: 'bad-model', message: `${path}: not a complete GGUF file` }),
-  );
-});
-
-test('names what a file of another kind of model lacks', () => {
-  const path = write('clip.gguf', tinyGguf({ 'general.architecture': 'clip', 'tokenizer.ggml.tokens': ['a'] }));
-  expect(() => readGgufHeader(path)).toThrow(
-    expect.objectContaining({ code: 'bad-model', message: `${path}: its header has no clip.attention.head_count` }),
-  );
+  ['text', Buffer.from('this is no model at all, only some text that is long enough'), 'not a complete GGUF file'],
+  ['nothing', Buffer.alloc(0), 'not a complete GGUF file'],
+  ['a cut header', tinyGguf(tinyHeader('llama')).subarray(0, 300), 'not a complete GGUF file'],
+  ['another kind of model', tinyGguf(clip), 'its header has no clip.attention.head_count'],
+])('refuses %s', (_, bytes, why) => {
+  expect(() => headerOf(bytes)).toThrow(expect.objectContaining({ code: 'bad-model', message: `${path}: ${why}` }));
 });

@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { type GgufValue, tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
 import { readGgufHeader } from './gguf-header.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-gguf-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
-const path = join(scratch, 'hostile.gguf');
+const path = temporaryFolder().file('hostile.gguf');
 
 function refusalOf(bytes: Buffer): string {
   writeFileSync(path, bytes);
@@ -72,57 +69,47 @@ test.each<[string, GgufValue, string]>([
   expect(refusalOf(changed({ [name]: value }))).toBe(`${name} expected ${message}`);
 });
 
+const bytes = changed({});
+const behind = (key: string, distance: number): number => bytes.indexOf(key) + key.length + distance;
 test.each([
-  ['metadata', 16],
-  ['tensors', 8],
-])('a count of %s that no file of that length can hold is refused at once', (_, offset) => {
-  const bytes = changed({});
-  bytes.writeBigUInt64LE(2n ** 40n, offset);
-  expect(refusalOf(bytes)).toBe('not a complete GGUF file');
-});
-
-test.each([
-  ['a list', 'tokenizer.ggml.tokens', 8],
-  ['a text', 'general.name', 4],
-])('the length of %s that no file of that length can hold is refused at once', (_, key, behindKey) => {
-  const bytes = changed({});
-  bytes.writeBigUInt64LE(2n ** 50n, bytes.indexOf(key) + key.length + behindKey);
-  expect(refusalOf(bytes)).toBe('not a complete GGUF file');
+  ['a count of metadata', 16, 40],
+  ['a count of tensors', 8, 40],
+  ['the length of a list', behind('tokenizer.ggml.tokens', 8), 50],
+  ['the length of a text', behind('general.name', 4), 50],
+])('%s that no file of that length can hold is refused at once', (_, offset, power) => {
+  const hostile = Buffer.from(bytes);
+  hostile.writeBigUInt64LE(2n ** BigInt(power), offset);
+  expect(refusalOf(hostile)).toBe('not a complete GGUF file');
 });
 
 test('the number and the sizes of the dimensions of a tensor are those of a tensor', () => {
   const name = 'output_norm.weight';
-  const [rank, size] = [changed({}), changed({})];
-  rank.writeUInt32LE(5, rank.indexOf(name) + name.length);
-  size.writeBigUInt64LE(0n, size.indexOf(name) + name.length + 4);
+  const [rank, size] = [Buffer.from(bytes), Buffer.from(bytes)];
+  rank.writeUInt32LE(5, behind(name, 0));
+  size.writeBigUInt64LE(0n, behind(name, 4));
   expect(refusalOf(rank)).toBe(`tensor "${name}" has 5 dimensions, expected 1 to 4`);
   expect(refusalOf(size)).toBe(`tensor "${name}" has 0 numbers`);
 });
 
 test('SentencePiece has a token for each byte, and llama.cpp names empty tokens itself', () => {
-  const bytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
+  const ofBytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
   const refusalWith = (tokens: readonly string[]): string =>
     refusalOf(changed({ 'tokenizer.ggml.model': 'llama', 'tokenizer.ggml.tokens': tokens }));
-  expect(refusalWith(['', '', ...bytes])).toBe('was accepted');
-  expect(refusalWith(bytes.slice(0, -1))).toBe('tokenizer.ggml.tokens expected a token for each byte, got no <0xFF>');
+  expect(refusalWith(['', '', ...ofBytes])).toBe('was accepted');
+  expect(refusalWith(ofBytes.slice(0, -1))).toBe('tokenizer.ggml.tokens expected a token for each byte, got no <0xFF>');
 });
 
+const superfluous = 'is there, and llama.feed_forward_length says that there is none';
 test.each<[string, number[], number, Record<string, GgufValue>, string]>([
   ['output_norm.weight', [1], 1, {}, 'has numbers of type 1, expected a vector of 32-bit floats'],
   ['rope_freqs.weight', [1, 2, 3], 0, {}, 'has 3 numbers, expected one for each pair of 8 numbers'],
-  ['blk.1.ffn_up.weight', [1], 0, {}, 'is there, and llama.feed_forward_length says that there is none'],
-  [
-    'blk.1.ffn_up.weight',
-    [1],
-    0,
-    { 'llama.feed_forward_length': 0 },
-    'is there, and llama.feed_forward_length says that there is none',
-  ],
+  ['blk.1.ffn_up.weight', [1], 0, {}, superfluous],
+  ['blk.1.ffn_up.weight', [1], 0, { 'llama.feed_forward_length': 0 }, superfluous],
 ])('refuses %s of %j in type %d with %j', (name, numbers, type, change, why) => {
-  const bytes = tinyGguf({ ...tinyHeader('llama'), ...change }, { [name]: numbers });
+  const hostile = tinyGguf({ ...tinyHeader('llama'), ...change }, { [name]: numbers });
   // Behind the name: the number of dimensions, one dimension, the type.
-  bytes.writeUInt32LE(type, bytes.indexOf(name) + name.length + 4 + 8);
-  expect(refusalOf(bytes)).toBe(`tensor "${name}" ${why}`);
+  hostile.writeUInt32LE(type, hostile.indexOf(name) + name.length + 4 + 8);
+  expect(refusalOf(hostile)).toBe(`tensor "${name}" ${why}`);
 });
 
 test('an alignment that is no power of two is refused, and so is a key that stands twice', () => {

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { TestFolder } from '../../../test/model/bench-fixture.ts';
 import { kvObstacle } from './model-description.ts';
 import { checkModelFile } from './model-file.ts';
 
@@ -33,12 +32,11 @@ test.each([
 });
 
 test('refuses a file that is not there, a folder, and one larger than free memory', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-check-'));
-  const path = join(scratch, 'model.gguf');
+  using folder = new TestFolder();
+  const path = folder.file('model.gguf');
   expect(() => checkModelFile(path, 1e9)).toThrow(`${path}: no such model file`);
-  expect(() => checkModelFile(scratch, 1e9)).toThrow(`${scratch}: no such model file`);
+  expect(() => checkModelFile(folder.path, 1e9)).toThrow(`${folder.path}: no such model file`);
   writeFileSync(path, Buffer.alloc(1000));
   expect(checkModelFile(path, 1000)).toBe(1000);
   expect(() => checkModelFile(path, 999)).toThrow(`${path}: 1000 bytes, and 999 bytes of memory are free`);
-  rmSync(scratch, { recursive: true });
 });

@@ -9,13 +9,10 @@ test.each([
   ['Q4_0: 16 bytes of 4 bits, a scale of two', 2, 64, 36],
   ['Q8_0: a byte a number, a scale of two', 8, 64, 68],
   ['Q4_K: 128 bytes of 4 bits, 12 of scales, two scales of these', 12, 256, 144],
+  ['half a block has no bytes', 8, 48, undefined],
+  ['neither has a type that is not known', 5, 32, undefined],
 ])('%s', (_, type, numbers, bytes) => {
   expect(bytesOfNumbers(type, numbers)).toBe(bytes);
-});
-
-test('half a block has no bytes, and neither has a type that is not known', () => {
-  expect(bytesOfNumbers(8, 48)).toBeUndefined();
-  expect(bytesOfNumbers(5, 32)).toBeUndefined();
 });
 
 test.each([presetModels.model, 'random:tiny-llama'])(

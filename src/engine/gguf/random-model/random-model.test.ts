@@ -1,27 +1,22 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { likeliestTokens } from '../../sequence-score.ts';
-import { readGgufHeader } from '../gguf-header.ts';
 import { llamaCpp } from '../../llama-cpp/llama-cpp-adapter.ts';
 import { modelShapes } from './model-shapes.ts';
 import { modelTensors } from './model-tensors.ts';
 import { modelPathOf } from './random-model.ts';
 
-const shapes = ['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'];
-
-describe.each(shapes)('random:%s', (shape) => {
-  test('loads in llama.cpp, reads any text, and gives probabilities that depend on it', async () => {
+test.each(['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'])(
+  'random:%s loads in llama.cpp, reads any text, and gives probabilities that depend on it',
+  async (shape) => {
     const model = `random:${shape}`;
     await using engine = await llamaCpp.opener({}).open({ model });
     const headDimension = shape === 'tiny-qwen3' ? 32 : 16;
     const { info, capabilities } = engine;
-    expect(info.model).toMatchObject({
-      name: model,
-      architecture: /qwen\d|llama/.exec(shape)![0],
-      vocabularySize: 2560,
-    });
+    const architecture = /qwen\d|llama/.exec(shape)![0];
+    expect(info.model).toMatchObject({ name: model, architecture, vocabularySize: 2560 });
     expect(capabilities.cells!.layout).toMatchObject({ layers: 3, heads: 2, headDimension });
     expect([info.bosToken, info.endTokens]).toEqual([shape.includes('llama') ? 0 : null, [1]]);
     const text = 'User: What is my dog called? 狗🙂\n\nAI:';
@@ -36,16 +31,8 @@ describe.each(shapes)('random:%s', (shape) => {
     await session.clear();
     const other = await session.score([tokens![1]!, tokens![0]!, ...tokens!.slice(2)], [5]);
     expect(other.next).not.toEqual(next);
-  });
-});
-
-test("the factors of rope_freqs are Llama 3's", async () => {
-  const { rotary } = readGgufHeader(await modelPathOf('random:tiny-llama-rope-freqs'));
-  // Wavelengths 2π·10000^(j/8): 6, 20, 63 below 512/4; 199 between; 628, 1987, … above 512.
-  const smooth = (512 / (2 * Math.PI * 10_000 ** (3 / 8)) - 1) / 3;
-  const between = 1 / ((1 - smooth) / 8 + smooth);
-  expect(rotary.factors).toEqual([1, 1, 1, Math.fround(between), 8, 8, 8, 8]);
-});
+  },
+);
 
 test('weights are the same on every machine; whoever changes them raises the recipe', () => {
   const hash = createHash('sha256');
@@ -62,10 +49,6 @@ test('a model is made once', async () => {
   const before = statSync(path);
   expect(await modelPathOf('random:tiny-llama')).toBe(path);
   expect(statSync(path).ino).toBe(before.ino);
-});
-
-test('any other name is a path', async () => {
-  expect(await modelPathOf('some/model.gguf')).toBe('some/model.gguf');
 });
 
 test.each(['tiny-lama', 'hasOwnProperty'])('the unknown shape %s is refused, with the known ones', async (shape) => {
