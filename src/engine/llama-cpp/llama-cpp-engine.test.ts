@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { errorLike } from '../../../test/fixtures/error-like.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
 import { presetModels } from '../../models/preset-models.ts';
 import { checkpointSchema } from '../checkpoint.ts';
@@ -12,8 +14,8 @@ import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { modelPathOf } from '../gguf/random-model/random-model.ts';
 
 const model = presetModels.model;
-const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-llama-cpp-'));
-const checkpointFolder = join(scratch, 'checkpoints');
+const scratch = temporaryFolder();
+const checkpointFolder = scratch.file('checkpoints');
 
 let engine: LlamaCppEngine;
 let memories: readonly number[];
@@ -22,10 +24,7 @@ beforeAll(async () => {
   const [ids] = await engine.tokenize([{ text: '[1] My sister Ann lives in Leeds.\n[2] I like tea.\n', as: 'text' }]);
   memories = [engine.info.bosToken!, ...ids!];
 });
-afterAll(async () => {
-  await engine[Symbol.asyncDispose]();
-  rmSync(scratch, { recursive: true });
-});
+afterAll(() => engine[Symbol.asyncDispose]());
 
 test('describes the file and how it was loaded', () => {
   const bytes = readFileSync(model);
@@ -100,10 +99,8 @@ test('a checkpoint that names other tokens than its file is refused', async () =
   await using session = await engine.openSession('tokens');
   await session.evaluate(memories);
   const checkpoint = await session.checkpoint();
-  const tokens = checkpoint.tokens.with(3, 99);
-  await expect(session.restore({ ...checkpoint, tokens })).rejects.toThrow(
-    'its tokens are not those of the checkpoint',
-  );
+  const forged = { ...checkpoint, tokens: checkpoint.tokens.with(3, 99) };
+  await expect(session.restore(forged)).rejects.toThrow('its tokens are not those of the checkpoint');
   await session.restore(checkpointSchema.parse(checkpoint));
   await engine.deleteCheckpoint(checkpoint);
 });
@@ -122,10 +119,8 @@ test('a forged checkpoint with an infinite number is refused before any context 
   bytes.writeUInt16LE(0x7c00, bytes.length - 2);
   writeFileSync(path, bytes);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  await expect(session.restore({ ...checkpoint, sha256 })).rejects.toMatchObject({
-    code: 'bad-state',
-    message: expect.stringContaining('keys or values that are not finite numbers') as string,
-  });
+  const restored = session.restore({ ...checkpoint, sha256 });
+  await expect(restored).rejects.toMatchObject(errorLike('bad-state', 'keys or values that are not finite numbers'));
   expect(await session.score(question, [7])).toEqual(expected);
   await engine.deleteCheckpoint(checkpoint);
 });
@@ -154,7 +149,8 @@ test('a checkpoint whose file is damaged, replaced or gone is refused though its
 });
 
 test('what a killed process left unfinished is deleted, what a living one writes is not', async () => {
-  const folder = mkdtempSync(join(scratch, 'left-'));
+  const folder = scratch.file('left');
+  mkdirSync(folder);
   const { pid } = spawnSync('true');
   for (const name of [`a.state.${pid}.partial`, `b.state.${process.pid}.partial`, 'c.state']) {
     writeFileSync(join(folder, name), 'KV');
@@ -179,10 +175,8 @@ test('no KV lies about: private files go with the call, the folder with the engi
 });
 
 /** Sets the limit on the size of the files that this process writes; false where nothing can. */
-function limitFiles(bytes: number | 'unlimited'): boolean {
-  const { status } = spawnSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:`]);
-  return status === 0;
-}
+const limitFiles = (bytes: number | 'unlimited'): boolean =>
+  spawnSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:`]).status === 0;
 
 test('a state that finds no space is refused, to its last byte, and leaves nothing behind', async ({ skip }) => {
   // Else signal-exit, which listens below node-llama-cpp, would end the process. Signals arrive late: it stays until the end.
@@ -211,20 +205,16 @@ test('a state that finds no space is refused, to its last byte, and leaves nothi
   }
 });
 
-describe('a file that is no usable model is refused by name', () => {
-  test.each([
-    ['text', () => Buffer.from('no model'), 'not a complete GGUF file'],
-    ['header cut short', () => readFileSync(model).subarray(0, 2000), 'not a complete GGUF file'],
-    ['weights cut short', () => readFileSync(model).subarray(0, 900_000), 'not a complete GGUF file'],
-    ['last weights cut short', () => readFileSync(model).subarray(0, -100), 'llama.cpp cannot load it: .*not within'],
-    ['no weights', () => tinyGguf(tinyHeader('llama')), 'llama.cpp cannot load it: .*key not found'],
-    ['unknown architecture', () => tinyGguf(tinyHeader('nonesuch')), 'llama.cpp cannot load it: .*nonesuch'],
-  ])('%s', async (name, bytes, why) => {
-    const path = join(scratch, `${name}.gguf`);
-    writeFileSync(path, bytes());
-    await expect(LlamaCppEngine.open(path, { model: path })).rejects.toMatchObject({
-      code: 'bad-model',
-      message: expect.stringMatching(new RegExp(`^${path}: ${why}`)) as string,
-    });
-  });
+test.each([
+  ['text', () => Buffer.from('no model'), 'not a complete GGUF file'],
+  ['header cut short', () => readFileSync(model).subarray(0, 2000), 'not a complete GGUF file'],
+  ['weights cut short', () => readFileSync(model).subarray(0, 900_000), 'not a complete GGUF file'],
+  ['last weights cut short', () => readFileSync(model).subarray(0, -100), 'llama.cpp cannot load it: .*not within'],
+  ['no weights', () => tinyGguf(tinyHeader('llama')), 'llama.cpp cannot load it: .*key not found'],
+  ['unknown architecture', () => tinyGguf(tinyHeader('nonesuch')), 'llama.cpp cannot load it: .*nonesuch'],
+])('a file that is no usable model is refused by name: %s', async (name, bytes, why) => {
+  const path = scratch.file(`${name}.gguf`);
+  writeFileSync(path, bytes());
+  const opened = LlamaCppEngine.open(path, { model: path });
+  await expect(opened).rejects.toMatchObject(errorLike('bad-model', new RegExp(`^${path}: ${why}`)));
 });

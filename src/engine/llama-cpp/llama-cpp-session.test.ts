@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { chunkTokens, PrefillPace } from './llama-cpp-session.ts';
 
 function sizes(count: number, largest: number, lastAtLeast?: number): number[] {
@@ -8,35 +8,30 @@ function sizes(count: number, largest: number, lastAtLeast?: number): number[] {
   return chunks.map((chunk) => chunk.length);
 }
 
-describe('chunkTokens', () => {
-  test.each([
-    [2, [2]],
-    [512, [512]],
-    [513, [511, 2]],
-    [514, [512, 2]],
-    [1024, [512, 512]],
-    [1025, [512, 511, 2]],
-  ])('%i tokens', (count, expected) => {
-    expect(sizes(count, 512)).toEqual(expected);
-  });
+test.each([
+  [2, [2]],
+  [512, [512]],
+  [513, [511, 2]],
+  [514, [512, 2]],
+  [1024, [512, 512]],
+  [1025, [512, 511, 2]],
+])('chunks of %i tokens', (count, expected) => {
+  expect(sizes(count, 512)).toEqual(expected);
+});
 
-  test('no chunk is ever a single token, and the last keeps together what it must', () => {
-    for (let largest = 3; largest < 9; largest++) {
-      for (let count = 2; count < 40; count++) {
-        for (let last = 2; last < largest; last++) {
-          const found = sizes(count, largest, last);
-          expect(Math.min(...found)).toBeGreaterThan(1);
-          expect(Math.max(...found)).toBeLessThanOrEqual(largest);
-          expect(found.at(-1)).toBeGreaterThanOrEqual(Math.min(last, count));
-        }
+test('no chunk is ever a single token, and the last keeps together what it must', () => {
+  for (let largest = 3; largest < 9; largest++) {
+    for (let count = 2; count < 40; count++) {
+      for (let last = 2; last < largest; last++) {
+        const found = sizes(count, largest, last);
+        expect(Math.min(...found)).toBeGreaterThan(1);
+        expect(Math.max(...found)).toBeLessThanOrEqual(largest);
+        expect(found.at(-1)).toBeGreaterThanOrEqual(Math.min(last, count));
       }
     }
-  });
-
-  test('refuses a single token, and a last chunk that fills a whole one', () => {
-    expect(() => chunkTokens([7], 512)).toThrow(RangeError);
-    expect(() => chunkTokens([7, 8, 9], 512, 512)).toThrow('512 tokens do not stay together in chunks of 512');
-  });
+  }
+  expect(() => chunkTokens([7], 512)).toThrow(RangeError);
+  expect(() => chunkTokens([7, 8, 9], 512, 512)).toThrow('512 tokens do not stay together in chunks of 512');
 });
 
 const { signal } = new AbortController();
@@ -46,8 +41,9 @@ test('without a signal, and where bits depend on the cut, chunks are as large as
   expect(new PrefillPace(512, 7e9, false).largestChunk(signal)).toBe(512);
 });
 
-test('a signal is looked at within a second, by the size of the model and then by its measured pace', () => {
+test('a signal is looked at within a second, by the size of the model and then by its pace; some tokens go at once', () => {
   expect(new PrefillPace(512, 1.8e6, true).largestChunk(signal)).toBe(512);
+  expect(new PrefillPace(512, 70e9, true).largestChunk(signal)).toBe(8);
   const pace = new PrefillPace(512, 135e6, true);
   expect(pace.largestChunk(signal) * 9).toBeLessThan(1000);
   for (let chunk = 0; chunk < 10; chunk++) pace.measured(100, 4000);
@@ -57,8 +53,4 @@ test('a signal is looked at within a second, by the size of the model and then b
   // The fixed cost of a call is no pace.
   pace.measured(2, 500);
   expect(pace.largestChunk(signal)).toBe(512);
-});
-
-test('however slow the model, some tokens are evaluated at once', () => {
-  expect(new PrefillPace(512, 70e9, true).largestChunk(signal)).toBe(8);
 });

@@ -1,28 +1,28 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type RunningProcess, startProcess, typescript } from '../../../test/fixtures/run-process.ts';
+import { TestFolder } from '../../../test/model/bench-fixture.ts';
 import { PrivateFolder } from './private-folder.ts';
 
-let temporary: string;
+let temporary: TestFolder;
 beforeEach(() => {
-  temporary = mkdtempSync(join(tmpdir(), 'dki-bench-private-'));
-  vi.stubEnv('TMPDIR', temporary);
+  temporary = new TestFolder();
+  vi.stubEnv('TMPDIR', temporary.path);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
-  rmSync(temporary, { recursive: true });
+  temporary[Symbol.dispose]();
 });
 
 const modulePath = fileURLToPath(new URL('./private-folder.ts', import.meta.url));
 
 const folders = (): string[] =>
-  readdirSync(temporary)
+  readdirSync(temporary.path)
     .filter((name) => name.startsWith('dki-bench-kv-'))
-    .map((name) => join(temporary, name))
+    .map((name) => temporary.file(name))
     .toSorted();
 
 /** Another process that makes a folder with a file in it, says so, and then does as it is told. */
@@ -66,6 +66,6 @@ test('the next folder takes with it what a killed process left, and nothing that
 });
 
 test('where no folder can be made, it says so', () => {
-  vi.stubEnv('TMPDIR', join(temporary, 'none'));
+  vi.stubEnv('TMPDIR', temporary.file('none'));
   expect(() => new PrivateFolder()).toThrow(expect.objectContaining({ code: 'disk' }));
 });

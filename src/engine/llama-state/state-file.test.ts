@@ -1,22 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readFileSync, statSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type ContextKind, savedState } from '../../../test/fixtures/saved-states.ts';
-import type { SequenceState } from '../sequence-state.ts';
+import { tensorBytes } from '../../../test/fixtures/moved-cells.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
+import { errorLike } from '../../../test/fixtures/error-like.ts';
 import { gatherCells, type ParsedState, parseState, stateParts, writeParts } from './state-file.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'dki-bench-state-file-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const scratch = temporaryFolder();
 
 const tokens = Array.from({ length: 19 }, (_, index) => 20 + 3 * index);
 const usual: ContextKind = { flashAttention: false, kvType: 'F16', sequences: 1 };
 /** Of the shipped model. */
 const [HEADS, HEAD_DIMENSION] = [2, 32];
-
-function tensorsOf({ keys, values }: Pick<SequenceState, 'keys' | 'values'>): Buffer {
-  return Buffer.concat([...keys, ...values]);
-}
 
 describe.each<ContextKind>([
   usual,
@@ -28,7 +23,7 @@ describe.each<ContextKind>([
   let saved: Buffer<ArrayBuffer>;
   let parsed: ParsedState;
   beforeAll(async () => {
-    saved = await savedState(kind, tokens, scratch);
+    saved = await savedState(kind, tokens, scratch.path);
     parsed = parseState(saved, 'x.state');
   });
 
@@ -70,9 +65,8 @@ describe.each<ContextKind>([
   test('can be written for another number of sequences', () => {
     for (const streams of [1, 4]) {
       const other = parseState(Buffer.concat(stateParts(parsed, parsed.tokens, streams, parsed.form)), 'other.state');
-      expect(other.streams).toBe(streams);
-      expect(other.positions).toEqual(parsed.positions);
-      expect(tensorsOf(other).equals(tensorsOf(parsed))).toBe(true);
+      expect(other).toMatchObject({ streams, positions: parsed.positions });
+      expect(tensorBytes(other).equals(tensorBytes(parsed))).toBe(true);
     }
   });
 
@@ -82,7 +76,7 @@ describe.each<ContextKind>([
     expect([...gathered.positions]).toEqual(order);
     for (const [place, cell] of order.entries()) {
       const alone = gatherCells(parsed, [cell]);
-      expect(tensorsOf(gatherCells(gathered, [place])).equals(tensorsOf(alone))).toBe(true);
+      expect(tensorBytes(gatherCells(gathered, [place])).equals(tensorBytes(alone))).toBe(true);
       const row = parsed.tensors.keyRowBytes;
       const keys = parsed.keys.map((tensor) => tensor.subarray(cell * row, (cell + 1) * row));
       expect(Buffer.concat(alone.keys).equals(Buffer.concat(keys))).toBe(true);
@@ -97,15 +91,14 @@ describe.each([
   let parsed: ParsedState;
   let written: Buffer;
   beforeAll(async () => {
-    parsed = parseState(await savedState(usual, tokens, scratch), 'x.state');
+    parsed = parseState(await savedState(usual, tokens, scratch.path), 'x.state');
     written = Buffer.concat(stateParts(parsed, tokens, 2, form));
   });
 
   test('a state is read as it was written', () => {
     const read = parseState(Buffer.from(written), 'x.state');
-    expect([read.form, [...read.tokens], read.streams]).toEqual([form, tokens, 2]);
-    expect(read.positions).toEqual(parsed.positions);
-    expect(tensorsOf(read).equals(tensorsOf(parsed))).toBe(true);
+    expect(read).toMatchObject({ form, tokens: Int32Array.from(tokens), streams: 2, positions: parsed.positions });
+    expect(tensorBytes(read).equals(tensorBytes(parsed))).toBe(true);
   });
 
   test('keys that llama.cpp rotates itself are refused, and tokens of pictures', () => {
@@ -115,22 +108,18 @@ describe.each([
     rotated.writeInt32LE(64, rotations);
     expect(() => parseState(rotated, 'x.state')).toThrow('its keys or values are rotated by llama.cpp itself');
     if (!form.isWrapped) return;
-    for (const [at, number] of [
-      [recordEnd - 4, 1],
-      [16, 2],
-      [20, tokens.length + 1],
-    ] as const) {
+    for (const [at, number] of Object.entries({ [recordEnd - 4]: 1, 16: 2, 20: tokens.length + 1 })) {
       const other = Buffer.from(written);
-      other.writeInt32LE(number, at);
+      other.writeInt32LE(number, Number(at));
       expect(() => parseState(other, 'x.state')).toThrow('its list of tokens is not one of texts alone');
     }
   });
 });
 
 test('a state is a private file of exactly its parts, and never over another', async () => {
-  const parsed = parseState(await savedState(usual, tokens, scratch), 'x.state');
+  const parsed = parseState(await savedState(usual, tokens, scratch.path), 'x.state');
   const parts = stateParts(parsed, tokens, 2, parsed.form);
-  const path = join(scratch, 'written.state');
+  const path = scratch.file('written.state');
   writeParts(path, parts);
   expect(readFileSync(path).equals(Buffer.concat(parts))).toBe(true);
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -140,7 +129,7 @@ test('a state is a private file of exactly its parts, and never over another', a
 describe('is refused by name:', () => {
   let saved: Buffer;
   beforeAll(async () => {
-    saved = await savedState(usual, tokens, scratch);
+    saved = await savedState(usual, tokens, scratch.path);
   });
   const cellsAt = 12 + 4 * tokens.length + 8;
   const keysAt = cellsAt + 12 * tokens.length + 8;
@@ -167,17 +156,12 @@ describe('is refused by name:', () => {
 
   test.each(damages)('%s', (_, why, damage) => {
     const parse = (): unknown => parseState(damage(Buffer.from(saved)), 'x.state');
-    expect(parse).toThrow(
-      expect.objectContaining({
-        code: 'bad-state',
-        message: expect.stringContaining(`x.state: unusable KV state: `) as string,
-      }),
-    );
+    expect(parse).toThrow(expect.objectContaining(errorLike('bad-state', 'x.state: unusable KV state: ')));
     expect(parse).toThrow(why);
   });
 
   test('keys that llama.cpp itself keeps in 8 bits', async () => {
-    const quantised = await savedState({ flashAttention: true, kvType: 'Q8_0', sequences: 1 }, tokens, scratch);
+    const quantised = await savedState({ flashAttention: true, kvType: 'Q8_0', sequences: 1 }, tokens, scratch.path);
     expect(() => parseState(quantised, 'x.state')).toThrow(
       expect.objectContaining({
         message: 'x.state: unusable KV state: the keys of layer 0 are Q8_0',
