@@ -3,7 +3,7 @@ import type { WrittenRecord } from '../../../src/data/schema.ts';
 import { instant } from '../../../src/data/generators/wording.ts';
 import { factGrammars, type FactGrammar, type FactLanguage } from './fact-grammar.ts';
 import { QuestionWriter, type WordedQuestion } from './fact-items.ts';
-import { factValues, type Split, ValueDecks, valuesOf } from './fact-values.ts';
+import { evenValues, factValues, type Split, valuesOf } from './fact-values.ts';
 import { UserNotes, type Note } from './user-notes.ts';
 import { topicWheels, UserPlanner, type Extra, type UserShape } from './user-plan.ts';
 
@@ -95,11 +95,11 @@ interface FactUser {
 
 function drawUsers(random: SeededRandom, grammar: FactGrammar, split: Split, count: number): FactUser[] {
   const lists = Object.entries(factValues(grammar)).map(([kind, all]) => [kind, valuesOf(all, split)] as const);
-  const decks = new ValueDecks(random, Object.fromEntries(lists));
+  const drawValue = evenValues(random, Object.fromEntries(lists));
   const wheels = topicWheels(random, grammar);
   return random.shuffled(shapes(random, count)).map((shape, index) => {
     const userId = `${idPrefixes[grammar.language][split]}${String(index + 1).padStart(2, '0')}`;
-    const notes = new UserNotes(random, grammar, decks);
+    const notes = new UserNotes(random, grammar, drawValue);
     const planned = new UserPlanner(random, notes, wheels).plan(shape);
     const writer = new QuestionWriter(random, notes);
     const questions = planned.map((question) => writer.write(question));

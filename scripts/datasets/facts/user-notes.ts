@@ -2,7 +2,7 @@ import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { normalise } from '../../../src/data/normalise.ts';
 import { sharedWords } from './content-words.ts';
 import { valueKind, type FactGrammar, type FactTemplate, type Subject, type Topic } from './fact-grammar.ts';
-import type { FactValue, ValueDecks } from './fact-values.ts';
+import type { DrawValue, FactValue } from './fact-values.ts';
 import { worded, type Naming } from './wording.ts';
 
 /** A subject that a user has told about, under a name of its own or not. */
@@ -27,7 +27,7 @@ export interface Note {
 }
 
 /** Requirements of a new note. */
-interface Wanted {
+export interface Wanted {
   /** Questions that share no content word with it. */
   readonly apartFrom?: string;
   readonly replaces?: Note;
@@ -45,7 +45,7 @@ export class UserNotes {
   readonly grammar: FactGrammar;
   readonly notes: Note[] = [];
   readonly #random: SeededRandom;
-  readonly #decks: ValueDecks;
+  readonly #draw: DrawValue;
   readonly #acquaintances = new Map<string, Acquaintance>();
   readonly #unknown = new Set<string>();
   readonly #reserved = new Set<string>();
@@ -54,10 +54,10 @@ export class UserNotes {
   readonly #golds = new Map<string, Acquaintance | undefined>();
   readonly #talk = new Map<string, string[]>();
 
-  constructor(random: SeededRandom, grammar: FactGrammar, decks: ValueDecks) {
+  constructor(random: SeededRandom, grammar: FactGrammar, draw: DrawValue) {
     this.#random = random;
     this.grammar = grammar;
-    this.#decks = decks;
+    this.#draw = draw;
   }
 
   /** True if nothing is known of a subject, and nothing known can be taken for it. */
@@ -136,7 +136,7 @@ export class UserNotes {
   }
 
   #drawValue(subject: Subject, fact: FactTemplate): FactValue {
-    return this.#decks.draw(fact.relation, valueKind(fact, subject), (value) => {
+    return this.#draw(fact.relation, valueKind(fact, subject), (value) => {
       const forms = this.#forms(value);
       return !forms.some((form) => this.#contents.some((content) => content.includes(form)));
     });

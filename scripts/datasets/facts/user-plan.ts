@@ -1,6 +1,7 @@
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { type FactGrammar, factsOf, type FactTemplate, type Subject, type Topic } from './fact-grammar.ts';
-import type { Acquaintance, Note, UserNotes } from './user-notes.ts';
+import type { Acquaintance, Note, UserNotes, Wanted } from './user-notes.ts';
+import { Wheel } from './wheel.ts';
 import { pronounAsks, worded } from './wording.ts';
 
 /** The category of which a user has two questions, the second a repetition of the first. */
@@ -20,26 +21,24 @@ const NAMED_SHARE = 0.25;
 const CHANGED_SHARE = 0.15;
 const FACTS_A_SUBJECT = 8;
 
-/** Topics of the subjects that questions return to, and of those with a name. */
-export interface TopicWheels {
-  readonly first: TopicWheel;
-  readonly second: TopicWheel;
-  readonly named: TopicWheel;
-}
+/** Wheels over the topics of the subjects that questions return to, and of those with a name. */
+export type TopicWheels = ReturnType<typeof topicWheels>;
 
 /** Wheels over the topics of a grammar: a user's first subject is one that can be named and pointed at. */
-export function topicWheels(random: SeededRandom, { topics }: FactGrammar): TopicWheels {
+export function topicWheels(random: SeededRandom, { topics }: FactGrammar) {
+  const shared = topics.filter(({ subjects }) => subjects.length > 1);
+  const linked = topics.filter(({ link }) => link !== undefined);
   return {
-    first: new TopicWheel(
-      random,
-      topics.filter(({ subjects }) => subjects.length > 1),
-    ),
-    second: new TopicWheel(random, topics),
-    named: new TopicWheel(
-      random,
-      topics.filter(({ link }) => link !== undefined),
-    ),
+    first: new Wheel(random, shared),
+    second: new Wheel(random, topics),
+    named: new Wheel(random, linked),
   };
+}
+
+/** The memories about one subject that questions return to. */
+interface Cluster {
+  readonly about: Acquaintance;
+  readonly notes: Note[];
 }
 
 /** The same question once more. */
@@ -67,11 +66,10 @@ export class UserPlanner {
     const named = this.#meetByName(main.about.topic);
     const roomy = size >= LEAST_SIZE + CLUSTER;
     const second = roomy ? this.#meet('second', [main.about.topic, named.topic]) : main;
-    const updated = main.updated();
-    const plain = main.plain();
-    const paraphrase = second.paraphrase();
-    main.fill(CLUSTER);
-    second.fill(CLUSTER);
+    const updated = this.#updated(main);
+    const plain = this.#asked('plain', this.#tellSome(main));
+    const paraphrase = this.#paraphrase(second);
+    for (const cluster of [main, second]) while (cluster.notes.length < CLUSTER) this.#tellSome(cluster);
     const [told, byName] = this.#byName(named);
     const absent = this.#absent(main);
     const history = this.#history(second);
@@ -94,7 +92,39 @@ export class UserPlanner {
   #meet(place: keyof TopicWheels, others: readonly Topic[]): Cluster {
     const topic = this.#wheels[place].next((one) => !others.includes(one) && this.#newSubjects(one).length > 0);
     const subject = this.#random.pick(this.#newSubjects(topic));
-    return new Cluster(this.#random, this.#notes, this.#notes.meet(topic, subject));
+    return { about: this.#notes.meet(topic, subject), notes: [] };
+  }
+
+  #asked(category: FactCategory, note: Note): PlannedQuestion {
+    return { category, about: note.about, fact: note.fact, note };
+  }
+
+  #updated(cluster: Cluster): PlannedQuestion {
+    const old = this.#tellSome(cluster, ({ changes }) => changes.length > 0);
+    return this.#asked('updated', this.#tell(cluster, old.fact, { replaces: old }));
+  }
+
+  /** A memory, and a question that shares no content word with it. */
+  #paraphrase(cluster: Cluster): PlannedQuestion {
+    const fact = this.#pickFact(cluster, ({ paraphrases }) => paraphrases.length > 0);
+    const query = worded(this.#grammar, this.#random.pick(fact.paraphrases), cluster.about.subject, 'alt');
+    return { ...this.#asked('paraphrase', this.#tell(cluster, fact, { apartFrom: query })), query };
+  }
+
+  #pickFact({ about: { topic, subject } }: Cluster, suits: (fact: FactTemplate) => boolean): FactTemplate {
+    return this.#random.pick(
+      factsOf(topic, subject).filter((fact) => this.#notes.isFree(subject, fact) && suits(fact)),
+    );
+  }
+
+  #tell(cluster: Cluster, fact: FactTemplate, wanted?: Wanted): Note {
+    const note = this.#notes.tell(cluster.about, fact, wanted);
+    cluster.notes.push(note);
+    return note;
+  }
+
+  #tellSome(cluster: Cluster, suits: (fact: FactTemplate) => boolean = () => true): Note {
+    return this.#tell(cluster, this.#pickFact(cluster, suits));
   }
 
   /** Subjects that nothing is known of and that can be named in other words. */
@@ -113,10 +143,7 @@ export class UserPlanner {
   #byName(about: Acquaintance): PlannedQuestion[] {
     const facts = this.#free(about).slice(0, CLUSTER - 1);
     const [first, second] = facts.map((fact) => this.#notes.tell(about, fact));
-    return [
-      { category: 'two memories', about, fact: first!.fact, note: first! },
-      { category: 'plain', about, fact: second!.fact, note: second! },
-    ];
+    return [this.#asked('two memories', first!), this.#asked('plain', second!)];
   }
 
   /** A question about a known subject that nobody answered, or about one of whom nothing is known. */
@@ -156,10 +183,8 @@ export class UserPlanner {
         pronounAsks(this.#grammar, note.fact, about.subject).length > 0,
     );
     const [free] = this.#free(about);
-    if (notes.length > 0 && (free === undefined || this.#random.chance(0.5))) {
-      const note = this.#random.pick(notes);
-      return { category: 'history', about, fact: note.fact, note };
-    }
+    const points = notes.length > 0 && (free === undefined || this.#random.chance(0.5));
+    if (points) return this.#asked('history', this.#random.pick(notes));
     if (free !== undefined) return { category: 'history', about, fact: free };
     const stranger = this.#stranger();
     return { category: 'history', about: stranger, fact: this.#random.pick(factsOf(stranger.topic, stranger.subject)) };
@@ -188,82 +213,6 @@ export class UserPlanner {
     }
     if (this.#notes.notes.length < size)
       throw new RangeError(`the grammar is too small for ${size} memories of a user`);
-  }
-}
-
-/** The memories about one subject that questions return to. */
-export class Cluster {
-  readonly about: Acquaintance;
-  readonly notes: Note[] = [];
-  readonly #random: SeededRandom;
-  readonly #book: UserNotes;
-
-  constructor(random: SeededRandom, book: UserNotes, about: Acquaintance) {
-    this.#random = random;
-    this.#book = book;
-    this.about = about;
-  }
-
-  plain(): PlannedQuestion {
-    const note = this.#tell(() => true);
-    return { category: 'plain', about: this.about, fact: note.fact, note };
-  }
-
-  updated(): PlannedQuestion {
-    const old = this.#tell(({ changes }) => changes.length > 0);
-    const note = this.#book.tell(this.about, old.fact, { replaces: old });
-    this.notes.push(note);
-    return { category: 'updated', about: this.about, fact: note.fact, note };
-  }
-
-  /** A memory, and a question that shares no content word with it. */
-  paraphrase(): PlannedQuestion {
-    const { subject } = this.about;
-    const fact = this.#freeFact(({ paraphrases }) => paraphrases.length > 0);
-    const query = worded(this.#book.grammar, this.#random.pick(fact.paraphrases), subject, 'alt');
-    const note = this.#book.tell(this.about, fact, { apartFrom: query });
-    this.notes.push(note);
-    return { category: 'paraphrase', about: this.about, fact, note, query };
-  }
-
-  /** Tells more, until there are so many memories. */
-  fill(count: number): void {
-    while (this.notes.length < count) this.#tell(() => true);
-  }
-
-  #freeFact(suits: (fact: FactTemplate) => boolean): FactTemplate {
-    const { topic, subject } = this.about;
-    const facts = factsOf(topic, subject).filter((fact) => this.#book.isFree(subject, fact) && suits(fact));
-    return this.#random.pick(facts);
-  }
-
-  #tell(suits: (fact: FactTemplate) => boolean): Note {
-    const note = this.#book.tell(this.about, this.#freeFact(suits));
-    this.notes.push(note);
-    return note;
-  }
-}
-
-/** Topics in shuffled rounds, so that the users of a data set talk about all of them. */
-export class TopicWheel {
-  readonly #random: SeededRandom;
-  readonly #topics: readonly Topic[];
-  #round: Topic[] = [];
-
-  constructor(random: SeededRandom, topics: readonly Topic[]) {
-    this.#random = random;
-    this.#topics = topics;
-  }
-
-  /** The next topic that suits; those that do not stay for later turns. */
-  next(suits: (topic: Topic) => boolean): Topic {
-    let place = this.#round.findIndex(suits);
-    if (place < 0) {
-      this.#round.push(...this.#random.shuffled(this.#topics));
-      place = this.#round.findIndex(suits);
-    }
-    if (place < 0) throw new RangeError('no topic suits');
-    return this.#round.splice(place, 1)[0]!;
   }
 }
 
