@@ -2,7 +2,7 @@
  * Draws the tables of the README and of pages in `docs` from the reports in the repository: `npx tsx scripts/readme-tables.ts`. Each table is
  * between two comments, `<!-- table NAME -->` and `<!-- end NAME -->`.
  */
-import { type Cell, type Column, estimateCell, formatCell, numberCell, type Row, textCell } from '../src/render/table.ts'; // prettier-ignore
+import { type Cell, countColumn, estimateCell, formatCell, intervalColumn, type ItemColumn, itemRows, numberCell, numberColumn, textCell } from '../src/render/table.ts'; // prettier-ignore
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -62,39 +62,26 @@ function bareTable(draw: (results: RunResults) => BareTable, folder: string): st
   return `${bare(draw(results))}\n\n${vectorSearch([results])}`;
 }
 
-/** Table 1, the hit rate included. */
-function mainTable(results: RunResults): string {
-  return `${bare(tableOne(results))}\n\n${vectorSearch([results])}`;
-}
+/** A heading, and the cell of an arm below it. */
+type PairColumn = readonly [heading: string, cell: (results: RunResults, arm: ArmResults) => Cell];
 
 /** A table with two columns or more for each model, and a row for text and every arm that injects KV. */
-function pairTable(
-  { base, block }: Pair,
-  columns: readonly string[],
-  cells: (results: RunResults, arm: ArmResults) => readonly Cell[],
-): string {
-  const shownArms = base.arms.filter(({ arm }) => joinedArms.includes(arm));
+function pairTable({ base, block }: Pair, columns: readonly PairColumn[]): string {
   const models = [base, block];
-  const shown = bare({
-    rowHeading: 'arm',
-    blocks: [
-      {
-        columns: models.flatMap(({ run }, model) =>
-          columns.map((heading, place): Column => {
-            const named = place === 0 ? `${run.model.name}, ${heading}` : heading;
-            return { key: `${model}:${place}`, heading: named, kind: 'number' };
-          }),
-        ),
-      },
-    ],
-    rows: shownArms.map(({ arm }): Row => {
-      const find = (results: RunResults) => results.arms.find((one) => one.arm === arm)!;
-      const values = models.map((results) => cells(results, find(results)));
-      const keyed = values.flatMap((row, model) => row.map((cell, place) => [`${model}:${place}`, cell] as const));
-      return { label: arm, cells: Object.fromEntries(keyed) };
+  const modelColumns = models.flatMap((results, model) =>
+    columns.map(([heading, cell], place) => {
+      const named = place === 0 ? `${results.run.model.name}, ${heading}` : heading;
+      const armCell = (arm: string): Cell =>
+        cell(
+          results,
+          results.arms.find((one) => one.arm === arm)!,
+        );
+      return numberColumn(`${model}:${place}`, named, armCell);
     }),
-  });
-  return `${shown}\n\n${vectorSearch(models)}`;
+  );
+  const shownArms = base.arms.map(({ arm }) => arm).filter((arm) => joinedArms.includes(arm));
+  const rows = itemRows(shownArms, (arm) => arm, [{ columns: modelColumns }]);
+  return `${bare({ rowHeading: 'arm', ...rows })}\n\n${vectorSearch(models)}`;
 }
 
 function languageShares({ breakdown }: ArmResults): Cell {
@@ -107,48 +94,37 @@ function languageShares({ breakdown }: ArmResults): Cell {
 }
 
 function qualityTable(pair: Pair): string {
-  return pairTable(pair, ['exact match (%)', 'Δ vs its RAG (pp)', 'en / zh (%)'], (results, arm) => {
-    const { cells } = ablationTable(results).rows.find(({ label }) => label === arm.arm)!;
-    return [cells['exactMatch']!, cells['difference']!, languageShares(arm)];
-  });
+  const ablation =
+    (key: string): PairColumn[1] =>
+    (results, { arm }) =>
+      ablationTable(results).rows.find(({ label }) => label === arm)!.cells[key]!;
+  return pairTable(pair, [
+    ['exact match (%)', ablation('exactMatch')],
+    ['Δ vs its RAG (pp)', ablation('difference')],
+    ['en / zh (%)', (_, arm) => languageShares(arm)],
+  ]);
 }
 
 function coreferenceTable(pair: Pair): string {
-  return pairTable(pair, ['one memory (%)', 'two memories (%)'], (results, { arm }) =>
-    [1, 2].map((memories) => estimateCell(findCondition(results, arm, memories)?.metrics.exactMatch, 100)),
-  );
+  const column = (memories: number, heading: string): PairColumn => [
+    heading,
+    (results, { arm }) => estimateCell(findCondition(results, arm, memories)?.metrics.exactMatch, 100),
+  ];
+  return pairTable(pair, [column(1, 'one memory (%)'), column(2, 'two memories (%)')]);
 }
 
 /** Recall@5 of the run's embedder and of the one that ships, by category of a data set's questions, with paired differences. */
 function embedderTable({ run, measured }: RunResults): BareTable {
   const rows = measured!.retrieval!.rows.filter(({ dataset }) => dataset === run.dataset.name);
   const own = rows.filter(({ strategy }) => strategy === 'router');
-  const shipped = rows.filter(({ strategy }) => strategy === 'router, embed-en-zh');
-  return {
-    rowHeading: 'category',
-    blocks: [
-      {
-        columns: [
-          { key: 'questions', heading: 'questions', kind: 'number' },
-          { key: 'own', heading: `${run.embedder.name} (%)`, kind: 'interval' },
-          { key: 'shipped', heading: 'embed-en-zh (%)', kind: 'interval' },
-          { key: 'difference', heading: 'Δ (pp)', kind: 'interval' },
-        ],
-      },
-    ],
-    rows: own.map(({ kind, n, metrics }) => {
-      const other = shipped.find((row) => row.kind === kind)!;
-      return {
-        label: kind,
-        cells: {
-          questions: textCell(String(n)),
-          own: estimateCell(metrics.recallAt5, 100),
-          shipped: estimateCell(other.metrics.recallAt5, 100),
-          difference: estimateCell(other.againstRouter, 100),
-        },
-      };
-    }),
-  };
+  const shipped = (kind: string) => rows.find((row) => row.strategy === 'router, embed-en-zh' && row.kind === kind)!;
+  const columns: readonly ItemColumn<(typeof rows)[number]>[] = [
+    countColumn('questions', 'questions', ({ n }) => n),
+    intervalColumn('own', `${run.embedder.name} (%)`, ({ metrics }) => metrics.recallAt5, 100),
+    intervalColumn('shipped', 'embed-en-zh (%)', ({ kind }) => shipped(kind).metrics.recallAt5, 100),
+    intervalColumn('difference', 'Δ (pp)', ({ kind }) => shipped(kind).againstRouter, 100),
+  ];
+  return { rowHeading: 'category', ...itemRows(own, ({ kind }) => kind, [{ columns }]) };
 }
 
 const readPair = (base: string, block: string): Pair => ({ base: readResults(base), block: readResults(block) });
@@ -184,7 +160,7 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     embedders: () => bareTable(embedderTable, `${REAL_MODEL}-retrieval`),
   },
   'docs/shipped-models.md': {
-    main: () => mainTable(readResults('reference/main')),
+    main: () => bareTable(tableOne, 'reference/main'),
     coreference: () => coreferenceTable(readPair('reference/coreference', 'reference-block/coreference')),
     'ten memories': () => qualityTable(readPair('ten-base', 'ten-block')),
     'five memories': () => qualityTable(readPair('reference/ablation', 'reference-block/ablation')),
