@@ -1,7 +1,6 @@
 /**
- * Measures the viewer on two runs of 100,000 turns, copied from a stored run:
- * `npm run perf -- inspect --from reports/dki-bench.sqlite --run reference/main`; without --from it makes a small run first. The
- * database stays in --out for the next time. Exits 1 if a limit is exceeded.
+ * Measures the viewer on two runs of 100,000 turns, copied from a small run: `npm run perf -- inspect`. The database stays in --out for
+ * the next time. Exits 1 if a limit is exceeded.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -46,7 +45,7 @@ class Viewer {
     throw new BenchError('not-found', 'the viewer ended before it listened', 'see its message above');
   }
 
-  async stop(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     const ended = new Promise((resolve) => this.#process.once('exit', resolve));
     this.#process.kill('SIGINT');
     await ended;
@@ -75,15 +74,15 @@ class Viewer {
 
 /** Median times from the start of the process to the first page, without npm itself. */
 async function firstPage(path: string): Promise<{ readonly ms: number; readonly cpuMs: number }> {
-  const times: { ms: number; cpuMs: number }[] = [];
+  const times = { ms: [] as number[], cpuMs: [] as number[] };
   for (let index = 0; index < STARTS; index++) {
     const start = performance.now();
-    const viewer = await Viewer.start(path);
+    await using viewer = await Viewer.start(path);
     await viewer.get(links.run(run));
-    times.push({ ms: performance.now() - start, cpuMs: viewer.cpuMs });
-    await viewer.stop();
+    times.ms.push(performance.now() - start);
+    times.cpuMs.push(viewer.cpuMs);
   }
-  return { ms: quantiles(times.map(({ ms }) => ms)).p50, cpuMs: quantiles(times.map(({ cpuMs }) => cpuMs)).p50 };
+  return { ms: quantiles(times.ms).p50, cpuMs: quantiles(times.cpuMs).p50 };
 }
 
 /** Draws a random address of each kind of page. */
@@ -93,8 +92,7 @@ function pages(path: string, random: SeededRandom): Readonly<Record<string, () =
   const list = new TurnListRepository(database);
   const [arms, items, categories] = [list.arms(id), list.items(id), list.categories(id)];
   const words = list.page(id, { size: 50 }).rows.flatMap(({ question }) => (question ?? '').split(' '));
-  const results = new RunRepository(database).results(id);
-  const figures = results === null ? [] : reportFigures(results);
+  const figures = reportFigures(new RunRepository(database).results(id)!);
   const turn = (arm = random.pick(arms)): TurnRef => ({ run, item: random.pick(items), arm, repeat: 0, turn: 0 });
   const sort = () => {
     const key = random.pick(turnSorts);
@@ -135,44 +133,40 @@ function pages(path: string, random: SeededRandom): Readonly<Record<string, () =
     },
     'compare two runs': () =>
       links.compare({ run, arm: random.pick(arms) }, { run: otherRun, arm: random.pick(arms) }, page()),
-    ...(figures.length === 0 ? {} : { figure: () => links.figure(run, random.pick(figures).id) }),
+    figure: () => links.figure(run, random.pick(figures).id),
     'script and style': () => random.pick([links.style(), links.script()]),
   };
 }
 
 await runScript(async () => {
-  const values = readOptions({ out: 'reports/bench-inspect', turns: '100000', seed: '7' }, ['from', 'run']);
+  const values = readOptions({ out: 'reports/bench-inspect', turns: '100000', seed: '7' });
   const { turns, seed } = wholeNumbers(values, { turns: 1, seed: 0 });
-  const path = await makeLongRuns(values.out, turns, values);
+  const path = await makeLongRuns(values.out, turns);
   const judge = (value: number, limit: number): string => {
     if (value <= limit) return 'passes';
     process.exitCode = 1;
     return 'FAILS';
   };
   const first = await firstPage(path);
-  const viewer = await Viewer.start(path);
-  try {
-    const rows = [];
-    for (const [kind, address] of Object.entries(pages(path, new SeededRandom(seed)))) {
-      const cold = await viewer.get(address());
-      const measured = [];
-      for (let index = 0; index < REQUESTS; index++) measured.push(await viewer.get(address()));
-      const { p50, p95 = Infinity } = quantiles(measured.map(({ ms }) => ms));
-      const cpu = quantiles(measured.map(({ cpuMs }) => cpuMs));
-      const bytes = Math.max(cold.bytes, ...measured.map((one) => one.bytes));
-      const numbers = [cold.ms, p50, p95, cpu.p50, cpu.p95 ?? Infinity, bytes / 1000].map((value) => value.toFixed(1));
-      const isTooLarge = !kind.endsWith('JSON') && bytes > limits.htmlBytes;
-      rows.push([kind, ...numbers, judge(isTooLarge ? Infinity : p95, limits.p95Ms)]);
-    }
-    console.log(`two runs of ${turns} turns; ${REQUESTS} requests of each kind in sequence after a first one`);
-    console.log("the client's times, and the server's CPU times, which other work on the machine does not change");
-    printTable(['page', 'first ms', 'p50 ms', 'p95 ms', 'CPU p50', 'CPU p95', 'largest, kB', 'limits'], rows);
-    const verdict = judge(first.ms, limits.firstPageMs);
-    console.log(`first page after start: ${first.ms.toFixed(0)} ms (CPU ${first.cpuMs.toFixed(0)} ms), ${verdict}`);
-    const { residentBytes } = viewer;
-    const memory = judge(residentBytes, serverLimit(2 * turns));
-    console.log(`memory of the server: ${(residentBytes / 1e6).toFixed(0)} MB, ${memory}`);
-  } finally {
-    await viewer.stop();
+  await using viewer = await Viewer.start(path);
+  const rows = [];
+  for (const [kind, address] of Object.entries(pages(path, new SeededRandom(seed)))) {
+    const cold = await viewer.get(address());
+    const measured = [];
+    for (let index = 0; index < REQUESTS; index++) measured.push(await viewer.get(address()));
+    const { p50, p95 = Infinity } = quantiles(measured.map(({ ms }) => ms));
+    const cpu = quantiles(measured.map(({ cpuMs }) => cpuMs));
+    const bytes = Math.max(cold.bytes, ...measured.map((one) => one.bytes));
+    const numbers = [cold.ms, p50, p95, cpu.p50, cpu.p95 ?? Infinity, bytes / 1000].map((value) => value.toFixed(1));
+    const isTooLarge = !kind.endsWith('JSON') && bytes > limits.htmlBytes;
+    rows.push([kind, ...numbers, judge(isTooLarge ? Infinity : p95, limits.p95Ms)]);
   }
+  console.log(`two runs of ${turns} turns; ${REQUESTS} requests of each kind in sequence after a first one`);
+  console.log("the client's times, and the server's CPU times, which other work on the machine does not change");
+  printTable(['page', 'first ms', 'p50 ms', 'p95 ms', 'CPU p50', 'CPU p95', 'largest, kB', 'limits'], rows);
+  const verdict = judge(first.ms, limits.firstPageMs);
+  console.log(`first page after start: ${first.ms.toFixed(0)} ms (CPU ${first.cpuMs.toFixed(0)} ms), ${verdict}`);
+  const { residentBytes } = viewer;
+  const memory = judge(residentBytes, serverLimit(2 * turns));
+  console.log(`memory of the server: ${(residentBytes / 1e6).toFixed(0)} MB, ${memory}`);
 });

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { getTableColumns, sql } from 'drizzle-orm';
-import { BenchError } from '../../../src/base/bench-error.ts';
 import { runBench } from '../../../src/bench/compose.ts';
 import { loadBenchConfig } from '../../../src/bench/load-config.ts';
 import { type BenchDatabase, openDatabase } from '../../../src/store/database.ts';
@@ -10,6 +9,7 @@ import { turns as turnTable } from '../../../src/store/schema.ts';
 
 /** Two runs of the same turns, which can be compared. */
 export const longRunNames = ['long', 'again'] as const;
+const SMALL = 'small';
 
 const removeDatabase = (path: string): void => {
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
@@ -21,45 +21,35 @@ async function smallRun(folder: string): Promise<string> {
   if (existsSync(db)) return db;
   const unfinished = `${db}.part`;
   removeDatabase(unfinished);
-  const flags = { run: 'small', db: unfinished, out: folder, limit: '80' };
+  const flags = { run: SMALL, db: unfinished, out: folder, limit: '80' };
   await runBench(loadBenchConfig({ flags, environment: {}, workingFolder: folder }));
   renameSync(unfinished, db);
   return db;
 }
 
 /**
- * Makes a database with two long runs in a folder, unless it is there: copies of the turns of a stored run, each copy with other user
- * and item ids.
- * @param turns the least number of turns @param source database and run to copy; by default a small run is made; the default run
- * is the latest finished one
- * @throws BenchError `not-found` without such a run
+ * Makes a database with two long runs in a folder, unless it is there: copies of the turns of a small run, each copy with other user
+ * and item ids. @param turns the least number of turns
  */
-export async function makeLongRuns(
-  folder: string,
-  turns: number,
-  source: { readonly from?: string | undefined; readonly run?: string | undefined } = {},
-): Promise<string> {
+export async function makeLongRuns(folder: string, turns: number): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const path = resolve(folder, `${turns}.sqlite`);
   if (existsSync(path)) return path;
-  const from = source.from ?? (await smallRun(folder));
-  if (!existsSync(from)) throw new BenchError('not-found', `there is no database ${from}`, 'make one: npm run bench');
+  const from = await smallRun(folder);
   const unfinished = `${path}.part`;
   removeDatabase(unfinished);
   {
     using stored = openDatabase({ path: from, readOnly: true });
     const runs = new RunRepository(stored);
-    const name = source.run ?? runs.heads().findLast(({ resultsBytes }) => resultsBytes !== null)?.name ?? '';
-    const run = runs.findByName(name);
-    if (run === undefined) throw new BenchError('not-found', `${from} has no run ${name}`, 'name one with --run');
-    const results = runs.results(run.id);
+    const run = runs.findByName(SMALL)!;
+    const results = runs.results(run.id)!;
     using target = openDatabase({ path: unfinished });
     target.query.run(sql`ATTACH ${from} AS source`);
     const targetRuns = new RunRepository(target);
     for (const copy of longRunNames) {
       const { id } = targetRuns.create({ ...run, name: copy });
       const { status, probes, finishedAt } = run;
-      targetRuns.update(id, { status, probes, finishedAt, ...(results === null ? {} : { results }) });
+      targetRuns.update(id, { status, probes, finishedAt, results });
       copyTurns(target, { from: run.id, to: id }, turns);
     }
     target.query.run(sql`INSERT INTO token_pieces SELECT * FROM source.token_pieces`);
