@@ -1,30 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { coldStorePromises, DIMENSION, onServer } from '../../../test/fixtures/cold-store-promises.ts';
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
-import { chooseVectorBackend } from '../vectors/vector-backend.ts';
+import { backend } from '../../../test/fixtures/shipped-embedder.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { connectPostgres } from './postgres-cold-store.ts';
 import { postgresIndexes } from './postgres-schema.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 
-const { backend } = chooseVectorBackend();
-const folder = mkdtempSync(join(tmpdir(), 'dki-cold-'));
+const folder = temporaryFolder();
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.start();
 });
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
 describe(`cold store: SQLite and ${backend.name}`, () =>
   coldStorePromises(async (namespace, dimension = DIMENSION, fresh = false) => {
-    const path = join(folder, `${namespace}.sqlite`);
+    const path = folder.file(`${namespace}.sqlite`);
     if (fresh) rmSync(path);
     return new SqliteColdStore(path, dimension, backend);
   }));

@@ -1,33 +1,27 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
 import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { InProcessHotStore } from './hot-store.ts';
 import { MemoryRetrievalProcessor, type NodeContext, type NodeEvent, noEvents } from './memory-retrieval-node.ts';
 import { NodeEventServer } from './node-event-server.ts';
-import { RedisHotStore } from './redis-hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { TieredMemory } from './tiered-memory.ts';
 import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'dki-node-'));
+const folder = temporaryFolder();
 let cold: SqliteColdStore;
-let memory: TieredMemory;
+let node: MemoryRetrievalProcessor;
 beforeAll(async () => {
-  cold = new SqliteColdStore(join(folder, 'x.sqlite'), await embeddings.dimension(), backend);
-  memory = new TieredMemory({ hot: new InProcessHotStore(), cold, embeddings });
+  cold = new SqliteColdStore(folder.file('x.sqlite'), await embeddings.dimension(), backend);
+  const memory = new TieredMemory({ hot: new InProcessHotStore(), cold, embeddings });
+  node = new MemoryRetrievalProcessor(memory);
   const record = (memoryId: string, content: string) => ({ memoryId, content, metadata: {}, createdAtMs: 10 });
   await memory.load('ann', [record('tea', 'I drink green tea.'), record('cat', 'My cat is called Miso.')]);
 });
-afterAll(async () => {
-  await cold.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => cold.close());
 
 // Before anything was remembered, so that all of it is cold.
 const context: NodeContext = { nodeId: 'n1', now: new Date(0), limit: 1, threshold: -1 };
@@ -41,12 +35,10 @@ const kinds = () => events.map(({ type, data }) => `${type} ${Object.values(data
 describe('MemoryRetrievalProcessor', () => {
   test('adds history_context to the record, and sends events at the start and at the end', async () => {
     const input = { topic: 'What tea do I drink?', group_id: 'ann', other: [1] };
-    const output = await new MemoryRetrievalProcessor(memory).process(context, input, stream);
-    expect(output).toEqual({
+    const summary = /^## 历史上下文\n\n### 记录 1 \(相关度: 0\.\d\d\)\nI drink green tea\.\n\n$/;
+    expect(await node.process(context, input, stream)).toEqual({
       ...input,
-      history_context: expect.stringMatching(
-        /^## 历史上下文\n\n### 记录 1 \(相关度: 0\.\d\d\)\nI drink green tea\.\n\n$/,
-      ),
+      history_context: expect.stringMatching(summary) as string,
     });
     expect(input).not.toHaveProperty('history_context');
     expect(kinds()).toEqual(['node_state_change running', 'node_state_change completed']);
@@ -59,54 +51,27 @@ describe('MemoryRetrievalProcessor', () => {
     ['then document', { document: 'my cat Miso' }, 'Miso'],
     ['a topic that is no text is none', { topic: { $gt: '' }, content: 'my cat Miso' }, 'Miso'],
   ])('looks for the %s', async (_, input, found) => {
-    const output = await new MemoryRetrievalProcessor(memory).process(context, { ...input, group_id: 'ann' }, noEvents);
+    const output = await node.process(context, { ...input, group_id: 'ann' }, noEvents);
     expect(output['history_context']).toContain(found);
   });
 
   test('of nothing, or of a group that has nothing, the summary is empty; working memory needs no topic', async () => {
-    const node = new MemoryRetrievalProcessor(memory);
-    expect(await node.process(context, { topic: 'tea', group_id: 'eve' }, noEvents)).toHaveProperty(
-      'history_context',
-      '',
-    );
-    expect(await node.process(context, { topic: 'tea' }, noEvents)).toHaveProperty('history_context', '');
-    expect(await node.process(context, { group_id: 'ann' }, noEvents)).toHaveProperty('history_context', '');
-    const later = { ...context, now: new Date(10) };
-    const { history_context: summary } = await node.process(later, { group_id: 'ann' }, noEvents);
-    expect(summary).toBe(
+    const summaryOf = async (input: object, now = 0) =>
+      (await node.process({ ...context, now: new Date(now) }, { ...input }, noEvents))['history_context'];
+    expect(await summaryOf({ topic: 'tea', group_id: 'eve' })).toBe('');
+    expect(await summaryOf({ topic: 'tea' })).toBe('');
+    expect(await summaryOf({ group_id: 'ann' })).toBe('');
+    expect(await summaryOf({ group_id: 'ann' }, 10)).toBe(
       '## 历史上下文\n\n### 记录 1 (相关度: 1.00)\nI drink green tea.\n\n### 记录 2 (相关度: 1.00)\nMy cat is called Miso.\n\n',
     );
   });
 
-  test.runIf(hasRedisServer())(
-    'where a store fails the event goes out, and the record comes back as it was',
-    async () => {
-      await using server = await RedisServer.start();
-      const hot = await RedisHotStore.open(server.url, 'x');
-      const node = new MemoryRetrievalProcessor(new TieredMemory({ hot, cold, embeddings }));
-      await server.kill();
-      const input = { topic: 'tea', group_id: 'ann' };
-      const run = await node.run(context, input, stream);
-      expect(run).toEqual({ output: input, error: expect.any(Error) });
-      expect(kinds().map((kind) => kind.split(':')[0])).toEqual([
-        'node_state_change running',
-        'memory_retrieval_error redis',
-        'node_state_change failed',
-      ]);
-      expect(events[1]?.data).toEqual({ error: expect.stringContaining(`${server.url}: reading failed: `) });
-      await hot.close();
-    },
-  );
-});
-
-describe('a node that fails', () => {
-  test('for a reason that is no mistake of a user reports it, and does not stay running', async () => {
+  test('that fails, also for no mistake of a user, reports it, and the record comes back as it was', async () => {
     const weightless = new EmbeddingService(() => Promise.reject(new TypeError('the weights are not there')));
-    const node = new MemoryRetrievalProcessor(
-      new TieredMemory({ hot: new InProcessHotStore(), cold, embeddings: weightless }),
-    );
+    const failing = new TieredMemory({ hot: new InProcessHotStore(), cold, embeddings: weightless });
     const input = { topic: 'tea', group_id: 'ann' };
-    expect(await node.process(context, input, stream)).toBe(input);
+    const run = await new MemoryRetrievalProcessor(failing).run(context, input, stream);
+    expect(run).toEqual({ output: input, error: expect.any(TypeError) });
     expect(kinds()).toEqual([
       'node_state_change running',
       'memory_retrieval_error the weights are not there',
@@ -124,16 +89,8 @@ describe('NodeEventServer', () => {
       client.on('message', (data: Buffer) => received[i]!.push(JSON.parse(data.toString())));
     }
     await Promise.all(clients.map((client) => once(client, 'open')));
-    await new MemoryRetrievalProcessor(memory).process(
-      context,
-      { topic: 'tea', group_id: 'ann' },
-      {
-        send: (event) => {
-          events.push(event);
-          server.send(event);
-        },
-      },
-    );
+    const both = { send: (event: NodeEvent) => [stream, server].forEach((each) => each.send(event)) };
+    await node.process(context, { topic: 'tea', group_id: 'ann' }, both);
     const closed = clients.map((client) => once(client, 'close'));
     await server.close();
     await Promise.all(closed);
@@ -159,8 +116,7 @@ describe('NodeEventServer', () => {
     async () => {
       const server = await NodeEventServer.open(0);
       const port = Number(new URL(server.url).port);
-      const idle = connect(port, '127.0.0.1');
-      const half = connect(port, '127.0.0.1');
+      const [idle, half] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
       const client = new WebSocket(server.url);
       await Promise.all([once(idle, 'connect'), once(half, 'connect'), once(client, 'open')]);
       half.write('GET / HTTP/1.1\r\nHost: x\r\n');

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
-import type { BenchError } from '../../base/bench-error.ts';
+import { benchFailure } from '../../../test/fixtures/bench-failure.ts';
 import type { ColdMemory } from './cold-store.ts';
 import { deriveUuid, type MemoryRecord } from './memory-record.ts';
-import { PostgresColdStore } from './postgres-cold-store.ts';
-import { connectPostgres } from './postgres-cold-store.ts';
+import { connectPostgres, PostgresColdStore } from './postgres-cold-store.ts';
 import { postgresIndexes } from './postgres-schema.ts';
 import { RedisHotStore } from './redis-hot-store.ts';
 
@@ -15,43 +14,37 @@ const always = Number.MAX_SAFE_INTEGER;
 /** A port that nobody listens on. */
 const NOBODY = '127.0.0.1:1';
 
-const failureOf = (work: Promise<unknown>): Promise<BenchError> =>
-  work.then(
-    () => expect.fail('it did not fail'),
-    (error: unknown) => error as BenchError,
-  );
-
 describe.runIf(hasRedisServer())('Redis', () => {
   const records = Array.from({ length: 1_200 }, (_, i): MemoryRecord => {
     return { memoryId: `m${i}`, content: `content ${i}`, metadata: {}, createdAtMs: i };
   });
 
   test('that is not there is named, without the password', async () => {
-    const { code, message, hint } = await failureOf(RedisHotStore.open(`redis://me:secret@${NOBODY}/3`, 'x'));
-    expect(code).toBe('database');
-    expect(message).toBe(`redis://${NOBODY}/3: connecting failed: connect ECONNREFUSED ${NOBODY}`);
-    expect(hint).toContain('server runs');
+    expect(await benchFailure(RedisHotStore.open(`redis://me:secret@${NOBODY}/3`, 'x'))).toMatchObject({
+      code: 'database',
+      message: `redis://${NOBODY}/3: connecting failed: connect ECONNREFUSED ${NOBODY}`,
+      hint: expect.stringContaining('server runs') as string,
+    });
   });
 
   test.each(['127.0.0.1:6379', 'http://127.0.0.1', 'postgres://a:secret@b/c', ''])(
     'no address: %s',
     async (address) => {
-      const { code, message, hint } = await failureOf(RedisHotStore.open(address, 'x'));
-      expect({ code, message }).toEqual({
+      expect(await benchFailure(RedisHotStore.open(address, 'x'))).toMatchObject({
         code: 'bad-option',
         message: '--hot: not a valid server URL',
+        hint: 'give redis://… or rediss://…',
       });
-      expect(hint).toBe('give redis://… or rediss://…');
     },
   );
 
   test('killed while it is written to: the call fails, and made again leaves each record once', async () => {
     await using server = await RedisServer.start();
     const store = await RedisHotStore.open(server.url, 'x', 5_000);
-    const writing = failureOf(store.put(ann, ['working', 'waiting'], records));
+    const writing = benchFailure(store.put(ann, ['working', 'waiting'], records));
     await server.kill();
     expect(await writing).toMatchObject({ code: 'database' });
-    expect(await failureOf(store.newest(ann, 'working', 5, always))).toMatchObject({ code: 'database' });
+    expect(await benchFailure(store.newest(ann, 'working', 5, always))).toMatchObject({ code: 'database' });
     await server.restart();
     await store.put(ann, ['working', 'waiting'], records);
     expect(await store.oldest(ann, 'waiting', always)).toEqual(records);
@@ -67,12 +60,10 @@ describe.runIf(hasRedisServer())('Redis', () => {
     await using server = await RedisServer.start();
     const store = await RedisHotStore.open(server.url, 'x', 400);
     server.pause();
-    const { code, message } = await failureOf(store.put(ann, ['working'], records.slice(0, 3)));
+    const failure = await benchFailure(store.put(ann, ['working'], records.slice(0, 3)));
     server.resume();
-    expect({ code, message }).toEqual({
-      code: 'database',
-      message: `${server.url}: writing failed: Command timed out`,
-    });
+    const message = `${server.url}: writing failed: Command timed out`;
+    expect(failure).toMatchObject({ code: 'database', message });
     await store.put(ann, ['working'], records.slice(0, 3));
     expect(await store.oldest(ann, 'working', always)).toEqual(records.slice(0, 3));
     await store.close();
@@ -89,9 +80,7 @@ describe('PostgreSQL', () => {
   beforeAll(async () => {
     server = await PostgresServer.start();
   });
-  afterAll(async () => {
-    await server[Symbol.asyncDispose]();
-  });
+  afterAll(() => server[Symbol.asyncDispose]());
 
   const open = (url: string, timeoutMs: number): Promise<PostgresColdStore> =>
     PostgresColdStore.open(connectPostgres(url, index, timeoutMs), {
@@ -99,12 +88,13 @@ describe('PostgreSQL', () => {
     });
 
   test('that is not there is named, without the password', async () => {
-    const { code, message } = await failureOf(open(`postgres://me:secret@${NOBODY}/db`, 5_000));
-    expect(code).toBe('database');
-    expect(message).toBe(`postgres://${NOBODY}/db: opening long-term memory failed: connect ECONNREFUSED ${NOBODY}`);
-    expect(() => connectPostgres('redis://me:secret@x', index, 1)).toThrow(
-      expect.objectContaining({ code: 'bad-option', message: '--cold: not a valid server URL' }),
-    );
+    expect(await benchFailure(open(`postgres://me:secret@${NOBODY}/db`, 5_000))).toMatchObject({
+      code: 'database',
+      message: `postgres://${NOBODY}/db: opening long-term memory failed: connect ECONNREFUSED ${NOBODY}`,
+    });
+    const message = '--cold: not a valid server URL';
+    const failure = await benchFailure(() => connectPostgres('redis://me:secret@x', index, 1));
+    expect(failure).toMatchObject({ code: 'bad-option', message });
   });
 
   test.each([
@@ -115,9 +105,9 @@ describe('PostgreSQL', () => {
     const store = await open(server.url, 5_000);
     await store.replace(ann, memories.slice(0, 10));
     server.dieAt(message, when);
-    expect(await failureOf(store.replace(ann, memories))).toMatchObject({ code: 'database' });
+    expect(await benchFailure(store.replace(ann, memories))).toMatchObject({ code: 'database' });
     await server.kill();
-    expect(await failureOf(store.search(ann, memories[0]!.chunks[0]!.embedding, 5, []))).toMatchObject({
+    expect(await benchFailure(store.search(ann, memories[0]!.chunks[0]!.embedding, 5, []))).toMatchObject({
       code: 'database',
       message: expect.stringContaining('searching failed'),
     });
@@ -136,9 +126,9 @@ describe('PostgreSQL', () => {
     const store = await open(server.url, 400);
     await store.replace(ann, memories.slice(0, 3));
     server.pause();
-    const { code, message } = await failureOf(store.search(ann, memories[0]!.chunks[0]!.embedding, 5, []));
-    expect(code).toBe('database');
-    expect(message).toBe(`${server.url.replace('postgres:secret@', '')}: searching failed: no answer within 800 ms`);
+    const message = `${server.url.replace('postgres:secret@', '')}: searching failed: no answer within 800 ms`;
+    const failure = await benchFailure(store.search(ann, memories[0]!.chunks[0]!.embedding, 5, []));
+    expect(failure).toMatchObject({ code: 'database', message });
     await server.kill();
     await server.restart();
     expect(await store.search(ann, memories[0]!.chunks[0]!.embedding, 5, [])).toHaveLength(3);

@@ -7,6 +7,7 @@ import { deriveUuid, type MemoryRecord } from './memory-record.ts';
 import { RedisHotStore } from './redis-hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
 import { TieredMemory } from './tiered-memory.ts';
+import { replacing } from '../../../test/fixtures/replacing.ts';
 import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 
@@ -26,26 +27,22 @@ beforeEach(async () => {
   return () => cold.close();
 });
 
-const record = (memoryId: string, content: string, more: Partial<MemoryRecord> = {}): MemoryRecord => ({
-  ...{ memoryId, content, metadata: {}, createdAtMs: 1_000 },
-  ...more,
-});
+const record = (memoryId: string, content: string, more: Partial<MemoryRecord> = {}): MemoryRecord => {
+  return { memoryId, content, metadata: {}, createdAtMs: 1_000, ...more };
+};
 const padded = (text: string): string => text.padEnd(50, '.');
-const ask = (query: string, more: { group?: string; limit?: number; threshold?: number; now?: number } = {}) =>
-  memory.retrieve(more.group ?? 'ann', {
-    query,
-    limit: more.limit ?? 5,
-    threshold: more.threshold ?? -1,
-    now: new Date(more.now ?? 1e9),
-  });
+const ask = (query: string, { group = 'ann', now = 1e9, limit = 5, threshold = -1 } = {}) =>
+  memory.retrieve(group, { query, limit, threshold, now: new Date(now) });
 const seen = async (...query: Parameters<typeof ask>) =>
   (await ask(...query)).items.map(({ memoryId, tier }) => `${tier} ${memoryId}`);
 
 describe('the three layers', () => {
   test('quarantined records are never found, admitted ones at once, promoted ones for good', async () => {
+    const rex = (confidence: number) =>
+      record('doubtful', padded('My dog is called Rex'), { metadata: { confidence } });
     await memory.quarantine('ann', [
       record('good', padded('My cat is called Miso'), { metadata: { confidence: 0.8 } }),
-      record('doubtful', padded('My dog is called Rex'), { metadata: { confidence: 0.5 } }),
+      rex(0.5),
       record('noise', 'ok'),
     ]);
     expect(await seen('What is my cat called?')).toEqual([]);
@@ -57,9 +54,7 @@ describe('the three layers', () => {
     expect(await cold.count(deriveUuid('ann'))).toBe(1);
     // Noise is gone, doubt stays in quarantine, to be looked at again.
     expect(await memory.admit('ann')).toEqual({ admitted: 0, refused: 1, ignored: 0 });
-    await memory.quarantine('ann', [
-      record('doubtful', padded('My dog is called Rex'), { metadata: { confidence: 0.9 } }),
-    ]);
+    await memory.quarantine('ann', [rex(0.9)]);
     expect(await memory.admit('ann')).toEqual({ admitted: 1, refused: 0, ignored: 0 });
     expect(await seen('Rex', { now: 1_000 })).toEqual(['hot good', 'hot doubtful']);
   });
@@ -67,14 +62,10 @@ describe('the three layers', () => {
   test('the ten newest are hot, whatever is asked; the nearest of all others are cold', async () => {
     const records = Array.from({ length: 15 }, (_, i) => record(`m${i}`, `I own ${i} bicycles.`, { createdAtMs: i }));
     await memory.load('ann', [...records, record('tea', 'I drink green tea.', { createdAtMs: -1 })]);
-    const result = await ask('Do I drink tea?', { limit: 2 });
-    expect(result.items.map(({ memoryId }) => memoryId).slice(0, 11)).toEqual([
-      ...Array.from({ length: 10 }, (_, i) => `m${14 - i}`),
-      'tea',
-    ]);
-    expect(result.items.map(({ score }) => score).slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 1));
-    expect(result.items).toHaveLength(12);
-    expect(result.items[10]!.score).toBeGreaterThan(result.items[11]!.score);
+    const { items } = await ask('Do I drink tea?', { limit: 2 });
+    const newest = Array.from({ length: 10 }, (_, i) => ({ memoryId: `m${14 - i}`, score: 1 }));
+    expect(items).toMatchObject([...newest, { memoryId: 'tea' }, {}]);
+    expect(items[10]!.score).toBeGreaterThan(items[11]!.score);
     // Of an earlier day, others are the newest, and what was hot is found by meaning.
     expect((await seen('I own 14 bicycles.', { now: 9, limit: 1 })).slice(9)).toEqual(['hot m0', 'cold m14']);
     expect(await seen('Do I drink tea?', { limit: 0 })).toEqual([]);
@@ -83,9 +74,8 @@ describe('the three layers', () => {
   });
 
   test('cuts what is long, and embeds a batch in one call', async () => {
-    const text = Array.from({ length: 60 }, (_, i) => `Chapter ${i} is about the city of Leeds and its trams. `).join(
-      '',
-    );
+    const chapter = (_: unknown, i: number) => `Chapter ${i} is about the city of Leeds and its trams. `;
+    const text = Array.from({ length: 60 }, chapter).join('');
     const before = embeddings.stats().texts;
     await memory.load('ann', [record('book', text), record('tea', 'I drink green tea.')]);
     expect(embeddings.stats().texts - before).toBe(9);
@@ -95,9 +85,8 @@ describe('the three layers', () => {
   });
 
   test('returns the verdict of the filter on loaded records, by characters', async () => {
-    expect(
-      await memory.load('ann', [record('a', 'short'), record('b', padded('long')), record('c', '猫'.repeat(50))]),
-    ).toEqual(['ignored', 'admitted', 'admitted']);
+    const records = [record('a', 'short'), record('b', padded('long')), record('c', '猫'.repeat(50))];
+    expect(await memory.load('ann', records)).toEqual(['ignored', 'admitted', 'admitted']);
     expect(await seen('short')).toHaveLength(3);
   });
 
@@ -120,21 +109,8 @@ describe('the three layers', () => {
 });
 
 describe('what comes from outside', () => {
-  const hostile = [
-    '',
-    ' ',
-    "'; DROP TABLE memories; --",
-    '*',
-    '%',
-    'a:order',
-    '../../x',
-    '\0',
-    '\ud800',
-    '\ud801',
-    '{ann}',
-    '😺',
-    '__proto__',
-  ];
+  const texts = ['', ' ', "'; DROP TABLE memories; --", '*', '%', 'a:order', '../../x', '{ann}', '😺', '__proto__'];
+  const hostile = [...texts, '\0', '\ud800', '\ud801'];
 
   test.each(['working memory in the process', 'Redis'])('a group may be called anything: %s', async (kind) => {
     if (kind === 'Redis' && !hasRedisServer()) return;
@@ -153,14 +129,11 @@ describe('what comes from outside', () => {
     await store.close();
   });
 
+  const nul = 'memory "m" holds a NUL character, which databases do not store';
   test.each([
-    ['content', record('m', 'a\0b'), 'memory "m" holds a NUL character, which databases do not store'],
+    ['content', record('m', 'a\0b'), nul],
     ['id', record('\ud800', 'x'), 'memory "\\ud800" holds half of a surrogate pair, which databases do not store'],
-    [
-      'metadata',
-      record('m', 'x', { metadata: { deep: [{ '\0': 1 }] } }),
-      'memory "m" holds a NUL character, which databases do not store',
-    ],
+    ['metadata', record('m', 'x', { metadata: { deep: [{ '\0': 1 }] } }), nul],
     ['time', record('m', 'x', { createdAtMs: NaN }), 'memory "m" has an invalid creation time'],
   ])('refuses what a database would change: %s', async (_, bad, message) => {
     await expect(memory.load('ann', [record('ok', 'fine'), bad])).rejects.toThrow(message);
@@ -217,19 +190,12 @@ describe.runIf(hasRedisServer())('a server that is killed', () => {
   /** The same store, but Redis dies as soon as it has written. */
   function killing(store: ColdStore, server: RedisServer): ColdStore {
     let alive = true;
-    return {
-      name: store.name,
-      version: store.version,
+    return replacing(store, {
       replace: async (...parts) => {
         await store.replace(...parts);
         if (alive) await server.kill();
         alive = false;
       },
-      search: (...parts) => store.search(...parts),
-      remove: (...parts) => store.remove(...parts),
-      count: (...parts) => store.count(...parts),
-      drop: () => store.drop(),
-      close: () => store.close(),
-    };
+    });
   }
 });
