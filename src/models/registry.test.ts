@@ -1,19 +1,22 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 import { grammars } from '../base/grammar.ts';
 import { fileChecksum } from './hub/remote-file.ts';
 import { defaultPrompt } from './prompt-defaults.ts';
 import { resolveEmbedder, resolveModel } from './resolve-name.ts';
 import { presetModels } from './preset-models.ts';
-import { embedders, languageModelNamed, languageModelOfFile, languageModels, modelRegistry, shippedPath } from './registry.ts';
+import {
+  embedders,
+  languageModelNamed,
+  languageModelOfFile,
+  languageModels,
+  modelRegistry,
+  shippedPath,
+} from './registry.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-registry-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 describe('the registry', () => {
   it('has one entry a name, and for each language model the embedder that it names', () => {
@@ -36,21 +39,16 @@ describe('the registry', () => {
     }
   });
 
-  it('finds a file by its bytes, whatever its name is', async () => {
-    const file = join(folder, 'mine.gguf');
+  it('finds a file by its bytes, whatever its name is, and none for other bytes of equal length', async () => {
+    const file = folder.file('mine.gguf');
     copyFileSync(presetModels.model, file);
+    const { size } = statSync(file);
     expect((await languageModelOfFile(file))?.name).toBe('recall-base');
     truncateSync(file, 1000);
     expect(await languageModelOfFile(file)).toBeUndefined();
-    expect(await languageModelOfFile(join(folder, 'none.gguf'))).toBeUndefined();
-  });
-
-  it('finds no entry for a file of equal length and other bytes', async () => {
-    const file = join(folder, 'mine.gguf');
-    copyFileSync(presetModels.model, file);
-    truncateSync(file, 1000);
-    truncateSync(file, statSync(presetModels.model).size);
+    truncateSync(file, size);
     expect(await languageModelOfFile(file)).toBeUndefined();
+    expect(await languageModelOfFile(folder.file('none.gguf'))).toBeUndefined();
   });
 });
 
@@ -67,22 +65,29 @@ describe('the default prompt', () => {
   });
 
   it('is the chat template for a file without an entry that has one', () => {
-    expect(defaultPrompt(undefined, true)).toMatchObject({ template: 'chat', answerPrefix: 'According to your notes,' });
+    expect(defaultPrompt(undefined, true)).toMatchObject({
+      template: 'chat',
+      answerPrefix: 'According to your notes,',
+    });
     expect(defaultPrompt(undefined, false).template).toBe('plain');
   });
 });
 
 describe('a name', () => {
   it('stands for a file that ships, an address of the hub, or a path', () => {
-    expect(resolveModel('recall-base', folder)).toBe(presetModels.model);
-    expect(resolveModel('smollm2-135m', folder)).toMatch(/^hf:QuantFactory\/SmolLM2-135M-Instruct-GGUF@[0-9a-f]{40}\//);
-    expect(resolveModel('recall.gguf', folder)).toBe(join(folder, 'recall.gguf'));
-    expect(resolveEmbedder('minilm', folder)).toBe('minilm');
-    expect(resolveEmbedder('embed-en-zh', folder)).toBe(presetModels.embedder);
+    expect(resolveModel('recall-base', folder.path)).toBe(presetModels.model);
+    expect(resolveModel('smollm2-135m', folder.path)).toMatch(
+      /^hf:QuantFactory\/SmolLM2-135M-Instruct-GGUF@[0-9a-f]{40}\//,
+    );
+    expect(resolveModel('recall.gguf', folder.path)).toBe(folder.file('recall.gguf'));
+    expect(resolveEmbedder('minilm', folder.path)).toBe('minilm');
+    expect(resolveEmbedder('embed-en-zh', folder.path)).toBe(presetModels.embedder);
   });
 
   it('that is unknown gets the nearest as an answer', () => {
-    expect(() => resolveModel('smolm2-135m', folder)).toThrow('unknown name "smolm2-135m": did you mean smollm2-135m?');
-    expect(() => resolveEmbedder('minillm', folder)).toThrow('did you mean minilm?');
+    expect(() => resolveModel('smolm2-135m', folder.path)).toThrow(
+      'unknown name "smolm2-135m": did you mean smollm2-135m?',
+    );
+    expect(() => resolveEmbedder('minillm', folder.path)).toThrow('did you mean minilm?');
   });
 });
