@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { HubServer } from '../../test/fixtures/hub-server.ts';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
 import type { DownloadProgress } from '../models/hub/hub-file.ts';
@@ -17,81 +17,75 @@ const file = Buffer.from(JSON.stringify(questions));
 const sha256 = createHash('sha256').update(file).digest('hex');
 const name = 'org/repo/main/data.json';
 
-const currentEnvironment = (folder: TestFolder) => ({ DKI_BENCH_CACHE: folder.path });
-const offerOf = (folder: TestFolder, server: HubServer): DatasetOffer =>
-  datasetOffer('musique-s', `${server.endpoint}/org/repo/resolve/main/data.json`, currentEnvironment(folder));
-const kept = (folder: TestFolder): string[] => readdirSync(folder.file('data')).sort();
+let folder: TestFolder;
+let server: HubServer;
+beforeEach(async () => {
+  folder = new TestFolder();
+  server = await HubServer.start({ [name]: file });
+  return async () => {
+    folder[Symbol.dispose]();
+    await server[Symbol.asyncDispose]();
+  };
+});
+
+const environment = () => ({ DKI_BENCH_CACHE: folder.path });
+const offer = ({ endpoint } = server): DatasetOffer =>
+  datasetOffer('musique-s', `${endpoint}/org/repo/resolve/main/data.json`, environment());
+const kept = (): string[] => readdirSync(folder.file('data')).sort();
 
 describe('a public data set', () => {
   it('is fetched once, its hash recorded, and found without --data-file', async () => {
-    using folder = new TestFolder();
-    await using server = await HubServer.start({ [name]: file });
     const seen: DownloadProgress[] = [];
-    const fetched = await fetchDataset(offerOf(folder, server), { onProgress: (progress) => seen.push(progress) });
+    const fetched = await fetchDataset(offer(), { onProgress: (progress) => seen.push(progress) });
     const path = folder.file('data/musique-s.json');
     expect(fetched).toEqual({ name: 'musique-s', path, sha256, hash: 'recorded', users: 3, items: 3 });
-    expect(kept(folder)).toEqual(['musique-s.json', 'musique-s.json.sha256']);
+    expect(kept()).toEqual(['musique-s.json', 'musique-s.json.sha256']);
     expect(readFileSync(path).equals(file)).toBe(true);
     expect(seen.at(-1)).toEqual({ name: 'musique-s', doneBytes: file.length, totalBytes: file.length });
-    const flags = { dataset: 'musique-s' };
-    const config = loadBenchConfig({ flags, environment: currentEnvironment(folder), workingFolder: folder.path });
-    expect(config.dataFile).toEqual({ 'musique-s': path });
+    const found = { flags: { dataset: 'musique-s' }, environment: environment(), workingFolder: folder.path };
+    expect(loadBenchConfig(found).dataFile).toEqual({ 'musique-s': path });
     const { length } = server.requests;
-    expect(await fetchDataset(offerOf(folder, server))).toMatchObject({ hash: 'as before', sha256 });
+    expect(await fetchDataset(offer())).toMatchObject({ hash: 'as before', sha256 });
     expect(server.requests).toHaveLength(length);
   });
 
-  it('goes on where the line broke', async () => {
-    using folder = new TestFolder();
-    await using server = await HubServer.start({ [name]: file }, { breaksAfterBytes: [30_000] });
-    expect(await fetchDataset(offerOf(folder, server))).toMatchObject({ sha256 });
-    const ranges = server.requests.flatMap(({ range }) => range ?? []);
-    expect(ranges.length).toBeGreaterThan(0);
-    expect(ranges.every((range) => /^bytes=[1-9]\d*-$/.test(range))).toBe(true);
-  });
-
   it('goes on in the next call where ^C ended the first', async () => {
-    using folder = new TestFolder();
-    await using server = await HubServer.start({ [name]: file }, { hangsAfterBytes: 30_000 });
+    server.faults = { hangsAfterBytes: 30_000 };
     const stop = new AbortController();
     const onProgress = ({ doneBytes }: DownloadProgress) => doneBytes >= 20_000 && stop.abort(new Error('enough'));
-    const offer = offerOf(folder, server);
-    await expect(fetchDataset(offer, { signal: stop.signal, onProgress })).rejects.toThrow('enough');
-    expect(kept(folder)).toEqual([expect.stringMatching(/\.partial$/)]);
+    await expect(fetchDataset(offer(), { signal: stop.signal, onProgress })).rejects.toThrow('enough');
+    expect(kept()).toEqual([expect.stringMatching(/\.partial$/)]);
     server.faults = {};
-    expect(await fetchDataset(offer)).toMatchObject({ sha256, hash: 'recorded' });
+    expect(await fetchDataset(offer())).toMatchObject({ sha256, hash: 'recorded' });
     expect(server.requests.at(-1)?.range).toMatch(/^bytes=[1-9]/);
   });
 
   it('that became another file is not taken, and one that was changed is not believed', async () => {
-    using folder = new TestFolder();
-    await using server = await HubServer.start({ [name]: file });
-    await fetchDataset(offerOf(folder, server));
+    await fetchDataset(offer());
     const path = folder.file('data/musique-s.json');
     writeFileSync(path, JSON.stringify(questions.slice(1)));
-    await expect(fetchDataset(offerOf(folder, server))).rejects.toMatchObject({
+    await expect(fetchDataset(offer())).rejects.toMatchObject({
       code: 'bad-data',
       message: expect.stringMatching(/was changed since its first fetch: sha256 [0-9a-f]{64}, before [0-9a-f]{64}$/),
     });
     rmSync(path);
     await using other = await HubServer.start({ [name]: Buffer.from(JSON.stringify(questions.slice(2))) });
-    await expect(fetchDataset(offerOf(folder, other))).rejects.toMatchObject({
+    await expect(fetchDataset(offer(other))).rejects.toMatchObject({
       code: 'bad-data',
       message: expect.stringContaining('musique-s is another file than at its first fetch'),
       hint: expect.stringContaining(`delete ${path}.sha256`),
     });
-    expect(kept(folder)).toEqual(['musique-s.json.sha256']);
+    expect(kept()).toEqual(['musique-s.json.sha256']);
   });
 
   it('that is something else leaves nothing behind', async () => {
-    using folder = new TestFolder();
-    await using server = await HubServer.start({ [name]: Buffer.from('<html>Not found</html>') });
-    await expect(fetchDataset(offerOf(folder, server))).rejects.toMatchObject({
+    await using page = await HubServer.start({ [name]: Buffer.from('<html>Not found</html>') });
+    await expect(fetchDataset(offer(page))).rejects.toMatchObject({
       code: 'bad-data',
       message: expect.stringMatching(/data\.json: what it gives is not musique-s: .*is not JSON/),
     });
-    expect(kept(folder)).toEqual([]);
-    const missing = { ...offerOf(folder, server), address: `${server.endpoint}/org/repo/resolve/main/no.json` };
+    expect(kept()).toEqual([]);
+    const missing = { ...offer(), address: `${server.endpoint}/org/repo/resolve/main/no.json` };
     await expect(fetchDataset(missing)).rejects.toMatchObject({
       code: 'not-found',
       message: `${missing.address}: the server answered 404`,

@@ -1,20 +1,15 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { BenchError } from '../base/bench-error.ts';
+import { benchFailure } from '../../test/fixtures/bench-failure.ts';
 import { joinDatasets } from './run-datasets.ts';
-import type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './dataset.ts';
+import type { Dataset, DatasetUser } from './dataset.ts';
 
 function user(userId: string, dataset: Pick<Dataset, 'language' | 'unknownAnswer'>): DatasetUser {
-  const memory: DatasetMemory = {
-    ...{ userId, memoryId: `${userId}-m`, content: 'My dog is called Rex.', preference: false },
-    createdAt: '2026-03-01T09:00:00Z',
-  };
-  const item: DatasetItem = {
-    ...{ userId, itemId: `${userId}-q`, query: 'What is my dog called?', answer: 'Rex', acceptedAnswers: [] },
-    ...{ evidence: [memory.memoryId], superseded: [], category: 'plain', history: [] },
-    askedAt: '2026-06-01T09:00:00Z',
-  };
-  return { userId, languageProfile: dataset, memories: [memory], items: [item] };
+  const said = { content: 'My dog is called Rex.', createdAt: '2026-03-01T09:00:00Z', preference: false };
+  const asked = { query: 'What is my dog called?', answer: 'Rex', askedAt: '2026-06-01T09:00:00Z', category: 'plain' };
+  const lists = { acceptedAnswers: [], evidence: [`${userId}-m`], superseded: [], history: [] };
+  const memories = [{ userId, memoryId: `${userId}-m`, ...said }];
+  return { userId, languageProfile: dataset, memories, items: [{ userId, itemId: `${userId}-q`, ...asked, ...lists }] };
 }
 
 function placed(
@@ -30,16 +25,7 @@ function placed(
   return { file: `${name}.jsonl`, dataset: { name, sha256, ...languageProfile, declared: {}, users } };
 }
 
-function refusal(...parts: Parameters<typeof joinDatasets>[0]): Pick<BenchError, 'code' | 'message' | 'hint'> {
-  try {
-    joinDatasets(parts);
-  } catch (error) {
-    expect(error).toBeInstanceOf(BenchError);
-    const { code, message, hint } = error as BenchError;
-    return { code, message, hint };
-  }
-  throw new Error('nothing was refused');
-}
+const refusal = (...parts: Parameters<typeof joinDatasets>[0]) => benchFailure(() => joinDatasets(parts));
 
 test('one data set stays what it is', () => {
   const one = placed('recall-en', ['u1', 'u2']);
@@ -59,21 +45,24 @@ test.each([
   ['user', 'u2', () => ({})],
   ['item', 'u2-q', (one: DatasetUser) => ({ userId: `other-${one.userId}`, memories: [] })],
   ['memory', 'u2-m', (one: DatasetUser) => ({ userId: `other-${one.userId}`, items: [] })],
-])('an id of a %s that two of them have is named with both files', (what, id, changes) => {
-  const { code, message, hint } = refusal(placed('a', ['u1', 'u2']), placed('c', ['w1']), placed('b', ['u2'], changes));
-  expect([code, message]).toEqual(['bad-data', `a.jsonl and b.jsonl both have ${what} "${id}"`]);
-  expect(hint).toBe('give them different ids, or run them one at a time');
+])('an id of a %s that two of them have is named with both files', async (what, id, changes) => {
+  const refused = refusal(placed('a', ['u1', 'u2']), placed('c', ['w1']), placed('b', ['u2'], changes));
+  expect(await refused).toMatchObject({
+    code: 'bad-data',
+    message: `a.jsonl and b.jsonl both have ${what} "${id}"`,
+    hint: 'give them different ids, or run them one at a time',
+  });
 });
 
-test('a conversation is one of one data set: its session is found again by its name', () => {
+test('a conversation is one of one data set: its session is found again by its name', async () => {
   const talking = (one: DatasetUser) => ({ items: one.items.map((item) => ({ ...item, conversation: 'talk' })) });
-  expect(refusal(placed('a', ['u1'], talking), placed('b', ['v1'], talking)).message).toBe(
-    'a.jsonl and b.jsonl both have conversation "talk"',
-  );
+  const { message } = await refusal(placed('a', ['u1'], talking), placed('b', ['v1'], talking));
+  expect(message).toBe('a.jsonl and b.jsonl both have conversation "talk"');
 });
 
-test('the same data set twice is refused, by its file or by its bytes', () => {
+test('the same data set twice is refused, by its file or by its bytes', async () => {
   const [a, b] = [placed('a', ['u1']), placed('b', ['v1'])];
-  expect(refusal(a, b, a)).toMatchObject({ code: 'bad-option', message: 'a.jsonl is named twice' });
-  expect(refusal(a, { ...a, file: 'copy.jsonl' }).message).toBe('a.jsonl and copy.jsonl are the same data set');
+  expect(await refusal(a, b, a)).toMatchObject({ code: 'bad-option', message: 'a.jsonl is named twice' });
+  const { message } = await refusal(a, { ...a, file: 'copy.jsonl' });
+  expect(message).toBe('a.jsonl and copy.jsonl are the same data set');
 });

@@ -17,9 +17,9 @@ test('the file has the questions of the suite for that seed, with the metadata o
   const users = retrievalUsers(3, 2);
   expect(records.filter(({ type }) => type === 'question')).toEqual(
     users.flatMap(({ userId, questions }) =>
-      questions.map(({ questionId, kind, query, evidence, askedAt }) => ({
-        ...{ type: 'question', itemId: questionId, userId, query, evidence, category: kind, askedAt },
-      })),
+      questions.map(({ questionId, kind, query, evidence, askedAt }) => {
+        return { type: 'question', itemId: questionId, userId, query, evidence, category: kind, askedAt };
+      }),
     ),
   );
   const memories = records.filter(({ type }) => type === 'memory');

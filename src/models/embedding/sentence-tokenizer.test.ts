@@ -4,10 +4,8 @@ import { expect, it } from 'vitest';
 import { presetModels } from '../preset-models.ts';
 import { sentenceTokenizer } from './sentence-tokenizer.ts';
 
-const special = (id: number, content: string) => ({
-  ...{ id, content, special: true },
-  ...{ single_word: false, lstrip: false, rstrip: false, normalized: false },
-});
+const plain = { single_word: false, lstrip: false, rstrip: false, normalized: false };
+const special = (id: number, content: string) => ({ id, content, special: true, ...plain });
 const frame = (content: string, id: number) => ({ id: content, ids: [id], tokens: [content] });
 const words = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', 'tea', 'cof', '##fee', '[', ']', 'sep', 'a'];
 /** A tokenizer in the form of BERT's. */
@@ -35,14 +33,13 @@ const wordPiece = {
 };
 const config = { tokenizer_class: 'BertTokenizer', unk_token: '[UNK]', cls_token: '[CLS]', sep_token: '[SEP]' };
 
-it('puts the special tokens around a text, and cuts the text, not them', () => {
-  expect(sentenceTokenizer(wordPiece, config, 512)('Tea, coffee')).toEqual([2, 4, 1, 5, 6, 3]);
-  expect(sentenceTokenizer(wordPiece, config, 4)('Tea, coffee')).toEqual([2, 4, 1, 3]);
-  expect(sentenceTokenizer(wordPiece, config, 512)('')).toEqual([2, 3]);
-});
-
-it('reads a special token that a text spells as characters', () => {
-  expect(sentenceTokenizer(wordPiece, config, 512)('[SEP] tea')).toEqual([2, 7, 9, 8, 4, 3]);
+it.each([
+  ['puts the special tokens around a text', 512, 'Tea, coffee', [2, 4, 1, 5, 6, 3]],
+  ['cuts the text, not them', 4, 'Tea, coffee', [2, 4, 1, 3]],
+  ['gives them alone for no text', 512, '', [2, 3]],
+  ['reads a special token that a text spells as characters', 512, '[SEP] tea', [2, 7, 9, 8, 4, 3]],
+])('%s', (_, limit, text, ids) => {
+  expect(sentenceTokenizer(wordPiece, config, limit)(text)).toEqual(ids);
 });
 
 it('cuts at the limit of the embedder that ships, whose frame is its own', () => {
