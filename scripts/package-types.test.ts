@@ -19,10 +19,9 @@ it('names what a user of a package cannot compile, in both ways of resolving mod
   write('examples/own.ts', "import { cups } from 'tea';\nexport const text: string = cups;\n");
   const errors = typeErrors(folder.path, 'tea', folder.file('examples'));
   for (const resolution of ['node16', 'bundler']) {
-    const found = errors.filter((error) => error.startsWith(`moduleResolution ${resolution}: ${folder.path}`));
-    const places = found.map(
-      (error) => error.slice(error.indexOf(folder.path) + folder.path.length + 1).split(': ')[0],
-    );
+    const start = `moduleResolution ${resolution}: ${folder.path}/`;
+    const found = errors.filter((error) => error.startsWith(start));
+    const places = found.map((error) => error.slice(start.length).split(': ')[0]);
     expect(places.toSorted()).toEqual(['node_modules/tea/part.d.ts:1', 'project/own.ts:2', 'project/subpaths.ts:3']);
   }
   expect(errors).toHaveLength(6);

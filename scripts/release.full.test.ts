@@ -24,11 +24,8 @@ beforeAll(() => {
     prepare: 'cp README.md built.txt',
     'package:check': `${process.execPath} check.mjs`,
   };
-  const files = ['built.txt'];
-  write(
-    'package.json',
-    `${JSON.stringify({ name: 'mini', version: '0.1.0', license: 'MIT', files, scripts }, null, 2)}\n`,
-  );
+  const mini = { name: 'mini', version: '0.1.0', license: 'MIT', files: ['built.txt'], scripts };
+  write('package.json', `${JSON.stringify(mini, null, 2)}\n`);
   execFileSync('npm', ['install', '--package-lock-only', '--ignore-scripts', '--silent'], { cwd: folder.path });
   write('CHANGELOG.md', changelog);
   write('figure.txt', '42\n');
@@ -99,15 +96,10 @@ it('a release is one commit and a tag, and what was checked is what was packed',
   expect([code, stdout]).toEqual([0, expect.stringContaining('checked 0.2.0\nbuild/mini-0.2.0.tgz is 0.2.0')]);
   expect(state()).toEqual(['', `Release 0.2.0\n${before}`, 'v0.2.0']);
   expect(git('rev-parse', 'v0.2.0^{commit}')).toBe(git('rev-parse', 'HEAD'));
-  expect(git('show', '--name-only', '--format=').split('\n')).toEqual([
-    'CHANGELOG.md',
-    'package-lock.json',
-    'package.json',
-  ]);
-  const versions = ['package.json', 'package-lock.json'].map(
-    (name) => (JSON.parse(read(name)) as { version: string }).version,
-  );
-  expect(versions).toEqual(['0.2.0', '0.2.0']);
+  expect(git('show', '--name-only', '--format=')).toBe('CHANGELOG.md\npackage-lock.json\npackage.json');
+  for (const name of ['package.json', 'package-lock.json']) {
+    expect(JSON.parse(read(name))).toMatchObject({ version: '0.2.0' });
+  }
   expect(read('CHANGELOG.md')).toContain(`## [Unreleased]\n\n## [0.2.0] - ${new Date().toISOString().slice(0, 10)}\n`);
   expect(existsSync(folder.file('build/mini-0.2.0.tgz'))).toBe(true);
 });

@@ -12,15 +12,10 @@ describe('the changelog of a release', () => {
   });
 
   it.each([
-    ['a version that it has', changelog, '0.1.0', 'CHANGELOG.md has ## [0.1.0]'],
-    [
-      'nothing that is unreleased',
-      changelog.replace('- A way to say hello.', ''),
-      '0.2.0',
-      'CHANGELOG.md says nothing under',
-    ],
-    ['no place for it', changelog.replace('[Unreleased]', '[Next]'), '0.2.0', 'CHANGELOG.md has no ## [Unreleased]'],
+    ['a version that it has', changelog, '0.1.0', 'has ## [0.1.0]'],
+    ['nothing that is unreleased', changelog.replace('- A way to say hello.', ''), '0.2.0', 'says nothing under'],
+    ['no place for it', changelog.replace('[Unreleased]', '[Next]'), '0.2.0', 'has no ## [Unreleased]'],
   ])('is refused with %s', (_, text, version, message) => {
-    expect(() => releasedChangelog(text, version, '2026-03-04')).toThrow(message);
+    expect(() => releasedChangelog(text, version, '2026-03-04')).toThrow(`CHANGELOG.md ${message}`);
   });
 });

@@ -8,15 +8,11 @@ import { pronounAsks, worded } from './wording.ts';
 describe.each(Object.values(factGrammars))('facts-grammar-$language', (grammar) => {
   const { language, topics } = grammar;
   const lists = factValues(grammar);
-  const kinds = new Set(
-    topics.flatMap(({ facts }) =>
-      facts.flatMap(({ value }) => (typeof value === 'string' ? [value] : Object.values(value))),
-    ),
-  );
+  const facts = topics.flatMap((topic) => topic.facts);
+  const kinds = new Set(facts.flatMap(({ value }) => (typeof value === 'string' ? [value] : Object.values(value))));
 
   test('has at least 40 relations, each with a hundred values for test users', () => {
-    const relations = new Set(topics.flatMap(({ facts }) => facts.map(({ relation }) => relation)));
-    expect(relations.size).toBeGreaterThanOrEqual(40);
+    expect(new Set(facts.map(({ relation }) => relation)).size).toBeGreaterThanOrEqual(40);
     for (const kind of kinds) expect([kind, valuesOf(lists[kind]!, 'test').length >= 100]).toEqual([kind, true]);
   });
 
@@ -33,21 +29,11 @@ describe.each(Object.values(factGrammars))('facts-grammar-$language', (grammar) 
   test('says no value in a template', () => {
     const templates = topics.flatMap(({ talk, facts, subjects }) => [
       ...talk,
-      ...facts.flatMap(({ says, asks, changes, paraphrases, prefix }) => [
-        ...says,
-        ...asks,
-        ...changes,
-        ...paraphrases,
-        prefix,
-      ]),
+      ...facts.flatMap((fact) => [fact.says, fact.asks, fact.changes, fact.paraphrases, fact.prefix].flat()),
       ...subjects.flatMap(({ label, alt = '' }) => [label, alt]),
     ]);
-    const texts = [
-      ...templates,
-      ...grammar.chatter.flat(),
-      ...grammar.mentions.flat(),
-      ...grammar.acknowledgements,
-    ].map((text) => ` ${normalise(text, language)} `);
+    const said = [templates, grammar.chatter, grammar.mentions, grammar.acknowledgements].flat(2);
+    const texts = said.map((text) => ` ${normalise(text, language)} `);
     for (const kind of kinds) {
       for (const { text, accepted } of lists[kind]!) {
         for (const form of [text, ...accepted]) {
@@ -67,9 +53,8 @@ describe.each(Object.values(factGrammars))('facts-grammar-$language', (grammar) 
           if (subject.alt === undefined && topic.subjects.length > 1) continue;
           for (const paraphrase of fact.paraphrases) {
             const query = worded(grammar, paraphrase, subject, 'alt');
-            const apart = fact.says.some(
-              (say) => sharedWords(grammar, query, worded(grammar, say, subject, 'mine', '')).length === 0,
-            );
+            const said = fact.says.map((say) => worded(grammar, say, subject, 'mine', ''));
+            const apart = said.some((text) => sharedWords(grammar, query, text).length === 0);
             expect([query, subject.label, apart]).toEqual([query, subject.label, true]);
           }
         }
@@ -78,11 +63,9 @@ describe.each(Object.values(factGrammars))('facts-grammar-$language', (grammar) 
   });
 
   test('has the value in every statement, and in no question', () => {
-    for (const { facts } of topics) {
-      for (const { says, changes, asks, paraphrases, prefix } of facts) {
-        expect([...says, ...changes].filter((text) => text.split('{v}').length !== 2)).toEqual([]);
-        expect([...asks, ...paraphrases, prefix].filter((text) => text.includes('{v}'))).toEqual([]);
-      }
+    for (const { says, changes, asks, paraphrases, prefix } of facts) {
+      expect([...says, ...changes].filter((text) => text.split('{v}').length !== 2)).toEqual([]);
+      expect([...asks, ...paraphrases, prefix].filter((text) => text.includes('{v}'))).toEqual([]);
     }
   });
 });

@@ -14,10 +14,8 @@ type Memory = Extract<WrittenRecord, { type: 'memory' }>;
 type Item = Extract<WrittenRecord, { type: 'item' }>;
 
 function parsed(text: string) {
-  const records = text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as WrittenRecord);
+  const lines = text.trim().split('\n');
+  const records = lines.map((line) => JSON.parse(line) as WrittenRecord);
   const header = records[0] as Header;
   const memories = records.filter((record): record is Memory => record.type === 'memory');
   const items = records.filter((record): record is Item => record.type === 'item');
@@ -38,7 +36,8 @@ function countBy<T>(all: readonly T[], of: (one: T) => string): Record<string, n
 const goldsOf = ({ answer, acceptedAnswers = [] }: Item): string[] =>
   answer === null ? [] : [answer, ...acceptedAnswers];
 
-const sets = (Object.keys(factGrammars) as FactLanguage[]).flatMap((language) => [
+const languages = Object.keys(factGrammars) as FactLanguage[];
+const sets = languages.flatMap((language) => [
   { name: `facts-${language}`, language, split: 'test', count: 40 } as const,
   { name: `facts-${language}-dev`, language, split: 'development', count: 20 } as const,
 ]);
@@ -59,14 +58,8 @@ describe.each(sets)('$name', ({ name, language, split, count }) => {
   test('has ten questions a user, in the shares of the categories', () => {
     expect(users.map((user) => user.items.length)).toEqual(Array.from({ length: count }, () => 10));
     const of = (share: number): number => Math.round(share * items.length);
-    expect(countBy(items, ({ category }) => category!)).toEqual({
-      plain: of(0.3),
-      paraphrase: of(0.2),
-      updated: of(0.15),
-      absent: of(0.12),
-      'two memories': of(0.13),
-      history: of(0.1),
-    });
+    const told = { plain: of(0.3), paraphrase: of(0.2), updated: of(0.15), 'two memories': of(0.13) };
+    expect(countBy(items, ({ category }) => category!)).toEqual({ ...told, absent: of(0.12), history: of(0.1) });
     const relations = countBy(items, ({ relation }) => relation!);
     expect(Object.keys(relations).length).toBeGreaterThanOrEqual(40);
   });
@@ -126,48 +119,33 @@ describe.each(sets)('$name', ({ name, language, split, count }) => {
   });
 
   test('asks for nothing as absent that a memory tells', () => {
+    const subjects = grammar.topics.flatMap((topic) => topic.subjects.map((subject) => ({ topic, subject })));
     for (const user of users) {
       for (const { category, query, relation } of user.items) {
         if (category !== 'absent') continue;
         const plain = query.toLowerCase();
-        const asked = grammar.topics.flatMap((topic) =>
-          topic.subjects.flatMap((subject) =>
-            factsOf(topic, subject)
-              .filter((fact) => fact.relation === relation)
-              .filter(({ asks }) =>
-                asks.some((ask) =>
-                  plain.includes(
-                    worded(grammar, ask, subject, 'mine')
-                      .toLowerCase()
-                      .replace(/[?？]$/, ''),
-                  ),
-                ),
-              )
-              .map((fact) => ({ topic, subject, fact })),
-          ),
+        const asks = (text: string): boolean => plain.includes(text.toLowerCase().replace(/[?？]$/, ''));
+        const asked = subjects.flatMap(({ topic, subject }) =>
+          factsOf(topic, subject)
+            .filter((fact) => fact.relation === relation)
+            .filter((fact) => fact.asks.some((ask) => asks(worded(grammar, ask, subject, 'mine'))))
+            .map((fact) => ({ topic, subject, fact })),
         );
         expect(asked).toHaveLength(1);
         const [{ topic, subject, fact }] = asked as [(typeof asked)[number]];
+        const says = (told: Memory, of: string | undefined, texts: readonly string[], naming: Naming): boolean =>
+          told.relation === of &&
+          texts.some((text) => told.content.includes(worded(grammar, text, subject, naming, told.value)));
         const { link } = topic;
         const linking = topic.facts.find((one) => one.relation === link?.relation);
         const names = user.memories
-          .filter(
-            ({ relation: of, content, value }) =>
-              of === linking?.relation &&
-              linking!.says.some((say) => content.includes(worded(grammar, say, subject, 'mine', value))),
-          )
+          .filter((told) => linking !== undefined && says(told, linking.relation, linking.says, 'mine'))
           .map(({ value }) => ({ name: worded(grammar, link!.as, subject, 'mine', value) }));
         const linked: Naming[] = ['mine', ...names];
-        const tells = user.memories.filter(
-          (memory) =>
-            memory.relation === relation &&
-            linked.some((naming) =>
-              [...fact.says, ...fact.changes].some((say) =>
-                memory.content.includes(worded(grammar, say, subject, naming, memory.value)),
-              ),
-            ),
+        const texts = [...fact.says, ...fact.changes];
+        expect(user.memories.filter((told) => linked.some((naming) => says(told, relation, texts, naming)))).toEqual(
+          [],
         );
-        expect(tells).toEqual([]);
       }
     }
   });
@@ -193,20 +171,16 @@ describe.each(sets)('$name', ({ name, language, split, count }) => {
   });
 });
 
-test.each(Object.keys(factGrammars) as FactLanguage[])(
-  '%s: development and test share no id and few golds',
-  (language) => {
-    const [tested, developed] = (['test', 'development'] as const).map((split) =>
-      parsed(makeFactsDataset(language, split, 7, split === 'test' ? 40 : 20)),
-    );
-    const ids = new Set(tested!.users.map(({ userId }) => userId));
-    expect(developed!.users.filter(({ userId }) => ids.has(userId))).toEqual([]);
-    const golds = new Set(tested!.items.map(({ relation, answer }) => `${relation}|${answer}`));
-    const answered = developed!.items.filter(({ answer }) => answer !== null);
-    const both = answered.filter(({ relation, answer }) => golds.has(`${relation}|${answer}`));
-    expect(both.length / answered.length).toBeLessThan(0.02);
-  },
-);
+test.each(languages)('%s: development and test share no id and few golds', (language) => {
+  const tested = parsed(makeFactsDataset(language, 'test', 7, 40));
+  const developed = parsed(makeFactsDataset(language, 'development', 7, 20));
+  const ids = new Set(tested.users.map(({ userId }) => userId));
+  expect(developed.users.filter(({ userId }) => ids.has(userId))).toEqual([]);
+  const golds = new Set(tested.items.map(({ relation, answer }) => `${relation}|${answer}`));
+  const answered = developed.items.filter(({ answer }) => answer !== null);
+  const both = answered.filter(({ relation, answer }) => golds.has(`${relation}|${answer}`));
+  expect(both.length / answered.length).toBeLessThan(0.02);
+});
 
 test('values are drawn evenly', () => {
   const { memories } = parsed(makeFactsDataset('en', 'test', 11, 80));
@@ -219,10 +193,8 @@ test('values are drawn evenly', () => {
     const count = relations[relation] ?? 0;
     if (typeof kind !== 'string' || count < 40) continue;
     tried++;
-    const drawn = countBy(
-      memories.filter((memory) => memory.relation === relation),
-      ({ value }) => value!,
-    );
+    const told = memories.filter((memory) => memory.relation === relation);
+    const drawn = countBy(told, ({ value }) => value!);
     const list = valuesOf(lists[kind]!, 'test');
     const expected = count / list.length;
     const statistic = list.reduce((sum, { text }) => sum + ((drawn[text] ?? 0) - expected) ** 2 / expected, 0);
