@@ -17,6 +17,9 @@ const whole = users.flatMap((userId) =>
   ),
 );
 
+/** With a failed turn in the middle of them. */
+const failing = whole.map((turn, index) => (index === 5 ? { ...turn, error: 'no cell left' } : turn));
+
 function unfinished(
   turns: readonly HandmadeTurn[],
   underWay: ReadonlySet<string> | null = null,
@@ -51,30 +54,28 @@ test('of users of several workers, none counts before its last turn', () => {
 test('the last user counts when every turn is there, and so do repeats', () => {
   expect(unfinished(whole).progress).toEqual({ users: 3, ofUsers: 3, turns: 12, ofTurns: 12 });
   expect(unfinished(whole).results!.arms[0]!.metrics.exactMatch).toMatchObject({ n: 6, users: 3 });
-  const twice = (run: RunRecord): RunRecord => {
-    const settings = { ...run.plan.settings, repeats: 2 };
-    return { ...run, plan: { ...run.plan, settings } };
-  };
-  expect(unfinished(whole, null, twice).progress).toEqual({ users: 2, ofUsers: 3, turns: 12, ofTurns: 24 });
+  const twice = unfinished(whole, null, ({ plan, ...run }) => ({
+    ...run,
+    plan: { ...plan, settings: { ...plan.settings, repeats: 2 } },
+  }));
+  expect(twice.progress).toEqual({ users: 2, ofUsers: 3, turns: 12, ofTurns: 24 });
 });
 
 test('items without evidence are not expected of arms that need it', () => {
-  const { progress } = unfinished(whole.slice(0, -1), null, (run) => {
-    const [rag, oracle] = run.plan.arms;
-    const arms = [rag!, { ...oracle!, retrieves: 'evidence' as const }];
-    return { ...run, plan: { ...run.plan, arms }, dataset: { ...run.dataset, withoutEvidence: 1 } };
-  });
+  const ofEvidence = [traits[0]!, handmadeTraits('dki', { retrieves: 'evidence' })];
+  const { progress } = unfinished(whole.slice(0, -1), null, ({ plan, dataset, ...run }) => ({
+    ...run,
+    plan: { ...plan, arms: ofEvidence },
+    dataset: { ...dataset, withoutEvidence: 1 },
+  }));
   expect(progress).toEqual({ users: 3, ofUsers: 3, turns: 11, ofTurns: 11 });
 });
 
 test('a user whose last turn failed counts like any other', () => {
-  const failing = whole.map((turn, index) => (index === 5 ? { ...turn, error: 'no cell left' } : turn));
-  const { progress, results } = unfinished(failing.slice(0, 6));
-  expect(progress.users).toBe(1);
-  expect(results!.arms.map(({ errors }) => errors)).toEqual([0, 0]);
-  const later = unfinished(failing.slice(0, 9));
-  expect(later.progress.users).toBe(2);
-  expect(later.results!.arms.map(({ errors }) => errors)).toEqual([0, 1]);
+  const [before, after] = [6, 9].map((count) => unfinished(failing.slice(0, count)));
+  expect([before!.progress.users, after!.progress.users]).toEqual([1, 2]);
+  expect(before!.results!.arms.map(({ errors }) => errors)).toEqual([0, 0]);
+  expect(after!.results!.arms.map(({ errors }) => errors)).toEqual([0, 1]);
 });
 
 test('nothing is judged, and no check is decided that needs the end', () => {
@@ -91,27 +92,22 @@ test('before the first user is complete there is nothing to show', () => {
   expect(unfinished(whole.slice(0, 3))).toEqual({ progress, results: null });
 });
 
+const traits = arms.map((arm) => handmadeTraits(arm));
+
 test.each([4, 8, 12])('partial results of %i turns are those of the run', (count) => {
-  const turns = whole.slice(0, count).map((turn, index) => (index === 5 ? { ...turn, error: 'no cell left' } : turn));
-  const { results } = unfinished(turns, new Set());
-  const partial = new PartialResults(
-    results!.arms.map(({ traits }) => traits),
-    { unit: '%' },
-  );
+  const turns = failing.slice(0, count);
+  const partial = new PartialResults(traits, { unit: '%' });
   for (const own of Map.groupBy(turns, ({ userId }) => userId).values()) {
     partial.add(own.map((turn) => ({ ...turn, failed: turn.error !== undefined, value: turn.right ? 1 : 0 })));
   }
-  const expected = results!.arms.map(({ arm, n, errors, metrics }) => ({
-    arm,
-    n,
-    errors,
-    estimate: metrics.exactMatch,
-  }));
-  expect(partial.arms()).toEqual(expected);
+  const { results } = unfinished(turns, new Set());
+  expect(partial.arms()).toEqual(
+    results!.arms.map(({ arm, n, errors, metrics }) => ({ arm, n, errors, estimate: metrics.exactMatch })),
+  );
 });
 
 test('values that are no share have the interval of a mean, and an arm without a value has none', () => {
-  const partial = new PartialResults([handmadeTraits('rag'), handmadeTraits('dki')], { unit: 'nats' });
+  const partial = new PartialResults(traits, { unit: 'nats' });
   for (const [user, value] of [1, 2, 3, 6].entries()) {
     partial.add([{ userId: `u${user}`, itemId: `i${user}`, arm: 'rag', failed: false, value: -value }]);
   }

@@ -50,64 +50,49 @@ test.each([
   ['It is in ＬＹＯＮ.', 'Lyon', 1],
   ['She hiked there. Then she swam.', 'She hiked there. Then she swam.', 1],
   ['You like no sugar in it.', 'no sugar', 1],
-])('%j holds %j: %i', (answer, gold, expected) => {
-  expect(contains(answer, [gold], english)).toBe(expected);
+  ['It is New York City.', 'NYC|New York', 1],
+])('%j holds %j: %i', (answer, golds, expected) => {
+  expect(contains(answer, golds.split('|'), english)).toBe(expected);
 });
 
-it('takes any of the accepted answers', () => {
-  expect(contains('It is New York City.', ['NYC', 'New York'], english)).toBe(1);
-});
-
-it('gives nothing to old and new together, to a rival, or to a value inside a longer one', () => {
-  const of = (answer: string, rivals: readonly string[], query = english.query, gold = 'Turin') =>
-    contains(answer, [gold], { ...english, query, rivals });
-  expect(of('You moved from Oslo to Turin.', ['Oslo'])).toBe(0);
-  expect(of('You live in Turin. You used to live in Oslo.', ['Oslo'])).toBe(1);
-  expect(of('Turin or Lyon.', ['Lyon'])).toBe(0);
-  expect(of('Turin.', ['Turin', 'turin'])).toBe(1);
-  expect(of('Port Dral East.', ['Port Dral East'], undefined, 'Port Dral')).toBe(0);
-  expect(of('Port Dral.', ['Port'], undefined, 'Port Dral')).toBe(1);
-  // The question names it itself.
-  expect(of('Before you moved to Oslo you lived in Turin.', ['Oslo'], 'Where was I before Oslo?')).toBe(1);
-});
-
-it('gives nothing to a recital, and something to an answer that names other things by the way', () => {
-  const of = (answer: string, bystanders: readonly string[]) => contains(answer, ['Turin'], { ...english, bystanders });
-  expect(of('Oslo, Rex, Dubois, Turin and 7:30.', ['Oslo', 'Rex', 'Dubois', '7:30'])).toBe(0);
-  expect(of('Rex, Dubois and Turin.', ['Rex', 'Dubois'])).toBe(0);
-  expect(of('Your sister lives in Turin with Rex.', ['Rex', 'Dubois'])).toBe(1);
-  expect(of('Your sister lives in Turin with Rex.', ['Rex'])).toBe(1);
-});
-
-it('lets an answer deny what its memory or its question denies', () => {
-  const peanuts = (more: Partial<AnswerSetting>) =>
-    contains('You cannot eat peanuts.', ['peanuts'], { ...english, query: 'What am I allergic to?', ...more });
-  expect(peanuts({})).toBe(0);
-  expect(peanuts({ evidenceTexts: ["I can't eat peanuts, they make me ill."] })).toBe(1);
-  expect(peanuts({ query: 'What can I not eat?' })).toBe(1);
+/** Nothing for old and new together, for a rival, for a value inside a longer one, and for a recital. */
+test.each<[answer: string, gold: string, setting: Partial<AnswerSetting>, expected: number]>([
+  ['You moved from Oslo to Turin.', 'Turin', { rivals: ['Oslo'] }, 0],
+  ['You live in Turin. You used to live in Oslo.', 'Turin', { rivals: ['Oslo'] }, 1],
+  ['Turin or Lyon.', 'Turin', { rivals: ['Lyon'] }, 0],
+  ['Turin.', 'Turin', { rivals: ['Turin', 'turin'] }, 1],
+  ['Port Dral East.', 'Port Dral', { rivals: ['Port Dral East'] }, 0],
+  ['Port Dral.', 'Port Dral', { rivals: ['Port'] }, 1],
+  ['Before you moved to Oslo you lived in Turin.', 'Turin', { rivals: ['Oslo'], query: 'Where was I before Oslo?' }, 1],
+  ['Oslo, Rex, Dubois, Turin and 7:30.', 'Turin', { bystanders: ['Oslo', 'Rex', 'Dubois', '7:30'] }, 0],
+  ['Rex, Dubois and Turin.', 'Turin', { bystanders: ['Rex', 'Dubois'] }, 0],
+  ['Your sister lives in Turin with Rex.', 'Turin', { bystanders: ['Rex', 'Dubois'] }, 1],
+  ['Your sister lives in Turin with Rex.', 'Turin', { bystanders: ['Rex'] }, 1],
+  ['You cannot eat peanuts.', 'peanuts', {}, 0],
+  ['You cannot eat peanuts.', 'peanuts', { evidenceTexts: ["I can't eat peanuts, they make me ill."] }, 1],
+  ['You cannot eat peanuts.', 'peanuts', { query: 'What can I not eat?' }, 1],
+])('%j holds %j beside %j: %i', (answer, gold, setting, expected) => {
+  expect(contains(answer, [gold], { ...english, ...setting })).toBe(expected);
 });
 
 test.each([
-  ['你住在都灵。', 1],
-  ['都灵', 1],
-  ['你不是住在都灵。', 0],
-  ['你不住在都灵。', 0],
-  ['你已经不再住在都灵了。', 0],
-  ['都灵不是你住的地方。', 0],
-  ['不是奥斯陆，是都灵。', 1],
-  ['不是奥斯陆而是都灵。', 1],
-  ['对不起，你住在都灵。', 1],
-  ['你现在住在都灵，不过很快要搬走。', 1],
-  ['我不知道是不是都灵。', 0],
-  ['你住在奥斯陆。都灵。', 0],
-])('%j holds 都灵: %i', (answer, expected) => {
-  expect(contains(answer, ['都灵'], chinese)).toBe(expected);
-});
-
-it('reads numbers and letters in Chinese text as words', () => {
-  expect(contains('门的密码是４８２１。', ['4821'], chinese)).toBe(1);
-  expect(contains('门的密码是48210。', ['4821'], chinese)).toBe(0);
-  expect(contains('你在IBM公司工作。', ['IBM'], chinese)).toBe(1);
+  ['你住在都灵。', '都灵', 1],
+  ['都灵', '都灵', 1],
+  ['你不是住在都灵。', '都灵', 0],
+  ['你不住在都灵。', '都灵', 0],
+  ['你已经不再住在都灵了。', '都灵', 0],
+  ['都灵不是你住的地方。', '都灵', 0],
+  ['不是奥斯陆，是都灵。', '都灵', 1],
+  ['不是奥斯陆而是都灵。', '都灵', 1],
+  ['对不起，你住在都灵。', '都灵', 1],
+  ['你现在住在都灵，不过很快要搬走。', '都灵', 1],
+  ['我不知道是不是都灵。', '都灵', 0],
+  ['你住在奥斯陆。都灵。', '都灵', 0],
+  ['门的密码是４８２１。', '4821', 1],
+  ['门的密码是48210。', '4821', 0],
+  ['你在IBM公司工作。', 'IBM', 1],
+])('%j holds %s: %i', (answer, gold, expected) => {
+  expect(contains(answer, [gold], chinese)).toBe(expected);
 });
 
 it('gives 1 to every gold itself, and 0 to the gold with a rival beside it', () => {

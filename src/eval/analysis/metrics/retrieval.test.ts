@@ -10,16 +10,13 @@ describe('worked examples', () => {
   });
 
   test('the reciprocal rank is that of the first piece of evidence', () => {
-    expect(reciprocalRank(ranked, ['c', 'b'])).toBe(1 / 3);
-    expect(reciprocalRank(ranked, ['q'])).toBe(0);
-    expect(reciprocalRank([], ['q'])).toBe(0);
+    const ranks = [reciprocalRank(ranked, ['c', 'b']), reciprocalRank(ranked, ['q']), reciprocalRank([], ['q'])];
+    expect(ranks).toEqual([1 / 3, 0, 0]);
   });
 
   test('nDCG by hand: evidence at places 1, 3 and missing', () => {
-    const gain = 1 + 1 / Math.log2(4);
     const ideal = 1 + 1 / Math.log2(3) + 1 / Math.log2(4);
-    expect(ndcgAtK(ranked, ['a', 'b', 'q'], 10)).toBeCloseTo(gain / ideal, 12);
-    expect(ndcgAtK(ranked, ['a', 'b', 'q'], 10)).toBeCloseTo(0.7039, 4);
+    expect(ndcgAtK(ranked, ['a', 'b', 'q'], 10)).toBeCloseTo((1 + 1 / Math.log2(4)) / ideal, 12);
     // Of three pieces only two fit among the first two.
     expect(ndcgAtK(['a', 'b'], ['a', 'b', 'c'], 2)).toBe(1);
     expect(ndcgAtK(['x', 'a'], ['a'], 10)).toBeCloseTo(1 / Math.log2(3), 12);
@@ -42,13 +39,9 @@ test('all lie between 0 and 1, are 1 for the evidence first, and never fall when
   const set = fc.uniqueArray(id, { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(fc.uniqueArray(id), set, fc.integer({ min: 1, max: 10 }), (ranked, evidence, k) => {
-      for (const score of [
-        recallAtK(ranked, evidence, k),
-        reciprocalRank(ranked, evidence),
-        ndcgAtK(ranked, evidence, k),
-      ]) {
-        expect(score).toBeGreaterThanOrEqual(0);
-        expect(score).toBeLessThanOrEqual(1 + 1e-12);
+      for (const measure of [reciprocalRank, recallAtK, ndcgAtK]) {
+        expect(measure(ranked, evidence, k)).toBeGreaterThanOrEqual(0);
+        expect(measure(ranked, evidence, k)).toBeLessThanOrEqual(1 + 1e-12);
       }
       expect(ndcgAtK([...evidence, ...ranked], evidence, k)).toBeCloseTo(1, 12);
       const [hit] = ranked.filter((each) => evidence.includes(each));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
+import { changedTurn } from '../../../../test/fixtures/check-input.ts';
 import { checkedValue, registeredMetrics, registerMetric } from './registered-metrics.ts';
 import { metricsOfRun, requirePrimary, successMetric } from './run-metrics.ts';
 
@@ -27,11 +27,10 @@ it('refuses a primary metric that there is not, with the name that was meant', (
 
 it('gives the log-probability of the gold a token, of answerable items alone', () => {
   const { primary } = metricsOfRun({ dataset: { primaryMetric: 'goldLogProb' } });
-  const turn = answeredTurn('rag');
   const goldTokens = [-1, -3].map((logProbability) => ({ token: '', logProbability }));
-  const scored = { ...turn, observed: { ...turn.observed, goldLogProbability: -4, goldTokens } };
-  expect(primary.of(scored)).toBe(-2);
-  expect(primary.of({ ...scored, item: { ...turn.item, gold: null } })).toBeNull();
+  const observed = { goldLogProbability: -4, goldTokens };
+  expect(primary.of(changedTurn('rag', { observed }))).toBe(-2);
+  expect(primary.of(changedTurn('rag', { observed, item: { gold: null } }))).toBeNull();
 });
 
 it('registers metrics once, by a name of their own, and takes the values that they declare', () => {
@@ -48,7 +47,6 @@ it('registers metrics once, by a name of their own, and takes the values that th
   expect(() => checkedValue({ ...declared, kind: 'binary' }, 0.5)).toThrow('gave 0.5');
   expect(() => checkedValue(declared, NaN)).toThrow('gave NaN');
   const { all } = metricsOfRun({ dataset: {}, metrics: [declared] });
-  const turn = answeredTurn('rag');
-  expect(all.at(-1)!.of({ ...turn, scores: { ...turn.scores, own: { words: 3 } } })).toBe(3);
-  expect(all.at(-1)!.of(turn)).toBeNull();
+  expect(all.at(-1)!.of(changedTurn('rag', { scores: { own: { words: 3 } } }))).toBe(3);
+  expect(all.at(-1)!.of(changedTurn('rag'))).toBeNull();
 });

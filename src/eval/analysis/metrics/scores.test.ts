@@ -27,11 +27,8 @@ const turn: ScoredTurn = {
 const wrongClass = (answer: string, changes: Partial<ScoredItem> = {}) =>
   scoreTurn({ ...item, ...changes }, { ...turn, answer }, dataset).wrongClass;
 
-/** All scores of a text. */
-const texts = (score: number | null) =>
-  Object.fromEntries(
-    ['exactMatch', 'contains', 'tokenF1', 'rougeL', 'bleu', 'memoryRecall'].map((name) => [name, score]),
-  );
+const textScores = ['exactMatch', 'contains', 'tokenF1', 'rougeL', 'bleu', 'memoryRecall'];
+const texts = (score: number | null) => Object.fromEntries(textScores.map((name) => [name, score]));
 const allStages = ['stored', 'retrieved', 'kept', 'sequence', 'answered'];
 const right = { taskSuccess: 1, wrongClass: null, failedStage: null, locomoF1: null };
 
@@ -40,7 +37,7 @@ test('a right answer scores 1 throughout and passes the whole funnel', () => {
   expect(scoreTurn(item, turn, dataset)).toEqual(scores);
 });
 
-test.each([
+test.each<[answer: string, expected: string, gold?: string]>([
   ["I don't know.", 'wrong-abstention'],
   ['Oldsku or Tirva.', 'stale'],
   ['Tirva.', 'confused'],
@@ -50,12 +47,10 @@ test.each([
   ['Your dog is called Your Majesty.', 'fabricated'],
   ['My dog is called dog.', 'off-topic'],
   ['', 'off-topic'],
-])('the first class that fits %j is %s', (answer, expected) => {
-  expect(wrongClass(answer)).toBe(expected);
-});
-
-test('a short gold is not near to any other short answer', () => {
-  expect(wrongClass('7', { answer: '42' })).toBe('fabricated');
+  // A short gold is not near to any other short answer.
+  ['7', 'fabricated', '42'],
+])('the first class that fits %j is %s', (answer, expected, gold = 'Brenko') => {
+  expect(wrongClass(answer, { answer: gold })).toBe(expected);
 });
 
 test('an absent item is right only by abstaining', () => {
@@ -66,13 +61,14 @@ test('an absent item is right only by abstaining', () => {
   expect(wrongClass('Quzzel.', absent)).toBe('fabricated');
 });
 
-test('the funnel names the first stage that lost the evidence', () => {
-  const stage = (changes: Partial<ScoredTurn>) => scoreTurn(item, { ...turn, ...changes }, dataset).failedStage;
-  expect(stage({ storedIds: ['m1'] })).toBe('stored');
-  expect(stage({ retrievedIds: ['m3'], keptIds: [] })).toBe('retrieved');
-  expect(stage({ keptIds: ['m3'] })).toBe('kept');
-  expect(stage({ shown: [] })).toBe('sequence');
-  expect(stage({ answer: 'Tirva.' })).toBe('answered');
+test.each<[string, Partial<ScoredTurn>]>([
+  ['stored', { storedIds: ['m1'] }],
+  ['retrieved', { retrievedIds: ['m3'], keptIds: [] }],
+  ['kept', { keptIds: ['m3'] }],
+  ['sequence', { shown: [] }],
+  ['answered', { answer: 'Tirva.' }],
+])('the funnel names the first stage that lost the evidence: %s', (stage, changes) => {
+  expect(scoreTurn(item, { ...turn, ...changes }, dataset).failedStage).toBe(stage);
 });
 
 test('an item that its history answers needs no memory', () => {

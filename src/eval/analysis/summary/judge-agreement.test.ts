@@ -1,17 +1,15 @@
 import { expect, it } from 'vitest';
-import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
+import { changedTurn } from '../../../../test/fixtures/check-input.ts';
 import type { JudgeProbe } from '../../../store/records/results.ts';
 import { judgeNotes, judgeResults, verdictAgreement } from './judge-agreement.ts';
 
 const probe: JudgeProbe = { model: 'grader', prompt: 'Right?', asked: 5, known: 0, failed: [] };
 
 /** An answered turn that `contains` and the judge call right or wrong; null where the judge says nothing. */
-function turn(arm: string, contains: boolean, verdict: boolean | null, gold: string | null = 'Turin') {
-  const base = answeredTurn(arm);
+const turn = (arm: string, contains: boolean, verdict: boolean | null, gold: string | null = 'Turin') => {
   const own = { judge: verdict === null ? null : Number(verdict) };
-  const scores = { ...base.scores, contains: gold === null ? null : Number(contains), own };
-  return { ...base, item: { ...base.item, gold }, scores };
-}
+  return changedTurn(arm, { item: { gold }, scores: { contains: gold === null ? null : Number(contains), own } });
+};
 
 const turns = [
   ...[turn('rag', true, true), turn('rag', true, false), turn('rag', false, false), turn('rag', true, null)],
@@ -44,29 +42,23 @@ it('says nothing of agreement where nothing was judged, and has no kappa where b
   expect(judgeNotes(one)).toEqual(["judge grader agrees with contains on 100.0 % of 1 answers, Cohen's kappa –"]);
 });
 
-/** Pairs by how often both say yes, the first alone, the second alone, neither. */
-const table = (both: number, first: number, second: number, neither: number) => [
-  ...Array.from({ length: both }, () => [true, true] as const),
-  ...Array.from({ length: first }, () => [true, false] as const),
-  ...Array.from({ length: second }, () => [false, true] as const),
-  ...Array.from({ length: neither }, () => [false, false] as const),
-];
-
-it('gives the values of worked examples', () => {
+it.each([
   // Grant proposals of two readers: agreement 0.7, by chance 0.5.
-  expect(verdictAgreement(table(20, 5, 10, 15))).toEqual({ n: 50, share: 0.7, kappa: expect.closeTo(0.4, 12) });
+  [[20, 5, 10, 15], { n: 50, share: 0.7, kappa: expect.closeTo(0.4, 12) as number }],
   // The same agreement at two rates (Smeeton 1985).
-  expect(verdictAgreement(table(45, 15, 25, 15))?.kappa).toBeCloseTo(0.1304, 4);
-  expect(verdictAgreement(table(25, 35, 5, 35))?.kappa).toBeCloseTo(0.2593, 4);
-});
-
-it('is 1 where both always agree, −1 where they never do, 0 by chance', () => {
-  expect(verdictAgreement(table(3, 0, 0, 2))).toEqual({ n: 5, share: 1, kappa: 1 });
-  expect(verdictAgreement(table(0, 2, 2, 0))).toEqual({ n: 4, share: 0, kappa: -1 });
-  expect(verdictAgreement(table(1, 1, 1, 1))).toEqual({ n: 4, share: 0.5, kappa: 0 });
-});
-
-it('has no kappa where nobody ever says anything else, and nothing without a pair', () => {
-  expect(verdictAgreement(table(7, 0, 0, 0))).toEqual({ n: 7, share: 1, kappa: null });
-  expect(verdictAgreement([])).toBeNull();
-});
+  [[45, 15, 25, 15], { n: 100, share: 0.6, kappa: expect.closeTo(0.1304, 4) as number }],
+  [[25, 35, 5, 35], { n: 100, share: 0.6, kappa: expect.closeTo(0.2593, 4) as number }],
+  [[3, 0, 0, 2], { n: 5, share: 1, kappa: 1 }],
+  [[0, 2, 2, 0], { n: 4, share: 0, kappa: -1 }],
+  [[1, 1, 1, 1], { n: 4, share: 0.5, kappa: 0 }],
+  // Nobody ever says anything else.
+  [[7, 0, 0, 0], { n: 7, share: 1, kappa: null }],
+  [[0, 0, 0, 0], null],
+])(
+  'of pairs where both say yes, the first alone, the second alone, or neither, %j agree by %j',
+  (counts, agreement) => {
+    const says = [[true, true] as const, [true, false] as const, [false, true] as const, [false, false] as const];
+    const pairs = counts.flatMap((count, kind) => Array.from({ length: count }, () => says[kind]!));
+    expect(verdictAgreement(pairs)).toEqual(agreement);
+  },
+);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
+import { changedTurn } from '../../../../test/fixtures/check-input.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { armRegistry } from '../../../systems/arms/arm-registry.ts';
@@ -32,51 +32,42 @@ describe('the method of an arm', () => {
     const runs = ['dki-random:.3@run=16', 'dki-random:ranked:.3@run=16@budget=all'];
     const evicting = ['dki-evict-random:.5', 'dki-blocks-evict-random:.5'];
     const controls = traitsOf(...random, ...runs, ...evicting);
-    const control = (name: string): string | undefined => {
-      const [arm] = traitsOf(name);
-      return controlOf(arm!, [arm!, ...controls])?.name;
+    const control = (name: string) => controlOf(traitsOf(name)[0]!, [...traitsOf(name), ...controls])?.name;
+    const tested = {
+      'dki-first:.3': 'dki-random:.3',
+      'dki-ranked:.3': 'dki-random:ranked:.3',
+      'dki-first:.3@context=previous': 'dki-random:.3@context=previous',
+      'dki-cacheblend:.3@run=16': 'dki-random:.3@run=16',
+      'dki-ranked:.3@budget=all': 'dki-random:ranked:.3@run=16@budget=all',
+      'dki-evict-knorm:.5': 'dki-evict-random:.5',
+      'dki-blocks-evict-knorm:.5': 'dki-blocks-evict-random:.5',
     };
-    expect(control('dki-first:.3')).toBe('dki-random:.3');
-    expect(control('dki-ranked:.3')).toBe('dki-random:ranked:.3');
-    expect(control('dki-first:.3@context=previous')).toBe('dki-random:.3@context=previous');
-    expect(control('dki-cacheblend:.3@run=16')).toBe('dki-random:.3@run=16');
-    expect(control('dki-cacheblend:.3@run=8')).toBeUndefined();
-    expect(control('dki-ranked:.3@budget=all')).toBe('dki-random:ranked:.3@run=16@budget=all');
-    expect(control('dki-evict-knorm:.5')).toBe('dki-evict-random:.5');
-    expect(control('dki-blocks-evict-knorm:.5')).toBe('dki-blocks-evict-random:.5');
-    for (const name of ['rag', 'dki-blocks', 'dki-link:4', 'dki-first:1', 'dki-first:.5', ...random, ...evicting]) {
-      expect(control(name)).toBeUndefined();
-    }
+    expect(Object.keys(tested).map(control)).toEqual(Object.values(tested));
+    const others = ['rag', 'dki-blocks', 'dki-link:4', 'dki-first:1', 'dki-first:.5', 'dki-cacheblend:.3@run=8'];
+    for (const name of [...others, ...random, ...evicting]) expect(control(name), name).toBeUndefined();
   });
 });
 
 it('a rule beside as many random tokens makes a comparison of methods, a rule alone none', () => {
+  const alone = ['rag', 'dki-first:.3', 'dki-random:.15', 'dki-link:4', 'dki-evict-knorm:.5'];
+  expect(hasControls(traitsOf(...alone))).toBe(false);
   expect(hasControls(traitsOf('rag', 'dki-first:.3', 'dki-random:.3'))).toBe(true);
-  expect(hasControls(traitsOf('rag', 'dki-first:.3', 'dki-random:.15', 'dki-link:4', 'dki-evict-knorm:.5'))).toBe(
-    false,
-  );
 });
 
 describe('the results of methods', () => {
   const arms = traitsOf('rag', 'dki', 'dki-random:.3', 'dki-first:.3', 'dki-cacheblend-oracle:.3');
   /** The text answers all of twelve users' questions, random tokens none, the others all. */
   const turns = Array.from({ length: 12 }, (_, user) =>
-    arms.map(({ name }): AnsweredTurn => {
-      const made = answeredTurn(name, {
-        injected: name !== 'rag',
-        answer: name.startsWith('dki-random') ? ' Oslo' : ' Turin',
-      });
-      const rank = user < 6 ? 1 : 5;
-      return {
-        ...made,
-        ...{ userId: `u${user}`, itemId: `i${user}`, scores: { ...made.scores, evidenceRank: rank } },
-        timings: { ...made.timings, firstToken: name === 'rag' ? 40 : name === 'dki' ? 11 : 20, kvLoad: 1 },
-        account: { ...made.account, resident: 30, recomputed: name.includes('first') ? 6 : 0 },
-        prefill:
-          name === 'dki-first:.3'
-            ? ({ sizeBytes: 3000, memoryLines: { tokens: 40, cells: 20 } } as AnsweredTurn['prefill'])
-            : null,
+    arms.map(({ name }) => {
+      const right = Number(!name.startsWith('dki-random'));
+      const prefill = { sizeBytes: 3000, memoryLines: { tokens: 40, cells: 20 } } as AnsweredTurn['prefill'];
+      const changes = {
+        scores: { exactMatch: right, taskSuccess: right, evidenceRank: user < 6 ? 1 : 5 },
+        timings: { firstToken: name === 'rag' ? 40 : name === 'dki' ? 11 : 20, kvLoad: 1 },
+        account: { resident: 30, recomputed: name.includes('first') ? 6 : 0 },
       };
+      const place = { userId: `u${user}`, itemId: `i${user}`, prefill: name === 'dki-first:.3' ? prefill : null };
+      return changedTurn(name, changes, place);
     }),
   ).flat();
   const results = methodResults(turns, arms, {
@@ -100,22 +91,13 @@ describe('the results of methods', () => {
       ...{ p: 2 / 2 ** 12, pAdjusted: 2 / 2 ** 12 },
     });
     expect(of('dki-cacheblend-oracle:.3').againstRandom).toMatchObject({ delta: 1, p: null, outcome: 'not tested' });
-    expect([of('rag'), of('dki'), of('dki-random:.3')].map(({ againstRandom }) => againstRandom)).toEqual([
-      ...[null, null, null],
-    ]);
+    for (const arm of ['rag', 'dki', 'dki-random:.3']) expect(of(arm).againstRandom).toBeNull();
   });
 
   it('are given by rank of the evidence, all ranks behind the second as one', () => {
-    expect(
-      of('dki-random:.3').byRank.map(({ rank, quality, difference }) => [
-        rank,
-        quality.mean,
-        quality.n,
-        difference?.delta,
-      ]),
-    ).toEqual([
-      ['first', 0, 6, -1],
-      ['later', 0, 6, -1],
+    expect(of('dki-random:.3').byRank).toMatchObject([
+      { rank: 'first', quality: { mean: 0, n: 6 }, difference: { delta: -1 } },
+      { rank: 'later', quality: { mean: 0, n: 6 }, difference: { delta: -1 } },
     ]);
     expect(of('rag').byRank.map(({ difference }) => difference)).toEqual([null, null]);
   });

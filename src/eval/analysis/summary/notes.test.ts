@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
-import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
-import type { AnsweredTurn, RetrievalRecord } from '../../../store/records/turn-record.ts';
+import { askedTwice, changedTurn } from '../../../../test/fixtures/check-input.ts';
+import type { RetrievalRecord } from '../../../store/records/turn-record.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
 import { answerPrefixNotes, boundNotes, evidenceNotes, metricNotes, promptNotes, retrievalNotes } from './notes.ts';
 
-function turn(arm: string, itemId: string, flags: RetrievalRecord['flags'] | null): AnsweredTurn {
+function turn(arm: string, itemId: string, flags: RetrievalRecord['flags'] | null) {
   const timingsMs = { embedding: 0, search: 0, ranking: 0 };
   const retrieval = flags === null ? null : { strategy: 'tiered', timingsMs, flags, details: {} };
-  return answeredTurn(arm, { changes: { itemId, given: { retrieved: [], retrieval } } });
+  return changedTurn(arm, { given: { retrieval } }, { itemId });
 }
 
 test('counts each question once for all arms, and gives the first reason', () => {
@@ -35,14 +35,11 @@ test('says what a filter would have kept out, where there is one', () => {
 });
 
 test('says whose prompts were cut, arm by arm', () => {
-  const facts = answeredTurn('rag').facts;
-  const cut = (arm: string, changes: Partial<typeof facts>) =>
-    answeredTurn(arm, { changes: { facts: { ...facts, droppedMemories: 0, ...changes } } });
   const turns = [
-    cut('rag', { forced: true, droppedMemories: 4 }),
-    cut('full', { droppedMemories: 2 }),
-    cut('full', { droppedMemories: 1, droppedHistory: 1 }),
-    cut('dki', {}),
+    changedTurn('rag', { facts: { forced: true, droppedMemories: 4 } }),
+    changedTurn('full', { facts: { droppedMemories: 2 } }),
+    changedTurn('full', { facts: { droppedMemories: 1, droppedHistory: 1 } }),
+    changedTurn('dki', { facts: { droppedMemories: 0 } }),
   ];
   expect(promptNotes(turns, ['rag', 'dki', 'full'])).toEqual([
     'forced truncation to the query alone: rag in 1 turns',
@@ -53,26 +50,15 @@ test('says whose prompts were cut, arm by arm', () => {
 
 test('says which arms are bounds, and what their knowledge took', () => {
   const selector = { model: 'whole', tokens: 20, layers: 3, ms: 1 } as const;
-  const { account } = answeredTurn('bound');
-  const turns = ['q1', 'q2'].map((itemId) =>
-    answeredTurn('bound', { changes: { itemId, account: { ...account, selector } } }),
-  );
-  expect(
-    boundNotes(turns, [
-      handmadeTraits('rag'),
-      ...['bound', 'oracle'].map((name) => handmadeTraits(name, { deployable: false })),
-    ]),
-  ).toEqual([
+  const bounds = ['bound', 'oracle'].map((name) => handmadeTraits(name, { deployable: false }));
+  expect(boundNotes(askedTwice('bound', { account: { selector } }), [handmadeTraits('rag'), ...bounds])).toEqual([
     'bound is a bound: it uses knowledge that no deployment has, and 40 of the tokens that its 2 turns evaluated,' +
       ' with their time, went into that',
   ]);
 });
 
 test('says of how many items the evidence is unknown, and what leaves them out', () => {
-  const arms = [
-    { name: 'rag', retrieves: 'retrieved' },
-    { name: 'oracle', retrieves: 'evidence' },
-  ] as const;
+  const arms = [handmadeTraits('rag'), handmadeTraits('oracle')];
   expect(evidenceNotes({ items: 100, withoutEvidence: 24 }, arms)).toEqual([
     'no evidence is known of 24 of 100 items: they are left out of oracle, ranks of the evidence, the evidence funnel',
   ]);
@@ -80,33 +66,29 @@ test('says of how many items the evidence is unknown, and what leaves them out',
 });
 
 test('says how many items have no answer prefix of their own, once for all arms that ask for it', () => {
-  const asked = (arm: string, itemId: string, answerPrefix: string | null) => {
-    const { item } = answeredTurn(arm);
-    return answeredTurn(arm, { changes: { itemId, item: { ...item, answerPrefix } } });
-  };
+  const asked = (arm: string, itemId: string, answerPrefix: string | null) =>
+    changedTurn(arm, { item: { answerPrefix } }, { itemId });
   const of = (arm: string) => [asked(arm, 'q1', 'You live in'), asked(arm, 'q2', null), asked(arm, 'q3', null)];
   const turns = [...of('rag'), ...of('dki')];
-  const arms = [handmadeTraits('rag'), handmadeTraits('dki')];
-  const general = { generalAnswerPrefix: 'You said' };
-  expect(answerPrefixNotes(turns, arms, { answerPrefix: 'item', ...general })).toEqual([
-    '2 of 3 items bring no answer prefix of their own and were asked with the general one, "You said"',
+  const [rag, dki] = [handmadeTraits('rag'), handmadeTraits('dki')];
+  const item = { answerPrefix: 'item', generalAnswerPrefix: 'You said' };
+  const lacking = 'items bring no answer prefix of their own and were asked with';
+  const ofAll = (settings: Readonly<Record<string, string>>) => answerPrefixNotes(turns, [rag, dki], settings);
+  expect(ofAll(item)).toEqual([`2 of 3 ${lacking} the general one, "You said"`]);
+  expect(ofAll({ ...item, generalAnswerPrefix: '' })).toEqual([`2 of 3 ${lacking} none`]);
+  expect(ofAll({ ...item, answerPrefix: 'You said' })).toEqual([]);
+  expect(answerPrefixNotes([asked('rag', 'q1', 'You live in')], [rag, dki], { answerPrefix: 'item' })).toEqual([]);
+  const ofItem = { ...dki, settings: { answerPrefix: 'item' } } as const;
+  const some = [...of('rag'), asked('dki', 'q2', null)];
+  expect(answerPrefixNotes(some, [rag, ofItem], { ...item, answerPrefix: 'none' })).toEqual([
+    `dki: 1 of 1 ${lacking} the general one, "You said"`,
   ]);
-  expect(answerPrefixNotes(turns, arms, { answerPrefix: 'item', generalAnswerPrefix: '' })).toEqual([
-    '2 of 3 items bring no answer prefix of their own and were asked with none',
-  ]);
-  expect(answerPrefixNotes(turns, arms, { answerPrefix: 'You said', ...general })).toEqual([]);
-  expect(answerPrefixNotes([asked('rag', 'q1', 'You live in')], arms, { answerPrefix: 'item' })).toEqual([]);
-  const [rag, dki] = [handmadeTraits('rag'), handmadeTraits('dki', { settings: { answerPrefix: 'item' } })];
-  expect(
-    answerPrefixNotes([...of('rag'), asked('dki', 'q2', null)], [rag, dki], { answerPrefix: 'none', ...general }),
-  ).toEqual(['dki: 1 of 1 items bring no answer prefix of their own and were asked with the general one, "You said"']);
-  const not = handmadeTraits('rag', { settings: { answerPrefix: 'general' } });
-  expect(answerPrefixNotes(of('rag'), [not], { answerPrefix: 'item', ...general })).toEqual([]);
+  const general = { ...rag, settings: { answerPrefix: 'general' } } as const;
+  expect(answerPrefixNotes(of('rag'), [general], item)).toEqual([]);
 });
 
 test('says that no answer meets the primary metric where answers hold the gold', () => {
-  const scored = (exactMatch: number, contains: number) =>
-    answeredTurn('rag', { changes: { scores: { ...answeredTurn('rag').scores, exactMatch, contains } } });
+  const scored = (exactMatch: number, contains: number) => changedTurn('rag', { scores: { exactMatch, contains } });
   const byExactMatch = metricsOfRun({ dataset: {} });
   expect(metricNotes([scored(0, 1), scored(0, 0)], byExactMatch)).toEqual([
     'no answer of any arm meets exact match, and 1 of 2 hold the gold: to judge by that, write "primaryMetric":"contains" in the dataset line of the data',
