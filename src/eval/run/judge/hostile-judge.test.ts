@@ -1,43 +1,37 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { forEver, HostileServer, type Misdeed } from '../../../../test/fixtures/hostile-server.ts';
+import { failureOf } from '../../../../test/fixtures/judge-failure.ts';
 import { type HandmadeTurn, storeRun } from '../../../../test/fixtures/stored-runs.ts';
+import { TestFolder } from '../../../../test/model/bench-fixture.ts';
 import { judgeAddress } from '../../../config/server-address.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
+import type { FailureReason } from './chat-completion.ts';
 import { Judge, plantedVerdicts } from './judge.ts';
-import { type FailureReason, JudgeFailure } from './chat-completion.ts';
 import { judgeTurns } from './judge-turns.ts';
 
 const KEY = 'sk-nobody-may-see-this';
 const question = { query: 'Where do I live?', golds: ['Turin'], answer: 'In Turin.' };
 
-let folder: string;
+let folder: TestFolder;
 let server: HostileServer;
 let database: BenchDatabase;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-bench-judge-'));
+  folder = new TestFolder();
   server = await HostileServer.start();
-  database = openDatabase({ path: join(folder, 'runs.sqlite') });
-});
-afterEach(async () => {
-  database.close();
-  await server[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
+  database = openDatabase({ path: folder.file('runs.sqlite') });
+  return async () => {
+    database.close();
+    await server[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  };
 });
 
 /** Quick where a reply is late, patient where a machine is. */
 const judge = (timeoutMs = 20_000) =>
   new Judge('m', { address: judgeAddress(server.url), key: KEY, timeoutMs, pausesMs: [1] }, database);
-
-async function failureOf(work: Promise<unknown>): Promise<JudgeFailure> {
-  const error = await work.catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(JudgeFailure);
-  return error as JudgeFailure;
-}
 
 /** Stores a run of these turns, and judges them. */
 const judgeAll = (turns: readonly HandmadeTurn[]) => {
@@ -47,8 +41,8 @@ const judgeAll = (turns: readonly HandmadeTurn[]) => {
 
 /** All that the database holds. */
 const stored = (): string =>
-  readdirSync(folder)
-    .map((name) => readFileSync(join(folder, name)).toString('latin1'))
+  readdirSync(folder.path)
+    .map((name) => readFileSync(folder.file(name)).toString('latin1'))
     .join();
 
 const body =
@@ -143,14 +137,10 @@ describe('the key', () => {
 
 it('a server that refuses everything is asked a few times, however many answers there are', async () => {
   server.misdeed = body('', 503, { 'retry-after': '-1' });
-  const answer = (index: number) => ({
-    itemId: `i${index}`,
-    userId: 'u',
-    arm: 'rag',
-    answer: `${index}`,
-    right: false,
-  });
-  const { failed, asked } = await judgeAll(Array.from({ length: 40 }, (_, index) => answer(index)));
+  const answers = Array.from({ length: 40 }, (_, index) => `${index}`);
+  const { failed, asked } = await judgeAll(
+    answers.map((answer) => ({ itemId: `i${answer}`, userId: 'u', arm: 'rag', answer, right: false })),
+  );
   expect(failed).toMatchObject([{ reason: 'error of the server', answers: 40 }]);
   expect(failed[0]!.first).toContain('503');
   expect(asked).toBeLessThanOrEqual(8);

@@ -31,29 +31,15 @@ it('reads a reply that is one of the two words, and takes any other for neither'
   const thought = '<think>They say yes. No?\nHm.</think>\n\nno';
   expect(['yes', ' **Yes.**\n'].map(parseVerdict)).toEqual([true, true]);
   expect(['No', '"no"', thought].map(parseVerdict)).toEqual([false, false, false]);
-  const unclear = [
-    '',
-    'maybe',
-    'yes or no',
-    'Yes, it is right.',
-    'The answer says "yes"',
-    'yesterday',
-    'not',
-    'yes yes',
-  ];
-  for (const reply of [...unclear, '<think>yes']) expect(parseVerdict(reply), reply).toBeNull();
+  const texts = ['The answer says "yes"', 'Yes, it is right.', 'yes or no', 'yes yes', '<think>yes'];
+  for (const reply of ['', 'maybe', 'yesterday', 'not', ...texts]) expect(parseVerdict(reply), reply).toBeNull();
 });
 
 it('names a verdict by all that was asked, and by nothing else', () => {
   const key = verdictKey('m', answer);
   expect(key).toMatch(/^[0-9a-f]{64}$/);
   expect(verdictKey('m', { ...answer })).toBe(key);
-  const others = [
-    verdictKey('n', answer),
-    verdictKey('m', { ...answer, query: 'Where?' }),
-    verdictKey('m', { ...answer, golds: ['Turin'] }),
-    verdictKey('m', { ...answer, golds: ['Turin,Torino'] }),
-    verdictKey('m', { ...answer, answer: 'In Turin' }),
-  ];
-  expect(new Set([key, ...others]).size).toBe(6);
+  const others = [{ query: 'Where?' }, { golds: ['Turin'] }, { golds: ['Turin,Torino'] }, { answer: 'In Turin' }];
+  const keys = others.map((other) => verdictKey('m', { ...answer, ...other }));
+  expect(new Set([key, verdictKey('n', answer), ...keys]).size).toBe(6);
 });

@@ -20,16 +20,13 @@ beforeEach(async () => {
   };
 });
 
-const turn = (itemId: string, arm: string, answer: string, more: Partial<HandmadeTurn> = {}): HandmadeTurn => ({
-  itemId,
-  userId: 'u',
-  arm,
-  answer,
-  right: answer.includes('Turin'),
-  ...more,
-});
-
-const store = (made: readonly HandmadeTurn[], name = 'r') => storeRun(database, { name, turns: made }).id;
+/** Stores a run of turns: item, arm, answer and what else there is. */
+function store(made: readonly [string, string, string, Partial<HandmadeTurn>?][], name = 'r') {
+  const whole = made.map(([itemId, arm, answer, more]) => {
+    return { itemId, userId: 'u', arm, answer, right: answer.includes('Turin'), ...more };
+  });
+  return storeRun(database, { name, turns: whole }).id;
+}
 
 const ask = (runId: string, signal = new AbortController().signal) =>
   judgeTurns(new Judge('m', { address: judgeAddress(server.address), pausesMs: [] }, database), turns, runId, { signal }); // prettier-ignore
@@ -40,14 +37,14 @@ const verdicts = (runId: string) =>
 
 it('puts a verdict into every turn with a gold, and asks about each answer once', async () => {
   const runId = store([
-    turn('a', 'rag', 'Turin'),
-    turn('a', 'dki', 'Turin'),
-    turn('a', 'none', 'Oslo'),
-    turn('b', 'rag', 'Turin', { gold: null }),
-    turn('c', 'rag', '', { error: 'no cell left' }),
-    turn('d', 'rag', 'Bergen', { gold: 'Bergen' }),
+    ['a', 'rag', 'Turin'],
+    ['a', 'dki', 'Turin'],
+    ['a', 'none', 'Oslo'],
+    ['b', 'rag', 'Turin', { gold: null }],
+    ['c', 'rag', '', { error: 'no cell left' }],
+    ['d', 'rag', 'Bergen', { gold: 'Bergen' }],
   ]);
-  const other = store([turn('a', 'rag', 'Turin')], 'other');
+  const other = store([['a', 'rag', 'Turin']], 'other');
   const found = await ask(runId);
   expect(found).toMatchObject({ model: 'm', asked: 3, known: 0, failed: [] });
   expect(verdicts(runId)).toEqual([1, 1, 0, undefined, undefined, 1]);
@@ -64,11 +61,11 @@ it('counts answers without a verdict by reason, and scores none of them wrong', 
     return answer === 'Oslo' ? 'perhaps' : answer === 'Rome' ? { status: 500, body: '' } : honestJudge(content);
   };
   const runId = store([
-    turn('a', 'rag', 'Oslo'),
-    turn('a', 'dki', 'Oslo'),
-    turn('b', 'rag', 'Turin'),
-    turn('c', 'rag', 'Rome'),
-    turn('d', 'rag', 'Bergen'),
+    ['a', 'rag', 'Oslo'],
+    ['a', 'dki', 'Oslo'],
+    ['b', 'rag', 'Turin'],
+    ['c', 'rag', 'Rome'],
+    ['d', 'rag', 'Bergen'],
   ]);
   const { asked, failed } = await ask(runId);
   expect(asked).toBe(4);
@@ -83,7 +80,7 @@ it('counts answers without a verdict by reason, and scores none of them wrong', 
   expect(verdicts(runId)).toEqual([0, 0, 1, 0, 0]);
 });
 
-const many = Array.from({ length: 30 }, (_, i) => turn(`i${i}`, 'rag', `Turin ${i}`));
+const many = Array.from({ length: 30 }, (_, i) => [`i${i}`, 'rag', `Turin ${i}`] as [string, string, string]);
 
 it('sends several requests at once, and none after lasting failures', async () => {
   const runId = store(many);

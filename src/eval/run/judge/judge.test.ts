@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
 import { ChatServer } from '../../../../test/fixtures/chat-server.ts';
-import { freePort } from '../../../base/free-port.ts';
+import { failureOf } from '../../../../test/fixtures/judge-failure.ts';
 import { judgeAddress } from '../../../config/server-address.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
-import { type ChatServer as Route, JudgeFailure } from './chat-completion.ts';
+import type { ChatServer as Route } from './chat-completion.ts';
 import { Judge, plantedVerdicts, withPlantedVerdicts } from './judge.ts';
 
 let server: ChatServer;
@@ -20,15 +20,8 @@ beforeEach(async () => {
 const right = { query: 'Where do I live?', golds: ['Turin'], answer: 'In Turin.' };
 const wrong = { ...right, answer: 'In Oslo.' };
 
-const judgeAt = (address: string, more: Partial<Route> = {}) =>
-  new Judge('grader', { address: judgeAddress(address), pausesMs: [1, 1], ...more }, database);
-const judge = (more: Partial<Route> = {}) => judgeAt(server.address, more);
-
-async function failureOf(work: Promise<unknown>): Promise<JudgeFailure> {
-  const error = await work.catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(JudgeFailure);
-  return error as JudgeFailure;
-}
+const judge = (more: Partial<Route> = {}, model = 'grader') =>
+  new Judge(model, { address: judgeAddress(server.address), pausesMs: [1, 1], ...more }, database);
 
 it('asks the model by name, at temperature 0, with the key, and keeps what it said', async () => {
   const one = judge({ key: 'k-1' });
@@ -71,12 +64,6 @@ it('says in one line why there is no verdict', async () => {
     expect(failure.hint).toContain(hint);
     expect(failure.message + failure.hint).not.toMatch(/k-1|\n/);
   }
-});
-
-it('says that no server is there', async () => {
-  const address = `http://127.0.0.1:${await freePort()}`;
-  const { reason, message } = await failureOf(judgeAt(address).ask(right));
-  expect([reason, message]).toEqual(['no server', `judge ${address}/v1/chat/completions: cannot be reached (ECONNREFUSED)`]); // prettier-ignore
 });
 
 it('waits for a slow answer, and not for ever', async () => {
@@ -125,11 +112,10 @@ it.each(['yes', 'no'])('fails the check if it says %s to everything', async (wor
 });
 
 it('passes where it misses one of each, and is no judge where nothing is yes or no', async () => {
-  server.answers = () => (server.requests.length <= 3 ? 'yes' : server.requests.length === 4 ? 'perhaps' : server.requests.length === 5 ? 'yes' : 'no'); // prettier-ignore
+  server.answers = () => ['yes', 'yes', 'yes', 'perhaps', 'yes'][server.requests.length - 1] ?? 'no';
   const found = await plantedVerdicts(judge());
   expect([found.right.accepted, found.wrong.accepted]).toEqual([3, 1]);
   expect(withPlantedVerdicts(check, found).status).toBe('passed');
   server.answers = () => 'perhaps';
-  const other = new Judge('other', { address: judgeAddress(server.address) }, database);
-  expect((await failureOf(plantedVerdicts(other))).reason).toBe('neither yes nor no');
+  expect((await failureOf(plantedVerdicts(judge({}, 'other')))).reason).toBe('neither yes nor no');
 });

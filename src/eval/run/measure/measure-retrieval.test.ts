@@ -4,15 +4,8 @@ import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/data
 import { presetModels } from '../../../models/preset-models.ts';
 import { GivenRetriever } from '../../../retrieval/given-retriever.ts';
 import type { DrawnDataset } from '../plan/plan-users.ts';
-import {
-  datasetStrategies,
-  mentionStrategies,
-  questionSet,
-  retrievalRows,
-  retrieveAll,
-  searchingStrategies,
-  type Strategy,
-} from './measure-retrieval.ts';
+import { datasetStrategies, mentionStrategies, questionSet } from './measure-retrieval.ts';
+import { retrievalRows, retrieveAll, searchingStrategies, type Strategy } from './measure-retrieval.ts';
 
 const memories = [1, 2, 3, 4].map((day): DatasetMemory => ({
   ...{ userId: 'ann', memoryId: `m${day}`, content: `Day ${day}.`, createdAt: `2026-01-0${day}T00:00:00Z` },
@@ -23,19 +16,14 @@ const item = (itemId: string, day: number, evidence: readonly string[], passages
   ...{ evidence: [...evidence], passages: [...passages], category: day > 4 ? 'late' : 'early' },
   askedAt: `2026-01-0${day}T12:00:00Z`,
 });
-const users = [
-  {
-    userId: 'ann',
-    languageProfile: { language: 'en', unknownAnswer: '?' },
-    memories,
-    items: [
-      item('all', 5, ['m1', 'm4'], ['m4', 'm2', 'm1']),
-      item('nobody knows', 5, [], ['m1']),
-      item('asked before m3', 2, ['m2'], ['m3', 'm2']),
-      item('missed', 6, ['m3'], ['m1']),
-    ],
-  } satisfies DatasetUser,
+const items = [
+  item('all', 5, ['m1', 'm4'], ['m4', 'm2', 'm1']),
+  item('nobody knows', 5, [], ['m1']),
+  item('asked before m3', 2, ['m2'], ['m3', 'm2']),
+  item('missed', 6, ['m3'], ['m1']),
 ];
+const languageProfile = { language: 'en', unknownAnswer: '?' } as const;
+const users: DatasetUser[] = [{ userId: 'ann', languageProfile, memories, items }];
 const drawn: DrawnDataset = {
   part: { name: 'mine', sha256: '', language: 'en', unknownAnswer: '?', declared: {}, users },
   users,
@@ -65,16 +53,15 @@ it('asks over the memories of that time, and measures ranks', async () => {
     { strategy: router, retrieved: asked },
     { strategy: other, retrieved: worse },
   ];
-  const rows = retrievalRows(measured, 'mine', 7);
-  expect(
-    rows.map((row) => [row.dataset, row.strategy, row.embedder, row.kind, row.n, row.againstRouter?.delta]),
-  ).toEqual([
-    ['mine', 'router', undefined, 'all', 3, undefined],
-    ['mine', 'router', undefined, 'late', 2, undefined],
-    ['mine', 'router', undefined, 'early', 1, undefined],
-    ['mine', 'router, other', 'o', 'all', 3, expect.closeTo(-2 / 3)],
-    ['mine', 'router, other', 'o', 'late', 2, -0.5],
-    ['mine', 'router, other', 'o', 'early', 1, -1],
+  const rows = retrievalRows(measured, 'mine', 7).map((row) => [row.kind, row.n, row.againstRouter?.delta, row]);
+  const [first, second] = [{ strategy: 'router' }, { strategy: 'router, other', embedder: 'o' }];
+  expect(rows).toMatchObject([
+    ['all', 3, undefined, first],
+    ['late', 2, undefined, first],
+    ['early', 1, undefined, first],
+    ['all', 3, expect.closeTo(-2 / 3), second],
+    ['late', 2, -0.5, second],
+    ['early', 1, -1, second],
   ]);
 });
 

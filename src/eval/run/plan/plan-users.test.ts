@@ -7,21 +7,22 @@ import { drawUsers } from './plan-users.ts';
 const root = join(import.meta.dirname, '../../../..');
 const english = join(root, 'datasets/recall-en.jsonl');
 const chinese = join(root, 'test/fixtures/hand-zh.jsonl');
+const asked = await readRunDatasets({ dataset: [english] });
+const all = asked.parts[0]!.users;
 
 const idsOf = (users: ReturnType<typeof drawUsers>): string[] => users.map(({ userId }) => userId);
 
 const draw = (asked: Parameters<typeof drawUsers>[0], limit: number | undefined, seed: number): DatasetUser[] =>
   drawUsers(asked, { seed, ...(limit === undefined ? {} : { limit }) });
 
-test('draws whole users by seed, at least the ten that a verdict needs', async () => {
-  const asked = await readRunDatasets({ dataset: [english] });
+test('draws whole users by seed, at least the ten that a verdict needs', () => {
   const fifty = draw(asked, 50, 7);
   expect(fifty.map(({ items }) => items.length)).toEqual(Array.from({ length: 10 }, () => 5));
   expect(idsOf(draw(asked, 8, 7))).toEqual(idsOf(fifty));
   expect(idsOf(draw(asked, 8, 1))).not.toEqual(idsOf(fifty));
   expect(draw(asked, 8, 1)).toHaveLength(10);
   expect(draw(asked, 150, 7).length).toBeGreaterThan(10);
-  expect(draw(asked, undefined, 7)).toEqual(asked.parts[0]!.users);
+  expect(draw(asked, undefined, 7)).toEqual(all);
 });
 
 test('several give users in turn, each of those that it would give alone', async () => {
@@ -31,21 +32,19 @@ test('several give users in turn, each of those that it would give alone', async
     ...Array<string>(5).fill('zh'),
   ]);
   expect(both.map(({ items }) => items.length)).toEqual(Array.from({ length: 10 }, () => 2));
-  const alone = idsOf(draw(await readRunDatasets({ dataset: [english] }), 16, 7));
+  const alone = idsOf(draw(asked, 16, 7));
   expect(idsOf(both.slice(0, 5)).filter((id) => !alone.includes(id))).toEqual([]);
 });
 
 test('a data set that has no more users leaves the rest to the others', async () => {
-  const asked = await readRunDatasets({ dataset: [chinese, english] });
-  const users = draw(asked, 120, 7);
+  const both = await readRunDatasets({ dataset: [chinese, english] });
+  const users = draw(both, 120, 7);
   expect(users.filter(({ languageProfile }) => languageProfile.language === 'zh')).toHaveLength(5);
   expect(users.length).toBeGreaterThan(10);
-  expect(idsOf(draw(asked, undefined, 7))).toHaveLength(25);
+  expect(draw(both, undefined, 7)).toHaveLength(25);
 });
 
-test('divides a limit among as many users as are wanted', async () => {
-  const asked = await readRunDatasets({ dataset: [english] });
-  const all = asked.parts[0]!.users;
+test('divides a limit among as many users as are wanted', () => {
   const wide = drawUsers(asked, { limit: 2 * all.length, users: all.length, seed: 7 });
   expect(wide.map(({ items }) => items.length)).toEqual(all.map(() => 2));
   const three = drawUsers(asked, { users: 3, seed: 7 });

@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../../test/fixtures/temporary-folder.ts';
 import { readPreRetrievalFile } from './pre-retrieval-file.ts';
 
+const folder = temporaryFolder();
+
 function file(content: string, name = 'pre.json'): string {
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
+  writeFileSync(folder.file(name), content);
+  return folder.file(name);
 }
 
 test('a file says how, under old names too, which are named with it; without a file questions are routed by keyword', () => {
@@ -21,11 +19,10 @@ test('a file says how, under old names too, which are named with it; without a f
 });
 
 test('a file that is not there, is no JSON or not understood is named', () => {
-  expect(() => readPreRetrievalFile({ preRetrieval: 'none.json' })).toThrow('--pre-retrieval none.json cannot be read');
-  const broken = file('{');
-  expect(() => readPreRetrievalFile({ preRetrieval: broken })).toThrow(`--pre-retrieval ${broken} cannot be read`);
-  const wrong = file('{"action": "fly"}');
-  expect(() => readPreRetrievalFile({ preRetrieval: wrong })).toThrow(`${wrong}: pre_retrieval.action`);
+  const read = (preRetrieval: string) => () => readPreRetrievalFile({ preRetrieval });
+  expect(read('none.json')).toThrow('--pre-retrieval none.json cannot be read');
+  expect(read(file('{'))).toThrow(`--pre-retrieval ${folder.file('pre.json')} cannot be read`);
+  expect(read(file('{"action": "fly"}'))).toThrow(`${folder.file('pre.json')}: pre_retrieval.action`);
 });
 
 /** As the source document writes it. */
@@ -55,10 +52,7 @@ test.each(['pre.yaml', 'pre.YML'])('a file may be YAML: %s', (name) => {
 test.each([
   ['action: [route', 'cannot be read: Flow sequence in block collection must be sufficiently indented'],
   ['action: route\naction: none', 'cannot be read: Map keys must be unique at line 2, column 1'],
-  [
-    'a: &a [x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: [*c, *c, *c, *c]',
-    'cannot be read: Excessive alias count',
-  ],
+  ['a: &a [x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: [*c, *c, *c, *c]', 'Excessive alias count'],
   ['!!js/function "x"', 'pre_retrieval: Invalid input'],
   ['action: fly', 'pre_retrieval.action'],
 ])('YAML that is none, or not understood, is named in one line: %j', (content, message) => {

@@ -4,28 +4,20 @@ import { cheapestItem, estimateRun, type WarmUp } from './run-estimate.ts';
 
 /** A user with so many memories of 50 characters, and so many questions about all of them. */
 function user(userId: string, memories: number, questions: number): DatasetUser {
+  const memory = { content: 'x'.repeat(50), createdAt: '2026-01-01T00:00:00Z' };
+  const item = { query: '?'.repeat(50), askedAt: '2026-02-01T00:00:00Z', evidence: [`${userId}-m0`] };
   return {
     userId,
-    memories: Array.from({ length: memories }, (_, index) => ({
-      memoryId: `${userId}-m${index}`,
-      content: 'x'.repeat(50),
-      createdAt: '2026-01-01T00:00:00Z',
-    })),
-    items: Array.from({ length: questions }, (_, index) => ({
-      itemId: `${userId}-q${index}`,
-      query: '?'.repeat(50),
-      askedAt: '2026-02-01T00:00:00Z',
-      evidence: [`${userId}-m0`],
-    })),
+    memories: Array.from({ length: memories }, (_, index) => ({ ...memory, memoryId: `${userId}-m${index}` })),
+    items: Array.from({ length: questions }, (_, index) => ({ ...item, itemId: `${userId}-q${index}` })),
   } as unknown as DatasetUser;
 }
 
 const settings = { topK: 5, repeats: 1, contextTokens: 4096, resumed: false, workers: 1 };
-const turn = (retrieves: 'nothing' | 'retrieved' | 'all', turnMs: number) => ({
-  traits: { retrieves, control: retrieves === 'retrieved' ? null : ('negative' as const) },
-  turnMs,
-  scoringMs: 100,
-});
+const turn = (retrieves: 'nothing' | 'retrieved' | 'all' | 'evidence', turnMs: number) => {
+  const control = ['retrieved', 'evidence'].includes(retrieves) ? null : ('negative' as const);
+  return { traits: { retrieves, control }, turnMs, scoringMs: 100 };
+};
 const warm = (owner: DatasetUser, ...turns: WarmUp['turns']): WarmUp => ({ user: owner, item: owner.items[0]!, turns });
 
 test('the warm-up takes the question with the fewest memories', () => {
@@ -42,22 +34,18 @@ test('turns and scoring are counted for every question that is left', () => {
 
 test('an arm that is given the evidence is not asked what has none', () => {
   const [marked, unmarked] = [user('a', 10, 2), user('b', 10, 3)];
-  const users = [
-    marked,
-    { ...unmarked, items: unmarked.items.map((item) => ({ ...item, answer: 'x', evidence: [], history: [] })) },
-  ];
-  const oracle = { traits: { retrieves: 'evidence', control: null }, turnMs: 500, scoringMs: 100 } as const;
-  const warmUp = { user: marked, item: marked.items[0]!, turns: [turn('nothing', 900), oracle] };
-  expect(estimateRun(users, warmUp, settings)).toMatchObject({ questions: 5, turns: 7, ms: 5 * 1000 + 2 * 600 });
+  const items = unmarked.items.map((item) => ({ ...item, answer: 'x', evidence: [], history: [] }));
+  const warmUp = warm(marked, turn('nothing', 900), turn('evidence', 500));
+  const estimate = estimateRun([marked, { ...unmarked, items }], warmUp, settings);
+  expect(estimate).toMatchObject({ questions: 5, turns: 7, ms: 5 * 1000 + 2 * 600 });
 });
 
 test('an arm that shows all memories takes longer for a user who has more of them', () => {
   const [small, large] = [user('small', 10, 1), user('large', 100, 1)];
-  const all = estimateRun([large], warm(small, turn('all', 850)), settings);
+  const ms = (retrieves: 'all' | 'nothing') => estimateRun([large], warm(small, turn(retrieves, 850)), settings).ms;
   // 300 characters of template, 50 of the question, 500 and 5,000 of memories.
-  expect(all.ms).toBeCloseTo((850 * 5350) / 850 + 100, 6);
-  const none = estimateRun([large], warm(small, turn('nothing', 850)), settings);
-  expect(none.ms).toBe(950);
+  expect(ms('all')).toBeCloseTo((850 * 5350) / 850 + 100, 6);
+  expect(ms('nothing')).toBe(950);
 });
 
 test('a long run counts a share for the isolation probe and names a smaller limit; one that was begun names none', () => {

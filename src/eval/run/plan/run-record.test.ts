@@ -19,12 +19,8 @@ test('a run is resumed with the data sets that it began with, one or several', (
 });
 
 test('a run is resumed with its prompts, whatever the registry and the command say now', () => {
-  const settings = {
-    systemPrompt: 'Be brief.',
-    answerPrefix: 'item',
-    generalAnswerPrefix: 'You said',
-    template: 'chat',
-  };
+  const prefixes = { answerPrefix: 'item', generalAnswerPrefix: 'You said' };
+  const settings = { systemPrompt: 'Be brief.', template: 'chat', ...prefixes };
   const resumed = resume({ settings }, { answerPrefix: 'none', systemPrompt: 'Be long.' });
   expect(resumed).toMatchObject(settings);
   // What is filled in from the registry goes behind what is given.

@@ -4,11 +4,8 @@ import { type QueuedPlan, queuedPlan } from '../../../store/records/run-record.t
 import { hashPlan } from './same-plan.ts';
 
 const made = newRun({ name: 'r', turns: [], settings: { dataset: ['a.jsonl'] } }, ['rag']);
-const plan = queuedPlan.parse({
-  ...made,
-  schemaVersion: 1,
-  plan: { ...made.plan, users: [{ userId: 'ann', turns: 2 }] },
-});
+const users = [{ userId: 'ann', turns: 2 }];
+const plan = queuedPlan.parse({ ...made, schemaVersion: 1, plan: { ...made.plan, users } });
 
 /** The same plan with its fields in another order. */
 function reversed<Value>(value: Value): Value {

@@ -14,13 +14,10 @@ function selection(seed: number) {
   const blocks = Array.from({ length: BLOCK.blocks }, (_, rank) => ({ tokenIds: Array(BLOCK.length).fill(1), rank }));
   const squares = distances.map((distance) => distance ** 2);
   const ranges = selectTokens({ by: 'cacheblend', share: 0.3, run: RUN }, blocks, squares);
-  const selected = new Set(
-    ranges.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, at) => start + at)),
-  );
-  const runs = Array.from({ length: distances.length / RUN }, (_, run) =>
-    Array.from({ length: RUN }, (_place, at) => run * RUN + at),
-  ).slice(BLOCK.length / RUN);
-  return { distances, selected, runs };
+  const positions = distances.map((_, position) => position);
+  const selected = new Set(ranges.flatMap(({ start, end }) => positions.slice(start, end)));
+  const starts = positions.slice(BLOCK.length).filter((position) => position % RUN === 0);
+  return { distances, selected, runs: starts.map((start) => positions.slice(start, start + RUN)) };
 }
 
 const seeds = Array.from({ length: 100 }, (_, seed) => seed);
@@ -37,16 +34,10 @@ it('find nothing wrong with runs that were selected by their squares, which thei
 
 it('find the run that was left out for one that scores less', () => {
   const scores = [0, 0, 5, 6, 1, 2, 9, 9];
-  const runs = [
-    [2, 3],
-    [4, 5],
-    [6, 7],
-  ];
-  expect(missedRun(runs, new Set([2, 3, 6, 7]), { scores, tolerance: 0 })).toBeNull();
-  expect(missedRun(runs, new Set([4, 5, 6, 7]), { scores, tolerance: 0 })).toEqual({
-    position: 2,
-    score: 5.5,
-    least: 1.5,
-  });
-  expect(missedRun(runs, new Set([4, 5, 6, 7]), { scores, tolerance: 4 })).toBeNull();
+  const runs = [2, 4, 6].map((start) => [start, start + 1]);
+  const missedBy = (selected: readonly number[], tolerance = 0) =>
+    missedRun(runs, new Set(selected), { scores, tolerance });
+  expect(missedBy([2, 3, 6, 7])).toBeNull();
+  expect(missedBy([4, 5, 6, 7])).toEqual({ position: 2, score: 5.5, least: 1.5 });
+  expect(missedBy([4, 5, 6, 7], 4)).toBeNull();
 });
