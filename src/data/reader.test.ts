@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { benchFailure } from '../../test/fixtures/bench-failure.ts';
+import { benchFailure, expectFailure } from '../../test/fixtures/bench-failure.ts';
 import { header, item, late, memory, other, question, writeLines } from '../../test/fixtures/dataset-lines.ts';
 import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 import { datasetFile } from './dataset-source.ts';
@@ -19,19 +19,14 @@ test('requires passages of every item where they are needed, an empty list inclu
   const read = (...items: readonly object[]) => readSource(datasetFile(file([memory('m'), ...items])), true);
   const { users } = await read(item('q1', { passages: ['m'] }), item('q2', { passages: [] }));
   expect(users[0]!.items.map(({ passages }) => passages)).toEqual([['m'], []]);
-  const refused = await benchFailure(read(item('q1', { passages: [] }), item('q2'), item('q3')));
-  expect(refused.code).toBe('bad-data');
   const message = /:3: passages expected for --retriever given, got nothing \(2 of 3 items list none\)$/;
-  expect(refused.message).toMatch(message);
+  await expectFailure(read(item('q1', { passages: [] }), item('q2'), item('q3')), 'bad-data', message);
 });
 
 test('refuses questions without answers, and names the suite for them', async () => {
   const path = file([memory('m'), question('q')]);
-  expect(await benchFailure(readDataset(path))).toMatchObject({
-    code: 'bad-data',
-    message: `${path}:2: a question without an answer, for which only retrieval can be measured`,
-    hint: expect.stringContaining('--suite retrieval') as string,
-  });
+  const message = `${path}:2: a question without an answer, for which only retrieval can be measured`;
+  await expectFailure(readDataset(path), 'bad-data', message, /--suite retrieval/);
 });
 
 test('memories come in order of creation, items and users in order of the file', async () => {

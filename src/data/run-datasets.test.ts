@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { benchFailure } from '../../test/fixtures/bench-failure.ts';
+import { expectFailure } from '../../test/fixtures/bench-failure.ts';
 import { joinDatasets } from './run-datasets.ts';
 import type { Dataset, DatasetUser } from './dataset.ts';
 
@@ -25,7 +25,7 @@ function placed(
   return { file: `${name}.jsonl`, dataset: { name, sha256, ...languageProfile, declared: {}, users } };
 }
 
-const refusal = (...parts: Parameters<typeof joinDatasets>[0]) => benchFailure(() => joinDatasets(parts));
+const join = (...parts: Parameters<typeof joinDatasets>[0]) => joinDatasets(parts);
 
 test('one data set stays what it is', () => {
   const one = placed('recall-en', ['u1', 'u2']);
@@ -46,23 +46,20 @@ test.each([
   ['item', 'u2-q', (one: DatasetUser) => ({ userId: `other-${one.userId}`, memories: [] })],
   ['memory', 'u2-m', (one: DatasetUser) => ({ userId: `other-${one.userId}`, items: [] })],
 ])('an id of a %s that two of them have is named with both files', async (what, id, changes) => {
-  const refused = refusal(placed('a', ['u1', 'u2']), placed('c', ['w1']), placed('b', ['u2'], changes));
-  expect(await refused).toMatchObject({
-    code: 'bad-data',
-    message: `a.jsonl and b.jsonl both have ${what} "${id}"`,
-    hint: 'give them different ids, or run them one at a time',
-  });
+  const refused = () => join(placed('a', ['u1', 'u2']), placed('c', ['w1']), placed('b', ['u2'], changes));
+  const hint = 'give them different ids, or run them one at a time';
+  await expectFailure(refused, 'bad-data', `a.jsonl and b.jsonl both have ${what} "${id}"`, hint);
 });
 
 test('a conversation is one of one data set: its session is found again by its name', async () => {
   const talking = (one: DatasetUser) => ({ items: one.items.map((item) => ({ ...item, conversation: 'talk' })) });
-  const { message } = await refusal(placed('a', ['u1'], talking), placed('b', ['v1'], talking));
-  expect(message).toBe('a.jsonl and b.jsonl both have conversation "talk"');
+  const refused = () => join(placed('a', ['u1'], talking), placed('b', ['v1'], talking));
+  await expectFailure(refused, 'bad-data', 'a.jsonl and b.jsonl both have conversation "talk"');
 });
 
 test('the same data set twice is refused, by its file or by its bytes', async () => {
   const [a, b] = [placed('a', ['u1']), placed('b', ['v1'])];
-  expect(await refusal(a, b, a)).toMatchObject({ code: 'bad-option', message: 'a.jsonl is named twice' });
-  const { message } = await refusal(a, { ...a, file: 'copy.jsonl' });
-  expect(message).toBe('a.jsonl and copy.jsonl are the same data set');
+  await expectFailure(() => join(a, b, a), 'bad-option', 'a.jsonl is named twice');
+  const copied = () => join(a, { ...a, file: 'copy.jsonl' });
+  await expectFailure(copied, 'bad-option', 'a.jsonl and copy.jsonl are the same data set');
 });

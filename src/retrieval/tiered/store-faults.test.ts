@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { benchFailure, expectFailure } from '../../../test/fixtures/bench-failure.ts';
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
-import { benchFailure } from '../../../test/fixtures/bench-failure.ts';
 import type { ColdMemory } from './cold-store.ts';
 import { deriveUuid, type MemoryRecord } from './memory-record.ts';
 import { connectPostgres, PostgresColdStore } from './postgres-cold-store.ts';
@@ -20,21 +20,16 @@ describe.runIf(hasRedisServer())('Redis', () => {
   });
 
   test('that is not there is named, without the password', async () => {
-    expect(await benchFailure(RedisHotStore.open(`redis://me:secret@${NOBODY}/3`, 'x'))).toMatchObject({
-      code: 'database',
-      message: `redis://${NOBODY}/3: connecting failed: connect ECONNREFUSED ${NOBODY}`,
-      hint: expect.stringContaining('server runs') as string,
-    });
+    const opening = RedisHotStore.open(`redis://me:secret@${NOBODY}/3`, 'x');
+    const message = `redis://${NOBODY}/3: connecting failed: connect ECONNREFUSED ${NOBODY}`;
+    await expectFailure(opening, 'database', message, /server runs/);
   });
 
   test.each(['127.0.0.1:6379', 'http://127.0.0.1', 'postgres://a:secret@b/c', ''])(
     'no address: %s',
     async (address) => {
-      expect(await benchFailure(RedisHotStore.open(address, 'x'))).toMatchObject({
-        code: 'bad-option',
-        message: '--hot: not a valid server URL',
-        hint: 'give redis://… or rediss://…',
-      });
+      const hint = 'give redis://… or rediss://…';
+      await expectFailure(RedisHotStore.open(address, 'x'), 'bad-option', '--hot: not a valid server URL', hint);
     },
   );
 
@@ -76,6 +71,7 @@ describe('PostgreSQL', () => {
     const embedding = Float32Array.from([Math.cos(i / 1_000), Math.sin(i / 1_000)]);
     return { memoryId: `m${i}`, metadata: {}, createdAtMs: i, chunks: [{ content: `content ${i}`, embedding }] };
   });
+  const { embedding } = memories[0]!.chunks[0]!;
   let server: PostgresServer;
   beforeAll(async () => {
     server = await PostgresServer.start();
@@ -88,13 +84,11 @@ describe('PostgreSQL', () => {
     });
 
   test('that is not there is named, without the password', async () => {
-    expect(await benchFailure(open(`postgres://me:secret@${NOBODY}/db`, 5_000))).toMatchObject({
-      code: 'database',
-      message: `postgres://${NOBODY}/db: opening long-term memory failed: connect ECONNREFUSED ${NOBODY}`,
-    });
-    const message = '--cold: not a valid server URL';
-    const failure = await benchFailure(() => connectPostgres('redis://me:secret@x', index, 1));
-    expect(failure).toMatchObject({ code: 'bad-option', message });
+    const reason = `opening long-term memory failed: connect ECONNREFUSED ${NOBODY}`;
+    const opening = open(`postgres://me:secret@${NOBODY}/db`, 5_000);
+    await expectFailure(opening, 'database', `postgres://${NOBODY}/db: ${reason}`);
+    const other = () => connectPostgres('redis://me:secret@x', index, 1);
+    await expectFailure(other, 'bad-option', '--cold: not a valid server URL');
   });
 
   test.each([
@@ -107,10 +101,7 @@ describe('PostgreSQL', () => {
     server.dieAt(message, when);
     expect(await benchFailure(store.replace(ann, memories))).toMatchObject({ code: 'database' });
     await server.kill();
-    expect(await benchFailure(store.search(ann, memories[0]!.chunks[0]!.embedding, 5, []))).toMatchObject({
-      code: 'database',
-      message: expect.stringContaining('searching failed'),
-    });
+    await expectFailure(store.search(ann, embedding, 5, []), 'database', /searching failed/);
     await server.restart();
     // All or none.
     expect(await store.count(ann)).toBe(when === 'after' ? 700 : 10);
@@ -127,11 +118,10 @@ describe('PostgreSQL', () => {
     await store.replace(ann, memories.slice(0, 3));
     server.pause();
     const message = `${server.url.replace('postgres:secret@', '')}: searching failed: no answer within 800 ms`;
-    const failure = await benchFailure(store.search(ann, memories[0]!.chunks[0]!.embedding, 5, []));
-    expect(failure).toMatchObject({ code: 'database', message });
+    await expectFailure(store.search(ann, embedding, 5, []), 'database', message);
     await server.kill();
     await server.restart();
-    expect(await store.search(ann, memories[0]!.chunks[0]!.embedding, 5, [])).toHaveLength(3);
+    expect(await store.search(ann, embedding, 5, [])).toHaveLength(3);
     await store.drop();
     await store.close();
   });
