@@ -17,15 +17,13 @@ test('so is every single-precision number', () => {
   for (const number of [NaN, Infinity, -Infinity]) expect(allFinite(singles(1, number), 'F32')).toBe(false);
 });
 
-test('the last of an odd number of half-precision numbers counts', () => {
-  for (const [bits, finite] of [
-    [0x7bff, true],
-    [0x7c00, false],
-    [0xfc00, false],
-    [0x7e00, false],
-  ] as const) {
-    expect([allFinite(halves(0, 0, bits), 'F16'), allFinite(halves(bits), 'F16')]).toEqual([finite, finite]);
-  }
+test.each([
+  [0x7bff, true],
+  [0x7c00, false],
+  [0xfc00, false],
+  [0x7e00, false],
+])('the last of an odd number of half-precision numbers counts: %i', (bits, finite) => {
+  expect([allFinite(halves(0, 0, bits), 'F16'), allFinite(halves(bits), 'F16')]).toEqual([finite, finite]);
 });
 
 test('wherever it lies', () => {

@@ -4,22 +4,15 @@ import type { GenerationLimits } from './engine-session.ts';
 
 /** One byte a token, so that a character outside ASCII is split over tokens. */
 const detokenize = (tokens: readonly number[]): string => Buffer.from(tokens).toString('utf8');
-const tokens = (text: string): number[] => [...Buffer.from(text)];
 
 /** The text that is decoded of a model that would write this one, and every text that is told on the way. */
 async function decoded(text: string, limits: Partial<GenerationLimits> = {}) {
-  const all = tokens(text);
   const told: string[] = [];
-  let at = 0;
-  const nextToken = async (): Promise<IteratorResult<number, void>> =>
-    at < all.length ? { done: false, value: all[at++]! } : { done: true, value: undefined };
+  const written = Buffer.from(text).values();
+  const nextToken = async (): Promise<IteratorResult<number, void>> => written.next();
   const onToken = (_: number | null, sofar: string): number => told.push(sofar);
-  const {
-    tokens: taken,
-    firstTokenAt: _,
-    ...rest
-  } = await decodeTokens(nextToken, { maxTokens: 1000, onToken, ...limits }, detokenize, undefined);
-  return { ...rest, count: taken.length, told };
+  const generated = await decodeTokens(nextToken, { maxTokens: 1000, onToken, ...limits }, detokenize, undefined);
+  return { ...generated, count: generated.tokens.length, told };
 }
 
 describe('stop texts', () => {
@@ -78,14 +71,15 @@ describe('one sentence', () => {
   });
 
   it('is told as it grows, and never more than stays', async () => {
-    for (const written of [
+    const texts = [
       'At 9 a.m. You know',
       'J. The end',
       'J. Then. Yes',
       '里昂。”他说',
       'Lyon  \nParis',
       'Well... no. So',
-    ]) {
+    ];
+    for (const written of texts) {
       const { text, told } = await decoded(written, { oneSentence });
       for (const sofar of told) expect([written, text.startsWith(sofar), sofar]).toEqual([written, true, sofar]);
       expect(told.at(-1)).toBe(text);
@@ -93,14 +87,12 @@ describe('one sentence', () => {
   });
 });
 
-describe('a limit in the middle of a character', () => {
-  it('leaves the character out', async () => {
-    for (let maxTokens = 1; maxTokens <= 13; maxTokens++) {
-      const { text } = await decoded('在 里昂 😀', { maxTokens });
-      expect('在 里昂 😀'.startsWith(text)).toBe(true);
-      expect(text).not.toContain('\ufffd');
-    }
-  });
+test('a limit in the middle of a character leaves the character out', async () => {
+  for (let maxTokens = 1; maxTokens <= 13; maxTokens++) {
+    const { text } = await decoded('在 里昂 😀', { maxTokens });
+    expect('在 里昂 😀'.startsWith(text)).toBe(true);
+    expect(text).not.toContain('\ufffd');
+  }
 });
 
 describe('a thought', () => {
@@ -108,13 +100,10 @@ describe('a thought', () => {
 
   it('is cut, counted, and no end of it ends the answer', async () => {
     const limits = { oneSentence: true, stopTexts: ['\n\n'] };
-    const { text, stop, thoughtTokens, told } = await decoded(written, { oneSentence: true });
-    expect({ text, stop, thoughtTokens }).toEqual({
-      text: 'In Lyon.',
-      stop: 'sentence',
-      thoughtTokens: written.indexOf('</think>') + '</think>'.length,
-    });
-    expect(told.every((sofar) => text.startsWith(sofar))).toBe(true);
+    const answer = await decoded(written, { oneSentence: true });
+    const thoughtTokens = written.indexOf('</think>') + '</think>'.length;
+    expect(answer).toMatchObject({ text: 'In Lyon.', stop: 'sentence', thoughtTokens });
+    expect(answer.told.every((sofar) => answer.text.startsWith(sofar))).toBe(true);
     expect(generatedText(written.replace('>\n\nIn', '>In'), limits, true)).toMatchObject({ text: 'In Lyon.' });
   });
 

@@ -25,24 +25,14 @@ test('ln p is finite where an engine rounds a probability to 0', () => {
   expect(logProbabilityOf(0)).toBeCloseTo(-149 * Math.LN2, 10);
 });
 
-test('reads a continuation off the probabilities behind each position', () => {
-  const behind = [
-    new Map([
-      [0, 0.25],
-      [1, 0.75],
-    ]),
-    new Map([[0, 1]]),
-  ];
-  const { next, logProbabilities } = toScore(behind, [1, 1], 3);
-  expect(next).toEqual(all(0.25, 0.75, 0));
-  expect(logProbabilities).toEqual([Math.log(0.75), logProbabilityOf(0)]);
-});
-
-test('keeps the distribution in front of each token of a continuation where that is asked for', () => {
-  const behind = [new Map([[1, 0.75]]), new Map([[0, 1]]), new Map([[2, 1]])];
-  const { distributions } = toScore(behind, [1, 1], 3, true);
-  expect(distributions).toEqual([Float32Array.of(0, 0.75, 0), Float32Array.of(1, 0, 0)]);
-  expect(toScore(behind, [1, 1], 3)).not.toHaveProperty('distributions');
+test('reads a continuation off the probabilities behind each position, and keeps the distributions where it is asked to', () => {
+  const behind = [{ 0: 0.25, 1: 0.75 }, { 0: 1 }, { 2: 1 }].map(
+    (listed) => new Map(Object.entries(listed).map(([id, probability]) => [Number(id), probability])),
+  );
+  const score = { next: all(0.25, 0.75, 0), logProbabilities: [Math.log(0.75), logProbabilityOf(0)] };
+  expect(toScore(behind, [1, 1], 3)).toStrictEqual(score);
+  const distributions = [Float32Array.of(0.25, 0.75, 0), Float32Array.of(1, 0, 0)];
+  expect(toScore(behind, [1, 1], 3, true)).toEqual({ ...score, distributions });
 });
 
 test('the mean divergence of a continuation is in nats, and null where the two are not of one length', () => {

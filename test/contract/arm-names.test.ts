@@ -1,7 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
-import { suitesNamed } from '../../src/eval/suites/suites.ts';
+import { suites, suitesNamed } from '../../src/eval/suites/suites.ts';
+import { claims } from '../../src/report/tables/methods-tables.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 
 const namesOf = (arms: readonly string[]) =>
@@ -32,13 +33,14 @@ it('lists every arm in one line, or in one document', async () => {
   const lines = (await printed()).trimEnd().split('\n');
   expect(lines.map((line) => line.split(' ')[0])).toEqual(armRegistry.names);
   expect(lines.find((line) => line.startsWith('dki-cacheblend:'))).toMatch(/\(needs cells, firstLayers\)$/);
-  const rows = JSON.parse(await printed('--json')) as readonly {
-    readonly name: string;
-    readonly deployable: boolean;
-  }[];
+  const rows = JSON.parse(await printed('--json')) as readonly { name: string; deployable: boolean }[];
   expect(rows.map(({ name }) => name)).toEqual(armRegistry.names);
-  expect(rows.filter(({ deployable }) => !deployable).map(({ name }) => name)).toEqual([
-    'oracle',
-    'dki-cacheblend-oracle:.3',
-  ]);
+  const undeployable = rows.filter(({ deployable }) => !deployable).map(({ name }) => name);
+  expect(undeployable).toEqual(['oracle', 'dki-cacheblend-oracle:.3']);
+});
+
+it('sets claims beside arms that suite methods runs', () => {
+  const named = new Set(claims.flatMap(({ measured }) => measured.map(({ arm }) => arm)));
+  expect([...named].filter((arm) => !suites.methods.arms.includes(arm))).toEqual([]);
+  expect(named.size).toBeGreaterThan(5);
 });

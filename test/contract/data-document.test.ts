@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { convertDataset } from '../../src/data/convert/convert-dataset.ts';
 import { FieldNames, knownFields } from '../../src/data/convert/field-names.ts';
 import { readDataset } from '../../src/data/reader.ts';
 import { recordSchemas } from '../../src/data/schema.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/data.md'), 'utf8');
 const kinds = Object.keys(recordSchemas) as (keyof typeof recordSchemas)[];
@@ -62,36 +62,29 @@ describe.each(kinds)('the fields of a record of type %s', (kind) => {
   });
 });
 
-describe('the columns of CSV', () => {
+it('the columns of CSV are documented, each by names that are found', () => {
   const names = new FieldNames(undefined);
-  const columns = ['memory', 'item'].flatMap((kind) =>
-    documented(kind as 'memory' | 'item').flatMap((field) => field.columns ?? []),
+  const columns = (['memory', 'item'] as const).flatMap((kind) =>
+    documented(kind).flatMap((field) => field.columns ?? []),
   );
-
-  it('are documented, each by names that are found', () => {
-    expect(columns.filter((column) => names.field(column) === undefined)).toEqual([]);
-    const found = new Set(columns.map((column) => names.field(column)));
-    expect(knownFields.filter((field) => !found.has(field))).toEqual([]);
-  });
+  expect(columns.filter((column) => names.field(column) === undefined)).toEqual([]);
+  const found = new Set(columns.map((column) => names.field(column)));
+  expect(knownFields.filter((field) => !found.has(field))).toEqual([]);
 });
 
 describe('the examples', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-examples-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const examples = (language: string): string[] =>
     [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, text]) => text!);
 
   it('in JSON Lines are data sets, the first with every field that a set of one\u2019s own may want', async () => {
     for (const [index, text] of examples('jsonl').entries()) {
-      const file = join(folder, `${index}.jsonl`);
+      const file = folder.file(`${index}.jsonl`);
       writeFileSync(file, text);
       expect((await readDataset(file)).users.flatMap(({ items }) => items).length).toBeGreaterThan(0);
     }
-    const records = examples('jsonl')[0]!
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as object);
-    const fields = new Set(records.flatMap(Object.keys));
+    const lines = examples('jsonl')[0]!.trim().split('\n');
+    const fields = new Set(lines.flatMap((line) => Object.keys(JSON.parse(line) as object)));
     const wanted = ['primaryMetric', 'language', 'answerPrefix', 'aliases', 'category', 'passages'];
     expect(wanted.filter((field) => !fields.has(field))).toEqual([]);
   });
@@ -100,7 +93,7 @@ describe('the examples', () => {
     const texts = examples('csv');
     expect(texts[0]).toMatch(/^[^\n]*,aliases,answer_prefix,language,category,passages\n/);
     for (const [index, text] of texts.entries()) {
-      const [file, out] = [join(folder, `${index}.csv`), join(folder, `${index}-converted.jsonl`)];
+      const [file, out] = [folder.file(`${index}.csv`), folder.file(`${index}-converted.jsonl`)];
       writeFileSync(file, text);
       const { notes } = await convertDataset({ from: 'csv', file, out, language: 'en' });
       expect(notes.filter((note) => note.includes('not used'))).toEqual([]);

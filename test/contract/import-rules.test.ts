@@ -1,24 +1,21 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cruise, type IConfiguration, type ICruiseResult } from 'dependency-cruiser';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { TestFolder } from '../model/bench-fixture.ts';
 
 const root = join(import.meta.dirname, '../..');
 const { default: rules } = (await import(join(root, '.dependency-cruiser.mjs'))) as { default: IConfiguration };
-const scratch = mkdtempSync(join(tmpdir(), 'import-rules-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
 
 /** The rules that a project of these files violates, each once, sorted. */
 async function violations(files: Record<string, string>): Promise<string[]> {
-  const folder = mkdtempSync(join(scratch, 'project-'));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  symlinkSync(join(root, 'tsconfig.json'), join(folder, 'tsconfig.json'));
+  using folder = new TestFolder();
+  for (const name of ['node_modules', 'tsconfig.json']) symlinkSync(join(root, name), folder.file(name));
   for (const [path, source] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), source);
+    mkdirSync(dirname(folder.file(path)), { recursive: true });
+    writeFileSync(folder.file(path), source);
   }
-  const { output } = await cruise(['src'], { ...rules.options, baseDir: folder, validate: true, ruleSet: rules });
+  const { output } = await cruise(['src'], { ...rules.options, baseDir: folder.path, validate: true, ruleSet: rules });
   return [...new Set((output as ICruiseResult).summary.violations.map(({ rule }) => rule.name))].sort();
 }
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { commandNames, declareCommand } from '../../src/cli/program.ts';
 
@@ -10,23 +10,21 @@ const page = readFileSync(join(import.meta.dirname, '../../docs/scale.md'), 'utf
 const blocksOf = (language: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, text]) => text!);
 
+/** The parts of a job whose values are looked at one by one. */
 interface Job {
-  readonly apiVersion: string;
-  readonly kind: string;
   readonly spec: {
-    readonly completionMode: string;
     readonly completions: number;
     readonly template: {
       readonly spec: {
-        readonly restartPolicy: string;
-        readonly containers: readonly {
-          readonly args: readonly string[];
-          readonly volumeMounts: readonly { readonly name: string }[];
-        }[];
-        readonly volumes: readonly { readonly name: string }[];
+        readonly containers: readonly { readonly args: readonly string[]; readonly volumeMounts: readonly Named[] }[];
+        readonly volumes: readonly Named[];
       };
     };
   };
+}
+
+interface Named {
+  readonly name: string;
 }
 
 const [manifest = ''] = blocksOf('yaml');
@@ -35,19 +33,15 @@ const job = document.toJS() as Job;
 const [container] = job.spec.template.spec.containers;
 const scripts = [...blocksOf('sh'), ...container!.args];
 
-describe('the job for Kubernetes', () => {
-  it('is YAML without a warning, and an indexed job that mounts what it names', () => {
-    expect([document.errors, document.warnings]).toEqual([[], []]);
-    expect(job).toMatchObject({ apiVersion: 'batch/v1', kind: 'Job', spec: { completionMode: 'Indexed' } });
-    // A job refuses Always.
-    expect(job.spec.template.spec.restartPolicy).toBe('Never');
-    const named = job.spec.template.spec.volumes.map(({ name }) => name);
-    expect(container!.volumeMounts.map(({ name }) => name)).toEqual(named);
-  });
-
-  it('has as many indices as its shards', () => {
-    expect(container!.args.join('')).toContain(`--shard "$shard/${job.spec.completions}"`);
-  });
+it('the job for Kubernetes is YAML without a warning, and an indexed job that mounts what it names, a shard for each index', () => {
+  expect([document.errors, document.warnings]).toEqual([[], []]);
+  // A job refuses to restart always.
+  const spec = { completionMode: 'Indexed', template: { spec: { restartPolicy: 'Never' } } };
+  expect(job).toMatchObject({ apiVersion: 'batch/v1', kind: 'Job', spec });
+  const named = job.spec.template.spec.volumes.map(({ name }) => name);
+  expect(container!.volumeMounts.map(({ name }) => name)).toEqual(named);
+  // As many indices as shards.
+  expect(container!.args.join('')).toContain(`--shard "$shard/${job.spec.completions}"`);
 });
 
 it.each(scripts)('a shell reads %j', (script) => {
