@@ -53,10 +53,19 @@ export interface EngineCapabilities {
   readonly sessions: number;
   /** Tokens of the shortest call whose arithmetic is that of longer ones. */
   readonly leastTokens: 1 | 2;
-  /** Bits of a score do not depend on where a prompt is cut into calls; without it they differ by rounding. */
-  readonly exactCuts: boolean;
+  /**
+   * A prompt that is cut into calls at multiples of so many tokens gives the bits of one that is not; null where any cut may
+   * change them by rounding. Tested when the engine is opened.
+   */
+  readonly exactCuts: number | null;
   /** Why each missing capability is missing, in one line. */
   readonly missing: Readonly<Partial<Record<CapabilityName, string>>>;
+}
+
+/** The last place among so many tokens where a cut changes no bit; their end where any cut may. */
+export function lastExactCut({ exactCuts }: Pick<EngineCapabilities, 'exactCuts'>, tokens: number): number {
+  const multiple = exactCuts ?? 1;
+  return Math.floor(tokens / multiple) * multiple;
 }
 
 export function hasCapability(capabilities: EngineCapabilities, name: CapabilityName): boolean {

@@ -106,8 +106,8 @@ export interface EngineSession extends AsyncDisposable {
   generate(tokens: TokenIds, limits: GenerationLimits, options?: CallOptions): Promise<Generation>;
   /**
    * The distribution behind at least `leastTokens` tokens, and ln p of each token of a continuation, which may be empty.
-   * With `exactCuts`, bits do not depend on how many tokens were evaluated before. Afterwards the session holds the tokens and
-   * the continuation, without its last token.
+   * Bits do not depend on how many tokens were evaluated before, where that is a multiple of `exactCuts`. Afterwards the session
+   * holds the tokens and the continuation, without its last token.
    * @throws RangeError for fewer tokens, or a continuation that is longer than one pass
    */
   score(tokens: TokenIds, continuation: TokenIds, options?: ScoreOptions): Promise<SequenceScore>;

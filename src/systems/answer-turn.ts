@@ -232,11 +232,11 @@ function countCells({ account, suffix }: Prefilled, { tokenIds }: BuiltPrompt): 
 
 function countTokens(
   prompt: BuiltPrompt,
-  { cache, resident, positions }: TurnAccount,
+  { cache, resident, positions, remainder = 0 }: TurnAccount,
   { evaluated }: TokenMeter,
   { tokens }: Generation,
 ): TokenCounts {
-  const injected = cache === 'bypass' ? 0 : prompt.prefixTokens;
+  const injected = cache === 'bypass' ? 0 : prompt.prefixTokens - remainder;
   return {
     prompt: prompt.tokenIds.length - injected,
     kvResident: resident,
@@ -248,7 +248,7 @@ function countTokens(
 
 /** Marks the segments whose KV was injected, or found in a cache of text. */
 function withOrigins(prompt: BuiltPrompt, { record, account }: Prefilled): PromptSegment[] {
-  const injected = record === null ? account.resident : prompt.prefixTokens;
+  const injected = record === null ? account.resident : prompt.prefixTokens - (account.remainder ?? 0);
   let end = 0;
   return prompt.info.segments.map((segment) => {
     end += segment.tokenIds.length;

@@ -45,8 +45,8 @@ export class RAGSystem extends PipelineSystem {
 }
 
 async function openCachedPrefill(engine: Engine, openStore: OpenStore): Promise<PrefillStrategy> {
-  const { checkpoints, prefixCache, leastTokens } = engine.capabilities;
+  const { checkpoints, prefixCache } = engine.capabilities;
   return !checkpoints && prefixCache?.span === 'engine'
     ? new EngineCachePrefill(prefixCache.blockTokens)
-    : new CachedTextPrefill((await openStore(engine)).store, leastTokens);
+    : new CachedTextPrefill((await openStore(engine)).store, engine.capabilities);
 }

@@ -46,7 +46,7 @@ export const serverCapabilities = {
   firstLayers: false,
   queries: false,
   leastTokens: 2,
-  exactCuts: false,
+  exactCuts: null,
 } as const satisfies Partial<EngineCapabilities>;
 
 /** What a server shows of its model, and what it does not. */

@@ -7,7 +7,7 @@ import { type Engine, type FirstLayersOptions, neededFor } from '../engine.ts';
 import { FirstLayers } from '../first-layers.ts';
 import { writeFirstLayers } from '../gguf/first-layers-file.ts';
 import { EngineStates } from '../llama-state/engine-states.ts';
-import { LlamaCppSession, PrefillPace } from './llama-cpp-session.ts';
+import { chunkRule, LlamaCppSession } from './llama-cpp-session.ts';
 import { type LoadedModel, loadModel, type LoadOptions } from './loaded-model.ts';
 import { NativeSequence } from './native-sequence.ts';
 
@@ -21,21 +21,14 @@ interface LlamaCppParts extends EngineParts {
 
 /**
  * A language model on llama.cpp in this process. On the CPU and without flash attention, as by default, a loaded prefix
- * gives the same bits as the evaluated one; otherwise the self-test reports the difference.
+ * gives the same bits as the evaluated one, where it ends at a multiple of `exactCuts`; otherwise the self-test reports the
+ * difference.
  *
  * @example
  * await using engine = await LlamaCppEngine.open('model.gguf', { model: 'model.gguf', contextTokens: 2048 });
  * await using session = await engine.openSession('user-1');
  */
 export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
-  readonly #pace: PrefillPace;
-
-  private constructor(parts: LlamaCppParts) {
-    super(parts);
-    const { model, capabilities } = parts;
-    this.#pace = new PrefillPace(model.batchTokens, model.info.model.parameters, capabilities.exactCuts);
-  }
-
   /**
    * Loads a model for a number of sessions.
    * @throws BenchError `bad-model` where the file is no model, is cut short, is larger than free memory, or its window
@@ -69,6 +62,8 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
   protected newSession(_place: number, parts: Omit<SessionParts, 'exchange'>): LlamaCppSession {
     const { model, states } = this.parts;
     const { info, capabilities } = this;
+    const { batchTokens, detokenize } = model;
+    const chunks = chunkRule(batchTokens, model.info.model.parameters, capabilities.exactCuts);
     const sequence = new NativeSequence(model.context, model.takeComplaint);
     const exchange =
       capabilities.cells === null || info.stateIdentity === null
@@ -80,7 +75,7 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
             form: { version: 3, isWrapped: false },
             stateIdentity: info.stateIdentity,
           });
-    return new LlamaCppSession({ ...parts, exchange, sequence, pace: this.#pace, detokenize: model.detokenize });
+    return new LlamaCppSession({ ...parts, exchange, sequence, chunks, batchTokens, detokenize });
   }
 
   protected override async release(): Promise<void> {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { chunkTokens, PrefillPace } from './llama-cpp-session.ts';
+import { chunkRule, chunkTokens } from './llama-cpp-session.ts';
 
-function sizes(count: number, largest: number, lastAtLeast?: number): number[] {
+function sizes(count: number, largest: number, lastAtLeast?: number, multiple = 1): number[] {
   const tokens = Array.from({ length: count }, (_, index) => index);
-  const chunks = chunkTokens(tokens, largest, lastAtLeast);
+  const chunks = chunkTokens(tokens, { largest, multiple }, lastAtLeast);
   expect(chunks.flat()).toEqual(tokens);
   return chunks.map((chunk) => chunk.length);
 }
@@ -30,27 +30,27 @@ test('no chunk is ever a single token, and the last keeps together what it must'
       }
     }
   }
-  expect(() => chunkTokens([7], 512)).toThrow(RangeError);
-  expect(() => chunkTokens([7, 8, 9], 512, 512)).toThrow('512 tokens do not stay together in chunks of 512');
+  expect(() => chunkTokens([7], { largest: 512, multiple: 1 })).toThrow(RangeError);
 });
 
-const { signal } = new AbortController();
-
-test('without a signal, and where bits depend on the cut, chunks are as large as can be', () => {
-  expect(new PrefillPace(512, 7e9, true).largestChunk(undefined)).toBe(512);
-  expect(new PrefillPace(512, 7e9, false).largestChunk(signal)).toBe(512);
+test('chunks end at multiples, and the last keeps together what it must', () => {
+  for (const multiple of [4, 8]) {
+    for (let count = 2; count < 60; count++) {
+      for (const last of [2, 5, 20]) {
+        const found = sizes(count, 16, last, multiple);
+        expect(found.slice(0, -1).every((size) => size > 0 && size % multiple === 0)).toBe(true);
+        expect(found.at(-1)).toBeGreaterThanOrEqual(Math.min(last, count));
+        expect(found.at(-1)).toBeLessThan(Math.max(16, last) + multiple);
+      }
+    }
+  }
 });
 
-test('a signal is looked at within a second, by the size of the model and then by its pace; some tokens go at once', () => {
-  expect(new PrefillPace(512, 1.8e6, true).largestChunk(signal)).toBe(512);
-  expect(new PrefillPace(512, 70e9, true).largestChunk(signal)).toBe(8);
-  const pace = new PrefillPace(512, 135e6, true);
-  expect(pace.largestChunk(signal) * 9).toBeLessThan(1000);
-  for (let chunk = 0; chunk < 10; chunk++) pace.measured(100, 4000);
-  expect(pace.largestChunk(signal)).toBe(20);
-  for (let chunk = 0; chunk < 20; chunk++) pace.measured(100, 1);
-  expect(pace.largestChunk(signal)).toBe(512);
-  // The fixed cost of a call is no pace.
-  pace.measured(2, 500);
-  expect(pace.largestChunk(signal)).toBe(512);
+test.each([
+  ['a model of a few million parameters', 3e6, 1, { largest: 512, multiple: 1 }],
+  ['135 million parameters', 135e6, 1, { largest: 64, multiple: 1 }],
+  ['7 billion parameters', 7e9, 4, { largest: 32, multiple: 4 }],
+  ['an engine without exact cuts', 7e9, null, { largest: 512, multiple: 1 }],
+])('chunks follow from the size of the model: %s', (_, parameters, exactCuts, rule) => {
+  expect(chunkRule(512, parameters, exactCuts)).toEqual(rule);
 });

@@ -8,7 +8,8 @@ import type { NativeSequence } from './native-sequence.ts';
 
 interface LlamaCppParts extends SessionParts {
   readonly sequence: NativeSequence;
-  readonly pace: PrefillPace;
+  readonly chunks: ChunkRule;
+  readonly batchTokens: number;
   readonly detokenize: (tokens: TokenIds) => string;
 }
 
@@ -23,7 +24,7 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
   }
 
   protected async evaluateNow(tokens: TokenIds, { signal }: CallOptions): Promise<void> {
-    const chunks = chunkTokens(tokens, this.parts.pace.largestChunk(signal));
+    const chunks = chunkTokens(tokens, this.parts.chunks);
     await this.#orAsBefore(() => this.#prefill(chunks, signal));
   }
 
@@ -32,9 +33,9 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     limits: GenerationLimits,
     { signal, start }: GenerateOptions,
   ): Promise<Generation> {
-    const { sequence, detokenize, pace } = this.parts;
+    const { sequence, detokenize } = this.parts;
     const { temperature = 0, seed = 0 } = limits;
-    const chunks = chunkTokens(tokens, pace.largestChunk(signal));
+    const chunks = chunkTokens(tokens, this.parts.chunks);
     return this.#orAsBefore(async () => {
       await this.#prefill(chunks.slice(0, -1), signal);
       const sampled = sequence.sample(chunks.at(-1)!, { temperature, seed });
@@ -60,12 +61,14 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     continuation: TokenIds,
     { signal, distributions = false }: ScoreOptions,
   ): Promise<SequenceScore> {
-    const { pace, sequence, info } = this.parts;
+    const { sequence, info } = this.parts;
     const positions = Math.max(1, continuation.length);
     // The number of positions read at once must not depend on the length of the prompt.
     const together = Math.max(2, positions);
-    const largest = Math.max(pace.largestChunk(signal), Math.min(together + 1, pace.batchTokens));
-    const chunks = chunkTokens([...tokens, ...continuation.slice(0, -1)], largest, together);
+    if (together >= this.parts.batchTokens) {
+      throw new RangeError(`${together} tokens do not stay together in chunks of ${this.parts.batchTokens}`);
+    }
+    const chunks = chunkTokens([...tokens, ...continuation.slice(0, -1)], this.parts.chunks, together);
     const probabilities = await this.#orAsBefore(async () => {
       await this.#prefill(chunks.slice(0, -1), signal);
       return sequence.probabilities(chunks.at(-1)!, positions);
@@ -109,71 +112,50 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
   async #prefill(chunks: readonly TokenIds[], signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     for (const chunk of chunks) {
-      const start = performance.now();
       await this.parts.sequence.prefill(chunk);
-      this.parts.pace.measured(chunk.length, performance.now() - start);
       signal?.throwIfAborted();
     }
   }
 }
 
+/** How a session cuts calls into chunks: by the size of the model, never by a measured time, on which no bit may depend. */
+export interface ChunkRule {
+  /** Tokens that are evaluated at once, at most. */
+  readonly largest: number;
+  /** Chunks end at multiples of so many tokens of their call. */
+  readonly multiple: number;
+}
+
+/** Weights times tokens between two looks at the signal of a call: at most a second of one core. */
+const WEIGHTS_PER_CHUNK = 1.5e10;
+/** Smaller chunks cost more time than they gain. */
+const LEAST_CHUNK_TOKENS = 32;
+
+/** @param exactCuts of the engine; where no cut keeps all bits, chunks are as large as a batch */
+export function chunkRule(batchTokens: number, parameters: number, exactCuts: number | null): ChunkRule {
+  if (exactCuts === null) return { largest: batchTokens, multiple: 1 };
+  const largest = 2 ** Math.floor(Math.log2(WEIGHTS_PER_CHUNK / parameters));
+  return { largest: Math.min(batchTokens, Math.max(LEAST_CHUNK_TOKENS, largest)), multiple: exactCuts };
+}
+
 /**
  * Cuts tokens into chunks that llama.cpp evaluates at once, none of a single token: llama.cpp computes single tokens in
  * another way, and their bits would depend on where the cut is.
- * @param largest tokens of a chunk at most
- * @param lastAtLeast tokens that stay together in the last chunk, at least two and fewer than `largest`
- * @throws RangeError for a single token, and for a last chunk that would not fit
+ * @param lastAtLeast tokens that stay together in the last chunk, at least two; a chunk is as large as they need
+ * @throws RangeError for a single token
  */
-export function chunkTokens(tokens: TokenIds, largest: number, lastAtLeast = 2): TokenId[][] {
+export function chunkTokens(tokens: TokenIds, { largest, multiple }: ChunkRule, lastAtLeast = 2): TokenId[][] {
   if (tokens.length < 2) {
     throw new RangeError(`${tokens.length} tokens to evaluate: bits are repeatable from two tokens on`);
   }
-  if (lastAtLeast >= largest)
-    throw new RangeError(`${lastAtLeast} tokens do not stay together in chunks of ${largest}`);
   const chunks: TokenId[][] = [];
   let start = 0;
-  while (tokens.length - start > largest) {
-    const size = Math.min(largest, tokens.length - start - lastAtLeast);
+  while (tokens.length - start > Math.max(largest, lastAtLeast)) {
+    const size = Math.floor(Math.min(largest, tokens.length - start - lastAtLeast) / multiple) * multiple;
+    if (size === 0) break;
     chunks.push(tokens.slice(start, start + size));
     start += size;
   }
   chunks.push(tokens.slice(start));
   return chunks;
-}
-
-/** Time between two checks of a signal. */
-const LOOK_MS = 800;
-/** Shorter chunks cost more than they gain. */
-const LEAST_CHUNK_TOKENS = 8;
-/** First estimate for one core: weights times tokens in a millisecond. */
-const WEIGHTS_PER_MS = 1.5e7;
-/** The weight of the last measurement in the mean. */
-const NEWEST = 0.5;
-
-/**
- * Measures how fast a model reads, and sizes the chunks of a call with a signal by it. On the CPU without flash attention
- * chunks of two and more tokens do not change any bit of the result; elsewhere chunks are always as large as possible.
- */
-export class PrefillPace {
-  readonly batchTokens: number;
-  readonly #cutsFreely: boolean;
-  #msPerToken: number;
-
-  constructor(batchTokens: number, parameters: number, cutsFreely: boolean) {
-    this.batchTokens = batchTokens;
-    this.#cutsFreely = cutsFreely;
-    this.#msPerToken = parameters / WEIGHTS_PER_MS;
-  }
-
-  /** Tokens that are evaluated at once, at most. */
-  largestChunk(signal: AbortSignal | undefined): number {
-    if (signal === undefined || !this.#cutsFreely) return this.batchTokens;
-    const tokens = Math.round(LOOK_MS / this.#msPerToken);
-    return Math.min(this.batchTokens, Math.max(LEAST_CHUNK_TOKENS, tokens));
-  }
-
-  measured(tokens: number, ms: number): void {
-    if (tokens < LEAST_CHUNK_TOKENS) return;
-    this.#msPerToken += NEWEST * (ms / tokens - this.#msPerToken);
-  }
 }

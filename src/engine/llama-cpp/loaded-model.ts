@@ -12,7 +12,9 @@ import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
 import { checkModelFile, sha256OfModel } from '../gguf/model-file.ts';
 import { specialToken, type TokenIds } from '../token-id.ts';
+import { testExactCuts } from './exact-cuts.ts';
 import { LlamaBackend } from './llama-backend.ts';
+import { NativeSequence } from './native-sequence.ts';
 
 const BATCH_TOKENS = 512;
 /** Below this number of parameters, threads wait for each other longer than they work. */
@@ -98,7 +100,14 @@ export async function loadModel(
     const batchTokens = context.batchSize;
     const { names: devices, memoryBytes } = await backend.devices();
     const compute = { backend: backend.name, devices, memoryBytes, layers: loaded.gpuLayers, flashAttention };
-    const capabilities = describeCapabilities(header, { kvType, sessions }, compute);
+    const takeComplaint = () => backend.takeComplaint();
+    const sequence = new NativeSequence(context, takeComplaint);
+    const { vocabularySize } = header;
+    const isLong = backend.name !== 'cpu' || flashAttention;
+    const sizes = { vocabularySize, windowTokens: window.contextTokens, isLong };
+    const exactCuts = await testExactCuts(sequence, sizes, { signal });
+    await sequence.dispose();
+    const capabilities = { ...describeCapabilities(header, { kvType, sessions }, compute), exactCuts };
     const stateIdentity = `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}`;
     const detokenize = (ids: TokenIds): string => loaded.detokenize(ids as readonly Token[]);
     const tokenize = tokenizer(model);
@@ -122,7 +131,7 @@ export async function loadModel(
         detokenize: async (lists) => lists.map(detokenize),
       },
       detokenize,
-      takeComplaint: () => backend.takeComplaint(),
+      takeComplaint,
       dispose: async () => {
         await context.dispose();
         await loaded.dispose();
@@ -159,8 +168,8 @@ function deviceIdentity({ backend, devices, layers }: NonNullable<EngineInfo['co
 function describeCapabilities(
   header: GgufHeader,
   { kvType, sessions }: Required<Pick<EngineRequest, 'kvType' | 'sessions'>>,
-  { backend, flashAttention }: NonNullable<EngineInfo['compute']>,
-): EngineCapabilities {
+  { flashAttention }: Pick<NonNullable<EngineInfo['compute']>, 'flashAttention'>,
+): Omit<EngineCapabilities, 'exactCuts'> {
   const missing = missingCapabilities(header);
   const { layers, kvHeads, headDimension, rotary } = header;
   const types = { keyType: kvType, valueType: kvType, valuesTransposed: !flashAttention };
@@ -179,8 +188,6 @@ function describeCapabilities(
     queries: missing.queries === undefined,
     sessions,
     leastTokens: 2,
-    // Measured: kernels of accelerators and of flash attention depend on the length of a call.
-    exactCuts: backend === 'cpu' && !flashAttention,
     missing,
   };
 }

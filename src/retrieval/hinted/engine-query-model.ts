@@ -1,3 +1,4 @@
+import { lastExactCut } from '../../engine/engine-capabilities.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
@@ -68,8 +69,9 @@ export class EngineQueryModel implements QueryModel {
   async #unread(tokens: readonly TokenId[]): Promise<readonly TokenId[]> {
     const held = this.#session.tokens;
     const differs = tokens.findIndex((token, index) => token !== held[index]);
-    const most = tokens.length - this.#engine.capabilities.leastTokens;
-    const common = Math.max(0, Math.min(differs === -1 ? tokens.length : differs, most));
+    const { capabilities } = this.#engine;
+    const most = Math.min(differs === -1 ? tokens.length : differs, tokens.length - capabilities.leastTokens);
+    const common = lastExactCut(capabilities, Math.max(0, most));
     await this.#session.truncate(common);
     return tokens.slice(common);
   }

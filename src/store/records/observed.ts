@@ -12,6 +12,8 @@ export const observed = object({
   injectableTokens: tokens,
   /** The cells that are left of them where the arm evicts, or with shared tokens that it keeps; missing where it does neither. */
   injectableCells: tokens.exactOptional(),
+  /** Of these tokens, those behind the last exact cut, which an exact prefix leaves to the suffix; missing where there are none. */
+  remainderTokens: tokens.exactOptional(),
   /** sha-256 of the prompt's ids, as the session holds them after the turn. */
   sequenceSha256: z.string(),
   sequenceTokens: tokens,

@@ -44,8 +44,11 @@ export const paritySelfTest = object({
 /** Self-test of a model's cells; `missing`: the reason why they are out of reach. */
 export const cellsSelfTest = z.union([
   object({
-    /** One memory as a joined block against the same text: bits, and the largest difference in ln p. */
-    oneBlock: object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }),
+    /**
+     * One memory as a joined block against the same text: bits, and the largest difference in ln p; null where the header does not
+     * end at an exact cut, so that text itself has other bits.
+     */
+    oneBlock: object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }).nullable(),
     /** Keys of layer 0, and all keys and values, of a prefix that is evaluated in two pieces: parts of the largest number of a cell. */
     noise: object({ firstKeys: z.number(), deeper: z.number() }),
     /** All tokens of all blocks recomputed against the cells of the text, likewise. */

@@ -79,6 +79,8 @@ export const turnAccount = object({
   evaluated: tokens,
   /** Evaluated to build KV that was not in the store. */
   built: tokens,
+  /** Of the prefix, behind its last exact cut: evaluated with the suffix; missing where there are none. */
+  remainder: tokens.exactOptional(),
   /** Of blocks, evaluated again at their final place; more than are selected where the engine takes no fewer at once. */
   recomputed: tokens,
   /** Missing where no rule selects tokens. */

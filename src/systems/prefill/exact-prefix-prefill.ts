@@ -1,3 +1,5 @@
+import { lastExactCut } from '../../engine/engine-capabilities.ts';
+import type { TokenId } from '../../engine/token-id.ts';
 import { evictionName } from '../../kv/eviction-scores.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
@@ -33,8 +35,9 @@ interface Resident extends LoadedPrefix {
 
 /**
  * Header and memories as one contiguous KV prefix: computed once for a set of memories, stored after the answer, loaded in
- * every later turn, never evaluated again. It is exactly the token sequence of text, so that next-token probabilities are
- * bitwise those of text while values are not scaled.
+ * every later turn, never evaluated again. It is exactly the token sequence of text, and ends at a multiple of the engine's
+ * `exactCuts`, so that next-token probabilities are bitwise those of text while values are not scaled: the few tokens behind the last
+ * multiple are evaluated with the suffix.
  * @see Knowledge Packs, arXiv 2604.03270
  */
 export class ExactPrefixPrefill implements PrefillStrategy {
@@ -52,10 +55,13 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     const parts = prefixParts(prompt);
     const resident = this.#resident;
     this.#resident = undefined;
-    if (parts.lines.length === 0) return prefillAsText(turn.session, parts.suffix);
-    const start = performance.now();
     const { userId, alpha } = turn;
-    const prefix = this.#prefix(prompt, parts, alpha);
+    const stored = this.#storedTokens(prompt, alpha);
+    const suffix = prompt.tokenIds.slice(stored);
+    if (parts.lines.length === 0 || stored === 0) return prefillAsText(turn.session, prompt.tokenIds);
+    const start = performance.now();
+    const prefix = this.#prefix(prompt.tokenIds.slice(0, stored), parts, alpha);
+    const remainder = prompt.prefixTokens - stored;
     const found = (await this.#continue(resident, prefix, turn)) ?? (await this.#load(prefix, turn));
     const computed = found === undefined ? await this.#compute(prefix, turn) : null;
     const loaded = found ?? computed!;
@@ -68,12 +74,13 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     }
     return {
       keep: computed === null ? undefined : () => this.#keep(computed),
-      suffix: parts.suffix,
+      suffix,
       record: this.#record(prefix, loaded, alpha, computeMs),
       account: {
         cache: computed === null ? 'hit' : 'miss',
         built: computed === null ? 0 : prefix.tokenIds.length,
         recomputed: 0,
+        ...(remainder === 0 ? {} : { remainder }),
         resident: loaded.cells,
         positions: prompt.tokenIds.length,
       },
@@ -96,16 +103,20 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     return { ...this.#options.store.stats() };
   }
 
-  #prefix({ tokenIds, prefixTokens }: BuiltPrompt, { header, lines }: PrefixParts, alpha: number): ExactPrefix {
+  /** Tokens of the prefix that are stored: those of edited KV, which equals no text, are all of them. */
+  #storedTokens({ prefixTokens }: BuiltPrompt, alpha: number): number {
+    return this.#isPlain(alpha) ? lastExactCut(this.#options.engine.capabilities, prefixTokens) : prefixTokens;
+  }
+
+  #prefix(ids: readonly TokenId[], { header, lines }: PrefixParts, alpha: number): ExactPrefix {
     const { engine, kv, template, evict, keptAs } = this.#options;
-    const ids = tokenIds.slice(0, prefixTokens);
     // Each stored form of a prefix has a key of its own.
     const cells = evict === null ? 'cells' : `evict-${evictionName(evict)}`;
     const form = this.#isPlain(alpha) ? template : `${template}/${cells}/${keptAs}`;
     return {
       key: kv.key({ stateIdentity: engine.info.stateIdentity ?? '', template: form, tokenIds: ids }),
       tokenIds: ids,
-      headerTokens: header.length,
+      headerTokens: Math.min(header.length, ids.length),
       memoryIds: lines.map(({ memoryId }) => memoryId),
     };
   }

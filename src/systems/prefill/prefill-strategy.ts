@@ -24,7 +24,7 @@ export interface TurnContext {
 /** What a strategy claims for one turn, in tokens. */
 export type PrefillAccount = Pick<
   TurnAccount,
-  'cache' | 'built' | 'recomputed' | 'selection' | 'selector' | 'resident' | 'positions' | 'found'
+  'cache' | 'built' | 'remainder' | 'recomputed' | 'selection' | 'selector' | 'resident' | 'positions' | 'found'
 >;
 
 /** A session that holds the prefix of a prompt, and what remains to be evaluated. */

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { type EngineCapabilities, lastExactCut } from '../../engine/engine-capabilities.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
@@ -28,14 +29,14 @@ export const textPrefill: PrefillStrategy = {
  */
 export class CachedTextPrefill implements PrefillStrategy {
   readonly #store: KvStore;
-  readonly #leastTokens: number;
+  readonly #capabilities: EngineCapabilities;
   /** The earlier prompts of each user, and the keys of their checkpoints. */
   readonly #cached = new Map<string, readonly Omit<StoredTokens, 'memoryIds'>[]>();
 
-  /** @param leastTokens of the suffix: the engine's shortest call whose bits are those of longer ones */
-  constructor(store: KvStore, leastTokens: number) {
+  /** @param capabilities of the engine: the exact cuts at which a prompt is continued, and its shortest call */
+  constructor(store: KvStore, capabilities: EngineCapabilities) {
     this.#store = store;
-    this.#leastTokens = leastTokens;
+    this.#capabilities = capabilities;
   }
 
   async prefill(prompt: BuiltPrompt, turn: TurnContext): Promise<Prefilled> {
@@ -68,10 +69,13 @@ export class CachedTextPrefill implements PrefillStrategy {
   /** Restores the checkpoint with the longest common prefix, truncated to it, and gives its length. */
   async #restoreLongest(tokenIds: readonly TokenId[], turn: TurnContext): Promise<number> {
     const { session, userId } = turn;
-    const longest = tokenIds.length - this.#leastTokens;
+    const { leastTokens } = this.#capabilities;
+    const longest = tokenIds.length - leastTokens;
+    const usable = (cached: readonly TokenId[]): number =>
+      lastExactCut(this.#capabilities, Math.min(commonLength(cached, tokenIds), longest));
     const candidates = (this.#cached.get(userId) ?? [])
-      .map((cached) => ({ cached, tokens: Math.min(commonLength(cached.tokenIds, tokenIds), longest) }))
-      .filter(({ tokens }) => tokens >= this.#leastTokens)
+      .map((cached) => ({ cached, tokens: usable(cached.tokenIds) }))
+      .filter(({ tokens }) => tokens >= leastTokens)
       .sort((a, b) => b.tokens - a.tokens);
     for (const { cached, tokens } of candidates) {
       if ((await restoreCheckpoint(this.#store, cached, turn)) !== undefined) {

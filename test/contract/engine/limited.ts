@@ -44,7 +44,7 @@ const subjects: readonly LimitedSubject[] = [
       ...noKv,
       sessions: 1,
       leastTokens: 2,
-      exactCuts: true,
+      exactCuts: 1,
       missing: {
         prefixCache: 'a session in the process keeps nothing of what was truncated',
         promptCache: scaled,

@@ -7,7 +7,7 @@ import { plannedTurns } from './sample.ts';
 
 /**
  * Token accounting: a turn that injects filled the cells of its memories, header included, without evaluating them. By the
- * token meter it evaluated exactly the tokens behind them, recomputed tokens, tokens that select these and those of its gate,
+ * token meter it evaluated exactly the tokens behind them, those of an exact prefix behind its last exact cut, recomputed tokens, tokens that select these and those of its gate,
  * and on a cache miss those that built the KV cache; likewise through the model's first layers. The cells are counted
  * from the segments of the stored prompt, and by the ratio of an arm that evicts. Every other turn evaluated what its account
  * says. Turns without a memory to inject are exempt.
@@ -45,15 +45,17 @@ export const tokenAccounting: Check = (input) => {
 /** True if the segments of the prompt and the meter agree on the cells and the evaluated tokens of a turn that injects. */
 function isAccounted({ facts, tokens, account, observed }: AnsweredResult, { making }: ArmTraits): boolean {
   const { cache, built, recomputed, gate } = account;
-  const { injectableTokens, injectableCells = injectableTokens } = observed;
+  const { injectableTokens, injectableCells = injectableTokens, remainderTokens = 0 } = observed;
+  const prompt = facts.tokens - injectableTokens + remainderTokens;
   const expected = {
-    kvResident: injectableCells,
-    prompt: facts.tokens - injectableTokens,
-    evaluated: facts.tokens - injectableTokens + recomputed + selectedByModel(account) + gate + built,
+    kvResident: injectableCells - remainderTokens,
+    prompt,
+    evaluated: prompt + recomputed + selectedByModel(account) + gate + built,
     firstLayers: selectedByFirstLayers(account),
   };
-  const { kvResident, prompt, evaluated, firstLayers = 0 } = tokens;
-  const isCounted = isDeepStrictEqual({ kvResident, prompt, evaluated, firstLayers }, expected);
+  const { kvResident, evaluated, firstLayers = 0 } = tokens;
+  const counted = { kvResident, prompt: tokens.prompt, evaluated, firstLayers };
+  const isCounted = isDeepStrictEqual(counted, expected);
   return cache !== 'bypass' && isCounted && (cache === 'miss' ? isBuilt(built, injectableTokens, making) : built === 0);
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
+import { lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
@@ -56,7 +57,8 @@ async function beginText(
 ): Promise<readonly TokenId[]> {
   const { header, lines, suffix } = splitSequence(turn, leftOut);
   const ids = [...header, ...lines.flatMap(({ tokenIds }) => tokenIds), ...suffix];
-  const kept = Math.min(commonLength(session.tokens, ids), ids.length - capabilities.leastTokens);
+  const most = Math.min(commonLength(session.tokens, ids), ids.length - capabilities.leastTokens);
+  const kept = lastExactCut(capabilities, most);
   await session.truncate(kept);
   return ids.slice(kept);
 }

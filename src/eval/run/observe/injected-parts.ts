@@ -1,3 +1,4 @@
+import { type EngineCapabilities, lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';
@@ -39,18 +40,29 @@ export function injectedParts(
   };
 }
 
+/** True for a prefix whose KV is injected as it was evaluated: it ends at an exact cut. */
+export function endsAtExactCut({ prefill, evict, settings }: ArmTraits, alpha: number): boolean {
+  return prefill === 'prefix' && evict === undefined && (settings.store ?? 'f16') === 'f16' && alpha === 1;
+}
+
 /**
- * The cells that injection must fill: of each memory token one, or as many as are left by the arm's own ratio; and those of
- * shared tokens that it keeps in front of each block.
+ * The cells that injection must fill: of each memory token one, up to the last exact cut of an exact prefix, or as many as are left
+ * by the arm's own ratio; and those of shared tokens that it keeps in front of each block.
  */
 export function injectable(
-  { prefill, evict, making }: Pick<ArmTraits, 'prefill' | 'evict' | 'making'>,
+  arm: ArmTraits,
   { header, lines, memories }: InjectedParts,
-): Pick<Observed, 'injectableMemories' | 'injectableTokens' | 'injectableCells'> {
+  { alpha, capabilities }: { readonly alpha: number; readonly capabilities: Pick<EngineCapabilities, 'exactCuts'> },
+): Pick<Observed, 'injectableMemories' | 'injectableTokens' | 'injectableCells' | 'remainderTokens'> {
+  const { prefill, evict, making } = arm;
   const tokens = header.length + lines.flat().length;
   const found = { injectableMemories: memories, injectableTokens: tokens };
   if (making?.sink?.kept === true && lines.length > 0) {
     return { ...found, injectableCells: tokens + making.sink.tokens * lines.length };
+  }
+  if (lines.length > 0 && endsAtExactCut(arm, alpha)) {
+    const remainderTokens = tokens - lastExactCut(capabilities, tokens);
+    return remainderTokens === 0 ? found : { ...found, remainderTokens };
   }
   if (evict === undefined || lines.length === 0) return found;
   const [, ratio] = evict.split(':');

@@ -102,7 +102,7 @@ export class TurnObserver {
     const { logProbabilities } = score.gold;
     const given = { ...memories, item, language, reserveTokens, windowTokens: engine.info.contextTokens };
     const observed: ObservedTurn['observed'] = {
-      ...injectable(arm, parts),
+      ...injectable(arm, parts, { alpha: arm.alpha ?? trace.prefill?.alpha ?? 1, capabilities: engine.capabilities }),
       sequenceSha256: hashIds(sessionTokens),
       sequenceTokens: sessionTokens.length,
       firstForeignToken: firstDifference(promptIds, knownTokens(arm, parts, sessionTokens, promptIds)),

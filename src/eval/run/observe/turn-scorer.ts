@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { NextDistribution, SequenceScore } from '../../../engine/sequence-score.ts';
@@ -91,13 +92,14 @@ export class TurnScorer {
   }
 
   /**
-   * Tokens that need no second evaluation: those that both suffixes begin with, except the last; none where bits depend on the cut.
+   * Tokens that need no second evaluation: those that both suffixes begin with, except the last, up to an exact cut; none where any
+   * cut may change bits.
    */
   #reusableTokens(suffix: readonly TokenId[], goldSuffix: readonly TokenId[]): number {
-    const { exactCuts, leastTokens } = this.#parts.engine.capabilities;
-    if (!exactCuts) return 0;
-    const most = Math.min(suffix.length, goldSuffix.length) - leastTokens;
-    return Math.max(0, Math.min(commonLength(suffix, goldSuffix), most));
+    const { capabilities } = this.#parts.engine;
+    if (capabilities.exactCuts === null) return 0;
+    const most = Math.min(suffix.length, goldSuffix.length) - capabilities.leastTokens;
+    return lastExactCut(capabilities, Math.max(0, Math.min(commonLength(suffix, goldSuffix), most)));
   }
 
   /** Of all cells in the scoring session; null if the engine does not show them. */

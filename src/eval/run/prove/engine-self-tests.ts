@@ -1,3 +1,4 @@
+import { type EngineCapabilities, lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { compareScores, type ScoreDifference, type SequenceScore } from '../../../engine/sequence-score.ts';
@@ -32,13 +33,13 @@ export interface SelfTestOptions extends CallOptions {
 }
 
 /**
- * Evaluates each prompt whole and cut in two at a quarter, half and three quarters, and some whole again, and compares the
- * next token's probabilities and its continuation's. No piece is a single token. Needs a free session of the engine. Of a slow
+ * Evaluates each prompt whole and cut in two, at the exact cuts next to a quarter, half and three quarters, and some whole again,
+ * and compares the next token's probabilities and its continuation's. No piece is a single token. Needs a free session of the engine. Of a slow
  * model only so many prompts are tested as the budget allows, four at least; the result says how many.
  * @throws RangeError for a prompt of fewer than four tokens, and where there is none
  */
 export async function paritySelfTest(
-  engine: Pick<Engine, 'openSession'>,
+  engine: Pick<Engine, 'openSession' | 'capabilities'>,
   prompts: readonly ContinuedPrompt[],
   { budgetOf = () => Infinity, signal }: SelfTestOptions = {},
 ): Promise<ParitySelfTest> {
@@ -59,7 +60,8 @@ export async function paritySelfTest(
     const wholeStart = performance.now();
     const whole = await evaluate(0);
     if (tested++ === 0) budgetMs = budgetOf(performance.now() - wholeStart);
-    for (const place of cutPlaces(prompt.length)) cut.push(compareScores(whole, await evaluate(place)));
+    for (const place of cutPlaces(prompt.length, engine.capabilities))
+      cut.push(compareScores(whole, await evaluate(place)));
     if (index % REPEATED_PROMPTS === 0) repeated.push(compareScores(whole, await evaluate(0)));
   }
   return {
@@ -82,11 +84,14 @@ function together(differences: readonly ScoreDifference[]): ScoreDifference {
   };
 }
 
-function cutPlaces(tokens: number): number[] {
+function cutPlaces(tokens: number, capabilities: EngineCapabilities): number[] {
   if (tokens < SHORTEST_PROMPT)
     throw new RangeError(`a prompt of ${tokens} tokens cannot be cut into two pieces of two`);
-  const places = [1, 2, 3].map((quarter) => Math.min(tokens - 2, Math.max(2, Math.floor((quarter * tokens) / 4))));
-  return [...new Set(places)];
+  const places = [1, 2, 3].map((quarter) => {
+    const place = Math.min(tokens - 2, Math.max(2, Math.floor((quarter * tokens) / 4)));
+    return lastExactCut(capabilities, place);
+  });
+  return [...new Set(places)].filter((place) => place >= 2);
 }
 
 /** A prompt with memories, and a text that is scored behind it. */
@@ -96,7 +101,8 @@ interface PromptInParts extends Pick<InjectedParts, 'header' | 'lines'> {
 }
 
 /**
- * Tests a model's cells before any arm runs: one joined block equals the text; all blocks with all tokens recomputed are the cells of
+ * Tests a model's cells before any arm runs: one joined block equals the text, where the header
+ * ends at an exact cut; all blocks with all tokens recomputed are the cells of
  * the text; the engine rotates keys as plain arithmetic does; and how much keys that are rotated by one position too many change the
  * probabilities, which the noise of parity is compared with.
  * @param prompt with at least two memories
@@ -131,7 +137,10 @@ export async function cellsSelfTest(
   const right = await scored(toState(text, layout));
   const planted = compareScores(right, await scored(toState(shifted, layout)));
   return {
-    oneBlock: await oneBlock(engine, scoring, { header, lines: lines.slice(0, 1), suffix, continuation }, options),
+    oneBlock:
+      lastExactCut(engine.capabilities, header.length) === header.length
+        ? await oneBlock(engine, scoring, { header, lines: lines.slice(0, 1), suffix, continuation }, options)
+        : null,
     noise: { firstKeys: cut.firstKeys, deeper: Math.max(cut.keys, cut.values) },
     recomputed: Math.max(recomputed.keys, recomputed.values),
     shift: engine.capabilities.shift ? await shiftedByEngine(scoring, cells, { ...parts, suffix }, options) : null,

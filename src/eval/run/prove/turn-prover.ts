@@ -1,11 +1,12 @@
 import type { DatasetItem } from '../../../data/dataset.ts';
+import { type EngineCapabilities, lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits, PrefillName } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
-import { injectedParts } from '../observe/injected-parts.ts';
+import { endsAtExactCut, type InjectedParts, injectedParts } from '../observe/injected-parts.ts';
 import { type AnsweredInSession, answeringSession } from '../observe/turn-observer.ts';
 import { type ScorerParts, withTurnState } from '../observe/turn-scorer.ts';
 import { FreshCells } from './expected-cells.ts';
@@ -72,7 +73,8 @@ export class TurnProver {
 
   async #proveCells(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions): Promise<Verdict> {
     const { engine } = this.#parts;
-    const { cells, leastTokens, exactCuts } = engine.capabilities;
+    const { capabilities } = engine;
+    const { cells, leastTokens, exactCuts } = capabilities;
     const test = this.#selfTest;
     const parts = injectedParts(arm, turn.response);
     if (arm.prefill === undefined || parts.lines.length === 0) return { unproven: 'the turn injects nothing' };
@@ -81,6 +83,7 @@ export class TurnProver {
     const given = turn.memories.memories.map(({ memoryId }) => memoryId);
     const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
     const record = turn.response.trace.prefill;
+    const alpha = arm.alpha ?? record?.alpha ?? 1;
     const wrong = await wrongInjection(
       { engine, fresh: this.#fresh, cells, leastTokens, options },
       {
@@ -88,10 +91,11 @@ export class TurnProver {
         evict: arm.evict,
         session: answeringSession(turn),
         parts: { ...parts, making: arm.making, keptAs: arm.settings.store, ranks },
-        alpha: arm.alpha ?? record?.alpha ?? 1,
+        alpha,
+        exactTokens: endsAtExactCut(arm, alpha) ? exactTokens(capabilities, parts) : undefined,
         record,
         bound: cellBound(test, arm.prefill, ROUNDING[cells.layout.keyType]),
-        isExact: exactCuts && test.noise.firstKeys === 0 && test.noise.deeper === 0,
+        isExact: exactCuts === 1 && test.noise.firstKeys === 0 && test.noise.deeper === 0,
       },
     );
     return { wrong };
@@ -111,11 +115,17 @@ export class TurnProver {
       await scoring.clear(options);
       return isSame(suffix);
     }
-    const end = prefixPositions === 0 ? Math.max(0, suffix.length - LEAST_SUFFIX) : prefixPositions;
+    const whole = Math.max(0, suffix.length - LEAST_SUFFIX);
+    const end = prefixPositions === 0 ? lastExactCut(this.#parts.engine.capabilities, whole) : prefixPositions;
     return withTurnState(this.#parts, { session, end }, options, (cut) =>
       isSame(suffix.slice(Math.max(0, cut - prefixPositions))),
     );
   }
+}
+
+/** Tokens of an exact prefix up to its last exact cut. */
+function exactTokens(capabilities: EngineCapabilities, { header, lines }: InjectedParts): number {
+  return lastExactCut(capabilities, header.length + lines.flat().length);
 }
 
 /** Differences that rounding makes, or twice those that the self-test measured. */

@@ -28,6 +28,8 @@ export interface InjectedTurn {
   readonly session: EngineSession;
   readonly parts: InjectedParts & ExpectedParts;
   readonly alpha: number;
+  /** Of an exact prefix: its tokens up to the last exact cut; those behind it were evaluated with the suffix. */
+  readonly exactTokens: number | undefined;
   readonly record: PrefillRecord | null;
   readonly bound: CellBound;
   readonly isExact: boolean;
@@ -37,11 +39,12 @@ export interface InjectedTurn {
 export async function wrongInjection(maker: CellMaker, turn: InjectedTurn): Promise<string | null> {
   const { prefill, evict, session, parts, alpha, bound } = turn;
   if (evict !== undefined) return await wrongRest(maker, turn, evict);
-  const count = memoryCells(parts).length;
+  const count = turn.exactTokens ?? memoryCells(parts).length;
   if (session.cells < count) return `${session.cells} cells in place of ${count}`;
   using found = await session.exportCells({ start: 0, end: count }, maker.options);
   if (prefill !== 'prefix') return await wrongJoin(maker, turn, prefill, found);
-  return wrongCells(referenceCells(found), await expectedCells(maker, 'prefix', parts, alpha), bound);
+  const expected = await expectedCells(maker, 'prefix', parts, alpha);
+  return wrongCells(referenceCells(found), expected.slice(0, count), bound);
 }
 
 /** What is wrong with the cells of a turn that evicted tokens. */

@@ -11,7 +11,8 @@ function worst<T>(all: readonly T[], wrong: (one: T) => number): T {
 
 function wrongCells({ cells }: RunProbes): number {
   if (cells === undefined || 'missing' in cells) return Infinity;
-  return cells.oneBlock.bitwiseEqual ? 0 : cells.oneBlock.largestDifference;
+  const { oneBlock } = cells;
+  return oneBlock === null || oneBlock.bitwiseEqual ? 0 : oneBlock.largestDifference;
 }
 
 function wrongIsolation({ isolation }: RunProbes): number {
