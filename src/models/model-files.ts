@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { cacheFolder } from '../config/cache-folder.ts';
 import {
@@ -22,8 +22,10 @@ export interface ModelFile {
   /** In hex. */
   readonly sha256: string;
   readonly bytes: number;
-  /** The Python package that contains it. */
-  readonly package?: string;
+  /** Python packages that it is still to be had from: the one that contains it, or those of its parts that are not here. */
+  readonly packages: readonly string[];
+  /** The packages of all its parts, in order; empty for a file in one piece. */
+  readonly parts: readonly string[];
   /** False where its source on a hub is not known to have these bytes. */
   readonly onHub: boolean;
 }
@@ -40,12 +42,30 @@ export function embedderFolder(entry: EmbedderEntry): string {
 export function modelFiles(entry: ModelEntry): ModelFile[] {
   if (entry.kind === 'embedder') {
     const folder = embedderFolder(entry);
-    return entry.files.map(({ path, ...file }) => ({ ...file, entry, name: path, path: join(folder, path) }));
+    return entry.files.map(({ path, package: carrier, ...file }) => ({
+      ...file,
+      entry,
+      name: path,
+      path: join(folder, path),
+      packages: carrier === undefined ? [] : [carrier],
+      parts: [],
+    }));
   }
-  const { sha256, bytes, package: carrier, source } = entry;
+  const { name, sha256, bytes, package: carrier, parts = [], source } = entry;
   const path = shippedPath(entry) ?? hubPlace(source);
-  const packaged = carrier === undefined ? {} : { package: carrier };
-  return [{ entry, name: basename(source), path, sha256, bytes, onHub: true, ...packaged }];
+  const lacking = parts.filter((part) => !existsSync(partPath(name, part)));
+  const packages = carrier === undefined ? lacking : [carrier];
+  return [{ entry, name: basename(source), path, sha256, bytes, onHub: true, packages, parts }];
+}
+
+/** Where the parts of a model's file wait for each other. */
+export function partsFolder(model: string): string {
+  return join(cacheFolder(), 'parts', model);
+}
+
+/** The place of the part that a package contains. */
+export function partPath(model: string, requirement: string): string {
+  return join(partsFolder(model), requirement);
 }
 
 /** Where the cache has a file of the hub, or would have it. */
@@ -83,6 +103,7 @@ export function storeModelFile({ entry, path, sha256 }: ModelFile, copy: string)
 
 /** Deletes the files of an entry that dki-bench has put into the cache; `foreign` where another program fetched them. */
 export function removeModel(entry: ModelEntry): 'removed' | 'absent' | 'foreign' {
+  rmSync(partsFolder(entry.name), { recursive: true, force: true });
   const files = modelFiles(entry).filter(({ path }) => existsSync(path));
   if (files.length === 0) return 'absent';
   const hub = hubAccess();

@@ -16,6 +16,12 @@ const projectSchema = z.object({
   ),
 });
 
+/** The beginning of the file name of a package's wheel. @param requirement `name==version` */
+export function wheelName(requirement: string): string {
+  const [name = '', version = ''] = requirement.split('==');
+  return `${name.replaceAll('-', '_')}-${version}-`;
+}
+
 /** A wheel of the index. */
 export interface Wheel {
   readonly remote: RemoteFile;
@@ -30,7 +36,7 @@ export interface Wheel {
  * wheel
  */
 export async function describeWheel(requirement: string, options: WaitOptions = {}): Promise<Wheel> {
-  const [name = '', version = ''] = requirement.split('==');
+  const [name = ''] = requirement.split('==');
   const index = indexAddress(process.env['PIP_INDEX_URL'] ?? '');
   const page = `${index}/${name}/`;
   const unusable = (why: string) => new BenchError('network', `${page}: ${why}`, LET_PIP);
@@ -43,7 +49,7 @@ export async function describeWheel(requirement: string, options: WaitOptions = 
   });
   const project = projectSchema.safeParse(document);
   if (!project.success) throw unusable('its answer is not that of an index');
-  const beginning = `${name.replaceAll('-', '_')}-${version}-`;
+  const beginning = wheelName(requirement);
   const wheel = project.data.files.find(({ filename }) => filename.startsWith(beginning) && filename.endsWith('.whl'));
   if (wheel === undefined || /[/\\]/.test(wheel.filename)) {
     throw new BenchError('not-found', `${page}: has no wheel of ${requirement}`, 'check PIP_INDEX_URL');

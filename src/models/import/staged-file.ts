@@ -24,7 +24,7 @@ const FREE_SPACE = 'free some space, or name another folder with DKI_BENCH_CACHE
  * @throws BenchError `bad-data` where an archive is damaged, `disk` if there is not enough space
  */
 export async function stageFile(
-  { path: source }: ImportSource,
+  { path: source }: Pick<ImportSource, 'path'>,
   file: OfferedFile,
   signal?: AbortSignal,
 ): Promise<StagedFile> {
