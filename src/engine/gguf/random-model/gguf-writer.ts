@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { bytesOfNumbers } from '../tensor-types.ts';
 import { encodeHead, lengthAndText, padding, u32, u64 } from '../gguf-file.ts';
 
 /** A value of a GGUF header: an unsigned integer, a text, a flag, a 32-bit float, or a list. */
@@ -10,7 +11,20 @@ export type GgufValue =
   | { readonly texts: readonly string[] }
   | { readonly integers: readonly number[] };
 
-export type GgufTensorType = 'F32' | 'F16';
+/** Numbers of the types in GGML. */
+export const TENSOR_TYPE = {
+  F32: 0,
+  F16: 1,
+  Q4_0: 2,
+  Q4_1: 3,
+  Q5_0: 6,
+  Q8_0: 8,
+  Q4_K: 12,
+  Q5_K: 13,
+  Q6_K: 14,
+} as const;
+
+export type GgufTensorType = keyof typeof TENSOR_TYPE;
 
 /** A tensor whose numbers are made while they are written. */
 export interface GgufTensor {
@@ -18,14 +32,14 @@ export interface GgufTensor {
   /** From the one that varies fastest on, as GGUF orders them. */
   readonly dimensions: readonly number[];
   readonly type: GgufTensorType;
-  /** Fills the next bytes of the tensor, as 32-bit words: a word holds one number of F32, or two of F16. */
+  /** Fills the next bytes of the tensor, whole blocks of its type, as 32-bit words: a word holds one number of F32, or two of F16. */
   readonly fill: (words: Uint32Array) => void;
 }
 
 const WORD_BYTES = 4;
 const CHUNK_BYTES = 8 * 2 ** 20;
-const TENSOR_TYPE = { F32: 0, F16: 1 } as const;
-const NUMBER_BYTES = { F32: 4, F16: 2 } as const;
+/** Numbers of a block of any type are a divisor of it. */
+const BLOCK_NUMBERS = 256;
 const VALUE_TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 };
 
 /** The part of a GGUF file before the numbers of its tensors. */
@@ -44,8 +58,10 @@ export async function writeGguf(path: string, head: Uint8Array, tensors: readonl
   const chunk = new Uint32Array(CHUNK_BYTES / WORD_BYTES);
   for (const tensor of tensors) {
     const sizeBytes = tensorBytes(tensor);
-    for (let written = 0; written < sizeBytes; written += CHUNK_BYTES) {
-      const words = chunk.subarray(0, Math.min(CHUNK_BYTES, sizeBytes - written) / WORD_BYTES);
+    const blockBytes = WORD_BYTES * bytesOfNumbers(TENSOR_TYPE[tensor.type], BLOCK_NUMBERS)!;
+    const chunkBytes = Math.floor(CHUNK_BYTES / blockBytes) * blockBytes;
+    for (let written = 0; written < sizeBytes; written += chunkBytes) {
+      const words = chunk.subarray(0, Math.min(chunkBytes, sizeBytes - written) / WORD_BYTES);
       tensor.fill(words);
       await file.writeFile(new Uint8Array(words.buffer, 0, words.byteLength));
     }
@@ -54,7 +70,8 @@ export async function writeGguf(path: string, head: Uint8Array, tensors: readonl
 }
 
 function tensorBytes({ dimensions, type }: GgufTensor): number {
-  return dimensions.reduce((product, dimension) => product * dimension, NUMBER_BYTES[type]);
+  const numbers = dimensions.reduce((product, dimension) => product * dimension, 1);
+  return bytesOfNumbers(TENSOR_TYPE[type], numbers)!;
 }
 
 function typed(value: GgufValue): Buffer[] {

@@ -60,6 +60,16 @@ export const modelShapes = {
   'tiny-qwen2-chat': { ...tinyQwen, chatTemplate },
   // As in Qwen3's own models, a head is wider than its part of the embedding.
   'tiny-qwen3': { ...tinyQwen, architecture: 'qwen3', headDimension: 32, tiedOutput: false },
+  // Rows of 512 and 1024 numbers: several blocks of every quantised type.
+  'small-llama': {
+    ...tinyLlama,
+    embeddingDimension: 512,
+    feedForwardDimension: 1024,
+    heads: 8,
+    headDimension: 64,
+    tiedOutput: false,
+    weights: 'F16',
+  },
   'llama-139m': {
     architecture: 'llama',
     layers: 14,

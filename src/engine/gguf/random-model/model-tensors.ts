@@ -8,6 +8,44 @@ const FLOAT = {
   F16: { signs: 0x80008000, fractions: 0x03ff03ff, exponentShift: 10, bias: 15, copies: 0x10001 },
 } as const;
 
+type QuantisedType = Exclude<GgufTensorType, keyof typeof FLOAT>;
+
+/**
+ * Blocks of quantised types: their bytes; where each 16-bit scale stands, and its multiple of the first one, so that numbers spread
+ * around 0; and the root mean square of numbers whose other bytes are random, by the first scale.
+ * @see ggml-common.h of llama.cpp
+ */
+const BLOCKS: Readonly<Record<QuantisedType, { bytes: number; scales: readonly [number, number][]; rms: number }>> = {
+  Q4_0: { bytes: 18, scales: [[0, 1]], rms: 4.6 },
+  Q4_1: {
+    bytes: 20,
+    scales: [
+      [0, 1],
+      [2, -7.5],
+    ],
+    rms: 4.6,
+  },
+  Q5_0: { bytes: 22, scales: [[0, 1]], rms: 9.2 },
+  Q8_0: { bytes: 34, scales: [[0, 1]], rms: 74 },
+  Q4_K: {
+    bytes: 144,
+    scales: [
+      [0, 1],
+      [2, 7.5],
+    ],
+    rms: 255,
+  },
+  Q5_K: {
+    bytes: 176,
+    scales: [
+      [0, 1],
+      [2, 15.5],
+    ],
+    rms: 521,
+  },
+  Q6_K: { bytes: 210, scales: [[208, 1]], rms: 1365 },
+};
+
 /** Root mean square of numbers spread evenly over ±[1, 2). */
 const BASE_RMS = Math.sqrt(7 / 3);
 
@@ -30,7 +68,9 @@ export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTe
     name: `${name}.weight`,
     dimensions: [inputs, outputs],
     type: weights,
-    fill: signed(random, weights, gain / Math.sqrt(inputs)),
+    fill: isFloat(weights)
+      ? signed(random, weights, gain / Math.sqrt(inputs))
+      : quantised(random, BLOCKS[weights], gain / Math.sqrt(inputs)),
   });
   const bias = (name: string, size: number): GgufTensor => ({
     name: `${name}.bias`,
@@ -74,10 +114,39 @@ export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTe
 }
 
 /** Random signs and fractions under one exponent, which need no rounding; within a factor of √2 of the wanted RMS. */
-function signed(random: RandomGenerator, type: GgufTensorType, rms: number): GgufTensor['fill'] {
+function signed(random: RandomGenerator, type: keyof typeof FLOAT, rms: number): GgufTensor['fill'] {
   const { signs, fractions, exponentShift, bias, copies } = FLOAT[type];
   const exponent = bias + Math.round(Math.log2(rms / BASE_RMS));
   return fillWords(random, signs | fractions, (exponent << exponentShift) * copies);
+}
+
+/** Random bytes under scales that give a root mean square. */
+function quantised(
+  random: RandomGenerator,
+  { bytes, scales, rms: unit }: (typeof BLOCKS)[QuantisedType],
+  rms: number,
+): GgufTensor['fill'] {
+  const halves = scales.map(([offset, multiple]) => [offset, halfBits((multiple * rms) / unit)] as const);
+  const fillRandom = fillWords(random, 0xffffffff, 0);
+  return (words) => {
+    fillRandom(words);
+    const view = new DataView(words.buffer, words.byteOffset, words.byteLength);
+    for (let block = 0; block < words.byteLength; block += bytes) {
+      for (const [offset, half] of halves) view.setUint16(block + offset, half, true);
+    }
+  };
+}
+
+function isFloat(type: GgufTensorType): type is keyof typeof FLOAT {
+  return type in FLOAT;
+}
+
+/** The bits of a half-precision float below 2, cut off. */
+function halfBits(value: number): number {
+  const magnitude = Math.abs(value);
+  const exponent = Math.max(-14, Math.floor(Math.log2(magnitude)));
+  const units = Math.floor(magnitude * 2 ** (10 - exponent));
+  return (value < 0 ? 0x8000 : 0) | (units + (exponent + 14) * 1024);
 }
 
 /** Numbers from `least`, a power of two, to its double, in 32 bits. */

@@ -7,7 +7,15 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
 import { didYouMean } from '../../../base/nearest-name.ts';
-import { encodeGgufHead, type GgufTensor, type GgufValue, writeGguf } from './gguf-writer.ts';
+import { bytesOfNumbers } from '../tensor-types.ts';
+import {
+  encodeGgufHead,
+  type GgufTensor,
+  type GgufTensorType,
+  type GgufValue,
+  TENSOR_TYPE,
+  writeGguf,
+} from './gguf-writer.ts';
 import { type ModelShape, modelShapes, type ModelShapeName } from './model-shapes.ts';
 import { modelTensors } from './model-tensors.ts';
 
@@ -18,7 +26,10 @@ const TOKENIZER = fileURLToPath(new URL('models/tokenizer.json', ROOT));
 const SEED = 7;
 /** Raised with every change of the weights, so that files of an older recipe are not reused. */
 const RECIPE = 2;
-const FILE_TYPE = { F32: 0, F16: 1 };
+/** llama.cpp's numbers of kinds of files; of those with K-quantised matrices the small kind, which has one type. */
+const FILE_TYPE: Readonly<Record<GgufTensorType, number>> = {
+  ...{ F32: 0, F16: 1, Q4_0: 2, Q4_1: 3, Q8_0: 7, Q5_0: 8, Q4_K: 14, Q5_K: 16, Q6_K: 18 },
+};
 const FINGERPRINT_DIGITS = 12;
 const tokenizerSchema = z.object({
   model: z.object({
@@ -37,17 +48,17 @@ const TURN_END = '<|im_end|>';
 const specialTokens = { bos: 0, eos: 1, padding: 2 } as const;
 
 /**
- * The file that a model's name stands for: `random:SHAPE` is a model of that shape with random weights, made at the
- * first call and kept; any other name is a path already. The same shape gives the same bytes on every machine.
+ * The file that a model's name stands for: `random:SHAPE` is a model of that shape with random weights, `random:SHAPE:TYPE` one whose
+ * matrices have that type, made at the first call and kept; any other name is a path already. The same shape gives the same bytes on every machine.
  *
- * @throws BenchError `bad-option` for an unknown shape, with the nearest; `disk` where the file cannot be written
+ * @throws BenchError `bad-option` for an unknown shape, with the nearest, or a type that does not fit; `disk` where the file cannot be written
  *
  * @example
  * const path = await modelPathOf('random:tiny-llama'); // …/build/random-models/tiny-llama-<hash>.gguf
  */
 export async function modelPathOf(name: string): Promise<string> {
   if (!name.startsWith(randomModelPrefix)) return name;
-  const shapeName = name.slice(randomModelPrefix.length);
+  const [shapeName = '', typeName] = name.slice(randomModelPrefix.length).split(':');
   if (!isShapeName(shapeName)) {
     const known = Object.keys(modelShapes);
     throw new BenchError(
@@ -56,24 +67,40 @@ export async function modelPathOf(name: string): Promise<string> {
       `known: ${known.map((shape) => randomModelPrefix + shape).join(', ')}`,
     );
   }
-  const shape: ModelShape = modelShapes[shapeName];
+  const shape = withType(shapeName, typeName);
   const tensors = modelTensors(shape, xoroshiro128plus(SEED));
-  const head = encodeGgufHead(modelHeader(shapeName, shape), tensors);
+  const head = encodeGgufHead(modelHeader(name, shape), tensors);
   const fingerprint = createHash('sha256').update(head).digest('hex').slice(0, FINGERPRINT_DIGITS);
-  const path = join(CACHE_FOLDER, `${shapeName}-${fingerprint}.gguf`);
+  const path = join(CACHE_FOLDER, `${shapeName}${typeName === undefined ? '' : `-${typeName}`}-${fingerprint}.gguf`);
   if (!existsSync(path)) await write(path, head, tensors);
   return path;
+}
+
+/** @throws BenchError `bad-option` for an unknown type, and one whose blocks do not divide the shape's rows */
+function withType(shapeName: ModelShapeName, typeName: string | undefined): ModelShape {
+  const shape: ModelShape = modelShapes[shapeName];
+  if (typeName === undefined) return shape;
+  const known = Object.keys(FILE_TYPE).map((type) => type.toLowerCase());
+  const hint = `known: ${known.join(', ')}`;
+  const weights = Object.keys(FILE_TYPE).find((type): type is GgufTensorType => type.toLowerCase() === typeName);
+  if (weights === undefined)
+    throw new BenchError('bad-option', `unknown type of weights "${typeName}"${didYouMean(typeName, known)}`, hint);
+  const rows = [shape.embeddingDimension, shape.feedForwardDimension, shape.heads * shape.headDimension];
+  const broken = rows.find((numbers) => bytesOfNumbers(TENSOR_TYPE[weights], numbers) === undefined);
+  if (broken === undefined) return { ...shape, weights };
+  const message = `${shapeName} has rows of ${broken} numbers, which blocks of ${typeName} do not divide`;
+  throw new BenchError('bad-option', message, `choose another type, or ${randomModelPrefix}small-llama:${typeName}`);
 }
 
 function isShapeName(name: string): name is ModelShapeName {
   return Object.hasOwn(modelShapes, name);
 }
 
-function modelHeader(name: ModelShapeName, shape: ModelShape): Record<string, GgufValue> {
+function modelHeader(name: string, shape: ModelShape): Record<string, GgufValue> {
   const { architecture } = shape;
   return {
     'general.architecture': architecture,
-    'general.name': randomModelPrefix + name,
+    'general.name': name,
     'general.description': `random weights, recipe ${RECIPE}, seed ${SEED}`,
     'general.file_type': FILE_TYPE[shape.weights],
     'general.quantization_version': 2,

@@ -1,0 +1,30 @@
+import { expect } from 'vitest';
+import { runBench } from '../../src/bench/compose.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { RunRepository } from '../../src/store/run-repository.ts';
+import { TurnRepository } from '../../src/store/turn-repository.ts';
+import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+
+const arms = 'rag,rag-cached,dki,dki-resident,dki-blocks';
+
+/** Runs exact arms on a model with random weights of a type: all of them must have the bits of text. */
+export async function expectExactArms(type: string, threads: number): Promise<void> {
+  using folder = new TestFolder();
+  const model = `random:small-llama:${type}`;
+  const flags = { model, arms, threads: String(threads), limit: '8', run: 'exact', contextTokens: '1024' };
+  const config = smallConfig(folder, flags);
+  const [results] = await runBench(config);
+  expect(failedChecks(results!)).toEqual([]);
+  const proven = ['numerical parity', 'token accounting', 'token identity', 'answers', 'cells'];
+  expect(passedChecks(results!)).toEqual(expect.arrayContaining(proven));
+  using database = openDatabase({ path: config.db });
+  const { id } = new RunRepository(database).findByName('exact')!;
+  const turns = [...new TurnRepository(database).listByRun(id)].filter((turn) => turn.state === 'answered');
+  const compared = turns.filter(({ observed }) => observed.parity !== null);
+  expect(compared.length).toBeGreaterThan(0);
+  expect(compared.filter(({ observed }) => !observed.parity!.bitwiseEqual)).toEqual([]);
+  const injected = turns.filter(({ arm, account }) => arm === 'dki' && account.cache !== 'bypass');
+  for (const { account, tokens } of injected) expect(account.positions - tokens.prompt).toBe(account.resident);
+  // Only weights whose rows are grouped leave tokens of a prefix to the suffix.
+  if (type !== 'q4_k') expect(injected.filter(({ account }) => account.remainder !== undefined)).toEqual([]);
+}
