@@ -31,7 +31,7 @@ import type { BenchHooks } from './progress.ts';
 import { cheapestItem, estimateRun } from './plan/run-estimate.ts';
 import { machineLoad, RunFindings } from './run-findings.ts';
 import { RunLock } from './run-lock.ts';
-import { notesBeforeTurns } from './plan/run-notes.ts';
+import { exactCutNotes, notesBeforeTurns } from './plan/run-notes.ts';
 import { newRun, resumedConfig } from './plan/run-record.ts';
 import { selfTests } from './prove/self-tests.ts';
 import { type MeasureContext, type ServeContext, type Suite, suiteOptions } from './suite.ts';
@@ -130,7 +130,9 @@ async function testSelf(
   hooks.onProgress?.({ phase: 'self-test', done: 0, total: 1 });
   const tests = await bench.clock.time('checks', () => selfTests(bench, prepared.settings, signal));
   const metrics = planted === undefined ? tests.metrics : withPlantedVerdicts(tests.metrics, planted);
-  await findings.begin({ ...tests, metrics, notes: notesBeforeTurns(prepared, run) });
+  const cuts = exactCutNotes(bench.engine);
+  for (const note of cuts) hooks.onNote?.(note);
+  await findings.begin({ ...tests, metrics, notes: [...cuts, ...notesBeforeTurns(prepared, run)] });
 }
 
 /** Warms up, and takes turns until those of all users are stored, including users that workers take or give back. */

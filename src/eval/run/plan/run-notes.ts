@@ -1,9 +1,24 @@
+import type { Engine } from '../../../engine/engine.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { kernelChoice } from '../../../kv/kernels.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
 import { storesTexts } from '../../analysis/redact.ts';
 import { dataNotes } from './describe-data.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
+
+/** What an engine in this process says of the bits of its exact arms; none where every cut is exact. */
+export function exactCutNotes({ info, capabilities: { exactCuts } }: Pick<Engine, 'info' | 'capabilities'>): string[] {
+  if (info.engine !== 'llama-cpp' || exactCuts === 1) return [];
+  if (exactCuts === null) {
+    return [
+      'bits of this device depend on where a prompt is cut: exact arms equal text within rounding, not bit by bit',
+    ];
+  }
+  return [
+    `the weights are computed in groups of ${exactCuts} tokens: an exact prefix ends at a multiple of ${exactCuts}, and the tokens ` +
+      'behind it are evaluated with the question',
+  ];
+}
 
 /** Notes that a reader of a run must see, known before its first turn. */
 export function notesBeforeTurns(
