@@ -101,12 +101,11 @@ export async function loadModel(
     const { names: devices, memoryBytes } = await backend.devices();
     const compute = { backend: backend.name, devices, memoryBytes, layers: loaded.gpuLayers, flashAttention };
     const takeComplaint = () => backend.takeComplaint();
-    const sequence = new NativeSequence(context, takeComplaint);
-    const { vocabularySize } = header;
-    const isLong = backend.name !== 'cpu' || flashAttention;
-    const sizes = { vocabularySize, windowTokens: window.contextTokens, isLong };
-    const exactCuts = await testExactCuts(sequence, sizes, { signal });
-    await sequence.dispose();
+    const exactCuts = await findExactCuts(new NativeSequence(context, takeComplaint), compute, {
+      vocabularySize: header.vocabularySize,
+      windowTokens: window.contextTokens,
+      signal,
+    });
     const capabilities = { ...describeCapabilities(header, { kvType, sessions }, compute), exactCuts };
     const stateIdentity = `llama.cpp model ${modelSha256}, flash attention ${attention}, ${kvType}, batches of ${batchTokens}`;
     const detokenize = (ids: TokenIds): string => loaded.detokenize(ids as readonly Token[]);
@@ -142,6 +141,18 @@ export async function loadModel(
     await model?.dispose();
     signal?.throwIfAborted();
     throw loadFailure(modelPath, gpu, complaint, cause);
+  }
+}
+
+async function findExactCuts(
+  sequence: NativeSequence,
+  { backend, flashAttention }: NonNullable<EngineInfo['compute']>,
+  { signal, ...sizes }: { readonly vocabularySize: number; readonly windowTokens: number } & CallOptions,
+): Promise<number | null> {
+  try {
+    return await testExactCuts(sequence, { ...sizes, isLong: backend !== 'cpu' || flashAttention }, { signal });
+  } finally {
+    await sequence.dispose();
   }
 }
 

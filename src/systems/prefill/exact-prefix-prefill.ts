@@ -55,7 +55,7 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     const parts = prefixParts(prompt);
     const resident = this.#resident;
     this.#resident = undefined;
-    const { userId, alpha } = turn;
+    const { alpha } = turn;
     const stored = this.#storedTokens(prompt, alpha);
     const suffix = prompt.tokenIds.slice(stored);
     if (parts.lines.length === 0 || stored === 0) return prefillAsText(turn.session, prompt.tokenIds);
@@ -66,12 +66,7 @@ export class ExactPrefixPrefill implements PrefillStrategy {
     const computed = found === undefined ? await this.#compute(prefix, turn) : null;
     const loaded = found ?? computed!;
     const computeMs = computed?.computeMs ?? 0;
-    const { keepsSession, evict } = this.#options;
-    // A session of evicted cells does not tell one prefix from another.
-    if (keepsSession && evict === null) {
-      const { sizeBytes, cells } = loaded;
-      this.#resident = { key: prefix.key, userId, alpha, sizeBytes, cells, origin: 'resident' };
-    }
+    this.#holdInSession(prefix, loaded, turn);
     return {
       keep: computed === null ? undefined : () => this.#keep(computed),
       suffix,
@@ -87,6 +82,12 @@ export class ExactPrefixPrefill implements PrefillStrategy {
       kvLoadMs: performance.now() - start - computeMs,
       kvComputeMs: computeMs,
     };
+  }
+
+  #holdInSession({ key }: ExactPrefix, { sizeBytes, cells }: LoadedPrefix, { userId, alpha }: TurnContext): void {
+    const { keepsSession, evict } = this.#options;
+    // A session of evicted cells does not tell one prefix from another.
+    if (keepsSession && evict === null) this.#resident = { key, userId, alpha, sizeBytes, cells, origin: 'resident' };
   }
 
   forget(userId: string, memoryId: string): Promise<number> {
