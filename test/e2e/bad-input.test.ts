@@ -3,31 +3,21 @@ import { totalmem } from 'node:os';
 import Sqlite from 'better-sqlite3';
 import { beforeAll, expect, it } from 'vitest';
 import { expectMistake, programIn } from '../fixtures/program-host.ts';
-import { tinyGguf } from '../fixtures/tiny-gguf.ts';
+import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const host = programIn(folder.path);
 
 beforeAll(() => {
-  const said = { content: 'My dog is Rex.', createdAt: '2026-01-01T00:00:00Z' };
-  const memory = { type: 'memory', userId: 'u', memoryId: 'm', ...said };
+  const [content, createdAt] = ['My dog is Rex.', '2026-01-01T00:00:00Z'];
+  const memory = { type: 'memory', userId: 'u', memoryId: 'm', content, createdAt };
   writeFileSync(folder.file('bad.jsonl'), `${JSON.stringify(memory)}\n{"type":"item","itemId":"q","userId":"u"}\n`);
-  const long = { type: 'item', itemId: 'q', userId: 'u', query: 'word '.repeat(4000), answer: 'Rex' };
-  const asked = JSON.stringify({ ...long, askedAt: '2026-02-01T00:00:00Z', evidence: ['m'] });
-  writeFileSync(folder.file('long.jsonl'), `${JSON.stringify(memory)}\n${asked}\n`);
+  const item = { type: 'item', itemId: 'q', userId: 'u', answer: 'Rex', askedAt: '2026-02-01T00:00:00Z' };
+  const long = JSON.stringify({ ...item, query: 'word '.repeat(4000), evidence: ['m'] });
+  writeFileSync(folder.file('long.jsonl'), `${JSON.stringify(memory)}\n${long}\n`);
   writeFileSync(folder.file('text.gguf'), 'this is no model');
-  writeFileSync(
-    folder.file('gemma.gguf'),
-    tinyGguf({
-      'general.architecture': 'gemma3',
-      'gemma3.context_length': 512,
-      'gemma3.embedding_length': 64,
-      'gemma3.block_count': 1,
-      'gemma3.attention.head_count': 2,
-      'tokenizer.ggml.tokens': ['a'],
-    }),
-  );
+  writeFileSync(folder.file('gemma.gguf'), tinyGguf(tinyHeader('gemma3')));
   // A sparse file: larger than any memory, and no bytes on the disk.
   const huge = openSync(folder.file('huge.gguf'), 'w');
   ftruncateSync(huge, totalmem() + 2 ** 30);
@@ -45,6 +35,8 @@ it.each([
     ['--dataset', './long.jsonl'],
     /long\.jsonl:2: item "q": the query alone takes \d+ tokens; \d+ of the window of 2048 are for the prompt/,
   ],
+  ['a data set that is not there', ['--dataset', './none.jsonl'], /^error: .*none\.jsonl/],
+  ['a model that is not there', ['--model', 'none.gguf'], /^error: .*none\.gguf/],
   ['a model that is none', ['--model', 'text.gguf'], /text\.gguf: not a (?:complete )?GGUF file/],
   [
     'an architecture whose KV is unknown',

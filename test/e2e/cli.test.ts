@@ -26,25 +26,15 @@ it('is a program that says its version, and ends with 2 at a mistake', async () 
   });
 });
 
-describe('mistakes', () => {
-  it.each([
-    [['tables'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
-    [['bench', '--lmit', '8'], "error: unknown option '--lmit'\n  hint: did you mean --limit?\n"],
-    [['bench', '--arms', 'rag,dkii'], 'error: --arms: unknown arm "dkii": did you mean dki?\n'],
-    [['bench', '--seed', 'x'], 'error: --seed "x": expected a whole number, 0 or more\n'],
-    [['bench', '--model', 'none.gguf'], 'error: '],
-    [['bench', '--dataset', './none.jsonl'], 'error: '],
-    [['inspect', '--export', 'x', '--print'], 'error: --print has no effect with --export, which writes a whole run\n'],
-    [['inspect'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
-  ])('%j ends with 2 and two lines', async (words, message) => {
-    expectMistake(await dkiBench([...words, ...(words[0] === 'bench' ? ['--quiet'] : [])]), message);
-  });
-
-  it('an escape sequence in a value does not reach the terminal', async () => {
-    const { stderr } = await dkiBench(['bench', '--arms', 'rag\u001b[2J']);
-    expect(stderr).toContain('rag\\u001b[2J');
-    expect(stderr).not.toContain('\u001b');
-  });
+it.each([
+  [['tables'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
+  [['inspect'], 'error: there is no database reports/dki-bench.sqlite\n  hint: make one: npm run bench\n'],
+  [['inspect', '--export', 'x', '--print'], 'error: --print has no effect with --export, which writes a whole run\n'],
+  [['bench', '--arms', 'rag\u001b[2J'], 'error: --arms: unknown arm "rag\\u001b[2J'],
+])('%j ends with 2 and two lines, without an escape sequence', async (words, message) => {
+  const ended = await dkiBench(words);
+  expectMistake(ended, message);
+  expect(ended.stderr).not.toContain('\u001b');
 });
 
 describe('a run', () => {
@@ -65,19 +55,15 @@ describe('a run', () => {
   });
 
   it('ends with 130 when interrupted, and says how to go on', () => {
-    expect([interrupted.code, interrupted.stdout]).toEqual([130, '']);
+    const stderr = expect.stringMatching(/interrupted; continue with: .* --resume first\n$/) as string;
+    expect(interrupted).toEqual({ code: 130, stdout: '', stderr });
     expect(interrupted.stderr).not.toContain('100 % of 30 turns');
-    expect(interrupted.stderr).toMatch(/interrupted; continue with: .* --resume first\n$/);
   });
 
   it('gives one JSON document on standard output, and 0 where all gates hold', () => {
     expect(json.code).toBe(0);
     expect(results.run).toMatchObject({ name: 'first', status: 'finished', dataset: { users: 10, items: 10 } });
-    expect(results.arms.map(({ arm, n }) => [arm, n])).toEqual([
-      ['none', 10],
-      ['rag', 10],
-      ['dki', 10],
-    ]);
+    expect(results.arms.map(({ arm, n }) => `${arm} ${n}`)).toEqual(['none 10', 'rag 10', 'dki 10']);
     expect(json.stderr).toContain('100 % of 30 turns');
     expect(json.stderr).toContain('--run first --item ');
   });
@@ -89,14 +75,13 @@ describe('a run', () => {
     const tables = ['md', 'tex', 'csv', 'json'].map((type) => `table-1.${type}`);
     expect(names).toEqual(expect.arrayContaining([...tables, 'table-1b.md', 'checks.json']));
     expect(names.filter((name) => name.endsWith('.tmp'))).toEqual([]);
-    const { code, stdout } = await dkiBench(['tables', '--check']);
-    expect([code, stdout]).toEqual([0, 'reports/first: agrees with the stored turns\n']);
+    const stdout = 'reports/first: agrees with the stored turns\n';
+    expect(await dkiBench(['tables', '--check'])).toMatchObject({ code: 0, stdout });
   });
 
   it('draws its tables again, the same as the report', async () => {
-    const { code, stdout } = await dkiBench(['tables', '--run', 'first', '--table', '1', '--format', 'csv']);
-    expect(code).toBe(0);
-    expect(stdout).toBe(readFileSync(join(folder, 'reports/first/tables/table-1.csv'), 'utf8'));
+    const stdout = readFileSync(join(folder, 'reports/first/tables/table-1.csv'), 'utf8');
+    expect(await dkiBench(['tables', '--table', '1', '--format', 'csv'])).toMatchObject({ code: 0, stdout });
     expect(JSON.parse((await dkiBench(['tables', '--format', 'json'])).stdout)).toHaveLength(3);
   });
 
@@ -104,20 +89,19 @@ describe('a run', () => {
     const file = join(folder, 'reports/first/results.json');
     const honest = readFileSync(file, 'utf8');
     writeFileSync(file, honest.replace('"seed":7', '"seed":8'));
-    const { code, stdout } = await dkiBench(['tables', '--check']);
+    const stdout = 'reports/first: results.json: run.seed differs\n';
+    expect(await dkiBench(['tables', '--check'])).toMatchObject({ code: 1, stdout });
     writeFileSync(file, honest);
-    expect([code, stdout]).toEqual([1, 'reports/first: results.json: run.seed differs\n']);
   });
 
   it('can be looked into, one arm or two', async () => {
-    const one = await dkiBench(['inspect', '--arm', 'dki', '--print']);
-    expect(one.code).toBe(0);
-    expect(one.stdout).toMatch(/^query +\d+ {2}evaluated {2}User: /m);
-    const two = await dkiBench(['inspect', '--arm', 'rag,dki', '--print']);
-    expect(two.stdout).toMatch(/^sequences +identical, \d+ tokens$/m);
-    const { stdout } = await dkiBench(['inspect', '--json']);
-    expect(JSON.parse(stdout)).toMatchObject({ run: { name: 'first' }, turns: [{ arm: 'dki', state: 'answered' }] });
-    const wrong = await dkiBench(['inspect', '--arm', 'dkii', '--print']);
+    const inspect = (...words: readonly string[]) => dkiBench(['inspect', ...words]);
+    const stdout = expect.stringMatching(/^query +\d+ {2}evaluated {2}User: /m) as string;
+    expect(await inspect('--arm', 'dki', '--print')).toMatchObject({ code: 0, stdout });
+    expect((await inspect('--arm', 'rag,dki', '--print')).stdout).toMatch(/^sequences +identical, \d+ tokens$/m);
+    const document = JSON.parse((await inspect('--json')).stdout) as unknown;
+    expect(document).toMatchObject({ run: { name: 'first' }, turns: [{ arm: 'dki', state: 'answered' }] });
+    const wrong = await inspect('--arm', 'dkii', '--print');
     expectMistake(wrong, 'error: run "first" has no arm "dkii": did you mean dki?\n');
   });
 
@@ -141,15 +125,15 @@ describe('a run', () => {
       UPDATE turns SET measures = json_set(measures, '$.tokens.evaluated', measures ->> '$.tokens.evaluated' + 1)
       WHERE arm = 'dki' AND run_id = (SELECT id FROM runs WHERE name = 'first')`);
     database.close();
-    const { code, stdout, stderr } = await dkiBench(['tables', '--run', 'first', '--table', '1']);
-    expect(code).toBe(1);
-    expect(stdout).toContain('NOT PROVEN: check token accounting failed');
-    expect(stderr).toBe('first: NOT PROVEN: check token accounting failed\n');
+    expect(await dkiBench(['tables', '--run', 'first', '--table', '1'])).toEqual({
+      code: 1,
+      stdout: expect.stringContaining('NOT PROVEN: check token accounting failed') as string,
+      stderr: 'first: NOT PROVEN: check token accounting failed\n',
+    });
   });
 });
 
 it('the doctor names what is broken', async () => {
-  const { code, stdout } = await dkiBench(['doctor', '--model', 'none.gguf']);
-  expect(code).toBe(1);
-  expect(stdout).toMatch(/^✗ model/m);
+  const stdout = expect.stringMatching(/^✗ model/m) as string;
+  expect(await dkiBench(['doctor', '--model', 'none.gguf'])).toMatchObject({ code: 1, stdout });
 });

@@ -13,6 +13,10 @@ const host = programIn(folder.path, { DKI_BENCH_CACHE: folder.file('cache') });
 
 const data = (words: readonly string[]) => host.run('data', ...words);
 
+function writeLines(name: string, lines: readonly object[]): void {
+  writeFileSync(folder.file(name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
 it('makes the bytes that ship, and others by another seed', async () => {
   expect((await data(['make', 'recall-en', '--out', 'new/a.jsonl'])).code).toBe(0);
   expect(readFileSync(folder.file('new/a.jsonl'), 'utf8')).toBe(readFileSync(shipped, 'utf8'));
@@ -26,7 +30,7 @@ describe('verify', () => {
   const item = { type: 'item', itemId: 'q', userId: 'u', ...asked };
 
   it('ends with 0 on warnings, which it tells', async () => {
-    writeFileSync(folder.file('warned.jsonl'), `${JSON.stringify(item)}\n`);
+    writeLines('warned.jsonl', [item]);
     const { code, stdout, stderr } = await data(['verify', 'warned.jsonl']);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('warning  warned.jsonl:1: query holds the answer "Rex"\n');
@@ -34,8 +38,7 @@ describe('verify', () => {
   });
 
   it('ends with 2 on errors, all of which it tells', async () => {
-    const lines = [item, { ...item, evidence: ['m'] }, { ...item, itemId: 'q3', evidence: ['m'] }];
-    writeFileSync(folder.file('wrong.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
+    writeLines('wrong.jsonl', [item, { ...item, evidence: ['m'] }, { ...item, itemId: 'q3', evidence: ['m'] }]);
     const { code, stdout } = await data(['verify', './wrong.jsonl', '--json']);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({ file: 'wrong.jsonl', valid: false, errors: 3 });
@@ -47,8 +50,7 @@ describe('verify', () => {
   it('names what many lines lack once, and how ids and times are made up', async () => {
     const memory = { type: 'memory', userId: 'u', memoryId: 'm', content: 'I live in Oslo.' };
     const question = { type: 'item', userId: 'u', query: 'Where do I live?', answer: 'Oslo' };
-    const lines = [memory, { ...memory, memoryId: 'n' }, { ...memory, memoryId: 'o' }, question];
-    writeFileSync(folder.file('short.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
+    writeLines('short.jsonl', [memory, { ...memory, memoryId: 'n' }, { ...memory, memoryId: 'o' }, question]);
     const { code, stdout } = await data(['verify', 'short.jsonl']);
     const words = stdout.replace(/\s+/g, ' ');
     expect(code).toBe(2);
@@ -62,7 +64,6 @@ describe('verify', () => {
 });
 
 describe('verify of several', () => {
-  const english = join(fixtures, '../../../datasets/recall-en.jsonl');
   const chinese = join(fixtures, '../hand-zh.jsonl');
 
   it('tells of each, and that they can be asked together', async () => {
@@ -74,9 +75,8 @@ describe('verify of several', () => {
   });
 
   it('ends with 2 where an id stands in both', async () => {
-    const more = readFileSync(chinese, 'utf8').replaceAll('zh-lin', 'u01');
-    writeFileSync(folder.file('zh.jsonl'), more);
-    const { code, stderr } = await data(['verify', `${english},./zh.jsonl`]);
+    writeFileSync(folder.file('zh.jsonl'), readFileSync(chinese, 'utf8').replaceAll('zh-lin', 'u01'));
+    const { code, stderr } = await data(['verify', `${shipped},./zh.jsonl`]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: .*recall-en\.jsonl and .*zh\.jsonl both have user "u01"\n {2}hint: /);
     expect((await data(['verify', 'recall-en,recall-en'])).stderr).toContain('is named twice');
@@ -89,9 +89,8 @@ describe('convert', () => {
     ['locomo', 'conversations.json', '2 users, 6 memories, 6 items'],
   ])('%s becomes a data set that verifies', async (from, name, counts) => {
     const words = ['convert', '--from', from, join(fixtures, name), '--out', `${from}.jsonl`];
-    const { code, stdout, stderr } = await data(words);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toContain(`${name} → ${from}.jsonl: ${counts}\nnote: `);
+    const stdout = expect.stringContaining(`${name} → ${from}.jsonl: ${counts}\nnote: `) as string;
+    expect(await data(words)).toEqual({ code: 0, stdout, stderr: '' });
     expect((await data(['verify', `${from}.jsonl`])).code).toBe(0);
   });
 });
@@ -117,19 +116,15 @@ describe('fetch', () => {
     });
     const address = `${server.endpoint}/org/repo/resolve/main/passages.json`;
     const refused = await data(['fetch', 'musique-s', '--address', address]);
-    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain(`musique-s: ${address}\nlicence: CC BY 4.0 (MuSiQue)\nstored as: `);
     expect(refused.stderr).toContain('hint: add --yes where the terms are accepted');
     expect(server.requests).toEqual([]);
-    const fetched = await data(['fetch', 'musique-s', '--address', address, '--yes']);
-    expect([fetched.code, fetched.stdout]).toEqual([
-      0,
-      expect.stringMatching(
-        /^musique-s: 2 users, 2 questions, .*; sha256 [0-9a-f]{64}, recorded now, since none is published/,
-      ),
-    ]);
+    expect((await data(['fetch', 'musique-s', '--address', address, '--yes'])).stdout).toMatch(
+      /^musique-s: 2 users, 2 questions, .*; sha256 [0-9a-f]{64}, recorded now, since none is published/,
+    );
     const verified = await data(['verify', 'musique-s', '--json']);
-    expect([verified.code, JSON.parse(verified.stdout)]).toMatchObject([0, { name: 'musique-s', valid: true }]);
+    expect(JSON.parse(verified.stdout)).toMatchObject({ name: 'musique-s', valid: true });
     expect((await data(['fetch', 'musique-z', '--yes'])).stderr).toContain('did you mean musique-s?');
   });
 });

@@ -2,11 +2,11 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { noMounts, ownMounts } from '../fixtures/own-mounts.ts';
+import { expectMistake } from '../fixtures/program-host.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 const few = ['--limit', '8', '--arms', 'rag,rag-cached,dki', '--quiet'];
-const twoLines = /^error: [^\n]+\n {2}hint: [^\n]+\n$/;
 
 /** Runs a script of `sh` beside a small disk at `./disk`; in it `bench` is the verb of that name. */
 function besideDisk(folder: TestFolder, size: string, script: string): Promise<Ended> {
@@ -35,10 +35,10 @@ describe('a disk that is full', () => {
        bench ${places} --resume full --json`,
     );
     const written = (file: string): string => readFileSync(folder.file(file), 'utf8');
-    expect(written('first.err')).toMatch(message);
-    expect(written('first.err')).toMatch(twoLines);
-    expect(written('first.err')).toContain('hint: free some space');
-    expect([written('first.code'), written('first.out'), written('left')]).toEqual(['2\n', '', '']);
+    const [stderr, stdout, code] = [written('first.err'), written('first.out'), Number(written('first.code'))];
+    expectMistake({ code, stdout, stderr }, message);
+    expect(stderr).toContain('hint: free some space');
+    expect(written('left')).toBe('');
     expect(resumed.code).toBe(0);
     const { arms, run } = JSON.parse(resumed.stdout) as RunResults;
     expect([run.status, ...arms.map(({ n, errors }) => [n, errors])]).toEqual(['finished', [10, 0], [10, 0], [10, 0]]);
@@ -52,13 +52,11 @@ describe('a disk that is full', () => {
       '16k',
       'bench --arms none,rag --db runs.sqlite --out disk --kv-store kv --json; code=$?; find disk -type f >left; exit $code',
     );
-    expect(ended.stderr).toMatch(/^error: the report cannot be written: ENOSPC: /);
-    expect(ended.stderr).toMatch(twoLines);
-    expect(ended.code).toBe(2);
+    expectMistake({ ...ended, stdout: '' }, /^error: the report cannot be written: ENOSPC: /);
     expect((JSON.parse(ended.stdout) as RunResults).run.status).toBe('finished');
     expect(readFileSync(folder.file('left'), 'utf8')).not.toMatch(/\.tmp$/m);
     const tables = await runProcess([...program, 'tables', '--db', 'runs.sqlite'], { cwd: folder.path });
-    expect([tables.code, tables.stdout]).toEqual([0, expect.stringContaining('Table 1. ')]);
+    expect(tables).toMatchObject({ code: 0, stdout: expect.stringContaining('Table 1. ') as string });
   });
 });
 
@@ -69,10 +67,7 @@ describe('a limit on the size of files', () => {
   ] as const)('of %s KiB ends a run with what to do, not by a signal', async ([kibibytes, message]) => {
     using folder = new TestFolder();
     const limited = ['bash', '-c', `ulimit -f ${kibibytes} && exec "$@"`, 'bash', ...program];
-    const { code, stderr } = await runProcess([...limited, 'bench', ...few], { cwd: folder.path });
-    expect(stderr).toMatch(message);
-    expect(stderr).toMatch(twoLines);
-    expect(code).toBe(2);
+    expectMistake(await runProcess([...limited, 'bench', ...few], { cwd: folder.path }), message);
     const files = readdirSync(folder.path, { recursive: true, encoding: 'utf8' });
     expect(files.filter((name) => /\.(?:new|partial|tmp)$/.test(name))).toEqual([]);
   });

@@ -10,14 +10,11 @@ it('of two processes one makes a run, and the other is told which does', async (
     cwd: folder.path,
     onStderr: (stderr) => {
       if (second !== undefined || !stderr.includes(': about ')) return;
-      second = runProcess([...program, 'bench', '--out', folder.path, '--resume', 'one', '--quiet'], {
-        cwd: folder.path,
-      });
+      const resume = ['bench', '--out', folder.path, '--resume', 'one', '--quiet'];
+      second = runProcess([...program, ...resume], { cwd: folder.path });
     },
   });
-  const { pid } = child;
-  const first = await ended;
-  const { code, stderr } = await second!;
-  expect([first.code, code]).toEqual([0, 2]);
-  expect(stderr).toBe(`error: process ${pid} is making run "one"\n  hint: wait for its end, or end it\n`);
+  expect(await ended).toMatchObject({ code: 0 });
+  const stderr = `error: process ${child.pid} is making run "one"\n  hint: wait for its end, or end it\n`;
+  expect(await second).toEqual({ code: 2, stdout: '', stderr });
 });

@@ -1,23 +1,23 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { ChatServer, honestJudge, judgedData } from '../fixtures/chat-server.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
-import { type ProcessOptions, program, runProcess } from '../fixtures/run-process.ts';
+import { program, runProcess } from '../fixtures/run-process.ts';
+import { TestFolder } from '../model/bench-fixture.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 const few = ['--limit', '8', '--arms', 'none,rag'];
 
 it('is stopped while a judge is silent, and goes on without asking a turn again', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'dki-judge-'));
+  using folder = new TestFolder();
   await using server = await ChatServer.start();
-  const bench = (words: readonly string[], options: ProcessOptions = {}) =>
-    runProcess([...program, 'bench', '--judge-model', 'grader', ...words], { cwd: folder, ...options });
+  const words = [...program, 'bench', '--judge-model', 'grader', '--judge', server.address];
   server.answers = (content) => (server.requests.length <= 10 ? honestJudge(content) : { hangs: true });
   let stoppedAt = 0;
-  const stopped = await bench(['--judge', server.address, ...few, '--run', 'stopped'], {
+  const stopped = await runProcess([...words, ...few, '--run', 'stopped'], {
+    cwd: folder.path,
     onStderr: (text, child) => {
       if (stoppedAt > 0 || !text.includes('asking the judge')) return;
       stoppedAt = performance.now();
@@ -30,12 +30,10 @@ it('is stopped while a judge is silent, and goes on without asking a turn again'
   expect(endedAfterMs).toBeLessThan(2000);
   server.answers = honestJudge;
   const asked = server.requests.length;
-  const resumed = await bench(['--resume', 'stopped', '--judge', server.address, '--json']);
+  const resumed = await runProcess([...words, '--resume', 'stopped', '--json'], { cwd: folder.path });
   expect(resumed.stderr).not.toContain('% of 20 turns');
   const { judge } = JSON.parse(resumed.stdout) as RunResults;
-  expect([judge!.known, judge!.asked]).toEqual([2, server.requests.length - asked]);
-  expect(judge!.failed).toEqual([]);
-  rmSync(folder, { recursive: true });
+  expect(judge).toMatchObject({ known: 2, asked: server.requests.length - asked, failed: [] });
 });
 
 /** All files below a folder, as they are. */
@@ -46,8 +44,8 @@ const written = (folder: string): string =>
     .join('\n');
 
 it('judges the answers of a run, and asks nothing twice', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'dki-judge-'));
-  await using host = new ProgramHost(folder, { DKI_BENCH_JUDGE_KEY: KEY });
+  using folder = new TestFolder();
+  await using host = new ProgramHost(folder.path, { DKI_BENCH_JUDGE_KEY: KEY });
   await using server = await ChatServer.start();
   const bench = (...words: readonly string[]) => host.run('bench', '--judge-model', 'grader', ...words);
   // Slow once in a while, and now and then neither yes nor no.
@@ -84,8 +82,7 @@ it('judges the answers of a run, and asks nothing twice', async () => {
   const printed = second.stdout.replaceAll(/\s+/g, ' ');
   expect(printed).toMatch(/judge grader agrees with contains on [\d.]+ % of \d+ answers, Cohen's kappa/);
   expect(printed).toMatch(/, judge 0\.\d s/);
-  expect(readFileSync(join(folder, 'reports/second/report.html'), 'utf8')).toContain('You grade one answer.');
-  for (const text of [first.stdout, first.stderr, second.stdout, second.stderr, written(folder)])
+  expect(readFileSync(folder.file('reports/second/report.html'), 'utf8')).toContain('You grade one answer.');
+  for (const text of [first.stdout, first.stderr, second.stdout, second.stderr, written(folder.path)])
     expect(text).not.toContain(KEY);
-  rmSync(folder, { recursive: true });
 });

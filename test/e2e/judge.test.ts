@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ChatServer } from '../fixtures/chat-server.ts';
 import { freePort } from '../../src/base/free-port.ts';
-import { programIn } from '../fixtures/program-host.ts';
+import { expectMistake, programIn } from '../fixtures/program-host.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
@@ -19,15 +19,13 @@ const bench = (...words: readonly string[]) => host.run('bench', '--judge-model'
 it('ends before the first turn where there is no judge to ask', async () => {
   const port = await freePort();
   const elsewhere = [...few, '--quiet', '--db', 'none.sqlite'];
-  const dead = await bench('--judge', `http://127.0.0.1:${port}`, ...elsewhere);
-  expect([dead.code, dead.stdout]).toEqual([2, '']);
-  expect(dead.stderr).toBe(
+  expectMistake(
+    await bench('--judge', `http://127.0.0.1:${port}`, ...elsewhere),
     `error: judge http://127.0.0.1:${port}/v1/chat/completions: cannot be reached (ECONNREFUSED)\n  hint: start the server, or correct --judge\n`,
   );
   server.answers = () => ({ status: 401, body: `{"error":{"message":"wrong key ${KEY}"}}` });
-  const refused = await bench('--judge', server.address, ...elsewhere);
-  expect([refused.code, refused.stdout]).toEqual([2, '']);
-  expect(refused.stderr).toBe(
+  expectMistake(
+    await bench('--judge', server.address, ...elsewhere),
     `error: judge ${server.address}/v1/chat/completions: refuses access (401)\n  hint: correct DKI_BENCH_JUDGE_KEY\n`,
   );
   const tables = await host.run('tables', '--db', 'none.sqlite');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -29,11 +29,7 @@ async function killedWriter(folder: TestFolder, bytes: number, first: number): P
 }
 
 /** The states that are kept, each of which must be one that was written, whole. */
-async function statesOf(
-  store: KvStore,
-  checkpoints: CheckpointFiles,
-  bytes: number,
-): Promise<{ readonly blocks: number; readonly ids: string[] }> {
+async function statesOf(store: KvStore, checkpoints: CheckpointFiles, bytes: number) {
   const requireWhole = (state: Uint8Array): void => {
     expect(state.length).toBe(bytes);
     expect(Buffer.compare(state, Buffer.alloc(bytes, state[0]))).toBe(0);
@@ -56,51 +52,43 @@ async function statesOf(
 }
 
 describe('a process that is killed', () => {
-  it.each([
-    { what: 'large states', bytes: 2 ** 25 },
-    { what: 'small states', bytes: 1000 },
-  ])('while it keeps $what leaves each of them whole or not at all', async ({ bytes }) => {
-    using folder = new TestFolder();
-    const root = folder.file('store');
-    let [unfinished, found] = [0, { blocks: 0, checkpoints: 0 }];
-    for (let kill = 0; kill < 6; kill++) {
-      await killedWriter(folder, bytes, kill);
-      unfinished += endingIn(filesIn(root), /\.new$/);
-      const checkpoints = new CheckpointFiles(folder.file('engine'));
-      const store = await KvStore.open(root, 2 ** 40, checkpoints);
-      const { blocks, ids } = await statesOf(store, checkpoints, bytes);
-      found = { blocks: found.blocks + blocks, checkpoints: found.checkpoints + ids.length };
-      const entries = blocks + ids.length;
-      expect(store.stats()).toMatchObject({ rejected: 0, entries, sizeBytes: entries * bytes });
-      const files = filesIn(root);
-      expect(endingIn(files, /\.block$/)).toBe(blocks);
-      expect(endingIn(files, /\.checkpoint$/)).toBe(ids.length);
-      expect(endingIn(files, /\.json$/)).toBe(entries);
-      expect(files).toHaveLength(2 * entries);
-      // The engine has the bytes of these checkpoints, and of no other.
-      expect(checkpoints.ids().sort()).toEqual(ids.sort());
-    }
-    expect(found.blocks).toBeGreaterThan(3);
-    expect(found.checkpoints).toBeGreaterThan(3);
-    // Else no kill ever came in the middle of a write, and nothing was tried.
-    if (bytes > 1e6) expect(unfinished).toBeGreaterThan(0);
-  });
+  it.each([2 ** 25, 1000])(
+    'while it keeps states of %i bytes leaves each of them whole or not at all',
+    async (bytes) => {
+      using folder = new TestFolder();
+      const root = folder.file('store');
+      let [unfinished, found] = [0, { blocks: 0, checkpoints: 0 }];
+      for (let kill = 0; kill < 6; kill++) {
+        await killedWriter(folder, bytes, kill);
+        unfinished += endingIn(filesIn(root), /\.new$/);
+        const checkpoints = new CheckpointFiles(folder.file('engine'));
+        const store = await KvStore.open(root, 2 ** 40, checkpoints);
+        const { blocks, ids } = await statesOf(store, checkpoints, bytes);
+        found = { blocks: found.blocks + blocks, checkpoints: found.checkpoints + ids.length };
+        const entries = blocks + ids.length;
+        expect(store.stats()).toMatchObject({ rejected: 0, entries, sizeBytes: entries * bytes });
+        const files = filesIn(root);
+        const endings = [/\.block$/, /\.checkpoint$/, /\.json$/].map((ending) => endingIn(files, ending));
+        expect([...endings, files.length]).toEqual([blocks, ids.length, entries, 2 * entries]);
+        // The engine has the bytes of these checkpoints, and of no other.
+        expect(checkpoints.ids().sort()).toEqual(ids.sort());
+      }
+      expect(found.blocks).toBeGreaterThan(3);
+      expect(found.checkpoints).toBeGreaterThan(3);
+      // Else no kill ever came in the middle of a write, and nothing was tried.
+      if (bytes > 1e6) expect(unfinished).toBeGreaterThan(0);
+    },
+  );
 
   it('in runs on one KV store leaves nothing that a later run would stumble over', async () => {
     using folder = new TestFolder();
     const arms = ['--limit', '8', '--arms', 'rag,dki,dki-blocks', '--quiet', '--kv-store', 'kv'];
     const bench = [...program, 'bench', ...arms];
-    for (let kill = 0; kill < 2; kill++) {
-      await killedRun([...bench, '--run', `killed-${kill}`], folder);
-    }
+    for (const run of ['killed-0', 'killed-1']) await killedRun([...bench, '--run', run], folder);
     const last = await runProcess([...bench, '--run', 'last', '--json'], { cwd: folder.path });
     expect([last.code, last.stderr.includes('error')]).toEqual([0, false]);
     const { arms: results, run } = JSON.parse(last.stdout) as RunResults;
-    expect(results.map(({ n, errors }) => [n, errors])).toEqual([
-      [10, 0],
-      [10, 0],
-      [10, 0],
-    ]);
+    expect(results.map(({ n, errors }) => `${n} ${errors}`)).toEqual(Array(3).fill('10 0'));
     expect(run.kvStores).toMatchObject({ dki: { rejected: 0 }, 'dki-blocks': { disk: { rejected: 0 } } });
     expect(endingIn(filesIn(folder.file('kv')), /\.(?:new|partial)$/)).toBe(0);
   });
@@ -116,10 +104,5 @@ async function killedRun(command: readonly string[], folder: TestFolder): Promis
   await ended;
 }
 
-function filesOfStore(folder: TestFolder): number {
-  try {
-    return filesIn(folder.file('kv')).length;
-  } catch {
-    return 0;
-  }
-}
+const filesOfStore = (folder: TestFolder): number =>
+  existsSync(folder.file('kv')) ? filesIn(folder.file('kv')).length : 0;

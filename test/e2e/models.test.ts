@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ModelRow } from '../../src/cli/models.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
@@ -11,17 +11,14 @@ const folder = temporaryFolder();
 beforeAll(() => {
   const chat = tinyGguf({ ...tinyHeader('llama'), 'tokenizer.chat_template': '{{ messages[0].content }}' });
   writeFileSync(folder.file('Mine (v2).gguf'), chat);
-  writeFileSync(
-    folder.file('pack.whl'),
-    zipArchive([{ name: 'pack/inner.gguf', content: tinyGguf(tinyHeader('qwen2')) }]),
-  );
+  const inner = { name: 'pack/inner.gguf', content: tinyGguf(tinyHeader('qwen2')) };
+  writeFileSync(folder.file('pack.whl'), zipArchive([inner]));
   writeFileSync(folder.file('traversal.zip'), zipArchive([{ name: '../../escaped.gguf', content: chat }]));
   writeFileSync(folder.file('cut.gguf'), chat.subarray(0, 200));
   cpSync(presetModels.embedder, folder.file('files'), { recursive: true });
   // Other files than those that ship, and the same weights.
   for (const name of readdirSync(folder.file('files'))) {
-    if (name.endsWith('.json'))
-      writeFileSync(folder.file(`files/${name}`), `${readFileSync(folder.file(`files/${name}`), 'utf8')}\n`);
+    if (name.endsWith('.json')) appendFileSync(folder.file(`files/${name}`), '\n');
   }
 });
 
@@ -47,16 +44,15 @@ describe('models list', () => {
 });
 
 describe('models import', () => {
-  it('keeps a model that the registry does not know under the name of its file, and says how it is asked', async () => {
+  it('keeps a model that the registry does not know under the name of its file, finds it by that, and says how it is asked', async () => {
     const { code, stdout } = await models('import', 'Mine (v2).gguf', 'pack.whl');
     expect(code).toBe(0);
-    const lines = stdout.split('\n');
-    expect(lines[0]).toMatch(/^Mine-v2-: whole, .*not in the registry; chat template, answer begins "According to/);
-    expect(lines[1]).toMatch(/^inner: whole, .*not in the registry; plain form, answer begins/);
-    expect((await rows()).slice(-2).map(({ name, asked }) => [name, asked?.template])).toEqual([
-      ['Mine-v2-', 'chat'],
-      ['inner', 'plain'],
-    ]);
+    expect(stdout).toMatch(/^Mine-v2-: whole, .*not in the registry; chat template, answer begins "According to/);
+    expect(stdout).toMatch(/\ninner: whole, .*not in the registry; plain form, answer begins/);
+    const added = (await rows()).slice(-2);
+    expect(added.map(({ name, asked }) => `${name} ${asked!.template}`)).toEqual(['Mine-v2- chat', 'inner plain']);
+    const doctor = await host.run('doctor', '--model', 'inner', '--json');
+    expect(JSON.parse(doctor.stdout)).toMatchObject({ model: { name: 'tiny', architecture: 'qwen2' } });
   });
 
   it('keeps a folder of ONNX files, which then is an embedder by name', async () => {

@@ -1,10 +1,11 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
-import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunResults } from '../../src/store/records/results.ts';
+import { expectMistake } from '../fixtures/program-host.ts';
 import { runProcess } from '../fixtures/run-process.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -38,11 +39,15 @@ it('begin with the oldest that is supported', () => {
   expect(devDependencies['@types/node']).toMatch(new RegExp(`^${oldest.split('.')[0]}\\.`));
 });
 
+const folders = realpathSync(temporaryFolder().path);
+
 /** A folder in which npm installed packages; a line of Node is the part of the package `node` that is for this machine. */
-function installed(packages: readonly string[]): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'dki-node-')));
+function installed(release: string, packages: readonly string[] = []): string {
+  const folder = join(folders, release);
+  mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', ...packages], { cwd: folder, stdio: 'inherit' });
+  const words = ['install', '--no-audit', '--no-fund', `${nodePackage}@${release}`, ...packages];
+  execFileSync('npm', words, { cwd: folder, stdio: 'inherit' });
   return folder;
 }
 
@@ -50,27 +55,20 @@ function installed(packages: readonly string[]): string {
 const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
 it('are refused in one line where they are older', async () => {
-  const folder = installed([`${nodePackage}@${TOO_OLD}`]);
-  try {
-    const node = join(folder, 'node_modules', nodePackage, 'bin', 'node');
-    const { code, stdout, stderr } = await runProcess([node, join(root, 'dist/cli/main.js'), 'bench', '--limit', '8']);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(
-      /^error: this is Node 20\.[\d.]+, and dki-bench needs Node 22\.14 or newer\n {2}hint: [^\n]+\n$/,
-    );
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const node = join(installed(TOO_OLD), 'node_modules', nodePackage, 'bin', 'node');
+  expectMistake(
+    await runProcess([node, join(root, 'dist/cli/main.js'), 'bench', '--limit', '8']),
+    /^error: this is Node 20\.[\d.]+, and dki-bench needs Node 22\.14 or newer\n/,
+  );
 });
 
 describe.each(releases)('Node %s', (release, npm) => {
-  let folder: string;
   let clone: string;
   let environment: Record<string, string>;
   const run = (...command: readonly string[]) => runProcess(command, { cwd: clone, environment });
 
-  beforeAll(async () => {
-    folder = installed([`${nodePackage}@${release}`, `npm@${npm}`]);
+  beforeAll(() => {
+    const folder = installed(release, [`npm@${npm}`]);
     const modules = join(folder, 'node_modules');
     const path = [join(modules, nodePackage, 'bin'), join(modules, '.bin'), process.env['PATH']!].join(delimiter);
     environment = { PATH: path, npm_config_nodedir: join(modules, nodePackage), NODE_OPTIONS: '' };
@@ -81,7 +79,6 @@ describe.each(releases)('Node %s', (release, npm) => {
       cpSync(join(root, file), join(clone, file));
     }
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   it('installs without a warning, and the doctor finds all that the bench needs', async () => {
     const { code, stdout, stderr } = await run('npm', 'ci', '--no-audit', '--no-fund', '--prefer-offline');

@@ -1,17 +1,13 @@
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { installPackage, packPackage } from '../../scripts/check-package.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { runProcess } from '../fixtures/run-process.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'dki-package-')));
-  installPackage(packPackage(folder), folder);
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = realpathSync(temporaryFolder().path);
+beforeAll(() => installPackage(packPackage(folder), folder));
 
 it('installed from its tarball in an empty folder, it benches', async () => {
   const words = ['npx', '--no-install', 'dki-bench', 'bench', '--limit', '8', '--json'];

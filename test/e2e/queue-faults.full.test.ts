@@ -5,8 +5,8 @@ import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { turns } from '../../src/store/schema.ts';
 import { noMounts, ownMounts } from '../fixtures/own-mounts.ts';
-import { type HeldUnit, QueueRuns } from '../fixtures/queue-run.ts';
-import { program } from '../fixtures/run-process.ts';
+import { QueueRuns } from '../fixtures/queue-run.ts';
+import { program, type RunningProcess } from '../fixtures/run-process.ts';
 import { StoppingProxy } from '../fixtures/stopping-proxy.ts';
 import { wrongClock } from '../fixtures/wrong-clock.ts';
 
@@ -19,11 +19,8 @@ let runs: QueueRuns;
 beforeAll(async () => void (runs = await QueueRuns.start(options)));
 afterAll(() => runs[Symbol.asyncDispose]());
 
-/** A unit that a process has, of those of a user. */
-const ofProcess =
-  (pid: number | undefined) =>
-  (held: HeldUnit): boolean =>
-    held.pid === pid && held.position >= 0;
+/** Waits until a worker has a unit, of those of a user. */
+const heldBy = ({ child }: RunningProcess) => runs.heldUnit(({ pid, position }) => pid === child.pid && position >= 0);
 
 /** Failed attempts at units of a run, by their reason. */
 async function reasonsOf(name: string): Promise<string[]> {
@@ -36,7 +33,7 @@ async function reasonsOf(name: string): Promise<string[]> {
 it('a worker that is killed in a turn loses nothing', async () => {
   await runs.plan('one-killed');
   const [killed, other] = [runs.worker('one-killed'), runs.worker('one-killed')];
-  const held = await runs.heldUnit(ofProcess(killed.child.pid));
+  const held = await heldBy(killed);
   await wait(INTO_A_TURN_MS);
   killed.child.kill('SIGKILL');
   expect(await killed.ended).toMatchObject({ code: null });
@@ -53,9 +50,9 @@ it('a worker that is killed in a turn loses nothing', async () => {
 it('all workers that are killed lose nothing: one that is started later asks their users', async () => {
   await runs.plan('all-killed');
   const workers = [runs.worker('all-killed'), runs.worker('all-killed')];
-  for (const { child } of workers) {
-    await runs.heldUnit(ofProcess(child.pid));
-    child.kill('SIGKILL');
+  for (const worker of workers) {
+    await heldBy(worker);
+    worker.child.kill('SIGKILL');
   }
   await Promise.all(workers.map(({ ended }) => ended));
   expect(await runs.worker('all-killed').ended).toMatchObject({ code: 0 });
@@ -66,7 +63,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)('%s gives the user back at once', async 
   const name = `by-${signal.toLowerCase()}`;
   await runs.plan(name);
   const ended = runs.worker(name);
-  const { position } = await runs.heldUnit(ofProcess(ended.child.pid));
+  const { position } = await heldBy(ended);
   ended.child.kill(signal);
   expect(await ended.ended).toMatchObject({ code: 130, stderr: expect.stringContaining('interrupted') as string });
   const held = await runs.server.rows(`SELECT FROM dki_bench_queue.claims WHERE position = ${position}`);
@@ -78,7 +75,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)('%s gives the user back at once', async 
 it('a database that is killed is waited for', async () => {
   await runs.plan('database-killed');
   const worker = runs.worker('database-killed');
-  await runs.heldUnit(ofProcess(worker.child.pid));
+  await heldBy(worker);
   await runs.server.kill();
   await wait(3000);
   await runs.server.restart();
@@ -91,12 +88,11 @@ it('a network that hangs costs a worker its user, and no turn', async () => {
   await runs.plan('network');
   await using proxy = await StoppingProxy.to(runs.server.port);
   const cut = runs.worker('network', { port: proxy.port });
-  await runs.heldUnit(ofProcess(cut.child.pid));
+  await heldBy(cut);
   proxy.stop();
   expect(await runs.worker('network').ended).toMatchObject({ code: 0 });
   proxy.goOn();
-  const { code, stderr } = await cut.ended;
-  expect([code, stderr]).toEqual([0, expect.stringMatching(/another worker/)]);
+  expect(await cut.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/another worker/) as string });
   expect(await reasonsOf('network')).toEqual(['its worker was silent for 30 s']);
   await runs.expectWhole('network');
 });
@@ -104,12 +100,11 @@ it('a network that hangs costs a worker its user, and no turn', async () => {
 it('of two workers on one job the one that lost it is refused', async () => {
   await runs.plan('two-on-one');
   const slow = runs.worker('two-on-one');
-  await runs.heldUnit(ofProcess(slow.child.pid));
+  await heldBy(slow);
   slow.child.kill('SIGSTOP');
   expect(await runs.worker('two-on-one').ended).toMatchObject({ code: 0 });
   slow.child.kill('SIGCONT');
-  const { code, stderr } = await slow.ended;
-  expect([code, stderr]).toEqual([0, expect.stringMatching(/another worker/)]);
+  expect(await slow.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/another worker/) as string });
   await runs.expectWhole('two-on-one');
 });
 
@@ -117,7 +112,7 @@ it.each([3600, -3600])('a clock that is wrong by %d s changes nothing', async (s
   const name = seconds > 0 ? 'clock-ahead' : 'clock-behind';
   await runs.plan(name);
   const wrong = runs.worker(name, { environment: wrongClock(seconds) });
-  await runs.heldUnit(ofProcess(wrong.child.pid));
+  await heldBy(wrong);
   const right = runs.worker(name);
   expect((await Promise.all([wrong.ended, right.ended])).map(({ code }) => code)).toEqual([0, 0]);
   expect(await reasonsOf(name)).toEqual([]);
@@ -135,11 +130,8 @@ it('a disk that is full ends its worker with what to do, and costs no turn', asy
   await runs.plan('disk');
   const beside = 'mkdir -p small && mount -t tmpfs -o size=200k tmpfs small && exec "$@" --out small';
   const command = [...ownMounts!, 'sh', '-c', beside, 'sh', ...program];
-  const { code, stderr } = await runs.worker('disk', { command }).ended;
-  expect([code, stderr]).toEqual([
-    2,
-    expect.stringMatching(/the KV state could not be written\n {2}hint: free some space/),
-  ]);
+  const stderr = expect.stringMatching(/the KV state could not be written\n {2}hint: free some space/) as string;
+  expect(await runs.worker('disk', { command }).ended).toMatchObject({ code: 2, stderr });
   expect(await reasonsOf('disk')).toEqual([expect.stringContaining('could not be written')]);
   expect(await runs.worker('disk').ended).toMatchObject({ code: 0 });
   await runs.expectWhole('disk');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PASSWORD } from '../fixtures/debian-postgres.ts';
+import { expectMistake } from '../fixtures/program-host.ts';
 import { QueueRuns } from '../fixtures/queue-run.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -31,40 +32,22 @@ it('two workers of a queue give the rows and the results of one process', async 
 
 it('status shows progress and workers', async () => {
   const { stdout } = await runs.run('queue', 'status', '--run', 'two', '--json');
-  const status = JSON.parse(stdout) as { runs: { progress: object; workers: { state: string }[] }[] };
-  expect(status.runs).toEqual([
-    expect.objectContaining({
-      progress: expect.objectContaining({
-        name: 'two',
-        stored: 10,
-        users: 10,
-        turns: 80,
-        ofTurns: 80,
-        isProbed: true,
-      }) as unknown,
-      failures: [],
-    }),
-  ]);
-  expect(status.runs[0]!.workers.map(({ state }) => state)).toEqual(['done', 'done']);
+  const progress = { name: 'two', stored: 10, users: 10, turns: 80, ofTurns: 80, isProbed: true };
+  const workers = [{ state: 'done' }, { state: 'done' }];
+  expect(JSON.parse(stdout)).toMatchObject({ runs: [{ progress, failures: [], workers }] });
   expect((await runs.run('queue', 'status')).stdout).toContain('two: 10 of 10 users, 80 of 80 turns, complete');
 });
 
 it('a plan is stored once, and another plan under its name is refused', async () => {
-  const again = await runs.plan('two');
-  expect([again.code, again.stdout]).toEqual([
-    0,
-    expect.stringContaining('planned before; 0 jobs put into the queue again'),
-  ]);
-  const other = await runs.plan('two', '--seed', '8');
-  expect([other.code, other.stderr]).toEqual([
-    2,
-    expect.stringMatching(/^error: postgres:\/\/127\.0\.0\.1:\d+\/postgres has a run "two" of another plan\n/),
-  ]);
+  const stdout = expect.stringContaining('planned before; 0 jobs put into the queue again') as string;
+  expect(await runs.plan('two')).toMatchObject({ code: 0, stdout });
+  const message = /^error: postgres:\/\/127\.0\.0\.1:\d+\/postgres has a run "two" of another plan\n/;
+  expectMistake(await runs.plan('two', '--seed', '8'), message);
 });
 
 it('merge refuses a run that is not whole, and writes nothing', async () => {
   const merged = await runs.run('queue', 'merge', '--run', 'none', '--out', runs.folder.path);
-  expect([merged.code, merged.stderr]).toEqual([2, expect.stringContaining('run "none": no results are stored yet')]);
+  expectMistake(merged, /run "none": no results are stored yet/);
   const named = await runs.run('tables', '--run', 'none', '--out', runs.folder.path);
   expect(named.stderr).toContain('holds no run "none"');
 });
@@ -86,42 +69,29 @@ it('a worker of another version is refused in one line', async () => {
   const named = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as object;
   writeFileSync(join(other, 'package.json'), JSON.stringify({ ...named, version: '9.9.9' }));
   const command = [process.execPath, join(other, 'dist/cli/main.js')];
-  const { code, stderr } = await runs.worker('none', { command }).ended;
-  expect([code, stderr]).toEqual([
-    2,
-    expect.stringMatching(
-      /^error: run "none" was planned with another version \(benchVersion \d+\.\d+\.\d+, here 9\.9\.9\)\n {2}hint: /,
-    ),
-  ]);
+  expectMistake(
+    await runs.worker('none', { command }).ended,
+    /^error: run "none" was planned with another version \(benchVersion \d+\.\d+\.\d+, here 9\.9\.9\)\n/,
+  );
 });
 
 it.each([
-  [
-    'another model',
-    ['--model', 'recall-block'],
-    /error: run "none": the model is not the one that the run began with\n/,
-  ],
-  ['other data', ['--dataset', 'facts-en'], /error: run "none": the data set is not the one that the run began with\n/],
-])('a worker with %s is refused in one line', async (_, words, message) => {
-  const { code, stderr } = await runs.worker('none', {}, ...words).ended;
-  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  ['the model', '--model', 'recall-block'],
+  ['the data set', '--dataset', 'facts-en'],
+])('a worker with another %s is refused in one line', async (what, option, name) => {
+  const { code, stderr } = await runs.worker('none', {}, option, name).ended;
+  expect(stderr).toContain(`error: run "none": ${what} is not the one that the run began with\n`);
+  expect(code).toBe(2);
 });
 
 it('a queue that cannot be reached is named without its password', async () => {
-  const words = ['queue', 'status', '--queue', `postgres://bench:${PASSWORD}@127.0.0.1:1/postgres`];
-  const away = await runs.run(...words);
-  expect([away.code, away.stderr]).toEqual([
-    2,
-    expect.stringMatching(
-      /^error: postgres:\/\/127\.0\.0\.1:1\/postgres: connect ECONNREFUSED [^\n]+\n {2}hint: [^\n]+\n$/,
-    ),
-  ]);
-  const refused = await runs.run(
-    'queue',
-    'status',
-    '--queue',
-    `postgres://bench:wrong@127.0.0.1:${runs.server.port}/postgres`,
+  const status = (password: string, port: number) =>
+    runs.run('queue', 'status', '--queue', `postgres://bench:${password}@127.0.0.1:${port}/postgres`);
+  expectMistake(
+    await status(PASSWORD, 1),
+    /^error: postgres:\/\/127\.0\.0\.1:1\/postgres: connect ECONNREFUSED [^\n]+\n/,
   );
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('password authentication failed')]);
+  const refused = await status('wrong', runs.server.port);
+  expectMistake(refused, /password authentication failed/);
   expect(refused.stderr).not.toContain('wrong@');
 });

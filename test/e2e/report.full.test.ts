@@ -18,6 +18,16 @@ let page: Page;
 let faults: string[];
 const address = (path = 'report.html') => pathToFileURL(folder.file(path)).href;
 
+/** Copies a report of the repository, and says where it lies. */
+function copyReport(name: string, to: string): string {
+  const copy = folder.file(`${to}/${name}`);
+  cpSync(fileURLToPath(new URL(`../../reports/${name}`, import.meta.url)), copy, { recursive: true });
+  return copy;
+}
+
+const exported = (...words: readonly string[]) =>
+  runProcess([...program, 'inspect', '--report', 'reports', '--quiet', ...words], { cwd: folder.path });
+
 beforeAll(async () => {
   if (hasChromium) ({ browser, page, faults } = await openPage(isFile));
 });
@@ -39,8 +49,7 @@ describe.skipIf(!hasChromium)('a report in a browser, from a file', () => {
   });
 
   it.each(['reference', 'reference/methods', 'smollm2-135m'])('%s, as it is drawn from its results', async (name) => {
-    const stored = folder.file(`drawn/${name}`);
-    cpSync(fileURLToPath(new URL(`../../reports/${name}`, import.meta.url)), stored, { recursive: true });
+    const stored = copyReport(name, 'drawn');
     await redrawReports(stored);
     const file = `${stored}/report.html`;
     expect(statSync(file).size).toBeLessThan(2_000_000);
@@ -57,13 +66,11 @@ describe.skipIf(!hasChromium)('a report in a browser, from a file', () => {
     const names = async (block: number) =>
       (await table.locator('table').nth(block).locator('tbody th').allInnerTexts()).map((text) => text.trim());
     const before = await names(0);
-    const heading = table.locator('table').first().locator('thead button').nth(1);
-    await heading.focus();
+    await table.locator('table').first().locator('thead button').nth(1).focus();
     await page.keyboard.press('Enter');
     expect(await table.locator('th[aria-sort=descending]').count()).toBe(1);
-    const values = (await table.locator('table').first().locator('tbody td:nth-child(2)').allInnerTexts()).map(
-      parseFloat,
-    );
+    const cells = await table.locator('table').first().locator('tbody td:nth-child(2)').allInnerTexts();
+    const values = cells.map(parseFloat);
     expect(values).toEqual([...values].sort((a, b) => b - a));
     expect(await names(1)).toEqual(await names(0));
     await page.keyboard.press('Enter');
@@ -92,13 +99,12 @@ describe.skipIf(!hasChromium)('a report in a browser, from a file', () => {
 
 describe.skipIf(!hasChromium)('several reports as one static site', () => {
   beforeAll(async () => {
-    for (const name of names) {
-      cpSync(fileURLToPath(new URL(`../../reports/${name}`, import.meta.url)), folder.file(`reports/${name}`), { recursive: true }); // prettier-ignore
-    }
-    const words = ['inspect', '--report', 'reports', '--export', 'site', '--quiet'];
-    const { code, stdout, stderr } = await runProcess([...program, ...words], { cwd: folder.path });
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^site\/index\.html: 3 runs, \d+ items, \d+ turns, \d+ files, \d+ MB\n$/);
+    for (const name of names) copyReport(name, 'reports');
+    expect(await exported('--export', 'site')).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^site\/index\.html: 3 runs, \d+ items, \d+ turns, \d+ files, \d+ MB\n$/) as string,
+      stderr: '',
+    });
   });
 
   it('opens with an index of all of them, from which each is reached, and back', async () => {
@@ -124,9 +130,8 @@ describe.skipIf(!hasChromium)('several reports as one static site', () => {
   });
 
   it('writes one of them alone where it is named', async () => {
-    const words = ['inspect', '--report', 'reports', '--run', 'smollm2-135m-vllm', '--export', 'one', '--quiet'];
-    const { code, stdout } = await runProcess([...program, ...words], { cwd: folder.path });
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^one\/index\.html: run smollm2-135m-vllm, \d+ items, /)]);
+    const stdout = expect.stringMatching(/^one\/index\.html: run smollm2-135m-vllm, \d+ items, /) as string;
+    expect(await exported('--run', 'smollm2-135m-vllm', '--export', 'one')).toMatchObject({ code: 0, stdout });
     await page.goto(address('one/index.html'));
     expect(await page.locator('nav[aria-label="Breadcrumbs"]').count()).toBe(0);
   });

@@ -2,12 +2,11 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
-import { auditLogs, conversations, memories, sessions } from '../../src/store/schema.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
-import { untimed } from '../fixtures/untimed.ts';
+import { untimed, untimedResults } from '../fixtures/untimed.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -29,50 +28,17 @@ async function bench(
 /** All that a run has stored, but ids, times and what is timed. */
 function stored(folder: TestFolder, name: string): unknown {
   using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
-  const run = new RunRepository(database).findByName(name)!;
-  const plain = (text: string | null): string => (text ?? '').replace(run.id, 'RUN');
-  const turns = [...new TurnRepository(database).listByRun(run.id)].map(untimed);
-  const ofRun = (sessionId: string | null): boolean =>
-    sessionId?.startsWith(run.id) === true && !sessionId.includes('/isolation/');
-  const rowsOf = <Table extends typeof conversations | typeof auditLogs | typeof memories>(table: Table) =>
-    database.query
-      .select()
-      .from(table)
-      .all()
-      .filter((row) => ofRun(row.sessionId)) as Table['$inferSelect'][];
-  const results = resultsOfRuns(database, name)[0]!;
+  const { id } = new RunRepository(database).findByName(name)!;
+  const rows = (columns: string, table: string, session = 'session_id', order = 'rowid') =>
+    database.query.all(`SELECT substr(${session}, ${id.length + 1}), ${columns} FROM ${table}
+      WHERE ${session} LIKE '${id}%' AND ${session} NOT LIKE '%/isolation/%' ORDER BY ${order}`);
   return {
-    turns,
-    sessions: database.query
-      .select()
-      .from(sessions)
-      .all()
-      .flatMap(({ id }) => (ofRun(id) ? plain(id) : []))
-      .sort(),
-    messages: rowsOf(conversations).map(({ sessionId, role, content, injectionMode }) => [
-      plain(sessionId),
-      role,
-      content,
-      injectionMode,
-    ]),
-    audits: rowsOf(auditLogs).map(({ sessionId, action, memoryIds, mode }) => [
-      plain(sessionId),
-      action,
-      memoryIds,
-      mode,
-    ]),
-    memories: rowsOf(memories).map(({ sessionId, id, content }) => [plain(sessionId), id, content]),
-    table: results.arms.map(({ arm, n, errors, metrics, tokens, turns: counts, wrong, funnel }) => ({
-      arm,
-      n,
-      errors,
-      metrics: { ...metrics, ttftMs: null, totalMs: null },
-      tokens,
-      counts,
-      wrong,
-      funnel,
-    })),
-    checks: results.checks.map(({ check, status }) => ({ check, status })),
+    turns: [...new TurnRepository(database).listByRun(id)].map(untimed),
+    sessions: rows('user_id', 'sessions', 'id', 'id'),
+    messages: rows('role, content, injection_mode', 'conversations'),
+    audits: rows('action, memory_ids, mode', 'audit_logs'),
+    memories: rows('id, content', 'memories'),
+    results: untimedResults(resultsOfRuns(database, name)[0]!),
   };
 }
 

@@ -42,8 +42,8 @@ describe('a search', () => {
     const { code, stdout } = await search(['我姐姐喜欢什么颜色？', '--user', 'z01', '--top-k', '2', '--json']);
     expect(code).toBe(0);
     const found = JSON.parse(stdout) as { readonly memories: readonly { readonly score: number }[] };
-    expect(found).toMatchObject({ question: '我姐姐喜欢什么颜色？', user: 'z01', dataset: 'recall-zh', held: 5 });
-    expect(found).toMatchObject({ strategy: 'router', flags: [], details: {} });
+    const asked = { question: '我姐姐喜欢什么颜色？', user: 'z01', dataset: 'recall-zh', held: 5 };
+    expect(found).toMatchObject({ ...asked, strategy: 'router', flags: [], details: {} });
     expect(found.memories).toHaveLength(2);
     expect(found.memories[0]!.score).toBeGreaterThan(found.memories[1]!.score);
   });

@@ -28,8 +28,8 @@ it('runs without any server, records how each question was answered by the tiers
     tiers: { hot: 'in-process', cold: 'sqlite' },
     stats: { hot: { name: 'in-process' }, failures: 0 },
   });
-  const { ignored, admitted } = (results!.run.retriever.stats as { wouldBeFiltered: Record<string, number> })
-    .wouldBeFiltered;
+  const { wouldBeFiltered } = results!.run.retriever.stats as { wouldBeFiltered: Record<string, number> };
+  const { ignored, admitted } = wouldBeFiltered;
   expect(results!.run.notes).toContain(
     `the ingress filter would have dropped ${ignored} of ${ignored! + admitted!} memories, ${ignored} of them for being short`,
   );

@@ -2,10 +2,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
-import { exportPages } from '../../src/viewer/export.ts';
 import { viewerApp } from '../../src/viewer/app.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
 import { type InspectServer, startServer } from '../../src/viewer/server.ts';
@@ -20,26 +18,29 @@ const shownMemory = hostileMemory.replace('\u202e', '\\u202e').replace('\u2066',
 
 const own = new TestFolder();
 const folder = own.path;
-let path: string;
 let database: BenchDatabase;
 let server: InspectServer;
 let browser: Browser;
 let page: Page;
 let faults: string[];
 
+const dkiBench = (...words: readonly string[]) => runProcess([...program, ...words], { cwd: folder });
 const open = (address: string) => page.goto(new URL(address, server.url).href);
 const turnOf = (item: string, arm: string) => links.turn({ run, item, arm, repeat: 0, turn: 0 });
+/** The first column of a query on the stored turns. */
+const column = (query: string): unknown[] => database.query.values<[unknown]>(query).map(([value]) => value);
 const heading = () => page.textContent('h1');
+async function press(...keys: readonly string[]): Promise<void> {
+  for (const key of keys) await page.keyboard.press(key);
+}
 const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()');
 
 describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
   beforeAll(async () => {
     writeFileSync(join(folder, 'hostile.jsonl'), hostileDataset());
     const words = ['--dataset', './hostile.jsonl', '--arms', 'none,rag,dki-blocks', '--run', run, '--quiet'];
-    const { code, stderr } = await runProcess([...program, 'bench', ...words], { cwd: folder });
-    expect([code, stderr]).toEqual([0, '']);
-    path = join(folder, 'reports', 'dki-bench.sqlite');
-    database = openDatabase({ path, readOnly: true });
+    expect(await dkiBench('bench', ...words)).toMatchObject({ code: 0, stderr: '' });
+    database = openDatabase({ path: own.file('reports/dki-bench.sqlite'), readOnly: true });
     const onBug = (error: Error) => faults.push(error.stack!);
     server = await startServer(viewerApp({ database, onBug }), 0);
     ({ browser, page, faults } = await openPage((url) =>
@@ -60,8 +61,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
 
   it('leads by keys from the runs to a turn and back', async () => {
     await open(links.runs());
-    await page.keyboard.press('j');
-    await page.keyboard.press('Enter');
+    await press('j', 'Enter');
     await page.waitForURL(/\/run\?/);
     expect(await heading()).toBe(run);
     await page.selectOption('[name=arm]', 'dki-blocks');
@@ -74,11 +74,9 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     expect(await page.locator('.sequence li.injected').count()).toBeGreaterThan(3);
     await page.keyboard.press('Escape');
     await page.waitForURL(/\/item\?/);
-    await page.keyboard.press('j');
-    await page.keyboard.press('j');
+    await press('j', 'j');
     expect(await focused()).toBe('none');
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('Escape');
+    await press('Escape', 'Escape');
     await page.waitForURL(/\/run\?/);
     expect(faults).toEqual([]);
   });
@@ -90,9 +88,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
       await open(address);
       await page.keyboard.press('?');
       expect(await focused()).toBe('Close');
-      await page.keyboard.press('Escape');
-      await page.keyboard.press('j');
-      await page.keyboard.press('k');
+      await press('Escape', 'j', 'k');
       const row = await page.evaluate('[...document.querySelectorAll("[data-open]")].indexOf(document.activeElement)');
       expect([address, row]).toEqual([address, 0]);
       expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
@@ -119,15 +115,10 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     await page.check('[name=disagreeing]');
     await page.waitForURL(/disagreeing=1/);
     const items = await page.locator('[data-result] td.id').allTextContents();
-    const turns = new Database(path, { readonly: true });
     const differing = (sign: string): unknown[] =>
-      turns
-        .prepare(`SELECT item_id FROM turns GROUP BY item_id HAVING count(DISTINCT task_success) ${sign} 1`)
-        .pluck()
-        .all();
+      column(`SELECT item_id FROM turns GROUP BY item_id HAVING count(DISTINCT task_success) ${sign} 1`);
     expect(new Set(items)).toEqual(new Set(differing('>')));
     expect(differing('=')).not.toEqual([]);
-    turns.close();
     await page.selectOption('[name=armA]', 'dki-blocks');
     await page.selectOption('[name=armB]', 'none');
     await page.getByRole('button', { name: 'Compare' }).click();
@@ -143,7 +134,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
     const attributions = page.locator('.attributions-table tbody tr');
     expect(await attributions.count()).toBe(0);
     const words = ['--run', run, '--item', 'u01-q01', '--arm', 'dki-blocks', '--attribution', '--json', '--quiet'];
-    expect(await runProcess([...program, 'inspect', ...words], { cwd: folder })).toMatchObject({ code: 0 });
+    expect(await dkiBench('inspect', ...words)).toMatchObject({ code: 0 });
     await open(turnOf('u01-q01', 'dki-blocks'));
     expect(await attributions.count()).toBe(await page.locator('.memories-table td:has-text("kept")').count());
     const evidence = (await page.locator('.memories-table tr.evidence th').first().textContent())!.trim();
@@ -170,20 +161,12 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
   });
 
   describe('exported', () => {
-    const quiet = { onProgress: () => undefined, signal: new AbortController().signal };
-    const files = (name: string) => readdirSync(join(folder, name, 'files'));
     const openFile = (name: string) => page.goto(pathToFileURL(join(folder, name)).href);
 
-    it('opens from disk, every link leads to a file, and axe finds nothing serious', async () => {
-      const made = await exportPages({
-        database,
-        ...{ run, folder: join(folder, 'pages'), mostBytes: 50e6 },
-        ...quiet,
-      });
-      expect(made).toMatchObject({ items: 11, turns: 33, leftOut: [] });
-      expect(
-        files('pages').every((name) => /^(?:[a-z]+-\d+\.(?:html|json|svg)|style\.css|viewer\.js)$/.test(name)),
-      ).toBe(true);
+    it('by the command line, which says where, opens from disk: every link leads to a file, nothing is serious to axe', async () => {
+      const { code, stdout, stderr } = await dkiBench('inspect', '--export', 'pages');
+      expect([code, stderr]).toEqual([0, expect.stringContaining('100 % of 33 turns')]);
+      const [, made] = /^pages\/index\.html: run small, 11 items, 33 turns, (\d+) files, \d+ MB\n$/.exec(stdout)!;
       const kinds = new Set<string>();
       const seen = await followLinks(page, pathToFileURL(join(folder, 'pages', 'index.html')).href, async (address) => {
         const kind = /([a-z]+)(?:-\d+)?\.html$/.exec(address)![1]!;
@@ -192,7 +175,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
         expect(await excessWidth(page)).toBe(0);
       });
       expect([...kinds].sort()).toEqual(['index', 'item', 'matrix', 'pair', 'run', 'table', 'turn']);
-      expect(seen.size).toBe(made.files - 2);
+      expect(seen.size).toBe(Number(made) - 2);
       expect(faults).toEqual([]);
     });
 
@@ -202,15 +185,8 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
       expect(await shown()).toBe(11);
       await page.selectOption('[name=wrong]', 'none');
       await page.selectOption('[name=right]', 'rag');
-      const turns = new Database(path, { readonly: true });
-      const wanted = turns
-        .prepare(
-          `SELECT count(*) FROM turns AS a JOIN turns AS b USING (item_id)
-           WHERE a.arm = 'none' AND a.task_success = 0 AND b.arm = 'rag' AND b.task_success = 1`,
-        )
-        .pluck()
-        .get() as number;
-      turns.close();
+      const [wanted] = column(`SELECT count(*) FROM turns AS a JOIN turns AS b USING (item_id)
+        WHERE a.arm = 'none' AND a.task_success = 0 AND b.arm = 'rag' AND b.task_success = 1`) as [number];
       expect(wanted).toBeGreaterThan(0);
       expect(await shown()).toBe(wanted);
       expect(await page.textContent('output')).toBe(`${wanted} of 11 are shown`);
@@ -220,8 +196,7 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
 
     it('keeps the keys and shows hostile text as text', async () => {
       await openFile('pages/index.html');
-      await page.keyboard.press('j');
-      await page.keyboard.press('Enter');
+      await press('j', 'Enter');
       await page.waitForURL(/turn-\d+\.html$/);
       await page.keyboard.press('Escape');
       await page.waitForURL(/item-\d+\.html$/);
@@ -235,45 +210,12 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
       expect(faults).toEqual([]);
     });
 
-    it('leaves out the last items where it would become too large, and says so', async () => {
-      const most = 1_500_000;
-      const made = await exportPages({
-        database,
-        ...{ run, folder: join(folder, 'small'), mostBytes: most },
-        ...quiet,
-      });
-      expect(made.items).toBeGreaterThan(0);
-      expect(made.items).toBeLessThan(11);
-      expect(made.bytes).toBeLessThan(most);
-      expect(made.leftOut).toEqual([
-        `Left out: the last ${11 - made.items} of 11 items, ${33 - made.turns} of 33 turns. An export takes at most 1.5 MB.`,
-      ]);
-      await openFile('small/index.html');
-      expect(await page.textContent('main')).toContain(made.leftOut[0]);
-      expect(files('small').filter((name) => name.startsWith('turn-'))).toHaveLength(2 * made.turns);
-    });
-
-    it('leaves nothing where it was ended, and refuses a folder that holds something', async () => {
-      const ended = { ...quiet, signal: AbortSignal.abort() };
-      const options = { run, mostBytes: 50e6 };
-      await expect(exportPages({ database, ...options, ...ended, folder: join(folder, 'ended') })).rejects.toThrow(
-        'abort',
-      );
-      expect(readdirSync(folder).filter((name) => name.startsWith('ended'))).toEqual([]);
-      await expect(
-        exportPages({ database, ...options, ...quiet, folder: join(folder, 'pages') }),
-      ).rejects.toMatchObject({
-        code: 'bad-option',
-        message: expect.stringContaining('the folder is not empty') as string,
-      });
-    });
-
     it('is written of a report without its database, with matrix and items', async () => {
-      const words = ['inspect', '--report', join('reports', run), '--export', 'site', '--quiet'];
-      const { code, stdout, stderr } = await runProcess([...program, ...words], { cwd: folder });
+      const words = ['--report', join('reports', run), '--export', 'site', '--quiet'];
+      const { code, stdout, stderr } = await dkiBench('inspect', ...words);
       expect([code, stderr]).toEqual([0, '']);
       expect(stdout).toMatch(/^site\/index\.html: run small, 11 items, 33 turns, /);
-      expect(files('site').filter((name) => name.startsWith('turn-'))).toEqual([]);
+      expect(readdirSync(join(folder, 'site/files')).filter((name) => name.startsWith('turn-'))).toEqual([]);
       await openFile('site/files/matrix-1.html');
       expect(await seriousFaults(page)).toEqual([]);
       await page.locator('table.matrix tbody td.o a').first().click();
@@ -281,13 +223,6 @@ describe.skipIf(!hasChromium)('the viewer on a run that was made here', () => {
       expect(await page.locator('table.arms tbody tr').count()).toBe(3);
       expect(await page.textContent('main')).toContain('A report holds the outcomes of turns');
       expect(faults).toEqual([]);
-    });
-
-    it('is written by the command line, which says where', async () => {
-      const words = ['inspect', '--export', 'by-hand'];
-      const { code, stdout, stderr } = await runProcess([...program, ...words], { cwd: folder });
-      expect(stdout).toMatch(/^by-hand\/index\.html: run small, 11 items, 33 turns, \d+ files, \d+ MB\n$/);
-      expect([code, stderr]).toEqual([0, expect.stringContaining('100 % of 33 turns') as string]);
     });
   });
 });

@@ -23,18 +23,13 @@ beforeAll(async () => {
   const path = folder.file('bench.sqlite');
   {
     using writable = openDatabase({ path });
+    const answers = [undefined, hostile + '长'.repeat(1_000_000), '她住在都灵。'];
     const turns = Array.from({ length: 60 }, (_, index) => index).flatMap((index) =>
-      ['rag', 'dki'].map((arm) => ({
-        ...{ itemId: index === 1 ? hostile : `i-${index}`, userId: 'ann', arm, right: arm === 'rag' || index !== 0 },
-        answer:
-          index === 1
-            ? hostile + '长'.repeat(1_000_000)
-            : index === 2
-              ? '她住在都灵。'
-              : arm === 'dki' && index === 0
-                ? ' Oslo'
-                : ' Turin',
-      })),
+      ['rag', 'dki'].map((arm) => {
+        const turn = { itemId: index === 1 ? hostile : `i-${index}`, userId: 'ann', arm };
+        const answer = answers[index];
+        return { ...turn, right: arm === 'rag' || index !== 0, ...(answer === undefined ? {} : { answer }) };
+      }),
     );
     const run = storeRun(writable, { name: 'group/main', turns });
     new RunRepository(writable).update(run.id, { results: runResults });
@@ -84,11 +79,8 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
 
   it('is walked through by keys', async () => {
     await open(links.runs());
-    await page.keyboard.press('j');
-    await page.keyboard.press('j');
+    for (const key of ['j', 'j', 'k', 'j']) await page.keyboard.press(key);
     expect(await focused()).toBe('group/main');
-    await page.keyboard.press('k');
-    await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/run\?/);
     await page.keyboard.press('/');

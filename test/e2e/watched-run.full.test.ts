@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
+import type { RunResults } from '../../src/store/records/results.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
 import { formatNumber } from '../../src/render/table.ts';
 import { program, type RunningProcess, startProcess } from '../fixtures/run-process.ts';
@@ -33,8 +34,7 @@ async function startViewer(port: string): Promise<void> {
 
 async function stopViewer(): Promise<void> {
   viewer.child.kill('SIGINT');
-  const { code } = await viewer.ended;
-  expect(code).toBe(0);
+  expect(await viewer.ended).toMatchObject({ code: 0 });
 }
 
 const turns = async (shown: Page) => Number(await shown.locator('progress').getAttribute('value'));
@@ -111,22 +111,16 @@ describe.skipIf(!hasChromium)('a bench that runs', () => {
   });
 
   it('is watched to its end, at which the table is that of the results', async () => {
-    const { code, stderr } = await bench.ended;
-    expect([code, stderr]).toEqual([0, '']);
+    expect(await bench.ended).toMatchObject({ code: 0, stderr: '' });
     await vi.waitUntil(async () => (await connection()) === 'ended', patience);
     expect(await page.textContent('.phase')).toContain('Finished: verdict, checks and tables');
-    const results = storedRun((runs) => runs.results(runs.findByName(run)!.id)) as {
-      readonly arms: readonly {
-        readonly n: number;
-        readonly metrics: { readonly exactMatch: Record<string, number> };
-      }[];
-    };
+    const results = storedRun((runs) => runs.results(runs.findByName(run)!.id)) as RunResults;
     const rows = await page.locator('[data-part="table"] tbody tr').all();
     const shown = await Promise.all(rows.map((row) => row.locator('td').allInnerTexts()));
     const percent = (share: number) => formatNumber(100 * share, 1);
     expect(shown.map((cells) => cells.map((cell) => cell.replaceAll(/\s+/g, ' ')))).toEqual(
       results.arms.map(({ n, metrics: { exactMatch } }) => {
-        const { mean, low, high } = exactMatch as { mean: number; low: number; high: number };
+        const { mean, low, high } = exactMatch as Record<'mean' | 'low' | 'high', number>;
         return [String(n), '0', `${percent(mean)} [${percent(low)}, ${percent(high)}]`];
       }),
     );

@@ -27,6 +27,12 @@ function resultsOf(name: string): RunResults {
   return JSON.parse(readFileSync(folder.file(`${name}/results.json`), 'utf8')) as RunResults;
 }
 
+/** Expects the rows and the results of the run of one worker. */
+function expectWhole(name: string): void {
+  expect(turnsOf(name)).toEqual(turnsOf('one'));
+  expect(untimedResults(resultsOf(name))).toEqual(untimedResults(resultsOf('one')));
+}
+
 /** Processes that this one has started. */
 function childrenOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
@@ -57,18 +63,15 @@ async function untilGone(processes: readonly number[]): Promise<void> {
 
 it('two workers give the rows and the results of one', async () => {
   expect(await bench('--run', 'two', '--workers', '2')).toMatchObject({ code: 0 });
-  expect(turnsOf('two')).toEqual(turnsOf('one'));
-  expect(untimedResults(resultsOf('two'))).toEqual(untimedResults(resultsOf('one')));
+  expectWhole('two');
 });
 
 it('a worker that is killed loses nothing', async () => {
   const { code, children } = await atShare('killed', 30, (_, [child]) => process.kill(child!, 'SIGKILL'));
   expect([code, children.length]).toEqual([0, 1]);
-  expect(resultsOf('killed').run.notes).toContain(
-    'worker 2 ended before its time (SIGKILL): other workers asked its users',
-  );
-  expect(turnsOf('killed')).toEqual(turnsOf('one'));
-  expect(untimedResults(resultsOf('killed'))).toEqual(untimedResults(resultsOf('one')));
+  const note = 'worker 2 ended before its time (SIGKILL): other workers asked its users';
+  expect(resultsOf('killed').run.notes).toContain(note);
+  expectWhole('killed');
 });
 
 it.each(['SIGINT', 'SIGTERM'] as const)('%s ends all of them, and the run goes on', async (signal) => {
@@ -79,7 +82,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)('%s ends all of them, and the run goes o
   expect(heededMs).toBeLessThan(HEEDED_MS);
   await untilGone(children);
   expect(await runProcess(words('--resume', name), { cwd: root })).toMatchObject({ code: 0 });
-  expect(turnsOf(name)).toEqual(turnsOf('one'));
+  expectWhole(name);
 });
 
 it('workers of a process that is killed end by themselves, and the run goes on', async () => {
@@ -87,6 +90,5 @@ it('workers of a process that is killed end by themselves, and the run goes on',
   expect([code, children.length]).toEqual([null, 1]);
   await untilGone(children);
   expect(await runProcess(words('--resume', 'orphans'), { cwd: root })).toMatchObject({ code: 0 });
-  expect(turnsOf('orphans')).toEqual(turnsOf('one'));
-  expect(untimedResults(resultsOf('orphans'))).toEqual(untimedResults(resultsOf('one')));
+  expectWhole('orphans');
 });
