@@ -1,28 +1,25 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { configOptions } from '../config/config-options.ts';
 import { type ConfigSources, loadBenchConfig } from './load-config.ts';
 import { presetModels } from '../models/preset-models.ts';
 import { languageModelNamed, shippedPath } from '../models/registry.ts';
 
-let workingFolder: string;
-beforeEach(() => {
-  workingFolder = mkdtempSync(join(tmpdir(), 'dki-config-'));
-});
-afterEach(() => rmSync(workingFolder, { recursive: true }));
+const folder = folderOfEachTest();
+const writeConfig = (text: string): void => writeFileSync(folder.file('dki-bench.config.json'), text);
 
 const load = (flags: Record<string, unknown> = {}, environment: Record<string, string> = {}) =>
-  loadBenchConfig({ flags: { dataset: './data.jsonl', ...flags }, environment, workingFolder });
+  loadBenchConfig({ flags: { dataset: './data.jsonl', ...flags }, environment, workingFolder: folder.path });
 
 const known = ['rag', 'dki', 'dki-wrong'];
 const arms = { names: known, has: (name: string) => known.includes(name) };
 
 function failure(sources: ConfigSources): BenchError {
   try {
-    loadBenchConfig({ environment: {}, workingFolder, arms, ...sources });
+    loadBenchConfig({ environment: {}, workingFolder: folder.path, arms, ...sources });
   } catch (error) {
     if (error instanceof BenchError) return error;
     throw error;
@@ -35,47 +32,40 @@ describe('the configuration', () => {
     const config = load();
     expect(config).toMatchObject({ suite: ['main'], retriever: 'router', topK: 5, threshold: -1, seed: 7, repeats: 1 });
     expect(config).toMatchObject({ labels: 'index', placement: 'chronological', margin: 2, kvBytes: 268_435_456 });
-    expect('limit' in config).toBe(false);
+    expect(config).not.toHaveProperty('limit');
   });
 
   it('finds shipped files from the package and users’ files from the working folder', () => {
-    mkdirSync(join(workingFolder, 'mine'));
+    mkdirSync(folder.file('mine'));
     const config = load({ embedder: 'mine' });
     expect(config.model).toBe(presetModels.model);
     expect(load({ model: 'recall-block' }).model).toBe(shippedPath(languageModelNamed('recall-block')!));
-    expect(config.embedder).toBe(join(workingFolder, 'mine'));
-    expect(load({ model: 'mine.gguf' }).model).toBe(join(workingFolder, 'mine.gguf'));
+    expect(config.embedder).toBe(folder.file('mine'));
+    expect(load({ model: 'mine.gguf' }).model).toBe(folder.file('mine.gguf'));
     expect(load({ model: 'random:tiny-llama' }).model).toBe('random:tiny-llama');
-    expect(load({ model: 'hf:a/b/c.gguf', embedder: 'hf:a/b' })).toMatchObject({
-      model: 'hf:a/b/c.gguf',
-      embedder: 'hf:a/b',
-    });
-    expect(config.dataset).toEqual([join(workingFolder, 'data.jsonl')]);
-    expect(config.db).toBe(join(workingFolder, 'reports/dki-bench.sqlite'));
-    expect(load({ out: 'elsewhere' }).db).toBe(join(workingFolder, 'elsewhere/dki-bench.sqlite'));
+    const ofHub = { model: 'hf:a/b/c.gguf', embedder: 'hf:a/b' };
+    expect(load(ofHub)).toMatchObject(ofHub);
+    expect(config.dataset).toEqual([folder.file('data.jsonl')]);
+    expect(config.db).toBe(folder.file('reports/dki-bench.sqlite'));
+    expect(load({ out: 'elsewhere' }).db).toBe(folder.file('elsewhere/dki-bench.sqlite'));
   });
 
   it('takes several data sets, by comma or as a list', () => {
-    const [shipped, own] = [
-      resolve(import.meta.dirname, '../../datasets/recall-en.jsonl'),
-      join(workingFolder, 'a.jsonl'),
-    ];
+    const shipped = resolve(import.meta.dirname, '../../datasets/recall-en.jsonl');
+    const own = folder.file('a.jsonl');
     expect(load({ dataset: 'recall-en, ./a.jsonl' }).dataset).toEqual([shipped, own]);
     expect(load({ dataset: './a.jsonl,recall-en' }).dataset).toEqual([own, shipped]);
-    writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"dataset": ["recall-en", "./a.jsonl"]}');
+    writeConfig('{"dataset": ["recall-en", "./a.jsonl"]}');
     expect(load({ dataset: undefined }).dataset).toEqual([shipped, own]);
     expect(load({ dataset: undefined }, { DKI_BENCH_DATASET: 'recall-en' }).dataset).toEqual([shipped]);
-    writeFileSync(join(workingFolder, 'b,c.jsonl'), '');
-    expect(load({ dataset: './b,c.jsonl' }).dataset).toEqual([join(workingFolder, 'b,c.jsonl')]);
+    writeFileSync(folder.file('b,c.jsonl'), '');
+    expect(load({ dataset: './b,c.jsonl' }).dataset).toEqual([folder.file('b,c.jsonl')]);
   });
 
   it('prefers flags to the environment, and the environment to the file', () => {
-    writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"topK": 2, "seed": 2, "repeats": 2}');
-    const config = load(
-      { topK: '4' },
-      { DKI_BENCH_TOP_K: '3', DKI_BENCH_SEED: '3', DKI_BENCH_VECTOR_BACKEND: 'usearch' },
-    );
-    expect(config).toMatchObject({ topK: 4, seed: 3, repeats: 2 });
+    writeConfig('{"topK": 2, "seed": 2, "repeats": 2}');
+    const environment = { DKI_BENCH_TOP_K: '3', DKI_BENCH_SEED: '3', DKI_BENCH_VECTOR_BACKEND: 'usearch' };
+    expect(load({ topK: '4' }, environment)).toMatchObject({ topK: 4, seed: 3, repeats: 2 });
   });
 
   it('reads texts as numbers, lists, sizes and switches', () => {
@@ -105,29 +95,30 @@ describe('the configuration', () => {
     [{ retriever: 'given', threshold: '0.2' }, '--threshold: has no effect in this run'],
     [{ retriever: 'givn' }, '--retriever: unknown retriever "givn": did you mean given?'],
     [{ run: 'a', resume: 'b' }, '--run and --resume both name a run'],
+    [{ retriever: 'salience', halfLife: '0' }, '--half-life "0": expected a number of days above 0'],
+    [{ dataset: './a.jsonl,recal-en' }, '--dataset: unknown data set "recal-en": did you mean recall-en?'],
+    [{ dataset: 'recall-en,' }, '--dataset: unknown data set ""'],
+    [{ dataset: '' }, '--dataset "": expected comma-separated names or files'],
   ])('refuses %j by name', (flags, message) => {
     const error = failure({ flags });
     expect(error.code).toBe('bad-option');
     expect(error.message).toBe(message);
   });
 
-  it('refuses what it does not know, wherever it stands', () => {
+  it('refuses what it does not know in the environment', () => {
     expect(failure({ environment: { DKI_BENCH_TOPK: '3' } }).message).toBe(
       'unknown environment variable DKI_BENCH_TOPK: did you mean DKI_BENCH_TOP_K?',
     );
     expect(failure({ environment: { DKI_BENCH_SEED: 'x' } }).message).toContain('DKI_BENCH_SEED "x"');
-    expect(failure({ flags: { dataset: './a.jsonl,recal-en' } }).message).toContain(
-      '--dataset: unknown data set "recal-en": did you mean recall-en?',
-    );
-    expect(failure({ flags: { dataset: 'recall-en,' } }).message).toContain('--dataset: unknown data set ""');
-    expect(failure({ flags: { dataset: '' } }).message).toBe('--dataset "": expected comma-separated names or files');
-    expect(failure({ flags: { dataset: 'recal-en' } }).message).toContain('--dataset: unknown data set "recal-en"');
-    writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"top_k": 2}');
-    expect(failure({}).message).toBe('dki-bench.config.json: top_k: unknown option "top_k": did you mean topK?');
-    writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{"seed": [1]}');
-    expect(failure({}).message).toBe('dki-bench.config.json: seed [1]: expected a whole number, 0 or more');
-    writeFileSync(join(workingFolder, 'dki-bench.config.json'), '{seed: 1}');
-    expect(failure({}).message).toMatch(/^dki-bench\.config\.json cannot be read/);
+  });
+
+  it.each([
+    ['{"top_k": 2}', 'dki-bench.config.json: top_k: unknown option "top_k": did you mean topK?'],
+    ['{"seed": [1]}', 'dki-bench.config.json: seed [1]: expected a whole number, 0 or more'],
+    ['{seed: 1}', 'dki-bench.config.json cannot be read'],
+  ])('refuses the file %s', (text, message) => {
+    writeConfig(text);
+    expect(failure({}).message).toContain(message);
   });
 
   it('takes any arm where the caller knows none', () => {
@@ -139,11 +130,10 @@ describe('the configuration', () => {
   });
 
   it('leaves the model to a server that is named: what it has loaded, a name of its own, or a file', () => {
-    const modelOf = (flags: Readonly<Record<string, string>>): string => load(flags).model;
-    const engineUrl = 'http://127.0.0.1:8080';
-    expect(modelOf({ engineUrl })).toBe('served');
-    expect(modelOf({ engineUrl, model: 'my-model' })).toBe('my-model');
-    expect(modelOf({ engineUrl, model: './my-model.gguf' })).toBe(resolve(workingFolder, 'my-model.gguf'));
+    const modelOf = (model?: string) => load({ engineUrl: 'http://127.0.0.1:8080', model }).model;
+    expect(modelOf()).toBe('served');
+    expect(modelOf('my-model')).toBe('my-model');
+    expect(modelOf('./my-model.gguf')).toBe(folder.file('my-model.gguf'));
     expect(failure({ flags: { model: 'my-model' } }).message).toContain('--model: unknown name "my-model"');
   });
 
@@ -152,22 +142,17 @@ describe('the configuration', () => {
     expect(message).toBe('--retrieval-tokens: has no effect in this run');
     expect(hint).toBe('add --retriever salience, or drop it');
     expect(failure({ flags: { preRetrieval: 'a.json' } }).hint).toBe('add --retriever hinted, or drop it');
-    const flags = { retriever: 'salience', retrievalTokens: '0' };
-    expect(loadBenchConfig({ flags, environment: {}, workingFolder }).retrievalTokens).toBe(0);
+    expect(failure({ flags: { halfLife: '7' } }).hint).toBe('add --retriever salience, or drop it');
+    expect(load({ retriever: 'salience', retrievalTokens: '0' }).retrievalTokens).toBe(0);
   });
 
   it('reads the weights of salience, and refuses those that are none or do not sum to 1', () => {
-    const weights = (salienceWeights: string) => ({ flags: { retriever: 'salience', salienceWeights } });
-    expect(loadBenchConfig({ ...weights('semantic=0.7,recency=0.3'), environment: {}, workingFolder })).toMatchObject({
-      salienceWeights: 'semantic=0.7,recency=0.3',
-    });
-    expect(failure(weights('semantic=0.7')).message).toBe(
+    const weights = (salienceWeights: string) => ({ retriever: 'salience', salienceWeights });
+    const flags = weights('semantic=0.7,recency=0.3');
+    expect(load(flags)).toMatchObject(flags);
+    expect(failure({ flags: weights('semantic=0.7') }).message).toBe(
       '--salience-weights "semantic=0.7": expected semantic=…,reinforcement=…,recency=…,access=…, numbers from 0 that sum to 1',
     );
-    expect(failure({ flags: { retriever: 'salience', halfLife: '0' } }).message).toContain(
-      '--half-life "0": expected a number',
-    );
-    expect(failure({ flags: { halfLife: '7' } }).hint).toBe('add --retriever salience, or drop it');
   });
 
   it('describes every option for the help', () => {
@@ -186,7 +171,7 @@ describe('a judge', () => {
   const named = { judge: 'http://127.0.0.1:8080', judgeModel: 'grader' };
 
   it('is in no default, and is asked at the whole address of its route', () => {
-    expect('judge' in load()).toBe(false);
+    expect(load()).not.toHaveProperty('judge');
     expect(load(named)).toMatchObject({ judge: 'http://127.0.0.1:8080/v1/chat/completions', judgeModel: 'grader' });
     expect(load({}, { DKI_BENCH_JUDGE: 'https://one.example', DKI_BENCH_JUDGE_MODEL: 'm' }).judgeModel).toBe('m');
     expect(JSON.stringify(load(named, { DKI_BENCH_JUDGE_KEY: 'secret' }))).not.toContain('secret');

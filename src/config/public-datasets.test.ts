@@ -1,53 +1,35 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { BenchError } from '../base/bench-error.ts';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-public-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const folder = folderOfEachTest();
 
 const load = (flags: Record<string, unknown>) =>
-  loadBenchConfig({ flags, environment: { DKI_BENCH_CACHE: join(folder, 'cache') }, workingFolder: folder });
-
-function refusal(flags: Record<string, unknown>): BenchError {
-  try {
-    load(flags);
-  } catch (error) {
-    if (error instanceof BenchError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-}
+  loadBenchConfig({ flags, environment: { DKI_BENCH_CACHE: folder.file('cache') }, workingFolder: folder.path });
 
 test('a public set keeps its name, and has the file that was given', () => {
   expect(load({ dataset: 'locomo', dataFile: 'a,b.json', errata: 'e.json' })).toMatchObject({
     dataset: ['locomo'],
-    dataFile: { locomo: join(folder, 'a,b.json') },
-    errata: join(folder, 'e.json'),
+    dataFile: { locomo: folder.file('a,b.json') },
+    errata: folder.file('e.json'),
   });
   expect(load({ dataset: './locomo.jsonl' })).not.toHaveProperty('dataFile');
 });
 
 test('several have a file each; one that was fetched needs none', () => {
   const dataset = 'musique-s,./own.jsonl,locomo';
-  const files = { 'musique-s': join(folder, 'm,1.json'), locomo: join(folder, 'l.json') };
+  const files = { 'musique-s': folder.file('m,1.json'), locomo: folder.file('l.json') };
   expect(load({ dataset, dataFile: 'locomo=l.json, musique-s=m,1.json' }).dataFile).toEqual(files);
-  writeFileSync(
-    join(folder, 'dki-bench.config.json'),
-    JSON.stringify({ dataFile: { locomo: 'l.json', 'musique-s': 'm,1.json' } }),
-  );
+  const config = folder.file('dki-bench.config.json');
+  writeFileSync(config, JSON.stringify({ dataFile: { locomo: 'l.json', 'musique-s': 'm,1.json' } }));
   expect(load({ dataset }).dataFile).toEqual(files);
-  rmSync(join(folder, 'dki-bench.config.json'));
-  const fetched = join(folder, 'cache', 'data', 'locomo.json');
-  mkdirSync(join(folder, 'cache', 'data'), { recursive: true });
+  rmSync(config);
+  const fetched = folder.file('cache/data/locomo.json');
+  mkdirSync(folder.file('cache/data'), { recursive: true });
   writeFileSync(fetched, '[]');
   expect(load({ dataset, dataFile: 'musique-s=m.json' }).dataFile).toMatchObject({ locomo: fetched });
-  expect(load({ dataset: 'locomo', dataFile: 'l.json' }).dataFile).toEqual({ locomo: join(folder, 'l.json') });
+  expect(load({ dataset: 'locomo', dataFile: 'l.json' }).dataFile).toEqual({ locomo: folder.file('l.json') });
 });
 
 test.each<[string, Record<string, unknown>, string]>([
@@ -73,12 +55,7 @@ test.each<[string, Record<string, unknown>, string]>([
     { dataset: 'musique-s', dataFile: 'm.json', errata: 'e.json' },
     '--errata: has no effect in this run',
   ],
-])('refuses %s', (_, flags, message) => {
-  const error = refusal(flags);
-  expect(error).toMatchObject({ code: 'bad-option', message });
-  expect(error.hint).not.toBe('');
-});
-
-test('says where the file is published, and on which terms', () => {
-  expect(refusal({ dataset: 'locomo' }).hint).toContain('data/locomo10.json; CC BY-NC 4.0');
+])('refuses %s; says where a file is published, and on which terms', (name, flags, message) => {
+  const hint = expect.stringMatching(name === 'no file' ? 'data/locomo10.json; CC BY-NC 4.0' : '.') as string;
+  expect(() => load(flags)).toThrow(expect.objectContaining({ code: 'bad-option', message, hint }));
 });

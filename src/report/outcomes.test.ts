@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, it } from 'vitest';
+import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { outcomeLines, readOutcomes, readReportOutcomes, storedOutcomes } from './outcomes.ts';
 
+const folder = folderOfEachTest();
 let database: BenchDatabase;
 let run: RunRecord;
 beforeEach(() => {
@@ -32,15 +32,10 @@ it('gives back every row of a run, numbers to five digits', () => {
   const text = storedOutcomes(database, run.id);
   expect(text.trimEnd().split('\n')).toHaveLength(3);
   const rows = stored().map(({ turnId: _turn, runId: _run, ...row }) => row);
-  expect(readOutcomes(text, 'file')).toEqual(
-    rows.map((row) => ({
-      ...row,
-      // Of a failed turn, from the others of its item.
-      ...(row.itemId === 'i-2'
-        ? { firstTokenMs: row.firstTokenMs === null ? null : 0.33333, category: 'updated' }
-        : {}),
-    })),
-  );
+  // The category of a failed turn comes from the others of its item.
+  const [answered, failed] = [{ firstTokenMs: 0.33333 }, { category: 'updated' }];
+  const expected = [rows[0], rows[1], { ...rows[2], ...answered }, { ...rows[3], ...failed }];
+  expect(readOutcomes(text, 'file')).toEqual(expected);
   expect(text).not.toContain('\u202e');
 });
 
@@ -79,16 +74,11 @@ it('names the line and the field of a value that cannot be', () => {
 });
 
 it('are read from a report compressed, plain in older ones, and null if it has none', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'dki-outcomes-'));
-  try {
-    expect(readReportOutcomes(folder)).toBeNull();
-    const lines = storedOutcomes(database, run.id);
-    writeFileSync(join(folder, 'outcomes.jsonl'), lines);
-    expect(readReportOutcomes(folder)).toEqual(readOutcomes(lines, 'file'));
-    const [head, ...items] = lines.split('\n');
-    writeFileSync(join(folder, 'outcomes.jsonl.gz'), gzipSync([head, items[0]].join('\n')));
-    expect(readReportOutcomes(folder)?.map(({ itemId }) => itemId)).toEqual(['i-1', 'i-1']);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  expect(readReportOutcomes(folder.path)).toBeNull();
+  const lines = storedOutcomes(database, run.id);
+  writeFileSync(folder.file('outcomes.jsonl'), lines);
+  expect(readReportOutcomes(folder.path)).toEqual(readOutcomes(lines, 'file'));
+  const [head, ...items] = lines.split('\n');
+  writeFileSync(folder.file('outcomes.jsonl.gz'), gzipSync([head, items[0]].join('\n')));
+  expect(readReportOutcomes(folder.path)?.map(({ itemId }) => itemId)).toEqual(['i-1', 'i-1']);
 });

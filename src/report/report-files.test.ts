@@ -1,20 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { checkReport, writeReport } from './report-files.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-report-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const folder = folderOfEachTest();
 
 it('writes the results and each table in four formats, and leaves nothing half done', async () => {
-  await writeReport(join(folder, 'run'), [runResults]);
-  expect(JSON.parse(readFileSync(join(folder, 'run/results.json'), 'utf8'))).toEqual(runResults);
-  const names = readdirSync(join(folder, 'run/tables'));
+  await writeReport(folder.file('run'), [runResults]);
+  expect(JSON.parse(readFileSync(folder.file('run/results.json'), 'utf8'))).toEqual(runResults);
+  const names = readdirSync(folder.file('run/tables'));
   expect(names.filter((name) => name.startsWith('table-1.')).sort()).toEqual(
     ['csv', 'json', 'md', 'tex'].map((suffix) => `table-1.${suffix}`),
   );
@@ -22,14 +17,14 @@ it('writes the results and each table in four formats, and leaves nothing half d
 });
 
 it('finds what was changed, value by value, and what is missing', async () => {
-  await writeReport(folder, [runResults]);
-  expect(await checkReport(folder, [runResults])).toEqual([]);
+  await writeReport(folder.path, [runResults]);
+  expect(await checkReport(folder.path, [runResults])).toEqual([]);
   const [first, ...others] = runResults.arms;
   const changed = { ...runResults, arms: [{ ...first!, n: 399 }, ...others] };
-  writeFileSync(join(folder, 'results.json'), JSON.stringify(changed));
-  rmSync(join(folder, 'tables/checks.md'));
-  writeFileSync(join(folder, 'tables/table-1.csv'), '');
-  expect(await checkReport(folder, [runResults])).toEqual([
+  writeFileSync(folder.file('results.json'), JSON.stringify(changed));
+  rmSync(folder.file('tables/checks.md'));
+  writeFileSync(folder.file('tables/table-1.csv'), '');
+  expect(await checkReport(folder.path, [runResults])).toEqual([
     'results.json: arms.0.n differs',
     'tables/table-1.csv: differs',
     'tables/checks.md: missing',
@@ -37,7 +32,7 @@ it('finds what was changed, value by value, and what is missing', async () => {
 });
 
 it('says what to do where there is no report, or no place for one', async () => {
-  await expect(checkReport(join(folder, 'none'), [runResults])).rejects.toThrow(/results\.json is not there$/);
-  writeFileSync(join(folder, 'file'), '');
-  await expect(writeReport(join(folder, 'file'), [runResults])).rejects.toThrow(/^the report cannot be written: /);
+  await expect(checkReport(folder.file('none'), [runResults])).rejects.toThrow(/results\.json is not there$/);
+  writeFileSync(folder.file('file'), '');
+  await expect(writeReport(folder.file('file'), [runResults])).rejects.toThrow(/^the report cannot be written: /);
 });

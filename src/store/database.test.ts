@@ -1,20 +1,16 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { openDatabase } from './database.ts';
 import { MemoryRepository } from './memory-repository.ts';
 import { SessionRepository } from './session-repository.ts';
 
-let folder: string;
+const folder = folderOfEachTest();
 let path: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-bench-db-'));
-  path = join(folder, 'new', 'bench.sqlite');
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+beforeEach(() => void (path = folder.file('new/bench.sqlite')));
 
 function makeSession(file: string): void {
   using database = openDatabase({ path: file });
@@ -38,12 +34,12 @@ describe('a database that is only read', () => {
     expect(database.readOnly).toBe(true);
     expect(new SessionRepository(database).getOrCreate('s').userId).toBe('ann');
     expect(failure(() => new SessionRepository(database).getOrCreate('t')).code).toBe('database');
-    expect(failure(() => openDatabase({ path: join(folder, 'none.sqlite'), readOnly: true })).code).toBe('database');
-    expect(existsSync(join(folder, 'none.sqlite'))).toBe(false);
+    expect(failure(() => openDatabase({ path: folder.file('none.sqlite'), readOnly: true })).code).toBe('database');
+    expect(existsSync(folder.file('none.sqlite'))).toBe(false);
   });
 
   test('of an older schema stays as it is, and says what brings it up to date', () => {
-    const empty = join(folder, 'empty.sqlite');
+    const empty = folder.file('empty.sqlite');
     writeFileSync(empty, '');
     const { code, message, hint } = failure(() => openDatabase({ path: empty, readOnly: true }));
     expect([code, message]).toEqual(['database', `${empty} has schema 0, and can only be read with schema 12`]);
@@ -94,13 +90,13 @@ describe('openDatabase', () => {
   });
 
   test("refuses another program's database and a file that is none", () => {
-    const other = join(folder, 'other.sqlite');
+    const other = folder.file('other.sqlite');
     using client = opened(other);
     client.run('CREATE TABLE notes (text)');
     expect(failure(() => openDatabase({ path: other })).message).toBe(`${other} is a database of another program`);
     expect(client.pragma('journal_mode')).toBe('delete');
 
-    const letter = join(folder, 'letter.txt');
+    const letter = folder.file('letter.txt');
     writeFileSync(letter, 'Dear Ann, this is not a database. '.repeat(40));
     const error = failure(() => openDatabase({ path: letter }));
     expect([error.code, error.message]).toEqual(['database', `${letter} is not a SQLite database`]);
@@ -108,8 +104,8 @@ describe('openDatabase', () => {
   });
 
   test('refuses a folder and a path below a file', () => {
-    expect(failure(() => openDatabase({ path: folder })).message).toContain(folder);
-    const file = join(folder, 'file');
+    expect(failure(() => openDatabase({ path: folder.path })).message).toContain(folder.path);
+    const file = folder.file('file');
     writeFileSync(file, '');
     expect(failure(() => openDatabase({ path: join(file, 'bench.sqlite') })).code).toBe('database');
   });

@@ -1,11 +1,11 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { getTableColumns, getTableName, is } from 'drizzle-orm';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { type SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { turnRecord } from './records/turn-record.ts';
 import { AttributionRepository } from './attribution-repository.ts';
 import { openDatabase } from './database.ts';
@@ -23,13 +23,9 @@ const parts = ['item', 'facts', 'account', 'answer', 'timings', 'tokens', 'score
 
 type Row = Readonly<Record<string, string | number | null>>;
 
-let folder: string;
+const folder = folderOfEachTest();
 let path: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-bench-migrations-'));
-  path = join(folder, 'bench.sqlite');
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+beforeEach(() => void (path = folder.file('bench.sqlite')));
 
 /** The rows of a query on a file, without our code. */
 function rowsOf(file: string, query: string): Row[] {

@@ -1,17 +1,16 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
+import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { exportPages, type ViewerExport } from './export.ts';
 
-let folder: string;
+const folder = folderOfEachTest();
 let database: BenchDatabase;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-export-'));
   database = openDatabase({ path: ':memory:' });
   for (const name of ['<a>', 'b']) {
     const turns = Array.from({ length: 30 }, (_, index) => index).flatMap((index) =>
@@ -20,16 +19,13 @@ beforeEach(() => {
     const { id } = storeRun(database, { name, turns });
     new RunRepository(database).update(id, { results: runResults });
   }
-  return () => {
-    database.close();
-    rmSync(folder, { recursive: true });
-  };
+  return () => database.close();
 });
 
 const written = (name: string, more: Partial<ViewerExport> = {}) =>
   exportPages({
     database,
-    folder: join(folder, name),
+    folder: folder.file(name),
     mostBytes: 50e6,
     onProgress: () => undefined,
     signal: new AbortController().signal,
@@ -38,7 +34,7 @@ const written = (name: string, more: Partial<ViewerExport> = {}) =>
 
 /** All files that can be reached from the index. */
 function reached(name: string): Set<string> {
-  const files = new Set([join(folder, name, 'index.html')]);
+  const files = new Set([folder.file(`${name}/index.html`)]);
   for (const file of files) {
     expect([file, existsSync(file)]).toEqual([file, true]);
     if (!file.endsWith('.html')) continue;
@@ -51,11 +47,11 @@ function reached(name: string): Set<string> {
 it('writes a run as files that lead to one another, named by kind and number', async () => {
   const made = await written('pages', { run: '<a>' });
   expect(made).toMatchObject({ runs: 1, items: 30, turns: 60, leftOut: [] });
-  const files = readdirSync(join(folder, 'pages/files'));
+  const files = readdirSync(folder.file('pages/files'));
   expect(files.filter((file) => !/^(?:[a-z]+-\d+\.(?:html|json|svg)|style\.css|viewer\.js)$/.test(file))).toEqual([]);
   expect(reached('pages').size).toBe(made.files);
   expect(files.filter((file) => file.startsWith('turn-'))).toHaveLength(120);
-  const index = readFileSync(join(folder, 'pages/index.html'), 'utf8');
+  const index = readFileSync(folder.file('pages/index.html'), 'utf8');
   expect(index).toContain('Turns 1 to 50 of 60');
   expect(index).not.toMatch(/<form|<nav aria-label="Breadcrumbs"/);
 });
@@ -64,7 +60,7 @@ it('writes all runs under an index of them', async () => {
   const made = await written('site');
   expect(made).toMatchObject({ runs: 2, items: 60, turns: 120, leftOut: [] });
   expect(reached('site').size).toBe(made.files);
-  expect(readFileSync(join(folder, 'site/files/run-1.html'), 'utf8')).toContain('<a href="../index.html">Runs</a>');
+  expect(readFileSync(folder.file('site/files/run-1.html'), 'utf8')).toContain('<a href="../index.html">Runs</a>');
 });
 
 it('leaves out the last items where it would become too large, with their links', async () => {
@@ -75,13 +71,13 @@ it('leaves out the last items where it would become too large, with their links'
   expect(made.leftOut).toEqual([
     `Left out: the last ${itemsLeft} of 30 items, ${turnsLeft} of 60 turns. An export takes at most 1 MB.`,
   ]);
-  expect(readFileSync(join(folder, 'small/index.html'), 'utf8')).toContain(made.leftOut[0]);
+  expect(readFileSync(folder.file('small/index.html'), 'utf8')).toContain(made.leftOut[0]);
   expect(reached('small').size).toBe(made.files);
 });
 
 it('leaves nothing behind if it is ended, and refuses a folder that holds something', async () => {
   await expect(written('ended', { signal: AbortSignal.abort() })).rejects.toThrow('abort');
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(folder.path)).toEqual([]);
   await written('pages', { run: 'b' });
   await expect(written('pages')).rejects.toMatchObject({
     code: 'bad-option',

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../store/database.ts';
@@ -15,26 +15,18 @@ import { openReports, type TextsOfRun } from './stored-reports.ts';
 
 const noTexts: TextsOfRun = () => Promise.resolve(null);
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-reports-'));
-  return () => rmSync(folder, { recursive: true });
-});
+const folder = folderOfEachTest();
 
 /** A report of two items and two arms. @param withheld its data are others' */
 function report(name: string, withheld = false): void {
   using database = openDatabase({ path: ':memory:' });
-  const turn = { userId: 'ann', right: true } as const;
-  const stored = storeRun(database, {
-    name,
-    turns: [
-      { ...turn, itemId: 'i-1', arm: 'rag' },
-      { ...turn, itemId: 'i-1', arm: 'dki', right: false },
-      { ...turn, itemId: 'i-2', arm: 'rag' },
-      { ...turn, itemId: 'i-2', arm: 'dki' },
-    ],
-  });
-  const place = join(folder, name);
+  const turn = { userId: 'ann', right: true };
+  const turns = ['i-1', 'i-2'].flatMap((itemId) => [
+    { ...turn, itemId, arm: 'rag' },
+    { ...turn, itemId, arm: 'dki', right: itemId === 'i-2' },
+  ]);
+  const stored = storeRun(database, { name, turns });
+  const place = folder.file(name);
   mkdirSync(place, { recursive: true });
   const { plan, environment } = stored;
   const dataset = { ...stored.dataset, ...(withheld ? { texts: 'withheld' as const } : {}) };
@@ -46,8 +38,8 @@ function report(name: string, withheld = false): void {
 it('opens every report of a folder, those of one name apart, with lists, matrix and items', async () => {
   report('a');
   report('b/main');
-  rmSync(join(folder, 'b/main/outcomes.jsonl'));
-  const { database, withoutOutcomes } = await openReports(folder, noTexts);
+  rmSync(folder.file('b/main/outcomes.jsonl'));
+  const { database, withoutOutcomes } = await openReports(folder.path, noTexts);
   using _ = database;
   expect(
     readRunsPage(database, {})
@@ -65,10 +57,10 @@ it('opens every report of a folder, those of one name apart, with lists, matrix 
 
 it('shows the texts of data that are not ours from a file of the reader alone', async () => {
   report('a', true);
-  writeFileSync(join(folder, 'a/outcomes.jsonl'), '');
+  writeFileSync(folder.file('a/outcomes.jsonl'), '');
   report('a', true);
   const texts: TextsOfRun = () => Promise.resolve(new Map([['i-2', { query: 'From my file?', gold: null }]]));
-  const { database } = await openReports(join(folder, 'a/results.json'), texts);
+  const { database } = await openReports(folder.file('a/results.json'), texts);
   using _ = database;
   expect(readMatrix(database, 'main', {}).hiddenTexts).toContain('which are others');
   const shown = readMatrix(database, 'main', {}, { hidden: () => null });
@@ -76,11 +68,11 @@ it('shows the texts of data that are not ours from a file of the reader alone', 
 });
 
 it('says where there is no report, and which file cannot be read', async () => {
-  await expect(openReports(join(folder, 'none'), noTexts)).rejects.toThrow('there is no such file or folder');
-  await expect(openReports(folder, noTexts)).rejects.toThrow('no report is in it');
+  await expect(openReports(folder.file('none'), noTexts)).rejects.toThrow('there is no such file or folder');
+  await expect(openReports(folder.path, noTexts)).rejects.toThrow('no report is in it');
   report('a');
-  writeFileSync(join(folder, 'a/results.json'), '{');
-  await expect(openReports(folder, noTexts)).rejects.toMatchObject({ code: 'bad-data' });
-  writeFileSync(join(folder, 'a/results.json'), '{"schemaVersion":99}');
-  await expect(openReports(folder, noTexts)).rejects.toThrow('records of version 99');
+  writeFileSync(folder.file('a/results.json'), '{');
+  await expect(openReports(folder.path, noTexts)).rejects.toMatchObject({ code: 'bad-data' });
+  writeFileSync(folder.file('a/results.json'), '{"schemaVersion":99}');
+  await expect(openReports(folder.path, noTexts)).rejects.toThrow('records of version 99');
 });
