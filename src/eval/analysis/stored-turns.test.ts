@@ -1,23 +1,20 @@
 import { expect, test } from 'vitest';
 import { type HandmadeTurn, storeRun, turnOf } from '../../../test/fixtures/stored-runs.ts';
-import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
+import { changedTurn } from '../../../test/fixtures/check-input.ts';
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
-import type { RetrievalRecord } from '../../store/records/turn-record.ts';
 import { readStoredTurns } from './stored-results.ts';
-
-const base = { userId: 'ann', arm: 'rag', right: true };
 
 test('turns say what their records say, whatever they share', () => {
   using database = openDatabase({ path: ':memory:' });
   const turns: HandmadeTurn[] = [
-    { ...base, itemId: 'q1' },
-    { ...base, itemId: 'q1', arm: 'dki' },
-    { ...base, itemId: 'q1', arm: 'none', right: false, answer: 'null' },
-    { ...base, itemId: 'q2', gold: null, answer: '{"prompt":1}', right: false },
-    { ...base, itemId: 'q2', arm: 'dki', error: 'no cell left' },
+    { itemId: 'q1', userId: 'ann', arm: 'rag', right: true },
+    { itemId: 'q1', userId: 'ann', arm: 'dki', right: true },
+    { itemId: 'q1', userId: 'ann', arm: 'none', right: false, answer: 'null' },
+    { itemId: 'q2', userId: 'ann', arm: 'rag', right: false, gold: null, answer: '{"prompt":1}' },
+    { itemId: 'q2', userId: 'ann', arm: 'dki', right: true, error: 'no cell left' },
     // Written behind another item: it shares nothing, and says the same.
-    { ...base, itemId: 'q1', repeat: 1 },
+    { itemId: 'q1', userId: 'ann', arm: 'rag', right: true, repeat: 1 },
   ];
   const run = storeRun(database, { name: 'r', turns });
   const stored = [...new TurnRepository(database).listByRun(run.id)];
@@ -41,12 +38,11 @@ test('how one repeat was retrieved is not said of another', () => {
   const run = storeRun(database, { name: 'r', turns: [] });
   const repository = new TurnRepository(database);
   const reasons = ['cold store away', 'hot store away'];
+  const timingsMs = { embedding: 1, search: 1, ranking: 1 };
   reasons.forEach((reason, repeat) => {
-    const timingsMs = { embedding: 1, search: 1, ranking: 1 };
     const flags = [{ flag: 'degraded', reason }] as const;
-    const retrieval: RetrievalRecord = { strategy: 'tiered', timingsMs, flags, details: {} };
-    const changes = { repeat, given: { retrieved: [], retrieval } };
-    repository.put({ runId: run.id, sessionId: 's' }, answeredTurn('rag', { changes }));
+    const retrieval = { strategy: 'tiered', timingsMs, flags, details: {} };
+    repository.put({ runId: run.id, sessionId: 's' }, changedTurn('rag', { given: { retrieval } }, { repeat }));
   });
   const { answered } = readStoredTurns(database, run.id);
   expect(answered.map(({ given }) => given.retrieval?.flags[0]?.reason)).toEqual(reasons);

@@ -69,10 +69,9 @@ it('compares settings of blocks with the arm that lacks one, by answers and like
 });
 
 it('leaves out the twin, and arms that these data do not let differ', () => {
-  const twin = handmadeTraits('rag-twin', { control: 'twin' });
-  const full = handmadeTraits('full');
-  const answered = [...askedTwice('rag'), ...askedTwice('rag-twin'), ...askedTwice('full', { item: { memories: 2 } })];
-  expect(checked({ arms: [rag, twin, full], answered })).toMatchObject({
+  const arms = [rag, handmadeTraits('rag-twin', { control: 'twin' }), handmadeTraits('full')];
+  const answered = askedOfEach(arms, { item: { memories: 2 } });
+  expect(checked({ arms, answered })).toMatchObject({
     status: 'undecided',
     evidence: 'nothing in these data lets full (against rag) differ; 0 arms and settings change an outcome',
   });
@@ -97,16 +96,14 @@ it('compares recomputed and parallel blocks with plain ones', () => {
 it('compares random tokens with those that another rule selects at the same share, where there was a choice', () => {
   const rules = ['first:.3', 'random:.3', 'first:.5'] as const;
   const arms = [rag, blocks, ...rules.map((rule) => injecting(`dki-${rule}`, rule))];
-  const turnsWith = (selected: number, logProbability: number) => [
-    ...askedTwice('rag'),
-    ...askedTwice('dki-blocks'),
-    ...rules.flatMap((rule, index) =>
-      askedTwice(`dki-${rule}`, {
-        account: { selection: { selectable: 9, selected, splices: 1, ms: 1 } },
-        observed: { goldLogProbability: index === 1 ? logProbability : -1 },
-      }),
-    ),
-  ];
+  const turnsWith = (selected: number, logProbability: number) => {
+    const account = { selection: { selectable: 9, selected, splices: 1, ms: 1 } };
+    const selecting = arms.slice(2).flatMap(({ name }) => {
+      const goldLogProbability = name === 'dki-random:.3' ? logProbability : -1;
+      return askedTwice(name, { account, observed: { goldLogProbability } });
+    });
+    return [...askedOfEach([rag, blocks]), ...selecting];
+  };
   expect(checked({ arms, answered: turnsWith(4, -2) })).toMatchObject({
     status: 'passed',
     evidence: '5 arms and settings change an outcome',
@@ -163,8 +160,11 @@ it('compares a store with the engine’s own numbers by what comes out', () => {
 });
 
 it('is undecided of a cache where no set recurs, another repeat of the question included, and names the arm', () => {
-  const twice = (arm: string, changes: Changes = {}) => [0, 1].map((repeat) => changedTurn(arm, changes, { repeat }));
-  expect(checked({ answered: [...twice('rag'), ...twice('dki', same)] })).toMatchObject({
+  const answered = [0, 1].flatMap((repeat) => [
+    changedTurn('rag', {}, { repeat }),
+    changedTurn('dki', same, { repeat }),
+  ]);
+  expect(checked({ answered })).toMatchObject({
     status: 'undecided',
     evidence: 'nothing in these data lets dki (against rag) differ; 0 arms and settings change an outcome',
   });

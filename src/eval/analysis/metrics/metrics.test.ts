@@ -2,34 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isAbstention } from './abstention.ts';
 import { editDistance } from '../../../base/edit-distance.ts';
-import { exactMatch, memoryRecall, tokenF1 } from './text-overlap.ts';
-
-test('exact match compares normal forms and takes the best gold', () => {
-  expect(exactMatch(' brenko.', ['Brenko'], 'en')).toBe(1);
-  expect(exactMatch('brenkos', ['Brenko'], 'en')).toBe(0);
-  expect(exactMatch('a nurse', ['teacher', 'nurse'], 'en')).toBe(1);
-  expect(exactMatch('', ['Brenko'], 'en')).toBe(0);
-});
-
-test('token F1 counts a repeated word once for each time the gold has it', () => {
-  expect(tokenF1('under the blue table', ['under the table'], 'en')).toBeCloseTo(0.8, 12);
-  expect(tokenF1('table table table', ['table'], 'en')).toBeCloseTo(0.5, 12);
-  expect(tokenF1('它叫布伦科', ['布伦科'], 'zh')).toBeCloseTo(0.75, 12);
-});
-
-test('token F1 is symmetric, and 1 exactly where exact match can be', () => {
-  fc.assert(
-    fc.property(fc.string(), fc.string(), (a, b) => {
-      expect(tokenF1(a, [b], 'en')).toBe(tokenF1(b, [a], 'en'));
-      if (exactMatch(a, [b], 'en') === 1) expect(tokenF1(a, [b], 'en')).toBe(1);
-    }),
-  );
-});
-
-test('memory recall finds the value in a sentence, not in a longer word', () => {
-  expect(memoryRecall('I think your dog is called Port Dral, right?', ['Port Dral'], 'en')).toBe(1);
-  expect(memoryRecall('Dral Port', ['Port Dral'], 'en')).toBe(0);
-});
 
 test.each([
   ["I don't know.", true],

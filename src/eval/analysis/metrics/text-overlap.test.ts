@@ -1,7 +1,36 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { bleu } from './bleu.ts';
-import { rougeL } from './text-overlap.ts';
+import { exactMatch, memoryRecall, rougeL, tokenF1 } from './text-overlap.ts';
+
+it.each([
+  [' brenko.', ['Brenko'], 1],
+  ['brenkos', ['Brenko'], 0],
+  ['a nurse', ['teacher', 'nurse'], 1],
+  ['', ['Brenko'], 0],
+])('compares normal forms and takes the best gold for an exact match: %j of %j is %d', (answer, golds, expected) => {
+  expect(exactMatch(answer, golds, 'en')).toBe(expected);
+});
+
+it('counts a repeated word once for each time the gold has it in token F1', () => {
+  expect(tokenF1('under the blue table', ['under the table'], 'en')).toBeCloseTo(0.8, 12);
+  expect(tokenF1('table table table', ['table'], 'en')).toBeCloseTo(0.5, 12);
+  expect(tokenF1('它叫布伦科', ['布伦科'], 'zh')).toBeCloseTo(0.75, 12);
+});
+
+it('has a token F1 that is symmetric, and 1 exactly where exact match can be', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (a, b) => {
+      expect(tokenF1(a, [b], 'en')).toBe(tokenF1(b, [a], 'en'));
+      if (exactMatch(a, [b], 'en') === 1) expect(tokenF1(a, [b], 'en')).toBe(1);
+    }),
+  );
+});
+
+it('recalls the value in a sentence, not in a longer word or another order', () => {
+  expect(memoryRecall('I think your dog is called Port Dral, right?', ['Port Dral'], 'en')).toBe(1);
+  expect(memoryRecall('Dral Port', ['Port Dral'], 'en')).toBe(0);
+});
 
 it('gives the ROUGE-L of Lin 2004, §3.1: order in the sentence counts', () => {
   const reference = ['police killed gunman'];

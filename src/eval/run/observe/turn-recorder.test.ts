@@ -1,20 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { openParts } from '../../../../scripts/open-parts.ts';
 import { openFakeEngine } from '../../../../test/fixtures/fake-engine/fake-engine.ts';
-import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
+import { openDatabase } from '../../../store/database.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import type { EngineSession } from '../../../engine/engine-session.ts';
 import { TurnRecorder } from './turn-recorder.ts';
 
-let engine: Engine;
-let session: EngineSession;
-let database: BenchDatabase;
-beforeAll(async () => {
-  engine = openFakeEngine({ sessions: 2 });
-  session = await engine.openSession('turns');
-  database = openDatabase({ path: ':memory:' });
-});
+const engine = openFakeEngine({ sessions: 2 });
+const session = await engine.openSession('turns');
+const database = openDatabase({ path: ':memory:' });
 afterAll(async () => {
   await engine[Symbol.asyncDispose]();
   database.close();
@@ -22,8 +16,8 @@ afterAll(async () => {
 
 const PROMPT = Array.from({ length: 40 }, (_, index) => 60 + index);
 
-/** A recorder, and the session as an arm sees it. */
-async function recorded(): Promise<{ recorder: TurnRecorder; seen: EngineSession; own: Engine }> {
+/** A recorder, and session and engine as an arm sees them. */
+async function recorded() {
   const recorder = new TurnRecorder(engine);
   const parts = openParts({ engine, session }, database);
   const opened = await recorder.parts(parts, () => Promise.reject(new Error('no store'))).open();

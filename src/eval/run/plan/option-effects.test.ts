@@ -28,10 +28,10 @@ it('decides with what a run goes on: what changes numbers is that of its beginni
     if (key === 'suite') return [when];
     return ['margin', 'workers'].includes(key) ? when.length : `${key} ${when}`;
   };
-  const now = Object.fromEntries(Object.keys(optionEffects).map((key) => [key, valueOf(key, 'now')]));
-  const begun = Object.fromEntries(Object.keys(optionEffects).map((key) => [key, valueOf(key, 'then')]));
-  const run = storeRun(database, { name: 'r', turns: [], settings: begun });
-  const resumed = resumedConfig({ ...smallConfig(folder), ...now }, run);
+  const optionsOf = (when: 'then' | 'now') =>
+    Object.fromEntries(Object.keys(optionEffects).map((key) => [key, valueOf(key, when)]));
+  const run = storeRun(database, { name: 'r', turns: [], settings: optionsOf('then') });
+  const resumed = resumedConfig({ ...smallConfig(folder), ...optionsOf('now') }, run);
   // Where a judge answers is no matter of its verdicts.
   for (const key of options.filter((name) => name !== 'judge')) {
     expect(resumed[key], key).toEqual(valueOf(key, optionEffects[key] === 'kept' ? 'then' : 'now'));
@@ -40,7 +40,7 @@ it('decides with what a run goes on: what changes numbers is that of its beginni
 
 it('an option that the run began without is not taken from the command', () => {
   using folder = new TestFolder();
-  using database = openDatabase({ path: folder.file('runs.sqlite') });
+  using database = openDatabase({ path: ':memory:' });
   const run = storeRun(database, { name: 'r', turns: [], settings: { seed: 3 } });
   const config = smallConfig(folder, { retriever: 'salience', retrievalTokens: '10' });
   expect(resumedConfig(config, run)).not.toHaveProperty('retrievalTokens');

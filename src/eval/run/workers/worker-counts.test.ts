@@ -28,8 +28,5 @@ test('counts add up, settings stay, and each warning is said once', () => {
       wouldBeFiltered: { admitted: 4, refused: 8 },
     },
   });
-});
-
-test('the counts of one worker stay as they are', () => {
   expect(addCounts([first])).toEqual(first);
 });
