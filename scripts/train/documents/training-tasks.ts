@@ -35,6 +35,9 @@ export interface TrainingTask {
   readonly keys: readonly string[];
 }
 
+/** A task as it is drawn: without history, and of the kind that was asked for, unless it says otherwise. */
+type DrawnTask = Omit<TrainingTask, 'kind' | 'history'> & Partial<TrainingTask>;
+
 interface Scope {
   readonly random: SeededRandom;
   readonly grammar: Grammar;
@@ -61,23 +64,30 @@ function says(scope: Scope, subject: Subject, relation: Relation, value: string)
   return { at: random.float(), text: statement(random, { subject, relation, value }, options.phrasing) };
 }
 
+/** Words a template of the grammar about a subject, by default the user, in the first person unless `own` says otherwise. */
+function worded(
+  { random, grammar }: Scope,
+  templates: readonly string[],
+  slots: Readonly<Record<string, string>> = {},
+  subject: Subject = USER,
+  own: () => boolean = () => true,
+): string {
+  const template = random.pick(templates);
+  return fillFor(template, { grammar, subject, own: own() }, slots);
+}
+
 /** Draws a task of two memories: "My sister is called Anna." and "Anna's dog is Rex." answer "What is my sister's dog called?". */
-function join(scope: Scope): TrainingTask {
+function join(scope: Scope): DrawnTask {
   const { random, grammar, options } = scope;
   const relative = role(scope);
   const known = person(scope);
-  const bridge = random.pick(grammar.tasks.bridges[options.phrasing]);
-  const text = fillFor(
-    bridge,
-    { grammar, subject: USER, own: drawFirstPerson(random, USER) },
-    { r: relative.name, n: known.name },
-  );
+  const slots = { r: relative.name, n: known.name };
+  const bridges = grammar.tasks.bridges[options.phrasing];
+  const text = worded(scope, bridges, slots, USER, () => drawFirstPerson(random, USER));
   const relation = drawRelation(random, grammar, 0.4, options.heldOut);
   const value = drawRelationValue(random, relation, options.heldOut);
   return {
-    kind: 'join',
     lines: [{ at: random.float(), text }, says(scope, known, relation, value)],
-    history: [],
     query: question(random, relative, relation, options.phrasing),
     value,
     keys: [factKey(relative, relation), factKey(known, relation)],
@@ -85,23 +95,20 @@ function join(scope: Scope): TrainingTask {
 }
 
 /** Draws several values of one kind, each in its own memory, in order of creation. */
-function list(scope: Scope): TrainingTask {
+function list(scope: Scope): DrawnTask {
   const { random, grammar, options } = scope;
   const topic = random.pick(grammar.tasks.lists);
   const subject = someone(scope);
   const places = Array.from({ length: random.int(2, MOST_LISTED) }, () => random.float()).sort((a, b) => a - b);
   const values = places.map(() => drawValue(random, grammar, topic.value, options.heldOut));
+  const own = (): boolean => drawFirstPerson(random, subject);
   const lines = places.map((at, index): TrainingLine => {
-    const template = random.pick(topic.statements[options.phrasing]);
-    const own = drawFirstPerson(random, subject);
-    return { at, text: fillFor(template, { grammar, subject, own }, { v: values[index]! }) };
+    return { at, text: worded(scope, topic.statements[options.phrasing], { v: values[index]! }, subject, own) };
   });
   const { comma, and } = grammar.tasks.listing;
   return {
-    kind: 'list',
     lines,
-    history: [],
-    query: fillFor(random.pick(topic.questions[options.phrasing]), { grammar, subject, own: true }),
+    query: worded(scope, topic.questions[options.phrasing], {}, subject),
     value: `${values.slice(0, -1).join(comma)}${and}${values.at(-1)!}`,
     keys: [],
   };
@@ -111,7 +118,7 @@ function list(scope: Scope): TrainingTask {
  * Draws dated things of the user, in different months, and questions for the earlier one of each two.
  * @param spelled share of the questions that name the dates
  */
-function datedThings(scope: Scope, count: number, spelled: number): TrainingTask[] {
+function datedThings(scope: Scope, count: number, spelled: number): DrawnTask[] {
   const { random, grammar, options } = scope;
   const template = grammar.openRelations.find(({ value }) => value === 'date')!;
   const months = random.shuffled(grammar.months.map((_month, index) => index)).slice(0, count);
@@ -131,51 +138,30 @@ function datedThings(scope: Scope, count: number, spelled: number): TrainingTask
     return {
       kind: 'order',
       lines: place === 0 ? things.map(({ line }) => line) : [],
-      history: [],
-      query: fillFor(
-        random.pick(grammar.tasks.order[options.phrasing]),
-        { grammar, subject: USER, own: true },
-        { a: a!, b: b! },
-      ),
+      query: worded(scope, grammar.tasks.order[options.phrasing], { a: a!, b: b! }),
       value: pair[0].month < pair[1].month ? pair[0].attribute : pair[1].attribute,
       keys: place === 0 ? things.map(({ relation }) => factKey(USER, relation)) : [],
     };
   });
 }
 
-/** Draws a question for the earlier of two dates. */
-function order(scope: Scope): TrainingTask[] {
-  return datedThings(scope, 2, 0);
-}
-
-/** Draws a question as of `order` for every two of four dates, half of them with both dates in the question. */
-function dates(scope: Scope): TrainingTask[] {
-  return datedThings(scope, 4, 0.5);
-}
-
 /** Draws a question that a preference decides between two things. */
-function choice(scope: Scope): TrainingTask {
+function choice(scope: Scope): DrawnTask {
   const { random, grammar, options } = scope;
   const relation = drawPreference(random, grammar);
   const subject = someone(scope);
   const [value, other] = [0, 1].map(() => drawRelationValue(random, relation, options.heldOut));
   const [x, y] = random.shuffled([value!, other!]);
   return {
-    kind: 'choice',
     lines: [says(scope, subject, relation, value!)],
-    history: [],
-    query: fillFor(
-      random.pick(grammar.tasks.choices[options.phrasing]),
-      { grammar, subject, own: true },
-      { x: x!, y: y! },
-    ),
+    query: worded(scope, grammar.tasks.choices[options.phrasing], { x: x!, y: y! }, subject),
     value: value!,
     keys: [factKey(subject, relation)],
   };
 }
 
 /** Draws two people with one name, distinguished by their origin. */
-function shared(scope: Scope): TrainingTask {
+function shared(scope: Scope): DrawnTask {
   const { random, grammar, options } = scope;
   const name = drawValue(random, grammar, 'name', options.heldOut);
   const people = [0, 1].map((): Subject => {
@@ -185,9 +171,7 @@ function shared(scope: Scope): TrainingTask {
   const relation = drawRelation(random, grammar, 0.4, options.heldOut);
   const values = people.map(() => drawRelationValue(random, relation, options.heldOut));
   return {
-    kind: 'shared',
     lines: people.map((subject, index) => says(scope, subject, relation, values[index]!)),
-    history: [],
     query: question(random, people[0]!, relation, options.phrasing),
     value: values[0]!,
     keys: people.map((subject) => factKey(subject, relation)),
@@ -195,7 +179,7 @@ function shared(scope: Scope): TrainingTask {
 }
 
 /** Draws a question that refers to the one before: "And my brother's?", or "And their car?", after a question that was answered. */
-function reference(scope: Scope): TrainingTask {
+function reference(scope: Scope): DrawnTask {
   const { random, grammar, options } = scope;
   const relations = [0, 1].map(() => drawRelation(random, grammar, 0.3, options.heldOut));
   const sameSubject = random.chance(0.5) && relations[0]!.attribute !== relations[1]!.attribute;
@@ -205,15 +189,11 @@ function reference(scope: Scope): TrainingTask {
   const values = [before!, asked!].map((relation) => drawRelationValue(random, relation, options.heldOut));
   const template = random.pick(grammar.tasks[sameSubject ? 'sameSubject' : 'sameAttribute'][options.phrasing]);
   const t = first.kind === 'user' ? grammar.voices.my : grammar.voices.theirs;
+  const slots = { t, np: asked!.attribute, p: possessive(grammar, second) };
   return {
-    kind: 'reference',
     lines: [says(scope, first, before!, values[0]!), says(scope, second, asked!, values[1]!)],
     history: exchange(question(random, first, before!, options.phrasing), answerIn(grammar, values[0]!).trim()),
-    query: fillFor(
-      template,
-      { grammar, subject: USER, own: true },
-      { t, np: asked!.attribute, p: possessive(grammar, second) },
-    ),
+    query: fillFor(template, { grammar, subject: USER, own: true }, slots),
     value: values[1]!,
     keys: [factKey(first, before!), factKey(second, asked!)],
   };
@@ -228,7 +208,7 @@ function drawUnlike({ random, grammar, options }: Scope, asked: Relation): Relat
 }
 
 /** Draws coreference: "Anna is a baker." "She lives in Velmor.", where only the memory before resolves "she"; and a second pair. */
-function coreference(scope: Scope): TrainingTask[] {
+function coreference(scope: Scope): DrawnTask[] {
   const { random, grammar, options } = scope;
   const people = [person(scope), person(scope)];
   const asked = drawRelation(random, grammar, 0.3, options.heldOut);
@@ -244,17 +224,19 @@ function coreference(scope: Scope): TrainingTask[] {
     return { who, first, value, lines };
   });
   return told.map(({ who, first, value, lines }) => ({
-    kind: 'coreference',
     lines,
-    history: [],
     query: question(random, who, asked, options.phrasing),
     value,
     keys: [factKey(who, first), factKey(who, asked)],
   }));
 }
 
-const tasks: Readonly<Record<TaskKind, (scope: Scope) => TrainingTask | TrainingTask[]>> = {
-  ...{ join, list, order, dates, choice, shared, reference, coreference },
+const tasks: Readonly<Record<TaskKind, (scope: Scope) => DrawnTask | DrawnTask[]>> = {
+  ...{ join, list, choice, shared, reference, coreference },
+  /** A question for the earlier of two dates. */
+  order: (scope) => datedThings(scope, 2, 0),
+  /** Such a question for every two of four dates, half of them with both dates in the question. */
+  dates: (scope) => datedThings(scope, 4, 0.5),
 };
 
 /** Draws `count` tasks, or one more, of the kinds, repeated kinds being more likely; no two state the same fact. */
@@ -267,12 +249,13 @@ export function drawTasks(
   const drawn: TrainingTask[] = [];
   const told = new Set<string>();
   while (drawn.length < count) {
-    const made = [tasks[random.pick(kinds)]({ random, grammar, options })].flat();
+    const kind = random.pick(kinds);
+    const made = [tasks[kind]({ random, grammar, options })].flat();
     const keys = made.flatMap((task) => task.keys);
     const ambiguous = new Set(keys).size < keys.length || new Set(made.map(({ query }) => query)).size < made.length;
     if (ambiguous || keys.some((key) => told.has(key))) continue;
     for (const key of keys) told.add(key);
-    drawn.push(...made);
+    drawn.push(...made.map((task) => ({ history: [], kind: kind as QuestionKind, ...task })));
   }
   return drawn;
 }
