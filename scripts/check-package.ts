@@ -4,25 +4,21 @@
  * besides, are left out here to save the download.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { BenchError } from '../src/base/bench-error.ts';
 import { typeErrors } from './package-types.ts';
-import { runScript } from './run-script.ts';
+import { runScript, ScratchFolder } from './run-script.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const MOST_BYTES = 20_000_000;
 
+const versions = z.record(z.string(), z.string());
 const { name, overrides, devDependencies } = z
-  .object({
-    name: z.string(),
-    overrides: z.record(z.string(), z.string()),
-    devDependencies: z.record(z.string(), z.string()),
-  })
+  .object({ name: z.string(), overrides: versions, devDependencies: versions })
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
 
 /** Embeds three sentences by what the package's users get: no native runtime. */
@@ -61,11 +57,8 @@ export function installPackage(tarball: string, folder: string): void {
 function checkPackage(tarball: string, folder: string): void {
   const megabytes = (statSync(tarball).size / 1e6).toFixed(1);
   if (statSync(tarball).size > MOST_BYTES) {
-    throw new BenchError(
-      'bad-data',
-      `${tarball}: ${megabytes} MB, more than 20`,
-      'leave something out of `files` in package.json',
-    );
+    const hint = 'leave something out of `files` in package.json';
+    throw new BenchError('bad-data', `${tarball}: ${megabytes} MB, more than 20`, hint);
   }
   run(root, 'npx', '--no-install', 'publint', tarball, '--strict');
   run(root, 'npx', '--no-install', 'attw', tarball, '--profile', 'esm-only');
@@ -83,11 +76,8 @@ function checkPackage(tarball: string, folder: string): void {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await runScript(async () => {
     const [tarball] = parseArgs({ allowPositionals: true }).positionals;
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'dki-package-')));
-    try {
-      checkPackage(tarball === undefined ? packPackage(folder) : resolve(tarball), folder);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    using scratch = new ScratchFolder('package');
+    const folder = realpathSync(scratch.path);
+    checkPackage(tarball === undefined ? packPackage(folder) : resolve(tarball), folder);
   });
 }

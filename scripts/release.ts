@@ -18,6 +18,7 @@ const PREPARED = ['package.json', 'package-lock.json', 'CHANGELOG.md'];
 const UNRELEASED = '## [Unreleased]';
 /** Of packed releases; git ignores it. */
 const OUTPUT = 'build';
+const manifest = z.object({ version: z.string() });
 
 /**
  * A changelog in which what is unreleased became a version.
@@ -57,18 +58,13 @@ function requireClean(hint: string): void {
 }
 
 function requireNew(version: string): void {
-  const { version: current } = z
-    .object({ version: z.string() })
-    .parse(JSON.parse(readFileSync('package.json', 'utf8')));
+  const { version: current } = manifest.parse(JSON.parse(readFileSync('package.json', 'utf8')));
   if (semver.valid(version) !== version) {
     throw new BenchError('bad-option', `"${version}" is no version`, `write one above ${current}, as 1.2.3`);
   }
   if (!semver.gt(version, current)) {
-    throw new BenchError(
-      'bad-option',
-      `${version} is not above ${current}, which package.json has`,
-      'choose a newer one',
-    );
+    const message = `${version} is not above ${current}, which package.json has`;
+    throw new BenchError('bad-option', message, 'choose a newer one');
   }
   if (printed('git', 'tag', '--list', `v${version}`) !== '') {
     throw new BenchError('bad-option', `there is a tag v${version}`, 'choose a version that is not released yet');
@@ -85,11 +81,8 @@ function packed(): string {
 function release(version: string, dryRun: boolean): void {
   requireNew(version);
   requireClean('commit or stash it');
-  const changelog = releasedChangelog(
-    readFileSync('CHANGELOG.md', 'utf8'),
-    version,
-    new Date().toISOString().slice(0, 10),
-  );
+  const today = new Date().toISOString().slice(0, 10);
+  const changelog = releasedChangelog(readFileSync('CHANGELOG.md', 'utf8'), version, today);
   for (const page of ['readme:tables', 'licences']) run('npm', 'run', '--silent', page);
   requireClean('pages were drawn anew: look at them, and commit them');
   let done = false;
@@ -113,10 +106,8 @@ function release(version: string, dryRun: boolean): void {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await runScript(async () => {
-    const { values, positionals } = parseArgs({
-      options: { 'dry-run': { type: 'boolean', default: false } },
-      allowPositionals: true,
-    });
+    const options = { 'dry-run': { type: 'boolean', default: false } } as const;
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const [version] = positionals;
     // What stands before the two dashes is npm's.
     if (process.env['npm_config_dry_run'] === 'true') {

@@ -3,8 +3,7 @@
  * is chosen by the score of `oracle` alone; `--arms` shows its effect on others. Prints a table in Markdown. Turns are stored in
  * --out, and an interrupted sweep continues.
  */
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../src/base/bench-error.ts';
@@ -25,7 +24,7 @@ import type { BenchSystem } from '../../src/systems/contracts.ts';
 import { isPreference } from '../../src/systems/prompt/select.ts';
 import { givenMemories } from '../../src/systems/given-memories.ts';
 import { foundMemories, openParts, storeIn } from '../open-parts.ts';
-import { markdownTable, readOptions, runScript, wholeNumbers } from '../run-script.ts';
+import { markdownTable, readOptions, runScript, ScratchFolder, wholeNumbers } from '../run-script.ts';
 import { matchForms, type PromptForm } from './sweep/prompt-forms.ts';
 
 const CONTEXT_TOKENS = 2_048;
@@ -119,12 +118,10 @@ async function answer({ arm, system }: FormSystem, { user, item, evidence, memor
     ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),
     ...givenMemories(arm.traits, sources),
   });
-  const shown = memoriesUsed.map(({ memoryId, content, metadata }) => ({
-    memoryId,
-    content,
-    value: metadata['value'] as string | undefined,
-    relation: metadata['relation'] as string | undefined,
-  }));
+  const shown = memoriesUsed.map(({ memoryId, content, metadata }) => {
+    const { value, relation } = metadata as { readonly value?: string; readonly relation?: string };
+    return { memoryId, content, value, relation };
+  });
   const ids = shown.map(({ memoryId }) => memoryId);
   const { text } = trace.answer;
   const turn = { answer: text, storedIds: ids, retrievedIds: ids, keptIds: ids, shown };
@@ -178,68 +175,55 @@ await runScript(async () => {
     threads: '1',
     out: 'reports/sweep-prompts.jsonl',
   });
-  const {
-    questions: count,
-    memories,
-    seed,
-    threads,
-  } = wholeNumbers(values, {
-    questions: 1,
-    memories: 1,
-    seed: 0,
-    threads: 1,
-  });
+  const numbers = wholeNumbers(values, { questions: 1, memories: 1, seed: 0, threads: 1 });
+  const { memories, seed, threads } = numbers;
   const forms = values.forms.split(',').flatMap(matchForms);
   const arms = armRegistry.named(values.arms.split(','), { alpha: 1, gatingThreshold: 0 });
   const flags = { model: values.model, dataset: values.dataset, threads: values.threads };
   const config = loadBenchConfig({ flags, environment: {} });
   const data = await readRunDatasets(config);
-  const questions = drawQuestions(data, count, memories, seed);
+  const questions = drawQuestions(data, numbers.questions, memories, seed);
   const engines = composeEngine(config);
   const { model } = await withFetchedModels(config, engines);
 
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-sweep-'));
-  try {
-    const checkpointFolder = join(folder, 'checkpoints');
-    await using engine = await engines.open({ model, contextTokens: CONTEXT_TOKENS, threads, checkpointFolder });
-    const session = await engine.openSession('sweep');
-    using database = openDatabase({ path: ':memory:' });
-    const parts = openParts({ engine, session }, database);
-    const systems = forms.flatMap((form) =>
-      arms.map((arm): FormSystem => {
-        const rules = { placement: 'chronological', template: 'chat', ...form.rules } as const;
-        const store = join(folder, `${form.name} ${arm.traits.name}`.replaceAll(/\W+/gu, '-'));
-        const system = arm.open({ ...parts, log: null, rules, openStore: storeIn(store, STORE_BYTES) });
-        return { form, arm, system };
-      }),
-    );
-    mkdirSync(dirname(values.out), { recursive: true });
-    const stored = readTurns(values.out);
-    const subject = `${engine.info.modelSha256} ${data.sha256} ${seed} ${values.memories}`;
-    const turns: SweepTurn[] = [];
-    // All forms answer a question before the next, so that an interrupted sweep compares them on the same questions.
-    for (const [index, question] of questions.entries()) {
-      const { itemId, category } = question.item;
-      const { userId } = question.user;
-      for (const system of systems) {
-        const key = { subject, form: system.form.name, arm: system.arm.traits.name, itemId };
-        let turn = stored.get(turnKey(key));
-        if (turn === undefined) {
-          turn = { ...key, userId, category, ...(await answer(system, question)) };
-          appendFileSync(values.out, `${JSON.stringify(turn)}\n`);
-        }
-        turns.push(turn);
+  using folder = new ScratchFolder('sweep');
+  const checkpointFolder = join(folder.path, 'checkpoints');
+  await using engine = await engines.open({ model, contextTokens: CONTEXT_TOKENS, threads, checkpointFolder });
+  const session = await engine.openSession('sweep');
+  using database = openDatabase({ path: ':memory:' });
+  const parts = openParts({ engine, session }, database);
+  const systems = forms.flatMap((form) =>
+    arms.map((arm): FormSystem => {
+      const rules = { placement: 'chronological', template: 'chat', ...form.rules } as const;
+      const store = join(folder.path, `${form.name} ${arm.traits.name}`.replaceAll(/\W+/gu, '-'));
+      const system = arm.open({ ...parts, log: null, rules, openStore: storeIn(store, STORE_BYTES) });
+      return { form, arm, system };
+    }),
+  );
+  mkdirSync(dirname(values.out), { recursive: true });
+  const stored = readTurns(values.out);
+  const subject = `${engine.info.modelSha256} ${data.sha256} ${seed} ${values.memories}`;
+  const turns: SweepTurn[] = [];
+  // All forms answer a question before the next, so that an interrupted sweep compares them on the same questions.
+  for (const [index, question] of questions.entries()) {
+    const { itemId, category } = question.item;
+    const { userId } = question.user;
+    for (const system of systems) {
+      const key = { subject, form: system.form.name, arm: system.arm.traits.name, itemId };
+      let turn = stored.get(turnKey(key));
+      if (turn === undefined) {
+        turn = { ...key, userId, category, ...(await answer(system, question)) };
+        appendFileSync(values.out, `${JSON.stringify(turn)}\n`);
       }
-      process.stderr.write(`question ${index + 1} of ${questions.length}\n`);
+      turns.push(turn);
     }
-    for (const { system } of systems) await system[Symbol.asyncDispose]();
-    const columns = arms.map(({ traits }) => traits.name);
-    console.log(sweepTable(turns, columns));
-    const categories = Map.groupBy(turns, ({ category }) => category);
-    for (const category of arms.length === 1 ? [...categories.keys()].sort() : []) {
-      console.log(`\n${category}\n\n${sweepTable(categories.get(category)!, columns)}`);
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+    process.stderr.write(`question ${index + 1} of ${questions.length}\n`);
+  }
+  for (const { system } of systems) await system[Symbol.asyncDispose]();
+  const columns = arms.map(({ traits }) => traits.name);
+  console.log(sweepTable(turns, columns));
+  const categories = Map.groupBy(turns, ({ category }) => category);
+  for (const category of arms.length === 1 ? [...categories.keys()].sort() : []) {
+    console.log(`\n${category}\n\n${sweepTable(categories.get(category)!, columns)}`);
   }
 });

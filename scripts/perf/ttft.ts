@@ -3,17 +3,16 @@
  * query behind a prefix that is in the session already. Rows take turns in rotated order; a busy machine slows down all of them, so
  * read the ratios.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { median } from 'simple-statistics';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
 import { OwnServer } from '../../src/engine/llama-server/own-server.ts';
 import { armOrder } from '../../src/eval/run/workers/user-run.ts';
-import { printTable, readOptions, runScript, wholeNumber, wholeNumbers } from '../run-script.ts';
+import { printTable, readOptions, runScript, ScratchFolder, wholeNumber, wholeNumbers } from '../run-script.ts';
 import { LINK_ROW, openRows, ROW_SESSIONS, SAME_CHUNKS_ROW, type TtftReading, type TtftRow, WARM_UP_TURNS } from './ttft/rows.ts'; // prettier-ignore
-import { Subject } from './ttft/subject.ts';
+import { drawSubject } from './ttft/subject.ts';
 
 const SEED = 7;
 /** Tokens of the header, of the words around the query, and of the answer. */
@@ -51,8 +50,9 @@ function ratio(
 }
 
 function printReadings(readings: Readings): void {
-  const phases = ['KV load', 'KV compute', 'prefill', 'call'];
-  const head = ['median', 'n', 'TTFT, ms', 'minimum', '× query', 'evaluated', ...phases, 'CPU', '× query'];
+  const phases = { 'KV load': 'kvLoadMs', 'KV compute': 'kvComputeMs', prefill: 'prefillMs', call: 'callMs' } as const;
+  const named = [...Object.keys(phases), 'CPU', '× query'];
+  const head = ['median', 'n', 'TTFT, ms', 'minimum', '× query', 'evaluated', ...named];
   const [floor] = readings.values();
   const rows = Array.from(readings, ([{ name }, byRound]) => {
     const all = [...byRound.values()];
@@ -66,10 +66,7 @@ function printReadings(readings: Readings): void {
       Math.min(...all.map(({ ttftMs }) => ttftMs)).toFixed(1),
       ratio(byRound, floor!),
       median(all.map(({ evaluatedTokens }) => evaluatedTokens)),
-      ms(({ kvLoadMs }) => kvLoadMs),
-      ms(({ kvComputeMs }) => kvComputeMs),
-      ms(({ prefillMs }) => prefillMs),
-      ms(({ callMs }) => callMs),
+      ...Object.values(phases).map((phase) => ms((reading) => reading[phase])),
       ...(hasCpu ? [ms(cpu), ratio(byRound, floor!, cpu)] : ['', '']),
     ];
   });
@@ -105,42 +102,38 @@ await runScript(async () => {
   const contextTokens = Math.ceil((memoryTokens + queryTokens + TOKENS_AROUND) / WINDOW_STEP) * WINDOW_STEP;
   const { model, 'llama-server': program } = values;
 
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-ttft-'));
-  try {
-    await using engine = await composeEngine().open({
-      model,
-      contextTokens,
-      sessions: ROW_SESSIONS,
-      checkpointFolder: join(folder, 'checkpoints'),
-      ...givenThreads,
-    });
-    const { threads } = engine.info;
-    const { name, parameters } = engine.info.model;
-    const request = { contextTokens, ...(threads === null ? {} : { threads }) };
-    await using server =
-      program === undefined ? undefined : await OwnServer.start(program, await modelFileOf(model), request);
-    const subject = await Subject.draw(engine, memoryTokens, queryTokens, SEED);
-    const { prefix, suffix } = await subject.prompt(0);
-    console.log(
-      `${name}, ${(parameters! / 1e6).toFixed(0)} million parameters, ${threads} threads: ` +
-        `${subject.memories.length} memories, a prefix of ${prefix.length} tokens, ${suffix.length} tokens behind it`,
-    );
-    console.log('texts are random words: only times are measured, not quality');
-    if (server === undefined) console.log('no llama-server given (--llama-server PATH): its rows are left out');
-    const loadBefore = loadavg()[0]!;
-    const readings = await measure(await openRows({ engine, subject, folder, server }), sizes.rounds);
-    printReadings(readings);
-    console.log(agreement(readings));
-    const byName = new Map([...readings].map(([row, byRound]) => [row.name, byRound]));
-    for (const [one, other] of PAIRS) {
-      console.log(`${one}: ${ratio(byName.get(one)!, byName.get(other)!)} × ${other}`);
-    }
-    console.log(
-      'ms, medians over rounds in rotated order; × query: median of the ratios to the first row within a round; ' +
-        'CPU: CPU time of the whole call, all threads; ' +
-        `machine load ${loadBefore.toFixed(1)} before, ${loadavg()[0]!.toFixed(1)} after`,
-    );
-  } finally {
-    rmSync(folder, { recursive: true });
+  using folder = new ScratchFolder('ttft');
+  await using engine = await composeEngine().open({
+    model,
+    contextTokens,
+    sessions: ROW_SESSIONS,
+    checkpointFolder: join(folder.path, 'checkpoints'),
+    ...givenThreads,
+  });
+  const { threads } = engine.info;
+  const { name, parameters } = engine.info.model;
+  const request = { contextTokens, ...(threads === null ? {} : { threads }) };
+  await using server =
+    program === undefined ? undefined : await OwnServer.start(program, await modelFileOf(model), request);
+  const subject = await drawSubject(engine, memoryTokens, queryTokens, SEED);
+  const { prefix, suffix } = await subject.prompt(0);
+  console.log(
+    `${name}, ${(parameters! / 1e6).toFixed(0)} million parameters, ${threads} threads: ` +
+      `${subject.memories.length} memories, a prefix of ${prefix.length} tokens, ${suffix.length} tokens behind it`,
+  );
+  console.log('texts are random words: only times are measured, not quality');
+  if (server === undefined) console.log('no llama-server given (--llama-server PATH): its rows are left out');
+  const loadBefore = loadavg()[0]!;
+  const readings = await measure(await openRows({ engine, subject, folder: folder.path, server }), sizes.rounds);
+  printReadings(readings);
+  console.log(agreement(readings));
+  const byName = new Map([...readings].map(([row, byRound]) => [row.name, byRound]));
+  for (const [one, other] of PAIRS) {
+    console.log(`${one}: ${ratio(byName.get(one)!, byName.get(other)!)} × ${other}`);
   }
+  console.log(
+    'ms, medians over rounds in rotated order; × query: median of the ratios to the first row within a round; ' +
+      'CPU: CPU time of the whole call, all threads; ' +
+      `machine load ${loadBefore.toFixed(1)} before, ${loadavg()[0]!.toFixed(1)} after`,
+  );
 });

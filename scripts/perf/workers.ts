@@ -8,11 +8,26 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { readOptions, runScript, ScratchFolder, wholeNumber } from '../run-script.ts';
-import { comparePaces } from './workers/bare-engines.ts';
 import { PacedRun } from './workers/paced-run.ts';
 
 /** The run of one worker continues for this long, then that of several for the same worker time. */
 const WINDOW_MS = 20_000;
+const BARE_WINDOWS = 4;
+const BARE_WINDOW_MS = 10_000;
+
+/** Rounds per minute of one engine without a bench, and of several at once, which take turns. */
+async function comparePaces(choice: unknown, processes: number): Promise<{ alone: number; together: number }> {
+  const program = new URL('./workers/bare-engine.ts', import.meta.url);
+  const begin = (): Promise<PacedRun> => PacedRun.begin(program, choice);
+  const runs = await Promise.all(Array.from({ length: 1 + processes }, begin));
+  const [alone, ...together] = runs as [PacedRun, ...PacedRun[]];
+  for (let window = 0; window < BARE_WINDOWS; window++) {
+    await alone.continue(BARE_WINDOW_MS);
+    await Promise.all(together.map((run) => run.continue(BARE_WINDOW_MS)));
+  }
+  for (const run of runs) run[Symbol.dispose]();
+  return { alone: alone.perMinute, together: together.reduce((sum, { perMinute }) => sum + perMinute, 0) };
+}
 
 // A stopped run would outlive this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
@@ -37,7 +52,12 @@ await runScript(async () => {
   );
   using folder = new ScratchFolder('workers');
   const begin = (of: number): Promise<PacedRun> =>
-    PacedRun.begin({ ...options, threads: '1', workers: String(of), out: join(folder.path, String(of)) });
+    PacedRun.begin(new URL('./workers/bench-run.ts', import.meta.url), {
+      ...options,
+      threads: '1',
+      workers: String(of),
+      out: join(folder.path, String(of)),
+    });
   using one = await begin(1);
   using several = await begin(workers);
   while (!one.isOver || !several.isOver) {

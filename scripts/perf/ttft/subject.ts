@@ -36,48 +36,27 @@ export interface CutPrompt {
 }
 
 /** Questions and memories of exact sizes, made of random words. */
-export class Subject {
-  readonly memories: readonly MemorySearchResult[];
-  readonly #engine: Engine;
-  readonly #queryTokens: number;
-  readonly #seed: number;
+export type Subject = Awaited<ReturnType<typeof drawSubject>>;
 
-  private constructor(engine: Engine, memories: readonly MemorySearchResult[], queryTokens: number, seed: number) {
-    this.#engine = engine;
-    this.memories = memories;
-    this.#queryTokens = queryTokens;
-    this.#seed = seed;
+/** Draws the memories. @param memoryTokens tokens of all memory lines @param queryTokens tokens of a query's line */
+export async function drawSubject(engine: Engine, memoryTokens: number, queryTokens: number, seed: number) {
+  const random = new SeededRandom(seed);
+  const memories: MemorySearchResult[] = [];
+  for (const tokens of memoryLengths(memoryTokens, random)) {
+    const lineOf = (text: string): string => memorySegment('', text, 1, RULES.labels).text;
+    const content = await drawText(engine, tokens, random, lineOf);
+    memories.push({ memoryId: `m${memories.length + 1}`, content, score: 0.5, metadata: {} });
   }
-
-  /** Draws the memories. @param memoryTokens tokens of all memory lines @param queryTokens tokens of a query's line */
-  static async draw(engine: Engine, memoryTokens: number, queryTokens: number, seed: number): Promise<Subject> {
-    const random = new SeededRandom(seed);
-    const memories: MemorySearchResult[] = [];
-    for (const tokens of memoryLengths(memoryTokens, random)) {
-      const lineOf = (text: string): string => memorySegment('', text, 1, RULES.labels).text;
-      const content = await drawText(engine, tokens, random, lineOf);
-      memories.push({ memoryId: `m${memories.length + 1}`, content, score: 0.5, metadata: {} });
-    }
-    return new Subject(engine, memories, queryTokens, seed);
-  }
-
   /** Another query for each turn, all of one length. */
-  query(turn: number): Promise<string> {
-    const random = new SeededRandom(this.#seed + turn + 1);
-    return drawText(this.#engine, this.#queryTokens, random, (text) => querySegments(text)[0].text);
-  }
-
+  const query = (turn: number): Promise<string> =>
+    drawText(engine, queryTokens, new SeededRandom(seed + turn + 1), (text) => querySegments(text)[0].text);
   /** The same memories in another order for each turn. */
-  reordered(turn: number): MemorySearchResult[] {
-    return new SeededRandom(this.#seed - turn - 1).shuffled(this.memories);
-  }
-
+  const reordered = (turn: number) => new SeededRandom(seed - turn - 1).shuffled(memories);
   /** The prompt that the systems build. */
-  async prompt(turn: number): Promise<CutPrompt> {
-    const { memories } = this;
-    const parts = { query: await this.query(turn), systemPrompt: grammars.en.systemPrompts[0]!, memories, history: [] };
-    const rules = { ...RULES, windowTokens: this.#engine.info.contextTokens };
-    const built = await buildPrompt(parts, rules, new PromptTokenizer(this.#engine));
+  const prompt = async (turn: number): Promise<CutPrompt> => {
+    const parts = { query: await query(turn), systemPrompt: grammars.en.systemPrompts[0]!, memories, history: [] };
+    const rules = { ...RULES, windowTokens: engine.info.contextTokens };
+    const built = await buildPrompt(parts, rules, new PromptTokenizer(engine));
     if (built.kept.length !== memories.length) throw new RangeError('the window is too short for the memories');
     const { header, lines, suffix } = prefixParts(built);
     return {
@@ -86,7 +65,8 @@ export class Subject {
       headerTokens: header.length,
       lines: lines.map(({ tokenIds }) => tokenIds),
     };
-  }
+  };
+  return { memories, query, reordered, prompt };
 }
 
 /** Draws a text whose line has exactly so many tokens. */

@@ -1,15 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { runBench } from '../../../src/bench/compose.ts';
-import { loadBenchConfig } from '../../../src/bench/load-config.ts';
-
-/** Command-line options of a run, by name. */
-type Flags = Readonly<Record<string, string>>;
 
 /** Waits for the next message of a child process. @throws Error if it ends before */
-export async function nextMessage(child: ChildProcess): Promise<unknown> {
+async function nextMessage(child: ChildProcess): Promise<unknown> {
   const waiting = new AbortController();
   const next = (event: string): Promise<unknown[]> => once(child, event, { signal: waiting.signal });
   const ended = next('exit').then(() => Promise.reject(new Error('a process ended before it was measured')));
@@ -20,22 +14,25 @@ export async function nextMessage(child: ChildProcess): Promise<unknown> {
   }
 }
 
-/** A run in its own processes, stopped unless it is continued. Its pace counts turns after the first, over the time it ran. */
+/**
+ * A program in its own processes that sends its progress in turns, stopped unless it is continued. Its pace counts turns after the
+ * first, over the time it ran.
+ */
 export class PacedRun implements Disposable {
   readonly #child: ChildProcess;
   #first = 0;
   #progress = { done: 0, total: Infinity };
   #elapsedMs = 0;
 
-  private constructor(flags: Flags) {
+  private constructor(program: URL, choice: unknown) {
     // A process group, so that a signal reaches the workers too.
-    this.#child = fork(fileURLToPath(import.meta.url), [JSON.stringify(flags)], { detached: true });
-    this.#child.on('message', (progress: { done: number; total: number }) => (this.#progress = progress));
+    this.#child = fork(program, [JSON.stringify(choice)], { detached: true });
+    this.#child.on('message', (progress: { done: number }) => (this.#progress = { total: Infinity, ...progress }));
   }
 
-  /** Begins a run, and stops it at its first turn. @throws Error if it ends before */
-  static async begin(flags: Flags): Promise<PacedRun> {
-    const run = new PacedRun(flags);
+  /** Starts a program, and stops it at its first turn. @throws Error if it ends before */
+  static async begin(program: URL, choice: unknown): Promise<PacedRun> {
+    const run = new PacedRun(program, choice);
     process.once('exit', run.#kill);
     await nextMessage(run.#child);
     run.#signal('SIGSTOP');
@@ -83,12 +80,4 @@ export class PacedRun implements Disposable {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await runBench(loadBenchConfig({ flags: JSON.parse(process.argv[2]!) as Flags }), {
-    onProgress: ({ phase, done, total }) => {
-      if (phase === 'turns') process.send!({ done, total });
-    },
-  });
 }
