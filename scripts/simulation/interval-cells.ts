@@ -59,10 +59,9 @@ export function tryIntervals(cell: IntervalCell, trials: number, random: SeededR
     count(directIntervals(kind, totals));
     if (trial % PER_BOOTSTRAP === 0) count(bootstrapIntervals(totals, random));
   }
+  const tried = [...tallies].filter(([, tally]) => tally.tried > 0);
   return Object.fromEntries(
-    [...tallies].flatMap(([method, { tried, held, width }]) =>
-      tried === 0 ? [] : [[method, { coverage: held / tried, width: width / tried }]],
-    ),
+    tried.map(([method, tally]) => [method, { coverage: tally.held / tally.tried, width: tally.width / tally.tried }]),
   );
 }
 

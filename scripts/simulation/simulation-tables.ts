@@ -35,14 +35,11 @@ function leastCoverage(all: readonly Simulated<IntervalCell, IntervalResult>[]):
 function chosenCoverage(all: readonly Simulated<IntervalCell, IntervalResult>[]): string {
   const shown = [10, 20, 60];
   const shares = all.filter(({ cell }) => cell.kind === 'binary' && cell.items === 8 && shown.includes(cell.users));
-  const worlds = [...new Set(shares.map(({ cell }) => `${percent(cell.mean)} ${cell.correlation}`))];
-  const rows = worlds.map((world) => [
+  const worlds = Map.groupBy(shares, ({ cell }) => `${percent(cell.mean)} ${cell.correlation}`);
+  const rows = Array.from(worlds, ([world, found]) => [
     ...world.split(' '),
     ...shown.map((users) => {
-      const { result } = shares.find(
-        ({ cell }) => `${percent(cell.mean)} ${cell.correlation}` === world && cell.users === users,
-      )!;
-      const { coverage, width } = result['chosen']!;
+      const { coverage, width } = found.find(({ cell }) => cell.users === users)!.result['chosen']!;
       return `${percent(coverage)} (${percent(width)})`;
     }),
   ]);
@@ -53,35 +50,24 @@ function chosenCoverage(all: readonly Simulated<IntervalCell, IntervalResult>[])
 function verdictRates(all: readonly Simulated<VerdictCell, VerdictResult>[]): string {
   const rows = userCounts(all).map((users) => {
     const here = all.filter(({ cell }) => cell.users === users);
-    const at = (loss: number): VerdictResult[] =>
-      here.flatMap(({ cell, result }) => (cell.loss === loss ? [result] : []));
-    const most = (results: readonly VerdictResult[], name: keyof VerdictResult): string =>
-      percent(Math.max(...results.map((result) => result[name])));
-    const least = (results: readonly VerdictResult[], name: keyof VerdictResult): string =>
-      percent(Math.min(...results.map((result) => result[name])));
-    const everywhere = here.map(({ result }) => result);
+    /** The values of a rate, by default over worlds of every loss. */
+    const values = (name: keyof VerdictResult, loss?: number): number[] =>
+      here.flatMap(({ cell, result }) => (loss === undefined || cell.loss === loss ? [result[name]] : []));
+    const least = (...of: Parameters<typeof values>): string => percent(Math.min(...values(...of)));
+    const most = (...of: Parameters<typeof values>): string => percent(Math.max(...values(...of)));
     return [
       String(users),
-      least(everywhere, 'coverage'),
-      least(everywhere, 'coverageOfT'),
-      most(at(MARGIN), 'anyKept'),
-      most(at(0.05), 'anyKept'),
-      most(at(0), 'anyLost'),
-      `${least(at(0), 'kept')} to ${most(at(0), 'kept')}`,
-      `${least(at(0.05), 'lost')} to ${most(at(0.05), 'lost')}`,
+      least('coverage'),
+      least('coverageOfT'),
+      most('anyKept', MARGIN),
+      most('anyKept', 0.05),
+      most('anyLost', 0),
+      `${least('kept', 0)} to ${most('kept', 0)}`,
+      `${least('lost', 0.05)} to ${most('lost', 0.05)}`,
     ];
   });
-  const head = [
-    'users',
-    'coverage',
-    'of t',
-    'kept at −2',
-    'kept at −5',
-    'lost at 0',
-    'kept at 0, an arm',
-    'lost at −5, an arm',
-  ];
-  return markdownTable(head, rows);
+  const rates = ['kept at −2', 'kept at −5', 'lost at 0', 'kept at 0, an arm', 'lost at −5, an arm'];
+  return markdownTable(['users', 'coverage', 'of t', ...rates], rows);
 }
 
 /** Draws the tables of docs/statistics.md, by name. */

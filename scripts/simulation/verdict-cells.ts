@@ -1,8 +1,7 @@
 import type { SeededRandom } from '../../src/base/seeded-random.ts';
 import { clusteredMean } from '../../src/eval/analysis/statistics/clustered-mean.ts';
 import { pairedDesignEffect } from '../../src/eval/analysis/statistics/design-effect.ts';
-import type { UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
-import { type PairedTotals, shareDifference } from '../../src/eval/analysis/statistics/paired-difference.ts';
+import { shareDifference } from '../../src/eval/analysis/statistics/paired-difference.ts';
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
 import { judgeFamily } from '../../src/eval/analysis/statistics/verdict.ts';
 import { plainT } from './interval-cells.ts';
@@ -37,31 +36,18 @@ export const MARGIN = 0.02;
 
 export const verdictCells: readonly VerdictCell[] = [10, 20, 30, 60].flatMap((users) =>
   [0, 0.1, 0.3].flatMap((correlation) =>
-    [0, MARGIN, 0.05].flatMap((loss) =>
-      [0, 0.2].map((repaired): VerdictCell => ({ users, correlation, loss, repaired })),
-    ),
+    [0, MARGIN, 0.05].flatMap((loss) => [0, 0.2].map((repaired) => ({ users, correlation, loss, repaired }))),
   ),
 );
 
-interface Totals {
-  readonly sums: number[];
-  readonly counts: number[];
-  squares: number;
-}
-
-interface SimulatedRun {
-  /** Of the baseline and of every arm. */
-  readonly values: readonly UnitTotals[];
-  readonly arms: readonly PairedTotals[];
-}
-
-function simulatedRun({ users, correlation, loss, repaired }: VerdictCell, random: SeededRandom): SimulatedRun {
+/** Values of the baseline and of every arm, and the arms against the baseline. */
+function simulatedRun({ users, correlation, loss, repaired }: VerdictCell, random: SeededRandom) {
   const counts = new Array<number>(users).fill(0);
-  const empty = (): Totals => ({ sums: new Array<number>(users).fill(0), counts, squares: 0 });
+  const empty = () => ({ sums: new Array<number>(users).fill(0), counts, squares: 0 });
   const values = Array.from({ length: ARMS + 1 }, empty);
   const arms = Array.from({ length: ARMS }, () => ({ differences: empty(), gained: 0, lost: 0 }));
   const spoiled = (loss + (1 - RIGHT) * repaired) / RIGHT;
-  const add = (totals: Totals, user: number, value: number): void => {
+  const add = (totals: ReturnType<typeof empty>, user: number, value: number): void => {
     totals.sums[user]! += value;
     totals.squares += value ** 2;
   };
@@ -90,10 +76,8 @@ export function tryVerdicts(cell: VerdictCell, trials: number, random: SeededRan
   const counts = { anyKept: 0, anyLost: 0, kept: 0, lost: 0, coverage: 0, coverageOfT: 0 };
   for (let trial = 0; trial < trials; trial++) {
     const { values, arms } = simulatedRun(cell, random);
-    const effect = pairedDesignEffect(
-      values,
-      arms.map(({ differences }) => differences),
-    );
+    const differences = arms.map((arm) => arm.differences);
+    const effect = pairedDesignEffect(values, differences);
     const members = arms.map((arm) => ({
       gain: shareDifference(arm, effect),
       users: clusteredMean(arm.differences).units,
@@ -111,7 +95,6 @@ export function tryVerdicts(cell: VerdictCell, trials: number, random: SeededRan
     counts.coverage += holds(members[0]!.gain.interval);
     counts.coverageOfT += holds(plainT(arms[0]!.differences));
   }
-  return Object.fromEntries(
-    Object.entries(counts).map(([name, count]) => [name, count / trials]),
-  ) as unknown as VerdictResult;
+  const rates = Object.entries(counts).map(([name, count]) => [name, count / trials] as const);
+  return Object.fromEntries(rates) as unknown as VerdictResult;
 }
