@@ -188,11 +188,8 @@ def export(model: TextEncoder, folder: Path) -> None:
     }
     pooling = {"word_embedding_dimension": WIDTH, "pooling_mode_mean_tokens": True}
     (folder / "1_Pooling").mkdir(exist_ok=True)
-    for name, content in (
-        ("config.json", config),
-        ("tokenizer_config.json", tokenizer_config),
-        ("1_Pooling/config.json", pooling),
-    ):
+    files = {"config.json": config, "tokenizer_config.json": tokenizer_config, "1_Pooling/config.json": pooling}
+    for name, content in files.items():
         (folder / name).write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 

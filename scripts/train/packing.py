@@ -23,6 +23,7 @@ IGNORED = -1
 
 Encode = Callable[[str], List[int]]
 """Text to token ids."""
+Encoder = Callable[[Dict], Optional[Encode]]
 
 
 @dataclass(frozen=True)
@@ -105,27 +106,14 @@ class Packer:
 
     `encoder` says how the memories and questions of a document are tokenised, where not as they stand."""
 
-    def __init__(
-        self,
-        tokenizer: Tokenizer,
-        rows: int = 2,
-        length: int = 2048,
-        encoder: Callable[[Dict], Optional[Encode]] = lambda document: None,
-    ):
-        self.tokenizer, self.rows, self.length = tokenizer, rows, length
-        self._encoder = encoder
+    def __init__(self, tokenizer: Tokenizer, rows: int = 2, length: int = 2048, encoder: Encoder = lambda document: None):
+        self.tokenizer, self.rows, self.length, self._encoder = tokenizer, rows, length, encoder
         self._waiting: Optional[EncodedDocument] = None
 
     def batch(self, documents: Iterator[Dict]) -> Batch:
         """The next batch; a last, partial one if `documents` ends."""
-        shape = (self.rows, self.length)
-        batch = Batch(
-            np.full(shape, self.tokenizer.pad, np.int32),
-            np.zeros(shape, np.int32),
-            np.zeros(shape, np.int32),
-            np.full(shape, IGNORED, np.int32),
-            [],
-        )
+        filled = (self.tokenizer.pad, 0, 0, IGNORED)
+        batch = Batch(*(np.full((self.rows, self.length), value, np.int32) for value in filled), [])
         for row in range(self.rows):
             self._fill(batch, row, documents)
         return batch

@@ -7,10 +7,9 @@ import json
 import os
 import time
 from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Callable, Dict, List
+from typing import Callable, Dict, List, Tuple
 
 import torch
 import torch.multiprocessing
@@ -46,9 +45,8 @@ class Forward:
     """A batch run through a model: loss and which answers come out whole, teacher-forced."""
 
     def __init__(self, model: RecallModel, batch: Batch):
-        tokens, codes, positions, targets = map(
-            torch.from_numpy, (batch.tokens, batch.codes, batch.positions, batch.targets)
-        )
+        arrays = (batch.tokens, batch.codes, batch.positions, batch.targets)
+        tokens, codes, positions, targets = map(torch.from_numpy, arrays)
         targets = targets.flatten().long()
         at = (targets != IGNORED).nonzero()[:, 0]
         logits = model.logits(tokens, codes, positions, at)
@@ -58,87 +56,60 @@ class Forward:
         self.exact: List[bool] = [bool(right[a.start : a.start + a.length].all()) for a in batch.answers]
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Documents of one sort, and the kinds of questions that its figure is of."""
-
-    batches: List[Batch]
-    counts: Callable[[str], bool]
-    by_kind: bool = False
-    """Whether its questions count by their kind, too."""
-
-
-def answerable(kind: str) -> bool:
-    return kind != "absent"
-
-
 class Evaluation:
-    """Held-out values in every layout, language and number of memories, drawn once."""
+    """Held-out values in every layout, language and number of memories, drawn once. A cell's figure is of the questions whose
+    kind its test accepts; those of all memories count by their kind, too."""
 
     def __init__(self, tokenizer: Tokenizer, layouts: str, documents: int):
-        self._cells: Dict[str, Cell] = {}
+        self._cells: Dict[str, Tuple[List[Batch], Callable[[str], bool], bool]] = {}
+
+        def answerable(kind: str) -> bool:
+            return kind != "absent"
+
         for language in ("en", "zh"):
             for layout in ("text", "blocks", "parallel", "link") if layouts == "block" else ("text",):
                 for memories in (5, 10, 20) if layout == "text" else (10,):
                     drawn = self._draw(tokenizer, documents, language, layout, memories)
-                    self._cells[f"{language}/{layout}/{memories}"] = Cell(drawn, answerable, by_kind=True)
+                    self._cells[f"{language}/{layout}/{memories}"] = drawn, answerable, True
                 practice = self._draw(tokenizer, documents, language, layout, 8, "--practice")
-                self._cells[f"{language}/{layout}/{COREFERENCE}"] = Cell(practice, lambda kind: kind == COREFERENCE)
+                self._cells[f"{language}/{layout}/{COREFERENCE}"] = practice, lambda kind: kind == COREFERENCE, False
             held_out = self._draw(tokenizer, documents, language, "text", 5, "--phrasing", "held-out")
-            self._cells[f"{language}/text/5/held-out phrasings"] = Cell(held_out, answerable)
-        self._cells["none"] = Cell(self._draw(tokenizer, documents, "en", "none", 1), lambda kind: True)
+            self._cells[f"{language}/text/5/held-out phrasings"] = held_out, answerable, False
+        self._cells["none"] = self._draw(tokenizer, documents, "en", "none", 1), lambda kind: True, False
 
     def __call__(self, model: RecallModel) -> Dict[str, float]:
         """Exact match by cell, and by kind of question."""
         hits: Dict[str, List[bool]] = defaultdict(list)
         with torch.no_grad():
-            for name, cell in self._cells.items():
-                for batch in cell.batches:
+            for name, (batches, counts, by_kind) in self._cells.items():
+                for batch in batches:
                     for answer, exact in zip(batch.answers, Forward(model, batch).exact):
-                        if cell.counts(answer.kind):
+                        if counts(answer.kind):
                             hits[name].append(exact)
-                        if cell.by_kind:
+                        if by_kind:
                             hits[answer.kind].append(exact)
         return {name: round(sum(exact) / len(exact), 3) for name, exact in hits.items()}
 
     @staticmethod
-    def _draw(
-        tokenizer: Tokenizer, documents: int, language: str, layout: str, memories: int, *more: str
-    ) -> List[Batch]:
+    def _draw(tokenizer: Tokenizer, documents: int, language: str, layout: str, memories: int, *more: str) -> List[Batch]:
         options = ["--held-out", "--language", language, "--layout", layout, "--memories", str(memories)]
         options += ["--seed", str(9000 + memories), "--count", str(documents)]
         with dialogues("--level", str(LAST_LEVEL), *options, *more) as drawn:
             return list(Packer(tokenizer).batches(drawn))
 
 
-class Team:
-    """The workers of a stage: processes of one core each, which see other documents and step alike."""
-
-    def __init__(self, rank: int, size: int, meeting: Path):
-        self.rank, self.size = rank, size
-        if size > 1:
-            distributed.init_process_group("gloo", f"file://{meeting}", rank=rank, world_size=size)
-
-    def average(self, values: torch.Tensor) -> None:
-        """In place, over all workers."""
-        if self.size > 1:
-            distributed.all_reduce(values)
-            values /= self.size
-
-    def gathered(self, of_mine: Dict) -> List[Dict]:
-        """What every worker has, in their order."""
-        every: List[Dict] = [of_mine] * self.size
-        if self.size > 1:
-            distributed.all_gather_object(every, of_mine)
-        return every
+def average(values: torch.Tensor) -> None:
+    """In place, over all workers, which are processes of one core each, see other documents and step alike."""
+    distributed.all_reduce(values)
+    values /= distributed.get_world_size()
 
 
 class Run:
     """A training run's state: everything that a checkpoint holds."""
 
-    def __init__(self, name: str, tokenizer: Tokenizer, seed: int, resume: bool, team: Team):
+    def __init__(self, name: str, tokenizer: Tokenizer, seed: int, resume: bool):
         stage = STAGES[name]
-        self._name, self._team = name, team
+        self._name = name
         if resume or stage.start is not None:
             saved = read_checkpoint(name if resume else stage.start)
             self.model = RecallModel.from_state(saved["model"])
@@ -156,18 +127,19 @@ class Run:
         """A later stage sees other documents than those before it, at the last level at once."""
         stage = STAGES[name]
         place = list(STAGES).index(name) if stage.start is not None else 0
-        return DialogueStream(stage.layouts, seed + 100 * place + 1000 * self._team.rank, LAST_LEVEL if place > 0 else 0)
+        return DialogueStream(stage.layouts, seed + 100 * place + 1000 * distributed.get_rank(), LAST_LEVEL if place > 0 else 0)
 
     def _next_documents(self, saved: Dict) -> DialogueStream:
-        streams = saved.get("streams", [])
-        if len(streams) != self._team.size:
+        streams, workers = saved.get("streams", []), distributed.get_world_size()
+        if len(streams) != workers:
             path = checkpoint(self._name)
-            raise ValueError(f"{path} is of {len(streams)} workers, not {self._team.size}: start without --resume")
-        return DialogueStream(**streams[self._team.rank])
+            raise ValueError(f"{path} is of {len(streams)} workers, not {workers}: start without --resume")
+        return DialogueStream(**streams[distributed.get_rank()])
 
     def save(self, evaluation: Dict[str, float]) -> None:
-        streams = self._team.gathered(self.stream.state)
-        if self._team.rank > 0:
+        streams = [self.stream.state] * distributed.get_world_size()
+        distributed.all_gather_object(streams, self.stream.state)
+        if distributed.get_rank() > 0:
             return
         state = {
             "model": self.model.state(),
@@ -184,8 +156,8 @@ def train(rank: int, meeting: Path, options: argparse.Namespace) -> None:
     """One worker of a stage."""
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     tokenizer, stage = Tokenizer.read(), STAGES[options.stage]
-    team = Team(rank, stage.workers, meeting)
-    run = Run(options.stage, tokenizer, options.seed, options.resume, team)
+    distributed.init_process_group("gloo", f"file://{meeting}", rank=rank, world_size=stage.workers)
+    run = Run(options.stage, tokenizer, options.seed, options.resume)
     packer = Packer(tokenizer, encoder=TokenSubstitution(tokenizer, stage.strange).encoder)
     evaluate = Evaluation(tokenizer, stage.layouts, options.evaluation_documents) if rank == 0 else None
     # JSON lines, of the first worker.
@@ -202,13 +174,13 @@ def train(rank: int, meeting: Path, options: argparse.Namespace) -> None:
         forward = Forward(run.model, batch)
         forward.loss.backward()
         run.step += 1
-        team.average(run.model.gradient)
+        average(run.model.gradient)
         seen = torch.tensor([float(forward.loss), sum(forward.exact) / len(forward.exact)])
-        team.average(seen)
+        average(seen)
         loss, exact = seen.tolist()
         run.optimizer.step(learning_rate(run.step, stage, run.optimizer.steps))
         loss_sum += loss
-        tokens += batch.tokens.size * team.size
+        tokens += batch.tokens.size * stage.workers
         run.running += RUNNING_SHARE * (exact - run.running)
         if run.running > LEVEL_UP and run.stream.level < LAST_LEVEL:
             run.stream.rise()
