@@ -33,7 +33,9 @@ function unfinished(
   return unfinishedResults(run as UnfinishedRun, new TurnRepository(database).listForResults(run.id), underWay);
 }
 
-test('only users whose turns are all there count', () => {
+test('only users whose turns are all there count, and before the first there is nothing to show', () => {
+  const none = { users: 0, ofUsers: 3, turns: 3, ofTurns: 12 };
+  expect(unfinished(whole.slice(0, 3))).toEqual({ progress: none, results: null });
   const { progress, results } = unfinished(whole.slice(0, 6));
   expect(progress).toEqual({ users: 1, ofUsers: 3, turns: 6, ofTurns: 12 });
   expect(results!.run).toMatchObject({ status: 'running', progress });
@@ -85,11 +87,6 @@ test('nothing is judged, and no check is decided that needs the end', () => {
   expect(undecided.map(({ check }) => check)).toEqual(['sample', 'negative controls', 'isolation', 'effect']);
   expect(undecided.every(({ status }) => status === 'undecided')).toBe(true);
   expect(checks.find(({ check }) => check === 'metrics')!.status).toBe('passed');
-});
-
-test('before the first user is complete there is nothing to show', () => {
-  const progress = { users: 0, ofUsers: 3, turns: 3, ofTurns: 12 };
-  expect(unfinished(whole.slice(0, 3))).toEqual({ progress, results: null });
 });
 
 const traits = arms.map((arm) => handmadeTraits(arm));

@@ -16,15 +16,12 @@ test.each([
 });
 
 test('abstention in Chinese, and by the data set’s own words', () => {
-  expect(isAbstention('我不知道。', '我不知道。', 'zh')).toBe(true);
   expect(isAbstention('无法回答这个问题。', '我不知道。', 'zh')).toBe(true);
   expect(isAbstention('No memory of that.', 'No memory of that', 'en')).toBe(true);
 });
 
 test('edit distance: worked examples and the triangle inequality', () => {
-  expect(editDistance('kitten', 'sitting')).toBe(3);
-  expect(editDistance('', 'abc')).toBe(3);
-  expect(editDistance('abc', '')).toBe(3);
+  expect([editDistance('kitten', 'sitting'), editDistance('', 'abc'), editDistance('abc', '')]).toEqual([3, 3, 3]);
   fc.assert(
     fc.property(fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }), (a, b, c) => {
       expect(editDistance(a, c)).toBeLessThanOrEqual(editDistance(a, b) + editDistance(b, c));

@@ -24,13 +24,6 @@ test('copies of an item of the same user tell nothing new', () => {
   expect(meanInterval(unitTotals(items(copied)))).toEqual(meanInterval(unitTotals(items(once))));
 });
 
-test('weights items equally, and leaves out a user at a time', () => {
-  const { mean, variance } = clusteredMean(unitTotals(items([[0], [1, 1, 1], [0.5, 1]])));
-  // Without each: 4.5/5, 1.5/3, 3/4, by items 4.5/6 = 0.75.
-  expect(mean).toBe(0.75);
-  expect(variance).toBeCloseTo(((0.9 - 0.75) ** 2 + (0.5 - 0.75) ** 2 + 0) * (2 / 3), 12);
-});
-
 test('does not depend on the order of rows', () => {
   const rows = items([[0.1, 0.2], [0.7], [0.4, 0.3, 0.9]]);
   expect(unitTotals([...rows].reverse()).sums).toEqual(unitTotals(rows).sums);

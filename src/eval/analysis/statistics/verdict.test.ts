@@ -24,9 +24,7 @@ test.each([
 
 test('both are adjusted over the arms', () => {
   const [lost, kept] = [member({ gain: gain(-0.04, 0.9), p: 0.04 }), member({ gain: gain(0, 0.02) })];
-  expect(verdicts(lost, lost)).toEqual(['undecided', 'undecided']);
-  expect(verdicts(kept, kept)).toEqual(['undecided', 'undecided']);
-  expect(judgeFamily([kept, member({})], 0.02)[0]).toMatchObject({ pKept: 0.04, pAdjusted: 1 });
+  expect([...verdicts(lost, lost), ...verdicts(kept, kept)]).toEqual(Array(4).fill('undecided'));
 });
 
 test('arms that no test was planned for are in no family, and are not judged', () => {

@@ -104,16 +104,12 @@ test('a rate above what is served saturates, one far below does not', async () =
 });
 
 test('without a rate the next conversation begins when one has ended, so many at once as there are clients', async () => {
-  const served = system();
+  const served = system({ failAt: 0 });
   const turns = await play(served, Infinity);
   expect(turns).toHaveLength(30);
   const order = served.asked.map(({ sessionId }) => sessionId);
   expect(order).toEqual([...new Set(order)].flatMap((id) => Array<string>(5).fill(id)));
-});
-
-test('a turn that fails is kept as failed, and its conversation goes on without it', async () => {
-  const served = system({ failAt: 0 });
-  const turns = await play(served, Infinity);
+  // A turn that fails is kept as failed, and its conversation goes on without it.
   expect(turns.filter(({ outcome }) => 'error' in outcome)).toHaveLength(1);
   expect(served.asked[1]!.history).toEqual([]);
 });

@@ -37,11 +37,3 @@ it('decides with what a run goes on: what changes numbers is that of its beginni
     expect(resumed[key], key).toEqual(valueOf(key, optionEffects[key] === 'kept' ? 'then' : 'now'));
   }
 });
-
-it('an option that the run began without is not taken from the command', () => {
-  using folder = new TestFolder();
-  using database = openDatabase({ path: ':memory:' });
-  const run = storeRun(database, { name: 'r', turns: [], settings: { seed: 3 } });
-  const config = smallConfig(folder, { retriever: 'salience', retrievalTokens: '10' });
-  expect(resumedConfig(config, run)).not.toHaveProperty('retrievalTokens');
-});

@@ -12,10 +12,10 @@ function resume(begun: Partial<HandmadeRun>, flags: Readonly<Record<string, stri
   return resumedConfig(smallConfig(folder, flags), storeRun(database, { name: 'begun', turns: [], ...begun }));
 }
 
-test('a run is resumed with the data sets that it began with, one or several', () => {
-  const resumed = (dataset: unknown) => resume({ settings: { dataset, seed: 3 } }, { seed: '8', threads: '1' });
-  expect(resumed(['/data/a.jsonl'])).toMatchObject({ dataset: ['/data/a.jsonl'], seed: 3, threads: 1 });
-  expect(resumed(['/data/a.jsonl', '/data/b.jsonl']).dataset).toEqual(['/data/a.jsonl', '/data/b.jsonl']);
+test('an option that the run began without is not taken from the command', () => {
+  const resumed = resume({ settings: { seed: 3 } }, { retriever: 'salience', retrievalTokens: '10', threads: '1' });
+  expect(resumed).not.toHaveProperty('retrievalTokens');
+  expect(resumed).toMatchObject({ seed: 3, threads: 1 });
 });
 
 test('a run is resumed with its prompts, whatever the registry and the command say now', () => {
