@@ -14,10 +14,16 @@ const run = {
 };
 
 const made = { itemId: 'q1', userId: 'ann', arm: 'dki', right: true };
-const hostile = [
+const texts = [
   'He said "no", twice',
   'two\nlines\r\nand a third',
   '我喜欢喝茶，也喜欢咖啡。',
+  "'tis fine",
+  '',
+  ' ',
+  'null',
+];
+const formulas = [
   '=HYPERLINK("http://example.org/?"&A1)',
   '+1 555',
   '-2',
@@ -27,10 +33,6 @@ const hostile = [
   '＝1',
   "'=1",
   "''=1",
-  "'tis fine",
-  '',
-  ' ',
-  'null',
 ];
 
 const linesOf = (turns: Iterable<TurnResult>, format: 'csv' | 'jsonl', of = run): string[] => [
@@ -42,7 +44,7 @@ const rowsOf = (lines: readonly string[]) =>
 /** As docs/results.md says. */
 const withoutApostrophe = (cell: string) => (/^'+(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/.test(cell) ? cell.slice(1) : cell);
 
-test.each(hostile)('%j comes back out of CSV and of JSON lines, and is no formula', (answer) => {
+test.each([...texts, ...formulas])('%j comes back out of CSV and of JSON lines, and is no formula', (answer) => {
   const turns = [turnOf({ ...made, answer })];
   const [row] = rowsOf(linesOf(turns, 'csv'));
   expect(Object.keys(row!)).toEqual(turnColumns.map(({ name }) => name));
@@ -72,10 +74,8 @@ test('a turn that failed has its error, and nothing else that it did not come to
   const [line] = linesOf([failedTurn('dki', 'no cell left')], 'jsonl');
   const values = JSON.parse(line!) as Record<string, unknown>;
   expect(values).toMatchObject({ state: 'failed', arm: 'dki', error: 'no cell left', errorCode: null, answer: null });
-  const given = Object.entries(values).filter(([, value]) => value !== null);
-  expect(given.map(([name]) => name)).toEqual([
-    ...['run', 'suite', 'state', 'arm', 'userId', 'itemId', 'repeat', 'turn', 'position', 'error'],
-  ]);
+  const given = Object.keys(values).filter((name) => values[name] !== null);
+  expect(given.join(' ')).toBe('run suite state arm userId itemId repeat turn position error');
 });
 
 test('random weights have no quality', () => {
@@ -110,7 +110,6 @@ test('turns are read when their line is wanted', () => {
 });
 
 test('text that is no formula stays as it is', () => {
-  expect(['Turin', '3 - 2', 'a=b', "'quoted'", '−2'].map(spreadsheetText)).toEqual([
-    ...['Turin', '3 - 2', 'a=b', "'quoted'", '−2'],
-  ]);
+  const plain = ['Turin', '3 - 2', 'a=b', "'quoted'", '−2'];
+  expect(plain.map(spreadsheetText)).toEqual(plain);
 });

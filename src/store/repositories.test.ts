@@ -13,15 +13,18 @@ import { TurnRepository } from './turn-repository.ts';
 
 let database: BenchDatabase;
 let sessions: SessionRepository;
+let memories: MemoryRepository;
+let runs: RunRepository;
 beforeEach(() => {
   database = openDatabase({ path: ':memory:' });
   sessions = new SessionRepository(database);
+  memories = new MemoryRepository(database);
+  runs = new RunRepository(database);
   return () => database.close();
 });
 
 describe('MemoryRepository', () => {
   test('gives back content, vector bit by bit, metadata and time', () => {
-    const memories = new MemoryRepository(database);
     sessions.getOrCreate('s');
     // A view into a larger buffer: only its own four bytes may be stored.
     const embedding = new Float32Array([9, Math.fround(0.1), -0, 1e-40, 9]).subarray(1, 4);
@@ -33,7 +36,6 @@ describe('MemoryRepository', () => {
   });
 
   test('an id is unique per user, and a memory that is stored again becomes the newest', () => {
-    const memories = new MemoryRepository(database);
     for (const sessionId of ['s', 't']) sessions.getOrCreate(sessionId);
     const create = (id: string, userId: string) =>
       memories.create({ id, sessionId: 's', userId, content: `${id} of ${userId}` });
@@ -49,7 +51,6 @@ describe('MemoryRepository', () => {
   });
 
   test('a removed memory leaves a tombstone until it is stored again', () => {
-    const memories = new MemoryRepository(database);
     sessions.getOrCreate('s');
     const memory = { id: 'a', sessionId: 's', userId: 'ann', content: 'tea' };
     memories.create(memory);
@@ -67,24 +68,23 @@ describe('preferences', () => {
     new MemoryRepository(database, runId).preferences(userId).map(({ id }) => id);
   function prefer(id: string, more: { metadata?: { value: string }; sessionId?: string } = {}, runId?: string): void {
     const memory = { id, ...ofAnn, content: `${id} is preferred`, ...more };
-    const memories = new MemoryRepository(database, runId);
-    memories.create(memory);
-    memories.prefer(memory);
+    const owned = new MemoryRepository(database, runId);
+    owned.create(memory);
+    owned.prefer(memory);
   }
 
   test('stand in the order of writing, with what was given', () => {
     sessions.getOrCreate('s');
     for (const id of ['z', 'a']) prefer(id);
-    new MemoryRepository(database).create({ id: 'fact', ...ofAnn, content: 'a fact' });
+    memories.create({ id: 'fact', ...ofAnn, content: 'a fact' });
     prefer('m', { metadata: { value: 'tea' } });
     prefer('z');
     expect([ids('ann'), ids('bob')]).toEqual([['a', 'm', 'z'], []]);
-    const [, second] = new MemoryRepository(database).preferences('ann');
+    const [, second] = memories.preferences('ann');
     expect(second).toMatchObject({ ...ofAnn, content: 'm is preferred', metadata: { value: 'tea' } });
   });
 
   test('are memories, and go with them', () => {
-    const memories = new MemoryRepository(database);
     expect(() => memories.prefer({ id: 'a', ...ofAnn, content: 'x' })).toThrow('FOREIGN KEY');
     sessions.getOrCreate('s');
     for (const id of ['a', 'b']) prefer(id);
@@ -96,7 +96,7 @@ describe('preferences', () => {
   });
 
   test('and memories of a user of a run are not those of the user of that name', () => {
-    const { id: runId } = new RunRepository(database).create(newRun('r'));
+    const { id: runId } = runs.create(newRun('r'));
     sessions.getOrCreate('s');
     sessions.getOrCreate('of run', { runId });
     prefer('own');
@@ -107,7 +107,6 @@ describe('preferences', () => {
 });
 
 test('sessions are deleted by the beginning of their ids, with their memories, and no others', () => {
-  const memories = new MemoryRepository(database);
   const names = ['run/isolation/canary-1', 'run/isolation/canary-2', 'run/u01', 'run_/isolation/x', 'run/isolatioN/y'];
   for (const sessionId of names) {
     sessions.getOrCreate(sessionId);
@@ -126,21 +125,18 @@ test('getRecent gives the newest messages, the oldest of them first', () => {
     conversations.create({ sessionId: 't', role: 'user', content: 'other' });
   }
   expect(conversations.getRecent('s', 3).map(({ content }) => content)).toEqual(['2', '3', '4']);
-  expect(conversations.getRecent('s', 99)).toHaveLength(5);
-  expect(conversations.getRecent('s', 0)).toEqual([]);
-  expect(conversations.getRecent('s', -1)).toEqual([]);
+  expect([99, 0, -1].map((most) => conversations.getRecent('s', most).length)).toEqual([5, 0, 0]);
   const answer = { injectionMode: 'dki', injectionAlpha: 0.4, memoryIds: ['m1', 'm2'], latencyMs: 12.5 };
   const tokens = { prompt: 20, kvResident: 31, evaluated: Number.NaN, generated: 4, positions: 51 };
   conversations.create({ sessionId: 's', role: 'assistant', content: 'tea', ...answer, tokens });
   const [question, stored] = conversations.getRecent('s', 2);
-  expect(stored).toMatchObject({ ...answer, promptTokens: 20, kvResidentTokens: 31, evaluatedTokens: null });
-  expect(stored).toMatchObject({ generatedTokens: 4, positions: 51 });
+  const counts = { promptTokens: 20, kvResidentTokens: 31, evaluatedTokens: null, generatedTokens: 4, positions: 51 };
+  expect(stored).toMatchObject({ ...answer, ...counts });
   expect(question).toMatchObject({ injectionAlpha: null, promptTokens: null, positions: null });
 });
 
 test('what is not given is NULL in the file, not the JSON literal', () => {
-  const audit = new AuditLogRepository(database);
-  audit.log({ action: 'rag_generate', sessionId: 's' });
+  new AuditLogRepository(database).log({ action: 'rag_generate', sessionId: 's' });
   const [row] = database.query.all<{ types: string }>(
     'SELECT typeof(memory_ids) || typeof(metadata) || typeof(alpha) AS types FROM audit_logs',
   );
@@ -149,7 +145,6 @@ test('what is not given is NULL in the file, not the JSON literal', () => {
 
 describe('RunRepository', () => {
   test('creates, lists, updates only what is given, and refuses a name that is taken', () => {
-    const runs = new RunRepository(database);
     const run = runs.create(newRun('first'));
     runs.create(newRun('second'));
     expect(runs.results(run.id)).toBeNull();
@@ -163,7 +158,6 @@ describe('RunRepository', () => {
   });
 
   test('gives back the record that it was given', () => {
-    const runs = new RunRepository(database);
     const given = { ...newRun('first'), seed: 11 };
     const { schemaVersion, id, status, probes, startedAt, finishedAt, ...back } = runs.create(given);
     expect(back).toEqual(given);
@@ -172,7 +166,6 @@ describe('RunRepository', () => {
   });
 
   test('refuses records of another version, and those that are not as they should be, naming file and run', () => {
-    const runs = new RunRepository(database);
     const { id } = runs.create(newRun('newer'));
     database.query.run(sql`UPDATE runs SET schema_version = 2`);
     expect(() => runs.findByName('newer')).toThrow(
@@ -186,7 +179,7 @@ describe('RunRepository', () => {
 
 test('an attribution takes the place of the one before', () => {
   const attributions = new AttributionRepository(database);
-  const { id: runId } = new RunRepository(database).create(newRun('r'));
+  const { id: runId } = runs.create(newRun('r'));
   const turnId = new TurnRepository(database).put({ runId, sessionId: 's' }, answeredTurn('rag'));
   const memories = [{ memoryId: 'm-1', logProbability: -2.5 }];
   attributions.put(turnId, { method: 'text', logProbability: -1, memories: [], modelMs: 3 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { newRun, turnOf } from '../../test/fixtures/stored-runs.ts';
 import type { UserShare } from './records/user-bundle.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
@@ -13,8 +13,8 @@ beforeEach(() => {
   database = openDatabase({ path: ':memory:' });
   ({ id: runId } = new RunRepository(database).create(newRun({ name: 'r', turns: [] })));
   users = new RunUserRepository(database, runId);
+  return () => database.close();
 });
-afterEach(() => database.close());
 
 const ann = { userId: 'ann', position: 0, turns: 2 };
 const bob = { userId: 'bob', position: 1, turns: 2 };
@@ -56,12 +56,11 @@ test('each share is taken once, and a transaction that fails leaves it', () => {
   users.claim(ann, 'one');
   users.claim(bob, 'two');
   users.finish('bob', 'two', shareOf(20));
-  const failing = () =>
-    database.transaction(() => {
-      users.takeShares();
-      throw new RangeError('the record cannot be written');
-    });
-  expect(failing).toThrow(RangeError);
+  const failing = () => {
+    users.takeShares();
+    throw new RangeError('the record cannot be written');
+  };
+  expect(() => database.transaction(failing)).toThrow(RangeError);
   users.finish('ann', 'one', shareOf(10));
   const taken = users.takeShares();
   expect(taken.map(({ worker, share }) => `${worker} ${share.books.modelMs}`).sort()).toEqual(['one 10', 'two 20']);

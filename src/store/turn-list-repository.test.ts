@@ -61,26 +61,25 @@ describe('the list of turns', () => {
     expect(found({}, { sort: 'firstTokenMs', descending: true })).toEqual(descending);
   });
 
-  it.each([
-    {},
-    { sort: 'firstTokenMs' },
-    { sort: 'firstTokenMs', descending: true },
-    { sort: 'goldLogProbability' },
-  ] as const)('is turned over page by page, forwards and backwards, by %o', (order) => {
-    const all = list.page(runId, { ...order, size: 50 }).rows.map(({ turnId }) => turnId);
-    const forwards: number[] = [];
-    for (let after: number | undefined; ; after = forwards.at(-1)) {
-      const page = list.page(runId, { ...order, after, size: 2 });
-      expect([page.matching, page.hasPrevious]).toEqual([6, forwards.length > 0]);
-      forwards.push(...page.rows.map(({ turnId }) => turnId));
-      if (!page.hasNext) break;
-    }
-    expect(forwards).toEqual(all);
-    const before = list.page(runId, { ...order, before: all[4], size: 2 });
-    expect(before.rows.map(({ turnId }) => turnId)).toEqual(all.slice(2, 4));
-    expect([before.hasPrevious, before.hasNext]).toEqual([true, true]);
-    expect(list.page(runId, { ...order, before: all[2], size: 2 }).hasPrevious).toBe(false);
-  });
+  const byTime = { sort: 'firstTokenMs' } as const;
+  it.each([{}, byTime, { ...byTime, descending: true as const }, { sort: 'goldLogProbability' as const }])(
+    'is turned over page by page, forwards and backwards, by %o',
+    (order) => {
+      const all = list.page(runId, { ...order, size: 50 }).rows.map(({ turnId }) => turnId);
+      const forwards: number[] = [];
+      for (let after: number | undefined; ; after = forwards.at(-1)) {
+        const page = list.page(runId, { ...order, after, size: 2 });
+        expect([page.matching, page.hasPrevious]).toEqual([6, forwards.length > 0]);
+        forwards.push(...page.rows.map(({ turnId }) => turnId));
+        if (!page.hasNext) break;
+      }
+      expect(forwards).toEqual(all);
+      const before = list.page(runId, { ...order, before: all[4], size: 2 });
+      expect(before.rows.map(({ turnId }) => turnId)).toEqual(all.slice(2, 4));
+      expect([before.hasPrevious, before.hasNext]).toEqual([true, true]);
+      expect(list.page(runId, { ...order, before: all[2], size: 2 }).hasPrevious).toBe(false);
+    },
+  );
 
   it('begins at the beginning behind a turn of another run', () => {
     const page = list.page(runId, { after: 1, size: 2 });
@@ -123,20 +122,13 @@ describe('the list of turns', () => {
 describe('items with a turn that matches', () => {
   let runId: string;
   beforeEach(() => {
-    runId = storeRun(database, {
-      name: 'items',
-      turns: [
-        turn('i-2', 'rag', true),
-        turn('i-2', 'dki', false),
-        turn('i-1', 'rag', true),
-        turn('i-1', 'dki', true),
-        turn('i-3', 'rag', false),
-        turn('i-3', 'dki', true),
-        turn('i-4', 'rag', true),
-        turn('i-4', 'rag', false, { repeat: 1 }),
-        turn('i-4', 'dki', false),
-      ],
-    }).id;
+    const turns = [
+      ...[turn('i-2', 'rag', true), turn('i-2', 'dki', false)],
+      ...[turn('i-1', 'rag', true), turn('i-1', 'dki', true)],
+      ...[turn('i-3', 'rag', false), turn('i-3', 'dki', true)],
+      ...[turn('i-4', 'rag', true), turn('i-4', 'rag', false, { repeat: 1 }), turn('i-4', 'dki', false)],
+    ];
+    runId = storeRun(database, { name: 'items', turns }).id;
   });
 
   it('are those that one arm answers wrong and another right, in every repeat, in the order of writing', () => {

@@ -22,16 +22,8 @@ describe('checks that a turn fails by itself', () => {
     new TurnRepository(database).put({ runId, sessionId: 's' }, { ...base, itemId, ...changes });
   const checksOf = (itemId: string) => list.outcomes(runId, [itemId])[0]!.failedChecks;
   const observed = (changes: Partial<AnsweredTurn['observed']>) => ({ observed: { ...base.observed, ...changes } });
-  const memories = {
-    given: 1,
-    shown: 1,
-    altered: [],
-    missing: [],
-    hidden: [],
-    elsewhere: [],
-    own: 1,
-    holdsGold: false,
-  };
+  const none = { altered: [], missing: [], hidden: [], elsewhere: [] };
+  const memories = { given: 1, shown: 1, ...none, own: 1, holdsGold: false };
   const seen = { sha256: 'a', asGenerated: true, shortfall: 0 };
 
   it.each([

@@ -5,26 +5,28 @@ import { answeredTurn, failedTurn } from '../../test/fixtures/turn-record.ts';
 import type { AnsweredTurn } from './records/turn-record.ts';
 import { AuditLogRepository, ConversationRepository, SessionRepository } from './session-repository.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
-import { type NewRun, RunRepository } from './run-repository.ts';
+import { RunRepository } from './run-repository.ts';
 import { type TurnPlace, TurnRepository } from './turn-repository.ts';
 
 let database: BenchDatabase;
 let sessions: SessionRepository;
+let turns: TurnRepository;
+let runId: string;
 beforeEach(() => {
   database = openDatabase({ path: ':memory:' });
   sessions = new SessionRepository(database);
+  turns = new TurnRepository(database);
+  runId = newRun('r');
   return () => database.close();
 });
 
 test('lists in pages, in order, filtered, while other statements run', () => {
-  const turns = new TurnRepository(database);
-  const { id: runId } = new RunRepository(database).create(newRun('r'));
-  const { id: otherId } = new RunRepository(database).create(newRun('other'));
+  const otherId = newRun('other');
   database.transaction(() => {
     for (let i = 0; i < 450; i++) {
-      for (const arm of ['rag', 'dki']) insert(turns, { runId, sessionId: `${arm}${i}` }, { arm, itemId: `i${i}` });
+      for (const arm of ['rag', 'dki']) insert({ sessionId: `${arm}${i}` }, { arm, itemId: `i${i}` });
     }
-    insert(turns, { runId: otherId });
+    insert({ runId: otherId });
   });
   const read: string[] = [];
   for (const { itemId } of turns.listByRun(runId, { arm: 'dki' })) {
@@ -41,9 +43,7 @@ test.each([
   ['measures', '{"given":{},"answer":{},"observed":{}}', 'listByRun', /the turn of item i1, arm rag cannot be read: /],
   ['document', Buffer.from('{}'), 'listByRun', /a record cannot be read: incorrect header check/],
 ] as const)('a damaged document in the column %s (%s) is named by %s', (column, damage, list, message) => {
-  const turns = new TurnRepository(database);
-  const { id: runId } = new RunRepository(database).create(newRun('r'));
-  insert(turns, { runId }, { arm: 'rag', itemId: 'i1' });
+  insert({}, { arm: 'rag', itemId: 'i1' });
   database.query.run(sql`UPDATE turns SET ${sql.identifier(column)} = ${damage}`);
   expect(() => [...turns[list](runId)]).toThrow(
     expect.objectContaining({ code: 'database', message: expect.stringMatching(message) as string }),
@@ -51,17 +51,15 @@ test.each([
 });
 
 test('lists what results need as `listByRun` does, in order of writing', () => {
-  const turns = new TurnRepository(database);
-  const { id: runId } = new RunRepository(database).create(newRun('r'));
-  const { id: otherId } = new RunRepository(database).create(newRun('other'));
+  const otherId = newRun('other');
   const prefix = { strategy: 'prefix', key: 'k', tokens: 31, origin: 'disk', computeMs: 0, memoryIds: ['m'] } as const;
   const memoryLines = { tokens: 17, cells: 9 };
   const prefills = { zoe: { ...prefix, alpha: 1, sizeBytes: 2048, memoryLines }, ann: null };
   for (const userId of ['zoe', 'ann'] as const) {
     const scores = { ...base.scores, exactMatch: 0.1 };
-    insert(turns, { runId }, { userId, itemId: userId, scores, prefill: prefills[userId] });
+    insert({}, { userId, itemId: userId, scores, prefill: prefills[userId] });
   }
-  insert(turns, { runId: otherId });
+  insert({ runId: otherId });
   turns.put({ runId, sessionId: 's' }, failedTurn('rag', 'no cell left', { itemId: 'lost' }));
   const expected = [...turns.listByRun(runId)].map(({ id: _, ...turn }) => {
     if (turn.state === 'failed') return turn;
@@ -78,23 +76,19 @@ test('lists what results need as `listByRun` does, in order of writing', () => {
 });
 
 test('holds one turn of a kind, and finds those of an arm by repeat and turn', () => {
-  const turns = new TurnRepository(database);
-  const { id: runId } = new RunRepository(database).create(newRun('r'));
-  for (const [repeat, turn] of [[1, 0], [0, 1], [0, 0]] as const) insert(turns, { runId }, { repeat, turn }); // prettier-ignore
+  for (const [repeat, turn] of [[1, 0], [0, 1], [0, 0]] as const) insert({}, { repeat, turn }); // prettier-ignore
   turns.put({ runId, sessionId: 's' }, failedTurn('dki', 'out of cells', { itemId: 'item' }));
   expect(turns.find(runId, 'item', 'rag').map((row) => [row.repeat, row.turn])).toEqual([[0, 0], [0, 1], [1, 0]]); // prettier-ignore
   const [failed] = turns.find(runId, 'item', 'dki');
   const key = { itemId: 'item', userId: 'u-1', arm: 'dki', repeat: 0, turn: 0, position: 0 };
   expect(failed).toEqual({ id: 4, state: 'failed', ...key, error: { code: null, message: 'out of cells' } });
   // A turn that is stored again, by a worker that was interrupted, stays as it is.
-  expect(insert(turns, { runId }, { repeat: 1, answer: { ...base.answer, text: 'again' } })).toBe(1);
+  expect(insert({}, { repeat: 1, answer: { ...base.answer, text: 'again' } })).toBe(1);
   const texts = turns.find(runId, 'item', 'rag').map((turn) => 'answer' in turn && turn.answer.text);
   expect(texts).toEqual([base.answer.text, base.answer.text, base.answer.text]);
 });
 
 test('gives back the record that it was given, and refuses one that is not as it should be', () => {
-  const turns = new TurnRepository(database);
-  const { id: runId } = new RunRepository(database).create(newRun('r'));
   const given = answeredTurn('dki', { injected: true });
   const id = turns.put({ runId, sessionId: 's' }, given);
   expect(turns.find(runId, given.itemId, 'dki')).toEqual([{ ...given, id }]);
@@ -104,11 +98,9 @@ test('gives back the record that it was given, and refuses one that is not as it
 });
 
 test("deleteUser removes all of one run's user and nothing else", () => {
-  const turns = new TurnRepository(database);
-  const runs = new RunRepository(database);
   const conversations = new ConversationRepository(database);
   const audit = new AuditLogRepository(database);
-  const ids = ['one', 'two'].map((name) => runs.create(newRun(name)).id);
+  const ids = ['one', 'two'].map(newRun);
   for (const runId of ids) {
     for (const userId of ['ann', 'bob']) {
       const sessionId = `${runId}/${userId}`;
@@ -118,7 +110,7 @@ test("deleteUser removes all of one run's user and nothing else", () => {
         conversations.create({ sessionId: id, role: 'user', content: 'hello' });
         audit.log({ action: 'rag_generate', sessionId: id });
       }
-      insert(turns, { runId, sessionId }, { userId, itemId: userId });
+      insert({ runId, sessionId }, { userId, itemId: userId });
     }
   }
   expect(turns.deleteUser(ids[0]!, 'ann')).toBe(1);
@@ -132,16 +124,12 @@ test("deleteUser removes all of one run's user and nothing else", () => {
   expect([...turns.listByRun(ids[1]!)]).toHaveLength(2);
 });
 
-const newRun = (name: string): NewRun => handmadeRun({ name, turns: [] }, ['rag']);
+/** Stores a run of that name. @returns its id */
+const newRun = (name: string) => new RunRepository(database).create(handmadeRun({ name, turns: [] }, ['rag'])).id;
 
 const base = answeredTurn('rag');
 
-/** Stores a turn of `rag` on `item`, changed as given. */
-function insert(
-  turns: TurnRepository,
-  place: Partial<TurnPlace> & { runId: string },
-  changes: Partial<AnsweredTurn> = {},
-) {
-  const { arm = 'rag', ...more } = changes;
-  return turns.put({ sessionId: 's', ...place }, answeredTurn(arm, { changes: { itemId: 'item', ...more } }));
+/** Stores a turn of `rag` on `item` in the run, changed as given. */
+function insert(place: Partial<TurnPlace> = {}, { arm = 'rag', ...more }: Partial<AnsweredTurn> = {}) {
+  return turns.put({ sessionId: 's', runId, ...place }, answeredTurn(arm, { changes: { itemId: 'item', ...more } }));
 }

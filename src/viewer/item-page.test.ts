@@ -8,13 +8,10 @@ import { type ItemModel, itemPage } from './item-page.ts';
 const markup = `<script>alert(1)</script>\u202e${'\u0000'.repeat(1_000_000)}`;
 
 function modelOf(repeats: number): ItemModel {
-  const turns = Array.from({ length: repeats }, (_, repeat) =>
-    inspectedTurn(
-      repeat === 1
-        ? failedTurn('rag', markup, { repeat })
-        : answeredTurn('rag', { answer: markup, changes: { repeat } }),
-    ),
-  );
+  const turns = Array.from({ length: repeats }, (_, repeat) => {
+    const answered = answeredTurn('rag', { answer: markup, changes: { repeat } });
+    return inspectedTurn(repeat === 1 ? failedTurn('rag', markup, { repeat }) : answered);
+  });
   const [first] = turns;
   if (first?.state !== 'answered') throw new Error('the first is answered');
   const sample = { ...first, item: { ...first.item, evidence: 3 } };

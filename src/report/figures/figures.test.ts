@@ -31,14 +31,10 @@ it('has none where the run has not the data, or no quality', () => {
 
 it('compiles without a warning', () => {
   const warnings: unknown[] = [];
-  const logger = {
-    ...{ level: () => logger, info: () => logger, debug: () => logger },
-    warn: (...args: unknown[]) => (warnings.push(args), logger),
-    error: (...args: unknown[]) => (warnings.push(args), logger),
-  };
-  for (const figure of runs.flatMap(reportFigures)) {
+  const warn = (...args: unknown[]) => (warnings.push(args), logger);
+  const logger = { level: () => logger, info: () => logger, debug: () => logger, warn, error: warn };
+  for (const figure of runs.flatMap(reportFigures))
     compile(JSON.parse(renderSpecification(figure)) as TopLevelSpec, { logger });
-  }
   expect(warnings).toEqual([]);
 });
 
@@ -55,10 +51,9 @@ it('draws the same bytes for the same data, and every arm in its colour', async 
 });
 
 it('keeps times on a scale of decades, though an interval of few users reaches 0', async () => {
-  const arms = [rag, dki].map((one) => ({
-    ...one,
-    metrics: { ...one.metrics, ttftMs: { ...one.metrics.ttftMs!, low: 0 } },
-  }));
+  const arms = [rag, dki].map((one) => {
+    return { ...one, metrics: { ...one.metrics, ttftMs: { ...one.metrics.ttftMs!, low: 0 } } };
+  });
   const [drawn] = await drawnFigures(of('main', { arms }));
   const shown = [...drawn!.svg.matchAll(/>([\d,.]+)<\/text>/g)].map(([, text]) => text!);
   expect(drawn!.svg).not.toMatch(/NaN|Infinity/);

@@ -55,11 +55,10 @@ it('says of a number its interval and n, and leads from each row to its turns in
 });
 
 it('puts a failed check first, in red', async () => {
-  const failed: RunResults = {
-    ...runResults,
-    checks: runResults.checks.map((one) => (one.check === 'token identity' ? { ...one, status: 'failed' } : one)),
-  };
-  const page = await renderReport([failed]);
+  const checks = runResults.checks.map((one) =>
+    one.check === 'token identity' ? { ...one, status: 'failed' as const } : one,
+  );
+  const page = await renderReport([{ ...runResults, checks }]);
   const warning = page.indexOf('NOT PROVEN: check token identity failed. Do not quote these numbers.');
   expect(warning).toBeGreaterThan(page.indexOf('class="verdict failed"'));
   expect(warning).toBeLessThan(page.indexOf('KV injection (dki)'));
@@ -115,9 +114,11 @@ it('names the commands that make the runs again: what is common to all, and no f
   ]);
 });
 
+const commandsWith = (settings: Readonly<Record<string, unknown>>): string[] =>
+  reproduceCommands([{ ...first, run: { ...first.run, settings: { ...first.run.settings, ...settings } } }]);
+
 it('says how a model was asked where that is not as its entry says', () => {
-  const of = (settings: Readonly<Record<string, unknown>>): string =>
-    reproduceCommands([{ ...first, run: { ...first.run, settings: { ...first.run.settings, ...settings } } }])[1]!;
+  const of = (settings: Readonly<Record<string, unknown>>): string => commandsWith(settings)[1]!;
   const shipped = { model: 'recall-base-f16.gguf', template: 'plain', labels: 'index', answerPrefix: 'none' };
   expect(of(shipped)).not.toMatch(/--template|--labels|--answer-prefix|--system-prompt/);
   const prefix = 'According to your notes,';
@@ -130,12 +131,11 @@ it('says how a model was asked where that is not as its entry says', () => {
 });
 
 it('names several data sets as they were named, and each with its hash', async () => {
-  const of = (dataset: unknown): string[] =>
-    reproduceCommands([{ ...first, run: { ...first.run, settings: { ...first.run.settings, dataset } } }]);
-  expect(of(['recall-en.jsonl', 'my data.jsonl']).join()).toContain("--dataset 'recall-en,./my data.jsonl'");
-  expect(of('recall-en.jsonl').join()).toContain('--dataset recall-en');
-  expect(of(['recall-zh.jsonl']).join()).toContain('--dataset recall-zh');
-  expect(of(['recall-en.jsonl', 'recall-zh.jsonl']).join()).not.toContain('--dataset');
+  const of = (dataset: unknown): string => commandsWith({ dataset }).join();
+  expect(of(['recall-en.jsonl', 'my data.jsonl'])).toContain("--dataset 'recall-en,./my data.jsonl'");
+  expect(of('recall-en.jsonl')).toContain('--dataset recall-en');
+  expect(of(['recall-zh.jsonl'])).toContain('--dataset recall-zh');
+  expect(of(['recall-en.jsonl', 'recall-zh.jsonl'])).not.toContain('--dataset');
   const parts = (['en', 'zh'] as const).map((language, index) => ({
     ...{ name: `recall-${language}`, sha256: String(index).repeat(64), language, items: 400 + index, users: 40 },
   }));

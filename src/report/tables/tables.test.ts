@@ -2,7 +2,6 @@ import { describe, expect, it, test } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import { shown } from '../../../test/fixtures/shown-cells.ts';
 import type { BreakdownPart, RunResults } from '../../store/records/results.ts';
-import type { Estimate } from '../../store/records/estimate.ts';
 import type { RetrievalMeasurement } from '../../store/records/measured.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
@@ -57,10 +56,7 @@ describe('table 1', () => {
     expect(tableOne(withRun({ workers: 4 })).notes[0]).toMatch(/^Times are under load: 4 workers/);
     expect(tableOne(runResults).notes.join(' ')).not.toContain('under load');
     const kind = { platform: 'linux-x64', cores: 8, threads: 1, engine: 'e', build: {}, turns: 1 };
-    const machines = [
-      { ...kind, cpu: 'old', users: 30 },
-      { ...kind, cpu: 'new', users: 10 },
-    ];
+    const machines = Object.entries({ old: 30, new: 10 }).map(([cpu, users]) => ({ ...kind, cpu, users }));
     const tested = (pAdjusted: number) => {
       const machineDifferences = [{ arm: 'dki', metric: 'exactMatch', means: [1, 0.9], p: pAdjusted, pAdjusted }];
       return tableOne(withRun({ machines, machineDifferences })).notes[0];
@@ -116,8 +112,11 @@ describe('table 1', () => {
   it('shows no quality of random weights, and their cost all the same', () => {
     const why = 'random weights';
     const unknown = withRun({ unknownQuality: why });
-    const cells = { exactMatch: why, taskSuccess: why, evaluatedTokens: '31.3' };
-    expect(shown(tableOne(unknown), 'dki')).toMatchObject(cells);
+    expect(shown(tableOne(unknown), 'dki')).toMatchObject({
+      exactMatch: why,
+      taskSuccess: why,
+      evaluatedTokens: '31.3',
+    });
     expect(shown(wrongAnswersTable(unknown), 'dki')).toMatchObject({ stale: why, stored: '320', answered: why });
     expect(shown(breakdownTable(unknown), 'dki')['category:stated']).toBe('random weights');
     expect(verdictSentences(unknown)).toContain('No quality: random weights.');
@@ -149,10 +148,7 @@ describe('table 1', () => {
 
 describe('table 7', () => {
   const measured = (strategy: string, kind: string, low: number | null): RetrievalMeasurement => ({
-    strategy,
-    kind,
-    n: 4,
-    budgetTokens: null,
+    ...{ strategy, kind, n: 4, budgetTokens: null },
     metrics: { recallAt1: null, recallAt5: null, recallAt10: null, mrr: null, ndcgAt10: null },
     againstRouter: low === null ? null : { delta: low + 0.1, low, high: low + 0.2, p: 0.01 },
     timingsMs: { embedding: 0, search: 0, ranking: 0, total: 0 },
@@ -187,13 +183,12 @@ describe('table 7', () => {
     expect(table.caption).toContain('Table 7b. Recall on the questions of a, by category');
     expect(shown(table, 'router, embed-en-zh, plain')).toMatchObject({ n: '4', delta: '−20.0 [−30.0, −10.0]' });
     const notes = table.notes.join(' ');
-    expect(notes).toContain(
+    for (const note of [
       'a: 4 questions of 2 users with 30 memories in all; 1 items that no memory answers are left out.',
-    );
-    expect(notes).toContain(
       `"router, embed-en-zh" is the router on vectors of embed-en-zh, the embedder that ships; all others search by ${runResults.run.embedder.name}.`,
-    );
-    expect(notes).toContain('The whole interval below zero: router, embed-en-zh on plain.');
+      'The whole interval below zero: router, embed-en-zh on plain.',
+    ])
+      expect(notes).toContain(note);
     const both = { ...retrieval, rows: [...of('a'), ...of('b')], datasets: [described('a'), described('b')] };
     const labels = ['a', 'b'].flatMap((name) => [`router, ${name}: plain`, `router, embed-en-zh, ${name}: plain`]);
     expect(datasetRetrievalTable(runResults, both)!.rows.map(({ label }) => label)).toEqual(labels);
@@ -319,8 +314,9 @@ describe('the verdict', () => {
 });
 
 describe('a run whose data name their metric', () => {
-  const value = (mean: number) => ({ mean, low: mean - 0.02, high: mean + 0.02, n: 320, users: 40 });
-  const nats = (mean: number) => ({ mean, low: mean - 0.1, high: mean + 0.1, n: 320, users: 40 });
+  const estimate = (mean: number, half: number) => ({ mean, low: mean - half, high: mean + half, n: 320, users: 40 });
+  const value = (mean: number) => estimate(mean, 0.02);
+  const nats = (mean: number) => estimate(mean, 0.1);
   const difference = { against: 'rag', delta: -0.1, low: -0.2, high: 0, n: 60, users: 40, wins: 1, losses: 7 };
   const [rag, dki] = runResults.arms;
   const part = (category: string, compared: boolean) => ({
@@ -374,10 +370,8 @@ describe('a run whose data name their metric', () => {
   it('has a table by category with the difference to the text, and verdicts on its metric', () => {
     const table = categoryTable(named)!;
     expect(table.blocks.map(({ title }) => title)).toEqual(['plain, 60 items', 'absent, 60 items']);
-    expect(shown(table, 'dki')).toMatchObject({
-      'plain:success': '80.0 [78.0, 82.0]',
-      'plain:difference': '−10.0 [−20.0, 0.0]',
-    });
+    const cells = { 'plain:success': '80.0 [78.0, 82.0]', 'plain:difference': '−10.0 [−20.0, 0.0]' };
+    expect(shown(table, 'dki')).toMatchObject(cells);
     expect(shown(table, 'rag')).toMatchObject({ 'plain:difference': '–' });
     expect(shownTables(named).map(({ id }) => id)).toEqual(['table-1', 'table-1b', 'table-1c']);
     const lost = verdictSentences(named).join(' ');
@@ -401,18 +395,12 @@ it('data that name no metric have the tables of always', () => {
 
 describe('a run with a judge', () => {
   const judge = { name: 'judge', label: 'judge', kind: 'binary', unit: '%', direction: 'higher', margin: 2 } as const;
+  const accepted = { mean: 0.9, low: 0.85, high: 0.95, n: 318, users: 40 };
   const judged: RunResults = {
     ...withRun({ metrics: [judge] }),
-    arms: runResults.arms.map((arm) => ({
-      ...arm,
-      metrics: { ...arm.metrics, judge: { mean: 0.9, low: 0.85, high: 0.95, n: 318, users: 40 } },
-    })),
+    arms: runResults.arms.map((arm) => ({ ...arm, metrics: { ...arm.metrics, judge: accepted } })),
     judge: {
-      model: 'grader',
-      prompt: 'Is it right?\nSay so.',
-      asked: 12,
-      known: 3,
-      failed: [],
+      ...{ model: 'grader', prompt: 'Is it right?\nSay so.', asked: 12, known: 3, failed: [] },
       agreement: { n: 636, share: 0.955, kappa: 0.712 },
       arms: [
         { arm: 'rag', judged: 318, unjudged: 2, agreement: { n: 318, share: 0.95, kappa: null } },
@@ -437,29 +425,26 @@ describe('a run with a judge', () => {
   });
 });
 
-const share = (mean: number): Estimate => ({ mean, low: mean - 0.1, high: mean + 0.1, n: 160, users: 20 });
-
-function part(value: string, mean: number): BreakdownPart {
-  const [exactMatch, tokenF1, taskSuccess] = [share(mean), share(mean + 0.05), share(mean)];
-  const metrics = { exactMatch, tokenF1, memoryRecall: null, abstention: null, taskSuccess };
-  return { field: 'language', value, n: 160, metrics };
+/** The run on data in languages, of each of which this share of the answers is right. */
+function inLanguages(shares: Readonly<Record<string, number>>): RunResults {
+  const parts = Object.entries(shares).map(([value, mean]): BreakdownPart => {
+    const share = { mean, low: mean - 0.1, high: mean + 0.1, n: 160, users: 20 };
+    const metrics = { exactMatch: share, tokenF1: share, memoryRecall: null, abstention: null, taskSuccess: share };
+    return { field: 'language', value, n: 160, metrics };
+  });
+  const arms = runResults.arms.map((arm) => ({ ...arm, breakdown: [...arm.breakdown, ...parts] }));
+  return { ...runResults, arms };
 }
 
-const bilingual: RunResults = {
-  ...runResults,
-  arms: runResults.arms.map((arm) => ({ ...arm, breakdown: [...arm.breakdown, part('en', 0.8), part('zh', 0.2)] })),
-};
-
 test('table 1 has the quality of each language beside that of all, with intervals', () => {
+  const bilingual = inLanguages({ en: 0.8, zh: 0.2 });
   const table = tableOne(bilingual);
   const { blocks } = table;
   const titles = ['Quality', 'Quality, English', 'Quality, Chinese', 'Tokens per turn (mean)'];
   expect(blocks.slice(0, 4).map(({ title }) => title)).toEqual(titles);
   expect(blocks[2]!.columns.map(({ key }) => key)).toEqual(['zh:exactMatch', 'zh:abstention', 'zh:taskSuccess']);
-  const cells = shown(table, 'dki');
-  expect(cells['zh:exactMatch']).toBe('20.0 [10.0, 30.0]');
-  expect(cells['en:taskSuccess']).toBe('80.0 [70.0, 90.0]');
-  expect(cells['zh:abstention']).toBe('–');
+  const cells = { 'zh:exactMatch': '20.0 [10.0, 30.0]', 'en:taskSuccess': '80.0 [70.0, 90.0]', 'zh:abstention': '–' };
+  expect(shown(table, 'dki')).toMatchObject(cells);
   const [languages] = breakdownTable(bilingual).blocks.slice(-1);
   expect(languages!.columns.map(({ key }) => key)).toEqual(['language:en', 'language:zh']);
   const unknown = tableOne({ ...bilingual, run: { ...bilingual.run, unknownQuality: 'random weights' } });
@@ -467,7 +452,7 @@ test('table 1 has the quality of each language beside that of all, with interval
 });
 
 test('a run with one language says nothing of it', () => {
-  const arms = runResults.arms.map((arm) => ({ ...arm, breakdown: [...arm.breakdown, part('en', 0.8)] }));
-  expect(tableOne({ ...runResults, arms }).blocks.some(({ title }) => title?.startsWith('Quality, '))).toBe(false);
-  expect(breakdownTable({ ...runResults, arms }).blocks.map(({ title }) => title)).not.toContain('By language');
+  const english = inLanguages({ en: 0.8 });
+  expect(tableOne(english).blocks.some(({ title }) => title?.startsWith('Quality, '))).toBe(false);
+  expect(breakdownTable(english).blocks.map(({ title }) => title)).not.toContain('By language');
 });

@@ -60,19 +60,16 @@ describe('arms paired by item', () => {
   });
 
   it('come flips first, then other answers, and are counted', () => {
-    const turn = (itemId: string, arm: string, right: boolean, more: Partial<HandmadeTurn> = {}): HandmadeTurn => ({
-      ...{ itemId, userId: `user of ${itemId}`, arm, right },
-      ...more,
-    });
-    const { id: runId } = storeRun(database, {
-      name: 'main',
-      turns: [
-        ...[turn('i-3', 'rag', true), turn('i-3', 'dki', true)],
-        ...[turn('i-2', 'rag', true), turn('i-2', 'dki', true, { answer: ' In Turin' })],
-        ...[turn('i-1', 'rag', true), turn('i-1', 'dki', false, { repeat: 2 })],
-        turn('i-0', 'rag', true),
-      ],
-    });
+    const turn = (itemId: string, arm: string, more: Partial<HandmadeTurn> = {}): HandmadeTurn => {
+      return { itemId, userId: `user of ${itemId}`, arm, right: true, ...more };
+    };
+    const turns = [
+      ...['i-3', 'i-2', 'i-1', 'i-0'].map((itemId) => turn(itemId, 'rag')),
+      turn('i-3', 'dki'),
+      turn('i-2', 'dki', { answer: ' In Turin' }),
+      turn('i-1', 'dki', { right: false, repeat: 2 }),
+    ];
+    const { id: runId } = storeRun(database, { name: 'main', turns });
     const [a, b] = ['dki', 'rag'].map((arm) => ({ runId, arm })) as [ArmOfRun, ArmOfRun];
     const paired = pairedArms(database, a, b, judged);
     expect(paired.counts).toEqual({ items: 3, wins: 0, losses: 1, reworded: 1, onlyA: 0, onlyB: 1 });

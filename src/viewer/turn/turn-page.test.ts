@@ -111,22 +111,19 @@ describe('the page of a turn', () => {
     const few = answered('dki', { injected: true });
     const line = few.prompt.segments[3]!;
     const ids = Array.from({ length: 40 }, (_, index) => 10_000 + index);
+    const text = ' token'.repeat(40);
     const lines = Array.from({ length: 250 }, (_, index) => {
-      return { ...line, memoryId: `memory-${index}`, text: ' token'.repeat(40), tokenIds: ids };
+      return { ...line, memoryId: `memory-${index}`, text, tokenIds: ids };
     });
     const retrieved = lines.map(({ memoryId }, index) => {
-      const flags = { kept: true, evidence: index === 0 };
-      return { memoryId, content: ' token'.repeat(40), score: 0.5, rank: index + 1, ...flags };
+      return { memoryId, content: text, score: 0.5, rank: index + 1, kept: true, evidence: index === 0 };
     });
     const block = { key: 'ab'.repeat(32), origin: 'disk', tokens: 40, computeMs: 0 } as const;
+    const costs = { alpha: 0.5, sizeBytes: 1e7, recomputed: [], recomputedTokens: 0, joinMs: 1 };
     const prefill: PrefillRecord = {
+      ...costs,
       strategy: 'blocks',
-      alpha: 0.5,
-      sizeBytes: 1e7,
       header: block,
-      recomputed: [],
-      recomputedTokens: 0,
-      joinMs: 1,
       blocks: lines.map(({ memoryId }, index) => ({ ...block, memoryId, position: 40 * index })),
     };
     const many = changed(few, ({ prompt }) => {
@@ -137,12 +134,8 @@ describe('the page of a turn', () => {
     });
     const turn = { ...many, given: { ...many.given, retrieved }, prefill };
     const pieces = new Map(ids.map((id) => [id, ' token']));
-    const attribution: AttributionRecord = {
-      method: 'blocks',
-      logProbability: -1,
-      modelMs: 5,
-      memories: lines.map(({ memoryId }) => ({ memoryId, logProbability: -2 })),
-    };
+    const left = lines.map(({ memoryId }) => ({ memoryId, logProbability: -2 }));
+    const attribution: AttributionRecord = { method: 'blocks', logProbability: -1, modelMs: 5, memories: left };
     const page = await pageOf(modelOf(turn, { rag: turn, against: turn, attribution, pieces }));
 
     expect(Buffer.byteLength(page)).toBeLessThan(200_000);
