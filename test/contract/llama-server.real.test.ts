@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { modelFiles } from '../../src/models/model-files.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
-import type { KvLayout, Rotary } from '../../src/engine/sequence-state.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.ts';
 import type { TokenizeRequest } from '../../src/engine/engine.ts';
@@ -12,20 +11,16 @@ import { describeReal, entry } from '../fixtures/real-models.ts';
 import { enginePromises } from './engine/promises.ts';
 import { ofServer, type Subject } from './engine/subjects.ts';
 
-const subject = (
-  model: string,
-  shape: Pick<KvLayout, 'layers' | 'heads' | 'headDimension'>,
-  rotary: Rotary,
-): Subject => ({
-  name: `llama-server, ${model}`,
+const subject: Subject = {
+  name: 'llama-server, the shipped model',
   opener: withOneThread(llamaServer.opener({ llamaServer: llamaServerProgram })),
-  model,
+  model: presetModels.model,
   otherModel: 'random:tiny-llama',
   capabilities: ofServer({
     checkpoints: true,
     cells: {
-      layout: { ...shape, keyType: 'F16', valueType: 'F16', valuesTransposed: false },
-      rotary,
+      layout: { layers: 8, heads: 2, headDimension: 32, keyType: 'F16', valueType: 'F16', valuesTransposed: false },
+      rotary: { base: 10_000, scale: 1, pairing: 'norm', dimensions: 32, factors: null },
       sharedPositions: true,
       gaps: true,
     },
@@ -34,17 +29,9 @@ const subject = (
   keyRounding: 2 ** -10,
   ends: 'likeliest',
   tellsIdsLater: true,
-});
+};
 
-describeLlamaServer('llama-server, the shipped model', () =>
-  enginePromises(
-    subject(
-      presetModels.model,
-      { layers: 8, heads: 2, headDimension: 32 },
-      { base: 10_000, scale: 1, pairing: 'norm', dimensions: 32, factors: null },
-    ),
-  ),
-);
+describeLlamaServer(subject.name, () => enginePromises(subject));
 
 const SMOLLM2 = 'smollm2-135m';
 

@@ -19,16 +19,19 @@ async function read(chunks: readonly object[]): Promise<[ids: readonly number[],
   return [ids, stream.textOf(ids), stream.isWhole];
 }
 
+const first = chunk('a', { token_ids: [11] });
+
 test('ids beside the text, the end token left out', async () => {
   const last = chunk(' b', { token_ids: [12, 2], finish_reason: 'stop' });
-  expect(await read([chunk('a', { token_ids: [11] }), last, usage(3)])).toEqual([[11, 12], 'a b', true]);
+  expect(await read([first, last, usage(3)])).toEqual([[11, 12], 'a b', true]);
   const alone = chunk('', { token_ids: [2], finish_reason: 'stop', stop_reason: 2 });
-  expect(await read([chunk('a', { token_ids: [11] }), alone, usage(2)])).toEqual([[11], 'a', true]);
+  expect(await read([first, alone, usage(2)])).toEqual([[11], 'a', true]);
 });
 
-test('an answer that ends at a text keeps its last token', async () => {
+test('an answer that ends at a text keeps its last token; one that nobody ended is not whole', async () => {
   const last = chunk('.', { token_ids: [13], finish_reason: 'stop', stop_reason: '.' });
-  expect(await read([chunk('a', { token_ids: [11] }), last, usage(2)])).toEqual([[11, 13], 'a.', true]);
+  expect(await read([first, last, usage(2)])).toEqual([[11, 13], 'a.', true]);
+  expect(await read([first])).toEqual([[11], 'a', false]);
 });
 
 test('several tokens in one event, and text that is held back', async () => {
@@ -37,11 +40,8 @@ test('several tokens in one event, and text that is held back', async () => {
     chunk('é', { token_ids: [12] }),
     chunk('xy', { token_ids: [13, 14] }),
   ];
-  expect(await read([...chunks, chunk('z', { token_ids: [], finish_reason: 'length' }), usage(4)])).toEqual([
-    [11, 12, 13, 14],
-    'éxyz',
-    true,
-  ]);
+  const last = chunk('z', { token_ids: [], finish_reason: 'length' });
+  expect(await read([...chunks, last, usage(4)])).toEqual([[11, 12, 13, 14], 'éxyz', true]);
 });
 
 test('ids among log-probabilities; those that the server counted and did not list are unknown', async () => {
@@ -56,8 +56,4 @@ test('ids among log-probabilities; those that the server counted and did not lis
 test('no ids at all: a token for each event, and as many as were counted', async () => {
   const chunks = [chunk('one'), chunk(' two'), chunk('', { finish_reason: 'length' }), usage(4)];
   expect(await read(chunks)).toEqual([[-1, -1, -1, -1], 'one two', true]);
-});
-
-test('an answer that nobody ended is not whole', async () => {
-  expect(await read([chunk('a', { token_ids: [11] })])).toEqual([[11], 'a', false]);
 });

@@ -58,7 +58,6 @@ const subjects: readonly LimitedSubject[] = [
     model: () => 'fake',
     capabilities: ofServer({
       checkpoints: false,
-      sessions: 1,
       missing: { promptCache: noFolder, checkpoints: noFolder, cells: noFolder, sharedPositions: noFolder },
     }),
   },
@@ -75,7 +74,6 @@ const subjects: readonly LimitedSubject[] = [
     capabilities: ofOpenAi({
       logProbabilities: null,
       prefixCache: null,
-      sessions: 1,
       missing: { ...noScores(nothingGiven), prefixCache: noCache, promptCache: noCache },
     }),
   },
@@ -87,7 +85,6 @@ const subjects: readonly LimitedSubject[] = [
       tokenIds: false,
       logProbabilities: null,
       prefixCache: { span: 'session', blockTokens: 16 },
-      sessions: 1,
       missing: {
         tokenIds: 'the server refuses prompts of token ids: they are sent as text, which it may tokenise otherwise',
         ...noScores('prompts go as text, in which the places of the tokens of a gold are unknown'),
@@ -104,7 +101,6 @@ const subjects: readonly LimitedSubject[] = [
       ...ofFake.capabilities,
       logProbabilities: null,
       ...noKv,
-      sessions: 1,
       missing: {
         ...ofFake.capabilities.missing,
         ...noScores(withdrawn),
@@ -121,7 +117,6 @@ const subjects: readonly LimitedSubject[] = [
       ...ofFake.capabilities,
       logProbabilities: { next: 5, continuation: 'pass' },
       cells: { ...fakeCells, sharedPositions: false },
-      sessions: 1,
       missing: { ...ofFake.capabilities.missing, fullDistribution: withdrawn, sharedPositions: withdrawn },
     },
   },
@@ -152,7 +147,7 @@ export function limitedPromises(): void {
     afterAll(() => engine[Symbol.asyncDispose]());
 
     test('has exactly the others', async () => {
-      expect(engine.capabilities).toEqual(capabilities);
+      expect(engine.capabilities).toEqual({ ...capabilities, sessions: 1 });
       expect((await opener.inspect(await model(folder.path))).missing).toEqual(capabilities.missing);
       expect(engine.info.stateIdentity === null).toBe(!capabilities.checkpoints);
     });
