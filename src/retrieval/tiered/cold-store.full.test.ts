@@ -2,15 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { PGlite } from '@electric-sql/pglite';
 import { drizzle } from 'drizzle-orm/pglite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  ann,
-  coldStorePromises,
-  inPostgres,
-  memory,
-  type OpenColdStore,
-  places,
-  randomVector,
-} from '../../../test/fixtures/cold-store-promises.ts';
+import { ann, coldStorePromises, inPostgres, memory } from '../../../test/fixtures/cold-store-promises.ts';
+import { nearest, type OpenColdStore, places, randomVector } from '../../../test/fixtures/cold-store-promises.ts';
 import { openPglite } from '../../../test/fixtures/postgres-server.ts';
 import { postgresIndexes, searchSettings, type PostgresIndex } from './postgres-schema.ts';
 
@@ -27,17 +20,16 @@ const onPglite = (index: PostgresIndex): OpenColdStore =>
     return { address: 'pglite', database: drizzle({ client: pglite }), close: async () => undefined };
   }, index);
 
-describe.each(['ivfflat', 'hnsw'] as const)('cold store: PostgreSQL in the process, %s', (name) =>
-  coldStorePromises(onPglite(postgresIndexes[name])),
-);
+// Those of ivfflat are kept to behind a port, in cold-store.test.ts.
+describe('cold store: PostgreSQL in the process, hnsw', () => coldStorePromises(onPglite(postgresIndexes.hnsw)));
 
 describe('PostgreSQL', () => {
+  const vectors = Array.from({ length: 3_000 }, randomVector);
+  const memories = vectors.map((vector, i) => memory(`m${i}`, [vector]));
+
   test('looks through all lists exactly, through one of them it misses most', async () => {
-    const namespace = randomUUID();
-    const vectors = Array.from({ length: 3_000 }, randomVector);
     const approximate = postgresIndexes['ivfflat-approximate'];
-    const store = await onPglite(approximate)(namespace);
-    const memories = vectors.map((vector, i) => memory(`m${i}`, [vector]));
+    const store = await onPglite(approximate)(randomUUID());
     await store.replace(ann, memories);
     // Small tables are read whole unless that is forbidden.
     await pglite.exec('ANALYZE; SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off');
@@ -46,12 +38,8 @@ describe('PostgreSQL', () => {
       await pglite.exec(searchSettings(index));
       let found = 0;
       for (const query of queries) {
-        const best = vectors
-          .map((vector, i) => ({ id: `m${i}#0`, score: vector.reduce((sum, value, d) => sum + value * query[d]!, 0) }))
-          .sort((a, b) => b.score - a.score)
-          .slice(0, 10);
         const hits = new Set(places(await store.search(ann, query, 10, [])));
-        found += best.filter(({ id }) => hits.has(id)).length;
+        found += nearest(vectors, query, 10).filter(({ place }) => hits.has(place)).length;
       }
       return found / (10 * queries.length);
     };
@@ -68,9 +56,7 @@ describe('PostgreSQL', () => {
 
   test.each(['ivfflat-approximate', 'hnsw'] as const)('%s: searches its index of itself', async (name) => {
     const store = await onPglite(postgresIndexes[name])(randomUUID());
-    const vectors = Array.from({ length: 3_000 }, randomVector);
     try {
-      const memories = vectors.map((vector, i) => memory(`m${i}`, [vector]));
       await store.replace(ann, memories);
       await store.search(ann, randomVector(), 5, ['m0']);
       await pglite.query('SELECT pg_stat_force_next_flush()');

@@ -18,22 +18,17 @@ const characters = (text: string): number => [...text].length;
 
 describe('splitRecursively', () => {
   test('leaves alone what is short enough, and gives nothing for no content', () => {
-    expect(splitRecursively(' My cat is called Miso.\n')).toEqual([' My cat is called Miso.\n']);
-    expect(splitRecursively('猫'.repeat(500))).toEqual(['猫'.repeat(500)]);
-    // 500 characters, 1,000 units of UTF-16, 2,000 bytes.
-    expect(splitRecursively('😺'.repeat(500))).toEqual(['😺'.repeat(500)]);
-    expect(splitRecursively(' \n\t ')).toEqual([]);
-    expect(splitRecursively('')).toEqual([]);
+    // The last has 500 characters, 1,000 units of UTF-16, 2,000 bytes.
+    const short = [' My cat is called Miso.\n', '猫'.repeat(500), '😺'.repeat(500)];
+    for (const text of short) expect(splitRecursively(text)).toEqual([text]);
+    for (const text of [' \n\t ', '']) expect(splitRecursively(text)).toEqual([]);
   });
 
   test('cuts at paragraphs before lines, at sentences before commas, at words before characters', () => {
-    const a = 'a'.repeat(300);
-    const b = 'b'.repeat(300);
+    const [a, b] = ['a'.repeat(300), 'b'.repeat(300)];
     for (const separator of ['\n\n', '\n', '。', '！', '？', '；', '. ', '! ', '? ', '; ', '，', '、', ', ', ' ']) {
-      expect(splitRecursively(a + separator + b), separator).toEqual([
-        a + separator.trimEnd(),
-        (a + separator).slice(-50) + b,
-      ]);
+      const chunks = [a + separator.trimEnd(), (a + separator).slice(-50) + b];
+      expect(splitRecursively(a + separator + b), separator).toEqual(chunks);
     }
     // One coarse separator decides where many finer ones stand.
     const lines = `${'word, '.repeat(60)}\n\n${'word, '.repeat(60)}`;

@@ -19,13 +19,9 @@ describe('readPreRetrievalConfig', () => {
   });
 
   test('old names work, and what to write instead is said', () => {
-    const { config, warnings } = read({
-      keyword_rules: [
-        { keywords: ['remember'], route: 'long_term' },
-        { keywords: ['now'], strategy: 'temporal_search' },
-      ],
-      retrieval_routes: ['mid_term', 'short_term'],
-    });
+    const old = { keywords: ['remember'], route: 'long_term' };
+    const keyword_rules = [old, { keywords: ['now'], strategy: 'temporal_search' }];
+    const { config, warnings } = read({ keyword_rules, retrieval_routes: ['mid_term', 'short_term'] });
     expect(config.keyword_rules.map(({ strategy }) => strategy)).toEqual(['long_term', 'temporal_search']);
     expect(config.default_strategy).toBe('mid_term');
     expect(warnings).toEqual([
