@@ -40,12 +40,11 @@ test('memories come in order of creation, items and users in order of the file',
   ]);
   const dataset = await readDataset(path);
   expect(dataset).toMatchObject({ language: 'en', unknownAnswer: "I don't know." });
-  expect(dataset.users.map((user) => user.userId)).toEqual(['u01', 'u02']);
-  const [first, second] = dataset.users;
-  expect(first!.memories.map((each) => each.memoryId)).toEqual(['a', 'c', 'b']);
-  expect(first!.memories.map((each) => each.preference)).toEqual([true, false, false]);
-  expect(first!.items.map((each) => each.itemId)).toEqual(['q1', 'q0']);
-  expect(second!.items[0]!.history).toEqual([{ role: 'user', content: '../../etc/passwd' }]);
+  const memories = [{ memoryId: 'a', preference: true }, { memoryId: 'c', preference: false }, { memoryId: 'b' }];
+  expect(dataset.users).toMatchObject([
+    { userId: 'u01', memories, items: [{ itemId: 'q1' }, { itemId: 'q0' }] },
+    { userId: 'u02', items: [{ history: [{ role: 'user', content: '../../etc/passwd' }] }] },
+  ]);
 });
 
 test('the first record describes the whole; the hash is of the bytes', async () => {
@@ -72,10 +71,14 @@ test('a file says what it is, and users and items may have languages of their ow
   const chinese = { language: 'zh', unknownAnswer: '我不知道。' };
   const english = { language: 'en', unknownAnswer: 'No idea.' };
   expect(dataset.users.map(({ languageProfile }) => languageProfile)).toEqual([english, chinese, chinese]);
-  const [first, second] = dataset.users;
-  expect(profileOf(first!.items[1]!.language, first!.languageProfile)).toEqual(chinese);
-  expect(profileOf(first!.items[0]!.language, first!.languageProfile)).toEqual(english);
-  expect(profileOf(second!.items[1]!.language, second!.languageProfile)).toMatchObject({ language: 'en' });
+  const profiles = dataset.users.map(({ items, languageProfile }) =>
+    items.map(({ language }) => profileOf(language, languageProfile)),
+  );
+  expect(profiles).toMatchObject([
+    [english, chinese],
+    [chinese, { language: 'en' }],
+    [chinese, chinese],
+  ]);
 });
 
 test('aliases are accepted answers; relation, answer prefix and passages stay', async () => {

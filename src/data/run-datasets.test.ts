@@ -2,26 +2,22 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { expectFailure } from '../../test/fixtures/bench-failure.ts';
 import { joinDatasets } from './run-datasets.ts';
-import type { Dataset, DatasetUser } from './dataset.ts';
+import type { DatasetUser } from './dataset.ts';
 
-function user(userId: string, dataset: Pick<Dataset, 'language' | 'unknownAnswer'>): DatasetUser {
+const languageProfile = { language: 'en', unknownAnswer: "I don't know." } as const;
+function user(userId: string): DatasetUser {
   const said = { content: 'My dog is called Rex.', createdAt: '2026-03-01T09:00:00Z', preference: false };
   const asked = { query: 'What is my dog called?', answer: 'Rex', askedAt: '2026-06-01T09:00:00Z', category: 'plain' };
   const lists = { acceptedAnswers: [], evidence: [`${userId}-m`], superseded: [], history: [] };
   const memories = [{ userId, memoryId: `${userId}-m`, ...said }];
-  return { userId, languageProfile: dataset, memories, items: [{ userId, itemId: `${userId}-q`, ...asked, ...lists }] };
+  return { userId, languageProfile, memories, items: [{ userId, itemId: `${userId}-q`, ...asked, ...lists }] };
 }
 
-function placed(
-  name: string,
-  userIds: readonly string[],
-  changes: (one: DatasetUser) => Partial<DatasetUser> = () => ({}),
-) {
-  const languageProfile = { language: 'en', unknownAnswer: "I don't know." } as const;
-  const users = userIds.map((id) => user(id, languageProfile)).map((one) => ({ ...one, ...changes(one) }));
-  const sha256 = createHash('sha256')
-    .update(JSON.stringify([name, users]))
-    .digest('hex');
+type Change = (one: DatasetUser) => Partial<DatasetUser>;
+function placed(name: string, userIds: readonly string[], change: Change = () => ({})) {
+  const users = userIds.map(user).map((one) => ({ ...one, ...change(one) }));
+  const hash = createHash('sha256').update(JSON.stringify([name, users]));
+  const sha256 = hash.digest('hex');
   return { file: `${name}.jsonl`, dataset: { name, sha256, ...languageProfile, declared: {}, users } };
 }
 

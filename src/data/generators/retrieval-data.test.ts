@@ -13,6 +13,7 @@ const window: ContextWindow = {
 test('the file has the questions of the suite for that seed, with the metadata of strategies, and is sound', async () => {
   const text = await retrievalData.make(3, 2, window);
   expect(await retrievalData.make(3, 2, window)).toBe(text);
+  expect(await retrievalData.make(4, 2, window)).not.toBe(text);
   const records = text.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
   const users = retrievalUsers(3, 2);
   expect(records.filter(({ type }) => type === 'question')).toEqual(

@@ -7,11 +7,6 @@ const users = retrievalQuestions(new SeededRandom(3), { users: 6, memories: 120 
 const questions = users.flatMap((user) => user.questions.map((question) => ({ ...question, user })));
 
 describe('retrievalQuestions', () => {
-  test('one seed gives one set, another seed another', () => {
-    expect(retrievalQuestions(new SeededRandom(3), { users: 6, memories: 120 })).toEqual(users);
-    expect(retrievalQuestions(new SeededRandom(4), { users: 6, memories: 120 })).not.toEqual(users);
-  });
-
   test('each user is asked four questions of every kind, and none twice', () => {
     for (const user of users) {
       for (const kind of retrievalKinds) {

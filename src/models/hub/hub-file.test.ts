@@ -196,13 +196,8 @@ describe('a file of the hub', () => {
 
 describe('the name of something on the hub', () => {
   it('has organisation, repository, revision and file', () => {
-    expect(parseHubReference('hf:org/re.po@v1.0/a/b-Q8_0.gguf')).toEqual({
-      name: 'hf:org/re.po@v1.0',
-      organisation: 'org',
-      repository: 're.po',
-      revision: 'v1.0',
-      file: 'a/b-Q8_0.gguf',
-    });
+    const whole = { name: 'hf:org/re.po@v1.0', organisation: 'org', repository: 're.po', revision: 'v1.0' };
+    expect(parseHubReference('hf:org/re.po@v1.0/a/b-Q8_0.gguf')).toEqual({ ...whole, file: 'a/b-Q8_0.gguf' });
     expect(parseHubReference('hf:org/repo')).toMatchObject({ name: 'hf:org/repo', revision: 'main', file: undefined });
   });
 
@@ -213,11 +208,9 @@ describe('the name of something on the hub', () => {
   });
 
   it('is read from the address and the cache that the environment names', () => {
+    const mirror = { HF_ENDPOINT: 'http://127.0.0.1:1/', HF_TOKEN: '' };
     expect(hubAccess({ HOME: '/x' })).toMatchObject({ endpoint: 'https://huggingface.co', token: undefined });
-    expect(hubAccess({ HF_ENDPOINT: 'http://127.0.0.1:1/', HF_TOKEN: '' })).toMatchObject({
-      endpoint: 'http://127.0.0.1:1',
-      token: undefined,
-    });
+    expect(hubAccess(mirror)).toMatchObject({ endpoint: 'http://127.0.0.1:1', token: undefined });
     expect(() => hubAccess({ HF_ENDPOINT: 'mirror' })).toThrow('HF_ENDPOINT mirror: not an address');
   });
 });

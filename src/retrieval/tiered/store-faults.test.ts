@@ -25,13 +25,11 @@ describe.runIf(hasRedisServer())('Redis', () => {
     await expectFailure(opening, 'database', message, /server runs/);
   });
 
-  test.each(['127.0.0.1:6379', 'http://127.0.0.1', 'postgres://a:secret@b/c', ''])(
-    'no address: %s',
-    async (address) => {
-      const hint = 'give redis://… or rediss://…';
-      await expectFailure(RedisHotStore.open(address, 'x'), 'bad-option', '--hot: not a valid server URL', hint);
-    },
-  );
+  const addresses = ['127.0.0.1:6379', 'http://127.0.0.1', 'postgres://a:secret@b/c', ''];
+  test.each(addresses)('no address: %s', async (address) => {
+    const hint = 'give redis://… or rediss://…';
+    await expectFailure(RedisHotStore.open(address, 'x'), 'bad-option', '--hot: not a valid server URL', hint);
+  });
 
   test('killed while it is written to: the call fails, and made again leaves each record once', async () => {
     await using server = await RedisServer.start();

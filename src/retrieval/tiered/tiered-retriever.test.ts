@@ -95,25 +95,22 @@ describe('TieredRetriever', () => {
     await killed.close();
   });
 
-  test.runIf(hasRedisServer())(
-    'without a server it cannot be opened; if one goes away, retrieval fails and is flagged',
-    async () => {
-      await using redis = await RedisServer.start();
-      const retriever = await open({ hot: redis.url });
-      await retriever.addMemories([fact(1)]);
-      await redis.kill();
-      await expect(open({ hot: redis.url })).rejects.toMatchObject({ code: 'database' });
-      const reason = expect.stringContaining(`${redis.url}: reading failed`) as string;
-      const failed = { memories: [], flags: [{ flag: 'failed', reason }] };
-      expect(await retriever.retrieve('bicycles', ask)).toMatchObject(failed);
-      expect(retriever.stats()).toMatchObject({ failures: 1 });
-      await expect(retriever.addMemories([fact(2)])).rejects.toMatchObject({ code: 'database' });
-      await redis.restart();
-      await retriever.addMemories([fact(2)]);
-      expect(await retriever.retrieve('bicycles', ask)).toMatchObject({
-        memories: [{ memoryId: 'm2' }, { memoryId: 'm1' }],
-      });
-      await retriever.close();
-    },
-  );
+  test.runIf(hasRedisServer())('fails to open without a server, and flags what fails when one goes away', async () => {
+    await using redis = await RedisServer.start();
+    const retriever = await open({ hot: redis.url });
+    await retriever.addMemories([fact(1)]);
+    await redis.kill();
+    await expect(open({ hot: redis.url })).rejects.toMatchObject({ code: 'database' });
+    const reason = expect.stringContaining(`${redis.url}: reading failed`) as string;
+    const failed = { memories: [], flags: [{ flag: 'failed', reason }] };
+    expect(await retriever.retrieve('bicycles', ask)).toMatchObject(failed);
+    expect(retriever.stats()).toMatchObject({ failures: 1 });
+    await expect(retriever.addMemories([fact(2)])).rejects.toMatchObject({ code: 'database' });
+    await redis.restart();
+    await retriever.addMemories([fact(2)]);
+    expect(await retriever.retrieve('bicycles', ask)).toMatchObject({
+      memories: [{ memoryId: 'm2' }, { memoryId: 'm1' }],
+    });
+    await retriever.close();
+  });
 });
