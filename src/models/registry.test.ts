@@ -54,13 +54,10 @@ describe('the registry', () => {
 
 describe('the default prompt', () => {
   it('is the plain form, in the language of the user, for the models that ship', () => {
+    const systemPrompt = { en: grammars.en.systemPrompts[0], zh: grammars.zh.systemPrompts[0] };
+    const prompt = { template: 'plain', systemPrompt, labels: 'index', answerPrefix: 'none' };
     for (const name of ['recall-base', 'recall-block']) {
-      expect(defaultPrompt(languageModelNamed(name), false)).toEqual({
-        template: 'plain',
-        systemPrompt: { en: grammars.en.systemPrompts[0], zh: grammars.zh.systemPrompts[0] },
-        labels: 'index',
-        answerPrefix: 'none',
-      });
+      expect(defaultPrompt(languageModelNamed(name), false)).toEqual(prompt);
     }
   });
 

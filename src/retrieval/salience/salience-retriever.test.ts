@@ -1,5 +1,6 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { NewMemory, Retrieval, RetrieveOptions } from '../retriever.ts';
+import type { SalienceRule } from './salience-ranking.ts';
 import { SalienceRetriever, withinBudget } from './salience-retriever.ts';
 import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
 
@@ -9,10 +10,11 @@ const countTokens = async (texts: readonly string[]): Promise<number[]> =>
 const now = new Date('2026-06-01T12:00:00Z');
 
 let retriever: SalienceRetriever;
-beforeEach(() => {
-  retriever = new SalienceRetriever(embeddings, { backend, countTokens });
-  return () => retriever.close();
-});
+function open(settings: { readonly maxTokens?: number; readonly rule?: SalienceRule } = {}): void {
+  retriever = new SalienceRetriever(embeddings, { backend, countTokens, ...settings });
+}
+beforeEach(() => open());
+afterEach(() => retriever.close());
 
 function memory(memoryId: string, content: string, metadata: Readonly<Record<string, unknown>> = {}): NewMemory {
   return { memoryId, userId: 'ann', content, metadata: { createdAt: '2026-03-01T09:00:00Z', ...metadata } };
@@ -48,13 +50,11 @@ describe('the fast path', () => {
   test('a file is not cut by topK, and by the budget entry by entry', async () => {
     expect(ids(await ask('What are my preferences?', { topK: 1 }))).toEqual(['p1', 'p2']);
     expect(ids(await ask('What are my preferences?', { topK: 0 }))).toEqual([]);
-    const small = new SalienceRetriever(embeddings, { backend, countTokens, maxTokens: 9 });
-    await small.addMemories([
-      memory('p1', 'I like to drink green tea.', { preference: true }),
-      memory('p2', 'I prefer dark mode.', { preference: true }),
-    ]);
-    expect(ids(await small.retrieve('my preferences', { userId: 'ann', topK: 5, threshold: -1 }))).toEqual(['p1']);
-    await small.close();
+    await retriever.close();
+    open({ maxTokens: 9 });
+    const preferences = ['I like to drink green tea.', 'I prefer dark mode.'];
+    await retriever.addMemories(preferences.map((text, i) => memory(`p${i + 1}`, text, { preference: true })));
+    expect(ids(await ask('my preferences'))).toEqual(['p1']);
   });
 
   test('the response of the source document has the whole file as one result', async () => {
@@ -136,12 +136,12 @@ describe('hybrid search', () => {
 
   test('by the rule that it was given', async () => {
     const weights = { semantic: 0, reinforcement: 1, recency: 0, access: 0 };
-    const often = new SalienceRetriever(embeddings, { backend, countTokens, rule: { weights, halfLifeDays: 1 } });
-    await often.addMemories([memory('tea', 'I drink tea.'), memory('cat', 'My cat sleeps.', { reinforcement: 2 })]);
-    const { memories } = await often.retrieve('What do I drink?', { userId: 'ann', topK: 5, threshold: -1, now });
+    await retriever.close();
+    open({ rule: { weights, halfLifeDays: 1 } });
+    await retriever.addMemories([memory('tea', 'I drink tea.'), memory('cat', 'My cat sleeps.', { reinforcement: 2 })]);
+    const { memories } = await ask('What do I drink?');
     expect(memories.map(({ memoryId }) => memoryId)).toEqual(['cat', 'tea']);
     expect(memories[0]!.score).toBeCloseTo(Math.log(3) / Math.log(4), 12);
-    await often.close();
   });
 
   test('what is said again in the same words is one entry, said more often and as new as the last time', async () => {
@@ -194,9 +194,8 @@ describe('hybrid search', () => {
     await retriever.addMemories([memory('a', 'My cat likes tea.'), memory('b', 'My dog likes milk.')]);
     const alone = (await ask('Who likes tea?')).memories;
     await retriever.reset();
-    await retriever.addMemories(
-      Array.from({ length: 200 }, (_, index) => ({ memoryId: `o${index}`, userId: 'bob', content: 'tea tea tea' })),
-    );
+    const ofBob = { userId: 'bob', content: 'tea tea tea' };
+    await retriever.addMemories(Array.from({ length: 200 }, (_, i) => ({ memoryId: `o${i}`, ...ofBob })));
     expect((await ask('Who likes tea?')).memories).toEqual(alone);
   });
 

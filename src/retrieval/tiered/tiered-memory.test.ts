@@ -170,10 +170,8 @@ describe.runIf(hasRedisServer())('a server that is killed', () => {
     await using server = await RedisServer.start();
     const store = await RedisHotStore.open(server.url, 'x', 5_000);
     memory = new TieredMemory({ hot: store, cold: killing(cold, server), embeddings });
-    const records = Array.from({ length: 20 }, (_, i) =>
-      record(`m${i}`, padded(`I own ${i} bicycles`), { createdAtMs: i }),
-    );
-    await memory.quarantine('ann', records);
+    const bicycles = (_: unknown, i: number) => record(`m${i}`, padded(`I own ${i} bicycles`), { createdAtMs: i });
+    await memory.quarantine('ann', Array.from({ length: 20 }, bicycles));
     expect(await memory.admit('ann')).toMatchObject({ admitted: 20 });
     // Long-term memory has them when Redis dies, which cannot be told that they wait no longer.
     await expect(memory.promote('ann')).rejects.toMatchObject({ code: 'database' });
