@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { expectFailure } from '../../test/fixtures/bench-failure.ts';
 import type { RetrieveOptions } from './retriever.ts';
 import { GivenRetriever, requireSearching } from './given-retriever.ts';
@@ -19,27 +19,25 @@ const ask = (passages: readonly string[] | undefined, options: Partial<RetrieveO
 const contents = async (...asked: Parameters<typeof ask>) =>
   (await ask(...asked)).memories.map(({ content }) => content);
 
-describe('the retriever given', () => {
-  test('gives the memories of a list in its order, each once, cut to the number that is wanted', async () => {
-    expect(await contents(['m3', 'm1', 'm3', 'm2'])).toEqual(['m3 of ann', 'm1 of ann', 'm2 of ann']);
-    expect(await contents(['m3', 'm1', 'm2'], { topK: 2 })).toEqual(['m3 of ann', 'm1 of ann']);
-    expect(await contents(['m2', 'm1'], { userId: 'bob' })).toEqual(['m1 of bob']);
-    expect(await contents([])).toEqual([]);
-    expect(retriever.stats()).toEqual({ memories: 5 });
-  });
+test('gives the memories of a list in its order, each once, cut to the number that is wanted', async () => {
+  expect(await contents(['m3', 'm1', 'm3', 'm2'])).toEqual(['m3 of ann', 'm1 of ann', 'm2 of ann']);
+  expect(await contents(['m3', 'm1', 'm2'], { topK: 2 })).toEqual(['m3 of ann', 'm1 of ann']);
+  expect(await contents(['m2', 'm1'], { userId: 'bob' })).toEqual(['m1 of bob']);
+  expect(await contents([])).toEqual([]);
+  expect(retriever.stats()).toEqual({ memories: 5 });
+});
 
-  test('says how many of a list are not there', async () => {
-    const { flags } = await ask(['m9', 'm2', 'm8']);
-    expect(flags).toEqual([{ flag: 'degraded', reason: '2 of 3 listed memories are not there' }]);
-    expect((await ask(['m2'])).flags).toEqual([]);
-  });
+test('says how many of a list are not there', async () => {
+  const { flags } = await ask(['m9', 'm2', 'm8']);
+  expect(flags).toEqual([{ flag: 'degraded', reason: '2 of 3 listed memories are not there' }]);
+  expect((await ask(['m2'])).flags).toEqual([]);
+});
 
-  test('refuses a question without a list', async () => {
-    await expectFailure(ask(undefined), 'bad-option', 'retriever given: a question came without a list of passages');
-  });
+test('refuses a question without a list', async () => {
+  await expectFailure(ask(undefined), 'bad-option', 'retriever given: a question came without a list of passages');
+});
 
-  test('is refused where no data set asks', () => {
-    expect(() => requireSearching('given')).toThrow('--retriever given: only the items of a data set list passages');
-    expect(() => requireSearching('hinted')).not.toThrow();
-  });
+test('is refused where no data set asks', () => {
+  expect(() => requireSearching('given')).toThrow('--retriever given: only the items of a data set list passages');
+  expect(() => requireSearching('hinted')).not.toThrow();
 });

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
 import { embedderEntry, modelCache, modelEntry, sha256 } from '../../../test/fixtures/model-cache.ts';
 import { zipArchive, type ZipEntry } from '../../../test/fixtures/zip-archive.ts';
 import { cacheState, missingFiles, modelFiles, removeModel } from '../model-files.ts';
@@ -24,6 +26,16 @@ function written(name: string, content: Buffer | string): string {
   const path = cache.file(name);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
+  return path;
+}
+
+function link(target: string, path: string): string {
+  symlinkSync(target, path);
+  return path;
+}
+
+function pipe(path: string): string {
+  spawnSync('mkfifo', [path]);
   return path;
 }
 
@@ -51,7 +63,7 @@ describe('an import knows files by their bytes', () => {
     expect(cacheState(embedder)).toBe('in part');
     expect(missingFiles(embedder).map(({ name }) => name)).toEqual(['config.json', 'tokenizer.json']);
     written('files/deep/config.json', parts['config.json']);
-    symlinkSync(written('blob', parts['tokenizer.json']), cache.file('files/tokenizer.json'));
+    link(written('blob', parts['tokenizer.json']), cache.file('files/tokenizer.json'));
     expect((await imported(cache.file('files'))).sort()).toEqual(['small config.json', 'small tokenizer.json']);
     expect(cacheState(embedder)).toBe('whole');
     expect(removeModel(embedder)).toBe('removed');
@@ -71,6 +83,8 @@ describe('an import knows files by their bytes', () => {
 describe('an import refuses', () => {
   const broken = Buffer.from(weights);
   broken[100]! ^= 1;
+  it('what is not there', () => expectFailure(imported(cache.file('none')), 'not-found', /no such file or folder/));
+
   const cut = zipArchive([{ name: 'a', content: weights }]).subarray(0, 900);
   const whole = { name: 'a.gguf', content: weights };
   const statedBytes = weights.length;
@@ -101,9 +115,10 @@ describe('an import refuses', () => {
       () => written('tiny.gguf', broken),
       /other bytes: sha-256 \w{64}, expected/,
     ],
-    ['what is not there', () => cache.file('none'), /no such file or folder/],
+    ['a link to itself', () => link(cache.file('loop'), cache.file('loop')), /: cannot be read: ELOOP$/],
+    ['a pipe', () => pipe(cache.file('pipe.gguf')), /: neither a GGUF file nor a zip archive$/],
   ])('%s, and keeps nothing', async (_, path, message) => {
-    await expect(imported(path())).rejects.toThrow(message);
+    await expectFailure(imported(path()), 'bad-data', message);
     expect(cache.names()).toEqual([]);
   });
 
