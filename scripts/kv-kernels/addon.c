@@ -104,18 +104,14 @@ static napi_value call_rotation(napi_env env, napi_callback_info info, rotation 
   return number(env, exceeded ? 1 : 0);
 }
 
-static napi_value call_norm_f16(napi_env env, napi_callback_info info) {
-  return call_rotation(env, info, rotate_norm_f16, NORM, F16);
-}
-static napi_value call_norm_f32(napi_env env, napi_callback_info info) {
-  return call_rotation(env, info, rotate_norm_f32, NORM, F32);
-}
-static napi_value call_neox_f16(napi_env env, napi_callback_info info) {
-  return call_rotation(env, info, rotate_neox_f16, NEOX, F16);
-}
-static napi_value call_neox_f32(napi_env env, napi_callback_info info) {
-  return call_rotation(env, info, rotate_neox_f32, NEOX, F32);
-}
+#define CALL_ROTATION(FUNCTION, PAIRING, TYPE)                                                                         \
+  static napi_value call_##FUNCTION(napi_env env, napi_callback_info info) {                                           \
+    return call_rotation(env, info, FUNCTION, PAIRING, TYPE);                                                          \
+  }
+CALL_ROTATION(rotate_norm_f16, NORM, F16)
+CALL_ROTATION(rotate_norm_f32, NORM, F32)
+CALL_ROTATION(rotate_neox_f16, NEOX, F16)
+CALL_ROTATION(rotate_neox_f32, NEOX, F32)
 
 // (…, rowBytes, targetRowBytes): 0
 static napi_value call_spread_rows(napi_env env, napi_callback_info info) {
@@ -156,10 +152,10 @@ NAPI_MODULE_INIT() {
     return NULL;
   }
   const napi_property_descriptor functions[] = {
-      {.utf8name = "rotateNormF16", .method = call_norm_f16, .attributes = napi_enumerable},
-      {.utf8name = "rotateNormF32", .method = call_norm_f32, .attributes = napi_enumerable},
-      {.utf8name = "rotateNeoxF16", .method = call_neox_f16, .attributes = napi_enumerable},
-      {.utf8name = "rotateNeoxF32", .method = call_neox_f32, .attributes = napi_enumerable},
+      {.utf8name = "rotateNormF16", .method = call_rotate_norm_f16, .attributes = napi_enumerable},
+      {.utf8name = "rotateNormF32", .method = call_rotate_norm_f32, .attributes = napi_enumerable},
+      {.utf8name = "rotateNeoxF16", .method = call_rotate_neox_f16, .attributes = napi_enumerable},
+      {.utf8name = "rotateNeoxF32", .method = call_rotate_neox_f32, .attributes = napi_enumerable},
       {.utf8name = "spreadRows", .method = call_spread_rows, .attributes = napi_enumerable},
   };
   napi_define_properties(env, exports, sizeof functions / sizeof functions[0], functions);
