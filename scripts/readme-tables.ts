@@ -153,12 +153,8 @@ export const drawnTables: Readonly<Record<string, Readonly<Record<string, () => 
     placement: () => bareTable(methodsInBrief, `${REAL_MODEL}-methods-dev-placement`),
     passages: () => bareTable(passagesInBrief, `${REAL_MODEL}-methods-musique`),
   },
-  'docs/methods/block-making.md': {
-    settings: () => bareTable(placementInBrief, `${REAL_MODEL}-placement`),
-  },
-  'docs/models.md': {
-    embedders: () => bareTable(embedderTable, `${REAL_MODEL}-retrieval`),
-  },
+  'docs/methods/block-making.md': { settings: () => bareTable(placementInBrief, `${REAL_MODEL}-placement`) },
+  'docs/models.md': { embedders: () => bareTable(embedderTable, `${REAL_MODEL}-retrieval`) },
   'docs/shipped-models.md': {
     main: () => bareTable(tableOne, 'reference/main'),
     coreference: () => coreferenceTable(readPair('reference/coreference', 'reference-block/coreference')),

@@ -28,11 +28,7 @@ export type TopicWheels = ReturnType<typeof topicWheels>;
 export function topicWheels(random: SeededRandom, { topics }: FactGrammar) {
   const shared = topics.filter(({ subjects }) => subjects.length > 1);
   const linked = topics.filter(({ link }) => link !== undefined);
-  return {
-    first: new Wheel(random, shared),
-    second: new Wheel(random, topics),
-    named: new Wheel(random, linked),
-  };
+  return { first: new Wheel(random, shared), second: new Wheel(random, topics), named: new Wheel(random, linked) };
 }
 
 /** The memories about one subject that questions return to. */

@@ -80,16 +80,7 @@ const FULL: Curriculum = {
 
 /** Levels of difficulty: level 0 has one or two memories, the last level is that of the bench. */
 export const CURRICULUM: readonly Curriculum[] = [
-  {
-    ...FULL,
-    sizes: [[1, [1, 2]]],
-    others: 0,
-    updates: 0,
-    absent: 0.03,
-    history: 0,
-    chatter: 0.05,
-    tasks: [0],
-  },
+  { ...FULL, sizes: [[1, [1, 2]]], others: 0, updates: 0, absent: 0.03, history: 0, chatter: 0.05, tasks: [0] },
   {
     ...FULL,
     sizes: [[1, [1, 4]]],

@@ -19,7 +19,7 @@ import {
   type TrainingLayout,
 } from './curriculum.ts';
 import { drawFacts, drawSubjects, statementsOf, type QuestionKind } from './training-facts.ts';
-import { QuestionSource } from './training-questions.ts';
+import { questionSource } from './training-questions.ts';
 import { drawTasks } from './training-tasks.ts';
 
 /** A dialogue as lists of segment texts, each of which is tokenised alone; BOS comes before the header. */
@@ -59,11 +59,11 @@ export function drawTrainingDocument(
   const facts = drawFacts(random, { grammar, count: factCount, level, subjects, heldOut: options.heldOut, told });
   const lines = [...ofTasks, ...statementsOf(random, facts, level, options)].sort((a, b) => a.at - b.at);
   const labels: LabelStyle = random.chance(0.15) ? 'bullet' : 'index';
-  const source = new QuestionSource(random, { grammar, facts, tasks, subjects, layout, level, options });
+  const drawQuestion = questionSource(random, { grammar, facts, tasks, subjects, layout, level, options });
 
   const count = Math.min(MOST_QUESTIONS, tasks.length + Math.max(2, Math.round(facts.length * 0.9)));
   const questions = Array.from({ length: count }, (_, place) => {
-    const { history, query, answer, kind } = source.draw(place);
+    const { history, query, answer, kind } = drawQuestion(place);
     const suffix = [...(bare ? [] : [memoryFooterSegment]), ...historySegments(history), ...querySegments(query)];
     return { suffix: suffix.map((segment) => segment.text), answer, kind };
   });

@@ -94,10 +94,7 @@ export function statementsOf(
   level: Curriculum,
   options: DocumentOptions,
 ): TrainingLine[] {
-  const lines = facts.map((fact) => ({
-    at: random.float(),
-    text: statement(random, fact, options.phrasing),
-  }));
+  const lines = facts.map((fact) => ({ at: random.float(), text: statement(random, fact, options.phrasing) }));
   facts.forEach((fact, index) => {
     if (!random.chance(level.updates)) return;
     const before = lines[index]!.at;

@@ -38,69 +38,34 @@ export interface QuestionScope {
   readonly options: DocumentOptions;
 }
 
-/** Draws the independent questions of one document. */
-export class QuestionSource {
-  readonly #random: SeededRandom;
-  readonly #scope: QuestionScope;
-  readonly #known: ReadonlySet<string>;
-  readonly #order: readonly Fact[];
+/** Draws the independent questions of one document by index: first those of the tasks, then one for each fact before any repeats. */
+export function questionSource(random: SeededRandom, scope: QuestionScope): (place: number) => TrainingQuestion {
+  const { grammar, facts, tasks, subjects, layout, level, options } = scope;
+  const { heldOut, phrasing } = options;
+  const known = new Set([
+    ...facts.map((fact) => factKey(fact.subject, fact.relation)),
+    ...tasks.flatMap(({ keys }) => keys),
+  ]);
+  const order = random.shuffled(facts);
 
-  constructor(random: SeededRandom, scope: QuestionScope) {
-    this.#random = random;
-    this.#scope = scope;
-    this.#known = new Set([
-      ...scope.facts.map((fact) => factKey(fact.subject, fact.relation)),
-      ...scope.tasks.flatMap(({ keys }) => keys),
-    ]);
-    this.#order = random.shuffled(scope.facts);
-  }
-
-  /** Draws the question at an index: first those of the tasks, then one for each fact before any fact repeats. */
-  draw(place: number): TrainingQuestion {
-    const random = this.#random;
-    const { level, grammar, tasks } = this.#scope;
-    const task = tasks[place];
-    const drawn =
-      task === undefined ? this.#drawKind(place - tasks.length) : { ...task, answer: answerIn(grammar, task.value) };
-    const chatter = random.chance(level.chatter) ? exchange(...random.pick(grammar.chatter)) : [];
-    const { query, answer, kind } = drawn;
-    const first = kind === 'reference' || random.chance(0.5);
-    return { query, answer, kind, history: first ? [...chatter, ...drawn.history] : [...drawn.history, ...chatter] };
-  }
-
-  #drawKind(place: number): TrainingQuestion {
-    const { level, layout } = this.#scope;
-    const roll = this.#random.float();
-    if (layout === 'none' || roll < level.absent) return this.#absent();
-    return (roll < level.absent + level.history ? this.#answeredByHistory() : undefined) ?? this.#remembered(place);
-  }
-
-  #absent(): TrainingQuestion {
-    const random = this.#random;
-    const { facts, layout, options } = this.#scope;
-    const about = layout === 'none' && random.chance(0.5) ? random.pick(facts) : this.#unknownFact();
-    const query = question(random, about.subject, about.relation, options.phrasing);
-    return { history: [], query, answer: ` ${this.#scope.grammar.unknownAnswer}`, kind: 'absent' };
-  }
-
-  #answeredByHistory(): TrainingQuestion | undefined {
-    const random = this.#random;
-    const { facts } = this.#scope;
-    const own = facts.filter(({ subject }) => subject === USER);
-    if (own.length > 0 && random.chance(OVERRIDES)) {
-      const { relation, value } = random.pick(own);
-      return this.#toldNow(relation, value);
+  /** Draws a fact that no memory states, often one that a memory states of another subject. */
+  function drawUnknown(): Pick<Fact, 'subject' | 'relation'> {
+    for (;;) {
+      const subject = random.pick(subjects);
+      const near = subjects.length > 1 && random.chance(0.4);
+      const relation = near ? random.pick(facts).relation : drawRelation(random, grammar, level.open, heldOut);
+      if (!known.has(factKey(subject, relation))) return { subject, relation };
     }
-    const { relation } = this.#unknownFact();
-    if (this.#known.has(factKey(USER, relation))) return undefined;
-    return this.#toldNow(relation);
+  }
+
+  function drawAbsent(): TrainingQuestion {
+    const about = layout === 'none' && random.chance(0.5) ? random.pick(facts) : drawUnknown();
+    const query = question(random, about.subject, about.relation, phrasing);
+    return { history: [], query, answer: ` ${grammar.unknownAnswer}`, kind: 'absent' };
   }
 
   /** Draws a question that the conversation answers, whatever a memory says. */
-  #toldNow(relation: Relation, before?: string): TrainingQuestion {
-    const random = this.#random;
-    const { grammar, options } = this.#scope;
-    const { heldOut, phrasing } = options;
+  function drawToldNow(relation: Relation, before?: string): TrainingQuestion {
     let value: string;
     do value = drawRelationValue(random, relation, heldOut);
     while (value === before);
@@ -114,11 +79,19 @@ export class QuestionSource {
     };
   }
 
-  #remembered(place: number): TrainingQuestion {
-    const random = this.#random;
-    const { facts, options, grammar } = this.#scope;
-    const fact = this.#order[place % this.#order.length]!;
-    const asked = ({ subject, relation }: Fact): string => question(random, subject, relation, options.phrasing);
+  function drawAnsweredByHistory(): TrainingQuestion | undefined {
+    const own = facts.filter(({ subject }) => subject === USER);
+    if (own.length > 0 && random.chance(OVERRIDES)) {
+      const { relation, value } = random.pick(own);
+      return drawToldNow(relation, value);
+    }
+    const { relation } = drawUnknown();
+    return known.has(factKey(USER, relation)) ? undefined : drawToldNow(relation);
+  }
+
+  function drawRemembered(place: number): TrainingQuestion {
+    const fact = order[place % order.length]!;
+    const asked = ({ subject, relation }: Fact): string => question(random, subject, relation, phrasing);
     let history: HistoryMessage[] = [];
     if (random.chance(0.08)) {
       const earlier = random.pick(facts);
@@ -127,15 +100,19 @@ export class QuestionSource {
     return { history, query: asked(fact), answer: answerIn(grammar, fact.value), kind: fact.kind };
   }
 
-  /** Draws a fact that no memory states, often one that a memory states of another subject. */
-  #unknownFact(): { readonly subject: Subject; readonly relation: Relation } {
-    const random = this.#random;
-    const { grammar, facts, subjects, level, options } = this.#scope;
-    for (;;) {
-      const subject = random.pick(subjects);
-      const near = subjects.length > 1 && random.chance(0.4);
-      const relation = near ? random.pick(facts).relation : drawRelation(random, grammar, level.open, options.heldOut);
-      if (!this.#known.has(factKey(subject, relation))) return { subject, relation };
-    }
+  function drawKind(place: number): TrainingQuestion {
+    const roll = random.float();
+    if (layout === 'none' || roll < level.absent) return drawAbsent();
+    return (roll < level.absent + level.history ? drawAnsweredByHistory() : undefined) ?? drawRemembered(place);
   }
+
+  return (place) => {
+    const task = tasks[place];
+    const drawn =
+      task === undefined ? drawKind(place - tasks.length) : { ...task, answer: answerIn(grammar, task.value) };
+    const chatter = random.chance(level.chatter) ? exchange(...random.pick(grammar.chatter)) : [];
+    const { query, answer, kind } = drawn;
+    const first = kind === 'reference' || random.chance(0.5);
+    return { query, answer, kind, history: first ? [...chatter, ...drawn.history] : [...drawn.history, ...chatter] };
+  };
 }
