@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bothTwice, checkInput, rag, runProbes } from '../../../../test/fixtures/check-input.ts';
+import { bothTwice, checkInput, rag, line, runProbes } from '../../../../test/fixtures/check-input.ts';
 import type { CheckResult } from '../../../store/records/results.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import { cells } from './cells.ts';
@@ -21,14 +21,10 @@ function checked(wrongCells: string | null | undefined, selfTest: CellsSelfTest 
 }
 
 it('passes where every turn that was read back has the cells that it must, and names the first that has not', () => {
-  expect(checked(null)).toMatchObject({
-    status: 'passed',
-    evidence: expect.stringMatching(/^2 turns of dki/) as string,
-  });
-  expect(checked('values differ by 1e-1 of the largest')).toMatchObject({
-    status: 'failed',
-    evidence: '2 of 2 turns have wrong cells: dki on i-1: values differ by 1e-1 of the largest',
-  });
+  expect(line(checked(null))).toMatch(/^passed: 2 turns of dki/);
+  expect(line(checked('values differ by 1e-1 of the largest'))).toBe(
+    'failed: 2 of 2 turns have wrong cells: dki on i-1: values differ by 1e-1 of the largest',
+  );
 });
 
 it.each<[Partial<Tested>, CheckResult['status']]>([
@@ -41,14 +37,10 @@ it.each<[Partial<Tested>, CheckResult['status']]>([
 });
 
 it('is undecided, by name, of cells out of reach, of an arm that does not say, and where nothing is injected', () => {
-  expect(checked(undefined, { missing: 'no cells over HTTP' })).toMatchObject({
-    status: 'undecided',
-    evidence: 'they cannot be read: no cells over HTTP',
-  });
-  expect(checked(undefined)).toMatchObject({
-    status: 'undecided',
-    evidence: expect.stringContaining('the cells of dki were not compared') as string,
-  });
+  expect(line(checked(undefined, { missing: 'no cells over HTTP' }))).toBe(
+    'undecided: they cannot be read: no cells over HTTP',
+  );
+  expect(line(checked(undefined))).toMatch(/^undecided: .*the cells of dki were not compared/);
   expect(cells(checkInput({ arms: [rag] })).status).toBe('undecided');
   expect(cells(checkInput()).status).toBe('undecided');
 });

@@ -8,6 +8,7 @@ import {
   dki,
   rag,
   resultsOf,
+  line,
 } from '../../../../test/fixtures/check-input.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { effect } from './effect.ts';
@@ -22,8 +23,8 @@ const askedOfEach = (arms: readonly ArmTraits[], changes?: Changes) =>
   arms.flatMap(({ name }) => askedTwice(name, changes));
 
 it('passes for an arm that changes an outcome, and fails for one that changes none', () => {
-  expect(checked()).toMatchObject({ status: 'passed', evidence: '1 arms and settings change an outcome' });
-  expect(ofDki(same)).toMatchObject({ status: 'failed', evidence: 'no outcome is changed by dki (against rag)' });
+  expect(line(checked())).toBe('passed: 1 arms and settings change an outcome');
+  expect(line(ofDki(same))).toBe('failed: no outcome is changed by dki (against rag)');
 });
 
 it('counts a likelier gold beyond the noise of the self-test', () => {
@@ -60,10 +61,9 @@ it('compares settings of blocks with the arm that lacks one, by answers and like
   expect(checked({ arms, answered: turns([-1, -1, -2, -3]) }).status).not.toBe('failed');
   // Tokens that are evaluated and that no token sees are no effect.
   const dead = turns([-1, -1, -1, -3]);
-  expect(checked({ arms, answered: dead })).toMatchObject({
-    status: 'failed',
-    evidence: 'no outcome is changed by dki-blocks@context=previous (against dki-blocks)',
-  });
+  expect(line(checked({ arms, answered: dead }))).toBe(
+    'failed: no outcome is changed by dki-blocks@context=previous (against dki-blocks)',
+  );
   const alike = arms.map(({ making: _, ...arm }) => arm);
   expect(checked({ arms: alike, answered: dead }).evidence).toContain(`lets ${previous.name} (against`);
 });
@@ -71,10 +71,9 @@ it('compares settings of blocks with the arm that lacks one, by answers and like
 it('leaves out the twin, and arms that these data do not let differ', () => {
   const arms = [rag, handmadeTraits('rag-twin', { control: 'twin' }), handmadeTraits('full')];
   const answered = askedOfEach(arms, { item: { memories: 2 } });
-  expect(checked({ arms, answered })).toMatchObject({
-    status: 'undecided',
-    evidence: 'nothing in these data lets full (against rag) differ; 0 arms and settings change an outcome',
-  });
+  expect(line(checked({ arms, answered }))).toBe(
+    'undecided: nothing in these data lets full (against rag) differ; 0 arms and settings change an outcome',
+  );
   const once = [changedTurn('rag'), changedTurn('dki-blocks', same)];
   expect(checked({ arms: [rag, blocks], answered: once }).status).toBe('undecided');
 });
@@ -87,10 +86,9 @@ it('is undecided without a baseline', () => {
 it('compares recomputed and parallel blocks with plain ones', () => {
   const arms = [rag, blocks, injecting('dki-link:4', 'link:4'), injecting('dki-parallel', 'parallel')];
   // Both differ from `rag`, and not from what they are to be a variety of.
-  expect(checked({ arms, answered: askedOfEach(arms) })).toMatchObject({
-    status: 'failed',
-    evidence: 'no outcome is changed by dki-link:4 (against dki-blocks), dki-parallel (against dki-blocks)',
-  });
+  expect(line(checked({ arms, answered: askedOfEach(arms) }))).toBe(
+    'failed: no outcome is changed by dki-link:4 (against dki-blocks), dki-parallel (against dki-blocks)',
+  );
 });
 
 it('compares random tokens with those that another rule selects at the same share, where there was a choice', () => {
@@ -104,15 +102,11 @@ it('compares random tokens with those that another rule selects at the same shar
     });
     return [...askedOfEach([rag, blocks]), ...selecting];
   };
-  expect(checked({ arms, answered: turnsWith(4, -2) })).toMatchObject({
-    status: 'passed',
-    evidence: '5 arms and settings change an outcome',
-  });
+  expect(line(checked({ arms, answered: turnsWith(4, -2) }))).toBe('passed: 5 arms and settings change an outcome');
   // They differ from the blocks, and not from each other.
-  expect(checked({ arms, answered: turnsWith(4, -1) })).toMatchObject({
-    status: 'failed',
-    evidence: 'no outcome is changed by dki-random:.3 (against dki-first:.3)',
-  });
+  expect(line(checked({ arms, answered: turnsWith(4, -1) }))).toBe(
+    'failed: no outcome is changed by dki-random:.3 (against dki-first:.3)',
+  );
   // Of all tokens each rule takes the same.
   expect(checked({ arms, answered: turnsWith(9, -1) }).status).toBe('passed');
 });
@@ -135,14 +129,12 @@ it('compares what evicts with what does not, and random tokens with those of ano
       }),
     );
   const live = { dki: -2, 'dki-blocks': -3, 'dki-long': -4, 'dki-drawn': -5, 'dki-recent': -4 };
-  expect(checked({ arms, answered: turns(live) })).toMatchObject({
-    status: 'undecided',
-    evidence: 'nothing in these data lets dki-whole (against dki) differ; 6 arms and settings change an outcome',
-  });
-  expect(checked({ arms, answered: turns({ ...live, 'dki-recent': -3, 'dki-drawn': -4 }) })).toMatchObject({
-    status: 'failed',
-    evidence: 'no outcome is changed by dki-drawn (against dki-long), dki-recent (against dki-blocks)',
-  });
+  expect(line(checked({ arms, answered: turns(live) }))).toBe(
+    'undecided: nothing in these data lets dki-whole (against dki) differ; 6 arms and settings change an outcome',
+  );
+  expect(line(checked({ arms, answered: turns({ ...live, 'dki-recent': -3, 'dki-drawn': -4 }) }))).toBe(
+    'failed: no outcome is changed by dki-drawn (against dki-long), dki-recent (against dki-blocks)',
+  );
 });
 
 it('compares a store with the engine’s own numbers by what comes out', () => {
@@ -153,10 +145,9 @@ it('compares a store with the engine’s own numbers by what comes out', () => {
   const settings = { store: 'q8_0' } as const;
   const arms = [rag, injecting('dki', 'prefix'), injecting('dki@store=q8_0', 'prefix', { base: 'dki', settings })];
   expect(checked({ arms, answered: answered(-1.01) }).status).toBe('passed');
-  expect(checked({ arms, answered: answered(-1) })).toMatchObject({
-    status: 'failed',
-    evidence: 'no outcome is changed by dki@store=q8_0 (against dki)',
-  });
+  expect(line(checked({ arms, answered: answered(-1) }))).toBe(
+    'failed: no outcome is changed by dki@store=q8_0 (against dki)',
+  );
 });
 
 it('is undecided of a cache where no set recurs, another repeat of the question included, and names the arm', () => {
@@ -164,19 +155,17 @@ it('is undecided of a cache where no set recurs, another repeat of the question 
     changedTurn('rag', {}, { repeat }),
     changedTurn('dki', same, { repeat }),
   ]);
-  expect(checked({ answered })).toMatchObject({
-    status: 'undecided',
-    evidence: 'nothing in these data lets dki (against rag) differ; 0 arms and settings change an outcome',
-  });
+  expect(line(checked({ answered }))).toBe(
+    'undecided: nothing in these data lets dki (against rag) differ; 0 arms and settings change an outcome',
+  );
 });
 
 it("is undecided of an α that is the other arm's, and of a budget that binds nowhere", () => {
   const one = handmadeTraits('dki@alpha=1', { base: 'dki', settings: { alpha: 1 }, alpha: 1 });
   const alike = [rag, { ...dki, alpha: 1 }, one];
-  expect(checked({ arms: alike, answered: askedOfEach(alike) })).toMatchObject({
-    status: 'undecided',
-    evidence: 'nothing in these data lets dki@alpha=1 (against dki) differ; 1 arms and settings change an outcome',
-  });
+  expect(line(checked({ arms: alike, answered: askedOfEach(alike) }))).toBe(
+    'undecided: nothing in these data lets dki@alpha=1 (against dki) differ; 1 arms and settings change an outcome',
+  );
   const arms = [rag, handmadeTraits('rag@budget=all', { base: 'rag', settings: { budget: 'all' } })];
   const unbound = askedOfEach(arms, { facts: { droppedMemories: 0 } });
   expect(checked({ arms, answered: unbound }).status).toBe('undecided');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
-import { askedTwice, bothTwice, type Changes, checkInput, dki, rag } from '../../../../test/fixtures/check-input.ts';
+import { askedTwice, bothTwice, type Changes, checkInput, line } from '../../../../test/fixtures/check-input.ts';
 import { negativeControls } from './negative-controls.ts';
 import { sameMemories } from './same-memories.ts';
 
@@ -14,17 +14,11 @@ const ofDki = (changes: Changes) =>
   sameMemories(checkInput({ answered: bothTwice({ observed, ...changes }, { observed }) }));
 
 it('passes where every arm shows what it was given', () => {
-  expect(ofDki({})).toMatchObject({
-    status: 'passed',
-    evidence: '4 turns show what they were given, 2 of them the memories of their reference',
-  });
+  expect(line(ofDki({}))).toBe('passed: 4 turns show what they were given, 2 of them the memories of their reference');
 });
 
 it.each(['foreign', 'altered', 'missing', 'hidden', 'elsewhere'] as const)('fails for memories that are %s', (list) => {
-  expect(ofDki({ observed: { memories: { ...memories, [list]: ['m-9'] } } })).toMatchObject({
-    status: 'failed',
-    evidence: expect.stringContaining('dki on i-1') as string,
-  });
+  expect(line(ofDki({ observed: { memories: { ...memories, [list]: ['m-9'] } } }))).toMatch(/^failed: .*dki on i-1/);
 });
 
 it('fails for an arm that shows more or fewer than its reference, but for a gate that was given none', () => {
@@ -43,7 +37,7 @@ it("a control that holds the asker's own memories, an answer, or more than the b
   const control = (changes: Partial<typeof memories>) => {
     const theirs = { memories: { ...memories, own: 0, holdsGold: false, ...changes } };
     const answered = [...askedTwice('rag', { observed }), ...askedTwice('dki-wrong', { observed: theirs })];
-    return negativeControls(checkInput({ arms: [rag, dki, wrong], answered, randomWeights: true })).status;
+    return negativeControls(checkInput({ arms: [...checkInput().arms, wrong], answered, randomWeights: true })).status;
   };
   expect(control({})).toBe('undecided');
   expect(control({ own: 1 })).toBe('failed');

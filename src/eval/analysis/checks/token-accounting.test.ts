@@ -8,6 +8,7 @@ import {
   rag,
   resultsOf,
   runProbes,
+  line,
 } from '../../../../test/fixtures/check-input.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { tokenAccounting } from './token-accounting.ts';
@@ -20,10 +21,9 @@ const firstLayers = { ...selector, model: 'first-layers' } as const;
 const miss = { account: { cache: 'miss', built: 31 }, tokens: { evaluated: 43 } } as const;
 
 it('passes for hits and misses that the meter agrees with', () => {
-  expect(checked({ answered: [...bothTwice(), changedTurn('dki', miss)] })).toMatchObject({
-    status: 'passed',
-    evidence: 'meter exact on 2 cache hits and 1 misses of dki; 0 turns had nothing to inject',
-  });
+  expect(line(checked({ answered: [...bothTwice(), changedTurn('dki', miss)] }))).toBe(
+    'passed: meter exact on 2 cache hits and 1 misses of dki; 0 turns had nothing to inject',
+  );
 });
 
 it.each<[string, Changes]>([
