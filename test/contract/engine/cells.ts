@@ -125,6 +125,8 @@ export function cellPromises(subject: Subject, opened: Opened): void {
     const gapped = copyOf(state, { positions: Int32Array.of(2, 3, 4, 20, 21, 22) });
     await session.importCells(gapped);
     expect([session.tokens.length, session.cells]).toEqual([23, 6]);
+    // The first cell stays wherever it is.
+    if (subject.capabilities.shift) await expect(session.erase({ start: 2, end: 4 })).rejects.toThrow(RangeError);
     await session.truncate(12);
     expect([session.tokens, session.cells]).toEqual([[-1, -1, ...memories.slice(0, 3)], 3]);
     await session.evaluate(question);
