@@ -227,6 +227,7 @@ describe('a hub that does not keep to what it states', () => {
     ['sends a web page', 'config.json', { sendsPages: true }, 'network', /config\.json: the server sends a web page/],
     ['sends another part', gguf, { contentRange: 'bytes 5-2999999/3000000' }, 'bad-data', part],
     ['sends a part of another file', gguf, { contentRange: 'bytes 1000000-4999999/5000000' }, 'bad-data', part],
+    ['sends a part of a larger file', gguf, { contentRange: 'bytes 1000000-2999999/5000000' }, 'bad-data', part],
     ['names no part', gguf, { contentRange: '' }, 'bad-data', part],
   ])('is refused where it %s, and asked no more', async (_, file, faults, code, message) => {
     server.faults = faults;
