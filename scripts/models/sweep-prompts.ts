@@ -5,7 +5,6 @@
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 import { BenchError } from '../../src/base/bench-error.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
@@ -67,21 +66,10 @@ function drawQuestions({ name, parts }: RunDatasets, count: number, memories: nu
     .slice(0, count);
 }
 
-/** One question as one arm answered it in one form. */
-const sweepTurn = z
-  .object({
-    /** Model, data, seed and number of memories. */
-    subject: z.string(),
-    form: z.string(),
-    arm: z.string(),
-    itemId: z.string(),
-    userId: z.string(),
-    category: z.string(),
-    answer: z.string(),
-    contains: z.number(),
-  })
-  .readonly();
-type SweepTurn = z.output<typeof sweepTurn>;
+/** One question as one arm answered it in one form; `subject` is model, data, seed and number of memories. */
+type SweepTurn = Readonly<
+  Record<'subject' | 'form' | 'arm' | 'itemId' | 'userId' | 'category' | 'answer', string> & { contains: number }
+>;
 
 const turnKey = ({ subject, form, arm, itemId }: Pick<SweepTurn, 'subject' | 'form' | 'arm' | 'itemId'>): string =>
   JSON.stringify([subject, form, arm, itemId]);
@@ -91,7 +79,7 @@ function readTurns(path: string): Map<string, SweepTurn> {
   const turns = new Map<string, SweepTurn>();
   for (const line of existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []) {
     try {
-      const turn = sweepTurn.parse(JSON.parse(line));
+      const turn = JSON.parse(line) as SweepTurn;
       turns.set(turnKey(turn), turn);
     } catch {
       continue;

@@ -24,11 +24,10 @@ const defaults = {
   /** Adds documents with more tasks, for the last level. */
   practice: false,
 } as const;
-/** `--languages` are those of memories and questions of pairs, `en/zh`. */
-const values = readOptions(defaults, ['languages', 'language', 'layout', 'memories']);
+const values = readOptions(defaults, ['language', 'layout', 'memories']);
 
 const SIDES: Readonly<Record<string, PhrasingSide>> = { known: 'known', trained: 'trained', 'held-out': 'heldOut' };
-/** Languages of an embedder's pairs: mostly the same for memories and questions. */
+/** Languages of the memories and questions of an embedder's pairs: mostly the same. */
 const PAIR_LANGUAGES = ['en/en', 'en/en', 'zh/zh', 'zh/zh', 'en/zh', 'zh/en'];
 
 const level = CURRICULUM[Number(values.level)];
@@ -49,8 +48,7 @@ const random = SeededRandom.ofPublished(Number(values.seed));
 const practises = values.practice && level === CURRICULUM.at(-1);
 
 function drawPairs() {
-  const named = values.languages ?? random.pick(PAIR_LANGUAGES);
-  const [memories, questions] = named.split('/') as [Grammar['language'], Grammar['language']];
+  const [memories, questions] = random.pick(PAIR_LANGUAGES).split('/') as [Grammar['language'], Grammar['language']];
   return drawEmbeddingPairs(random, Number(values['pair-count']), { ...options, languages: { memories, questions } });
 }
 

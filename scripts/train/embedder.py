@@ -2,14 +2,14 @@
 
 Each step takes 256 memories of one user and their questions, in one language or across: the other memories, which share
 subjects and relations with the right one, are its negatives. Writes models/embed-en-zh/ in the form that transformers.js loads: mean pooling over
-the attention mask, then unit length.
+the attention mask, then unit length. `scripts/models/evaluate-embedder.ts` judges it.
 """
 import argparse
 import json
 import random
 import time
 from pathlib import Path
-from typing import Dict, List, Tuple
+from typing import List, Tuple
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +21,6 @@ from tokenizer import BOS, EOS, MODELS, PAD, Tokenizer
 FOLDER = MODELS / "embed-en-zh"
 STEPS = 3000
 PAIRS = 256
-LANGUAGES = ("en/en", "zh/zh", "en/zh", "zh/en")
 LEARNING_RATE = 2e-3
 WARM_UP_STEPS = 100
 SHARPNESS = 20.0  # 1 / temperature of the contrastive loss
@@ -137,18 +136,6 @@ def train(model: TextEncoder, steps: int, seed: int) -> None:
                 print(f"step {step} minute {(time.time() - began) / 60:.1f} loss {loss:.3f} first {top:.3f}", flush=True)
 
 
-def recall(model: TextEncoder, memories: int, phrasing: str, languages: str, users: int = 5) -> Dict[str, float]:
-    """recall@k over the questions of `users` users with `memories` distinct memories each, all of held-out values."""
-    ranks: List[int] = []
-    options = ["--pairs", "--held-out", "--phrasing", phrasing, "--pair-count", str(memories), "--languages", languages]
-    options += ["--count", str(users), "--seed", "9100"]
-    with torch.no_grad(), dialogues(*options) as drawn:
-        for user in drawn:
-            scores = model.embed(user["questions"]) @ model.embed(user["memories"]).t()
-            ranks += (scores > scores.diagonal()[:, None]).sum(1).tolist()
-    return {f"recall@{k}": round(sum(rank < k for rank in ranks) / len(ranks), 4) for k in (1, 3, 5, 10)}
-
-
 def export(model: TextEncoder, folder: Path) -> None:
     """Writes what transformers.js reads, and how tokens are pooled, as sentence-transformers says it."""
     (folder / "onnx").mkdir(parents=True, exist_ok=True)
@@ -202,11 +189,6 @@ def main() -> None:
     torch.manual_seed(arguments.seed)
     model = TextEncoder(Tokenizer.read())
     train(model, arguments.steps, arguments.seed)
-    for languages in LANGUAGES:
-        for phrasing in ("known", "held-out"):
-            for memories in (50, 1000):
-                found = recall(model, memories, phrasing, languages)
-                print(f"{languages}, {phrasing} phrasings, among {memories}: {found}", flush=True)
     checkpoint = ROOT / "build" / "train" / "embedder.pt"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     torch.save(model.encoder.state_dict(), checkpoint)
