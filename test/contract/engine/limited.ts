@@ -20,7 +20,8 @@ import { fakeCells, filler, missingKv, noKv, ofFake, ofOpenAi, ofServer, withdra
 interface LimitedSubject {
   readonly name: string;
   readonly opener: EngineOpener;
-  readonly model: (folder: string) => string | Promise<string>;
+  /** Default: `fake`. */
+  readonly model?: (folder: string) => string | Promise<string>;
   readonly capabilities: EngineCapabilities;
 }
 
@@ -55,7 +56,6 @@ const subjects: readonly LimitedSubject[] = [
   {
     name: 'llama-server, without the folder of its slots',
     opener: fakeServerOpener(false),
-    model: () => 'fake',
     capabilities: ofServer({
       checkpoints: false,
       missing: { promptCache: noFolder, checkpoints: noFolder, cells: noFolder, sharedPositions: noFolder },
@@ -70,7 +70,6 @@ const subjects: readonly LimitedSubject[] = [
       tellsNoIds: true,
       givesNoScores: true,
     }),
-    model: () => 'fake',
     capabilities: ofOpenAi({
       logProbabilities: null,
       prefixCache: null,
@@ -80,7 +79,6 @@ const subjects: readonly LimitedSubject[] = [
   {
     name: 'openai, a server that takes text alone and keeps one prompt',
     opener: fakeOpenAiOpener({ refusesIds: true, hasNoSalt: true, holds: 1 }),
-    model: () => 'fake',
     capabilities: ofOpenAi({
       tokenIds: false,
       logProbabilities: null,
@@ -96,7 +94,6 @@ const subjects: readonly LimitedSubject[] = [
   {
     name: 'fake, without KV',
     opener: fake({ cells: false, checkpoints: false, shift: false, probabilities: false }),
-    model: () => 'fake',
     capabilities: {
       ...ofFake.capabilities,
       logProbabilities: null,
@@ -112,7 +109,6 @@ const subjects: readonly LimitedSubject[] = [
   {
     name: 'fake, with the likeliest tokens alone and positions of one cell',
     opener: fake({ sharedPositions: false, probabilities: 5 }),
-    model: () => 'fake',
     capabilities: {
       ...ofFake.capabilities,
       logProbabilities: { next: 5, continuation: 'pass' },
@@ -138,7 +134,7 @@ const uses: Partial<Record<CapabilityName, (session: EngineSession, engine: Engi
 
 /** Capabilities that are missing are said to be, and refused by name. */
 export function limitedPromises(): void {
-  describe.each(subjects)('$name', ({ opener, model, capabilities }) => {
+  describe.each(subjects)('$name', ({ opener, model = () => 'fake', capabilities }) => {
     const folder = temporaryFolder();
     let engine: Engine;
     beforeAll(async () => {
