@@ -21,14 +21,12 @@ const found: FoundMemories = {
   flags: [{ flag: 'fallback', reason: 'the model named no strategy' }],
   details: {
     hints: { strategies: ['deep_search', 'long_term'], params: { expand_links: true } },
-    coldChunks: 0,
-    ...{ tiers: [], plan: null },
+    ...{ coldChunks: 0, tiers: [], plan: null },
   },
 };
 
 it('shows what was searched, what the strategy did, and each memory with score, id, text and path', () => {
-  const text = searchText(found, page);
-  expect(text).toBe(
+  expect(searchText(found, page)).toBe(
     [
       '2 of 12 memories of u01, recall-en, asked at 2026-06-01 14:33',
       'retriever                    hinted',
@@ -50,13 +48,8 @@ it('shows what was searched, what the strategy did, and each memory with score, 
 
 it('keeps within the page, whatever the ids, and lets no text command the terminal', () => {
   const memoryId = `\u001b[2J${'very-long-'.repeat(12)}`;
-  const hostile = {
-    memoryId,
-    content: `a\u202eb\r\n${'word '.repeat(80)}`,
-    score: 1,
-    metadata: {},
-    path: '\u0007'.repeat(90),
-  };
+  const content = `a\u202eb\r\n${'word '.repeat(80)}`;
+  const hostile = { memoryId, content, score: 1, metadata: {}, path: '\u0007'.repeat(90) };
   const text = searchText(
     {
       ...found,

@@ -13,26 +13,18 @@ import { tableOne } from '../report/tables/table-one.ts';
 import { none, type Table, textCell } from './table.ts';
 import { textWidth, wrapText } from './text-width.ts';
 
+const columns = [
+  { key: 'x', heading: 'share (%)', kind: 'interval' },
+  { key: 'name', heading: 'na|me', kind: 'text' },
+] as const;
+const interval = { kind: 'interval', value: -1.25, low: -2, high: 0.5, digits: 1 } as const;
 const small: Table = {
   id: 'small',
   caption: 'A & B, 50 %',
   rowHeading: 'arm',
-  blocks: [
-    {
-      columns: [
-        { key: 'x', heading: 'share (%)', kind: 'interval' },
-        { key: 'name', heading: 'na|me', kind: 'text' },
-      ],
-    },
-  ],
+  blocks: [{ columns }],
   rows: [
-    {
-      label: 'a_b',
-      cells: {
-        x: { kind: 'interval', value: -1.25, low: -2, high: 0.5, digits: 1 },
-        name: textCell('"q", [x]\u001b[31m'),
-      },
-    },
+    { label: 'a_b', cells: { x: interval, name: textCell('"q", [x]\u001b[31m') } },
     { label: 'c', cells: { x: none } },
   ],
   notes: ['n ≥ 100.'],
@@ -50,10 +42,7 @@ describe('renderers', () => {
 
   it('JSON has values, not texts', () => {
     expect(JSON.parse(renderJson(small))).toMatchObject({
-      columns: [
-        { key: 'x', heading: 'share (%)' },
-        { key: 'name', heading: 'na|me' },
-      ],
+      columns: columns.map(({ key, heading }) => ({ key, heading })),
       rows: [
         { arm: 'a_b', x: { value: -1.25, low: -2, high: 0.5 } },
         { arm: 'c', x: null, name: null },
@@ -128,9 +117,8 @@ describe('text', () => {
   });
 
   it('groups whole numbers by three', () => {
-    expect([0, 12, 999, 1000, 123_456, 1_234_567].map(groupedNumber).join(' ')).toBe(
-      '0 12 999 1,000 123,456 1,234,567',
-    );
+    const numbers = [0, 12, 999, 1000, 123_456, 1_234_567].map(groupedNumber);
+    expect(numbers.join(' ')).toBe('0 12 999 1,000 123,456 1,234,567');
   });
 
   it('cuts by characters, never through one, and counts what is left out', () => {

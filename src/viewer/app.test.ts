@@ -15,8 +15,7 @@ const turns: HandmadeTurn[] = Array.from({ length: 120 }, (_, index) => index).f
   ['rag', 'dki'].map((arm) => ({
     ...{ itemId: `i-${index}`, userId: 'ann', arm },
     right: arm === 'rag' || index % 10 !== 0,
-    answer:
-      index === 3 ? `${hostile}${'长'.repeat(1_000_000)}` : index % 10 === 0 && arm === 'dki' ? ' Oslo' : ' Turin',
+    ...(index === 3 ? { answer: `${hostile}${'长'.repeat(1_000_000)}` } : {}),
   })),
 );
 
@@ -36,9 +35,7 @@ beforeAll(async () => {
     storeRun(writable, { name: 'under <way>', turns: [failed], status: 'running' });
   }
   database = openDatabase({ path, readOnly: true });
-  const onBug = (error: Error) => {
-    throw error;
-  };
+  const onBug = (error: Error) => expect.fail(error.stack);
   server = await startServer(viewerApp({ database, onBug }), 0);
 });
 afterAll(async () => {
@@ -127,7 +124,7 @@ describe('pages', () => {
     const next = /href="([^"#]+)#items" rel="next"/.exec(text)![1]!.replaceAll('&amp;', '&');
     const second = await page(next);
     expect(second).toContain('Turns 51 to 100 of 240');
-    expect(/rel="prev"/.exec(second)).not.toBeNull();
+    expect(second).toContain('rel="prev"');
     const wrong = await page('/run?run=group%2Fmain&arm=dki&answer=wrong&category=&sort=firstTokenMs&disagreeing=1');
     expect(wrong).toContain('Turns 1 to 12 of 12');
     expect(wrong.match(/✗ wrong/g)).toHaveLength(12);

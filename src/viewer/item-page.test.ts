@@ -7,6 +7,9 @@ import { type ItemModel, itemPage } from './item-page.ts';
 
 const markup = `<script>alert(1)</script>\u202e${'\u0000'.repeat(1_000_000)}`;
 
+const model = { name: 'tiny', sha256: 'ab' };
+const metrics = metricsOfRun({ dataset: {} });
+
 function modelOf(repeats: number): ItemModel {
   const turns = Array.from({ length: repeats }, (_, repeat) => {
     const answered = answeredTurn('rag', { answer: markup, changes: { repeat } });
@@ -16,15 +19,7 @@ function modelOf(repeats: number): ItemModel {
   if (first?.state !== 'answered') throw new Error('the first is answered');
   const sample = { ...first, item: { ...first.item, evidence: 3 } };
   return {
-    run: {
-      id: 'run-1',
-      name: 'main-1',
-      suite: 'main',
-      model: { name: 'tiny', sha256: 'ab' },
-      arms: [],
-      metrics: metricsOfRun({ dataset: {} }),
-      hiddenTexts: null,
-    },
+    run: { id: 'run-1', name: 'main-1', suite: 'main', model, arms: [], metrics, hiddenTexts: null },
     ...{ itemId: 'i-7', userId: 'u-1', turns, sample },
     evidence: [
       { memoryId: 'm-1', content: markup, arms: ['rag', 'dki'] },

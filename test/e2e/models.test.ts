@@ -2,7 +2,7 @@ import { appendFileSync, cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ModelRow } from '../../src/cli/models.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
-import { programIn } from '../fixtures/program-host.ts';
+import { expectMistake, programIn } from '../fixtures/program-host.ts';
 import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
 import { zipArchive } from '../fixtures/zip-archive.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
@@ -66,20 +66,15 @@ describe('models import', () => {
   });
 
   it.each([
-    [
-      'traversal.zip',
-      /^error: traversal\.zip: cannot be unpacked: invalid relative path: \.\.\/\.\.\/escaped\.gguf\n {2}hint: /,
-    ],
-    ['cut.gguf', /^error: cut\.gguf of cut\.gguf: .*\n {2}hint: /],
+    ['traversal.zip', /^error: traversal\.zip: cannot be unpacked: invalid relative path: \.\.\/\.\.\/escaped\.gguf\n/],
+    ['cut.gguf', /^error: cut\.gguf of cut\.gguf: /],
     [
       'Mine (v2).gguf',
-      /the cache has a model of that name\n {2}hint: remove that one first: dki-bench models remove Mine-v2-\n/,
+      /the cache has a model of that name\n {2}hint: remove that one first: .* models remove Mine-v2-\n/,
     ],
   ])('refuses %s in one line, and keeps what there was', async (path, message) => {
     const before = readdirSync(cache, { recursive: true });
-    const { code, stdout, stderr } = await models('import', path);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(message);
+    expectMistake(await models('import', path), message);
     expect(readdirSync(cache, { recursive: true })).toEqual(before);
   });
 });
@@ -98,10 +93,8 @@ describe('models remove', () => {
 });
 
 it('a name that nobody knows gets the nearest; a hub that is not reached is named', async () => {
-  expect((await host.run('bench', '--model', 'smolm2-135m')).stderr).toMatch(
-    /unknown name "smolm2-135m": did you mean smollm2-135m\?/,
-  );
-  expect((await host.run('bench', '--model', 'smollm2-135m', '--quiet')).stderr).toMatch(
-    /^error: smollm2-135m could not be fetched .*127\.0\.0\.1:9 cannot be reached/,
-  );
+  const bench = (model: string) => host.run('bench', '--model', model, '--quiet');
+  expectMistake(await bench('smolm2-135m'), /unknown name "smolm2-135m": did you mean smollm2-135m\?/);
+  const unreached = /^error: smollm2-135m could not be fetched .*127\.0\.0\.1:9 cannot be reached/;
+  expectMistake(await bench('smollm2-135m'), unreached);
 });

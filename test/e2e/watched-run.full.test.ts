@@ -12,7 +12,7 @@ import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const run = 'watched';
 const arms = ['none', 'rag', 'dki', 'dki-blocks'];
-const patience = { timeout: 600_000, interval: 200 };
+const until = (isSo: () => unknown) => vi.waitUntil(isSo, { timeout: 600_000, interval: 200 });
 
 const folder = temporaryFolder();
 const path = folder.file('reports/dki-bench.sqlite');
@@ -28,7 +28,7 @@ async function startViewer(port: string): Promise<void> {
   viewer = startProcess([...program, 'inspect', '--port', port], { cwd: folder.path });
   let stdout = '';
   viewer.child.stdout.on('data', (text: string) => (stdout += text));
-  await vi.waitUntil(() => stdout.includes('\n'), patience);
+  await until(() => stdout.includes('\n'));
   url = stdout.trim();
 }
 
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('a bench that runs', () => {
   beforeAll(async () => {
     const words = ['--arms', arms.join(','), '--limit', '40', '--run', run, '--quiet'];
     bench = startProcess([...program, 'bench', ...words], { cwd: folder.path });
-    await vi.waitUntil(() => existsSync(path) && storedRun((runs) => runs.names().length > 0), patience);
+    await until(() => existsSync(path) && storedRun((runs) => runs.names().length > 0));
     await startViewer('0');
     ({ browser, page, faults } = await openPage());
   });
@@ -65,15 +65,14 @@ describe.skipIf(!hasChromium)('a bench that runs', () => {
     await page.getByRole('link', { name: 'Progress' }).click();
     await page.waitForURL(/\/watch\?/);
     await page.evaluate('globalThis.sameDocument = true');
-    await vi.waitUntil(async () => (await connection()) === 'live', patience);
-    await vi.waitUntil(async () => (await turns(page)) > 0, patience);
+    await until(async () => (await connection()) === 'live');
+    await until(async () => (await turns(page)) > 0);
     const first = await turns(page);
-    await vi.waitUntil(async () => (await turns(page)) > first, patience);
-    await vi.waitUntil(async () => Number(await page.locator('td').first().textContent()) > 0, patience);
+    await until(async () => (await turns(page)) > first);
+    await until(async () => Number(await page.locator('td').first().textContent()) > 0);
     expect(await page.evaluate('globalThis.sameDocument')).toBe(true);
-    expect(await page.textContent('[data-part="progress"]')).toMatch(
-      /turns\/s.*left, last turn at \d\d:\d\d:\d\d UTC/s,
-    );
+    const progress = await page.textContent('[data-part="progress"]');
+    expect(progress).toMatch(/turns\/s.*left, last turn at \d\d:\d\d:\d\d UTC/s);
     const table = await page.textContent('[data-part="table"]');
     expect(table).toMatch(/Exact match so far, over \d+ of \d+ users/);
     expect(table).toContain('No verdict');
@@ -91,20 +90,20 @@ describe.skipIf(!hasChromium)('a bench that runs', () => {
     expect([before > 0, before < planned]).toEqual([true, true]);
     await expectAccessible(page);
     bench.child.kill('SIGCONT');
-    await vi.waitUntil(async () => {
+    await until(async () => {
       await still.reload();
       return (await turns(still)) > before;
-    }, patience);
+    });
     await plain.close();
   });
 
   it('is watched again when the viewer was started anew', async () => {
     await stopViewer();
-    await vi.waitUntil(async () => (await connection()) === 'lost', patience);
+    await until(async () => (await connection()) === 'lost');
     const before = await turns(page);
     await startViewer(new URL(url).port);
-    await vi.waitUntil(async () => ['live', 'ended'].includes((await connection())!), patience);
-    await vi.waitUntil(async () => (await turns(page)) > before, patience);
+    await until(async () => ['live', 'ended'].includes((await connection())!));
+    await until(async () => (await turns(page)) > before);
     expect(await page.evaluate('globalThis.sameDocument')).toBe(true);
     // The viewer was not there for some time.
     expect(faults.splice(0).filter((fault) => !/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/.test(fault))).toEqual([]);
@@ -112,7 +111,7 @@ describe.skipIf(!hasChromium)('a bench that runs', () => {
 
   it('is watched to its end, at which the table is that of the results', async () => {
     expect(await bench.ended).toMatchObject({ code: 0, stderr: '' });
-    await vi.waitUntil(async () => (await connection()) === 'ended', patience);
+    await until(async () => (await connection()) === 'ended');
     expect(await page.textContent('.phase')).toContain('Finished: verdict, checks and tables');
     const results = storedRun((runs) => runs.results(runs.findByName(run)!.id)) as RunResults;
     const rows = await page.locator('[data-part="table"] tbody tr').all();

@@ -73,22 +73,13 @@ describe('table 1', () => {
       exactMatch: '97.2 [95.4, 99.0]',
       abstention: '98.1 [96.6, 99.6]',
       taskSuccess: '97.2 [95.6, 98.8]',
-      promptTokens: '31.3',
-      kvResidentTokens: '149.0',
-      evaluatedTokens: '31.3',
-      generatedTokens: '6.5',
+      ...{ promptTokens: '31.3', kvResidentTokens: '149.0', evaluatedTokens: '31.3', generatedTokens: '6.5' },
       evaluatedTokensMiss: '190.5',
       evaluatedTokensAll: '190.5',
-      ttftMs: '9.9 [9.5, 10.3]',
-      ttftP50Ms: '9.8',
-      ttftP95Ms: '12.9',
+      ...{ ttftMs: '9.9 [9.5, 10.3]', ttftP50Ms: '9.8', ttftP95Ms: '12.9' },
       ttftMissMs: '41.0 [40.0, 42.0]',
       ttftAllMs: '41.0 [40.0, 42.0]',
-      hits: '200',
-      misses: '120',
-      bypasses: '80',
-      hitRate: '62.5',
-      errors: '0',
+      ...{ hits: '200', misses: '120', bypasses: '80', hitRate: '62.5', errors: '0' },
     });
   });
 
@@ -133,8 +124,8 @@ describe('table 1', () => {
   it('is marked where a check failed or the run did not end', () => {
     expect(tableOne(runResults).caption).not.toContain('NOT');
     expect(tableOne(failed).caption).toContain('NOT PROVEN: check numerical parity failed');
-    const interrupted = wrongAnswersTable(withRun({ status: 'interrupted' }));
-    expect(interrupted.caption).toContain('NOT COMPLETE: the run was interrupted');
+    const { caption } = wrongAnswersTable(withRun({ status: 'interrupted' }));
+    expect(caption).toContain('NOT COMPLETE: the run was interrupted');
   });
 
   it('has errors by class and the funnel in table 1b, and a breakdown by what the data has', () => {
@@ -155,27 +146,23 @@ describe('table 7', () => {
   });
 
   it('says where each strategy recalls more than the router, where less, and where no interval says so', () => {
-    const rows = ['all', 'recent'].flatMap((kind, place) => [
-      measured('router', kind, null),
-      measured('salience', kind, 0.1),
-      measured('tiered', kind, place / 8),
-      measured('hinted', kind, 0),
-      measured('given', kind, -0.3),
-    ]);
-    const table = retrievalTable(runResults, { users: 2, memories: 9, rows, stats: {} });
-    expect(table.notes.join(' ')).toContain(
+    const rows = ['all', 'recent'].flatMap((kind, place) =>
+      Object.entries({ router: null, salience: 0.1, tiered: place / 8, hinted: 0, given: -0.3 }).map(
+        ([strategy, low]) => measured(strategy, kind, low),
+      ),
+    );
+    const retrieval = { users: 2, memories: 9, rows, stats: {} };
+    expect(retrievalTable(runResults, retrieval).notes.join(' ')).toContain(
       'above zero: salience on all questions together, recent; tiered on recent; hinted on none; given on none. The whole' +
         ' interval below zero: salience on none; tiered on none; hinted on none; given on all questions together, recent.',
     );
-    expect(datasetRetrievalTable(runResults, { users: 2, memories: 9, rows, stats: {} })).toBeUndefined();
+    expect(datasetRetrievalTable(runResults, retrieval)).toBeUndefined();
   });
 
   it('has the questions of data sets in a table of their own, with the embedder of each row', () => {
     const shipped = { embedder: 'embed-en-zh' };
-    const of = (dataset: string) => [
-      { ...measured('router', 'plain', null), dataset },
-      { ...measured('router, embed-en-zh', 'plain', -0.3), dataset, ...shipped },
-    ];
+    const other = { ...measured('router, embed-en-zh', 'plain', -0.3), ...shipped };
+    const of = (dataset: string) => [measured('router', 'plain', null), other].map((row) => ({ ...row, dataset }));
     const described = (name: string) => ({ name, users: 2, memories: 30, questions: 4, leftOut: 1 });
     const retrieval = { users: 2, memories: 9, stats: {}, rows: [measured('router', 'all', null), ...of('a')] };
     expect(retrievalTable(runResults, retrieval).rows.map(({ label }) => label)).toEqual(['router, all']);
@@ -287,14 +274,11 @@ describe('the verdict', () => {
   it('says whose the cache hits are, and table 1d what both kinds of users cost', () => {
     const [rag, dki] = runResults.arms;
     const part = { users: 20, usersWithHits: 15, turns: 150, hits: 126, costHit: dki!.costHit, costAll: dki!.costAll };
-    const byRetrieval = [
-      { ...part, kind: 'everything' as const },
-      { ...part, kind: 'selection' as const, usersWithHits: 2, hits: 3 },
-    ];
+    const selection = { ...part, kind: 'selection' as const, usersWithHits: 2, hits: 3 };
+    const byRetrieval = [{ ...part, kind: 'everything' as const }, selection];
     const results = { ...runResults, arms: [rag!, dki!].map((arm) => ({ ...arm, byRetrieval })) };
-    expect(verdictSentences(results)).toContain(
-      '126 of 129 cache hits of dki are by users with all memories retrieved.',
-    );
+    const sentence = '126 of 129 cache hits of dki are by users with all memories retrieved.';
+    expect(verdictSentences(results)).toContain(sentence);
     const table = byRetrievalTable(results)!;
     expect(shown(table, 'dki')).toMatchObject({ 'everything:hitRate': '84.0', 'selection:hits': '3' });
     expect(table.notes[1]).toBe(
@@ -320,9 +304,7 @@ describe('a run whose data name their metric', () => {
   const difference = { against: 'rag', delta: -0.1, low: -0.2, high: 0, n: 60, users: 40, wins: 1, losses: 7 };
   const [rag, dki] = runResults.arms;
   const part = (category: string, compared: boolean) => ({
-    field: 'category' as const,
-    value: category,
-    n: 60,
+    ...{ field: 'category' as const, value: category, n: 60 },
     metrics: { exactMatch: null, taskSuccess: { ...value(0.8), n: 60 } },
     ...(compared ? { difference } : {}),
   });
@@ -359,9 +341,7 @@ describe('a run whose data name their metric', () => {
       goldLogProb: '−1.250 [−1.350, −1.150]',
       goldDifference: '−0.750 [−0.900, −0.600]',
       goldKl: '0.125 [0.025, 0.225]',
-      sameAnswer: '70.0 [68.0, 72.0]',
-      lost: '40',
-      won: '8',
+      ...{ sameAnswer: '70.0 [68.0, 72.0]', lost: '40', won: '8' },
     });
     expect(shown(table, 'rag')).toMatchObject({ goldDifference: '–', sameAnswer: '–', lost: '–' });
     expect(table.notes.join(' ')).toContain('Contains is over answerable items');

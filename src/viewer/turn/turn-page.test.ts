@@ -12,15 +12,9 @@ import type { TurnModel } from './read-turn.ts';
 import { turnJson } from './turn-json.ts';
 import { turnPage } from './turn-page.ts';
 
-const run = {
-  id: 'run-1',
-  name: 'main-1',
-  suite: 'main',
-  model: { name: 'tiny', sha256: 'ab'.repeat(32) },
-  arms: [],
-  metrics: metricsOfRun({ dataset: {} }),
-  hiddenTexts: null,
-};
+const model = { name: 'tiny', sha256: 'ab'.repeat(32) };
+const metrics = metricsOfRun({ dataset: {} });
+const run = { id: 'run-1', name: 'main-1', suite: 'main', model, arms: [], metrics, hiddenTexts: null };
 const markup = '<script>alert(1)</script><img src=x onerror=alert(1)>" \' & \u202eevil\u2066 \u0000 \u001b[2J';
 
 const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => inspectedTurn(answeredTurn(...of));
@@ -40,9 +34,8 @@ function filledWith(text: string): AnsweredTurn {
   const filled = changed(answered('dki', { injected: true, answer: text }), ({ prompt, given, item, observed }) => {
     prompt.originalQuery = text;
     for (const segment of prompt.segments) segment.text = text;
-    for (const memory of given.retrieved) {
+    for (const memory of given.retrieved)
       Object.assign(memory, { content: text, memoryId: `${memory.memoryId}${markup}` });
-    }
     prompt.budget.warnings = [markup];
     prompt.budget.dropped[0]!.id = markup;
     item.gold = text;
@@ -58,10 +51,9 @@ function filledWith(text: string): AnsweredTurn {
 
 function faultsOf(page: string): string[] {
   const body = page.slice(page.indexOf('<main'));
+  const suspect = body.match(/<(?:script|img)|\son\w+=["']?\w|\sstyle=|javascript:/gi) ?? [];
   return [
-    ...(body.match(/<(?:script|img)|\son\w+=["']?\w|\sstyle=|javascript:/gi) ?? []).filter(
-      (one) => !one.startsWith(' onerror'),
-    ),
+    ...suspect.filter((one) => !one.startsWith(' onerror')),
     ...(body.match(/<[^>]*\sonerror/g) ?? []),
     ...(page.match(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g) ?? []),
   ];
@@ -76,11 +68,9 @@ describe('the page of a turn', () => {
     });
     const page = await pageOf(modelOf(turn));
     expect(faultsOf(page)).toEqual([]);
-    expect(page).toContain(
-      '<span class="soft" title="given to the model"><span class="text">You &lt;b&gt;live </span>',
-    );
-    expect(page).toContain('a thought of 7 tokens before it is cut off');
-    expect(page).toContain('answer prefix');
+    const prefix = '<span class="soft" title="given to the model"><span class="text">You &lt;b&gt;live </span>';
+    for (const part of [prefix, 'a thought of 7 tokens before it is cut off', 'answer prefix'])
+      expect(page).toContain(part);
   });
 
   it('shows text of data as text', async () => {
@@ -92,7 +82,7 @@ describe('the page of a turn', () => {
   });
 
   it.each(['長い', '<&', '\u202e', '\n'])(
-    'stays small with a megabyte of %j, and says what it leaves out',
+    'stays small with a megabyte of %j, says what it leaves out',
     async (piece) => {
       const text = markup + piece.repeat(500_000);
       const turn = filledWith(text);

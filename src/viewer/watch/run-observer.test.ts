@@ -22,10 +22,9 @@ function turnsOf(userId: string, errors: readonly number[] = []): HandmadeTurn[]
 /** A run that is being written, of three users. */
 class Writing implements Disposable {
   readonly database = openDatabase({ path: ':memory:' });
-  readonly #run = new RunRepository(this.database).create({
-    ...newRun({ name: 'r', turns: ['ann', 'bob', 'eve'].flatMap((user) => turnsOf(user)) }, ['rag', 'dki']),
-    probes: null,
-  } as Parameters<RunRepository['create']>[0]);
+  readonly #run = new RunRepository(this.database).create(
+    newRun({ name: 'r', turns: ['ann', 'bob', 'eve'].flatMap((user) => turnsOf(user)) }, ['rag', 'dki']),
+  );
   readonly users = new RunUserRepository(this.database, this.#run.id);
   readonly #turns = new TurnRepository(this.database);
 
