@@ -37,3 +37,13 @@ it.each([
 ])('%j ends with 2 and two lines', async (words, message) => {
   expectMistake(await host.run('chat', ...words, '--quiet'), message);
 });
+
+it('ends with 0 at ^C where nothing is being answered', async () => {
+  let interrupted = false;
+  const ended = await chat(['--user', 'bob'], {
+    onStderr: (text, child) => {
+      if (!interrupted && text.includes('chats with')) interrupted = child.kill('SIGINT');
+    },
+  });
+  expect(ended).toMatchObject({ code: 0, stdout: '' });
+});

@@ -7,12 +7,11 @@ import { renderReport } from './report-page.ts';
 
 const injected = '<script>alert("x")</script>\u202e';
 
+const times = { missMs: 40, hitMs: 10, textMissMs: 24, textHitMs: 24 };
 const second: RunResults = {
   ...runResults,
   run: { ...runResults.run, name: 'main-7-0001/latency', suite: 'latency' },
-  breakEven: [
-    { arm: 'dki', against: 'rag', missMs: 40, hitMs: 10, textMissMs: 24, textHitMs: 24, turn: 3, low: 2, high: null },
-  ],
+  breakEven: [{ arm: 'dki', against: 'rag', ...times, turn: 3, low: 2, high: null }],
 };
 const first: RunResults = { ...runResults, run: { ...runResults.run, name: 'main-7-0001/main' } };
 
