@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, it, vi } from 'vitest';
-import { TestFolder } from '../../../test/model/bench-fixture.ts';
+import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { RunLock } from './run-lock.ts';
 
+const folder = temporaryFolder();
 afterEach(() => vi.restoreAllMocks());
 
 it('a lock of a living process of any user holds, and is left as it is', () => {
-  using folder = new TestFolder();
   for (const code of ['EPERM', undefined]) {
     writeFileSync(folder.file('lock'), String(process.ppid));
     vi.spyOn(process, 'kill').mockImplementation(() => {
@@ -21,7 +21,6 @@ it('a lock of a living process of any user holds, and is left as it is', () => {
 });
 
 it('a lock that no living process wrote is taken over, and is deleted with its run', () => {
-  using folder = new TestFolder();
   for (const left of [String(spawnSync('true').pid), 'no number', '']) {
     writeFileSync(folder.file('lock'), left);
     {
@@ -33,7 +32,6 @@ it('a lock that no living process wrote is taken over, and is deleted with its r
 });
 
 it('a lock that another process made meanwhile is not deleted', () => {
-  using folder = new TestFolder();
   {
     using _lock = new RunLock(folder.path, 'r');
     writeFileSync(folder.file('lock'), String(process.ppid));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
-import { askedTwice, resultsOf } from '../../../../test/fixtures/check-input.ts';
+import { askedTwice, line, resultsOf } from '../../../../test/fixtures/check-input.ts';
 import { numericalParity } from './numerical-parity.ts';
 
 const { checked, ofDki } = resultsOf(numericalParity);
@@ -21,12 +21,10 @@ it('holds them to twice the largest difference of the self-test where it was not
 
 it('says that a device computes otherwise from run to run', () => {
   const repeated = { evaluations: 5, bitwiseEqual: false, largestDifference: 0.0004 };
-  const { status, evidence } = checked({ probes: { parity: { prompts: 20, cuts: 60, ...parity, repeated } } });
-  expect([status, evidence]).toEqual([
-    'passed',
-    'next token and gold within 2.00e-3 in ln p equal to text on 4 turns (self-test: 20 prompts × 60 cuts not bitwise equal,' +
+  expect(line(checked({ probes: { parity: { prompts: 20, cuts: 60, ...parity, repeated } } }))).toBe(
+    'passed: next token and gold within 2.00e-3 in ln p equal to text on 4 turns (self-test: 20 prompts × 60 cuts not bitwise equal,' +
       ' up to 1.00e-3 in ln p; the same prompt again differs by up to 4.00e-4: this device computes otherwise from run to run)',
-  ]);
+  );
 });
 
 it('is undecided without an exact arm', () => {

@@ -101,12 +101,10 @@ test('the metric that is named decides what is right, and with it the class and 
 });
 
 test('rivals are superseded values and those of the same relation; others spoil an answer as a recital alone', () => {
-  const related = (relation: string | undefined) => ({
-    ...turn,
-    shown: turn.shown.map((memory) => (memory.memoryId === 'm3' ? { ...memory, relation } : memory)),
-  });
-  const of = (answer: string, relation?: string) =>
-    scoreTurn({ ...item, relation: 'pet' }, { ...related(relation), answer }, dataset).contains;
+  const of = (answer: string, relation?: string) => {
+    const shown = turn.shown.map((memory) => (memory.memoryId === 'm3' ? { ...memory, relation } : memory));
+    return scoreTurn({ ...item, relation: 'pet' }, { ...turn, shown, answer }, dataset).contains;
+  };
   expect([of('Brenko and Tirva.', 'pet'), of('Brenko and Tirva.', 'cat'), of('Brenko and Tirva.')]).toEqual([0, 1, 1]);
   expect(of('Brenko, once Oldsku.')).toBe(0);
 });

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { checkInput, runProbes } from '../../../../test/fixtures/check-input.ts';
+import { checkInput, line, runProbes } from '../../../../test/fixtures/check-input.ts';
 import { presetModels } from '../../../models/preset-models.ts';
 import type { Embedder } from '../../../models/embedding/embedder.ts';
 import { EmbeddingService } from '../../../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../../models/embedding/transformers-embedder.ts';
-import type { CheckResult } from '../../../store/records/results.ts';
 import type { CheckInput } from '../../analysis/checks/check.ts';
 import { decideChecks } from '../../analysis/checks/decide-checks.ts';
 import { probeEmbedder } from './embedder-probe.ts';
@@ -22,11 +21,9 @@ async function checked(embed: (embedder: Embedder, texts: readonly string[]) => 
 }
 
 test('the shipped embedder passes, in both languages; a run without the probe is undecided', async () => {
-  expect(await checked((embedder, texts) => embedder.embed(texts))).toEqual<CheckResult>({
-    check: 'embedder',
-    status: 'passed',
-    evidence: '16 sentences: each has a vector of its own and finds itself among all',
-  });
+  expect(line(await checked((embedder, texts) => embedder.embed(texts)))).toBe(
+    'passed: 16 sentences: each has a vector of its own and finds itself among all',
+  );
   const { embedder: _, ...probes } = runProbes;
   expect(verdict({ ...checkInput(), probes }).status).toBe('undecided');
 });
@@ -35,7 +32,7 @@ test.each<[string, Parameters<typeof checked>[0], RegExp]>([
   [
     'one vector for all texts',
     (embedder, texts) => embedder.embed(texts.map(() => 'I drink tea.')),
-    /^16 of 16 sentences have the vector of another: "My dog .*; 16 of 16 .* do not find themselves/,
+    /^failed: 16 of 16 sentences have the vector of another: "My dog .*; 16 of 16 .* do not find themselves/,
   ],
   [
     "a batch in which each text has its neighbour's vector",
@@ -43,22 +40,20 @@ test.each<[string, Parameters<typeof checked>[0], RegExp]>([
       const [first, ...rest] = await embedder.embed(texts);
       return [...rest, first!];
     },
-    /^16 of 16 sentences do not find themselves: "My dog is called Brenko\."$/,
+    /^failed: 16 of 16 sentences do not find themselves: "My dog is called Brenko\."$/,
   ],
   [
     "a text that always has another's vector, and only that pair,",
     (embedder, texts) =>
       embedder.embed(texts.map((text) => (text.includes('violin') ? 'My passport expires next year.' : text))),
-    /^2 of 16 sentences have the vector of another: "We play the violin/,
+    /^failed: 2 of 16 sentences have the vector of another: "We play the violin/,
   ],
   [
     'a text without a vector',
     async (embedder, texts) =>
       (await embedder.embed(texts)).map((vector, place) => (texts[place]!.includes('Leeds') ? vector.fill(0) : vector)),
-    /^1 of 16 sentences do not find themselves: "I moved to Leeds/,
+    /^failed: 1 of 16 sentences do not find themselves: "I moved to Leeds/,
   ],
 ])('%s is found', async (_, embed, message) => {
-  const { status, evidence } = await checked(embed);
-  expect(status).toBe('failed');
-  expect(evidence).toMatch(message);
+  expect(line(await checked(embed))).toMatch(message);
 });

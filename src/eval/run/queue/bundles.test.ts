@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { newRun } from '../../../../test/fixtures/stored-runs.ts';
 import { answeredTurn, failedTurn } from '../../../../test/fixtures/turn-record.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
@@ -15,23 +15,19 @@ const state: WorkerState = {
   load: { cores: 2, average: 0.5 },
 };
 
-/** A database with a user who has a memory, a turn that was answered and one that failed. */
-function databaseOfUser(): { readonly database: BenchDatabase; readonly runId: string } {
-  const database = openDatabase({ path: ':memory:' });
-  const { id: runId } = new RunRepository(database).create(newRun({ name: 'r', turns: [] }));
-  const sessionId = `${runId}/u-1`;
-  new SessionRepository(database).getOrCreate(sessionId, { userId: 'u-1', runId });
-  const embedding = new Float32Array([Math.fround(0.1), -0, 1e-40]);
-  new MemoryRepository(database).create({ id: 'm', sessionId, userId: 'u-1', content: '我喜欢茶\u0000', embedding });
-  const turns = new TurnRepository(database);
-  turns.put({ runId, sessionId }, answeredTurn('rag'));
-  turns.put({ runId, sessionId }, failedTurn('dki', 'no answer'));
-  return { database, runId };
-}
+/** With a user who has a memory, a turn that was answered and one that failed. */
+const database = openDatabase({ path: ':memory:' });
+afterAll(() => database.close());
+const { id: runId } = new RunRepository(database).create(newRun({ name: 'r', turns: [] }));
+const sessionId = `${runId}/u-1`;
+new SessionRepository(database).getOrCreate(sessionId, { userId: 'u-1', runId });
+const embedding = new Float32Array([Math.fround(0.1), -0, 1e-40]);
+new MemoryRepository(database).create({ id: 'm', sessionId, userId: 'u-1', content: '我喜欢茶\u0000', embedding });
+for (const turn of [answeredTurn('rag'), failedTurn('dki', 'no answer')])
+  new TurnRepository(database).put({ runId, sessionId }, turn);
+const rows = readUserRows(database, { runId, userId: 'u-1' });
 
 test('a user comes out of a bundle as they went in, under another run', async () => {
-  const { database, runId } = databaseOfUser();
-  const rows = readUserRows(database, { runId, userId: 'u-1' });
   const bundle = bundleOf('u-1', rows, new Map([[7, ' tea']]), state);
   const { content, turns } = await packed(bundle);
   expect(turns).toBe(2);
@@ -44,7 +40,6 @@ test('a user comes out of a bundle as they went in, under another run', async ()
   expect(readUserRows(target, { runId: id, userId: 'u-1' })).toEqual(rows);
   const turnsIn = (one: BenchDatabase, run: string) => [...new TurnRepository(one).listByRun(run)];
   expect(turnsIn(target, id)).toEqual(turnsIn(database, runId));
-  database.close();
 });
 
 test('what is no bundle is refused by the name of its user', async () => {
@@ -53,9 +48,6 @@ test('what is no bundle is refused by the name of its user', async () => {
 });
 
 test('the tokens of a user are those of all prompts', () => {
-  const { database, runId } = databaseOfUser();
   const { prompt } = answeredTurn('rag');
-  const ids = prompt.segments.flatMap(({ tokenIds }) => [...tokenIds]);
-  expect(tokensOf(readUserRows(database, { runId, userId: 'u-1' }))).toEqual(new Set(ids));
-  database.close();
+  expect(tokensOf(rows)).toEqual(new Set(prompt.segments.flatMap(({ tokenIds }) => [...tokenIds])));
 });
