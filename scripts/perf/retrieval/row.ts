@@ -167,9 +167,7 @@ async function openRedis(given: string | undefined): Promise<Server> {
       redis.disconnect();
       return bytes === undefined ? undefined : Number(bytes);
     },
-    async [Symbol.asyncDispose]() {
-      await started?.[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: async () => await started?.[Symbol.asyncDispose](),
   };
 }
 
@@ -180,14 +178,12 @@ async function startPglite(): Promise<Server> {
   return {
     url,
     async residentBytes() {
-      const answer = once(child, 'message') as Promise<[number]>;
       child.send('resident');
-      return (await answer)[0];
+      return ((await once(child, 'message')) as [number])[0];
     },
     async [Symbol.asyncDispose]() {
-      const exited = once(child, 'exit');
       child.kill();
-      await exited;
+      await once(child, 'exit');
     },
   };
 }

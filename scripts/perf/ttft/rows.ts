@@ -63,12 +63,8 @@ export interface RowSetting {
 /** Opens all rows, warm; the others are compared with the first. */
 export async function openRows(setting: RowSetting): Promise<TtftRow[]> {
   const { server, subject } = setting;
-  return [
-    await residentRow(setting),
-    ...(await systemRows(setting)),
-    await sameChunksRow(setting),
-    ...(server === undefined ? [] : await serverRows(subject, server.url)),
-  ];
+  const inEngine = [await residentRow(setting), ...(await systemRows(setting)), await sameChunksRow(setting)];
+  return server === undefined ? inEngine : [...inEngine, ...(await serverRows(subject, server.url))];
 }
 
 async function timed<Result>(call: () => Promise<Result>) {
