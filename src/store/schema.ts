@@ -3,13 +3,38 @@
  * memories, messages and audit entries. The SQL in `migrations/` makes the tables with their keys and indexes, and brings older
  * databases to them.
  */
-import { integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { deflateSync, inflateSync } from 'node:zlib';
+import { customType, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { attributionMethods, type AttributionRecord } from './records/turn-record.ts';
 import type { RunResults } from './records/results.ts';
 import { type RunRecord, runStatuses } from './records/run-record.ts';
 import type { UserShare } from './records/user-bundle.ts';
-import { deflatedJson, float32, json } from './columns.ts';
 import type { Measures, TurnDocument } from './turn-parts.ts';
+
+/**
+ * A JSON document in a text column. Unlike drizzle's own `text({ mode: 'json' })` it writes NULL for `null`
+ * in prepared statements too, where drizzle would write the four letters of the JSON literal.
+ */
+const json = customType<{ data: unknown; driverData: string | null }>({
+  dataType: () => 'text',
+  toDriver: (value) => (value === null || value === undefined ? null : JSON.stringify(value)),
+  fromDriver: (text) => (text === null ? null : (JSON.parse(text) as unknown)),
+});
+
+/** A JSON document in a blob column, compressed by zlib. */
+const deflatedJson = customType<{ data: unknown; driverData: Buffer | null }>({
+  dataType: () => 'blob',
+  toDriver: (value) => (value === null || value === undefined ? null : deflateSync(JSON.stringify(value))),
+  fromDriver: (blob) => (blob === null ? null : (JSON.parse(inflateSync(blob).toString()) as unknown)),
+});
+
+/** A vector in a blob column: float32 in the machine's byte order (little-endian), without a header. */
+const float32 = customType<{ data: Float32Array | null; driverData: Buffer | null }>({
+  dataType: () => 'blob',
+  toDriver: (vector) => (vector === null ? null : Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)),
+  // Copied, because a blob may start at an offset where no Float32Array can.
+  fromDriver: (blob) => (blob === null ? null : new Float32Array(new Uint8Array(blob).buffer)),
+});
 
 /** Milliseconds since 1970. */
 const createdAt = integer('created_at').notNull();

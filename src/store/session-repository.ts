@@ -1,4 +1,5 @@
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { BenchError } from '../base/bench-error.ts';
 import { beginsWith, Repository } from './database.ts';
 import {
   type AuditLogRow,
@@ -19,21 +20,48 @@ interface SessionOwner {
 
 /** The sessions. */
 export class SessionRepository extends Repository {
-  /** The session of that id. If there is none it is made for `owner`; one that exists keeps its own. */
+  /**
+   * The session of that id. If there is none it is made for `owner`; one of no user becomes that of the first who uses it.
+   * @throws BenchError `no-session` for a session of another user
+   */
   getOrCreate(id: string, { userId = null, runId = null }: SessionOwner = {}): SessionRow {
     return this.database.guard((query) => {
-      const find = () => query.select().from(sessions).where(eq(sessions.id, id)).get();
-      const existing = find();
-      if (existing !== undefined) return existing;
-      query.insert(sessions).values({ id, userId, runId, createdAt: Date.now() }).onConflictDoNothing().run();
-      return find()!;
+      let session = this.#find(id);
+      if (session === undefined) {
+        query.insert(sessions).values({ id, userId, runId, createdAt: Date.now() }).onConflictDoNothing().run();
+        session = this.#find(id)!;
+      }
+      requireOwner(session, userId);
+      if (session.userId === userId) return session;
+      query.update(sessions).set({ userId }).where(eq(sessions.id, id)).run();
+      return { ...session, userId };
     });
+  }
+
+  /** @throws BenchError `no-session` where a session of that id is another user's */
+  requireOwned(id: string, userId: string | undefined): void {
+    const session = this.#find(id);
+    if (session !== undefined) requireOwner(session, userId ?? null);
+  }
+
+  #find(id: string): SessionRow | undefined {
+    return this.database.guard((query) => query.select().from(sessions).where(eq(sessions.id, id)).get());
   }
 
   /** Deletes the sessions whose ids begin so, with their messages and memories. */
   deleteBeginningWith(prefix: string): void {
     this.database.guard((query) => query.delete(sessions).where(beginsWith(sessions.id, prefix)).run());
   }
+}
+
+/** A session of a user is nobody else's, and not of a caller who names no user either. */
+function requireOwner({ id, userId: owner }: SessionRow, userId: string | null): void {
+  if (owner === null || owner === userId) return;
+  throw new BenchError(
+    'no-session',
+    `session "${id}" belongs to another user${userId === null ? '' : ` than "${userId}"`}`,
+    'name the user of the session, or another session',
+  );
 }
 
 interface NewMessage {
@@ -69,9 +97,14 @@ export class ConversationRepository extends Repository {
     return id;
   }
 
-  /** All messages of the sessions whose ids begin so, in the order in which they were written. */
-  getByPrefix(sessionPrefix: string): ConversationRow[] {
-    return this.select(conversations, beginsWith(conversations.sessionId, sessionPrefix));
+  /** All messages of a user's sessions, of a run or of none, in the order in which they were written. */
+  getByUser(userId: string, runId: string | undefined): ConversationRow[] {
+    const isOfRun = runId === undefined ? isNull(sessions.runId) : eq(sessions.runId, runId);
+    const owned = this.database.query
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(and(eq(sessions.userId, userId), isOfRun));
+    return this.select(conversations, inArray(conversations.sessionId, owned));
   }
 
   /** Deletes messages; ids that are gone already are no error. */

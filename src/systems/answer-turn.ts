@@ -9,7 +9,7 @@ import {
   type TokenCounts,
   type TurnAccount,
 } from '../store/records/turn-record.ts';
-import type { ChatRequest, ChatResponse, TurnTrace } from './contracts.ts';
+import type { ChatRequest, ChatResponse, RetrievedMemories, TurnTrace } from './contracts.ts';
 import type { ConversationLog, LoggedAction } from './conversation-log.ts';
 import type { GateDecision, TurnGate } from './prefill/dual-factor-gate.ts';
 import type { Prefilled, PrefillStrategy } from './prefill/prefill-strategy.ts';
@@ -106,6 +106,7 @@ export async function answerTurn(
   const history = turnHistory(request, parts);
   clock.end('assemble');
   const retrieved = await retrieveFor(request, parts, history);
+  await forgetRemoved(retrieved, strategy, userId);
   const meterBefore = await session.meter();
   const rules = turnRules(parts, engine);
   const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix);
@@ -130,7 +131,7 @@ export async function answerTurn(
   const generation = await session.generate(prefilled.suffix, limits, { signal });
   const sessionTokens = session.tokens.slice(0, countCells(prefilled, prompt));
   clock.end('answer');
-  const record = await storeKv(prefilled);
+  const record = await storeKv(prefilled, () => areStored(parts, request, prompt));
   if (prefilled.keep !== undefined) clock.end('keep');
   const metered = meterDifference(await session.meter(), meterBefore);
   const account = turnAccount(prefilled, prompt, gated, ahead);
@@ -166,9 +167,10 @@ export async function answerTurn(
 }
 
 function turnHistory(
-  { includeHistory, history, sessionId }: ChatRequest,
+  { includeHistory, history, sessionId, userId }: ChatRequest,
   { log }: TurnParts,
 ): NonNullable<ChatRequest['history']> {
+  log?.requireOwned(sessionId, userId);
   return includeHistory === false ? [] : (history ?? log?.history(sessionId) ?? []);
 }
 
@@ -182,9 +184,23 @@ function scale({ alpha = 1 }: TurnParts, gated: GateDecision | undefined): numbe
 }
 
 /** Stores KV, and gives the record of the prefill, with the bytes that are known only now. */
-async function storeKv({ record, keep }: Prefilled): Promise<PrefillRecord | null> {
-  const sizeBytes = await keep?.();
+async function storeKv({ record, keep }: Prefilled, areStored: () => boolean): Promise<PrefillRecord | null> {
+  const sizeBytes = keep !== undefined && areStored() ? await keep() : undefined;
   return record === null || sizeBytes === undefined ? record : { ...record, sizeBytes };
+}
+
+/** Deletes the KV of memories that another process has removed. */
+async function forgetRemoved(
+  { removed = [] }: RetrievedMemories,
+  strategy: PrefillStrategy,
+  userId: string,
+): Promise<void> {
+  for (const memoryId of removed) await strategy.forget(userId, memoryId);
+}
+
+/** False where another process removed a memory of the turn while it ran: its KV must not come back. */
+function areStored({ memories }: TurnParts, { retrieved, userId }: ChatRequest, { kept }: BuiltPrompt): boolean {
+  return retrieved !== undefined || memories.removed(userId, kept).length === 0;
 }
 
 function turnTimings(

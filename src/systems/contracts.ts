@@ -24,9 +24,13 @@ export interface MemorySystem {
   chat(request: ChatRequest): Promise<ChatResponse>;
   /** Stores a memory, embedded and indexed; returns its id. An id that exists is replaced. */
   addMemory(sessionId: string, content: string, options?: AddMemoryOptions): Promise<string>;
-  /** Removes a memory, and all KV that contains it, before it returns; false where there was none. */
+  /**
+   * Removes a memory, all KV that contains it, and the turns of its user that were answered with it or say its text, before it
+   * returns. Without `userId` the owner is that of the stored memory. False where the session has no such memory of the user;
+   * then nothing is touched but KV under that id.
+   */
   removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean>;
-  /** Puts the memories that the database holds for a session into the index; returns how many. */
+  /** Brings the index to the memories that the database holds for a session; returns how many. */
   loadMemoriesFromDb(sessionId: string): Promise<number>;
   /** Retrieves without answering. */
   searchMemories(query: string, options?: SearchOptions): Promise<readonly MemorySearchResult[]>;
@@ -36,6 +40,8 @@ export interface MemorySystem {
 
 /** A memory system as the bench and the command line run it. */
 export interface BenchSystem extends MemorySystem, AsyncDisposable {
+  /** The owner of a session's memory; undefined where it is another user's than the one that is named. */
+  memoryOwner(sessionId: string, memoryId: string, userId?: string): Pick<AddMemoryOptions, 'userId'> | undefined;
   /** Deletes all KV that contains a memory of the user before it returns; gives the number of entries. */
   forgetMemory(userId: string, memoryId: string): Promise<number>;
   /**
@@ -77,6 +83,8 @@ export interface RetrievedMemories {
   readonly record: RetrievalRecord | null;
   /** Of a retriever that makes one. */
   readonly summary?: RetrievalSummary;
+  /** Ids that were found, and that another process has removed since: they are left out, and their KV is deleted. */
+  readonly removed?: readonly string[];
 }
 
 /** One turn: the query, and all that may be known or decided beforehand. */

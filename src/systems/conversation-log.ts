@@ -30,6 +30,11 @@ export class ConversationLog {
     this.#stored = storesTexts ? (text) => text : textHash;
   }
 
+  /** @throws BenchError `no-session` where a session of that id is another user's */
+  requireOwned(sessionId: string, userId: string | undefined): void {
+    this.#sessions.requireOwned(sessionId, userId);
+  }
+
   /** The messages of a session in order of time: all, or the newest so many. */
   history(sessionId: string, maxMessages?: number): HistoryMessage[] {
     return this.#conversations
@@ -61,15 +66,15 @@ export class ConversationLog {
   }
 
   /**
-   * Deletes every turn, question and answer, that was answered with a memory or says its text, from the sessions whose ids
-   * begin so; gives the number of messages. What tells the memory in other words stays.
+   * Deletes every turn, question and answer, that was answered with a memory or says its text, from all sessions of its user;
+   * gives the number of messages. What tells the memory in other words stays.
    */
-  forget(sessionPrefix: string, memory: { readonly memoryId: string; readonly content: string }): number {
+  forget(userId: string, memory: { readonly memoryId: string; readonly content: string }): number {
     const secret = comparable(memory.content);
     const tells = ({ memoryIds, content }: ConversationRow): boolean =>
       memoryIds?.includes(memory.memoryId) === true || (secret !== '' && comparable(content).includes(secret));
     return this.#database.transaction(() => {
-      const bySession = Map.groupBy(this.#conversations.getByPrefix(sessionPrefix), ({ sessionId }) => sessionId);
+      const bySession = Map.groupBy(this.#conversations.getByUser(userId, this.#runId), ({ sessionId }) => sessionId);
       const told = [...bySession.values()].flatMap(turns).filter((turn) => turn.some(tells));
       const ids = told.flat().map(({ id }) => id);
       this.#conversations.delete(ids);

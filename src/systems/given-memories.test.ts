@@ -22,8 +22,8 @@ function settings(retrieves: RetrievalSettings['retrieves']): {
   readonly asked: (readonly [string, RetrieveOptions | string])[];
 } {
   const asked: (readonly [string, RetrieveOptions | string])[] = [];
-  const memories: Pick<MemoryKeeper, 'retrieve' | 'all'> = {
-    retrieve: async (query, options) => {
+  const memories: Pick<MemoryKeeper, 'retrieveStored' | 'all'> = {
+    retrieveStored: async (query, options) => {
       asked.push([query, options]);
       return found;
     },

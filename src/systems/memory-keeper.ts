@@ -3,6 +3,7 @@ import { textHash } from '../base/text-hash.ts';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import type { MemorySearchResult, RetrieveOptions, Retriever } from '../retrieval/retriever.ts';
 import type { BenchDatabase } from '../store/database.ts';
+import type { MemoryRow } from '../store/schema.ts';
 import { MemoryRepository } from '../store/memory-repository.ts';
 import { SessionRepository } from '../store/session-repository.ts';
 import { type AddMemoryOptions, type ChatRequest, nothingRetrieved, type RetrievedMemories } from './contracts.ts';
@@ -31,6 +32,8 @@ export class MemoryKeeper {
   readonly #parts: MemoryKeeperParts;
   readonly #memories: MemoryRepository;
   readonly #sessions: SessionRepository;
+  /** The memories of each session that are in the retriever, by id, with their users. */
+  readonly #indexed = new Map<string, Map<string, string | undefined>>();
 
   constructor(parts: MemoryKeeperParts) {
     this.#parts = parts;
@@ -65,12 +68,26 @@ export class MemoryKeeper {
       });
     });
     await retriever.addMemories(memories);
+    for (const { memoryId } of memories) this.#indexedIn(sessionId).set(memoryId, userId);
     return memories.map(({ memoryId }) => memoryId);
   }
 
-  /** Puts the stored memories of a session into the index, with their stored vectors; returns how many. */
+  /**
+   * Brings the index to the stored memories of a session, with their stored vectors: those that another process removed leave it.
+   * Returns how many are stored.
+   */
   async load(sessionId: string): Promise<number> {
     const rows = this.#memories.getBySession(sessionId);
+    const indexed = this.#indexedIn(sessionId);
+    const stored = new Set(rows.map(({ id }) => id));
+    for (const [memoryId, userId] of indexed) {
+      if (stored.has(memoryId)) continue;
+      indexed.delete(memoryId);
+      // It may have been stored anew in another session.
+      const isGone = this.removed(userId, [{ memoryId }]).length > 0;
+      if (isGone) await this.#parts.retriever.removeMemory(memoryId, userId);
+    }
+    for (const { id, userId } of rows) indexed.set(id, userId ?? undefined);
     await this.#parts.retriever.addMemories(
       rows.map((row) => ({
         memoryId: row.id,
@@ -83,10 +100,37 @@ export class MemoryKeeper {
     return rows.length;
   }
 
+  /**
+   * The owner of a session's memory, and its text: by its row, else by the caller's word where no row says otherwise.
+   * Undefined where the memory is another user's.
+   * @throws BenchError `bad-option` where no user is named, and several have a memory of that id there
+   */
+  owned(sessionId: string, memoryId: string, userId?: string): OwnedMemory | undefined {
+    const rows = this.#memories.getInSession(sessionId, memoryId);
+    const ofUser = userId === undefined ? rows : rows.filter((row) => row.userId === userId);
+    const [row, ...others] = ofUser;
+    if (others.length > 0) {
+      const message = `memory "${memoryId}" of session "${sessionId}" is that of a user and one of none`;
+      throw new BenchError('bad-option', message, 'name the user');
+    }
+    if (row !== undefined) return { row, userId: row.userId ?? undefined };
+    return rows.length > 0 ? undefined : { row: undefined, userId };
+  }
+
   /** Removes a memory from database and retriever; false where there was none. */
   async remove(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
-    const stored = this.#memories.delete(sessionId, memoryId);
-    return (await this.#parts.retriever.removeMemory(memoryId, userId)) || stored;
+    const { row } = this.owned(sessionId, memoryId, userId) ?? {};
+    if (row !== undefined) this.#memories.delete(row);
+    this.#indexed.get(sessionId)?.delete(memoryId);
+    return (await this.#parts.retriever.removeMemory(memoryId, userId)) || row !== undefined;
+  }
+
+  /** The ids of those that are not stored any more. */
+  removed(userId: string | undefined, memories: readonly Pick<MemorySearchResult, 'memoryId'>[]): string[] {
+    if (memories.length === 0) return [];
+    const ids = memories.map(({ memoryId }) => memoryId);
+    const stored = this.#memories.storedIds(userId, ids);
+    return ids.filter((id) => !stored.has(id));
   }
 
   /** Retrieves for one query, and times it. */
@@ -97,9 +141,17 @@ export class MemoryKeeper {
     return { memories, elapsedMs, record, ...(summary === undefined ? {} : { summary }) };
   }
 
-  /** As `retrieve`, the memories alone. */
+  /** As `retrieve`, without memories that another process has removed from the database, which the retriever may still give. */
+  async retrieveStored(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
+    const found = await this.retrieve(query, options);
+    const removed = this.removed(options.userId, found.memories);
+    if (removed.length === 0) return found;
+    return { ...found, memories: found.memories.filter(({ memoryId }) => !removed.includes(memoryId)), removed };
+  }
+
+  /** As `retrieveStored`, the memories alone. */
   async search(query: string, { topK, threshold, userId }: RetrieveOptions): Promise<readonly MemorySearchResult[]> {
-    return (await this.retrieve(query, { topK, threshold, userId })).memories;
+    return (await this.retrieveStored(query, { topK, threshold, userId })).memories;
   }
 
   /** All memories of a user in the database, in the order in which they were stored; in a run, those of the run. */
@@ -132,6 +184,12 @@ export class MemoryKeeper {
     return { ...this.#parts.retriever.stats(), embeddings: this.#parts.embeddings.stats() };
   }
 
+  #indexedIn(sessionId: string): Map<string, string | undefined> {
+    const indexed = this.#indexed.get(sessionId) ?? new Map<string, string | undefined>();
+    this.#indexed.set(sessionId, indexed);
+    return indexed;
+  }
+
   #store(memory: Parameters<MemoryRepository['create']>[0] & { readonly metadata: Dated }): string {
     const instant = Date.parse(memory.metadata.createdAt);
     const createdAt = Number.isNaN(instant) ? undefined : instant;
@@ -144,6 +202,12 @@ export class MemoryKeeper {
     if (userId !== undefined && isPreference(memory)) this.#memories.prefer({ ...stored, id, userId });
     return id;
   }
+}
+
+/** A memory with its owner; without a row where it is not stored. */
+export interface OwnedMemory {
+  readonly row: MemoryRow | undefined;
+  readonly userId: string | undefined;
 }
 
 /** Settings of a system's own retrieval. */
@@ -185,7 +249,7 @@ async function retrieveOwn(
       return nothingRetrieved;
     case 'retrieved': {
       const user = userId === undefined ? {} : { userId };
-      return memories.retrieve(query, { topK: topK ?? settings.topK, threshold, ...user, history });
+      return memories.retrieveStored(query, { topK: topK ?? settings.topK, threshold, ...user, history });
     }
     case 'all':
       return newestFirst(() => memories.all(userId ?? ''));

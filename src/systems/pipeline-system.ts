@@ -11,6 +11,7 @@ import type {
   SearchOptions,
   SystemStats,
 } from './contracts.ts';
+import { WHOLE_PROMPT } from './prefill/text-prefill.ts';
 import { promptFormOf } from './prompt/chat-form.ts';
 import { type MemoryText, precomputedLines } from './prompt/memory-lines.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
@@ -72,6 +73,7 @@ export class PipelineSystem implements BenchSystem {
   async addMemory(sessionId: string, content: string, options: AddMemoryOptions = {}): Promise<string> {
     const { memories, ahead = false } = this.#parts;
     const { userId = '', memoryId } = options;
+    this.#turns.requireOpen();
     if (memoryId === undefined && !ahead) return memories.add(sessionId, content, options);
     return this.#turns.runAlone(async () => {
       if (memoryId !== undefined) await this.#forget(userId, memoryId);
@@ -83,16 +85,28 @@ export class PipelineSystem implements BenchSystem {
 
   removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
     return this.#turns.runAlone(async () => {
-      await this.#forget(userId ?? '', memoryId);
-      return this.#parts.memories.remove(sessionId, memoryId, userId);
+      const { memories, log } = this.#parts;
+      const owned = memories.owned(sessionId, memoryId, userId);
+      if (owned === undefined) return false;
+      const owner = owned.userId ?? '';
+      for (const id of [memoryId, WHOLE_PROMPT]) await this.#forget(owner, id);
+      if (owned.row !== undefined) log?.forget(owner, { memoryId, content: owned.row.content });
+      return memories.remove(sessionId, memoryId, owned.userId);
     });
   }
 
-  loadMemoriesFromDb(sessionId: string): Promise<number> {
+  memoryOwner(...memory: Parameters<BenchSystem['memoryOwner']>): ReturnType<BenchSystem['memoryOwner']> {
+    const owned = this.#parts.memories.owned(...memory);
+    return owned === undefined ? undefined : { ...(owned.userId === undefined ? {} : { userId: owned.userId }) };
+  }
+
+  async loadMemoriesFromDb(sessionId: string): Promise<number> {
+    this.#turns.requireOpen();
     return this.#parts.memories.load(sessionId);
   }
 
-  searchMemories(query: string, options: SearchOptions = {}): Promise<readonly MemorySearchResult[]> {
+  async searchMemories(query: string, options: SearchOptions = {}): Promise<readonly MemorySearchResult[]> {
+    this.#turns.requireOpen();
     return this.#parts.memories.search(query, { ...this.#parts, ...options });
   }
 

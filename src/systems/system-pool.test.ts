@@ -19,6 +19,7 @@ async function openPool(size: number) {
         return { text: String(place) } as ChatResponse;
       },
       addMemory: (_, content) => noted(`add ${content}`, content),
+      memoryOwner: (_, __, userId) => (userId === undefined ? {} : { userId }),
       forgetMemory: (userId, memoryId) => noted(`forget ${userId} ${memoryId}`, 1),
       removeMemory: (_, memoryId) => noted(`remove ${memoryId}`, true),
       loadMemoriesFromDb: async () => 7,
@@ -76,7 +77,8 @@ it('removes a memory when no turn runs, its KV from every system first', async (
   endTurn();
   await turn;
   expect(await removed).toBe(true);
-  expect(calls.slice(1).sort()).toEqual(['0 forget ann m1', '1 forget ann m1', '1 remove m1'].sort());
+  const whole = ['0 forget ann whole prompt', '1 forget ann whole prompt'];
+  expect(calls.slice(1).sort()).toEqual(['0 forget ann m1', '1 forget ann m1', '1 remove m1', ...whole].sort());
   expect(await pool.forgetMemory('ann', 'm2')).toBe(2);
   await pool.reset();
   expect(calls.slice(-2).sort()).toEqual(['0 reset', '1 reset']);

@@ -8,6 +8,7 @@ import type {
   SearchOptions,
   SystemStats,
 } from './contracts.ts';
+import { WHOLE_PROMPT } from './prefill/text-prefill.ts';
 import type { MemoryText } from './prompt/memory-lines.ts';
 import { TurnQueue } from './turn-queue.ts';
 
@@ -50,9 +51,15 @@ export class SystemPool implements BenchSystem {
 
   removeMemory(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
     return this.#turns.runAlone(async (systems) => {
-      await forgetIn(systems, userId ?? '', memoryId);
-      return systems[0]!.removeMemory(sessionId, memoryId, userId);
+      const owner = systems[0]!.memoryOwner(sessionId, memoryId, userId);
+      if (owner === undefined) return false;
+      for (const id of [memoryId, WHOLE_PROMPT]) await forgetIn(systems, owner.userId ?? '', id);
+      return systems[0]!.removeMemory(sessionId, memoryId, owner.userId);
     });
+  }
+
+  memoryOwner(...memory: Parameters<BenchSystem['memoryOwner']>): ReturnType<BenchSystem['memoryOwner']> {
+    return this.#systems[0]!.memoryOwner(...memory);
   }
 
   forgetMemory(userId: string, memoryId: string): Promise<number> {

@@ -43,6 +43,11 @@ export class TurnQueue<Place = undefined> {
     return this.#running;
   }
 
+  /** @throws BenchError `no-session` once the queue is closed */
+  requireOpen(): void {
+    if (this.#isClosed) throw closed();
+  }
+
   /** Runs a turn in the first place that is free. @throws BenchError `no-session` once the queue is closed */
   run<T>(turn: (place: Place) => Promise<T>, options: QueuedTurn = {}): Promise<T> {
     return this.#run(([place]) => turn(place!), options, false);
@@ -65,7 +70,7 @@ export class TurnQueue<Place = undefined> {
     { conversation, signal }: QueuedTurn,
     isAlone: boolean,
   ): Promise<T> {
-    if (this.#isClosed) throw closed();
+    this.requireOpen();
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<readonly Place[]>();
     const waiting = { conversation, isAlone, start: resolve, refuse: reject };

@@ -85,7 +85,7 @@ describe('text from outside', () => {
   it.each(hostile)('passes through as data: %s', async (what, text) => {
     const userId = `hostile ${what}`;
     await using rag = new RAGSystem(parts);
-    await rag.addMemory('s4', text === '' ? ' ' : text, { userId, memoryId: what });
+    await rag.addMemory(`s4 ${what}`, text === '' ? ' ' : text, { userId, memoryId: what });
     const response = await rag.chat({ query: text, sessionId: `s4 ${what}`, userId });
     const { bosToken, endTokens, contextTokens } = engine.info;
     const special = [bosToken!, ...endTokens];

@@ -123,7 +123,7 @@ export class ChatSession implements AsyncDisposable {
       const hint = known.length === 0 ? 'there is none' : 'see them all: /memories';
       throw new BenchError('not-found', `there is no memory "${memoryId}"${didYouMean(memoryId, known)}`, hint);
     }
-    const messages = this.#parts.log.forget(`${chatSessionId(this.userId)}/`, memory);
+    const messages = this.#parts.log.forget(this.userId, memory);
     if (messages > 0) this.#last = undefined;
     const kvEntries = await this.#dropKv(memoryId);
     await memories.remove(memoryId, kvEntries);
