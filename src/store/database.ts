@@ -42,6 +42,11 @@ export class BenchDatabase implements Disposable {
     this.query = drizzle(client);
   }
 
+  /** A number that changes when another connection has written. */
+  get othersVersion(): number {
+    return this.guard(() => this.#client.pragma('data_version', { simple: true }) as number);
+  }
+
   /**
    * Runs `work` as one transaction: all of it is stored, or nothing. Transactions may be nested; an inner one
    * can fail on its own.

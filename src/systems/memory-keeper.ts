@@ -34,11 +34,14 @@ export class MemoryKeeper {
   readonly #sessions: SessionRepository;
   /** The memories of each session that are in the retriever, by id, with their users. */
   readonly #indexed = new Map<string, Map<string, string | undefined>>();
+  /** As long as it is this one, nobody else has removed a memory. */
+  readonly #othersVersion: number;
 
   constructor(parts: MemoryKeeperParts) {
     this.#parts = parts;
     this.#memories = new MemoryRepository(parts.database, parts.runId);
     this.#sessions = new SessionRepository(parts.database);
+    this.#othersVersion = parts.database.othersVersion;
   }
 
   /** Adds one memory and returns its id. @throws BenchError `bad-data` for a preference without a user */
@@ -84,8 +87,8 @@ export class MemoryKeeper {
       if (stored.has(memoryId)) continue;
       indexed.delete(memoryId);
       // It may have been stored anew in another session.
-      const isGone = this.removed(userId, [{ memoryId }]).length > 0;
-      if (isGone) await this.#parts.retriever.removeMemory(memoryId, userId);
+      const isStored = this.#memories.storedIds(userId, [memoryId]).has(memoryId);
+      if (!isStored) await this.#parts.retriever.removeMemory(memoryId, userId);
     }
     for (const { id, userId } of rows) indexed.set(id, userId ?? undefined);
     await this.#parts.retriever.addMemories(
@@ -125,9 +128,9 @@ export class MemoryKeeper {
     return (await this.#parts.retriever.removeMemory(memoryId, userId)) || row !== undefined;
   }
 
-  /** The ids of those that are not stored any more. */
+  /** The ids of those that another process has removed from the database. */
   removed(userId: string | undefined, memories: readonly Pick<MemorySearchResult, 'memoryId'>[]): string[] {
-    if (memories.length === 0) return [];
+    if (memories.length === 0 || this.#parts.database.othersVersion === this.#othersVersion) return [];
     const ids = memories.map(({ memoryId }) => memoryId);
     const stored = this.#memories.storedIds(userId, ids);
     return ids.filter((id) => !stored.has(id));
