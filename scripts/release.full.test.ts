@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runProcess, typescript } from '../test/fixtures/run-process.ts';
@@ -18,13 +18,14 @@ const state = () => [git('status', '--porcelain'), git('log', '--format=%s'), gi
 // A package whose page is drawn from a file, and whose check reads the packed version.
 beforeAll(() => {
   folder = new TestFolder();
-  const scripts = {
-    'readme:tables': 'cp figure.txt README.md',
-    licences: 'true',
-    prepare: 'cp README.md built.txt',
-    'package:check': `${process.execPath} check.mjs`,
-  };
-  const mini = { name: 'mini', version: '0.1.0', license: 'MIT', files: ['built.txt'], scripts };
+  const scripts = { prepare: 'cp README.md built.txt' };
+  const mini = { name: 'mini', version: '0.1.0', type: 'module', license: 'MIT', files: ['built.txt'], scripts };
+  mkdirSync(folder.file('scripts'));
+  write(
+    'scripts/readme-tables.ts',
+    "import { copyFileSync } from 'node:fs';\ncopyFileSync('figure.txt', 'README.md');\n",
+  );
+  write('scripts/licences.ts', 'export {};\n');
   write('package.json', `${JSON.stringify(mini, null, 2)}\n`);
   execFileSync('npm', ['install', '--package-lock-only', '--ignore-scripts', '--silent'], { cwd: folder.path });
   write('CHANGELOG.md', changelog);
@@ -32,9 +33,9 @@ beforeAll(() => {
   write('README.md', '42\n');
   write('.gitignore', 'build/\nbuilt.txt\nnode_modules/\n');
   write(
-    'check.mjs',
+    'scripts/check-package.ts',
     `import { execFileSync } from 'node:child_process';
-    const packed = (name) => execFileSync('tar', ['-xzOf', process.argv[2], 'package/' + name], { encoding: 'utf8' });
+    const packed = (name: string) => execFileSync('tar', ['-xzOf', process.argv[2]!, 'package/' + name], { encoding: 'utf8' });
     if (packed('built.txt') === 'broken\\n') process.exit(1);
     console.log('checked', JSON.parse(packed('package.json')).version);`,
   );

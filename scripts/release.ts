@@ -47,6 +47,11 @@ function run(command: string, ...words: readonly string[]): void {
   }
 }
 
+/** Runs another script of this folder, as this one was started. */
+function runOwn(name: string, ...words: readonly string[]): void {
+  run(process.execPath, ...process.execArgv, `scripts/${name}.ts`, ...words);
+}
+
 function printed(command: string, ...words: readonly string[]): string {
   return execFileSync(command, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
 }
@@ -83,14 +88,14 @@ function release(version: string, dryRun: boolean): void {
   requireClean('commit or stash it');
   const today = new Date().toISOString().slice(0, 10);
   const changelog = releasedChangelog(readFileSync('CHANGELOG.md', 'utf8'), version, today);
-  for (const page of ['readme:tables', 'licences']) run('npm', 'run', '--silent', page);
+  for (const page of ['readme-tables', 'licences']) runOwn(page);
   requireClean('pages were drawn anew: look at them, and commit them');
   let done = false;
   try {
     run('npm', 'version', version, '--no-git-tag-version', '--ignore-scripts', '--silent');
     writeFileSync('CHANGELOG.md', changelog);
     const tarball = packed();
-    run('npm', 'run', '--silent', 'package:check', '--', tarball);
+    runOwn('check-package', tarball);
     if (dryRun) {
       console.log(`${tarball} would be ${version}; nothing was committed`);
       return;
