@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
+import { shownValue } from '../base/shown-value.ts';
 import { beginsWith, Repository } from './database.ts';
 import {
   type AuditLogRow,
@@ -59,7 +60,7 @@ function requireOwner({ id, userId: owner }: SessionRow, userId: string | null):
   if (owner === null || owner === userId) return;
   throw new BenchError(
     'no-session',
-    `session "${id}" belongs to another user${userId === null ? '' : ` than "${userId}"`}`,
+    `session ${shownValue(id)} belongs to another user${userId === null ? '' : ` than ${shownValue(userId)}`}`,
     'name the user of the session, or another session',
   );
 }
