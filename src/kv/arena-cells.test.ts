@@ -1,24 +1,15 @@
 import { expect, test } from 'vitest';
+import { plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import { takeMemory, wholeMemory } from './cell-arena.ts';
 import { ArenaCells, JoinedState } from './arena-cells.ts';
-import { ownedState } from './cut-cells.ts';
+import { kvBytes } from './cut-cells.ts';
 
-const layout = {
-  layers: 2,
-  heads: 1,
-  headDimension: 8,
-  keyType: 'F16',
-  valueType: 'F32',
-  valuesTransposed: true,
-} as const;
-
-function cells(count: number): SequenceState {
-  const tensors = (rowBytes: number, from: number): Uint8Array[] =>
-    [0, 1].map((layer) => Uint8Array.from({ length: count * rowBytes }, (_, index) => from + layer + index));
-  const integers = Int32Array.from({ length: count }, (_, index) => index);
-  return ownedState({ layout, tokenIds: integers, positions: integers, keys: tensors(16, 3), values: tensors(32, 90) });
-}
+const cells = (count: number): SequenceState =>
+  plainState(
+    smallLayout,
+    Array.from({ length: count }, () => 7),
+  );
 
 function plain({ keys, values }: SequenceState): number[][] {
   return [...keys, ...values].map((tensor) => [...tensor]);
@@ -52,7 +43,7 @@ test('are gone after they were erased: nobody reads them, and no byte is left', 
   expect(views.every((view) => view.every((byte) => byte === 0))).toBe(true);
   expect(() => kept.keys).toThrow(expect.objectContaining({ code: 'not-found' }));
   expect(() => kept.values).toThrow('was deleted while a turn was using it');
-  expect(takeMemory(5 * 96)).toBe(address);
+  expect(takeMemory(kvBytes(cells(5)))).toBe(address);
 });
 
 test('are not disposed of by those who found them', () => {

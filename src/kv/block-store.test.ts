@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { copyOf } from '../../test/fixtures/plain-states.ts';
+import { copyOf, smallLayout } from '../../test/fixtures/plain-states.ts';
 import { replacing } from '../../test/fixtures/replacing.ts';
 import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
-import type { KvLayout, SequenceState } from '../engine/sequence-state.ts';
+import type { SequenceState } from '../engine/sequence-state.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { writeBlockFile } from './block-file.ts';
 import { BlockStore } from './block-store.ts';
@@ -11,14 +11,6 @@ import { ownedState } from './cut-cells.ts';
 
 const folder = StoreFolder.forEach();
 
-const layout: KvLayout = {
-  layers: 2,
-  heads: 1,
-  headDimension: 4,
-  keyType: 'F16',
-  valueType: 'F16',
-  valuesTransposed: true,
-};
 /** Of one cell: keys and values of two layers. */
 const CELL_BYTES = 32;
 
@@ -26,7 +18,7 @@ const CELL_BYTES = 32;
 function block(tokens: number, fill: number): SequenceState {
   const tensors = (): Uint8Array[] => [0, 1].map((layer) => new Uint8Array(tokens * 8).fill(fill + layer));
   return ownedState({
-    layout,
+    layout: { ...smallLayout, heads: 1, headDimension: 4 },
     tokenIds: Int32Array.from({ length: tokens }, (_, index) => fill + index),
     positions: Int32Array.from({ length: tokens }, (_, index) => 5 + index),
     keys: tensors(),
@@ -36,9 +28,13 @@ function block(tokens: number, fill: number): SequenceState {
 
 const open = async (memoryBytes = 1e6): Promise<BlockStore> => new BlockStore(await folder.open(1e6), memoryBytes);
 
+/** Keeps a block of `ann` under the key of that number. */
+const keep = (store: BlockStore, id: number, tokens: number, fill: number, memoryIds: string[] = []): SequenceState =>
+  store.keep({ userId: 'ann', key: key(id), tokens, memoryIds }, block(tokens, fill));
+
 it('gives a block back from memory at once, and when it is settled to the next process from disk, as it was', async () => {
   const store = await open();
-  store.keep({ userId: 'ann', key: key(1), tokens: 3, memoryIds: ['m1'] }, block(3, 7));
+  keep(store, 1, 3, 7, ['m1']);
   expect(await store.find('ann', key(1))).toMatchObject({ tier: 'memory' });
   expect(await store.find('bob', key(1))).toBeUndefined();
   const next = await open();
@@ -67,7 +63,7 @@ it('writes a block once, and again where the disk was full', async () => {
     },
   });
   const store = new BlockStore(full, 1e6);
-  store.keep({ userId: 'ann', key: key(1), tokens: 3, memoryIds: ['m1'] }, block(3, 7));
+  keep(store, 1, 3, 7, ['m1']);
   await expect(store.settle()).rejects.toMatchObject({ code: 'disk' });
   isFull = false;
   await store.settle();
@@ -78,14 +74,14 @@ it('writes a block once, and again where the disk was full', async () => {
 it('keeps within its bound in memory, gives up cheap and long unused blocks first, and has them on disk still', async () => {
   // Two thirds are for blocks: ten cells.
   const store = await open(15 * CELL_BYTES);
-  store.keep({ userId: 'ann', key: key(1), tokens: 6, memoryIds: [] }, block(6, 1));
-  store.keep({ userId: 'ann', key: key(2), tokens: 2, memoryIds: [] }, block(2, 2));
+  keep(store, 1, 6, 1);
+  keep(store, 2, 2, 2);
   const found = (await store.find('ann', key(2)))!.state;
   // Rotated keys are kept when their distance comes a second time.
   for (let time = 1; time <= 2; time++) store.rotated.keep(found, 4, () => [new Uint8Array(9)]);
   expect(store.stats().memory.rotatedBytes).toBe(9);
   await store.find('ann', key(1));
-  store.keep({ userId: 'ann', key: key(3), tokens: 4, memoryIds: [] }, block(4, 3));
+  keep(store, 3, 4, 3);
   expect(store.stats().memory).toMatchObject({ evicted: 0, entries: 3, rotatedBytes: 9 });
   await store.settle();
   expect(store.stats().memory).toMatchObject({ evicted: 1, entries: 2, sizeBytes: 10 * CELL_BYTES, rotatedBytes: 0 });
@@ -95,7 +91,7 @@ it('keeps within its bound in memory, gives up cheap and long unused blocks firs
 
 it('does not keep in memory what is larger than its bound', async () => {
   const store = await open(3 * CELL_BYTES);
-  store.keep({ userId: 'ann', key: key(1), tokens: 6, memoryIds: [] }, block(6, 1));
+  keep(store, 1, 6, 1);
   await store.settle();
   expect(store.stats().memory).toMatchObject({ entries: 0, sizeBytes: 0 });
   expect((await store.find('ann', key(1)))!.tier).toBe('disk');
@@ -103,8 +99,8 @@ it('does not keep in memory what is larger than its bound', async () => {
 
 it('forgets a memory on both tiers, its rotated keys too, of that user alone', async () => {
   const store = await open();
-  store.keep({ userId: 'ann', key: key(1), tokens: 3, memoryIds: ['m1'] }, block(3, 1));
-  store.keep({ userId: 'ann', key: key(2), tokens: 3, memoryIds: ['m2'] }, block(3, 2));
+  keep(store, 1, 3, 1, ['m1']);
+  keep(store, 2, 3, 2, ['m2']);
   store.keep({ userId: 'bob', key: key(1), tokens: 3, memoryIds: ['m1'] }, block(3, 1));
   await store.settle();
   const { state } = (await store.find('ann', key(1)))!;
@@ -121,11 +117,11 @@ it('forgets a memory on both tiers, its rotated keys too, of that user alone', a
 
 it('writes a block to disk when it leaves memory, where nobody else will look for it', async () => {
   const store = new BlockStore(await folder.open(1e6), 15 * CELL_BYTES, 'when-evicted');
-  store.keep({ userId: 'ann', key: key(1), tokens: 6, memoryIds: ['m1'] }, block(6, 1));
-  store.keep({ userId: 'ann', key: key(2), tokens: 2, memoryIds: ['m2'] }, block(2, 2));
+  keep(store, 1, 6, 1, ['m1']);
+  keep(store, 2, 2, 2, ['m2']);
   await store.settle();
   expect(store.stats().disk.entries).toBe(0);
-  store.keep({ userId: 'ann', key: key(3), tokens: 4, memoryIds: ['m2', 'm3'] }, block(4, 3));
+  keep(store, 3, 4, 3, ['m2', 'm3']);
   expect(store.stats().disk.entries).toBe(0);
   await store.settle();
   expect(store.stats()).toMatchObject({ memory: { entries: 2, evicted: 1 }, disk: { entries: 1 } });
@@ -150,30 +146,30 @@ it('rejects a file that is whole and no block, and counts it as no hit', async (
 it('lets a turn read what it found when the block is evicted or kept anew meanwhile, and nothing that was forgotten', async () => {
   const store = await open(15 * CELL_BYTES);
   const fills = ({ keys, values }: SequenceState): number[] => [...keys, ...values].map((tensor) => tensor.at(-1)!);
-  const first = store.keep({ userId: 'ann', key: key(1), tokens: 6, memoryIds: ['m1'] }, block(6, 1));
-  store.keep({ userId: 'ann', key: key(2), tokens: 10, memoryIds: ['m2'] }, block(10, 40));
+  const first = keep(store, 1, 6, 1, ['m1']);
+  keep(store, 2, 10, 40, ['m2']);
   await store.settle();
   expect([store.stats().memory.evicted, fills(first)]).toEqual([1, [1, 2, 1, 2]]);
   const second = (await store.find('ann', key(2)))!.state;
-  const replaced = store.keep({ userId: 'ann', key: key(2), tokens: 10, memoryIds: ['m2'] }, block(10, 40));
+  const replaced = keep(store, 2, 10, 40, ['m2']);
   expect(fills(second)).toEqual([40, 41, 40, 41]);
   await store.forgetMemory('ann', 'm2');
   expect(() => replaced.keys).toThrow('was deleted while a turn was using it');
-  const third = store.keep({ userId: 'ann', key: key(3), tokens: 4, memoryIds: ['m3'] }, block(4, 60));
+  const third = keep(store, 3, 4, 60, ['m3']);
   await store.clear();
   expect(() => third.values).toThrow('was deleted while a turn was using it');
 });
 
 it('finds nothing that is forgotten while a block is on its way to or from the disk', async () => {
   const store = await open();
-  store.keep({ userId: 'ann', key: key(1), tokens: 3, memoryIds: ['m1'] }, block(3, 1));
+  keep(store, 1, 3, 1, ['m1']);
   const settled = store.settle();
   expect(await store.forgetMemory('ann', 'm1')).toBe(1);
   await settled;
   await store.settle();
   expect(await store.find('ann', key(1))).toBeUndefined();
   const before = await open();
-  before.keep({ userId: 'ann', key: key(2), tokens: 3, memoryIds: ['m2'] }, block(3, 2));
+  keep(before, 2, 3, 2, ['m2']);
   await before.settle();
   const next = await open();
   const found = next.find('ann', key(2));
@@ -188,7 +184,7 @@ it('keeps both of two blocks that push each other out of memory at once', async 
   const ids = [1, 2, 3, 4, 5];
   await Promise.all(
     ids.map(async (id) => {
-      store.keep({ userId: 'ann', key: key(id), tokens: 6, memoryIds: [`m${id}`] }, block(6, 10 * id));
+      keep(store, id, 6, 10 * id, [`m${id}`]);
       await store.settle();
     }),
   );

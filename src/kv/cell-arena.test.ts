@@ -8,23 +8,16 @@ test('takes the first range that is large enough', () => {
   free.give(100, 10);
   free.give(0, 5);
   free.give(200, 20);
-  expect([free.take(6), free.take(5), free.take(15), free.take(6), free.take(5)]).toEqual([
-    100,
-    0,
-    200,
-    undefined,
-    215,
-  ]);
+  expect([6, 5, 15, 6, 5].map((size) => free.take(size))).toEqual([100, 0, 200, undefined, 215]);
 });
 
 test('makes neighbours one, whichever comes back first', () => {
-  for (const order of [
-    [0, 10, 20],
-    [20, 10, 0],
-    [0, 20, 10],
-  ]) {
+  for (const order of ['0 10 20', '20 10 0', '0 20 10']) {
     const free = new FreeRanges();
-    order.forEach((address) => free.give(address, 10));
+    order
+      .split(' ')
+      .map(Number)
+      .forEach((address) => free.give(address, 10));
     expect([free.take(30), free.take(1)]).toEqual([0, undefined]);
   }
 });

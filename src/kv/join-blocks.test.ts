@@ -10,12 +10,10 @@ import {
   tensorOf,
   valuesOfCell,
 } from '../../test/fixtures/plain-states.ts';
-import { rotatedKeys } from '../../test/fixtures/rotated-keys.ts';
 import { keyRowBytes, type KvLayout, type Rotary, type SequenceState } from '../engine/sequence-state.ts';
 import { cutCells, kvBytes } from './cut-cells.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './join-blocks.ts';
 import { ArenaCells } from './arena-cells.ts';
-import { keyRotation } from './rope-shift.ts';
 import { RotatedKeyCache } from './rotated-key-cache.ts';
 
 const rotary: Rotary = { base: 10_000, scale: 1, pairing: 'norm', dimensions: 16, factors: null };
@@ -228,21 +226,6 @@ test('refuses positions that an engine would ignore, factors that are no numbers
   );
 });
 
-test('the rotation of a distance is that of its parts', () => {
-  const keys = blocks[0]!.keys[0]!;
-  const moved = (from: Uint8Array, distance: number): Uint8Array =>
-    rotatedKeys(from, keyRotation(rotary, smallLayout, distance));
-  const once = moved(keys, 50);
-  const twice = moved(moved(keys, 20), 30);
-  expect(largestDifference(twice, once)).toBeLessThan(2 * 2 ** -9);
-  expect(largestDifference(keys, once)).toBeGreaterThan(2 ** -2);
-});
-
 function rounded(numbers: readonly number[], type: KvLayout['keyType']): number[] {
   return numbersOf(tensorOf(numbers, type), type);
-}
-
-function largestDifference(a: Uint8Array, b: Uint8Array): number {
-  const expected = numbersOf(b, 'F16');
-  return numbersOf(a, 'F16').reduce((most, x, index) => Math.max(most, Math.abs(x - expected[index]!)), 0);
 }

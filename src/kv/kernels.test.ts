@@ -266,15 +266,10 @@ test.each(quantisedTypes)(
 
 test.each(
   (['F16', 'F32'] as const).flatMap((type) =>
-    [
-      [1, 8],
-      [7, 16],
-      [8, 8],
-      [9, 24],
-      [50, 128],
-      [13, 12],
-      [11, 13],
-    ].map(([rows, columns]) => ({ type, rows: rows!, columns: columns! })),
+    ['1x8', '7x16', '8x8', '9x24', '50x128', '13x12', '11x13'].map((size) => {
+      const [rows, columns] = size.split('x').map(Number);
+      return { type, rows: rows!, columns: columns! };
+    }),
   ),
 )('$rows rows of $columns numbers of $type are transposed, and nothing else is written', ({ type, rows, columns }) => {
   const size = numberBytes(type);

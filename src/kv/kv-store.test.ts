@@ -122,17 +122,11 @@ describe.each(kvKinds(folder))('two stores of $kind on one folder', ({ keep, fin
     expect(folder.checkpoints.ids().length).toBeLessThanOrEqual(1);
   });
 
-  it('forget what the other kept, and keep within the bound together', async () => {
-    const [a, b] = [await folder.open(25), await folder.open(25)];
+  it('forget what the other kept', async () => {
+    const [a, b] = [await folder.open(), await folder.open()];
     await keep(a, 'ann', key(1), 'ten bytes!', 7, ['m1']);
     expect(await b.forgetMemory('ann', 'm1')).toBe(1);
     expect([folder.files(), folder.checkpoints.ids()]).toEqual([[], []]);
-    await keep(a, 'ann', key(1), 'ten bytes!', 7);
-    await keep(a, 'ann', key(2), 'ten bytes!', 9);
-    await keep(b, 'ann', key(3), 'ten bytes!', 9);
-    expect(b.stats()).toMatchObject({ evicted: 1, sizeBytes: 20 });
-    expect(folder.files()).toHaveLength(4);
-    expect(await find(a, 'ann', key(1))).toBeUndefined();
   });
 
   it('keep within the bound together, for any user', async () => {

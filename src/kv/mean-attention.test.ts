@@ -26,13 +26,9 @@ test('is the softmax of products over the root of their number', () => {
 });
 
 test('is averaged over tokens and heads, query heads of a group share a KV head in order', () => {
-  const [one, zero] = [
-    [1, 0, 0, 0],
-    [0, 0, 0, 0],
-  ] as const;
   const seen = cells(2, [...ln(1), ...ln(1)], [...ln(3), ...ln(1)]);
   // The first two query heads see that the second cell has three times the weight; two tokens, one of which asks nothing.
-  const asking = cells(4, [...one, ...one, ...one, ...one], [...zero, ...zero, ...zero, ...zero]);
+  const asking = cells(4, new Array(4).fill([1, 0, 0, 0]).flat(), new Array<number>(16).fill(0));
   const attention = meanAttention(asking, seen);
   expect(attention[1]).toBeCloseTo((2 * 0.75 + 2 * 0.5 + 4 * 0.5) / 8, 6);
   expect(attention[0]! + attention[1]!).toBeCloseTo(1, 12);

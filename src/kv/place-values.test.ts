@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { bothKernels } from '../../test/fixtures/both-kernels.ts';
 import { copyOf, keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
-import type { KvLayout, Rotary, SequenceState } from '../engine/sequence-state.ts';
+import type { Rotary, SequenceState } from '../engine/sequence-state.ts';
 import { cutCells } from './cut-cells.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { scattered } from '../../test/fixtures/plain-keys.ts';
@@ -21,14 +21,7 @@ test.each(cases)('values come to lie side by side: $kernels.name, $cells, transp
   const { dimensions, cells, valuesTransposed, kernels } = given;
   const total = cells.reduce((sum, count) => sum + count, 0);
   const numbers = Uint16Array.from({ length: 2 * dimensions * total }, (_, index) => 65_536 * scattered(index));
-  const layout: KvLayout = {
-    layers: 1,
-    heads: 1,
-    headDimension: dimensions,
-    keyType: 'F16',
-    valueType: 'F16',
-    valuesTransposed,
-  };
+  const layout = { ...smallLayout, layers: 1, heads: 1, headDimension: dimensions, valuesTransposed };
   const address = takeMemory(numbers.byteLength)!;
   const target = address + numbers.byteLength / 2;
   wholeMemory().set(new Uint8Array(numbers.buffer), address);

@@ -53,13 +53,8 @@ describe.each(quantisedTypes)('%s', (type) => {
 
   it('refuses bytes that are cut short, or of another format', () => {
     const bytes = writeQuantised(plainState(smallLayout, ids), type);
-    for (const wrong of [
-      bytes.slice(0, -1),
-      bytes.slice(0, 20),
-      new Uint8Array(0),
-      bytes.with(0, 1),
-      bytes.with(36, 9),
-    ]) {
+    const cutShort = [-1, 20, 0].map((end) => bytes.slice(0, end));
+    for (const wrong of [...cutShort, bytes.with(0, 1), bytes.with(36, 9)]) {
       expect(() => readQuantised(wrong)).toThrow(expect.objectContaining({ code: 'bad-state' }));
     }
   });
@@ -81,17 +76,6 @@ describe.each(quantisedTypes)('%s', (type) => {
     const bytes = quantise(numbers, type);
     expect(Buffer.from(bytes).toString('hex')).toBe(ggml[type].bytes);
     expect([...restore(bytes, type, numbers.length)]).toEqual(ggml[type].restored);
-  });
-
-  it('moves no number by more than half a step, or by one step where a level is missing', () => {
-    const restored = restore(quantise(numbers, type), type, numbers.length);
-    for (let start = 0; start < numbers.length; start += 32) {
-      const largest = Math.max(...numbers.slice(start, start + 32).map(Math.abs));
-      const step = type === 'q8_0' ? largest / 127 / 2 : largest / 8;
-      for (let at = start; at < start + 32; at++) {
-        expect(Math.abs(restored[at]! - numbers[at]!)).toBeLessThanOrEqual(step + largest * 2 ** -10);
-      }
-    }
   });
 
   it('ends a block that is not full with zeros, which do not come back', () => {

@@ -1,21 +1,9 @@
 import { expect, test } from 'vitest';
+import { plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
-import { ownedState } from './cut-cells.ts';
 import { RotatedKeyCache } from './rotated-key-cache.ts';
 
-const layout = {
-  layers: 2,
-  heads: 1,
-  headDimension: 8,
-  keyType: 'F16',
-  valueType: 'F16',
-  valuesTransposed: true,
-} as const;
-
-function block(): SequenceState {
-  const layers = [new Uint8Array(16), new Uint8Array(16)];
-  return ownedState({ layout, tokenIds: Int32Array.of(7), positions: Int32Array.of(3), keys: layers, values: layers });
-}
+const block = (): SequenceState => plainState({ ...smallLayout, heads: 1, headDimension: 8 }, [7]);
 
 function rotated(fill: number): Uint8Array[] {
   return [new Uint8Array(16).fill(fill), new Uint8Array(16).fill(fill + 1)];
