@@ -146,6 +146,12 @@ const compared = (a: string, b: string, metric: string, of = results) =>
 
 const PLANNED = ['rag-cached', 'dki', 'dki-blocks', 'dki-parallel'];
 
+/** These bounds, to so many digits. */
+const near = ([low, high]: readonly [number, number], digits: number) => ({
+  low: expect.closeTo(low, digits) as number,
+  high: expect.closeTo(high, digits) as number,
+});
+
 /** A family of tests of right and wrong answers against `rag`, by the second implementation. */
 function familyOf(some: (question: Question) => boolean, margin: number) {
   const base = rows('rag', right, some);
@@ -169,12 +175,9 @@ describe('a planted run, through the whole analysis and by a second implementati
     expect(prior).toBeGreaterThan(1.2);
     for (const { name } of ARMS) {
       const own = rows(name, right, answerable);
-      const { exactMatch } = found(name).metrics;
-      const [low, high] = wilsonBounds(own, prior);
-      expect(exactMatch).toMatchObject({ n: own.length, users: USERS });
-      expect(exactMatch!.mean).toBeCloseTo(mean(own), 12);
-      expect(exactMatch!.low).toBeCloseTo(low, 5);
-      expect(exactMatch!.high).toBeCloseTo(high, 5);
+      const bounds = near(wilsonBounds(own, prior), 5);
+      const share = { mean: expect.closeTo(mean(own), 12), ...bounds, n: own.length, users: USERS };
+      expect(found(name).metrics.exactMatch).toMatchObject(share);
     }
     // 48 answerable of 60; four of them are hard.
     expect(found('rag').metrics.exactMatch!.mean).toBeCloseTo(44 / 48, 12);
@@ -193,11 +196,8 @@ describe('a planted run, through the whole analysis and by a second implementati
         [arm.costMiss, misses],
         [arm.costAll, () => true],
       ] as const) {
-        const [low, high] = studentBounds(of(some));
-        expect(cost).toMatchObject({ turns: of(some).length });
-        expect(cost!.ttftMs.mean).toBeCloseTo(mean(of(some)), 9);
-        expect(cost!.ttftMs.low).toBeCloseTo(low, 3);
-        expect(cost!.ttftMs.high).toBeCloseTo(high, 3);
+        const ttftMs = { mean: expect.closeTo(mean(of(some)), 9), ...near(studentBounds(of(some)), 3) };
+        expect(cost).toMatchObject({ turns: of(some).length, ttftMs });
       }
     }
     expect(found('dki').turns).toEqual({ hit: 48, miss: 12, bypass: 0 });
@@ -207,15 +207,14 @@ describe('a planted run, through the whole analysis and by a second implementati
 
   it('tests the planned arms as a family: p by all flips, Holm, and a bound on the loss', () => {
     for (const { arm, own, effect, p, pAdjusted, pKept, verdict } of familyOf(answerable, 0.02)) {
-      const one = compared(arm, 'rag', 'exactMatch');
-      const [low, high] = tangoBounds(own, effect);
-      expect(one.delta).toBeCloseTo(mean(own), 12);
-      expect(one.low).toBeCloseTo(low, 4);
-      expect(one.high).toBeCloseTo(high, 4);
-      expect(one.p).toBeCloseTo(p, 12);
-      expect(one.pAdjusted).toBeCloseTo(pAdjusted, 12);
-      expect(one.pKept).toBeCloseTo(pKept, 4);
-      expect(one.verdict).toBe(verdict);
+      expect(compared(arm, 'rag', 'exactMatch')).toMatchObject({
+        ...near(tangoBounds(own, effect), 4),
+        delta: expect.closeTo(mean(own), 12),
+        p: expect.closeTo(p, 12),
+        pAdjusted: expect.closeTo(pAdjusted, 12),
+        pKept: expect.closeTo(pKept, 4),
+        verdict,
+      });
     }
     expect(PLANNED.map((arm) => compared(arm, 'rag', 'exactMatch').verdict)).toEqual([
       ...['undecided', 'undecided', 'undecided', 'lost'],
@@ -231,8 +230,7 @@ describe('a planted run, through the whole analysis and by a second implementati
   it('calls kept what is within a wider margin, by a bound that is adjusted over the arms as well', () => {
     for (const { arm, pKept, verdict } of familyOf(answerable, 0.3)) {
       const one = compared(arm, 'rag', 'exactMatch', lenient);
-      expect(one.pKept).toBeCloseTo(pKept, 4);
-      expect(one.verdict).toBe(verdict);
+      expect(one).toMatchObject({ pKept: expect.closeTo(pKept, 4), verdict });
     }
     expect(PLANNED.map((arm) => compared(arm, 'rag', 'exactMatch', lenient).verdict)).toEqual([
       ...['kept', 'kept', 'kept', 'lost'],
@@ -241,21 +239,15 @@ describe('a planted run, through the whole analysis and by a second implementati
 
   it('tests abstention and the probability of the gold as families of their own', () => {
     for (const { arm, own, pAdjusted, verdict } of familyOf(({ absent }) => absent, 0.02)) {
-      const one = compared(arm, 'rag', 'abstention');
-      expect(one).toMatchObject({ n: USERS, users: USERS, verdict });
-      expect([one.delta, one.pAdjusted]).toEqual([expect.closeTo(mean(own), 12), expect.closeTo(pAdjusted, 12)]);
+      const tested = { delta: expect.closeTo(mean(own), 12), pAdjusted: expect.closeTo(pAdjusted, 12), verdict };
+      expect(compared(arm, 'rag', 'abstention')).toMatchObject({ n: USERS, users: USERS, ...tested });
     }
     const golds = (arm: string): Row[] => less(rows(arm, goldOf, answerable), rows('rag', goldOf, answerable));
     const adjusted = holmOf(PLANNED.map((arm) => flipP(golds(arm))));
     PLANNED.forEach((arm, place) => {
-      const one = compared(arm, 'rag', 'goldLogProb');
-      const [low, high] = studentBounds(golds(arm));
-      expect([one.delta, one.low, one.high]).toEqual([
-        expect.closeTo(mean(golds(arm)), 9),
-        expect.closeTo(low, 5),
-        expect.closeTo(high, 5),
-      ]);
-      expect(one.pAdjusted).toBeCloseTo(adjusted[place]!, 12);
+      const tested = { delta: expect.closeTo(mean(golds(arm)), 9), pAdjusted: expect.closeTo(adjusted[place]!, 12) };
+      const bounds = near(studentBounds(golds(arm)), 5);
+      expect(compared(arm, 'rag', 'goldLogProb')).toMatchObject({ ...tested, ...bounds });
     });
     expect(compared('dki-parallel', 'rag', 'goldLogProb').verdict).toBe('lost');
   });
@@ -266,17 +258,14 @@ describe('a planted run, through the whole analysis and by a second implementati
       less(rows(arm, tokensOf, some), rows('rag-cached', tokensOf, some));
     const adjusted = holmOf(tested.map((arm) => flipP(fewer(arm, hits))));
     tested.forEach((arm, place) => {
-      const one = compared(arm, 'rag-cached', 'evaluatedTokens');
-      const [low, high] = studentBounds(fewer(arm, hits));
-      expect([one.delta, one.low, one.high]).toEqual([
-        expect.closeTo(mean(fewer(arm, hits)), 9),
-        expect.closeTo(low, 4),
-        expect.closeTo(high, 4),
-      ]);
-      expect(one.means!.a).toBeCloseTo(mean(rows(arm, tokensOf, hits)), 9);
-      expect(one.pAdjusted).toBeCloseTo(adjusted[place]!, 12);
-      const all = compared(arm, 'rag-cached', 'evaluatedTokensAll');
-      expect([all.p, all.delta]).toEqual([null, expect.closeTo(mean(fewer(arm, () => true)), 9)]);
+      expect(compared(arm, 'rag-cached', 'evaluatedTokens')).toMatchObject({
+        ...near(studentBounds(fewer(arm, hits)), 4),
+        delta: expect.closeTo(mean(fewer(arm, hits)), 9),
+        means: { a: expect.closeTo(mean(rows(arm, tokensOf, hits)), 9) },
+        pAdjusted: expect.closeTo(adjusted[place]!, 12),
+      });
+      const all = { p: null, delta: expect.closeTo(mean(fewer(arm, () => true)), 9) };
+      expect(compared(arm, 'rag-cached', 'evaluatedTokensAll')).toMatchObject(all);
       expect(found(arm).costHit!.tokens.evaluated).toBeCloseTo(mean(rows(arm, tokensOf, hits)), 9);
     });
     expect(compared('dki', 'rag-cached', 'evaluatedTokens').verdict).toBe('fewer');
@@ -303,12 +292,13 @@ describe('a planted run, through the whole analysis and by a second implementati
     const adjusted = holmOf(tested.map((arm) => flipP(less(logs(arm), logs('rag-cached')))));
     tested.forEach((arm, place) => {
       const one = compared(arm, 'rag-cached', 'ttftLogRatio');
-      const [low, high] = studentBounds(less(logs(arm), logs('rag-cached')));
-      expect([one.low, one.high]).toEqual([expect.closeTo(low, 5), expect.closeTo(high, 5)]);
-      expect(one.means!.a).toBeCloseTo(Math.exp(mean(logs(arm))), 9);
+      expect(one).toMatchObject({
+        ...near(studentBounds(less(logs(arm), logs('rag-cached'))), 5),
+        means: { a: expect.closeTo(Math.exp(mean(logs(arm))), 9) },
+        pAdjusted: expect.closeTo(adjusted[place]!, 12),
+        verdict: arm === 'dki' ? 'faster' : 'slower',
+      });
       expect(one.means!.a / one.means!.b).toBeCloseTo(Math.exp(one.delta), 9);
-      expect(one.pAdjusted).toBeCloseTo(adjusted[place]!, 12);
-      expect(one.verdict).toBe(arm === 'dki' ? 'faster' : 'slower');
     });
     expect(compared('dki', 'rag', 'ttftLogRatio')).toMatchObject({ p: null, verdict: 'not judged', n: 48 });
     expect(compared('dki', 'rag-cached', 'ttftLogRatioAll')).toMatchObject({ p: null, n: 60 });

@@ -2,11 +2,15 @@ import fc from 'fast-check';
 import jstat from 'jstat';
 import { expect, it } from 'vitest';
 import { clopperPearson } from '../../src/eval/analysis/statistics/intervals.ts';
-import { betaQuantile, incompleteBeta } from '../../src/eval/analysis/statistics/distributions.ts';
 import { tangoScore } from '../../src/eval/analysis/statistics/tango-interval.ts';
 import { quantiles } from '../../src/eval/analysis/statistics/quantile.ts';
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
-import { studentQuantile, studentTail } from '../../src/eval/analysis/statistics/distributions.ts';
+import {
+  betaQuantile,
+  incompleteBeta,
+  studentQuantile,
+  studentTail,
+} from '../../src/eval/analysis/statistics/distributions.ts';
 import { likeliestLosses } from './second-statistics.ts';
 
 const shape = fc.double({ min: 0.5, max: 300, noNaN: true });
@@ -71,17 +75,6 @@ it("scores paired shares by Tango's likelihood, maximised without his formula", 
     }),
     { numRuns: 60 },
   );
-});
-
-it('flips signs to the p of the exact enumeration', () => {
-  const sums = [0.3, -0.1, 0.4, 0.2, 0.25, -0.05, 0.15];
-  const total = sums.reduce((sum, value) => sum + value, 0);
-  let extreme = 0;
-  for (let signs = 0; signs < 2 ** sums.length; signs++) {
-    const sum = sums.reduce((part, value, index) => part + ((signs >> index) & 1 ? -value : value), 0);
-    if (Math.abs(sum) >= Math.abs(total) - 1e-12) extreme++;
-  }
-  expect(signFlipP({ sums }, 5)).toBe(extreme / 2 ** sums.length);
 });
 
 it('draws flips near the p of all of them where there are too many to try', () => {
