@@ -5,11 +5,8 @@ import { takeMemory, wholeMemory } from './cell-arena.ts';
 import { ArenaCells, JoinedState } from './arena-cells.ts';
 import { kvBytes } from './cut-cells.ts';
 
-const cells = (count: number): SequenceState =>
-  plainState(
-    smallLayout,
-    Array.from({ length: count }, () => 7),
-  );
+const layout = { ...smallLayout, valueType: 'F32' } as const;
+const cells = (count: number): SequenceState => plainState(layout, new Array<number>(count).fill(7));
 
 function plain({ keys, values }: SequenceState): number[][] {
   return [...keys, ...values].map((tensor) => [...tensor]);

@@ -69,10 +69,8 @@ describe('the memories of a turn', () => {
     ['evidence', 'an arm that is given the evidence cannot retrieve them itself'],
     ['donor', "an arm that is given another user's memories cannot retrieve them itself"],
   ] as const)('cannot be had where only a data set knows them: %s', async (retrieves, message) => {
-    await expect(retrieveFor(request, settings(retrieves).of, history)).rejects.toMatchObject({
-      code: 'bad-option',
-      message,
-    });
+    const refused = retrieveFor(request, settings(retrieves).of, history);
+    await expect(refused).rejects.toMatchObject({ code: 'bad-option', message });
   });
 });
 
@@ -87,13 +85,8 @@ it('preferences stand in front of all else that was retrieved, each once, in the
 const old = memory('old', '2026-01-01T00:00:00Z');
 const tea = memory('tea', '2026-01-02T00:00:00Z', true);
 const recent = memory('recent', '2026-01-03T00:00:00Z');
-const record: RetrievalRecord = {
-  strategy: 'router',
-  timingsMs: { embedding: 1, search: 2, ranking: 0 },
-  flags: [],
-  details: {},
-};
-
+const timingsMs = { embedding: 1, search: 2, ranking: 0 };
+const record: RetrievalRecord = { strategy: 'router', timingsMs, flags: [], details: {} };
 const sources: MemorySources = {
   retrieved: { memories: [recent, tea], elapsedMs: 3, record },
   all: [tea, old, recent],

@@ -69,9 +69,8 @@ it('takes the history of the request, its newest turns, and asks the log where i
   await using system = new RAGSystem(parts);
   const shown = async (changes: Partial<ChatRequest>) =>
     (await system.chat({ ...request, ...changes })).promptInfo.historyMessages.map(({ content }) => content);
-  expect(await shown({ history: messages(6), maxHistoryTurns: 2 })).toEqual([
-    ...['message 2', 'message 3', 'message 4', 'message 5'],
-  ]);
+  const newest = ['message 2', 'message 3', 'message 4', 'message 5'];
+  expect(await shown({ history: messages(6), maxHistoryTurns: 2 })).toEqual(newest);
   expect(await shown({ history: messages(6), maxHistoryTurns: 0 })).toEqual([]);
   expect(await shown({ history: messages(6), includeHistory: false })).toEqual([]);
   expect(await shown({ history: messages(30) })).toHaveLength(30);
@@ -111,9 +110,8 @@ it('drops history by the budget, and by a limit only where one is set: the promp
     return { kept: historyMessages.length, byLimit: of('history-turns'), byBudget: of('history-budget') };
   };
   expect(await rulesOf(limited, { history: messages(30) })).toEqual({ kept: 6, byLimit: 24, byBudget: 0 });
-  expect(await rulesOf(limited, { history: messages(30), maxHistoryTurns: 20 })).toEqual({
-    ...{ kept: 30, byLimit: 0, byBudget: 0 },
-  });
+  const raised = await rulesOf(limited, { history: messages(30), maxHistoryTurns: 20 });
+  expect(raised).toEqual({ kept: 30, byLimit: 0, byBudget: 0 });
   const reserveTokens = opened.engine.info.contextTokens - 300;
   await using system = new RAGSystem({ ...parts, rules: { ...parts.rules, reserveTokens } });
   const { kept, byLimit, byBudget } = await rulesOf(system, { history: messages(200) });
@@ -166,10 +164,8 @@ it('generates 48 tokens where nobody asks for another number, and never more tha
   const form = { stopTexts: ['\n'] };
   expect(answerLimits(form, 512)).toEqual({ maxTokens: 48, stopTexts: ['\n'], oneSentence: true, temperature: 0 });
   expect(answerLimits(form, 16)).toMatchObject({ maxTokens: 16 });
-  expect(answerLimits(form, 16, { maxNewTokens: 9, temperature: 0.5 })).toMatchObject({
-    maxTokens: 9,
-    temperature: 0.5,
-  });
+  const asked = { maxNewTokens: 9, temperature: 0.5 };
+  expect(answerLimits(form, 16, asked)).toMatchObject({ maxTokens: 9, temperature: 0.5 });
 });
 
 it('cuts down to the reserve what is asked for above it, and says so with both numbers', async () => {
@@ -215,20 +211,11 @@ it('gives the model the beginning of its answer, which the reader sees and no me
 });
 
 it('counts the tokens of a thought, where there was one', () => {
-  const generation = {
-    tokens: [1, 2, 3, 4],
-    text: 'Lyon',
-    stop: 'end',
-    firstTokenMs: 1,
-    decodeMs: 1,
-    retries: [],
-  } as const;
-  expect(answerRecord({ ...generation, thoughtTokens: 3 }, '')).toEqual({
-    ...{ text: 'Lyon', tokenIds: [1, 2, 3, 4], stop: 'end' },
-    thoughtTokens: 3,
-  });
-  expect(answerRecord({ ...generation, thoughtTokens: 0 }, 'You moved to')).toEqual({
-    ...{ text: 'Lyon', tokenIds: [1, 2, 3, 4], stop: 'end' },
-    prefix: 'You moved to ',
-  });
+  const tokens = [1, 2, 3, 4];
+  const answer = { text: 'Lyon', stop: 'end' } as const;
+  const generation = { ...answer, tokens, firstTokenMs: 1, decodeMs: 1, retries: [] };
+  const recorded = { ...answer, tokenIds: tokens };
+  expect(answerRecord({ ...generation, thoughtTokens: 3 }, '')).toEqual({ ...recorded, thoughtTokens: 3 });
+  const behind = answerRecord({ ...generation, thoughtTokens: 0 }, 'You moved to');
+  expect(behind).toEqual({ ...recorded, prefix: 'You moved to ' });
 });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askedTurns, calling, modes, nameOf, said, TurnsAtOnce } from '../../test/fixtures/turns-at-once.ts';
 import { expectSameInAnyOrder } from '../../test/fixtures/interleaved-turns.ts';
@@ -16,15 +15,7 @@ const four = askedTurns.filter((_, index) => index % 3 === 0);
 
 describe.each(modes)('%s', (mode) => {
   it('answers users who ask at once as one by one, and keeps nothing wrong', async () => {
-    const alone = await at.oneByOne(mode, four);
-    const store = `${mode} at once`;
-    await using system = at.system(mode, at.sessions[0]!, store);
-    const responses = await Promise.all(four.map((turn) => system.chat(turn)));
-    expect(new Map(responses.map((response, index) => [nameOf(four[index]!), said(response)]))).toEqual(alone);
-    expect(await at.oneByOne(mode, four, store)).toEqual(alone);
-    await using pool = await at.pool(mode, 3, undefined, store);
-    const pooled = await Promise.all(four.map((turn) => pool.chat(turn)));
-    expect(pooled.map(said)).toEqual(responses.map(said));
+    await at.expectSameAtOnce(mode, [1, 3], four);
   });
 
   it('gives an empty answer where it is given up while the prompt is evaluated, and later ones are right', async () => {
@@ -52,36 +43,6 @@ it('two systems in one session take turns there', async () => {
   responses.forEach((response, index) => expect(said(response)).toEqual(alone.get(nameOf(four[index >> 1]!))));
   await rag![Symbol.asyncDispose]();
   await dki![Symbol.asyncDispose]();
-});
-
-it('as many turns are under way as there are sessions, whatever else waits', async () => {
-  let inFlight = 0;
-  let largest = 0;
-  const arrived: (() => void)[] = [];
-  /** Waits until three turns generate at once. */
-  const meeting = new Promise<void>((resolve, reject) => {
-    arrived.push(resolve);
-    void sleep(20_000, undefined, { ref: false }).then(() => reject(new Error('three turns never were under way')));
-  });
-  await using pool = await at.pool('dki', 3, (session) =>
-    replacing(session, {
-      generate: async (...args) => {
-        largest = Math.max(largest, ++inFlight);
-        if (inFlight === 3) arrived[0]!();
-        await meeting;
-        try {
-          return await session.generate(...args);
-        } finally {
-          inFlight--;
-        }
-      },
-    }),
-  );
-  const responses = Promise.all(four.map((turn) => pool.chat(turn)));
-  await meeting;
-  expect(pool.getStats().turns).toEqual({ waiting: 1, running: 3 });
-  expect((await responses).map(said)).toEqual([...(await at.oneByOne('dki', four)).values()]);
-  expect(largest).toBe(3);
 });
 
 describe('between turns', () => {

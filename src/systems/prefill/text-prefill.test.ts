@@ -30,9 +30,8 @@ const start = [30, 31, 32, 33, 34, 35, 36, 37, 38, 39];
 /** A turn: the account of its prefill, the answer evaluated behind it. */
 async function turn(tokenIds: readonly number[], userId = 'ann', memoryIds = ['m1']): Promise<Prefilled> {
   const kept = memoryIds.map((memoryId) => ({ memoryId }));
-  const prefilled = await strategy.prefill({ tokenIds, kept } as unknown as BuiltPrompt, {
-    ...{ session, userId, alpha: 1 },
-  });
+  const prompt = { tokenIds, kept } as unknown as BuiltPrompt;
+  const prefilled = await strategy.prefill(prompt, { session, userId, alpha: 1 });
   await session.generate(prefilled.suffix, { maxTokens: 3 });
   await prefilled.keep?.();
   return prefilled;
@@ -79,9 +78,8 @@ it('asks under another name once a memory is forgotten, and says how many prompt
 
 it('claims nothing behind a turn that failed, nor after a reset', async () => {
   await turn(start);
-  await strategy.prefill({ tokenIds: start, kept: [] } as unknown as BuiltPrompt, {
-    ...{ session, userId: 'ann', alpha: 1 },
-  });
+  const failing = { tokenIds: start, kept: [] } as unknown as BuiltPrompt;
+  await strategy.prefill(failing, { session, userId: 'ann', alpha: 1 });
   expect(await foundBy(start)).toBe(0);
   expect(await foundBy(start)).toBe(8);
   await strategy.reset();

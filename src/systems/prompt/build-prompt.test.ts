@@ -15,6 +15,10 @@ function memory(memoryId: string, content: string, createdAt = '2026-01-01T00:00
   return { memoryId, content, score: 1, metadata: { createdAt } };
 }
 
+/** What user and assistant said in turn. */
+const said = (...contents: string[]): PromptParts['history'] =>
+  contents.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));
+
 /** A prompt of these parts, in a window of 400 tokens of which 100 are reserved. */
 function build(
   parts: Partial<PromptParts> = {},
@@ -29,10 +33,7 @@ describe('a prompt', () => {
   it('writes header, memories, history, query and footer in this order', async () => {
     const { info, tokenIds, prefixTokens } = await build({
       memories: [memory('a', 'I ski.'), memory('b', 'I row.')],
-      history: [
-        { role: 'user', content: 'Hi' },
-        { role: 'assistant', content: 'Hello' },
-      ],
+      history: said('Hi', 'Hello'),
     });
     expect(info.finalPrompt).toBe(
       'System: Help.\n\nRelevant information:\n[1] I ski.\n[2] I row.\n\nPrevious conversation:\nUser: Hi\nAI: Hello\n\nUser: Who?\n\nAI:',
@@ -46,7 +47,7 @@ describe('a prompt', () => {
   it('fills more cells than the window has positions where all lines begin at one, and keeps history within both', async () => {
     // 700 − 100 − 31 = 569 cells for memories; of positions a frame of 23 and the longest line alone.
     const memories = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => memory(id, id.repeat(75)));
-    const history = [{ role: 'user' as const, content: 'h'.repeat(60) }];
+    const history = said('h'.repeat(60));
     const { info, kept } = await build({ memories, history }, { cellTokens: 700 });
     expect(kept).toHaveLength(6);
     expect(info.budget).toMatchObject({ memoryLimitTokens: 569, memoryTokens: 23 + 6 * 80, sharedTokens: 5 * 80 });
@@ -104,10 +105,7 @@ describe('a prompt', () => {
   });
 
   it('keeps the newest history and says how much', async () => {
-    const history = Array.from({ length: 50 }, (_, index) => ({
-      role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
-      content: `message ${String(index).padStart(2, '0')}`,
-    }));
+    const history = said(...Array.from({ length: 50 }, (_, index) => `message ${String(index).padStart(2, '0')}`));
     const prompt = await build({ history });
     const kept = prompt.info.historyMessages.length;
     expect(prompt.info.historyMessages.at(-1)).toEqual(history.at(-1));
@@ -134,7 +132,7 @@ describe('a prompt', () => {
     const prompt = await build({
       systemPrompt: 's'.repeat(300),
       memories: [memory('a', 'x')],
-      history: [{ role: 'user', content: 'h' }],
+      history: said('h'),
     });
     expect(prompt.info.finalPrompt).toBe('User: Who?\nAI:');
     expect(prompt.info).toMatchObject({ systemPrompt: '', retrievedContext: '', historyText: '', historyMessages: [] });

@@ -47,16 +47,13 @@ function codePoints({ text }: TokenizeRequest): number[] {
 const turns = (before: string, behind = '#\n'): string =>
   `${before}{% for m in messages %}<{{ m.role }}>{{ m.content }}${behind}{% endfor %}{% if add_generation_prompt %}<answer>{% endif %}`;
 
-async function refusal(template: string): Promise<string> {
-  const failure: unknown = await ChatForm.open(engineOf(template)).catch((error: unknown) => error);
-  if (failure instanceof Error) return failure.message;
-  throw new Error('nothing was thrown');
-}
+/** A thought that is over before it begins. */
+const closed = '<think>\n\n</think>\n\n';
+const lines = [{ role: 'memory', text: '[1] I ski.\n', memoryId: 'a' }] as const;
 
 describe('a chat template', () => {
   it('keeps an empty system message, which memories begin', async () => {
     const form = await ChatForm.open(engineOf(turns('')));
-    const lines = [{ role: 'memory', text: '[1] I ski.\n', memoryId: 'a' }] as const;
     const asked = { systemPrompt: '', history: [], query: 'Who?', answerPrefix: '' };
     expect(joinSegments(form.segments({ ...asked, lines }))).toBe(
       '<system>Relevant information:\n[1] I ski.\n#\n<user>Who?#\n<answer>',
@@ -66,7 +63,6 @@ describe('a chat template', () => {
 
   it('is cut into its own pieces and the contents, memories in the system message', async () => {
     const form = await ChatForm.open(engineOf(turns('')));
-    const lines = [{ role: 'memory', text: '[1] I ski.\n', memoryId: 'a' }] as const;
     const { query, systemPrompt, history } = parts();
     expect(
       form.segments({ systemPrompt, lines, history, query, answerPrefix: '' }).map(({ role, text }) => [role, text]),
@@ -127,9 +123,9 @@ describe('a chat template', () => {
     ],
     ['that is none', '{% for %}', ''],
   ])('%s is refused by name', async (_, template, why) => {
-    const message = await refusal(template);
-    expect(message).toMatch(/^the chat template of a-model cannot be used: ./);
-    expect(message).toContain(why);
+    const opened = ChatForm.open(engineOf(template));
+    await expect(opened).rejects.toThrow(/^the chat template of a-model cannot be used: ./);
+    await expect(opened).rejects.toThrow(why);
   });
 
   it('of a model that has none is refused, the plain form never', async () => {
@@ -146,18 +142,15 @@ describe('a chat template', () => {
 
   it.each([
     // Qwen 3 and SmolLM 3 have a switch, on where nobody says; DeepSeek V3.1 another, off; R1 opens a thought itself.
-    [
-      'enable_thinking',
-      '{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}',
-    ],
-    ['enable_thinking by default', '{% if enable_thinking %}{% else %}<think>\n\n</think>\n\n{% endif %}'],
-    ['thinking', '{% if thinking is defined and thinking %}<think>{% else %}<think>\n\n</think>\n\n{% endif %}'],
+    ['enable_thinking', `{% if enable_thinking is defined and not enable_thinking %}${closed}{% endif %}`],
+    ['enable_thinking by default', `{% if enable_thinking %}{% else %}${closed}{% endif %}`],
+    ['thinking', `{% if thinking is defined and thinking %}<think>{% else %}${closed}{% endif %}`],
     ['no switch, and an open thought', '<think>\n'],
     ['no switch, and an open thought on its line', '<think>'],
   ])('with %s begins the answer behind a closed thought', async (_, opening) => {
     const form = await ChatForm.open(engineOf(turns('').replace('<answer>', `<answer>${opening}`)));
     const texts = form.forced('q', 'You said').map(({ text }) => text);
-    expect(texts.slice(-2)).toEqual(['#\n<answer><think>\n\n</think>\n\n', 'You said']);
+    expect(texts.slice(-2)).toEqual([`#\n<answer>${closed}`, 'You said']);
   });
 
   it("of Llama 3 has its own fallback's date, every day the same", async () => {
