@@ -71,7 +71,3 @@ it('random keeps the same tokens of the same text, others of another, and of a s
   expect(kept(whole, 0.5)).not.toEqual(kept(plainState(smallLayout, [...ids.slice(1), 99], { start }), 0.5));
   kept(whole, 0.75).forEach((fewer, head) => expect(kept(whole, 0.25)[head]).toEqual(expect.arrayContaining(fewer)));
 });
-
-it('one token stays at least', () => {
-  expect(evictCells(plainState(smallLayout, [7]), { by: 'lagkv', ratio: 0.75 }).positions).toHaveLength(1);
-});

@@ -279,9 +279,8 @@ test.each(
   const target = scratch.take(sizeBytes + 64);
   const numbers = Uint8Array.from({ length: sizeBytes }, (_, at) => Math.floor(256 * scattered(at)));
   wholeMemory().set(numbers, source);
-  const memory = wholeMemory()
-    .subarray(target, target + sizeBytes + 64)
-    .fill(FILL);
+  const memory = wholeMemory().subarray(target, target + sizeBytes + 64);
+  memory.fill(FILL);
   wasm[`transpose${type}`](source, rows, columns, target + 32);
   const expected = new Uint8Array(sizeBytes + 64).fill(FILL);
   for (let at = 0; at < rows * columns; at++) {

@@ -38,7 +38,7 @@ it('the id is written down before the bytes are made', async () => {
     seen.push(namesOf(folder.files()));
     return folder.checkpoints.make(id, 'state');
   });
-  const [{ id }] = [(await store.findCheckpoint('ann', key(1)))!];
+  const { id } = (await store.findCheckpoint('ann', key(1)))!;
   const inWork = [`${key(1)}.${id}.checkpoint`, `${key(1)}.json.${id}.${process.pid}.new`];
   expect(seen).toEqual([inWork, inWork]);
   expect(namesOf(folder.files())).toEqual([`${key(1)}.${id}.checkpoint`, `${key(1)}.json`]);
@@ -89,11 +89,7 @@ describe('what a killed process was making is deleted by the next that opens the
 
 describe('where making fails', () => {
   it.each([
-    [
-      'an error of the engine comes back as it is',
-      new BenchError('context-overflow', 'too long', 'cut it'),
-      'too long',
-    ],
+    ['an error of the engine comes back as it is', new BenchError('context-overflow', 'too long', ''), 'too long'],
     ['a mistake comes back as it is', new RangeError('an empty session'), 'an empty session'],
     ['any other names the folder', new Error('no space left on device'), 'a KV state could not be written: no space'],
   ])('%s, and nothing is left', async (_, error, message) => {
@@ -195,10 +191,7 @@ it('bytes are deleted where only the record is left', async () => {
   await store.keepCheckpoint('ann', key(1), ['m1'], making('state'));
   const record = folder.record(key(1));
   expect(JSON.parse(readFileSync(record, 'utf8'))).toMatchObject({ kind: 'checkpoint', memoryIds: ['m1'] });
-  folder
-    .files()
-    .filter((path) => path !== record)
-    .forEach((path) => rmSync(path));
+  for (const path of folder.files()) if (path !== record) rmSync(path);
   expect(await store.forgetMemory('ann', 'm1')).toBe(1);
   expect([folder.files(), folder.checkpoints.ids()]).toEqual([[], []]);
 });

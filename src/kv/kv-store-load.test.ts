@@ -1,42 +1,43 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runProcess, typescript } from '../../test/fixtures/run-process.ts';
 import { StoreFolder } from '../../test/fixtures/store-folder.ts';
 
 const folder = StoreFolder.forEach();
 
-describe.each(['blocks', 'checkpoints'])('two processes that keep %s in one folder', (kind) => {
-  it('survive each other under load', async () => {
+it.each(['blocks', 'checkpoints'])(
+  'two processes that keep %s in one folder survive each other under load',
+  async (kind) => {
     const script = `
-      import { CheckpointFiles } from ${JSON.stringify(new URL('../../test/fixtures/checkpoint-files.ts', import.meta.url).href)};
-      import { KvStore } from ${JSON.stringify(new URL('./kv-store.ts', import.meta.url).href)};
-      const [, , root, engine, seed] = process.argv;
-      const files = new CheckpointFiles(engine);
-      const store = await KvStore.open(root, 4000, files);
-      const find = async (key) => {
-        if (${kind === 'blocks'}) return (await store.findBlock('ann', key))?.bytes;
-        const checkpoint = await store.findCheckpoint('ann', key);
-        try {
-          return checkpoint && files.read(checkpoint);
-        } catch {
-          await store.reject('ann', key);
-        }
-      };
-      let found = 0;
-      for (let turn = 0; turn < 300; turn++) {
-        const id = (turn * turn + Number(seed) * 3) % 11;
-        const key = id.toString(16).padStart(64, '0');
-        const content = id + ' '.repeat(700);
-        const state = await find(key);
-        if (state === undefined) {
-          if (${kind === 'blocks'}) await store.keepBlock({ userId: 'ann', key, tokens: 7, memoryIds: ['m' + id] }, Buffer.from(content));
-          else await store.keepCheckpoint('ann', key, ['m' + id], (name) => files.make(name, content));
-        } else if (++found && !Buffer.from(state).toString().startsWith(id + ' ')) throw new Error('a foreign state');
-        if (turn % 10 === 9) await store.forgetMemory('ann', 'm' + id);
+    import { CheckpointFiles } from ${JSON.stringify(new URL('../../test/fixtures/checkpoint-files.ts', import.meta.url).href)};
+    import { KvStore } from ${JSON.stringify(new URL('./kv-store.ts', import.meta.url).href)};
+    const [, , root, engine, seed] = process.argv;
+    const files = new CheckpointFiles(engine);
+    const store = await KvStore.open(root, 4000, files);
+    const find = async (key) => {
+      if (${kind === 'blocks'}) return (await store.findBlock('ann', key))?.bytes;
+      const checkpoint = await store.findCheckpoint('ann', key);
+      try {
+        return checkpoint && files.read(checkpoint);
+      } catch {
+        await store.reject('ann', key);
       }
-      console.log(JSON.stringify({ found, ...store.stats() }));
-    `;
+    };
+    let found = 0;
+    for (let turn = 0; turn < 300; turn++) {
+      const id = (turn * turn + Number(seed) * 3) % 11;
+      const key = id.toString(16).padStart(64, '0');
+      const content = id + ' '.repeat(700);
+      const state = await find(key);
+      if (state === undefined) {
+        if (${kind === 'blocks'}) await store.keepBlock({ userId: 'ann', key, tokens: 7, memoryIds: ['m' + id] }, Buffer.from(content));
+        else await store.keepCheckpoint('ann', key, ['m' + id], (name) => files.make(name, content));
+      } else if (++found && !Buffer.from(state).toString().startsWith(id + ' ')) throw new Error('a foreign state');
+      if (turn % 10 === 9) await store.forgetMemory('ann', 'm' + id);
+    }
+    console.log(JSON.stringify({ found, ...store.stats() }));
+  `;
     const file = join(folder.path, 'load.mts');
     writeFileSync(file, script);
     const outputs = await Promise.all(
@@ -58,5 +59,5 @@ describe.each(['blocks', 'checkpoints'])('two processes that keep %s in one fold
     const marks = folder.files().filter((name) => name.endsWith('.checkpoint'));
     expect(store.stats()).toMatchObject({ entries: blocks.length + marks.length, sizeBytes: bytes });
     expect(folder.checkpoints.ids()).toHaveLength(marks.length);
-  });
-});
+  },
+);

@@ -146,11 +146,7 @@ describe.each(kvKinds(folder))('two stores of $kind on one folder', ({ keep, fin
 it('names the folder that cannot be used, and why', async () => {
   writeFileSync(join(folder.path, 'file'), '');
   symlinkSync('nowhere', join(folder.path, 'dangling'));
-  for (const [name, code] of [
-    ['file', 'EEXIST'],
-    ['file/below', 'ENOTDIR'],
-    ['dangling', 'ENOENT'],
-  ] as const) {
+  for (const [name, code] of Object.entries({ file: 'EEXIST', 'file/below': 'ENOTDIR', dangling: 'ENOENT' })) {
     const path = join(folder.path, name);
     const opened = KvStore.open(path, 1, folder.checkpoints);
     await expect(opened).rejects.toThrow(`${path}: cannot keep KV states there: ${code}`);

@@ -100,13 +100,10 @@ describe.each([true, false])('replaceCells with values transposed: %s', (valuesT
   it('refuses cells of other tokens, other positions, and beyond the end', () => {
     const state = plainState(layout, tokens);
     const cells = cutCells(state, 3, 5);
+    const moved = { ...cells, positions: cells.positions.map((at) => at + 1) };
+    const foreign = cutCells(plainState({ ...layout, layers: 1 }, tokens), 3, 5);
     expect(() => replaceCells(state, cells, 2)).toThrow(RangeError);
     expect(() => replaceCells(state, cells, 6)).toThrow('2 cells are not those of the state from cell 6 on');
-    expect(() => replaceCells(state, { ...cells, positions: cells.positions.map((at) => at + 1) }, 3)).toThrow(
-      RangeError,
-    );
-    expect(() => replaceCells(state, cutCells(plainState({ ...layout, layers: 1 }, tokens), 3, 5), 3)).toThrow(
-      RangeError,
-    );
+    for (const other of [moved, foreign]) expect(() => replaceCells(state, other, 3)).toThrow(RangeError);
   });
 });

@@ -90,20 +90,14 @@ test.each(bothKernels)('rotates the keys of each layer, at any address, and only
   const sizeBytes = 4 * numbers.length + 256;
   const start = takeMemory(sizeBytes)!;
   for (const offset of [1, 4, 28]) {
-    const memory = wholeMemory()
-      .subarray(start, start + sizeBytes)
-      .fill(7);
+    const memory = wholeMemory().subarray(start, start + sizeBytes);
+    memory.fill(7);
     memory.set(numbers, 0);
     memory.set(numbers, numbers.length);
     const places = [2 * numbers.length + offset, 3 * numbers.length + 2 * offset];
-    rotateKeys(
-      {
-        sources: [start, start + numbers.length],
-        targets: places.map((place) => start + place),
-        sizeBytes: numbers.length,
-      },
-      rotation,
-    );
+    const sources = [start, start + numbers.length];
+    const targets = places.map((place) => start + place);
+    rotateKeys({ sources, targets, sizeBytes: numbers.length }, rotation);
     const rest = [...memory.subarray(2 * numbers.length)];
     for (const place of places.toReversed()) {
       expect(Buffer.compare(memory.subarray(place, place + numbers.length), expected)).toBe(0);
@@ -115,9 +109,8 @@ test.each(bothKernels)('rotates the keys of each layer, at any address, and only
 });
 
 test('refuses keys that are not whole heads', () => {
-  expect(() =>
-    rotateKeys({ sources: [0], targets: [0], sizeBytes: 100 }, keyRotation(rotaryOf('neox'), half, 1)),
-  ).toThrow('not a multiple of a head');
+  const moves = { sources: [0], targets: [0], sizeBytes: 100 };
+  expect(() => rotateKeys(moves, keyRotation(rotaryOf('neox'), half, 1))).toThrow('not a multiple of a head');
 });
 
 test.each([8, 20])('refuses a rotation of %i dimensions', (dimensions) => {

@@ -29,10 +29,8 @@ it('a memory without a creation time gets it, one that names it keeps it, also w
   const instant = Date.parse(young!.metadata['createdAt'] as string);
   expect([instant >= before, instant <= after]).toEqual([true, true]);
   for (const found of [await keeper.search('dog', everything), keeper.all('ann')]) {
-    expect(chronological(found).map(({ metadata }) => metadata['createdAt'])).toEqual([
-      createdAt,
-      young!.metadata['createdAt'],
-    ]);
+    const times = chronological(found).map(({ metadata }) => metadata['createdAt']);
+    expect(times).toEqual([createdAt, young!.metadata['createdAt']]);
   }
   const rows = database.query.select().from(memories).all();
   expect(rows.map((row) => row.createdAt)).toEqual([instant, Date.parse(createdAt)]);

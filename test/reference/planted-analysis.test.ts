@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { analyse } from '../../src/eval/analysis/analyse.ts';
 import type { EndedRun } from '../../src/eval/analysis/summary/describe-run.ts';
 import type { ArmTraits } from '../../src/store/records/arm-traits.ts';
@@ -169,138 +169,136 @@ function familyOf(some: (question: Question) => boolean, margin: number) {
   });
 }
 
-describe('a planted run, through the whole analysis and by a second implementation', () => {
-  it('has the planted shares, with intervals by user', () => {
-    const prior = effectOf(POOLED.map((arm) => rows(arm, right, answerable)));
-    expect(prior).toBeGreaterThan(1.2);
-    for (const { name } of ARMS) {
-      const own = rows(name, right, answerable);
-      const bounds = near(wilsonBounds(own, prior), 5);
-      const share = { mean: expect.closeTo(mean(own), 12), ...bounds, n: own.length, users: USERS };
-      expect(found(name).metrics.exactMatch).toMatchObject(share);
-    }
-    // 48 answerable of 60; four of them are hard.
-    expect(found('rag').metrics.exactMatch!.mean).toBeCloseTo(44 / 48, 12);
-    expect(found('dki-blocks').metrics.exactMatch!.mean).toBeCloseTo(43 / 48, 12);
-    expect(found('rag').metrics.abstention).toMatchObject({ mean: 1, n: 12 });
-    expect(found('rag').metrics.abstention!.low).toBeLessThan(0.8);
-  });
+it('has the planted shares, with intervals by user', () => {
+  const prior = effectOf(POOLED.map((arm) => rows(arm, right, answerable)));
+  expect(prior).toBeGreaterThan(1.2);
+  for (const { name } of ARMS) {
+    const own = rows(name, right, answerable);
+    const bounds = near(wilsonBounds(own, prior), 5);
+    const share = { mean: expect.closeTo(mean(own), 12), ...bounds, n: own.length, users: USERS };
+    expect(found(name).metrics.exactMatch).toMatchObject(share);
+  }
+  // 48 answerable of 60; four of them are hard.
+  expect(found('rag').metrics.exactMatch!.mean).toBeCloseTo(44 / 48, 12);
+  expect(found('dki-blocks').metrics.exactMatch!.mean).toBeCloseTo(43 / 48, 12);
+  expect(found('rag').metrics.abstention).toMatchObject({ mean: 1, n: 12 });
+  expect(found('rag').metrics.abstention!.low).toBeLessThan(0.8);
+});
 
-  it('divides every arm by the cache of the primary one, not by its own, and exchanges no regime', () => {
-    const misses = (question: Question): boolean => !hits(question);
-    for (const { name } of ARMS) {
-      const arm = found(name);
-      const of = (some: (question: Question) => boolean): Row[] => rows(name, millisecondsOf, some);
-      for (const [cost, some] of [
-        [arm.costHit, hits],
-        [arm.costMiss, misses],
-        [arm.costAll, () => true],
-      ] as const) {
-        const ttftMs = { mean: expect.closeTo(mean(of(some)), 9), ...near(studentBounds(of(some)), 3) };
-        expect(cost).toMatchObject({ turns: of(some).length, ttftMs });
-      }
+it('divides every arm by the cache of the primary one, not by its own, and exchanges no regime', () => {
+  const misses = (question: Question): boolean => !hits(question);
+  for (const { name } of ARMS) {
+    const arm = found(name);
+    const of = (some: (question: Question) => boolean): Row[] => rows(name, millisecondsOf, some);
+    for (const [cost, some] of [
+      [arm.costHit, hits],
+      [arm.costMiss, misses],
+      [arm.costAll, () => true],
+    ] as const) {
+      const ttftMs = { mean: expect.closeTo(mean(of(some)), 9), ...near(studentBounds(of(some)), 3) };
+      expect(cost).toMatchObject({ turns: of(some).length, ttftMs });
     }
-    expect(found('dki').turns).toEqual({ hit: 48, miss: 12, bypass: 0 });
-    expect(found('dki-blocks').turns).toEqual({ hit: 36, miss: 24, bypass: 0 });
-    expect(found('dki').hitRate).toBe(0.8);
-  });
+  }
+  expect(found('dki').turns).toEqual({ hit: 48, miss: 12, bypass: 0 });
+  expect(found('dki-blocks').turns).toEqual({ hit: 36, miss: 24, bypass: 0 });
+  expect(found('dki').hitRate).toBe(0.8);
+});
 
-  it('tests the planned arms as a family: p by all flips, Holm, and a bound on the loss', () => {
-    for (const { arm, own, effect, p, pAdjusted, pKept, verdict } of familyOf(answerable, 0.02)) {
-      expect(compared(arm, 'rag', 'exactMatch')).toMatchObject({
-        ...near(tangoBounds(own, effect), 4),
-        delta: expect.closeTo(mean(own), 12),
-        p: expect.closeTo(p, 12),
-        pAdjusted: expect.closeTo(pAdjusted, 12),
-        pKept: expect.closeTo(pKept, 4),
-        verdict,
-      });
-    }
-    expect(PLANNED.map((arm) => compared(arm, 'rag', 'exactMatch').verdict)).toEqual([
-      ...['undecided', 'undecided', 'undecided', 'lost'],
-    ]);
-    expect(compared('dki-blocks', 'rag', 'exactMatch')).toMatchObject({ wins: 1, losses: 2, ties: 45 });
-    // More agreement, a narrower interval.
-    const width = (arm: string): number =>
-      compared(arm, 'rag', 'exactMatch').high - compared(arm, 'rag', 'exactMatch').low;
-    expect(width('dki')).toBeLessThan(width('dki-blocks'));
-    expect(compared('none', 'rag', 'exactMatch')).toMatchObject({ p: null, verdict: 'not judged' });
-  });
-
-  it('calls kept what is within a wider margin, by a bound that is adjusted over the arms as well', () => {
-    for (const { arm, pKept, verdict } of familyOf(answerable, 0.3)) {
-      const one = compared(arm, 'rag', 'exactMatch', lenient);
-      expect(one).toMatchObject({ pKept: expect.closeTo(pKept, 4), verdict });
-    }
-    expect(PLANNED.map((arm) => compared(arm, 'rag', 'exactMatch', lenient).verdict)).toEqual([
-      ...['kept', 'kept', 'kept', 'lost'],
-    ]);
-  });
-
-  it('tests abstention and the probability of the gold as families of their own', () => {
-    for (const { arm, own, pAdjusted, verdict } of familyOf(({ absent }) => absent, 0.02)) {
-      const tested = { delta: expect.closeTo(mean(own), 12), pAdjusted: expect.closeTo(pAdjusted, 12), verdict };
-      expect(compared(arm, 'rag', 'abstention')).toMatchObject({ n: USERS, users: USERS, ...tested });
-    }
-    const golds = (arm: string): Row[] => less(rows(arm, goldOf, answerable), rows('rag', goldOf, answerable));
-    const adjusted = holmOf(PLANNED.map((arm) => flipP(golds(arm))));
-    PLANNED.forEach((arm, place) => {
-      const tested = { delta: expect.closeTo(mean(golds(arm)), 9), pAdjusted: expect.closeTo(adjusted[place]!, 12) };
-      const bounds = near(studentBounds(golds(arm)), 5);
-      expect(compared(arm, 'rag', 'goldLogProb')).toMatchObject({ ...tested, ...bounds });
+it('tests the planned arms as a family: p by all flips, Holm, and a bound on the loss', () => {
+  for (const { arm, own, effect, p, pAdjusted, pKept, verdict } of familyOf(answerable, 0.02)) {
+    expect(compared(arm, 'rag', 'exactMatch')).toMatchObject({
+      ...near(tangoBounds(own, effect), 4),
+      delta: expect.closeTo(mean(own), 12),
+      p: expect.closeTo(p, 12),
+      pAdjusted: expect.closeTo(pAdjusted, 12),
+      pKept: expect.closeTo(pKept, 4),
+      verdict,
     });
-    expect(compared('dki-parallel', 'rag', 'goldLogProb').verdict).toBe('lost');
-  });
+  }
+  expect(PLANNED.map((arm) => compared(arm, 'rag', 'exactMatch').verdict)).toEqual([
+    ...['undecided', 'undecided', 'undecided', 'lost'],
+  ]);
+  expect(compared('dki-blocks', 'rag', 'exactMatch')).toMatchObject({ wins: 1, losses: 2, ties: 45 });
+  // More agreement, a narrower interval.
+  const width = (arm: string): number =>
+    compared(arm, 'rag', 'exactMatch').high - compared(arm, 'rag', 'exactMatch').low;
+  expect(width('dki')).toBeLessThan(width('dki-blocks'));
+  expect(compared('none', 'rag', 'exactMatch')).toMatchObject({ p: null, verdict: 'not judged' });
+});
 
-  it('tests evaluated tokens on hits against prefix caching, and shows them over all turns', () => {
-    const tested = ['dki', 'dki-blocks', 'dki-parallel'];
-    const fewer = (arm: string, some: (question: Question) => boolean): Row[] =>
-      less(rows(arm, tokensOf, some), rows('rag-cached', tokensOf, some));
-    const adjusted = holmOf(tested.map((arm) => flipP(fewer(arm, hits))));
-    tested.forEach((arm, place) => {
-      expect(compared(arm, 'rag-cached', 'evaluatedTokens')).toMatchObject({
-        ...near(studentBounds(fewer(arm, hits)), 4),
-        delta: expect.closeTo(mean(fewer(arm, hits)), 9),
-        means: { a: expect.closeTo(mean(rows(arm, tokensOf, hits)), 9) },
-        pAdjusted: expect.closeTo(adjusted[place]!, 12),
-      });
-      const all = { p: null, delta: expect.closeTo(mean(fewer(arm, () => true)), 9) };
-      expect(compared(arm, 'rag-cached', 'evaluatedTokensAll')).toMatchObject(all);
-      expect(found(arm).costHit!.tokens.evaluated).toBeCloseTo(mean(rows(arm, tokensOf, hits)), 9);
+it('calls kept what is within a wider margin, by a bound that is adjusted over the arms as well', () => {
+  for (const { arm, pKept, verdict } of familyOf(answerable, 0.3)) {
+    const one = compared(arm, 'rag', 'exactMatch', lenient);
+    expect(one).toMatchObject({ pKept: expect.closeTo(pKept, 4), verdict });
+  }
+  expect(PLANNED.map((arm) => compared(arm, 'rag', 'exactMatch', lenient).verdict)).toEqual([
+    ...['kept', 'kept', 'kept', 'lost'],
+  ]);
+});
+
+it('tests abstention and the probability of the gold as families of their own', () => {
+  for (const { arm, own, pAdjusted, verdict } of familyOf(({ absent }) => absent, 0.02)) {
+    const tested = { delta: expect.closeTo(mean(own), 12), pAdjusted: expect.closeTo(pAdjusted, 12), verdict };
+    expect(compared(arm, 'rag', 'abstention')).toMatchObject({ n: USERS, users: USERS, ...tested });
+  }
+  const golds = (arm: string): Row[] => less(rows(arm, goldOf, answerable), rows('rag', goldOf, answerable));
+  const adjusted = holmOf(PLANNED.map((arm) => flipP(golds(arm))));
+  PLANNED.forEach((arm, place) => {
+    const tested = { delta: expect.closeTo(mean(golds(arm)), 9), pAdjusted: expect.closeTo(adjusted[place]!, 12) };
+    const bounds = near(studentBounds(golds(arm)), 5);
+    expect(compared(arm, 'rag', 'goldLogProb')).toMatchObject({ ...tested, ...bounds });
+  });
+  expect(compared('dki-parallel', 'rag', 'goldLogProb').verdict).toBe('lost');
+});
+
+it('tests evaluated tokens on hits against prefix caching, and shows them over all turns', () => {
+  const tested = ['dki', 'dki-blocks', 'dki-parallel'];
+  const fewer = (arm: string, some: (question: Question) => boolean): Row[] =>
+    less(rows(arm, tokensOf, some), rows('rag-cached', tokensOf, some));
+  const adjusted = holmOf(tested.map((arm) => flipP(fewer(arm, hits))));
+  tested.forEach((arm, place) => {
+    expect(compared(arm, 'rag-cached', 'evaluatedTokens')).toMatchObject({
+      ...near(studentBounds(fewer(arm, hits)), 4),
+      delta: expect.closeTo(mean(fewer(arm, hits)), 9),
+      means: { a: expect.closeTo(mean(rows(arm, tokensOf, hits)), 9) },
+      pAdjusted: expect.closeTo(adjusted[place]!, 12),
     });
-    expect(compared('dki', 'rag-cached', 'evaluatedTokens').verdict).toBe('fewer');
+    const all = { p: null, delta: expect.closeTo(mean(fewer(arm, () => true)), 9) };
+    expect(compared(arm, 'rag-cached', 'evaluatedTokensAll')).toMatchObject(all);
+    expect(found(arm).costHit!.tokens.evaluated).toBeCloseTo(mean(rows(arm, tokensOf, hits)), 9);
   });
+  expect(compared('dki', 'rag-cached', 'evaluatedTokens').verdict).toBe('fewer');
+});
 
-  it.each(['rag', 'rag-cached'])('says when the first turn has paid against %s, from misses and hits of the arm itself', (text) => {
-    for (const arm of ['dki', 'dki-blocks', 'dki-parallel']) {
-      const of = (cache: 'hit' | 'miss'): Row[] => {
-        const some = (question: Question): boolean => cacheOf(arm, question) === cache;
-        return less(rows(arm, millisecondsOf, some), rows(text, millisecondsOf, some));
-      };
-      const one = results.breakEven.find((row) => row.arm === arm && 'against' in row && row.against === text)!;
-      const turn = (errors: number): number | null => paybackTurn(of('miss'), of('hit'), errors);
-      expect([one.turn, one.low, one.high]).toEqual([turn(0), turn(-1), turn(1)]);
-    }
-    const dki = results.breakEven.find((row) => row.arm === 'dki' && 'against' in row && row.against === text)!;
-    // 70 ms more, then 20 ms less a turn; against prefix caching 1 ms less a turn than nearly the same.
-    expect(dki.turn).toBe(text === 'rag' ? 5 : 1);
-  }); // prettier-ignore
+it.each(['rag', 'rag-cached'])('says when the first turn has paid against %s, from misses and hits of the arm itself', (text) => {
+  for (const arm of ['dki', 'dki-blocks', 'dki-parallel']) {
+    const of = (cache: 'hit' | 'miss'): Row[] => {
+      const some = (question: Question): boolean => cacheOf(arm, question) === cache;
+      return less(rows(arm, millisecondsOf, some), rows(text, millisecondsOf, some));
+    };
+    const one = results.breakEven.find((row) => row.arm === arm && 'against' in row && row.against === text)!;
+    const turn = (errors: number): number | null => paybackTurn(of('miss'), of('hit'), errors);
+    expect([one.turn, one.low, one.high]).toEqual([turn(0), turn(-1), turn(1)]);
+  }
+  const dki = results.breakEven.find((row) => row.arm === 'dki' && 'against' in row && row.against === text)!;
+  // 70 ms more, then 20 ms less a turn; against prefix caching 1 ms less a turn than nearly the same.
+  expect(dki.turn).toBe(text === 'rag' ? 5 : 1);
+}); // prettier-ignore
 
-  it('tests costs against prefix caching, over cache hits, with the geometric means of the same turns', () => {
-    const logs = (arm: string): Row[] => rows(arm, (name, question) => Math.log(millisecondsOf(name, question)), hits);
-    const tested = ['dki', 'dki-blocks', 'dki-parallel'];
-    const adjusted = holmOf(tested.map((arm) => flipP(less(logs(arm), logs('rag-cached')))));
-    tested.forEach((arm, place) => {
-      const one = compared(arm, 'rag-cached', 'ttftLogRatio');
-      expect(one).toMatchObject({
-        ...near(studentBounds(less(logs(arm), logs('rag-cached'))), 5),
-        means: { a: expect.closeTo(Math.exp(mean(logs(arm))), 9) },
-        pAdjusted: expect.closeTo(adjusted[place]!, 12),
-        verdict: arm === 'dki' ? 'faster' : 'slower',
-      });
-      expect(one.means!.a / one.means!.b).toBeCloseTo(Math.exp(one.delta), 9);
+it('tests costs against prefix caching, over cache hits, with the geometric means of the same turns', () => {
+  const logs = (arm: string): Row[] => rows(arm, (name, question) => Math.log(millisecondsOf(name, question)), hits);
+  const tested = ['dki', 'dki-blocks', 'dki-parallel'];
+  const adjusted = holmOf(tested.map((arm) => flipP(less(logs(arm), logs('rag-cached')))));
+  tested.forEach((arm, place) => {
+    const one = compared(arm, 'rag-cached', 'ttftLogRatio');
+    expect(one).toMatchObject({
+      ...near(studentBounds(less(logs(arm), logs('rag-cached'))), 5),
+      means: { a: expect.closeTo(Math.exp(mean(logs(arm))), 9) },
+      pAdjusted: expect.closeTo(adjusted[place]!, 12),
+      verdict: arm === 'dki' ? 'faster' : 'slower',
     });
-    expect(compared('dki', 'rag', 'ttftLogRatio')).toMatchObject({ p: null, verdict: 'not judged', n: 48 });
-    expect(compared('dki', 'rag-cached', 'ttftLogRatioAll')).toMatchObject({ p: null, n: 60 });
+    expect(one.means!.a / one.means!.b).toBeCloseTo(Math.exp(one.delta), 9);
   });
+  expect(compared('dki', 'rag', 'ttftLogRatio')).toMatchObject({ p: null, verdict: 'not judged', n: 48 });
+  expect(compared('dki', 'rag-cached', 'ttftLogRatioAll')).toMatchObject({ p: null, n: 60 });
 });

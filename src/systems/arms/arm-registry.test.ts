@@ -9,8 +9,8 @@ import { armRegistry, type Arm } from './arm-registry.ts';
 const defaults = { alpha: 1, gatingThreshold: 0.7 };
 
 const named = (name: string, alpha = 1): Arm => armRegistry.named([name], { ...defaults, alpha })[0]!;
-const referencesOf = (...names: string[]) =>
-  armRegistry.named(names, defaults).map(({ traits }) => [traits.name, traits.reference]);
+/** Of each arm the one that it is compared with. */
+const referencesOf = (...names: string[]) => armRegistry.named(names, defaults).map(({ traits }) => traits.reference);
 
 const ownTraits: OwnTraits = {
   retrieves: 'retrieved',
@@ -63,20 +63,10 @@ describe('the arms that ship', () => {
     const having = (claim: string) => [...claims].filter(([, found]) => found === claim).map(([name]) => name);
     expect(having('bitwise')).toEqual(['rag', 'rag-cached', 'rag-twin', 'dki', 'dki-resident']);
     expect(having('tokens')).toEqual([
-      ...['dki-blocks', 'dki-link:4'],
-      ...['dki-first:.3', 'dki-random:.3', 'dki-ranked:.3'],
-      ...[
-        'dki-cacheblend:.3',
-        'dki-cacheblend-oracle:.3',
-        'dki-informative:.3',
-        'dki-ranked-informative:.3',
-        'dki-query:.3',
-      ],
+      ...['dki-blocks', 'dki-link:4', 'dki-first:.3', 'dki-random:.3', 'dki-ranked:.3', 'dki-cacheblend:.3'],
+      ...['dki-cacheblend-oracle:.3', 'dki-informative:.3', 'dki-ranked-informative:.3', 'dki-query:.3'],
     ]);
-    expect([named('dki', 0.5), named('dki@alpha=0.5')].map(({ traits }) => traits.equivalence)).toEqual([
-      'tokens',
-      'tokens',
-    ]);
+    for (const { traits } of [named('dki', 0.5), named('dki@alpha=0.5')]) expect(traits.equivalence).toBe('tokens');
   });
 
   it('are planned to be compared, or explored', () => {
@@ -96,12 +86,8 @@ describe('the arms that ship', () => {
 
   it('are controls by their plain name alone', () => {
     const controlOf = (name: string) => named(name).traits.control;
-    expect([controlOf('none'), controlOf('dki-wrong'), controlOf('rag-twin')]).toEqual([
-      'negative',
-      'negative',
-      'twin',
-    ]);
-    expect([controlOf('rag'), controlOf('dki'), controlOf('dki-wrong@labels=bullet')]).toEqual([null, null, null]);
+    expect(['none', 'dki-wrong', 'rag-twin'].map(controlOf)).toEqual(['negative', 'negative', 'twin']);
+    expect(['rag', 'dki', 'dki-wrong@labels=bullet'].map(controlOf)).toEqual([null, null, null]);
   });
 
   it('need the capabilities that their KV takes, scaled values those of cells too', () => {
@@ -135,12 +121,10 @@ describe('the arms that ship', () => {
 
 describe('a name', () => {
   it('has an argument where the arm takes one, and settings behind it', () => {
-    const { traits, template } = named('dki-link:16@alpha=0.5@labels=bullet@template=chat');
-    expect(traits).toMatchObject({
-      name: 'dki-link:16@alpha=0.5@labels=bullet@template=chat',
-      base: 'dki-link:16',
-      settings: { alpha: 0.5, labels: 'bullet', template: 'chat' },
-    });
+    const name = 'dki-link:16@alpha=0.5@labels=bullet@template=chat';
+    const { traits, template } = named(name);
+    const settings = { alpha: 0.5, labels: 'bullet', template: 'chat' };
+    expect(traits).toMatchObject({ name, base: 'dki-link:16', settings });
     expect(template).toBe('chat');
     expect(named('dki').template).toBeUndefined();
   });
@@ -148,27 +132,19 @@ describe('a name', () => {
   it('has a setting of two words in one spelling, over the general prefix of the run', () => {
     const { definition, opened } = ownArm();
     const arms = armRegistry.with(definition);
-    const rules = {
-      ...bareParts.rules,
-      answerPrefix: { general: 'According to your notes,', use: 'general' },
-    } as const;
+    const general = 'According to your notes,';
+    const rules = { ...bareParts.rules, answerPrefix: { general, use: 'general' } } as const;
     for (const use of ['none', 'item', 'general']) {
       const [arm] = arms.named([`own@answer-prefix=${use}`], defaults);
       expect(arm!.traits.settings).toEqual({ answerPrefix: use });
       expect(withSetting('own', 'answerPrefix', use)).toBe(arm!.traits.name);
       arm!.open({ ...bareParts, rules });
-      expect(opened.at(-1)!.parts.rules).toEqual({
-        ...bareParts.rules,
-        answerPrefix: { general: 'According to your notes,', use },
-      });
+      expect(opened.at(-1)!.parts.rules).toEqual({ ...bareParts.rules, answerPrefix: { general, use } });
     }
     expect(armRegistry.has('dki@answerPrefix=none')).toBe(false);
     expect(armRegistry.has('dki@answer-prefix=some')).toBe(false);
-    expect(referencesOf('rag', 'rag@answer-prefix=none', 'dki@answer-prefix=none')).toEqual([
-      ['rag', null],
-      ['rag@answer-prefix=none', null],
-      ['dki@answer-prefix=none', 'rag@answer-prefix=none'],
-    ]);
+    const references = referencesOf('rag', 'rag@answer-prefix=none', 'dki@answer-prefix=none');
+    expect(references).toEqual([null, null, 'rag@answer-prefix=none']);
   });
 
   it.each([
@@ -208,9 +184,8 @@ describe('settings of blocks', () => {
       settings: { context: 'none' },
     });
     expect(of('dki-link:4@context=previous')).toMatchObject({ prefill: 'link:4', making: { context: 'previous' } });
-    expect(of('dki-blocks@sink=4')).toMatchObject({
-      ...{ making: { sink: { tokens: 4, kept: false } }, equivalence: 'tokens' },
-    });
+    const making = { sink: { tokens: 4, kept: false } };
+    expect(of('dki-blocks@sink=4')).toMatchObject({ making, equivalence: 'tokens' });
     expect(of('dki-blocks@context=none@sink=12:kept')).toMatchObject({
       ...{ making: { context: 'none', sink: { tokens: 12, kept: true } }, equivalence: 'none' },
     });
@@ -219,20 +194,15 @@ describe('settings of blocks', () => {
     expect(of('dki-first:.3@built=ahead')).toMatchObject({ prefill: 'first:.3', settings: { built: 'ahead' } });
     expect(of('dki-blocks@context=header@positions=contiguous')).not.toHaveProperty('making');
     expect(of('dki-parallel@temperature=1')).not.toHaveProperty('making');
-    expect(referencesOf('rag', 'dki-parallel@temperature=0.9', 'dki-blocks@context=none@alpha=0.5').slice(1)).toEqual([
-      ['dki-parallel@temperature=0.9', 'rag'],
-      ['dki-blocks@context=none@alpha=0.5', 'rag'],
-    ]);
+    const references = referencesOf('rag', 'dki-parallel@temperature=0.9', 'dki-blocks@context=none@alpha=0.5');
+    expect(references).toEqual([null, 'rag', 'rag']);
   });
 
   it('make parallel blocks one arm under two names', () => {
-    const [alias, setting] = [named('dki-parallel'), named('dki-blocks@positions=parallel')];
-    const claims = ({ traits: { prefill, equivalence }, requires }: Arm) => ({ prefill, equivalence, requires });
-    expect(claims(setting)).toEqual(claims(alias));
-    expect(claims(alias)).toEqual({
-      ...{ prefill: 'parallel', equivalence: 'none' },
-      requires: ['cells', 'sharedPositions'],
-    });
+    for (const { traits, requires } of [named('dki-parallel'), named('dki-blocks@positions=parallel')]) {
+      expect(traits).toMatchObject({ prefill: 'parallel', equivalence: 'none' });
+      expect(requires).toEqual(['cells', 'sharedPositions']);
+    }
   });
 
   it.each([
@@ -275,7 +245,7 @@ describe('a type of its store', () => {
     expect(of('dki@store=f16')).toEqual(['bitwise', ['checkpoints']]);
     expect(of('dki-blocks@store=q4_0')).toEqual(['tokens', ['cells']]);
     expect(of('dki-evict-knorm:.5@store=q4_0')).toEqual(['none', ['cells']]);
-    expect(referencesOf('rag', 'dki@store=q8_0')[1]).toEqual(['dki@store=q8_0', 'rag']);
+    expect(referencesOf('rag', 'dki@store=q8_0')[1]).toBe('rag');
   });
 
   it('is refused for an arm that keeps none, and where there is no such type', () => {
@@ -293,20 +263,10 @@ describe('a type of its store', () => {
 
 describe('the reference of an arm', () => {
   it('is the text arm of the run whose prompt is built by the same settings', () => {
-    expect(referencesOf('none', 'rag', 'rag-twin', 'dki', 'dki@alpha=0.5')).toEqual([
-      ['none', 'rag'],
-      ['rag', null],
-      ['rag-twin', 'rag'],
-      ['dki', 'rag'],
-      ['dki@alpha=0.5', 'rag'],
-    ]);
-    expect(referencesOf('rag', 'rag@labels=bullet', 'dki@labels=bullet', 'dki@placement=rank')).toEqual([
-      ['rag', null],
-      ['rag@labels=bullet', null],
-      ['dki@labels=bullet', 'rag@labels=bullet'],
-      ['dki@placement=rank', null],
-    ]);
-    expect(referencesOf('dki')).toEqual([['dki', null]]);
+    expect(referencesOf('none', 'rag', 'rag-twin', 'dki', 'dki@alpha=0.5')).toEqual(['rag', null, 'rag', 'rag', 'rag']);
+    const bullets = referencesOf('rag', 'rag@labels=bullet', 'dki@labels=bullet', 'dki@placement=rank');
+    expect(bullets).toEqual([null, null, 'rag@labels=bullet', null]);
+    expect(referencesOf('dki')).toEqual([null]);
   });
 
   it('is the baseline of the run where it is its only text arm, with settings too', () => {
@@ -319,10 +279,8 @@ describe('the reference of an arm', () => {
   });
 
   it('does not depend on the order of settings', () => {
-    expect(referencesOf('rag@labels=bullet@placement=rank', 'dki@placement=rank@labels=bullet')[1]).toEqual([
-      'dki@placement=rank@labels=bullet',
-      'rag@labels=bullet@placement=rank',
-    ]);
+    const [, reference] = referencesOf('rag@labels=bullet@placement=rank', 'dki@placement=rank@labels=bullet');
+    expect(reference).toBe('rag@labels=bullet@placement=rank');
   });
 });
 
