@@ -142,13 +142,10 @@ describe('native kernels refuse', () => {
     expect(() => nativeKernels.rotate(head, moves, 0)).toThrow('keys lie outside of the memory');
   });
 
-  test('values outside of the memory', () => {
-    const moves = { sources: [0], targets: [memoryEnd() - 1_000], sizeBytes: 100 };
-    expect(() => nativeKernels.spreadRows(moves, 10, 111)).toThrow('values lie outside of the memory');
-    expect(() => nativeKernels.spreadRows(moves, 30, 111)).toThrow('values are no whole rows');
-  });
-
-  test('keys that are no whole vectors, and targets that are not as many as the sources', () => {
+  test('values outside of the memory, what is no whole rows or vectors, and targets unlike the sources', () => {
+    const values = { sources: [0], targets: [memoryEnd() - 1_000], sizeBytes: 100 };
+    expect(() => nativeKernels.spreadRows(values, 10, 111)).toThrow('values lie outside of the memory');
+    expect(() => nativeKernels.spreadRows(values, 30, 111)).toThrow('values are no whole rows');
     const moves = { sources: [0], targets: [128], sizeBytes: 128 };
     expect(() => nativeKernels.rotate(head, { ...moves, sizeBytes: 100 }, 0)).toThrow('keys are no whole vectors');
     expect(() => nativeKernels.rotate(head, { ...moves, targets: [] }, 0)).toThrow('a rotation takes memory');

@@ -34,11 +34,9 @@ const request: ChatRequest = {
   maxNewTokens: 4,
   retrieved: foundMemories([dog]),
 };
+const roles = ['user', 'assistant'] as const;
 const messages = (count: number): HistoryMessage[] =>
-  Array.from({ length: count }, (_, index) => ({
-    role: index % 2 === 0 ? 'user' : 'assistant',
-    content: `message ${index}`,
-  }));
+  Array.from({ length: count }, (_, index) => ({ role: roles[index % 2]!, content: `message ${index}` }));
 
 it('traces the turn that it made: retrieved memories, suffix, account, answer', async () => {
   await using system = new RAGSystem(parts);

@@ -116,10 +116,3 @@ test('alpha scales the values of memories alone, after tokens are recomputed', a
     1e-9,
   );
 });
-
-test('recomputed tokens of parallel blocks are refused', async () => {
-  const reference = await open('tiny-llama');
-  expect(() => reference.joinedLogits({ ...joined, positions: 'parallel', recomputed: () => true })).toThrow(
-    RangeError,
-  );
-});

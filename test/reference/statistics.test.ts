@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import jstat from 'jstat';
 import { expect, it } from 'vitest';
-import { clopperPearson } from '../../src/eval/analysis/statistics/intervals.ts';
 import { tangoScore } from '../../src/eval/analysis/statistics/tango-interval.ts';
 import { quantiles } from '../../src/eval/analysis/statistics/quantile.ts';
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
@@ -23,19 +22,6 @@ it("gives jstat's incomplete beta function and its inverse", () => {
       expect(betaQuantile(p, a, b)).toBeCloseTo(jstat.beta.inv(p, a, b), 5);
     }),
   );
-});
-
-it('gives the interval of Clopper and Pearson by quantiles of the beta distribution as jstat has them', () => {
-  for (const [successes, n] of [
-    [0, 30],
-    [1, 30],
-    [17, 40],
-    [399, 400],
-  ] as const) {
-    const { low, high } = clopperPearson(successes, n);
-    if (successes > 0) expect(low).toBeCloseTo(jstat.beta.inv(0.025, successes, n - successes + 1), 7);
-    expect(high).toBeCloseTo(jstat.beta.inv(0.975, successes + 1, n - successes), 7);
-  }
 });
 
 it("gives jstat's quantiles of type 7", () => {
