@@ -4,6 +4,7 @@ import { removeAny } from '../base/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import { KvIndex } from './kv-index.ts';
 import type { AboutKv, OwnedKv } from './kv-record.ts';
+import type { KvEntry } from './kv-record.ts';
 import type { FoundKv, NotFound, OrphanedCheckpoint, UserFolder, Written } from './user-folder.ts';
 
 /** The engine, which has the bytes of checkpoints. */
@@ -161,12 +162,20 @@ export class KvStore {
   }
 
   /** Deletes every entry of the user that contains the memory, from any process, before it returns. @returns their number */
-  async forgetMemory(userId: string, memoryId: string): Promise<number> {
+  forgetMemory(userId: string, memoryId: string): Promise<number> {
+    return this.#forget(userId, ({ memoryIds }) => memoryIds.includes(memoryId));
+  }
+
+  /** Deletes every entry of the user that was written at a time or later, by any process, before it returns. @returns their number */
+  forgetSince(userId: string, sinceMs: number): Promise<number> {
+    return this.#forget(userId, ({ key }, folder) => folder.writtenAtMs(key) >= sinceMs);
+  }
+
+  async #forget(userId: string, matches: (entry: KvEntry, folder: UserFolder) => boolean): Promise<number> {
     await Promise.allSettled(this.#inWork);
     return this.#onDisk('KV states cannot be forgotten', async () => {
-      const { count, orphans } = this.#index.removeAll(this.#index.folder(userId), ({ memoryIds }) =>
-        memoryIds.includes(memoryId),
-      );
+      const folder = this.#index.folder(userId);
+      const { count, orphans } = this.#index.removeAll(folder, (entry) => matches(entry, folder));
       await this.#deleteCheckpoints(orphans);
       return count;
     });

@@ -166,6 +166,11 @@ export class UserFolder {
     return { entries, orphans: this.#removePayloads(left) };
   }
 
+  /** When the entry of a key was written, in ms since 1970; 0 where there is none. */
+  writtenAtMs(key: string): number {
+    return statSync(this.#recordPath(key), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  }
+
   /** Modification time of the folder; 0 where there is none. */
   changedAtMs(): number {
     return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -45,13 +45,22 @@ export class KvFolder implements Disposable {
   }
 
   /** Deletes the KV that any arm keeps of a memory of the user, before it returns; gives the number of entries. */
-  async forgetMemory(userId: string, memoryId: string, keeper: CheckpointKeeper): Promise<number> {
+  forgetMemory(userId: string, memoryId: string, keeper: CheckpointKeeper): Promise<number> {
+    return this.#inEachStore(keeper, (store) => store.forgetMemory(userId, memoryId));
+  }
+
+  /** Deletes the KV of a user that any arm has written since a time, in ms since 1970; gives the number of entries. */
+  forgetSince(userId: string, sinceMs: number, keeper: CheckpointKeeper): Promise<number> {
+    return this.#inEachStore(keeper, (store) => store.forgetSince(userId, sinceMs));
+  }
+
+  async #inEachStore(keeper: CheckpointKeeper, forget: (store: KvStore) => Promise<number>): Promise<number> {
     if (!existsSync(this.#path)) return 0;
     let entries = 0;
     for (const folder of readdirSync(this.#path, { withFileTypes: true })) {
       if (!folder.isDirectory() || folder.name === CHECKPOINTS) continue;
       const store = await KvStore.open(join(this.#path, folder.name), this.#maxBytes, keeper);
-      entries += await store.forgetMemory(userId, memoryId);
+      entries += await forget(store);
     }
     return entries;
   }

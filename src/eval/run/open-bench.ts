@@ -61,6 +61,8 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     keeper,
     /** Users share KV (`--kv-store`). */
     sharesStore: stores.shared,
+    /** Deletes what an interrupted process of this run left in the KV of a user. */
+    dropKv: (userId: string) => stores.forgetSince(userId, run.startedAt, engine),
     sample,
     /** Users whose memories the negative control may show. */
     controlUsers: await controlUsers(users),

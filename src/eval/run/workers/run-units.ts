@@ -42,6 +42,7 @@ export async function runUnits(
     prover ??= new TurnProver(bench, sample, await selfTested());
     // Of a process that was interrupted, and of the warm-up.
     new TurnRepository(database).deleteUser(runId, user.userId);
+    if (bench.sharesStore) await bench.dropKv(user.userId);
     let turns = 0;
     await userRun.run(prover, () => onTurn?.(++turns), claims.signal);
   };
