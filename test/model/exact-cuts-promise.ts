@@ -3,7 +3,7 @@ import { runBench } from '../../src/bench/compose.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
-import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+import { passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 const arms = 'rag,rag-cached,dki,dki-resident,dki-blocks';
 
@@ -14,7 +14,6 @@ export async function expectExactArms(type: string, threads: number): Promise<vo
   const flags = { model, arms, threads: String(threads), limit: '8', run: 'exact', contextTokens: '1024' };
   const config = smallConfig(folder, flags);
   const [results] = await runBench(config);
-  expect(failedChecks(results!)).toEqual([]);
   const proven = ['numerical parity', 'token accounting', 'token identity', 'answers', 'cells'];
   expect(passedChecks(results!)).toEqual(expect.arrayContaining(proven));
   using database = openDatabase({ path: config.db });
