@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { readGgufFile } from '../../src/engine/gguf/gguf-file.ts';
-
-const F32 = 0;
+import { readGgufTensors, type GgufTensors } from './gguf-tensors.ts';
 
 /** One layer. A matrix is a list of rows, laid end to end: one row for each output. */
 export interface LayerWeights {
@@ -43,13 +40,12 @@ export interface Weights {
 
 /** Reads a GGUF file of architecture llama, qwen2 or qwen3 whose weights are 32-bit floats. */
 export function readWeights(path: string): Weights {
-  const { metadata } = readGgufFile(path);
-  const architecture = metadata.get('general.architecture')!.value as string;
-  const hyper = (key: string): number => metadata.get(`${architecture}.${key}`)!.value as number;
+  const file = readGgufTensors(path);
+  const architecture = file.header.get('general.architecture') as string;
+  const hyper = (key: string): number => file.header.get(`${architecture}.${key}`) as number;
   const headDimension = hyper('attention.key_length');
-  const tensors = readTensors(path);
-  const embedding = required(tensors, 'token_embd.weight');
-  const factors = tensors.get('rope_freqs.weight');
+  const embedding = file.tensor('token_embd.weight');
+  const factors = optional(file, 'rope_freqs.weight');
   return {
     vocabularySize: embedding.length / hyper('embedding_length'),
     heads: hyper('attention.head_count'),
@@ -62,51 +58,32 @@ export function readWeights(path: string): Weights {
     ),
     neighbourPairs: architecture === 'llama',
     embedding,
-    layers: Array.from({ length: hyper('block_count') }, (_, layer) => readLayer(tensors, layer)),
-    outputNorm: required(tensors, 'output_norm.weight'),
-    unembedding: tensors.get('output.weight') ?? embedding,
+    layers: Array.from({ length: hyper('block_count') }, (_, layer) => readLayer(file, layer)),
+    outputNorm: file.tensor('output_norm.weight'),
+    unembedding: optional(file, 'output.weight') ?? embedding,
   };
 }
 
-type Tensors = ReadonlyMap<string, Float32Array>;
-
-/** All tensors of 32-bit floats; a matrix has one row of inputs for each output. */
-function readTensors(path: string): Tensors {
-  const bytes = readFileSync(path);
-  const floats = readGgufFile(path).tensors.filter(({ type }) => type === F32);
-  return new Map(
-    floats.map(({ name, dimensions, fileOffset }) => {
-      const start = bytes.byteOffset + fileOffset;
-      const size = dimensions.reduce((product, dimension) => product * dimension, 1);
-      return [name, new Float32Array(bytes.buffer.slice(start, start + 4 * size))] as const;
-    }),
-  );
-}
-
-function readLayer(tensors: Tensors, layer: number): LayerWeights {
-  const optional = (name: string): Float32Array | undefined => tensors.get(`blk.${layer}.${name}`);
-  const own = (name: string): Float32Array => required(tensors, `blk.${layer}.${name}`);
+function readLayer(file: GgufTensors, layer: number): LayerWeights {
+  const at = (name: string): string => `blk.${layer}.${name}`;
   return {
-    attentionNorm: own('attn_norm.weight'),
-    query: own('attn_q.weight'),
-    key: own('attn_k.weight'),
-    value: own('attn_v.weight'),
-    output: own('attn_output.weight'),
-    queryBias: optional('attn_q.bias'),
-    keyBias: optional('attn_k.bias'),
-    valueBias: optional('attn_v.bias'),
-    queryNorm: optional('attn_q_norm.weight'),
-    keyNorm: optional('attn_k_norm.weight'),
-    feedForwardNorm: own('ffn_norm.weight'),
-    gate: own('ffn_gate.weight'),
-    up: own('ffn_up.weight'),
-    down: own('ffn_down.weight'),
+    attentionNorm: file.tensor(at('attn_norm.weight')),
+    query: file.tensor(at('attn_q.weight')),
+    key: file.tensor(at('attn_k.weight')),
+    value: file.tensor(at('attn_v.weight')),
+    output: file.tensor(at('attn_output.weight')),
+    queryBias: optional(file, at('attn_q.bias')),
+    keyBias: optional(file, at('attn_k.bias')),
+    valueBias: optional(file, at('attn_v.bias')),
+    queryNorm: optional(file, at('attn_q_norm.weight')),
+    keyNorm: optional(file, at('attn_k_norm.weight')),
+    feedForwardNorm: file.tensor(at('ffn_norm.weight')),
+    gate: file.tensor(at('ffn_gate.weight')),
+    up: file.tensor(at('ffn_up.weight')),
+    down: file.tensor(at('ffn_down.weight')),
   };
 }
 
-/** @throws Error for a tensor that is missing or has another type than F32 */
-function required(tensors: Tensors, name: string): Float32Array {
-  const found = tensors.get(name);
-  if (found === undefined) throw new Error(`no tensor ${name} of 32-bit floats`);
-  return found;
+function optional(file: GgufTensors, name: string): Float32Array | undefined {
+  return file.has(name) ? file.tensor(name) : undefined;
 }
