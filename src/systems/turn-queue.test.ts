@@ -16,6 +16,7 @@ function turns(): {
       events.push(`${name} in ${JSON.stringify(place)}`);
       await new Promise<void>((resolve) => ends.set(name, resolve));
       events.push(`${name} ended`);
+      if (name === 'fails') throw new Error('no answer');
       return name;
     },
     end: async (name) => {
@@ -40,6 +41,17 @@ it('runs as many turns as there are places, the others in the order of arrival',
   await end('d');
   expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd']);
   expect([queue.waiting, queue.running]).toEqual([0, 0]);
+});
+
+it('takes a place back from a turn that fails', async () => {
+  const { turn, end } = turns();
+  const queue = new TurnQueue(['x']);
+  const failing = queue.run(turn('fails'));
+  const next = queue.run(turn('next'));
+  await tick();
+  await Promise.all([expect(failing).rejects.toThrow('no answer'), end('fails')]);
+  await end('next');
+  expect(await next).toBe('next');
 });
 
 it('lets turns of one conversation follow each other, and others overtake them', async () => {
@@ -90,6 +102,17 @@ it('leaves an aborted turn at once, and lets those behind it go on', async () =>
   await end('behind');
   await Promise.all([running, behind]);
   expect([queue.waiting, queue.running]).toEqual([0, 0]);
+});
+
+it('does not stop a turn that began: its signal is its own affair', async () => {
+  const { turn, end } = turns();
+  const queue = new TurnQueue(['x']);
+  const controller = new AbortController();
+  const running = queue.run(turn('running'), controller);
+  controller.abort(new Error('enough'));
+  await tick();
+  await end('running');
+  expect(await running).toBe('running');
 });
 
 it('refuses those who wait when it closes, and waits for those that run', async () => {

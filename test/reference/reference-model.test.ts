@@ -106,13 +106,46 @@ describe.each(shapes)('%s', (shape) => {
   });
 });
 
-test('alpha scales the values of memories alone, after tokens are recomputed', async () => {
+describe('alpha', () => {
+  test('scales the values of memories alone, after tokens are recomputed', async () => {
+    const reference = await open('tiny-llama');
+    const { weights } = reference;
+    const { cells } = forwardPass(weights, placed([...header, ...blocks.flat()], 0), [], causal(0));
+    const scaled = cells.map((cell, index) => (index < header.length ? cell : scaleCell(cell, 0.5)));
+    const { logits } = forwardPass(weights, placed(suffix, cells.length), scaled, causal(cells.length));
+    expect(distance(reference.joinedLogits({ ...joined, recomputed: () => true, alpha: 0.5 }), logits)).toBeLessThan(
+      1e-9,
+    );
+  });
+
+  test('of 0 silences memories and still spends attention on them: that is not the same as not seeing them', async () => {
+    const reference = await open('tiny-llama');
+    const { weights } = reference;
+    const { cells } = forwardPass(weights, placed([...header, ...blocks[0]!], 0), [], causal(0));
+    const hidden: Mask = (query, cell) =>
+      cell < header.length || (cell >= cells.length && causal(cells.length)(query, cell));
+    const unseen = forwardPass(weights, placed(suffix, cells.length), cells, hidden).logits;
+    const absent = forwardPass(
+      weights,
+      placed(suffix, cells.length),
+      cells.slice(0, header.length),
+      causal(header.length),
+    );
+    expect(distance(unseen, absent.logits)).toBe(0);
+
+    const silent = reference.joinedLogits({ ...joined, blocks: [blocks[0]!], alpha: 0 });
+    const emptied = cells.map((cell, index) =>
+      index < header.length ? cell : { ...cell, values: cell.values.map((value) => new Float64Array(value.length)) },
+    );
+    const { logits } = forwardPass(weights, placed(suffix, cells.length), emptied, causal(cells.length));
+    expect(distance(silent, logits)).toBe(0);
+    expect(distance(silent, unseen)).toBeGreaterThan(0.1);
+  });
+});
+
+test('recomputed tokens of parallel blocks are refused', async () => {
   const reference = await open('tiny-llama');
-  const { weights } = reference;
-  const { cells } = forwardPass(weights, placed([...header, ...blocks.flat()], 0), [], causal(0));
-  const scaled = cells.map((cell, index) => (index < header.length ? cell : scaleCell(cell, 0.5)));
-  const { logits } = forwardPass(weights, placed(suffix, cells.length), scaled, causal(cells.length));
-  expect(distance(reference.joinedLogits({ ...joined, recomputed: () => true, alpha: 0.5 }), logits)).toBeLessThan(
-    1e-9,
+  expect(() => reference.joinedLogits({ ...joined, positions: 'parallel', recomputed: () => true })).toThrow(
+    RangeError,
   );
 });
