@@ -84,11 +84,7 @@ export class MemoryKeeper {
     const indexed = this.#indexedIn(sessionId);
     const stored = new Set(rows.map(({ id }) => id));
     for (const [memoryId, userId] of indexed) {
-      if (stored.has(memoryId)) continue;
-      indexed.delete(memoryId);
-      // It may have been stored anew in another session.
-      const isStored = this.#memories.storedIds(userId, [memoryId]).has(memoryId);
-      if (!isStored) await this.#parts.retriever.removeMemory(memoryId, userId);
+      if (!stored.has(memoryId)) await this.#unindex(sessionId, memoryId, userId);
     }
     for (const { id, userId } of rows) indexed.set(id, userId ?? undefined);
     await this.#parts.retriever.addMemories(
@@ -124,8 +120,7 @@ export class MemoryKeeper {
   async remove(sessionId: string, memoryId: string, userId?: string): Promise<boolean> {
     const { row } = this.owned(sessionId, memoryId, userId) ?? {};
     if (row !== undefined) this.#memories.delete(row);
-    this.#indexed.get(sessionId)?.delete(memoryId);
-    return (await this.#parts.retriever.removeMemory(memoryId, userId)) || row !== undefined;
+    return (await this.#unindex(sessionId, memoryId, userId)) || row !== undefined;
   }
 
   /** The ids of those that another process has removed from the database. */
@@ -185,6 +180,13 @@ export class MemoryKeeper {
   /** Counts of the retriever and the embedder. */
   stats(): Readonly<Record<string, unknown>> {
     return { ...this.#parts.retriever.stats(), embeddings: this.#parts.embeddings.stats() };
+  }
+
+  /** Takes a memory of a session out of the index; one that its user has stored in another session stays. False where none was. */
+  async #unindex(sessionId: string, memoryId: string, userId: string | undefined): Promise<boolean> {
+    this.#indexed.get(sessionId)?.delete(memoryId);
+    if (this.#memories.storedIds(userId, [memoryId]).has(memoryId)) return false;
+    return this.#parts.retriever.removeMemory(memoryId, userId);
   }
 
   #indexedIn(sessionId: string): Map<string, string | undefined> {

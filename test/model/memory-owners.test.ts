@@ -50,6 +50,13 @@ describe.each(['rag-cached', 'dki', 'dki-blocks'])('with %s,', (arm) => {
     if (arm !== 'rag-cached') expect(trace.account.cache).toBe('hit');
   });
 
+  it('a memory is not removed by way of another session', async () => {
+    await using system = await open();
+    await system.addMemory('sa', content, { userId: 'ann', memoryId: 'm1' });
+    expect(await system.removeMemory('other', 'm1', 'ann')).toBe(false);
+    expect(await hears(system, 'ann')).toMatch(HEARD);
+  });
+
   it('a session of another user is refused, to callers without a user too, and before anything is evaluated', async () => {
     await using system = await open();
     await system.addMemory('sc', content, { userId: 'cid' });
