@@ -3,8 +3,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { removeAny } from '../base/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import { KvIndex } from './kv-index.ts';
-import type { AboutKv, OwnedKv } from './kv-record.ts';
-import type { KvEntry } from './kv-record.ts';
+import type { AboutKv, KvEntry, OwnedKv } from './kv-record.ts';
 import type { FoundKv, NotFound, OrphanedCheckpoint, UserFolder, Written } from './user-folder.ts';
 
 /** The engine, which has the bytes of checkpoints. */

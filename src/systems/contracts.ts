@@ -41,7 +41,11 @@ export interface MemorySystem {
 /** A memory system as the bench and the command line run it. */
 export interface BenchSystem extends MemorySystem, AsyncDisposable {
   /** The owner of a session's memory; undefined where it is another user's than the one that is named. */
-  memoryOwner(sessionId: string, memoryId: string, userId?: string): Pick<AddMemoryOptions, 'userId'> | undefined;
+  memoryOwner(
+    sessionId: string,
+    memoryId: string,
+    userId?: string,
+  ): { readonly userId: string | undefined } | undefined;
   /** Deletes all KV that contains a memory of the user before it returns; gives the number of entries. */
   forgetMemory(userId: string, memoryId: string): Promise<number>;
   /**

@@ -96,8 +96,7 @@ export class PipelineSystem implements BenchSystem {
   }
 
   memoryOwner(...memory: Parameters<BenchSystem['memoryOwner']>): ReturnType<BenchSystem['memoryOwner']> {
-    const owned = this.#parts.memories.owned(...memory);
-    return owned === undefined ? undefined : { ...(owned.userId === undefined ? {} : { userId: owned.userId }) };
+    return this.#parts.memories.owned(...memory);
   }
 
   async loadMemoriesFromDb(sessionId: string): Promise<number> {

@@ -19,7 +19,7 @@ async function openPool(size: number) {
         return { text: String(place) } as ChatResponse;
       },
       addMemory: (_, content) => noted(`add ${content}`, content),
-      memoryOwner: (_, __, userId) => (userId === undefined ? {} : { userId }),
+      memoryOwner: (_, __, userId) => ({ userId }),
       forgetMemory: (userId, memoryId) => noted(`forget ${userId} ${memoryId}`, 1),
       removeMemory: (_, memoryId) => noted(`remove ${memoryId}`, true),
       loadMemoriesFromDb: async () => 7,

@@ -1,4 +1,5 @@
 import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
+import { encodeFloat16 } from '../../../base/float16.ts';
 import type { GgufTensor, GgufTensorType } from './gguf-writer.ts';
 import type { LlamaThreeScaling, ModelShape } from './model-shapes.ts';
 
@@ -126,7 +127,7 @@ function quantised(
   { bytes, scales, rms: unit }: (typeof BLOCKS)[QuantisedType],
   rms: number,
 ): GgufTensor['fill'] {
-  const halves = scales.map(([offset, multiple]) => [offset, halfBits((multiple * rms) / unit)] as const);
+  const halves = scales.map(([offset, multiple]) => [offset, encodeFloat16((multiple * rms) / unit)] as const);
   const fillRandom = fillWords(random, 0xffffffff, 0);
   return (words) => {
     fillRandom(words);
@@ -139,14 +140,6 @@ function quantised(
 
 function isFloat(type: GgufTensorType): type is keyof typeof FLOAT {
   return type in FLOAT;
-}
-
-/** The bits of a half-precision float below 2, cut off. */
-function halfBits(value: number): number {
-  const magnitude = Math.abs(value);
-  const exponent = Math.max(-14, Math.floor(Math.log2(magnitude)));
-  const units = Math.floor(magnitude * 2 ** (10 - exponent));
-  return (value < 0 ? 0x8000 : 0) | (units + (exponent + 14) * 1024);
 }
 
 /** Numbers from `least`, a power of two, to its double, in 32 bits. */

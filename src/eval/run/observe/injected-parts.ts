@@ -40,9 +40,23 @@ export function injectedParts(
   };
 }
 
-/** True for a prefix whose KV is injected as it was evaluated: it ends at an exact cut. */
-export function endsAtExactCut({ prefill, evict, settings }: ArmTraits, alpha: number): boolean {
-  return prefill === 'prefix' && evict === undefined && (settings.store ?? 'f16') === 'f16' && alpha === 1;
+/** The factor of a turn's injected values: that of its arm, else its own. */
+export function turnAlpha({ alpha }: ArmTraits, { trace }: Pick<ChatResponse, 'trace'>): number {
+  return alpha ?? trace.prefill?.alpha ?? 1;
+}
+
+/**
+ * Tokens of a prefix whose KV is injected as it was evaluated, up to its last exact cut; undefined for KV that is edited, and where
+ * nothing is injected.
+ */
+export function exactTokens(
+  { prefill, evict, settings }: ArmTraits,
+  { header, lines }: InjectedParts,
+  { alpha, capabilities }: { readonly alpha: number; readonly capabilities: Pick<EngineCapabilities, 'exactCuts'> },
+): number | undefined {
+  const isEdited = evict !== undefined || (settings.store ?? 'f16') !== 'f16' || alpha !== 1;
+  if (prefill !== 'prefix' || isEdited || lines.length === 0) return undefined;
+  return lastExactCut(capabilities, header.length + lines.flat().length);
 }
 
 /**
@@ -51,19 +65,18 @@ export function endsAtExactCut({ prefill, evict, settings }: ArmTraits, alpha: n
  */
 export function injectable(
   arm: ArmTraits,
-  { header, lines, memories }: InjectedParts,
-  { alpha, capabilities }: { readonly alpha: number; readonly capabilities: Pick<EngineCapabilities, 'exactCuts'> },
+  parts: InjectedParts,
+  turn: Parameters<typeof exactTokens>[2],
 ): Pick<Observed, 'injectableMemories' | 'injectableTokens' | 'injectableCells' | 'remainderTokens'> {
   const { prefill, evict, making } = arm;
+  const { header, lines, memories } = parts;
   const tokens = header.length + lines.flat().length;
   const found = { injectableMemories: memories, injectableTokens: tokens };
   if (making?.sink?.kept === true && lines.length > 0) {
     return { ...found, injectableCells: tokens + making.sink.tokens * lines.length };
   }
-  if (lines.length > 0 && endsAtExactCut(arm, alpha)) {
-    const remainderTokens = tokens - lastExactCut(capabilities, tokens);
-    return remainderTokens === 0 ? found : { ...found, remainderTokens };
-  }
+  const remainderTokens = tokens - (exactTokens(arm, parts, turn) ?? tokens);
+  if (remainderTokens > 0) return { ...found, remainderTokens };
   if (evict === undefined || lines.length === 0) return found;
   const [, ratio] = evict.split(':');
   const units = prefill === 'prefix' ? [lines.flat()] : lines;

@@ -20,7 +20,7 @@ import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-prefix.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
 import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
-import { injectable, type InjectedParts, injectedParts } from './injected-parts.ts';
+import { injectable, type InjectedParts, injectedParts, turnAlpha } from './injected-parts.ts';
 import { type GivenForTurn, shownMemories } from './shown-memories.ts';
 import { type ScorerParts, TurnScorer, type TurnScore } from './turn-scorer.ts';
 
@@ -102,7 +102,7 @@ export class TurnObserver {
     const { logProbabilities } = score.gold;
     const given = { ...memories, item, language, reserveTokens, windowTokens: engine.info.contextTokens };
     const observed: ObservedTurn['observed'] = {
-      ...injectable(arm, parts, { alpha: arm.alpha ?? trace.prefill?.alpha ?? 1, capabilities: engine.capabilities }),
+      ...injectable(arm, parts, { alpha: turnAlpha(arm, response), capabilities: engine.capabilities }),
       sequenceSha256: hashIds(sessionTokens),
       sequenceTokens: sessionTokens.length,
       firstForeignToken: firstDifference(promptIds, knownTokens(arm, parts, sessionTokens, promptIds)),

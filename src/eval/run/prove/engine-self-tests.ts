@@ -101,10 +101,9 @@ interface PromptInParts extends Pick<InjectedParts, 'header' | 'lines'> {
 }
 
 /**
- * Tests a model's cells before any arm runs: one joined block equals the text, where the header
- * ends at an exact cut; all blocks with all tokens recomputed are the cells of
- * the text; the engine rotates keys as plain arithmetic does; and how much keys that are rotated by one position too many change the
- * probabilities, which the noise of parity is compared with.
+ * Tests a model's cells before any arm runs: one joined block equals the text, where the header ends at an exact cut; all blocks with
+ * all tokens recomputed are the cells of the text; the engine rotates keys as plain arithmetic does; and how much keys that are
+ * rotated by one position too many change the probabilities, which the noise of parity is compared with.
  * @param prompt with at least two memories
  */
 export async function cellsSelfTest(

@@ -1,12 +1,12 @@
 import type { DatasetItem } from '../../../data/dataset.ts';
-import { type EngineCapabilities, lastExactCut } from '../../../engine/engine-capabilities.ts';
+import { lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits, PrefillName } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
-import { endsAtExactCut, type InjectedParts, injectedParts } from '../observe/injected-parts.ts';
+import { exactTokens, injectedParts, turnAlpha } from '../observe/injected-parts.ts';
 import { type AnsweredInSession, answeringSession } from '../observe/turn-observer.ts';
 import { type ScorerParts, withTurnState } from '../observe/turn-scorer.ts';
 import { FreshCells } from './expected-cells.ts';
@@ -83,7 +83,7 @@ export class TurnProver {
     const given = turn.memories.memories.map(({ memoryId }) => memoryId);
     const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
     const record = turn.response.trace.prefill;
-    const alpha = arm.alpha ?? record?.alpha ?? 1;
+    const alpha = turnAlpha(arm, turn.response);
     const wrong = await wrongInjection(
       { engine, fresh: this.#fresh, cells, leastTokens, options },
       {
@@ -92,7 +92,7 @@ export class TurnProver {
         session: answeringSession(turn),
         parts: { ...parts, making: arm.making, keptAs: arm.settings.store, ranks },
         alpha,
-        exactTokens: endsAtExactCut(arm, alpha) ? exactTokens(capabilities, parts) : undefined,
+        exactTokens: exactTokens(arm, parts, { alpha, capabilities }),
         record,
         bound: cellBound(test, arm.prefill, ROUNDING[cells.layout.keyType]),
         isExact: exactCuts === 1 && test.noise.firstKeys === 0 && test.noise.deeper === 0,
@@ -121,11 +121,6 @@ export class TurnProver {
       isSame(suffix.slice(Math.max(0, cut - prefixPositions))),
     );
   }
-}
-
-/** Tokens of an exact prefix up to its last exact cut. */
-function exactTokens(capabilities: EngineCapabilities, { header, lines }: InjectedParts): number {
-  return lastExactCut(capabilities, header.length + lines.flat().length);
 }
 
 /** Differences that rounding makes, or twice those that the self-test measured. */
