@@ -135,7 +135,7 @@ const modelAndEngine = {
     "the model's",
   ).exactOptional(),
   contextTokens: count(1, 'size of the context window', "the model's", '<tokens>').exactOptional(),
-  threads: count(1, 'threads of the model', 'by the machine').exactOptional(),
+  threads: count(1, 'threads of the model, at most one per core', 'by the machine').exactOptional(),
   workers: describe(z.union([z.literal('auto'), numeric(z.number().int().min(1))]), {
     value: '<n>',
     help:

@@ -1,12 +1,19 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, createReadStream, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { type DownloadOptions, hubFile } from '../../models/hub/hub-file.ts';
 import { hubAccess } from '../../models/hub/hub-cache.ts';
 import { hubPrefix, parseHubReference } from '../../models/hub/hub-reference.ts';
+import type { Window } from '../engine-info.ts';
+import type { EngineRequest } from '../engine-request.ts';
+import { numberBytes } from '../sequence-state.ts';
+import type { GgufHeader } from './gguf-header.ts';
 import { modelPathOf } from './random-model/random-model.ts';
 
+/** Memory that is left to this program itself. */
+const PROGRAM_BYTES = 2 ** 28;
 const SPLIT = /-\d{5}-of-\d{5}\.gguf$/;
 
 /**
@@ -69,4 +76,34 @@ export function checkModelFile(path: string, availableBytes: number): number {
     );
   }
   return stats.size;
+}
+
+/**
+ * Refuses threads that have no core, which wait for each other for minutes, and a KV cache that the memory cannot hold: the
+ * system would end the process.
+ * @param freeBytes memory beside the weights
+ * @throws BenchError `bad-option`
+ */
+export function requireCapacity(
+  { sessions = 1, kvType = 'F16', threads = 1 }: Omit<EngineRequest, 'model'>,
+  { contextTokens, cellTokens }: Window,
+  { kvNumbersPerToken }: Pick<GgufHeader, 'kvNumbersPerToken'>,
+  freeBytes: number,
+): void {
+  const cores = availableParallelism();
+  if (threads > cores) {
+    const hint = `give ${cores} at most, or leave it out`;
+    throw new BenchError('bad-option', `--threads ${threads}: this machine has ${cores} cores`, hint);
+  }
+  const bytes = sessions * cellTokens * kvNumbersPerToken * numberBytes(kvType);
+  const left = Math.max(0, freeBytes - PROGRAM_BYTES);
+  if (bytes <= left) return;
+  const most = Math.floor((left / bytes) * contextTokens);
+  const gib = (count: number): string => `${(count / 2 ** 30).toFixed(1)} GiB`;
+  throw new BenchError(
+    'bad-option',
+    `--context-tokens ${contextTokens}: the KV of ${sessions} × ${cellTokens} tokens takes ${gib(bytes)}, and ` +
+      `${gib(left)} of memory are free beside the weights`,
+    most > 0 ? `give ${most} at most` : 'take a smaller model',
+  );
 }

@@ -10,7 +10,7 @@ import { type EngineRequest, sessionWindow } from '../engine-request.ts';
 import type { Engine, TokenizeRequest } from '../engine.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
-import { checkModelFile, sha256OfModel } from '../gguf/model-file.ts';
+import { checkModelFile, requireCapacity, sha256OfModel } from '../gguf/model-file.ts';
 import { specialToken, type TokenIds } from '../token-id.ts';
 import { testExactCuts } from './exact-cuts.ts';
 import { LlamaBackend } from './llama-backend.ts';
@@ -65,6 +65,7 @@ export async function loadModel(
   const header = readGgufHeader(modelPath);
   const { sessions, kvType, threads, window } = completeRequest(request, header);
   const backend = await LlamaBackend.get(gpu);
+  requireCapacity({ sessions, kvType, threads }, window, header, memoryForKv(backend, sizeBytes));
   // Earlier complaints are not about this file.
   await backend.takeComplaint();
   let model: LlamaModel | undefined;
@@ -142,6 +143,11 @@ export async function loadModel(
     signal?.throwIfAborted();
     throw loadFailure(modelPath, gpu, complaint, cause);
   }
+}
+
+/** llama.cpp itself refuses what does not fit on an accelerator. */
+function memoryForKv({ name }: LlamaBackend, weightBytes: number): number {
+  return name === 'cpu' ? process.availableMemory() - weightBytes : Infinity;
 }
 
 async function findExactCuts(

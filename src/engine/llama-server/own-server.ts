@@ -7,7 +7,7 @@ import { freePort } from '../../base/free-port.ts';
 import { type EngineRequest, sessionWindow } from '../engine-request.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
-import { checkModelFile } from '../gguf/model-file.ts';
+import { checkModelFile, requireCapacity } from '../gguf/model-file.ts';
 import { PrivateFolder } from '../llama-state/private-folder.ts';
 
 const START_LIMIT_MS = 120_000;
@@ -45,8 +45,11 @@ export class OwnServer implements AsyncDisposable {
     request: Omit<EngineRequest, 'model'>,
     { signal }: CallOptions = {},
   ): Promise<OwnServer> {
-    checkModelFile(modelPath, process.availableMemory());
-    const window = sessionWindow(request, readGgufHeader(modelPath).trainContextTokens);
+    const freeBytes = process.availableMemory();
+    const sizeBytes = checkModelFile(modelPath, freeBytes);
+    const header = readGgufHeader(modelPath);
+    const window = sessionWindow(request, header.trainContextTokens);
+    requireCapacity(request, window, header, freeBytes - sizeBytes);
     const folder = new PrivateFolder();
     const port = await freePort();
     const { sessions = 1, kvType = 'F16', threads } = request;

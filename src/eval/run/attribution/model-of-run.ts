@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { type EngineChoice, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
 import { languageModelWithHash, shippedPath } from '../../../models/registry.ts';
@@ -25,7 +26,7 @@ export async function loadRunModel(wanted: RunModel, path: string, compose: Comp
   const place = known === undefined ? path : (shippedPath(known) ?? known.source);
   const model = name.startsWith(randomModelPrefix) ? name : place;
   const engine = await compose(choice).open({
-    ...{ model, contextTokens, threads },
+    ...{ model, contextTokens, threads: Math.min(threads, availableParallelism()) },
     cellsPerPosition: cellTokens / contextTokens,
   });
   const found = engine.info.modelSha256 ?? '';
