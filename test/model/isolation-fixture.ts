@@ -69,7 +69,7 @@ export function collapsing(system: BenchSystem): BenchSystem {
 }
 
 /** The subject of a probe: these arms, over an index and a store that are scoped by user unless a test takes others. */
-interface ProbedParts extends ProbeOptions {
+export interface ProbedParts extends ProbeOptions {
   readonly arms: readonly string[];
   readonly Router?: new (embeddings: EmbeddingService, options: MemoryRouterOptions) => MemoryRouter;
   readonly leaks?: (store: KvStore) => KvStore;
