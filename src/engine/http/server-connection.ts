@@ -1,19 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
-import { failureReason, IdleTimeout, readText, request, retryAfterMs } from '../../base/http-request.ts';
+import { AnswerTooLong, failureReason, IdleTimeout, readText, request, retryAfterMs } from '../../base/http-request.ts';
 import type { CallOptions, Retry } from '../engine-session.ts';
 import { errorShape, ServerErrors, type ServerName } from './server-errors.ts';
 
-/** How long to wait for a server. */
+/** How long to wait for a server, and how much to read. */
 export interface Patience {
   /** Until a server that refuses connections, or that is busy, has to answer. */
   readonly waitMs: number;
   readonly silenceMs: number;
   /** Until its counters agree with its answers. */
   readonly settleMs: number;
+  /** Until an answer must have ended, whether or not bytes still come. */
+  readonly answerMs: number;
+  readonly answerBytes: number;
 }
 
-const DEFAULT_PATIENCE: Patience = { waitMs: 20_000, silenceMs: 50_000, settleMs: 2000 };
+const DEFAULT_PATIENCE: Patience = {
+  waitMs: 20_000,
+  silenceMs: 50_000,
+  settleMs: 2000,
+  answerMs: 1_800_000,
+  // The likeliest tokens at each place of a long prompt fill half of it.
+  answerBytes: 2 ** 28,
+};
+const MOST_ERROR_BYTES = 2 ** 20;
 const FIRST_PAUSE_MS = 250;
 /** Statuses of a server that may answer later: too many requests, and loading its model. */
 const RETRIED = [429, 503];
@@ -60,10 +71,10 @@ export class ServerConnection {
 
   /** The answer as text. @param body posted unless it is undefined */
   async text(path: string, body?: unknown, options: RequestOptions = {}): Promise<string> {
-    using timeout = new IdleTimeout(this.patience.silenceMs, options.signal);
+    using timeout = this.#timeout(options);
     const response = await this.#answer(path, body, timeout, options);
     try {
-      return await readText(response, timeout);
+      return await readText(response, timeout, this.patience.answerBytes);
     } catch (error) {
       throw this.#named(error, timeout, options.signal, CUT_OFF);
     }
@@ -79,7 +90,7 @@ export class ServerConnection {
     shape: Shape,
     options: RequestOptions = {},
   ): AsyncGenerator<z.output<Shape>, void> {
-    using timeout = new IdleTimeout(this.patience.silenceMs, options.signal);
+    using timeout = this.#timeout(options);
     const response = await this.#answer(path, body, timeout, options);
     const { createParser } = await import('eventsource-parser');
     const events: string[] = [];
@@ -87,12 +98,17 @@ export class ServerConnection {
     const decoder = new TextDecoder();
     // Not `for await`, which rejects when a reader leaves an aborted stream.
     const reader = response.body!.getReader();
+    const { answerBytes } = this.patience;
+    let bytesLeft = answerBytes;
     try {
       for (;;) {
         const chunk = await reader.read();
         if (chunk.done) return;
         timeout.restart();
-        parser.feed(decoder.decode(chunk.value as Uint8Array, { stream: true }));
+        const bytes = chunk.value as Uint8Array;
+        bytesLeft -= bytes.length;
+        if (bytesLeft < 0) throw new AnswerTooLong(answerBytes);
+        parser.feed(decoder.decode(bytes, { stream: true }));
         for (const data of events.splice(0)) {
           if (data === LAST_EVENT) return;
           if (errorShape.safeParse(parseJson(data)).success) throw this.errors.refused(path, response.status, data);
@@ -105,6 +121,11 @@ export class ServerConnection {
       timeout.abort();
       await reader.cancel().catch(() => undefined);
     }
+  }
+
+  #timeout({ signal }: RequestOptions): IdleTimeout {
+    const ends = [AbortSignal.timeout(this.patience.answerMs), ...(signal === undefined ? [] : [signal])];
+    return new IdleTimeout(this.patience.silenceMs, AbortSignal.any(ends));
   }
 
   /** Repeats a request to a busy server, after growing pauses or as long as the server asks for. */
@@ -145,7 +166,7 @@ export class ServerConnection {
       return { failure, retryAfter: 0 };
     }
     if (response.ok) return { response };
-    const answer = await response.text().catch(() => '');
+    const answer = await readText(response, timeout, MOST_ERROR_BYTES).catch(() => '');
     const refused = this.errors.refused(path, response.status, answer);
     if (!RETRIED.includes(response.status)) throw refused;
     const { message } = refused;
@@ -159,8 +180,12 @@ export class ServerConnection {
   #named(error: unknown, timeout: IdleTimeout, signal: AbortSignal | undefined, why: string): Error {
     if (signal?.aborted === true) return signal.reason as Error;
     if (error instanceof Error && error.name === 'BenchError') return error;
-    const silent = `no byte came in ${this.patience.silenceMs / 1000} s`;
-    return this.errors.unreachable(timeout.isReached ? silent : why, error);
+    if (error instanceof AnswerTooLong) return this.errors.protocol(`sends too much: ${error.message}`, error);
+    const { silenceMs, answerMs } = this.patience;
+    const silent = `no byte came in ${silenceMs / 1000} s`;
+    const endless = `the answer did not end in ${answerMs / 1000} s`;
+    const reason = timeout.isReached ? silent : timeout.signal.aborted ? endless : why;
+    return this.errors.unreachable(reason, error);
   }
 
   #parsed<Shape extends z.ZodType>(shape: Shape, path: string, text: string): z.output<Shape> {

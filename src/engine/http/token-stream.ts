@@ -1,18 +1,27 @@
 import type { CallOptions, Generation, GenerationLimits, Retry } from '../engine-session.ts';
 import { decodeTokens } from '../generated-text.ts';
+import type { ServerErrors } from './server-errors.ts';
 import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
+
+/** The most tokens that an answer may have, and what refuses one with more. */
+export interface AnswerBounds {
+  readonly maxTokens: number;
+  readonly errors: Pick<ServerErrors, 'protocol'>;
+}
 
 /** Tokens one by one out of the events of an answer. Ids that the server does not send are unknown. */
 export abstract class TokenStream<Event> {
   protected readonly waiting: { readonly id: TokenId; readonly content: string }[] = [];
   protected isOver = false;
   readonly #events: AsyncGenerator<Event, void>;
+  readonly #bounds: AnswerBounds;
   /** Length of the text after each token. */
   readonly #ends: number[] = [];
   #text = '';
 
-  constructor(events: AsyncGenerator<Event, void>) {
+  constructor(events: AsyncGenerator<Event, void>, bounds: AnswerBounds) {
     this.#events = events;
+    this.#bounds = bounds;
   }
 
   /** Adds the tokens of an event, and sets `isOver` after the last one. */
@@ -51,13 +60,25 @@ export abstract class TokenStream<Event> {
 
   /** Adds unknown tokens up to a count of all. */
   protected pad(count: number): void {
-    while (this.#ends.length + this.waiting.length < count) this.waiting.push({ id: UNKNOWN_TOKEN, content: '' });
+    this.#requireWithin(count);
+    while (this.#count < count) this.waiting.push({ id: UNKNOWN_TOKEN, content: '' });
   }
 
   async #readEvent(): Promise<void> {
     const { value, done } = await this.#events.next();
     if (done === true) this.end();
     else this.read(value);
+    this.#requireWithin(this.#count);
+  }
+
+  get #count(): number {
+    return this.#ends.length + this.waiting.length;
+  }
+
+  #requireWithin(count: number): void {
+    const { maxTokens, errors } = this.#bounds;
+    if (count > maxTokens)
+      throw errors.protocol(`answers with ${count} tokens, and was asked for ${maxTokens} at most`);
   }
 }
 

@@ -37,7 +37,7 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
     const retries: Retry[] = [];
     const { signal } = options;
     const events = slot.generate(ids, this.#held, fields, { signal, onRetry: (retry) => retries.push(retry) });
-    const stream = new SlotStream(events);
+    const stream = new SlotStream(events, { maxTokens, errors: slot.errors });
     let generation: Generation;
     try {
       generation = await decodeStream(stream, limits, retries, options);

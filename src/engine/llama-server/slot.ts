@@ -106,6 +106,10 @@ export class Slot {
     this.#ledger = ledger;
   }
 
+  get errors(): ServerConnection['errors'] {
+    return this.#connection.errors;
+  }
+
   /**
    * Evaluates ids and samples one token.
    * @param held the first ids, which the slot must hold

@@ -12,6 +12,7 @@ import { AnswerStream, type AnswerTelling } from './v1-generation.ts';
 import { forcedToken, givesPromptScores } from './v1-scores.ts';
 import type { V1Server } from './v1-server.ts';
 
+const TRIED_TOKENS = 8;
 /** Numbers of listed tokens to try: vLLM gives 20 by default. */
 const LISTED_TOKENS = [20, 5, 1];
 const TEXT = 'The river runs past the old mill.';
@@ -170,8 +171,10 @@ async function probeTelling(sender: PromptSender, newSent: () => Sent, options: 
   const tries = { beside: { return_token_ids: true }, listed: { logprobs: 1 } } as const;
   let reuseAtOnce = false;
   for (const ids of ['beside', 'listed'] as const) {
-    const events = sender.stream(newSent(), { max_tokens: 8, ignore_eos: true, ...tries[ids] }, options);
-    const stream = new AnswerStream(events, sender.server.tokenizer.special.endTokens);
+    const events = sender.stream(newSent(), { max_tokens: TRIED_TOKENS, ignore_eos: true, ...tries[ids] }, options);
+    const { connection, tokenizer } = sender.server;
+    const bounds = { maxTokens: TRIED_TOKENS, errors: connection.errors };
+    const stream = new AnswerStream(events, tokenizer.special.endTokens, bounds);
     await stream.next();
     reuseAtOnce = stream.timings?.cache_n !== undefined;
     await stream.finish();

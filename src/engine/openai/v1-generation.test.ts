@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ServerErrors } from '../http/server-errors.ts';
 import { AnswerStream } from './v1-generation.ts';
 import { type Completion, completionShape } from './prompt-sender.ts';
 
@@ -13,7 +14,10 @@ const usage = (completion_tokens: number) => ({ choices: [], usage: { prompt_tok
 
 /** Ids and text of an answer, and whether the server ended it. */
 async function read(chunks: readonly object[]): Promise<[ids: readonly number[], text: string, isWhole: boolean]> {
-  const stream = new AnswerStream(eventsOf(chunks), ENDS);
+  const stream = new AnswerStream(eventsOf(chunks), ENDS, {
+    maxTokens: 4,
+    errors: new ServerErrors({ url: 'http://server', program: 'it' }),
+  });
   const ids: number[] = [];
   for (let next = await stream.next(); next.done !== true; next = await stream.next()) ids.push(next.value);
   return [ids, stream.textOf(ids), stream.isWhole];
@@ -56,4 +60,12 @@ test('ids among log-probabilities; those that the server counted and did not lis
 test('no ids at all: a token for each event, and as many as were counted', async () => {
   const chunks = [chunk('one'), chunk(' two'), chunk('', { finish_reason: 'length' }), usage(4)];
   expect(await read(chunks)).toEqual([[-1, -1, -1, -1], 'one two', true]);
+});
+
+test('more tokens than were asked for are refused, counted or sent', async () => {
+  const why = 'tokens, and was asked for 4 at most';
+  await expect(read([first, usage(1e9)])).rejects.toThrow(`http://server: it answers with 1000000000 ${why}`);
+  const counted = { ...first, timings: { cache_n: 0, prompt_n: 7, predicted_n: 1e9 } };
+  await expect(read([counted])).rejects.toThrow(why);
+  await expect(read([first, chunk('', { token_ids: Array(9).fill(11) })])).rejects.toThrow(`10 ${why}`);
 });

@@ -1,7 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { GenerateOptions } from '../base-session.ts';
 import type { Generation, GenerationLimits, Retry } from '../engine-session.ts';
-import { decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
+import { type AnswerBounds, decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
 import { type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { Choice, Completion, Counted, PromptSender, Sent } from './prompt-sender.ts';
 
@@ -40,7 +40,10 @@ export async function generateBehind(
   const { endTokens } = sender.server.tokenizer.special;
   const fields = requestFields(limits, telling, endTokens);
   const events = sender.stream(sent, fields, { signal: options.signal, onRetry: (retry) => retries.push(retry) });
-  const stream = new AnswerStream(events, endTokens);
+  const stream = new AnswerStream(events, endTokens, {
+    maxTokens: limits.maxTokens,
+    errors: sender.server.connection.errors,
+  });
   let counted: Counted | null;
   let generation: Generation;
   try {
@@ -115,8 +118,8 @@ export class AnswerStream extends TokenStream<Completion> {
   #isStopText = false;
 
   /** @param endTokens tokens at which the server ends an answer */
-  constructor(events: AsyncGenerator<Completion, void>, endTokens: TokenIds) {
-    super(events);
+  constructor(events: AsyncGenerator<Completion, void>, endTokens: TokenIds, bounds: AnswerBounds) {
+    super(events, bounds);
     this.#endTokens = endTokens;
   }
 
