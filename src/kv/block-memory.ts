@@ -14,7 +14,6 @@ const ROTATED_SHARE = 1 / 3;
 export interface MemoryBlock extends OwnedKv {
   readonly cells: ArenaCells | QuantisedCells;
   readonly sizeBytes: number;
-  /** True if the disk has it too. */
   onDisk: boolean;
   /** Time of its last use on the memory's clock. */
   usedAt: number;
@@ -138,7 +137,6 @@ export class BlockMemory {
     return affected.filter(({ onDisk }) => !onDisk).length;
   }
 
-  /** Erases everything. */
   clear(): void {
     for (const block of this.#blocks.values()) this.#erase(block);
     this.rotated.clear();

@@ -41,7 +41,6 @@ export class FreeRanges {
     return address;
   }
 
-  /** Frees a range that was taken. */
   give(address: number, sizeBytes: number): void {
     const next = this.#ranges.findIndex((range) => range.address > address);
     const index = next === -1 ? this.#ranges.length : next;
@@ -68,7 +67,6 @@ export function takeMemory(sizeBytes: number): number | undefined {
   return grow(needed) ? free.take(needed) : undefined;
 }
 
-/** Frees memory that was taken. */
 export function giveMemoryBack(address: number, sizeBytes: number): void {
   free.give(address, aligned(sizeBytes));
 }

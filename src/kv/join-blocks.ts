@@ -19,7 +19,6 @@ export interface BlockPlacement {
   readonly block: SequenceState;
   /** The position of its first cell; the others keep their distances from it. */
   readonly position: number;
-  /** Multiplies its values. */
   readonly alpha: number;
   /** Divides its keys, and so its attention logits. Default 1, which leaves them as they are. @see APE, arXiv 2502.05431 */
   readonly temperature?: number;

@@ -30,7 +30,6 @@ export interface RotationShape {
   readonly type: NumberType;
   /** Numbers of a vector that are rotated: a multiple of 8, at least 16. */
   readonly dimensions: number;
-  /** Numbers of a vector. */
   readonly headDimension: number;
 }
 

@@ -6,7 +6,6 @@ import type { TokenId } from '../engine/token-id.ts';
 
 /** What it cost to compute KV, and what it contains. */
 export interface AboutKv {
-  /** Tokens that were evaluated. */
   readonly tokens: number;
   /** The memories in it, for forgetting. */
   readonly memoryIds: readonly string[];
@@ -66,7 +65,6 @@ export function checkpointRecord(folder: string, key: string, about: AboutKv, ch
   return { kind: 'checkpoint', checkpoint, ...signed(folder, key, about, Buffer.from(text)) };
 }
 
-/** The entry that a record describes. */
 export function entryOf(record: KvRecord): KvEntry {
   const { key, fingerprint, tokens, memoryIds } = record;
   const [payload, sizeBytes] =
@@ -99,7 +97,6 @@ const KEY = /^[0-9a-f]{64}$/;
 const UNFINISHED = /\.([^.]+)\.(\d+)\.new$/;
 const FINGERPRINT_DIGITS = 16;
 
-/** True for the keys that `kvKey` gives. */
 export const isKey = (text: string): boolean => KEY.test(text);
 
 /** The text before the first dot. */
@@ -150,7 +147,6 @@ export function kvKey({ stateIdentity, template, tokenIds }: KvIdentity): string
   return createHash('sha256').update(shape).update(Int32Array.from(tokenIds)).digest('hex');
 }
 
-/** True for two lists of the same tokens in the same order. */
 export function sameTokens(a: ArrayLike<TokenId>, b: ArrayLike<TokenId>): boolean {
   return a.length === b.length && Array.prototype.every.call(a, (token, index) => token === b[index]);
 }

@@ -23,12 +23,10 @@ const groupBytes: Readonly<Record<QuantisedType, number>> = {
   q4_0: SCALE_BYTES + GROUP / 2,
 };
 
-/** Bytes of so many numbers. */
 function quantisedBytes(numbers: number, type: QuantisedType): number {
   return Math.ceil(numbers / GROUP) * groupBytes[type];
 }
 
-/** Bytes of the quantised keys and values of so many cells. */
 export function quantisedCellBytes(
   { layers, heads, headDimension }: KvLayout,
   cells: number,

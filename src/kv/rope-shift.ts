@@ -92,7 +92,6 @@ export function rotateKeys(moves: LayerMoves, { shape, angles, kernels }: KeyRot
   if (!kernels.rotate(shape, moves, PARAMETERS_AT)) throw unusableNumbers('keys');
 }
 
-/** The error of numbers that are damaged. */
 export function unusableNumbers(what: 'keys' | 'values'): BenchError {
   const message = `a KV block holds ${what} that are not finite numbers, or too large`;
   return new BenchError('bad-state', message, 'delete it; it will be computed again');

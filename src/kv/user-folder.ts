@@ -45,7 +45,6 @@ export interface Written {
   readonly orphans: readonly OrphanedCheckpoint[];
 }
 
-/** A checkpoint that an engine is about to make. */
 export interface UnfinishedCheckpoint extends OrphanedCheckpoint {
   readonly record: string;
 }

@@ -38,7 +38,6 @@ export function embedderFolder(entry: EmbedderEntry): string {
   return shippedPath(entry) ?? join(cacheFolder(), 'embedders', entry.name);
 }
 
-/** The files of an entry. */
 export function modelFiles(entry: ModelEntry): ModelFile[] {
   if (entry.kind === 'embedder') {
     const folder = embedderFolder(entry);

@@ -36,7 +36,6 @@ export function cutForPage(text: string, mostBytes: number): CutText {
   return cutText(text, mostBytes, pageBytes);
 }
 
-/** The remark behind a text that was cut. */
 export function cutRemark(left: number): string {
   return `… ${groupedNumber(left)} more character${left === 1 ? '' : 's'}, all in the raw JSON`;
 }

@@ -9,7 +9,6 @@ export type FigureRow = Readonly<Record<string, string | number | null>>;
 /** A part of a Vega-Lite specification. */
 export type FigureSpec = Readonly<Record<string, unknown>>;
 
-/** A figure before it is drawn. */
 export interface Figure {
   readonly id: string;
   readonly title: string;
@@ -96,7 +95,6 @@ function specification({ title, description, key, data, spec }: Figure): TopLeve
   } as unknown as TopLevelSpec;
 }
 
-/** The specification as a file. */
 export function renderSpecification(figure: Figure): string {
   return printableJson(specification(figure));
 }
@@ -144,5 +142,4 @@ export async function renderFigure(figure: Figure): Promise<string> {
 
 const alone = '<style>svg{color:#1c1e21}@media(prefers-color-scheme:dark){svg{color:#e7e9ec}}</style>';
 
-/** A picture as a file of its own. */
 export const pictureFile = (svg: string): string => `${svg.replace('</desc>', () => `</desc>${alone}`)}\n`;

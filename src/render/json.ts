@@ -29,7 +29,6 @@ export function tableAsJson({ id, caption, rowHeading, blocks, rows, notes }: Ta
   };
 }
 
-/** Renders a table as a JSON document. */
 export function renderJson(table: Table): string {
   return printableJson(tableAsJson(table));
 }

@@ -24,7 +24,6 @@ const BAR_UNITS = 1000;
 const stepMarks = { passed: '✓', failed: '✗', unknown: '·' } as const;
 const stepWords = { passed: 'passed', failed: 'failed here', unknown: 'not reached' } as const;
 
-/** A section as HTML. */
 export function sectionHtml({ id, heading, blocks }: Section): Html {
   return html`<section class="${id}-section" aria-labelledby="${id}">
     <h2 id="${id}">${printable(heading)}</h2>
@@ -119,7 +118,6 @@ function blockHtml(block: SectionBlock): Html {
   }
 }
 
-/** A list of names and contents. */
 export function pairsHtml(rows: readonly (readonly [name: string, content: Content])[]): Html {
   return html`<dl class="pairs">
     ${rows.map(

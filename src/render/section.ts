@@ -6,7 +6,6 @@
 /** How a text stands out. */
 export type Look = 'good' | 'bad' | 'soft' | 'strong' | 'code' | 'mono' | 'inserted' | 'deleted' | 'marked';
 
-/** A text with a look. */
 export interface Phrase {
   readonly text: string;
   readonly look?: Look;
@@ -51,7 +50,6 @@ export interface SectionTable {
   readonly most?: number;
 }
 
-/** A row of a table, with a cell for each column. */
 export interface SectionRow {
   readonly label: Content;
   readonly cells: readonly SectionCell[];
@@ -64,7 +62,6 @@ export interface TokenSpan {
   readonly ids: readonly number[];
 }
 
-/** A segment of a token sequence. */
 export interface SectionSegment {
   readonly name: string;
   readonly kind: 'system' | 'memory' | 'history' | 'query';
@@ -76,7 +73,6 @@ export interface SectionSegment {
   readonly spans: () => readonly TokenSpan[];
 }
 
-/** A block of a section. */
 export type SectionBlock =
   | SectionTable
   | { readonly kind: 'heading'; readonly id: string; readonly text: string }
@@ -98,7 +94,6 @@ export interface Step {
   readonly state: 'passed' | 'failed' | 'unknown';
 }
 
-/** A part of a whole. */
 export interface Share {
   readonly name: string;
   readonly look: string;
@@ -106,21 +101,18 @@ export interface Share {
   readonly weight: number;
 }
 
-/** A section: a heading and blocks. */
 export interface Section {
   readonly id: string;
   readonly heading: string;
   readonly blocks: readonly SectionBlock[];
 }
 
-/** The phrases of a content. */
 export function phrases(content: Content): readonly Phrase[] {
   const parts =
     typeof content === 'object' && 'text' in content ? [content] : typeof content === 'string' ? [content] : content;
   return parts.map((part) => (typeof part === 'string' ? { text: part } : part));
 }
 
-/** A content as plain text. */
 export const plainText = (content: Content): string =>
   phrases(content)
     .map(({ text }) => text)

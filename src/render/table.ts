@@ -20,7 +20,6 @@ export type Cell =
       readonly users?: number | undefined;
     };
 
-/** A column of a table. */
 export interface Column {
   readonly key: string;
   /** Its name for readers, the unit in parentheses: `exact match (%)`. */
@@ -35,14 +34,12 @@ export interface Block {
   readonly columns: readonly Column[];
 }
 
-/** A row of a table. */
 export interface Row {
   readonly label: string;
   /** By key of the column; a missing cell has no value. */
   readonly cells: Readonly<Record<string, Cell>>;
 }
 
-/** A table before it is drawn. */
 export interface Table {
   readonly id: string;
   readonly caption: string;
@@ -52,7 +49,6 @@ export interface Table {
   readonly notes: readonly string[];
 }
 
-/** A column with its cell in the row of an item. */
 export interface ItemColumn<Item> extends Column {
   readonly cell: (item: Item) => Cell;
 }
@@ -65,7 +61,6 @@ export interface ItemBlock<Item> {
 
 type Text = string | null | undefined;
 
-/** A column of texts. */
 export function textColumn<Item>(key: string, heading: string, value: (item: Item) => Text): ItemColumn<Item> {
   return { key, heading, kind: 'text', cell: (item) => textCell(value(item)) };
 }
@@ -89,7 +84,6 @@ export function numberColumn<Item>(
   return { key, heading, kind: 'number', cell };
 }
 
-/** A column of whole numbers. */
 export function countColumn<Item>(
   key: string,
   heading: string,
@@ -131,10 +125,8 @@ export function itemRows<Item>(
   };
 }
 
-/** A cell without a value. */
 export const none: Cell = { kind: 'none' };
 
-/** A cell with a text. */
 export function textCell(text: string | null | undefined): Cell {
   return text === null || text === undefined ? none : { kind: 'text', text };
 }

@@ -12,12 +12,10 @@ export interface Page {
 const GAP = 2;
 const LEAST_SENTENCE = 20;
 
-/** Text in bold if the page has colours. */
 export function emphasised(text: string, page: Page): string {
   return page.colour ? styleText('bold', text, { validateStream: false }) : text;
 }
 
-/** Text in a colour if the page has colours. */
 export function coloured(text: string, colour: 'green' | 'red' | 'yellow' | 'cyan' | 'gray', page: Page): string {
   return page.colour ? styleText(colour, text, { validateStream: false }) : text;
 }

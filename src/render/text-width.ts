@@ -17,7 +17,6 @@ export function wrapText(text: string, width: number): string[] {
   return [first.replaceAll(STAND_IN, ' '), ...rest];
 }
 
-/** Pads a text with spaces to `width` columns. */
 export function padText(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - textWidth(text)));
 }

@@ -22,7 +22,6 @@ function listTable<Entry extends { readonly name: string }>(
   return { id, caption, rowHeading: 'name', ...itemRows(entries, ({ name }) => name, [{ columns: shown }]), notes };
 }
 
-/** Table of the data sets that can be named. */
 export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
   const note = 'Data sets that do not ship: size and hash with default seed and users.';
   const notes = entries.every(({ ships }) => ships) ? [] : [note];
@@ -49,7 +48,6 @@ export function broughtTable(entries: readonly BroughtEntry[]): Table {
   });
 }
 
-/** Table of the declarations of metrics. */
 export function metricsTable(metrics: readonly MetricDeclaration[]): Table {
   const notes = [
     'docs/metrics.md defines each. Kept within: the loss that a verdict still calls kept; --margin sets that of metrics in %.',
@@ -62,7 +60,6 @@ export function metricsTable(metrics: readonly MetricDeclaration[]): Table {
   });
 }
 
-/** A model as its row shows it. */
 export interface ShownModel {
   readonly name: string;
   readonly kind: 'language-model' | 'embedder';
@@ -80,7 +77,6 @@ export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Table of the models that can be named. */
 export function modelsTable(models: readonly ShownModel[]): Table {
   return listTable({ id: 'models', caption: 'Models', notes: [] }, models, {
     kind: ({ kind }) => (kind === 'embedder' ? 'embedder' : 'language model'),

@@ -16,7 +16,6 @@ import { RunRepository } from '../store/run-repository.ts';
 import type { TurnListRow } from '../store/turn-list-repository.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
 
-/** The file of a report with the outcomes of its turns. */
 export const OUTCOMES_FILE = 'outcomes.jsonl.gz';
 
 /** Significant digits of a number: more would be a third of the file. */

@@ -38,7 +38,6 @@ async function drawings(runs: readonly RunResults[]): Promise<Files> {
   ]);
 }
 
-/** The text of `results.json`. */
 export function resultsText(results: unknown): string {
   return `${escapedControls(JSON.stringify(results))}\n`;
 }

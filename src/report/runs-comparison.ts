@@ -118,7 +118,6 @@ export function lackOfRun({ name, status, failedChecks }: RunSummary): string | 
   return `NOT COMPLETE: ${name} is ${status}, its checks are not decided${goOn}`;
 }
 
-/** Objections to the comparison as a whole. */
 export function objections({ a, b, forced }: RunsComparison): string[] {
   return [
     ...(forced.length === 0 ? [] : [`FORCED: the runs differ in ${forced.map(differenceInWords).join('; ')}`]),
@@ -163,7 +162,6 @@ function flipsText(flips: readonly ArmFlips[], page: Page): string {
   return [emphasised('Flipped items (won: A is right where B is not)', page), ...lines].join('\n');
 }
 
-/** Renders the comparison of two runs for a terminal. */
 export function renderRunsComparison(comparison: RunsComparison, page: Page): string {
   const { a, b, settings, machines, flips, notes } = comparison;
   const wrapped = (text: string): string => wrapText(printable(text), page.width).join('\n');

@@ -100,6 +100,5 @@ export function metricNamed(run: Run, name: string): ShownMetric | undefined {
   return declared === undefined ? undefined : new ShownMetric(declared, run);
 }
 
-/** Metrics of the bench by name. */
 export const metricsNamed = (run: Run, ...names: readonly string[]): ShownMetric[] =>
   names.map((name) => metricNamed(run, name)!);

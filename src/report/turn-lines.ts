@@ -63,11 +63,9 @@ export const turnColumns: readonly TurnColumn[] = [
   { name: 'error', of: (turn) => (turn.state === 'failed' ? turn.error.message : null) },
 ];
 
-/** Formats of the list of turns. */
 export const turnFormats = ['csv', 'jsonl'] as const;
 export type TurnFormat = (typeof turnFormats)[number];
 
-/** A run and its turns. */
 export interface ListedRun {
   readonly run: Pick<RunRecord, 'name' | 'suite' | 'model' | 'dataset'>;
   readonly turns: Iterable<TurnResult>;

@@ -23,7 +23,6 @@ export function verdictSentences(results: RunResults): string[] {
   ];
 }
 
-/** The size of a model in words. */
 export const modelSize = ({ parameters }: { readonly parameters: number | null }): string =>
   parameters === null
     ? 'a size that its engine does not show'

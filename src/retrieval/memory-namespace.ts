@@ -4,7 +4,6 @@ import type { EmbeddingService } from '../models/embedding/embedding-service.ts'
 import type { MemorySearchResult, NewMemory } from './retriever.ts';
 import type { VectorBackend, VectorIndex } from './vectors/vector-index.ts';
 
-/** A memory with its unit vector. */
 export interface StoredMemory {
   readonly memoryId: string;
   readonly userId?: string | undefined;
@@ -13,7 +12,6 @@ export interface StoredMemory {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** A memory and its score for a query. */
 export interface ScoredMemory<Memory extends StoredMemory = StoredMemory> {
   readonly memory: Memory;
   readonly score: number;
@@ -64,7 +62,6 @@ export class MemoryNamespace<Memory extends StoredMemory = StoredMemory> {
     if (!this.#needsRebuild) this.#append(memories);
   }
 
-  /** Removes a memory; false if there is none. */
   remove(memoryId: string): boolean {
     const removed = this.#memories.delete(memoryId);
     this.#needsRebuild ||= removed;
@@ -75,7 +72,6 @@ export class MemoryNamespace<Memory extends StoredMemory = StoredMemory> {
     return this.#memories.get(memoryId);
   }
 
-  /** Lists all memories, oldest first. */
   list(): Memory[] {
     return [...this.#memories.values()];
   }
@@ -124,7 +120,6 @@ export class UserIndexes<Memory extends StoredMemory, Index extends UserIndex<Me
   string | undefined,
   Index
 > {
-  /** Adds memories to the indexes of their users. */
   addAll(memories: readonly Memory[], open: () => Index): void {
     for (const [userId, own] of Map.groupBy(memories, (memory) => memory.userId)) {
       const index = this.get(userId) ?? open();
@@ -133,7 +128,6 @@ export class UserIndexes<Memory extends StoredMemory, Index extends UserIndex<Me
     }
   }
 
-  /** Removes a memory of a user; false if there is none. */
   remove(memoryId: string, userId: string | undefined): boolean {
     const index = this.get(userId);
     const removed = index?.remove(memoryId) ?? false;
@@ -141,7 +135,6 @@ export class UserIndexes<Memory extends StoredMemory, Index extends UserIndex<Me
     return removed;
   }
 
-  /** Number of memories of all users. */
   get memories(): number {
     return [...this.values()].reduce((sum, { size }) => sum + size, 0);
   }

@@ -23,7 +23,6 @@ export interface RetrieverParts {
   readonly namespace: string;
   /** Private folder, created if needed and deleted when the retriever is closed. */
   readonly folder: string;
-  /** Addresses of the stores of `tiered`. */
   readonly tiers: TieredSettings;
   /** Counts the tokens of texts, for strategies with a token budget. */
   readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
@@ -31,7 +30,6 @@ export interface RetrieverParts {
   readonly retrievalTokens?: number | undefined;
   /** Default: that of the source document. */
   readonly salience?: SalienceRule | undefined;
-  /** Preparation of questions by `hinted`. */
   readonly preRetrieval: ReadPreRetrievalConfig;
   /** Engine that prepares questions if `preRetrieval` says `llm`; it needs one free session. */
   readonly engine?: Engine | undefined;

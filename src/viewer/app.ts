@@ -34,7 +34,6 @@ import { turnPage } from './turn/turn-page.ts';
 import { RunObserver } from './watch/run-observer.ts';
 import { watchPage } from './watch/watch-page.ts';
 
-/** Options of the viewer. */
 export interface ViewerAppOptions {
   /** Read only. */
   readonly database: BenchDatabase;
@@ -67,7 +66,6 @@ interface Page {
   readonly body: Html;
 }
 
-/** The viewer as a web application. */
 export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
   const { database, ofReports = false, hiddenTexts, places, exported, onBug } = options;
   const app = new Hono<ServerEnvironment>();

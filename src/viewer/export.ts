@@ -26,7 +26,6 @@ const filesFolder = 'files';
 const bytesOfListedTurn = 3000;
 const bytesOfIndex = 250_000;
 
-/** Options of an export. */
 export interface ViewerExport extends Pick<ViewerAppOptions, 'database' | 'ofReports' | 'hiddenTexts'> {
   readonly folder: string;
   /** By default all runs, with an index of them. */

@@ -7,7 +7,6 @@ import type { Links } from './links.ts';
 /** The kind of a page, on which its style and keys depend. */
 export type PageKind = 'runs' | 'run' | 'watch' | 'item' | 'turn' | 'matrix' | 'pair' | 'compare' | 'error';
 
-/** A page before it is rendered. */
 export interface Layout {
   readonly title: string;
   readonly links: Links;

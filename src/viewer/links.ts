@@ -98,7 +98,6 @@ export interface ItemQuery
   readonly sort?: string;
 }
 
-/** One side of a comparison. */
 export interface ArmRef {
   readonly run: string;
   readonly arm: string;
@@ -112,7 +111,6 @@ function address(path: string, values: Readonly<Record<string, string | number |
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
 }
 
-/** Addresses of the viewer's server. */
 export const serverLinks = {
   /** True if forms can be sent, as they can to a server and not in an export. */
   answered: true as boolean,
@@ -137,7 +135,6 @@ export const serverLinks = {
   script: () => '/viewer.js',
 };
 
-/** Links between pages. */
 export type Links = Readonly<typeof serverLinks>;
 
 /** Addresses of a viewer of reports, which hold the outcomes of turns but no turns. */

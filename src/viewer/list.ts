@@ -48,7 +48,6 @@ export function listTable<Row>(
   return scrolledTable(label, `list ${look}`, columns.map(heading), body);
 }
 
-/** A link between pages of a list. */
 export interface PageLink {
   readonly text: 'First' | 'Previous' | 'Next' | 'Swap A and B';
   readonly href: string;
@@ -66,7 +65,6 @@ export function pager(status: string, links: readonly PageLink[]): Html {
   </nav>`;
 }
 
-/** The links around a numbered page. */
 export function numberedLinks(page: number, pages: number, href: (page: number) => string): PageLink[] {
   const around = [
     { text: 'First', to: 1, isThere: page > 1 },
@@ -100,13 +98,11 @@ export function filterForm({ action, live, hidden, fields, button = 'Show', unfi
   </form>`;
 }
 
-/** A value of a field, and its text. */
 export type Option = readonly [value: string, text: string];
 
 /** Options whose text is their value. */
 export const options = (names: readonly string[]): Option[] => names.map((name) => [name, name]);
 
-/** A field with a choice of values. */
 export const select = (name: string, label: string, chosen: string | undefined, values: readonly Option[]): Html =>
   html`<label
     >${printable(label)}
@@ -115,7 +111,6 @@ export const select = (name: string, label: string, chosen: string | undefined, 
     </select></label
   >`;
 
-/** A field that is ticked or not. */
 export const tick = (name: string, label: string, ticked: true | undefined): Html =>
   html`<label class="tick"
     ><input type="checkbox" name="${name}" value="1" ${ticked === true ? 'checked' : ''} /> ${label}</label

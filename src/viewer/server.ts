@@ -6,7 +6,6 @@ import { BenchError } from '../base/bench-error.ts';
 
 const address = '127.0.0.1';
 
-/** Node's own objects of a request. */
 export interface ServerEnvironment {
   readonly Bindings: HttpBindings;
 }
@@ -46,7 +45,6 @@ export const guard: MiddlewareHandler<ServerEnvironment> = async (context, next)
   }
 };
 
-/** The viewer while it runs. */
 export interface InspectServer {
   readonly url: string;
   readonly port: number;

@@ -59,7 +59,6 @@ export function readReport(folder: string): RunResults {
   return readRecord(runResults, document, path);
 }
 
-/** Question and gold of an item. */
 export interface ItemTexts {
   readonly query: string;
   readonly gold: string | null;

@@ -29,7 +29,6 @@ export type AnsweredTurn = AnsweredRecord & {
   readonly shownScores: readonly ShownScore[];
 };
 
-/** A turn as the inspector shows it. */
 export type InspectedTurn = AnsweredTurn | FailedTurn;
 
 /** Prepares a stored turn for display. @param unknownQuality the reason why the run gives no quality, or null */

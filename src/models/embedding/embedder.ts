@@ -8,7 +8,6 @@ export interface EmbedderInfo {
   readonly dimension: number;
   /** Of the file that holds the weights. */
   readonly sha256: string;
-  /** The file that holds the weights. */
   readonly path: string;
   /** Name and version of the runtime that evaluates the weights; the last bits of a vector depend on it. */
   readonly runtime: string;

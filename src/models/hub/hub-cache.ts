@@ -69,7 +69,6 @@ export function hubAccess(environment: Readonly<Record<string, string | undefine
   };
 }
 
-/** Folder of a repository in the cache. */
 function repositoryFolder({ organisation, repository }: HubRepository, { hubCache }: HubAccess): string {
   return join(hubCache, `models--${organisation}--${repository}`);
 }
@@ -80,7 +79,6 @@ export function cachedCommit(repository: HubRepository, hub: HubAccess): string 
   return existsSync(ref) ? readFileSync(ref, 'utf8').trim() : repository.revision;
 }
 
-/** Folder of the files of a commit. */
 export function snapshotFolder(repository: HubRepository, hub: HubAccess): string {
   return join(repositoryFolder(repository, hub), 'snapshots', cachedCommit(repository, hub));
 }
@@ -119,7 +117,6 @@ export function markAbsent(repository: HubRepository, file: string, hub: HubAcce
   writeFileSync(mark, '');
 }
 
-/** Path of the content with a checksum. */
 export function blobPath(repository: HubRepository, checksum: string, hub: HubAccess): string {
   return join(repositoryFolder(repository, hub), 'blobs', checksum);
 }

@@ -37,7 +37,6 @@ import {
   type WaitOptions,
 } from './remote-file.ts';
 
-/** Progress of a download. */
 export interface DownloadProgress {
   /** `org/repo/file` */
   readonly name: string;
@@ -45,7 +44,6 @@ export interface DownloadProgress {
   readonly totalBytes: number;
 }
 
-/** Options of a download. */
 export interface DownloadOptions extends WaitOptions {
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
 }
@@ -88,7 +86,6 @@ export async function hubFile(
   return linkBlob(repository, { file, blob, commit: remote.commit ?? revision }, hub);
 }
 
-/** URL of a file. */
 export function fileAddress(
   { organisation, repository, revision }: HubRepository,
   file: string,
@@ -97,7 +94,6 @@ export function fileAddress(
   return `${endpoint}/${organisation}/${repository}/resolve/${revision}/${file}`;
 }
 
-/** Options of one file's download. */
 export interface FileOptions extends DownloadOptions {
   /** As progress shows it. */
   readonly name: string;

@@ -8,9 +8,7 @@ import type { HubAccess } from './hub-cache.ts';
 const IDLE_MS = 60_000;
 const MOST_REDIRECTIONS = 5;
 
-/** Options of requests. */
 export interface WaitOptions {
-  /** Cancels the request. */
   readonly signal?: AbortSignal | undefined;
   /** Time after which a server that sends nothing is given up. Default: 60 s. */
   readonly idleMs?: number | undefined;
@@ -24,7 +22,6 @@ export interface FileChecksum {
   readonly value: string;
 }
 
-/** A file on a server. */
 export interface RemoteFile {
   readonly address: string;
   readonly sizeBytes: number;
@@ -39,7 +36,6 @@ export interface RemoteFile {
 /** Server that is asked, and the token for it. */
 export type Server = Pick<HubAccess, 'endpoint' | 'token'>;
 
-/** Computes the checksum of a file, in hex. */
 export async function fileChecksum(path: string, kind: FileChecksum['kind'] = 'sha-256'): Promise<string> {
   const hash = createHash(kind === 'sha-256' ? 'sha256' : 'sha1');
   if (kind === 'git blob') hash.update(`blob ${statSync(path).size}\0`);
@@ -47,7 +43,6 @@ export async function fileChecksum(path: string, kind: FileChecksum['kind'] = 's
   return hash.digest('hex');
 }
 
-/** Starts the idle time-out of a request. */
 export function idleTimeout({ idleMs = IDLE_MS, signal }: WaitOptions): IdleTimeout {
   return new IdleTimeout(idleMs, signal);
 }

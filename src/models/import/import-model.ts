@@ -31,7 +31,6 @@ function importedPath(kind: ImportedModel['kind'], name: string): string {
   return join(folder(), kind === 'embedder' ? name : `${name}.gguf`);
 }
 
-/** All imported models, by name. */
 export function importedModels(): ImportedModel[] {
   if (!existsSync(folder())) return [];
   return readdirSync(folder())

@@ -13,7 +13,6 @@ export interface StagedFile extends Disposable {
   readonly path: string;
   /** In hex. */
   readonly sha256: string;
-  /** Moves the copy to its place. */
   moveTo(place: string): void;
 }
 

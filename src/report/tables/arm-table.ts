@@ -4,7 +4,6 @@ import { baselineArm, findComparison } from '../compared-arms.ts';
 import { titleWithProof } from '../proof.ts';
 import type { ShownMetric } from '../shown-metric.ts';
 
-/** What a table of a run is declared by. */
 interface TableParts<Item> {
   readonly id: string;
   readonly title: string;
@@ -24,7 +23,6 @@ export function runTable<Item>(
   return { id, caption: titleWithProof(title, results), rowHeading, ...itemRows(items, label, blocks), notes };
 }
 
-/** A table with one row per arm of a run. */
 export function armTable(results: RunResults, parts: TableParts<ArmResults>): Table {
   return runTable(results, results.arms, ({ arm }) => arm, parts);
 }
@@ -39,7 +37,6 @@ export function differenceToBaseline(
   return metric.differenceColumn(key, 'Δ vs RAG', ({ arm }) => findComparison(results, arm, baseline, metric.name));
 }
 
-/** The column with the share of cache hits. */
 export const hitRateColumn: ItemColumn<ArmResults> = numberColumn('hitRate', 'hit rate (%)', ({ hitRate }) =>
   hitRate === null ? null : hitRate * 100,
 );

@@ -20,7 +20,6 @@ export function fieldValues(arms: readonly ArmResults[], field: Field): string[]
   return [...new Set(parts.map(({ value }) => value))];
 }
 
-/** The part of an arm's results with a value of a field. */
 export function findPart({ breakdown }: ArmResults, field: Field, value: string): BreakdownPart | undefined {
   return breakdown.find((part) => part.field === field && part.value === value);
 }

@@ -29,7 +29,6 @@ export function ratioCell(compared: Difference | undefined, scale = 1, digits = 
   return estimateCell({ delta: Math.exp(delta), low: Math.exp(low), high: Math.exp(high) }, scale, digits);
 }
 
-/** The columns of a pair's counts. */
 export const countColumns: readonly ItemColumn<Pick<Comparison, 'n' | 'users' | 'wins' | 'losses' | 'ties'>>[] = (
   ['n', 'users', 'wins', 'losses', 'ties'] as const
 ).map((key) => countColumn(key, key, (compared) => compared[key]));
@@ -45,7 +44,6 @@ export function testColumns(isQuality: boolean): ItemColumn<Pick<Comparison, 'p'
   ];
 }
 
-/** The paired comparisons by a metric of quality. */
 function qualityTable(results: RunResults, quality: ShownMetric, compared: readonly Comparison[]): Table {
   const { differenceHeading, scale, digits } = quality;
   const isTested = compared.some(({ p }) => p !== null);

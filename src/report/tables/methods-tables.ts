@@ -102,7 +102,6 @@ export function methodsTable(results: RunResults): Table | undefined {
   return withArmsNotRun(table, run, 'budget');
 }
 
-/** Titles of ranks in figures and tables. */
 export const rankTitles: Readonly<Record<EvidenceRank, string>> = {
   first: 'Evidence retrieved first',
   second: 'Evidence retrieved second',

@@ -66,7 +66,6 @@ function partsTable(results: RunResults, { id, title, notes }: { id: string; tit
   return withArmsNotRun(table, run, 'verdict');
 }
 
-/** Table 3: ablations. */
 export function ablationTable(results: RunResults): Table {
   return partsTable(results, {
     id: 'table-3',

@@ -62,7 +62,6 @@ const paperTables: readonly PaperTable[] = [
   { name: 'F3', suite: 'scaling', draw: recallScalingTable },
 ];
 
-/** The names that `--table` takes. */
 export const tableNames: readonly string[] = paperTables.map(({ name }) => name);
 
 function belongsTo({ suite }: PaperTable, { run, methods }: RunResults): boolean {

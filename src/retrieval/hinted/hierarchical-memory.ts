@@ -47,7 +47,6 @@ export class HierarchicalMemory {
     this.#newer = undefined;
   }
 
-  /** Removes a memory; false if there is none. */
   remove(memoryId: string): boolean {
     if (!this.#all.remove(memoryId)) return false;
     this.#persona.remove(memoryId);

@@ -24,7 +24,6 @@ export function fastPathFiles(query: string, scope?: MemoryScope): string[] {
 const DAY_MS = 86_400_000;
 const JOURNAL_DAYS = 7;
 
-/** True for a question about recent statements. */
 export function asksForTimeline(query: string): boolean {
   return /最近|recent|today|昨天|yesterday|past \d+ days|这几天/i.test(query);
 }

@@ -46,7 +46,6 @@ export class SalienceLibrary implements Disposable {
     return this.#statements.size;
   }
 
-  /** Number of entries. */
   get entries(): number {
     return this.#entries.size;
   }
@@ -65,7 +64,6 @@ export class SalienceLibrary implements Disposable {
     this.#reindex([...changed]);
   }
 
-  /** Removes a memory; false if there is none. */
   remove(memoryId: string): boolean {
     const statement = this.#removeMention(memoryId);
     if (statement !== undefined) this.#reindex([statement]);

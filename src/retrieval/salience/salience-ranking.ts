@@ -20,7 +20,6 @@ export interface SalienceRule {
   readonly halfLifeDays: number;
 }
 
-/** The rule of the source document. */
 export const documentRule: SalienceRule = { weights: documentWeights, halfLifeDays: 30 };
 
 const DAY_MS = 86_400_000;
@@ -79,7 +78,6 @@ export function normalisedFusion(score: number, lists: number): number {
   return (score * (rankFusionConstant + 1)) / lists;
 }
 
-/** An entry with its salience. */
 export interface ScoredEntry extends SalienceEntry {
   readonly score: number;
 }

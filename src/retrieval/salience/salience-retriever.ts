@@ -20,7 +20,6 @@ export interface SalienceOptions {
   readonly rule?: SalienceRule | undefined;
 }
 
-/** Options of one search. */
 interface SalienceSearchOptions extends Omit<RetrieveOptions, 'threshold'> {
   /** Least salience of a returned memory. Default: none. */
   readonly threshold?: number | undefined;

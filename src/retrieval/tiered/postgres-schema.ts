@@ -12,7 +12,6 @@ export type PostgresDatabase = PgDatabase<PgQueryResultHKT>;
 export type PostgresIndex =
   | {
       readonly kind: 'ivfflat';
-      /** Number of lists. */
       readonly lists: number;
       /** Lists read by a search: pgvector's default is 1; all lists are exact. */
       readonly probes: number;
@@ -38,7 +37,6 @@ export function searchSettings(index: PostgresIndex): string {
   return index.kind === 'ivfflat' ? `SET ivfflat.probes = ${index.probes}` : `SET hnsw.ef_search = ${index.efSearch}`;
 }
 
-/** Options of the schema. */
 export interface PostgresSchemaOptions {
   /** Separates the data of one client from all others on the server. */
   readonly namespace: string;

@@ -102,7 +102,6 @@ export class RedisHotStore implements HotStore {
     });
   }
 
-  /** Disconnects; what is stored stays. */
   async close(): Promise<void> {
     this.#redis.disconnect();
   }

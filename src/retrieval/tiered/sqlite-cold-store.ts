@@ -104,13 +104,11 @@ export class SqliteColdStore implements ColdStore {
     return this.#guard(() => this.#client.prepare<[string], number>(query).pluck().get(group)!);
   }
 
-  /** Closes the file and deletes it. */
   async drop(): Promise<void> {
     await this.close();
     for (const suffix of ['', '-wal', '-shm']) rmSync(this.#path + suffix, { force: true });
   }
 
-  /** Closes the file, which stays. */
   async close(): Promise<void> {
     this.#indexes.clear();
     this.#client.close();

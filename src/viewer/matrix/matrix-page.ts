@@ -19,7 +19,6 @@ const mostRows = 50;
 const leastRows = 10;
 const mostRowsOfFile = 250;
 
-/** An item with the turns of each arm. */
 export interface MatrixRow {
   readonly itemId: string;
   readonly question: string | null;

@@ -14,7 +14,6 @@ import type { ItemQuery, Links } from '../links.ts';
 import { filterForm, type ListColumn, listTable, type PageLink, pager, select, tick } from '../list.ts';
 import { filterValues, turnFilters } from './turn-filters.ts';
 
-/** Reads a page of the turns of a run. */
 export function readItems(database: BenchDatabase, run: RunRecord, wanted: ItemQuery, hiddenTexts: string | null) {
   const { primary } = metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] });
   // Its column is that of the primary metric.

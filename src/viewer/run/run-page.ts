@@ -45,10 +45,8 @@ const drawingReader =
     throw unknownName(`run "${name}" has no ${what}`, id, known);
   };
 
-/** Reads a table of a run by its id. */
 export const readTable = drawingReader('table', allTables);
 
-/** Reads a figure of a run by its id. */
 export const readFigure = drawingReader('figure', reportFigures);
 
 function resultSections(results: RunResults, run: string, links: Links): Html {
@@ -147,7 +145,6 @@ export function withoutOutcomes({ run: { name } }: RunPage): Html {
   </p>`;
 }
 
-/** The page of one table. */
 export function tablePage(table: Table): Html {
   return html`<h1>${printable(table.caption)}</h1>
     ${htmlTable(table, 'table')}`;

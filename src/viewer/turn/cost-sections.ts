@@ -14,7 +14,6 @@ const originNames: Readonly<Record<KvOrigin, string>> = {
   disk: 'disk (L2)',
 };
 
-/** The states of the cache in words. */
 export const cacheNames = { miss: 'cache miss', hit: 'cache hit', bypass: 'bypass' } as const;
 
 function bytesText(bytes: number): string {

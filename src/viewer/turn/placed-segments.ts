@@ -1,7 +1,6 @@
 import type { PromptSegment, SegmentRole } from '../../store/records/prompt-info.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 
-/** A segment at its place in the sequence. */
 export type PlacedSegment = PromptSegment & {
   readonly cell: number;
   /** Of its first token; differs from the cell after blocks that share positions. */
@@ -57,7 +56,6 @@ const labels: Readonly<Partial<Record<SegmentRole, string>>> = {
   answerPrefix: 'answer prefix',
 };
 
-/** The name of a segment for readers. */
 export function segmentName({ role, memoryId }: Pick<PromptSegment, 'role' | 'memoryId'>): string {
   const label = labels[role] ?? role;
   return memoryId === undefined ? label : `${label} ${memoryId}`;

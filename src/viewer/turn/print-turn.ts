@@ -10,7 +10,6 @@ const COLUMN_GAP = ' │ ';
 /** On narrower pages, two arms are printed one after the other. */
 const SIDE_BY_SIDE_COLUMNS = 120;
 
-/** A turn with its context. */
 export interface PrintedTurn extends TurnContext {
   readonly turn: InspectedTurn;
 }

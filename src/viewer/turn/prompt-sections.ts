@@ -79,7 +79,6 @@ export function budgetSection({ prompt: { budget } }: AnsweredTurn): Section {
   };
 }
 
-/** The retrieved memories by rank. */
 export function memoriesSection({ given: { retrieved, retrieval, summary = '' }, timings }: AnsweredTurn): Section {
   let left = MOST_MEMORIES_BYTES;
   const rows = retrieved.map(({ rank, score, evidence, kept, memoryId, content }) => {

@@ -123,7 +123,6 @@ function* tokenIds(...turns: readonly (InspectedTurn | undefined)[]): Generator<
   }
 }
 
-/** The reference by which links name a turn. */
 export function reference(run: InspectedRun, { itemId, arm, repeat, turn }: InspectedTurn): TurnRef {
   return { run: run.name, item: itemId, arm, repeat, turn };
 }

@@ -27,7 +27,6 @@ export function turnsJson([first, ...others]: readonly [TurnModel, ...TurnModel[
   return printableJson({ run: { id, name, suite, model, hiddenTexts }, turns: [first, ...others].map(documentOf) });
 }
 
-/** Renders one turn, as `turnsJson` does. */
 export function turnJson(model: TurnModel): string {
   return turnsJson([model]);
 }

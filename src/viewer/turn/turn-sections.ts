@@ -178,7 +178,6 @@ export function pairTokens(here: Likely, there: Likely) {
   return [...rows, ...left.map(({ token, probability }) => ({ token, here: undefined, there: probability }))];
 }
 
-/** The probability of the gold answer, token by token. */
 export function goldSection({ observed: { goldTokens, goldLogProbability } }: AnsweredTurn): Section {
   const [id, heading] = ['gold', 'The gold answer, token by token'];
   if (goldLogProbability === null) return { id, heading, blocks: textBlocks('Not judged.', 'soft') };

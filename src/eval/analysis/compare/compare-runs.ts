@@ -31,7 +31,6 @@ export interface RunsComparison {
   readonly b: RunSummary;
   /** Data and models that differ, compared with --force. */
   readonly forced: readonly RunDifference[];
-  /** Settings and code that differ. */
   readonly settings: readonly RunDifference[];
   /** Differences between the machines; times are compared if there are none. */
   readonly machines: readonly RunDifference[];
@@ -47,7 +46,6 @@ export interface RunsComparison {
 export interface ComparisonOptions {
   /** `rag`, or `rag/dki`; all that both runs have by default. */
   readonly arms?: readonly string[] | undefined;
-  /** Compare runs of different data or models. */
   readonly force: boolean;
   readonly seed: number;
   /** Points. */

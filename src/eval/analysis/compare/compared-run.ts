@@ -12,7 +12,6 @@ import { BenchError } from '../../../base/bench-error.ts';
 import { didYouMean } from '../../../base/nearest-name.ts';
 import { deviceName } from '../device-name.ts';
 
-/** A run and its stored turns. */
 export interface RunAndTurns {
   readonly run: RunRecord;
   readonly turns: TurnsOfRun;
@@ -69,7 +68,6 @@ export interface ArmPair {
   readonly b: string;
 }
 
-/** The data and the models of a run. */
 type Subjects = Pick<RunRecord, 'dataset' | 'model' | 'embedder'>;
 
 /** Settings that are compared by the bytes of their files. */

@@ -74,7 +74,6 @@ export function sideValues(pairs: readonly Pair[], side: 'a' | 'b'): Observation
   return pairs.map((pair) => ({ userId: pair.userId, value: pair[side] }));
 }
 
-/** a − b for every pair. */
 export function differences(pairs: readonly Pair[]): Observation[] {
   return pairs.map(({ userId, a, b }) => ({ userId, value: a - b }));
 }

@@ -23,7 +23,6 @@ import { LEAST_USERS, LEVEL } from '../statistics/verdict.ts';
 /** Metrics that are compared beside the primary one. */
 const SECONDARY = ['abstention', 'goldLogProb'];
 
-/** Settings of the comparisons of a run. */
 interface ComparisonSettings extends Pick<ComparedArms, 'regime' | 'seed'> {
   readonly metrics: RunMetrics;
   /** Of metrics in %, in points. */

@@ -4,7 +4,6 @@ import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { unknownQuality } from '../unknown-quality.ts';
 
-/** A run with its probes. */
 export type EndedRun = RunRecord & { readonly status: RunDescription['status']; readonly probes: RunProbes };
 
 const PATHS = ['dataset', 'dataFile', 'errata', 'kvStore', 'preRetrieval'];

@@ -15,7 +15,6 @@ export function estimateMetric(metric: MetricDefinition, turns: Turns, effects: 
   return metric.unit === '%' ? estimateShare(values, effects.get(metric.name)) : estimateMean(values);
 }
 
-/** All metrics of quality over turns of one arm. */
 export function qualityEstimates(turns: Turns, { all }: RunMetrics, effects: DesignEffects): QualityEstimates {
   return Object.fromEntries(
     all.map((metric) => [metric.name, estimateMetric(metric, turns, effects)]),
@@ -27,12 +26,10 @@ export function latency(turns: Turns, part: 'firstToken' | 'total'): Estimate | 
   return estimateLatency(perItem(turns, ({ timings }) => timings[part]));
 }
 
-/** The mean over turns; NaN without any. */
 export function meanOver(turns: Turns, value: (turn: AnsweredResult) => number): number {
   return mean(turns.map(value));
 }
 
-/** Means per turn. */
 export function tokenMeans(turns: Turns): TokenMeans {
   const usesFirstLayers = turns.some(({ tokens }) => tokens.firstLayers !== undefined);
   return {

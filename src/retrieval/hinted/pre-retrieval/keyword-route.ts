@@ -1,4 +1,3 @@
-/** Keywords that select a strategy, and its parameters. */
 export interface KeywordRule {
   readonly keywords: readonly string[];
   readonly strategy: string;

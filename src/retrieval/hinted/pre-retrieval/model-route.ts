@@ -2,7 +2,6 @@ import type { QueryModel, RouteExample } from './query-record.ts';
 
 /** Accuracy above chance that a model needs before its labels are used. */
 const LEAST_ADVANTAGE = 0.2;
-/** Most characters of a question in the prompt. */
 const MOST_SHOWN = 500;
 
 /** Descriptions of strategies for the model; others are described by their name. */
@@ -42,7 +41,6 @@ export async function assessRouting(model: QueryModel, probes: readonly RouteExa
   return { able: accuracy >= chance + LEAST_ADVANTAGE, accuracy, chance, probes: probes.length };
 }
 
-/** Describes an ability in one line. */
 export function describeAbility(name: string, { able, accuracy, chance, probes }: RoutingAbility): string {
   const [right, byChance] = [accuracy, chance].map((share) => `${Math.round(share * 100)} %`);
   return `${name} ${able ? 'can' : 'cannot'} route questions: ${right} of ${probes} right, by chance ${byChance}`;

@@ -41,7 +41,6 @@ export type PreRetrievalConfig = Readonly<z.output<typeof schema>>;
 /** A step that prepares a question before the search. */
 export type PreRetrievalAction = z.output<typeof action>;
 
-/** A configuration and the warnings from reading it. */
 export interface ReadPreRetrievalConfig {
   readonly config: PreRetrievalConfig;
   /** Old names that are still accepted, with their new names; one line each. */

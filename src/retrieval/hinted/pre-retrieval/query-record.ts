@@ -1,4 +1,3 @@
-/** Methods that label a question with strategies. */
 export const routeStrategies = ['keyword', 'classifier', 'llm'] as const;
 export type RouteStrategy = (typeof routeStrategies)[number];
 
@@ -14,7 +13,6 @@ export interface RetrievalHints {
 /** A question during preparation; the keys are those of the source document. */
 export interface QueryRecord {
   readonly question: string;
-  /** The original question, if it was changed. */
   readonly original_question?: string;
   /** Parts that can be answered independently. */
   readonly sub_questions?: readonly string[];

@@ -2,7 +2,6 @@ import { languageOf } from '../../../base/language.ts';
 
 // Rules that find the keywords of a question, rephrase it and split it, in English and Chinese.
 
-/** Most parts of a question. */
 export const MOST_PARTS = 5;
 
 /** Function words and words of asking. */
