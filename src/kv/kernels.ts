@@ -115,18 +115,13 @@ export function loadNativeKernels(): Kernels {
   };
 }
 
-/** The kernels of this process, and in a few words why they are not the native ones; null where they are. */
-export interface KernelChoice {
-  readonly kernels: Kernels;
-  readonly passedOver: string | null;
-}
-
 /**
  * Chooses native kernels if they were compiled here and pass a trial against WebAssembly, else WebAssembly.
  * @param forced `native` or `wasm`; default: the environment variable `DKI_BENCH_KV_KERNELS`
+ * @returns also in a few words why they are not the native ones; null where they are
  * @throws BenchError `bad-option` for another name, and where native kernels are forced and do not work here
  */
-export function chooseKernels(forced = process.env['DKI_BENCH_KV_KERNELS'] ?? ''): KernelChoice {
+export function chooseKernels(forced = process.env['DKI_BENCH_KV_KERNELS'] ?? '') {
   if (forced !== '' && !(kernelNames as readonly string[]).includes(forced)) {
     const hint = `DKI_BENCH_KV_KERNELS is one of ${kernelNames.join(', ')}`;
     throw new BenchError('bad-option', `unknown KV kernels '${forced}'`, hint);
@@ -146,10 +141,10 @@ export function chooseKernels(forced = process.env['DKI_BENCH_KV_KERNELS'] ?? ''
   }
 }
 
-let chosen: KernelChoice | undefined;
+let chosen: ReturnType<typeof chooseKernels> | undefined;
 
 /** The choice of this process, made when it is first needed. @throws BenchError as `chooseKernels` */
-export function kernelChoice(): KernelChoice {
+export function kernelChoice() {
   return (chosen ??= chooseKernels());
 }
 

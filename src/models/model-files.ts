@@ -30,9 +30,6 @@ export interface ModelFile {
   readonly onHub: boolean;
 }
 
-/** State of an entry's files on this machine. */
-export type CacheState = 'ships' | 'whole' | 'in part' | 'absent';
-
 /** The folder of an embedder of the registry: its own, since its files may be from several sources. */
 export function embedderFolder(entry: EmbedderEntry): string {
   return shippedPath(entry) ?? join(cacheFolder(), 'embedders', entry.name);
@@ -79,7 +76,7 @@ export function missingFiles(entry: ModelEntry): ModelFile[] {
   return modelFiles(entry).filter(({ path, bytes }) => statSync(path, { throwIfNoEntry: false })?.size !== bytes);
 }
 
-export function cacheState(entry: ModelEntry): CacheState {
+export function cacheState(entry: ModelEntry): 'ships' | 'whole' | 'in part' | 'absent' {
   if (shippedPath(entry) !== undefined) return 'ships';
   const missing = missingFiles(entry).length;
   return missing === 0 ? 'whole' : missing === modelFiles(entry).length ? 'absent' : 'in part';

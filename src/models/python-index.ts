@@ -22,20 +22,13 @@ export function wheelName(requirement: string): string {
   return `${name.replaceAll('-', '_')}-${version}-`;
 }
 
-/** A wheel of the index. */
-export interface Wheel {
-  readonly remote: RemoteFile;
-  readonly fileName: string;
-  readonly index: string;
-}
-
 /**
  * Asks the Python index that `PIP_INDEX_URL` names for the wheel of a package.
  * @param requirement `name==version`
  * @throws BenchError `network` where no index is named, it does not answer or states no hash; `not-found` where it has no such
  * wheel
  */
-export async function describeWheel(requirement: string, options: WaitOptions = {}): Promise<Wheel> {
+export async function describeWheel(requirement: string, options: WaitOptions = {}) {
   const [name = ''] = requirement.split('==');
   const index = indexAddress(process.env['PIP_INDEX_URL'] ?? '');
   const page = `${index}/${name}/`;
@@ -59,7 +52,7 @@ export async function describeWheel(requirement: string, options: WaitOptions = 
     throw unusable(`it states no size or sha-256 of ${filename}`);
   }
   const checksum = { kind: 'sha-256', value: hashes.sha256 } as const;
-  const remote = { address: new URL(url, page).href, sizeBytes: size, checksum, version: hashes.sha256 };
+  const remote: RemoteFile = { address: new URL(url, page).href, sizeBytes: size, checksum, version: hashes.sha256 };
   return { remote, fileName: filename, index };
 }
 

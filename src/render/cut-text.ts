@@ -4,14 +4,11 @@ const LISTED_CHARACTERS = 120;
 /** Length of an escape such as `&quot;` or `\u202e`. */
 const ESCAPED_BYTES = 6;
 
-/** The beginning of a text, and the number of characters that are left out. */
-export interface CutText {
-  readonly text: string;
-  readonly left: number;
-}
-
-/** Cuts a text between code points. @param cost of a character, 1 by default; `most` is the limit of their sum */
-export function cutText(text: string, most: number, cost: (character: string) => number = () => 1): CutText {
+/**
+ * The beginning of a text, cut between code points, and the number of characters `left` out.
+ * @param cost of a character, 1 by default; `most` is the limit of their sum
+ */
+export function cutText(text: string, most: number, cost: (character: string) => number = () => 1) {
   let end = 0;
   let spent = 0;
   while (end < text.length) {
@@ -32,7 +29,7 @@ function pageBytes(character: string): number {
 }
 
 /** Cuts a text to at most so many bytes of a page. */
-export function cutForPage(text: string, mostBytes: number): CutText {
+export function cutForPage(text: string, mostBytes: number) {
   return cutText(text, mostBytes, pageBytes);
 }
 

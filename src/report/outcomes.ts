@@ -13,8 +13,7 @@ import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../store/rec
 import type { RunRecord } from '../store/records/run-record.ts';
 import { schemaVersion } from '../store/records/schemas.ts';
 import { RunRepository } from '../store/run-repository.ts';
-import type { TurnListRow } from '../store/turn-list-repository.ts';
-import { TurnListRepository } from '../store/turn-list-repository.ts';
+import { TurnListRepository, type TurnListRow } from '../store/turn-list-repository.ts';
 
 export const OUTCOMES_FILE = 'outcomes.jsonl.gz';
 

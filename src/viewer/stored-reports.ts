@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { readReportOutcomes } from '../report/outcomes.ts';
-import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import { openDatabase } from '../store/database.ts';
 import { readRecord, requireSchemaVersion } from '../store/read-record.ts';
 import { type RunResults, runResults } from '../store/records/results.ts';
 import { type RunRecord, runRecord } from '../store/records/run-record.ts';
@@ -67,19 +67,13 @@ export interface ItemTexts {
 /** Texts that a reader has of a run's items, by id; null where no file of the reader's holds them. */
 export type TextsOfRun = (run: RunRecord) => Promise<ReadonlyMap<string, ItemTexts> | null>;
 
-/** Reports that were opened, as a database in memory. */
-export interface OpenReports {
-  readonly database: BenchDatabase;
-  /** Names of runs whose reports hold no outcomes of their turns. */
-  readonly withoutOutcomes: readonly string[];
-}
-
 /**
  * Opens the reports of a folder, or one, without their database: runs with results, and the outcomes of their turns.
  * @param path a folder with reports, or a file of one
+ * @returns a database in memory, and the names of runs whose reports hold no outcomes of their turns
  * @throws BenchError `not-found` where there is none, `bad-data` and `database` for files that cannot be read
  */
-export async function openReports(path: string, textsOf: TextsOfRun): Promise<OpenReports> {
+export async function openReports(path: string, textsOf: TextsOfRun) {
   const folders = findReports(path);
   const database = openDatabase({ path: ':memory:' });
   const reports = new RunRepository(database);

@@ -16,17 +16,12 @@ export interface HubRepository {
   readonly revision: string;
 }
 
-/** A repository, and a file in it if one was named. */
-export interface HubReference extends HubRepository {
-  readonly file: string | undefined;
-}
-
 /**
  * Parses `hf:org/repo/folder/file` or `hf:org/repo`, either with `@revision` behind the repository. No part can leave the
  * folder of the cache.
  * @throws BenchError `bad-option` for any other form
  */
-export function parseHubReference(name: string): HubReference {
+export function parseHubReference(name: string) {
   const [, organisation, repository, revision = 'main', file] = REFERENCE.exec(name) ?? [];
   if (organisation === undefined || repository === undefined) {
     throw new BenchError(

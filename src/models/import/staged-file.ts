@@ -8,25 +8,13 @@ import { cacheFolder } from '../../config/cache-folder.ts';
 import { isRunning } from '../../base/is-running.ts';
 import type { ImportSource, OfferedFile } from './import-source.ts';
 
-/** A complete copy of an offered file in the cache. It is deleted unless it is moved. */
-export interface StagedFile extends Disposable {
-  readonly path: string;
-  /** In hex. */
-  readonly sha256: string;
-  moveTo(place: string): void;
-}
-
 const FREE_SPACE = 'free some space, or name another folder with DKI_BENCH_CACHE';
 
 /**
- * Copies a file of a source into the cache.
+ * Copies a file of a source into the cache. The copy is deleted on disposal unless it was moved to its place.
  * @throws BenchError `bad-data` where an archive is damaged, `disk` if there is not enough space
  */
-export async function stageFile(
-  { path: source }: Pick<ImportSource, 'path'>,
-  file: OfferedFile,
-  signal?: AbortSignal,
-): Promise<StagedFile> {
+export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, file: OfferedFile, signal?: AbortSignal) {
   const folder = join(cacheFolder(), 'incoming');
   const path = join(folder, `${process.pid}-${randomUUID()}`);
   const content = await file.open();

@@ -5,12 +5,6 @@ import type { DatasetPart } from '../../store/records/run-description.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { modelSize } from '../verdict.ts';
 
-/** A fact that a reader needs to judge or repeat the runs: its values, each with the suites that have it. */
-export interface Fact {
-  readonly label: string;
-  readonly values: readonly { readonly value: string; readonly suites: readonly string[] }[];
-}
-
 const bytes = (value: number): string =>
   value >= 2 ** 30 ? `${formatNumber(value / 2 ** 30, 1)} GiB` : `${formatNumber(value / 2 ** 20, 0)} MiB`;
 const seconds = (ms: number): string => `${formatNumber(ms / 1000, 1)} s`;
@@ -37,7 +31,10 @@ function inWords(value: unknown, key = ''): string {
     .join(', ');
 }
 
-function fact(label: string, runs: readonly RunResults[], read: (results: RunResults) => string | undefined): Fact {
+/** A fact that a reader needs to judge or repeat the runs: its values, each with the suites that have it. */
+export type Fact = ReturnType<typeof fact>;
+
+function fact(label: string, runs: readonly RunResults[], read: (results: RunResults) => string | undefined) {
   const byValue = Map.groupBy(runs, read);
   const values = [...byValue].flatMap(([value, having]) =>
     value === undefined ? [] : [{ value, suites: having.map(({ run }) => run.suite) }],

@@ -2,13 +2,13 @@ import type { RowLink } from '../../render/html-table.ts';
 import { checkNames, type RunResults } from '../../store/records/results.ts';
 import { viewerAddress } from '../../config/viewer-address.ts';
 
-/** Filter of the turns that a row is about, as the viewer's addresses have it. */
-export type RowFilter = Readonly<Partial<Record<'arm' | 'category' | 'check', string>>>;
-
-/** Links of rows by label: of an arm or a category to its turns, of a check to those that fail it, else to the run. */
+/**
+ * Links of rows by label: of an arm or a category to its turns, of a check to those that fail it, else to the run.
+ * @param address of the turns that a row is about, by default in the viewer
+ */
 export function rowLinks(
   results: Pick<RunResults, 'run' | 'arms'>,
-  address = (filter: RowFilter): string =>
+  address = (filter: Readonly<Partial<Record<'arm' | 'category' | 'check', string>>>): string =>
     `${viewerAddress}/run?${new URLSearchParams({ run: results.run.name, ...filter }).toString()}#items`,
 ): (label: string) => RowLink {
   const arms = new Map(results.arms.map((one) => [one.arm, one]));

@@ -16,7 +16,7 @@ import type { PreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts
 import { PreRetrieval } from './pre-retrieval/pre-retrieval.ts';
 import type { QueryModel, QueryRecord } from './pre-retrieval/query-record.ts';
 import { routeExamples } from './route-examples.ts';
-import { planSearch, type SearchPlan } from './search-plan.ts';
+import { planSearch } from './search-plan.ts';
 
 /** Options of the strategy. */
 export interface HintedOptions {
@@ -26,11 +26,6 @@ export interface HintedOptions {
   readonly warnings: readonly string[];
   /** Model that routes, rewrites and decomposes if the configuration says `llm`; closed with the strategy. */
   readonly model?: QueryModel | undefined;
-}
-
-interface Found extends Pick<SearchPlan, 'tiers'> {
-  readonly memories: MemorySearchResult[];
-  readonly linked: number;
 }
 
 /** A query record with the retrieved memories. */
@@ -158,7 +153,7 @@ export class HintedRetriever implements Retriever {
     return { ...record, query_embedding: await this.#embeddings.embed(record.question, 'query') };
   }
 
-  #search(record: QueryRecord, { userId, topK, threshold }: RetrieveOptions): Found {
+  #search(record: QueryRecord, { userId, topK, threshold }: RetrieveOptions) {
     const memory = this.#memories.get(userId);
     if (record.invalid !== undefined || memory === undefined || topK === 0)
       return { memories: [], tiers: [], linked: 0 };

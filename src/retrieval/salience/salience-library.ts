@@ -7,14 +7,6 @@ import type { MemoryScope, SalienceEntry } from './salience-entry.ts';
 /** Paths of a query: read a file, read the journal, or search. */
 export type SaliencePath = 'fast' | 'timeline' | 'hybrid';
 
-/** Entries read without a search. */
-interface ReadFiles {
-  readonly path: SaliencePath;
-  readonly files: readonly string[];
-  /** In file order, each once. */
-  readonly entries: readonly SalienceEntry[];
-}
-
 const SCOPES = ['global', 'project'] as const;
 
 /**
@@ -77,15 +69,15 @@ export class SalienceLibrary implements Disposable {
     );
   }
 
-  /** Reads the file that a query points to, or the journal; undefined if the query needs a search. */
-  read(query: string, nowMs: number, scope: MemoryScope | undefined): ReadFiles | undefined {
+  /** Reads the file that a query points to, or the journal, each entry once; undefined if the query needs a search. */
+  read(query: string, nowMs: number, scope: MemoryScope | undefined) {
     const exists = (uri: string): boolean => this.file(uri, scope).length > 0;
     const named = fastPathFiles(query, scope).find(exists);
-    if (named !== undefined) return { path: 'fast', files: [named], entries: this.file(named, scope) };
+    if (named !== undefined) return { path: 'fast' as const, files: [named], entries: this.file(named, scope) };
     const files = asksForTimeline(query) ? recentJournal(nowMs).filter(exists) : [];
     // A memory that was filed on one day and changed on another is in both files.
     const entries = [...new Set(files.flatMap((uri) => this.file(uri, scope)))];
-    return files.length === 0 ? undefined : { path: 'timeline', files, entries };
+    return files.length === 0 ? undefined : { path: 'timeline' as const, files, entries };
   }
 
   /** Returns the `k` memories nearest to a unit vector, best first. */

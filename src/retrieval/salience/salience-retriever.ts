@@ -1,9 +1,9 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { embedMemories, UserIndexes } from '../memory-namespace.ts';
-import type { NewMemory, Retrieval, RetrievalTimings, RetrieveOptions, Retriever } from '../retriever.ts';
+import type { NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
 import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
-import { documentRule, rankBySalience, type SalienceRule, type ScoredEntry } from './salience-ranking.ts';
+import { documentRule, rankBySalience, type SalienceRule } from './salience-ranking.ts';
 import { type MemoryScope, type SalienceEntry, salienceEntry } from './salience-entry.ts';
 import { SalienceLibrary, type SaliencePath } from './salience-library.ts';
 
@@ -26,21 +26,6 @@ interface SalienceSearchOptions extends Omit<RetrieveOptions, 'threshold'> {
   /** Default: both scopes. */
   readonly scope?: MemoryScope | undefined;
   readonly maxTokens?: number | undefined;
-}
-
-/** How entries were found, and the times of the clock when the query was embedded and when the searches were done. */
-interface Found {
-  readonly path: SaliencePath;
-  /** Files that were read instead of a search. */
-  readonly files: readonly string[];
-  readonly ranked: readonly ScoredEntry[];
-  readonly candidates: number;
-  readonly embedded?: number;
-  readonly searched: number;
-}
-
-interface Answer extends Budgeted<ScoredEntry>, Pick<Found, 'path' | 'files' | 'candidates'> {
-  readonly timingsMs: RetrievalTimings;
 }
 
 /**
@@ -162,14 +147,21 @@ export class SalienceRetriever implements Retriever {
     this.#libraries.clear();
   }
 
-  async #answer(query: string, options: SalienceSearchOptions): Promise<Answer> {
+  async #answer(query: string, options: SalienceSearchOptions) {
     const { userId, topK, threshold = -1, maxTokens = this.#maxTokens } = options;
     checkSearch(topK, threshold);
     const start = performance.now();
     const library = topK === 0 ? undefined : this.#libraries.get(userId);
     const found =
       library === undefined
-        ? { path: 'hybrid' as const, files: [], ranked: [], candidates: 0, searched: performance.now() }
+        ? {
+            path: 'hybrid' as const,
+            files: [],
+            ranked: [],
+            candidates: 0,
+            embedded: start,
+            searched: performance.now(),
+          }
         : await this.#find(library, query, { ...options, threshold });
     const { path, files, ranked, candidates, searched, embedded = start } = found;
     const budgeted = withinBudget(ranked, maxTokens);
@@ -180,12 +172,11 @@ export class SalienceRetriever implements Retriever {
     return { ...budgeted, path, files, candidates, timingsMs };
   }
 
-  /** Reads the file that a query points to, or searches by meaning and by words. */
-  async #find(
-    library: SalienceLibrary,
-    query: string,
-    options: SalienceSearchOptions & RetrieveOptions,
-  ): Promise<Found> {
+  /**
+   * Reads the files that a query points to, or searches by meaning and by words.
+   * @returns also the times of the clock when the query was embedded and when the searches were done
+   */
+  async #find(library: SalienceLibrary, query: string, options: SalienceSearchOptions & RetrieveOptions) {
     const { userId, topK, threshold, scope, now = new Date() } = options;
     const read = library.read(query, now.getTime(), scope);
     if (read !== undefined) {
@@ -201,7 +192,7 @@ export class SalienceRetriever implements Retriever {
     const searched = performance.now();
     const candidates = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime(), this.#rule);
     const ranked = candidates.filter(({ score }) => score >= threshold).slice(0, topK);
-    return { path: 'hybrid', files: [], ranked, candidates: candidates.length, embedded, searched };
+    return { path: 'hybrid' as const, files: [], ranked, candidates: candidates.length, embedded, searched };
   }
 }
 

@@ -1,5 +1,5 @@
 import { formatHistorySummary } from '../history-summary.ts';
-import type { TieredMemory, TieredResult } from './tiered-memory.ts';
+import type { TieredMemory } from './tiered-memory.ts';
 
 /** Context that the workflow engine gives a node beside its input. */
 export interface NodeContext {
@@ -18,13 +18,6 @@ export interface NodeProcessor {
     input: Readonly<Record<string, unknown>>,
     stream: NodeEventStream,
   ): Promise<Readonly<Record<string, unknown>>>;
-}
-
-/** Result of processing one record: with the retrieved memories, or with the error. */
-export interface NodeRun {
-  readonly output: Readonly<Record<string, unknown>>;
-  readonly result?: TieredResult;
-  readonly error?: Error;
 }
 
 /**
@@ -48,12 +41,8 @@ export class MemoryRetrievalProcessor implements NodeProcessor {
     return (await this.run(context, input, stream)).output;
   }
 
-  /** Processes a record as `process` does, and returns the retrieved memories too. */
-  async run(
-    { nodeId, ...limits }: NodeContext,
-    input: Readonly<Record<string, unknown>>,
-    stream: NodeEventStream,
-  ): Promise<NodeRun> {
+  /** Processes a record as `process` does, and returns the retrieved memories too, or the error. */
+  async run({ nodeId, ...limits }: NodeContext, input: Readonly<Record<string, unknown>>, stream: NodeEventStream) {
     const send = (event: Pick<NodeEvent, 'type' | 'data'>): void =>
       stream.send({ ...event, nodeId, timestamp: new Date().toISOString() } as NodeEvent);
     // A field of a foreign record that is not a text counts as empty.

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { embedMemories } from '../memory-namespace.ts';
-import type { MemorySearchResult, RetrievalTimings } from '../retriever.ts';
+import type { MemorySearchResult } from '../retriever.ts';
 import type { ColdHit, ColdStore } from './cold-store.ts';
 import type { HotShelf, HotStore } from './hot-store.ts';
 import { batches, checkRecord, deriveUuid, ingressVerdict } from './memory-record.ts';
@@ -38,15 +38,6 @@ export interface TieredQuery {
   readonly threshold: number;
   /** Working memory created later is ignored. */
   readonly now: Date;
-}
-
-/** Result of a query. */
-export interface TieredResult {
-  /** Working memory, newest first, then chunks of long-term memory, best first. */
-  readonly items: readonly ContextItem[];
-  readonly timingsMs: RetrievalTimings;
-  /** True if the chunks came from the query cache. */
-  readonly cached: boolean;
 }
 
 /**
@@ -138,8 +129,12 @@ export class TieredMemory {
     return hot > 0 || cold;
   }
 
-  /** Retrieves working memory, then other memories from long-term memory. @throws BenchError `database` if a store fails */
-  async retrieve(group: string, { query, limit, threshold, now }: TieredQuery): Promise<TieredResult> {
+  /**
+   * Retrieves working memory, newest first, then chunks of other memories from long-term memory, best first.
+   * @returns `cached` if the chunks came from the query cache
+   * @throws BenchError `database` if a store fails
+   */
+  async retrieve(group: string, { query, limit, threshold, now }: TieredQuery) {
     if (limit === 0) return { items: [], timingsMs: { embedding: 0, search: 0, ranking: 0 }, cached: false };
     const key = deriveUuid(group);
     const start = performance.now();

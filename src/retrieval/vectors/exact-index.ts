@@ -6,9 +6,6 @@ export const exactBackend: VectorBackend = { name: 'typescript', version: '1', c
 function createIndex(): VectorIndex {
   const rows: Float32Array[] = [];
   return {
-    get size() {
-      return rows.length;
-    },
     add: (vectors) => {
       for (const vector of vectors) rows.push(vector);
     },

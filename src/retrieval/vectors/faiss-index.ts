@@ -34,9 +34,6 @@ function indexes({ IndexFlatIP }: FaissNode): VectorBackend['createIndex'] {
   return (dimension) => {
     const index = new IndexFlatIP(dimension);
     return {
-      get size() {
-        return index.ntotal();
-      },
       add: (vectors) => {
         // One by one: faiss-node takes plain arrays, and that of a whole index would be large.
         for (const vector of vectors) index.add(Array.from(vector));

@@ -21,9 +21,6 @@ function createIndex({ exactSearch, MetricKind }: Usearch, dimension: number): V
   let values = new Float32Array(dimension * 16);
   let size = 0;
   return {
-    get size() {
-      return size;
-    },
     add: (vectors) => {
       const needed = (size + vectors.length) * dimension;
       if (needed > values.length) {

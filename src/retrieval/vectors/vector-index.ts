@@ -1,20 +1,15 @@
-/** Rows and their inner products with a query, best first. */
-export interface VectorSearchResult {
-  readonly ids: readonly number[];
-  readonly scores: readonly number[];
-}
-
 /**
  * Exact inner-product index. Rows are numbered from 0 in the order of insertion and never removed; memory is freed with the
  * object.
  */
 export interface VectorIndex {
-  /** Number of rows. */
-  readonly size: number;
   /** Appends rows; each has the dimension of the index. */
   add(vectors: readonly Float32Array[]): void;
-  /** Returns the `k` best rows, or all if there are fewer, none for `k` = 0. Rows with equal scores come in any order. */
-  search(vector: Float32Array, k: number): VectorSearchResult;
+  /**
+   * Returns the `k` best rows and their inner products, best first, or all if there are fewer, none for `k` = 0. Rows with equal
+   * scores come in any order.
+   */
+  search(vector: Float32Array, k: number): { readonly ids: readonly number[]; readonly scores: readonly number[] };
 }
 
 /** Port to a vector search library; recorded with every run, since retrieval times depend on it. */

@@ -65,7 +65,7 @@ export function readComparison(database: BenchDatabase, query: ComparisonQuery, 
   }
   const quality = unknownQuality(a.model) ?? unknownQuality(b.model);
   const judged = quality === null;
-  const paired = pairedArms(database, { runId: a.id, arm: armA }, { runId: b.id, arm: armB }, { judged });
+  const paired = pairedArms(database, { runId: a.id, arm: armA }, { runId: b.id, arm: armB }, judged);
   const { counts } = paired;
   if (counts.items === 0) {
     const message = `${armA} of "${a.name}" and ${armB} of "${b.name}" answered no item in common`;

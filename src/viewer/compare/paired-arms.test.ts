@@ -6,7 +6,7 @@ import type { RunRecord } from '../../store/records/run-record.ts';
 import { compareStoredRuns } from '../../eval/analysis/stored-results.ts';
 import { listedPairs, type PairedArms, pairedArms } from './paired-arms.ts';
 
-const judged = { judged: true };
+const judged = true;
 
 let database: BenchDatabase;
 beforeEach(() => {
@@ -81,7 +81,7 @@ describe('arms paired by item', () => {
       a: { repeat: 2, turn: 0, success: 0, repeats: 1, answer: ' Oslo', error: null },
       b: { repeat: 0, turn: 0, success: 1, repeats: 1, answer: ' Turin', error: null },
     });
-    const unjudged = pairedArms(database, a, b, { judged: false });
+    const unjudged = pairedArms(database, a, b, false);
     expect([unjudged.difference, ids(unjudged, 1, 3)]).toEqual([null, ['i-2', 'i-1', 'i-3']]);
   });
 });

@@ -45,14 +45,9 @@ function successDifference(pairs: readonly ItemPairScores[]) {
  * Pairs two arms by item. `listed` has items whose scores differ first, then those whose answers differ, then the others, each in
  * the order of the first run.
  *
- * @param options.judged false if scores are withheld: there is no difference, and items with different answers come first
+ * @param judged false if scores are withheld: there is no difference, and items with different answers come first
  */
-export function pairedArms(
-  database: BenchDatabase,
-  a: ArmOfRun,
-  b: ArmOfRun,
-  { judged }: { readonly judged: boolean },
-) {
+export function pairedArms(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, judged: boolean) {
   const repository = new ItemPairRepository(database);
   const pairs = repository.scores(a, b);
   const rank = ({ successA, successB, sameAnswer }: ItemPairScores): number =>

@@ -19,15 +19,8 @@ const mostRows = 50;
 const leastRows = 10;
 const mostRowsOfFile = 250;
 
-export interface MatrixRow {
-  readonly itemId: string;
-  readonly question: string | null;
-  readonly gold: string | null;
-  readonly turns: ReadonlyMap<string, readonly TurnOutcome[]>;
-}
-
 /** An item with its turns by arm. @param hidden its texts are not shown */
-export function matrixRow(itemId: string, turns: readonly TurnOutcome[], hidden: boolean): MatrixRow {
+export function matrixRow(itemId: string, turns: readonly TurnOutcome[], hidden: boolean) {
   const known = turns.find(({ question }) => question !== null);
   const shown = hidden
     ? turns.map((turn) => ({ ...turn, question: '', answer: '', error: turn.error && 'failed' }))
@@ -39,6 +32,8 @@ export function matrixRow(itemId: string, turns: readonly TurnOutcome[], hidden:
     turns: Map.groupBy(shown, ({ arm }) => arm),
   };
 }
+
+type MatrixRow = ReturnType<typeof matrixRow>;
 
 /** Reads a page of the matrix. @param options.inFile a page of a file @throws BenchError `not-found` */
 export function readMatrix(

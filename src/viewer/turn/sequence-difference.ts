@@ -24,15 +24,6 @@ export type SegmentDifference =
 
 type Origin = PlacedSegment['origin'];
 
-/** The difference of two sequences, segment by segment in the order of the sequences. */
-export interface SequenceDifference {
-  readonly segments: readonly SegmentDifference[];
-  readonly sameTokens: number;
-  readonly onlyHere: number;
-  readonly onlyThere: number;
-  readonly movedTokens: number;
-}
-
 /** Segments beyond this are not aligned: the table of the alignment grows with the product of both lengths. */
 const MOST_ALIGNED = 1000;
 
@@ -99,12 +90,8 @@ export function changedSegment(
   };
 }
 
-/** Compares the sequences of two turns. @param pieces of the tokens of both; without them a segment is one span */
-export function sequenceDifference(
-  here: AnsweredTurn,
-  there: AnsweredTurn,
-  pieces: ReadonlyMap<number, string>,
-): SequenceDifference {
+/** Compares two sequences segment by segment. @param pieces of the tokens of both; without them a segment is one span */
+export function sequenceDifference(here: AnsweredTurn, there: AnsweredTurn, pieces: ReadonlyMap<number, string>) {
   const counts = { sameTokens: 0, onlyHere: 0, onlyThere: 0, movedTokens: 0 };
   const segments = alignedSegments(placedSegments(here), placedSegments(there)).map(([a, b]): SegmentDifference => {
     const label = segmentName((a ?? b)!);

@@ -1,7 +1,7 @@
 import { clusteredMean, standardError } from './clustered-mean.ts';
 import { studentQuantile, studentTail } from './distributions.ts';
 import { type Interval, meanInterval, TAIL, unbounded } from './intervals.ts';
-import { differences, type Pair, sum, type UnitTotals, unitTotals } from './observations.ts';
+import { differences, type Pair, sum, unitTotals } from './observations.ts';
 import { type DiscordantPairs, tangoInterval, tangoScore } from './tango-interval.ts';
 
 /** A mean paired difference, its interval and its tests. */
@@ -16,21 +16,15 @@ export interface PairedDifference {
   readonly pAbove: (least: number) => number;
 }
 
-/** Totals of the differences between two arms on the same items. */
-export interface PairedTotals {
-  /** Of a − b. */
-  readonly differences: UnitTotals;
-  /** Sum of the differences above zero, and of the absolute values of those below. */
-  readonly gained: number;
-  readonly lost: number;
-}
-
-export function pairedTotals(pairs: readonly Pair[]): PairedTotals {
+/** Totals of a − b, and the sums of the differences above zero, and of the absolute values of those below. */
+export function pairedTotals(pairs: readonly Pair[]) {
   const found = differences(pairs);
   const values = found.map(({ value }) => value);
   const gained = sum(values.filter((value) => value > 0));
   return { differences: unitTotals(found), gained, lost: sum(values.map((value) => Math.max(0, -value))) };
 }
+
+type PairedTotals = ReturnType<typeof pairedTotals>;
 
 /**
  * The mean of a − b where both are scores from 0 to 1: Tango's score on the pairs that differ, with Student's t. A pair that

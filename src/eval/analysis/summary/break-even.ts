@@ -42,14 +42,6 @@ export function breakEvens(answered: Turns, arms: readonly ArmTraits[]): BreakEv
 /** Turns after which an interval says "never". */
 const MOST_TURNS = 10_000;
 
-/** The first turn after which a cost has paid off; null for never. */
-interface Payback {
-  readonly turn: number | null;
-  /** 95 %. */
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
 /** The deviation that each unit contributes to a mean: each user, or each observation of a single user. */
 function contributions(observations: readonly Observation[], unit: (one: Observation, index: number) => string) {
   const average = mean(observations.map(({ value }) => value));
@@ -62,12 +54,13 @@ function contributions(observations: readonly Observation[], unit: (one: Observa
 }
 
 /**
- * The first turn N at which `first + (N − 1) · later`, two means over the same users, is no longer above zero. Its interval
- * begins at the first turn at which the sum may have reached zero, and ends at the first at which it certainly has (Student's t over users).
+ * The first turn N at which `first + (N − 1) · later`, two means over the same users, is no longer above zero; null for never.
+ * Its 95 % interval begins at the first turn at which the sum may have reached zero, and ends at the first at which it
+ * certainly has (Student's t over users).
  * @param first extra cost of the first turn, one observation an item @param later extra cost of each later turn
  * @see Fieller 1954, Journal of the Royal Statistical Society B 16, on the interval of a ratio
  */
-export function payback(first: readonly Observation[], later: readonly Observation[]): Payback {
+export function payback(first: readonly Observation[], later: readonly Observation[]) {
   const [cost, saving] = [first, later].map((list) => mean(list.map(({ value }) => value))) as [number, number];
   const alone = countUsers([...first, ...later]) === 1;
   const ofFirst = contributions(first, ({ userId }, index) => (alone ? `first ${index}` : userId));

@@ -5,13 +5,6 @@ const ITERATIONS = 300;
 const LEARNING_RATE = 2;
 const SHRINKAGE = 1e-3;
 
-/** A strategy chosen by the classifier. */
-export interface Classified {
-  readonly strategy: string;
-  /** Probability of the strategy, 0 to 1. */
-  readonly probability: number;
-}
-
 /** Extracts terms and pairs of neighbours, each once: pairs represent the order of words. */
 function features(question: string): string[] {
   const terms = ['<', ...textTerms(question), '>'];
@@ -39,8 +32,8 @@ export class RouteClassifier {
     for (let iteration = 0; iteration < ITERATIONS; iteration++) this.#descend(inputs, targets);
   }
 
-  /** Returns the most probable strategy; of equal ones, the first in the examples. */
-  classify(question: string): Classified {
+  /** Returns the most probable strategy, and its probability; of equal ones, the first in the examples. */
+  classify(question: string) {
     const probabilities = this.#probabilities(this.#indexes(features(question)));
     const probability = Math.max(...probabilities);
     return { strategy: this.#labels[probabilities.indexOf(probability)]!, probability };
