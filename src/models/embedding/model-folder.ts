@@ -13,22 +13,7 @@ export type Pooling = 'mean' | 'first' | 'last' | 'max';
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A sentence encoder on disk, in the layout that transformers.js and optimum share. */
-export interface ModelFolder {
-  readonly path: string;
-  readonly name: string;
-  /** The weights: `onnx/model.onnx`, or `onnx/model_quantized.onnx` where there is no other. */
-  readonly weightsPath: string;
-  readonly tokenizer: JsonObject;
-  readonly tokenizerConfig: JsonObject;
-  /** Longest sequence of the model; Infinity if no file limits it. */
-  readonly maxTokens: number;
-  /** Undefined if the folder does not say. */
-  readonly pooling: Pooling | undefined;
-  /** Numbers in a vector, by the pooling file. */
-  readonly dimension: number | undefined;
-  /** Prefix of every text, by purpose; empty if there is none. */
-  readonly prompts: Readonly<Record<TextPurpose, string>>;
-}
+export type ModelFolder = ReturnType<typeof readModelFolder>;
 
 const MODULES = 'modules.json';
 const POOLING = '1_Pooling/config.json';
@@ -70,7 +55,7 @@ const promptsSchema = z.looseObject({
  * Reads a model's folder, except its weights.
  * @throws BenchError `bad-model` naming the folder and the files that are missing or broken, or what is not supported
  */
-export function readModelFolder(folder: string): ModelFolder {
+export function readModelFolder(folder: string) {
   const path = resolve(folder);
   const weightsPath = presentWeights(path);
   const [config, tokenizer, tokenizerConfig] = embedderFiles.required.map((file) => read(path, file, jsonObject)!);
@@ -92,10 +77,11 @@ export function readModelFolder(folder: string): ModelFolder {
     weightsPath,
     tokenizer: tokenizer!,
     tokenizerConfig: tokenizerConfig!,
-    // Tokenizers without a limit have an absurd value, or none.
+    // Tokenizers without a limit have an absurd value, or none: Infinity if no file limits it.
     maxTokens: Math.min(
       ...(limits.filter((limit) => typeof limit === 'number' && limit > 0 && limit < 1e9) as number[]),
     ),
+    // Undefined if the folder does not say.
     pooling: pooling === undefined ? undefined : poolingMode(path, pooling),
     dimension: pooling?.word_embedding_dimension,
     prompts,

@@ -1,7 +1,5 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { metricDeclaration, type MetricDeclaration } from '../../../store/records/run-description.ts';
-import type { CheckName } from '../../../store/records/results.ts';
-import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { Turns } from '../arm-turns.ts';
 import {
   type ArmPair,
@@ -18,12 +16,7 @@ import { metricDifferences, type MetricDifference } from './metric-differences.t
 import { mean } from '../statistics/observations.ts';
 
 /** A run as a comparison describes it. */
-export interface RunSummary extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'status'> {
-  readonly startedAt: string;
-  readonly failedChecks: readonly CheckName[];
-  readonly model: string;
-  readonly dataset: string;
-}
+export type RunSummary = ReturnType<typeof summary>;
 
 /** Two runs, paired by item and arm. */
 export interface RunsComparison {
@@ -52,7 +45,7 @@ export interface ComparisonOptions {
   readonly margin: number;
 }
 
-function summary({ run, failedChecks }: ComparedRun): RunSummary {
+function summary({ run, failedChecks }: ComparedRun) {
   const { id, name, suite, status } = run;
   const startedAt = new Date(run.startedAt).toISOString();
   return { id, name, suite, status, startedAt, failedChecks, model: run.model.name, dataset: run.dataset.name };

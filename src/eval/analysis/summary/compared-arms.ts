@@ -2,18 +2,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
 
 /** The arms of a run that are compared, and their turns. */
-export interface ComparedArms {
-  readonly byArm: ReadonlyMap<string, Turns>;
-  readonly baseline: string;
-  /** The text arm with prefix caching, which costs are tested against; undefined if it did not run. */
-  readonly prefixCache: string | undefined;
-  /** The A/A twin of the baseline; undefined if it did not run. */
-  readonly twin: string | undefined;
-  /** Every arm but the baseline that answered anything. */
-  readonly others: readonly ArmTraits[];
-  readonly regime: Regime;
-  readonly seed: number;
-}
+export type ComparedArms = NonNullable<ReturnType<typeof comparedArms>>;
 
 /** Comparisons that were planned before the run. */
 export function isPlanned({ comparison }: Pick<ArmTraits, 'comparison'>): boolean {
@@ -21,18 +10,12 @@ export function isPlanned({ comparison }: Pick<ArmTraits, 'comparison'>): boolea
 }
 
 /** The arm with prefix caching among those of a run: planned, and text only. */
-export function prefixCacheArm<Traits extends Pick<ArmTraits, 'comparison' | 'injects'>>(
-  arms: readonly Traits[],
-): Traits | undefined {
+export function prefixCacheArm<Traits extends Pick<ArmTraits, 'comparison' | 'injects'>>(arms: readonly Traits[]) {
   return arms.find(({ comparison, injects }) => comparison === 'planned' && injects === 'nothing');
 }
 
 /** Groups the turns of a run for its comparisons; undefined without a baseline. */
-export function comparedArms(
-  answered: Turns,
-  arms: readonly ArmTraits[],
-  { regime, seed }: Pick<ComparedArms, 'regime' | 'seed'>,
-): ComparedArms | undefined {
+export function comparedArms(answered: Turns, arms: readonly ArmTraits[], settings: { regime: Regime; seed: number }) {
   const byArm = Map.groupBy(answered, ({ arm }) => arm);
   const ran = arms.filter(({ name }) => byArm.has(name));
   const baseline = ran.find(({ comparison }) => comparison === 'baseline')?.name;
@@ -40,11 +23,11 @@ export function comparedArms(
   return {
     byArm,
     baseline,
+    // Costs are tested against it, if it ran.
     prefixCache: prefixCacheArm(ran)?.name,
     twin: ran.find(({ control }) => control === 'twin')?.name,
     others: ran.filter(({ name }) => name !== baseline),
-    regime,
-    seed,
+    ...settings,
   };
 }
 
