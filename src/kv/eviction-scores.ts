@@ -110,12 +110,7 @@ function unlikeMean(head: HeadCells): Float64Array {
 }
 
 /** Standard deviations of the tokens of one partition over their dimensions, each scaled to its range in the next partition. */
-function spreads(
-  numbers: Float32Array,
-  { dimension }: Pick<HeadCells, 'dimension'>,
-  start: number,
-  lag: number,
-): Float64Array {
+function spreads(numbers: Float32Array, { dimension }: Pick<HeadCells, 'dimension'>, start: number, lag: number) {
   const [low, high] = [new Float64Array(dimension).fill(Infinity), new Float64Array(dimension).fill(-Infinity)];
   for (let at = (start + lag) * dimension; at < (start + 2 * lag) * dimension; at++) {
     low[at % dimension] = Math.min(low[at % dimension]!, numbers[at]!);

@@ -74,12 +74,7 @@ export function entryOf(record: KvRecord): KvEntry {
   return { key, payload, sizeBytes, tokens, memoryIds };
 }
 
-function signed(
-  folder: string,
-  key: string,
-  { tokens, memoryIds }: AboutKv,
-  content: Uint8Array,
-): AboutKv & Pick<KvRecord, 'key' | 'fingerprint'> {
+function signed(folder: string, key: string, { tokens, memoryIds }: AboutKv, content: Uint8Array) {
   const about = JSON.stringify([folder, key, tokens, memoryIds]);
   const fingerprint = createHash('sha256').update(`${about}\n`).update(content).digest('hex');
   return { key, fingerprint, tokens, memoryIds };

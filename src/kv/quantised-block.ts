@@ -27,11 +27,7 @@ function quantisedBytes(numbers: number, type: QuantisedType): number {
   return Math.ceil(numbers / GROUP) * groupBytes[type];
 }
 
-export function quantisedCellBytes(
-  { layers, heads, headDimension }: KvLayout,
-  cells: number,
-  type: QuantisedType,
-): number {
+export function quantisedCellBytes({ layers, heads, headDimension }: KvLayout, cells: number, type: QuantisedType) {
   return cells * layers * 2 * heads * quantisedBytes(headDimension, type);
 }
 
@@ -120,12 +116,7 @@ export function readQuantised(bytes: Uint8Array, name = 'KV block'): SequenceSta
 }
 
 /** Restores tensor by tensor in the arena, each into its place in one piece of plain memory. */
-function restoreTensors(
-  bytes: Uint8Array,
-  layout: KvLayout,
-  cells: number,
-  type: QuantisedType,
-): Pick<SequenceState, 'keys' | 'values'> {
+function restoreTensors(bytes: Uint8Array, layout: KvLayout, cells: number, type: QuantisedType) {
   using scratch = new ArenaScratch();
   const { layers, heads, headDimension, keyType, valueType, valuesTransposed } = layout;
   const columns = heads * headDimension;

@@ -19,10 +19,7 @@ const NUMBER = String.raw`\d+(?:\.\d+)?|\.\d+`;
 const BAR = /^(\w+):(.+?)([<>]=)(.+)$/;
 
 /** Reads a bar. @throws BenchError `bad-option` for another form, and for names that the run does not have */
-export function qualityBar(
-  text: string,
-  known: { readonly arms: readonly string[]; readonly metrics: readonly string[] },
-): QualityBar {
+export function qualityBar(text: string, known: Readonly<Record<'arms' | 'metrics', readonly string[]>>): QualityBar {
   const [, metric, arm, sign, right] = BAR.exec(text.replaceAll(/\s/g, '')) ?? [];
   if (metric === undefined || arm === undefined || right === undefined) {
     throw new BenchError(

@@ -144,10 +144,7 @@ export class UserIndexes<Memory extends StoredMemory, Index extends UserIndex<Me
  * Gives memories unit vectors, in order; those without a vector are embedded in one call. All or none.
  * @throws BenchError `bad-data` if a vector has another dimension or numbers that are not finite
  */
-export async function embedMemories(
-  embeddings: EmbeddingService,
-  memories: readonly NewMemory[],
-): Promise<StoredMemory[]> {
+export async function embedMemories(embeddings: EmbeddingService, memories: readonly NewMemory[]) {
   const dimension = await embeddings.dimension();
   const bare = memories.filter(({ embedding }) => embedding === undefined);
   const embedded = await embeddings.embedMany(bare.map(({ content }) => content));
@@ -178,11 +175,7 @@ function unitVector(memoryId: string, vector: Float32Array, dimension: number): 
  * @param schema its error messages say what is expected
  * @throws BenchError `bad-data` that names memory, field and value
  */
-export function readMetadata<Value>(
-  { memoryId, metadata }: StoredMemory,
-  field: string,
-  schema: z.ZodType<Value>,
-): Value {
+export function readMetadata<Value>({ memoryId, metadata }: StoredMemory, field: string, schema: z.ZodType<Value>) {
   const { data, error } = schema.safeParse(metadata[field]);
   if (error === undefined) return data;
   const got = JSON.stringify(metadata[field]);

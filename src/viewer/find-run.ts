@@ -24,10 +24,7 @@ export function runNamed(database: BenchDatabase, name: string): RunRecord {
 }
 
 /** The two arms that a reader most likely compares: joined KV, or else the primary arm, with the baseline. */
-export function usualPair(
-  traits: readonly ArmTraits[],
-  arms: readonly string[],
-): readonly [a: string | undefined, b: string | undefined] {
+export function usualPair(traits: readonly ArmTraits[], arms: readonly string[]) {
   const named = (matches: (arm: ArmTraits) => boolean): string | undefined =>
     traits.find((arm) => arms.includes(arm.name) && matches(arm))?.name;
   const b = named(({ comparison }) => comparison === 'baseline') ?? arms[1];
@@ -35,7 +32,7 @@ export function usualPair(
     return comparison === 'planned' && injects === 'memories' && equivalence === 'tokens';
   });
   const a = joined ?? named(({ comparison }) => comparison === 'primary') ?? arms.find((arm) => arm !== b);
-  return [a, b];
+  return [a, b] as const;
 }
 
 /** The arms of a run that have turns. @param wanted must be one of them @throws BenchError `not-found` */

@@ -8,7 +8,7 @@ import { printable } from '../render/printable.ts';
 import { contentHtml, leftOut, longText, pairsHtml } from '../render/section-html.ts';
 import { formatNumber } from '../render/table.ts';
 import { runNamed, unknownName } from './find-run.ts';
-import { type HiddenTexts, hiddenInReports, hiddenNote } from './hidden-texts.ts';
+import { hiddenInReports, hiddenNote } from './hidden-texts.ts';
 import type { Links } from './links.ts';
 import { type ListColumn, listTable } from './list.ts';
 import { matrixRow } from './matrix/matrix-page.ts';
@@ -27,12 +27,7 @@ const MOST_BYTES = 400;
  * Reads an item.
  * @throws BenchError `not-found` for a name that there is not, `database` for a row that cannot be read
  */
-export function readItemPage(
-  database: BenchDatabase,
-  runName: string,
-  itemId: string,
-  hidden: HiddenTexts = hiddenInReports,
-) {
+export function readItemPage(database: BenchDatabase, runName: string, itemId: string, hidden = hiddenInReports) {
   const run = inspectedRun(database, runName, hidden);
   const quality = unknownQuality(run.model);
   const turns = turnsOfItem(database, run, itemId).map(({ id: _, ...row }) => inspectedTurn(row, quality, run.metrics));
@@ -122,9 +117,7 @@ function evidenceSection({ evidence, sample }: ItemModel): Html | string {
 const armsTable = <Turn>(turns: readonly Turn[], columns: readonly ListColumn<Turn>[]): Html =>
   listTable('Table of the arms', 'arms', columns, turns.slice(0, MOST_TURNS));
 
-function placeColumn<Turn extends { readonly repeat: number; readonly turn: number }>(
-  turns: readonly Turn[],
-): ListColumn<Turn>[] {
+function placeColumn<Turn extends Pick<TurnOutcome, 'repeat' | 'turn'>>(turns: readonly Turn[]): ListColumn<Turn>[] {
   const place = ({ repeat, turn }: Turn): string => `${repeat} / ${turn}`;
   return new Set(turns.map(place)).size > 1 ? [{ heading: 'repeat / turn', cell: place }] : [];
 }
@@ -168,7 +161,7 @@ export function reportedItemPage(
   database: BenchDatabase,
   { run: runName, item: itemId }: Readonly<Record<'run' | 'item', string>>,
   links: Links,
-  hidden: HiddenTexts = hiddenInReports,
+  hidden = hiddenInReports,
 ): Html {
   const run = runNamed(database, runName);
   const outcomes = new TurnListRepository(database).outcomes(run.id, [itemId]);

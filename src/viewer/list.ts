@@ -16,12 +16,7 @@ export interface ListColumn<Row> {
 }
 
 /** A list as a table in a box that scrolls on a narrow page. */
-export function listTable<Row>(
-  label: string,
-  look: string,
-  columns: readonly ListColumn<Row>[],
-  rows: readonly Row[],
-): Html {
+export function listTable<Row>(label: string, look: string, columns: readonly ListColumn<Row>[], rows: readonly Row[]) {
   const heading = ({ heading: text, look: own, title, sorted }: ListColumn<Row>): Html =>
     html`<th
       scope="col"
@@ -31,11 +26,7 @@ export function listTable<Row>(
     >
       ${text}
     </th>`;
-  const cell = (
-    row: Row,
-    { look: own = '', cell: content, isWhole }: ListColumn<Row>,
-    index: number,
-  ): Html | string => {
+  const cell = (row: Row, { look: own = '', cell: content, isWhole }: ListColumn<Row>, index: number) => {
     if (isWhole === true) return content(row);
     return index === 0 ? html`<th scope="row">${content(row)}</th>` : html`<td class="${own}">${content(row)}</td>`;
   };

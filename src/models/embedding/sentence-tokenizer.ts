@@ -14,11 +14,7 @@ const HubTokenizer = Tokenizer as new (
  * @param document `tokenizer.json` @param config `tokenizer_config.json`
  * @param maxTokens longest sequence, special tokens included
  */
-export function sentenceTokenizer(
-  document: JsonObject,
-  config: JsonObject,
-  maxTokens: number,
-): (text: string) => number[] {
+export function sentenceTokenizer(document: JsonObject, config: JsonObject, maxTokens: number) {
   const added = (document['added_tokens'] ?? []) as readonly { readonly special?: boolean }[];
   // A text that spells a special token holds those characters, not that token.
   const plain = new HubTokenizer(
@@ -34,7 +30,7 @@ export function sentenceTokenizer(
   );
   const before = framed.slice(0, start);
   const after = framed.slice(start + bare.length);
-  return (text) => {
+  return (text: string) => {
     const { ids } = plain.encode(text, { add_special_tokens: false });
     return [...before, ...ids.slice(0, maxTokens - before.length - after.length), ...after];
   };

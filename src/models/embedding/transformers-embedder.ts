@@ -66,11 +66,7 @@ export class TransformersEmbedder implements Embedder {
 }
 
 /** Gives the model's own sentence vector, or pools its token vectors. @throws BenchError if nothing defines the pooling */
-async function evaluate(
-  ids: readonly number[],
-  session: OnnxSession,
-  { path, pooling }: ModelFolder,
-): Promise<Float32Array> {
+async function evaluate(ids: readonly number[], session: OnnxSession, { path, pooling }: ModelFolder) {
   const known: Readonly<Record<string, readonly number[]>> = {
     input_ids: ids,
     attention_mask: ids.map(() => 1),

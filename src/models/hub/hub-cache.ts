@@ -84,11 +84,7 @@ export function snapshotFolder(repository: HubRepository, hub: HubAccess): strin
 }
 
 /** Place of a file in the cache of version 0.1. */
-export function formerPlace(
-  { organisation, repository, revision }: HubRepository,
-  file: string,
-  hub: HubAccess,
-): string {
+export function formerPlace({ organisation, repository, revision }: HubRepository, file: string, hub: HubAccess) {
   const folder = revision === 'main' ? repository : `${repository}@${revision}`;
   return join(hub.ownCache, 'models', organisation, folder, file);
 }

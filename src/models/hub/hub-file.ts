@@ -86,11 +86,7 @@ export async function hubFile(
   return linkBlob(repository, { file, blob, commit: remote.commit ?? revision }, hub);
 }
 
-export function fileAddress(
-  { organisation, repository, revision }: HubRepository,
-  file: string,
-  { endpoint }: Server,
-): string {
+export function fileAddress({ organisation, repository, revision }: HubRepository, file: string, { endpoint }: Server) {
   return `${endpoint}/${organisation}/${repository}/resolve/${revision}/${file}`;
 }
 

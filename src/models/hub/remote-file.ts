@@ -72,11 +72,7 @@ export async function send(
  * Asks the hub for size and checksum of a file; undefined if there is no such file.
  * @throws BenchError `network` if the hub does not answer, refuses, or gives no checksum
  */
-export async function describeRemoteFile(
-  address: string,
-  hub: Server,
-  options: WaitOptions = {},
-): Promise<RemoteFile | undefined> {
+export async function describeRemoteFile(address: string, hub: Server, options: WaitOptions = {}) {
   using timeout = idleTimeout(options);
   let place = address;
   let commit: string | undefined;

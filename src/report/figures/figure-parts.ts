@@ -6,17 +6,10 @@ import type { Estimate } from '../../store/records/estimate.ts';
 /** The key of figures whose points have intervals. */
 export const MEANS = 'Points are means, lines their 95 % intervals.';
 
-interface EstimateFields {
-  readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
+type EstimateFields = ReturnType<typeof estimateFields>;
 
 /** The fields of an estimate; `scale` 100 makes a share a percentage. */
-export function estimateFields(
-  { mean, low, high }: Pick<Estimate, 'mean' | 'low' | 'high'>,
-  scale = 1,
-): EstimateFields {
+export function estimateFields({ mean, low, high }: Pick<Estimate, 'mean' | 'low' | 'high'>, scale = 1) {
   // A stored result has null for an infinite bound.
   const bounded = Number.isFinite(low) && Number.isFinite(high);
   return { value: mean * scale, low: bounded ? low * scale : null, high: bounded ? high * scale : null };
@@ -67,11 +60,7 @@ export function quantity(title: string | null, scale: FigureSpec = {}, axis: Fig
 }
 
 /** A nominal channel whose values have fixed colours or shapes. */
-export function categories(
-  field: string,
-  range: Readonly<Record<string, string>>,
-  legend: FigureSpec = {},
-): FigureSpec {
+export function categories(field: string, range: Readonly<Record<string, string>>, legend: FigureSpec = {}) {
   const scale = { domain: Object.keys(range), range: Object.values(range) };
   return { field, type: 'nominal', title: null, scale, legend };
 }

@@ -119,10 +119,7 @@ export function retrievalTable(results: RunResults, retrieval: RetrievalMeasurem
 }
 
 /** Table 7b: the same on the questions of the run's data sets, by category; undefined where there are none. */
-export function datasetRetrievalTable(
-  results: RunResults,
-  { rows: all, datasets = [] }: RetrievalMeasurements,
-): Table | undefined {
+export function datasetRetrievalTable(results: RunResults, { rows: all, datasets = [] }: RetrievalMeasurements) {
   const rows = all.filter(({ dataset }) => dataset !== undefined);
   if (rows.length === 0) return undefined;
   const questions = countColumn('n', 'questions', ({ n }: RetrievalMeasurement) => n);

@@ -60,11 +60,7 @@ export class HierarchicalMemory {
    * link depth. The score is the best cosine; a linked memory gets a share of its neighbour's score.
    * @returns best first; of equal scores, older first; `linked` of them were found through a link
    */
-  search(
-    vectors: readonly Float32Array[],
-    plan: SearchPlan,
-    k: number,
-  ): { readonly ranked: readonly ScoredMemory[]; readonly linked: number } {
+  search(vectors: readonly Float32Array[], plan: SearchPlan, k: number) {
     const { preferredTier } = plan;
     const scores: Scores = new Map();
     for (const vector of vectors) {

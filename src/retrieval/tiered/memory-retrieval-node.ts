@@ -33,11 +33,7 @@ export class MemoryRetrievalProcessor implements NodeProcessor {
   }
 
   /** Retrieves for the query of the input, and gives the context of its history; a failure is an event of the stream. */
-  async process(
-    context: NodeContext,
-    input: Readonly<Record<string, unknown>>,
-    stream: NodeEventStream,
-  ): Promise<Readonly<Record<string, unknown>>> {
+  async process(context: NodeContext, input: Readonly<Record<string, unknown>>, stream: NodeEventStream) {
     return (await this.run(context, input, stream)).output;
   }
 

@@ -88,12 +88,7 @@ const legend: readonly (readonly [Outcome, string])[] = [
 ];
 
 /** The outcome of an arm on an item, with the facts that the script of a file filters by. */
-function outcomeCell(
-  { run, unknownQuality }: MatrixPage,
-  { itemId, turns }: MatrixRow,
-  arm: string,
-  links: Links,
-): Html {
+function outcomeCell({ run, unknownQuality }: MatrixPage, { itemId, turns }: MatrixRow, arm: string, links: Links) {
   const ofArm = turns.get(arm);
   if (ofArm === undefined) return html`<td class="o"></td>`;
   const judged = unknownQuality === null;

@@ -12,18 +12,13 @@ import type { RunResults } from '../../store/records/results.ts';
 import { groupOf } from '../../store/run-name.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { runNamed, unknownName, usualPair } from '../find-run.ts';
-import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
+import { hiddenInReports } from '../hidden-texts.ts';
 import type { ItemQuery, Links } from '../links.ts';
 import { filterForm, options, select } from '../list.ts';
 import { itemList, readItems } from './item-list.ts';
 
 /** Reads the page of a run. @param hidden by default the rule of reports @throws BenchError `not-found` for an unknown name */
-export function readRunPage(
-  database: BenchDatabase,
-  name: string,
-  query: ItemQuery,
-  hidden: HiddenTexts = hiddenInReports,
-) {
+export function readRunPage(database: BenchDatabase, name: string, query: ItemQuery, hidden = hiddenInReports) {
   const run = runNamed(database, name);
   const items = readItems(database, run, query, hidden(run));
   const results = new RunRepository(database).results(run.id);

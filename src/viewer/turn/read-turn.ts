@@ -3,7 +3,7 @@ import type { BenchDatabase } from '../../store/database.ts';
 import { AttributionRepository } from '../../store/attribution-repository.ts';
 import { TokenPieceRepository } from '../../store/token-piece-repository.ts';
 import { TurnListRepository } from '../../store/turn-list-repository.ts';
-import { type StoredTurn, TurnRepository } from '../../store/turn-repository.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
@@ -33,11 +33,7 @@ export function inspectedRun(database: BenchDatabase, runName: string, hidden: H
 export type InspectedRun = ReturnType<typeof inspectedRun>;
 
 /** The turns of an item, by arm, repeat and number of the turn. @throws BenchError `not-found` where there is none */
-export function turnsOfItem(
-  database: BenchDatabase,
-  { id, name, hiddenTexts }: InspectedRun,
-  item: string,
-): StoredTurn[] {
+export function turnsOfItem(database: BenchDatabase, { id, name, hiddenTexts }: InspectedRun, item: string) {
   const stored = [...new TurnRepository(database).listByRun(id, { itemId: item })];
   const rows = hiddenTexts === null ? stored : stored.map(turnWithoutTexts);
   if (rows.length === 0)
@@ -54,12 +50,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
  * @param hidden by default the rule of reports
  * @throws BenchError `not-found` for a name that the run does not have, `database` for a row that cannot be read
  */
-export function readTurnPage(
-  database: BenchDatabase,
-  ref: TurnRef,
-  against?: string,
-  hidden: HiddenTexts = hiddenInReports,
-) {
+export function readTurnPage(database: BenchDatabase, ref: TurnRef, against?: string, hidden = hiddenInReports) {
   const run = inspectedRun(database, ref.run, hidden);
   const rows = turnsOfItem(database, run, ref.item);
   const quality = unknownQuality(run.model);

@@ -24,12 +24,7 @@ const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
  * Metrics by user kind, category, phrasing and language of the items.
  * @param baseline turns that categories are compared with; none for the baseline itself
  */
-function breakdown(
-  turns: Turns,
-  baseline: Turns,
-  { all, primary }: RunMetrics,
-  effects: DesignEffects,
-): BreakdownPart[] {
+function breakdown(turns: Turns, baseline: Turns, { all, primary }: RunMetrics, effects: DesignEffects) {
   return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
     const names = ['exactMatch', primary.name, 'taskSuccess', ...(field === 'language' ? BY_LANGUAGE : [])];
     const shown = [...new Set(names)].flatMap((name) => all.find((metric) => metric.name === name) ?? []);
@@ -76,11 +71,7 @@ export function retrievalKinds(answered: Turns, arms: readonly ArmTraits[]): Rea
 }
 
 /** Costs by the retrieval kind of the user, with the number of cache hits of the primary arm. */
-function costByRetrieval(
-  turns: Turns,
-  regime: Regime,
-  kinds: ReadonlyMap<string, RetrievalKind>,
-): Pick<ArmResults, 'byRetrieval'> {
+function costByRetrieval(turns: Turns, regime: Regime, kinds: ReadonlyMap<string, RetrievalKind>) {
   const byRetrieval = (['everything', 'selection'] as const).flatMap((kind) => {
     const some = turns.filter(({ userId }) => kinds.get(userId) === kind);
     if (some.length === 0) return [];

@@ -127,12 +127,7 @@ function timesQueryOnly(hits: Turns, primary: Turns, { divides }: Regime): Metho
   };
 }
 
-function byRank(
-  metric: MetricDefinition,
-  effects: DesignEffects,
-  turns: Turns,
-  baseline: Turns,
-): MethodResults['byRank'] {
+function byRank(metric: MetricDefinition, effects: DesignEffects, turns: Turns, baseline: Turns) {
   return evidenceRanks.flatMap((rank, place): MethodResults['byRank'] => {
     const hasRank = ({ scores: { evidenceRank } }: AnsweredResult): boolean =>
       evidenceRank !== null && Math.min(evidenceRank, evidenceRanks.length) - 1 === place;
