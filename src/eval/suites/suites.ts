@@ -27,10 +27,9 @@ function atTwoShares(...arms: readonly string[]): string[] {
 }
 
 /** Every suite by its name: a question, and the arms, data and options that answer it. */
-export const suites: Readonly<Record<SuiteName, Suite>> = {
+const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
   // Tables 1 and 1b.
   main: {
-    name: 'main',
     question: 'quality, tokens and latency by arm; wrong answers by class, the funnel',
     arms: [
       ...['none', 'oracle', 'full', 'rag', 'rag-cached', 'dki', 'dki-blocks'],
@@ -41,7 +40,6 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
   },
   // Table 2: a memory budget of half the window for all arms, and the whole window, where KV may fill every free cell.
   context: {
-    name: 'context',
     question: 'a fixed window and a growing number of memories: retrieved, kept, dropped, answered',
     arms: [
       ...['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-parallel'],
@@ -53,7 +51,6 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
   },
   // Table 3. Each prompt template has its own `rag`, which shows the effect of the template itself.
   ablation: {
-    name: 'ablation',
     question:
       'ablations: KV, exactness, recomputed tokens, positions, placement, labels, template, gating, hybrid, summary',
     arms: [
@@ -65,7 +62,6 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
   },
   // Table 3b: one option of how blocks are computed and placed at a time.
   placement: {
-    name: 'placement',
     question: 'one option of blocks at a time: the context they are computed in, shared tokens, positions, temperature',
     arms: [
       ...['rag', 'dki-blocks', 'dki-blocks@context=none', 'dki-blocks@context=previous'],
@@ -78,7 +74,6 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
   },
   // Table 4.
   alpha: {
-    name: 'alpha',
     question: 'recall and fluency by the factor α of injected values',
     arms: ['rag', ...ALPHAS.map((alpha) => withSetting('dki', 'alpha', alpha))],
     defaults: { limit: 200 },
@@ -86,7 +81,6 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
   },
   // Table 5.
   latency: {
-    name: 'latency',
     question: 'cache misses against hits, where the time to first token goes, and from which turn on KV pays off',
     arms: [
       ...['rag', 'rag-cached', 'dki', 'dki-resident', 'dki-blocks', 'dki-blocks@built=ahead'],
@@ -97,21 +91,18 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
   },
   // Table 6.
   coherence: {
-    name: 'coherence',
     question: "recall by depth of the conversation; the history holds the arm's own answers",
     arms: ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel'],
     data: coherenceData,
   },
   // Tables 7 and 7b: the language model answers nothing.
   retrieval: {
-    name: 'retrieval',
     question: 'recall@k, MRR, nDCG@10 and time by retrieval strategy and kind of question',
     arms: [],
     measure: async (context) => ({ retrieval: await measureRetrieval(context) }),
   },
   // Table 8.
   storage: {
-    name: 'storage',
     question: 'bytes per memory token by KV type and tier, against the text, and the time to save and load',
     arms: ['rag', 'dki', 'dki-blocks'],
     defaults: { limit: 24 },
@@ -121,14 +112,12 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
   },
   // Table 9. Every run plants secrets and asks for them; this one does so for every prefill strategy.
   isolation: {
-    name: 'isolation',
     question: 'cross-user leakage matrix: which user hears which secret',
     arms: ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel', 'dki-hybrid', 'dki-gated'],
     defaults: { limit: 24 },
   },
   // Figures F1 to F3.
   scaling: {
-    name: 'scaling',
     question: 'quality and time to first token by number of memories, the evidence rotated over positions',
     arms: ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel', 'rag-twin'],
     data: scalingData,
@@ -137,7 +126,6 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
   },
   // Table 10.
   coreference: {
-    name: 'coreference',
     question: 'memories that say "she" for someone named in an earlier one: what independent blocks lose',
     arms: joinedArms,
     data: coreferenceData,
@@ -146,7 +134,6 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
   },
   // Tables 11 and 13. With all tokens recomputed every rule gives the text, so one arm shows it.
   methods: {
-    name: 'methods',
     question: 'recomputing, evicting and quantising KV at equal budgets, against randomly chosen tokens',
     arms: [
       ...['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-blocks@context=previous', 'dki-parallel', 'dki-link:4'],
@@ -161,7 +148,6 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
   },
   // Table 12.
   serving: {
-    name: 'serving',
     question: 'time to first token under open-loop load, by rate, up to saturation',
     arms: ['rag', 'rag-cached', 'dki', 'dki-blocks'],
     defaults: { limit: 100 },
@@ -169,6 +155,11 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
     timesAreResults: true,
   },
 };
+
+/** Every suite by its name. */
+export const suites = Object.fromEntries(
+  suiteNames.map((name): [SuiteName, Suite] => [name, { name, ...definitions[name] }]),
+) as Readonly<Record<SuiteName, Suite>>;
 
 /** The suites of those names, each once, in the order of the paper's tables; `all` is every one. */
 export function suitesNamed(names: readonly (SuiteName | 'all')[]): Suite[] {
