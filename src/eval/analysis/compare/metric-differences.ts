@@ -63,11 +63,7 @@ function means(pairs: readonly Pair[]): { meanA: number; meanB: number } {
 }
 
 /** One metric of quality over all pairs of arms: a family of tests. */
-function qualityDifferences(
-  all: readonly ComparedTurns[],
-  metric: MetricDefinition,
-  settings: DifferenceSettings,
-): MetricDifference[] {
+function qualityDifferences(all: readonly ComparedTurns[], metric: MetricDefinition, settings: DifferenceSettings) {
   const compared = all
     .map((turns) => ({ arms: turns.arms, pairs: pairTurns(turns, metric.of), identical: areIdentical(turns) }))
     .map((one) => ({ ...one, planned: true, pooled: true }))
@@ -79,18 +75,14 @@ function qualityDifferences(
 }
 
 /** The difference of a quantity without a margin, and so without a verdict; for times of the log-ratio. */
-function plainDifference(
-  arms: ArmPair,
-  metric: string,
-  pairs: readonly Pair[],
-  better: 'higher' | 'lower',
-): MetricDifference[] {
+function plainDifference(turns: ComparedTurns, metric: string, better: 'higher' | 'lower', value: TurnValue) {
+  const pairs = pairTurns(turns, value);
   if (pairs.length === 0) return [];
   const ratio = metric === 'ttftLogRatio' ? pairedLatency(pairs) : undefined;
   const { delta, interval } = ratio ?? meanDifference(pairedTotals(pairs));
   const averages = ratio === undefined ? means(pairs) : { meanA: ratio.means.a, meanB: ratio.means.b };
   const noTest = { p: null, pAdjusted: null, pKept: null, verdict: 'not judged' } as const;
-  return [{ arms, metric, ...averages, delta, ...interval, ...tally(pairs, better), ...noTest }];
+  return [{ arms: turns.arms, metric, ...averages, delta, ...interval, ...tally(pairs, better), ...noTest }];
 }
 
 /**
@@ -107,23 +99,15 @@ export function metricDifferences(
   const { all: known, primary } = a.metrics;
   const compared = new Set([primary, ...known.filter(({ name }) => COMPARED.includes(name))]);
   const plain = (metric: string, better: 'higher' | 'lower', value: TurnValue) =>
-    all.flatMap((turns) => plainDifference(turns.arms, metric, pairTurns(turns, value), better));
-  const overHits =
-    (value: TurnValue): TurnValue =>
-    (turn) =>
-      a.hits.has(turn) || b.hits.has(turn) ? value(turn) : null;
+    all.flatMap((turns) => plainDifference(turns, metric, better, value));
+  const ifHit = (turn: AnsweredResult, value: number) => (a.hits.has(turn) || b.hits.has(turn) ? value : null);
   const quality = (): MetricDifference[] => [
     ...[...compared].flatMap((metric) => qualityDifferences(all, metric, settings)),
     ...plain('goldLogProbability', 'higher', ({ observed }) => observed.goldLogProbability),
   ];
-  const firstToken = overHits(({ timings }) => timings.firstToken);
   return [
     ...(settings.quality ? quality() : []),
-    ...plain(
-      'evaluatedTokens',
-      'lower',
-      overHits(({ tokens }) => tokens.evaluated),
-    ),
-    ...(settings.latency ? plain('ttftLogRatio', 'lower', firstToken) : []),
+    ...plain('evaluatedTokens', 'lower', (turn) => ifHit(turn, turn.tokens.evaluated)),
+    ...(settings.latency ? plain('ttftLogRatio', 'lower', (turn) => ifHit(turn, turn.timings.firstToken)) : []),
   ];
 }
