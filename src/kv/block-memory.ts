@@ -19,17 +19,6 @@ export interface MemoryBlock extends OwnedKv {
   usedAt: number;
 }
 
-/** Counts of blocks in memory since it was opened. */
-export interface BlockMemoryStats {
-  readonly hits: number;
-  readonly evicted: number;
-  readonly entries: number;
-  readonly sizeBytes: number;
-  /** Of keys that were rotated before. */
-  readonly rotatedBytes: number;
-  readonly maxBytes: number;
-}
-
 /** Quantised cells outside of the arena; each turn that finds them gets a dequantised copy. */
 class QuantisedCells {
   readonly count: number;
@@ -96,8 +85,7 @@ export class BlockMemory {
   /** Stores a copy, in place of one under the same key. */
   put(about: OwnedKv, state: SequenceState): SequenceState {
     if (this.#type === 'f16') return this.#put(about, new ArenaCells(state), false);
-    const bytes = writeQuantised(state, this.#type);
-    return this.#put(about, new QuantisedCells(bytes, state.positions.length), false);
+    return this.#put(about, new QuantisedCells(writeQuantised(state, this.#type), state.positions.length), false);
   }
 
   /** Stores a block from the bytes of its file. @throws BenchError `bad-state` */
@@ -142,12 +130,14 @@ export class BlockMemory {
     this.rotated.clear();
   }
 
-  stats(): BlockMemoryStats {
+  /** Counts of blocks in memory since it was opened. */
+  stats() {
     return {
       hits: this.#hits,
       evicted: this.#evicted,
       entries: this.#blocks.size,
       sizeBytes: this.#sizeBytes,
+      // Of keys that were rotated before.
       rotatedBytes: this.rotated.sizeBytes,
       maxBytes: this.#maxBytes,
     };

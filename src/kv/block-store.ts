@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
-import { BlockMemory, type BlockMemoryStats, fileBytes, type MemoryBlock } from './block-memory.ts';
+import { BlockMemory, fileBytes, type MemoryBlock } from './block-memory.ts';
 import type { OwnedKv } from './kv-record.ts';
 import type { KvStore, KvStoreStats } from './kv-store.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';
@@ -15,7 +15,7 @@ export interface FoundBlock {
 
 /** Counts since the store was opened, by tier. */
 export interface BlockStoreStats {
-  readonly memory: BlockMemoryStats;
+  readonly memory: Readonly<ReturnType<BlockMemory['stats']>>;
   readonly disk: KvStoreStats;
 }
 

@@ -45,16 +45,14 @@ export async function fetchModel(entry: ModelEntry, options: DownloadOptions = {
       failures[0],
     );
   }
-  const present = modelFiles(entry).filter(({ name }) => missing.every((file) => file.name !== name));
-  await requireBytes(present);
+  await requireBytes(modelFiles(entry).filter(({ name }) => missing.every((file) => file.name !== name)));
 }
 
 async function fetchFromHub({ entry, name, path, sha256, bytes }: ModelFile, options: DownloadOptions): Promise<void> {
   const hub = hubAccess();
   const { file = name, ...repository } = parseHubReference(entry.source);
   const expected: FileChecksum = { kind: 'sha-256', value: sha256 };
-  const isDamaged = existsSync(path) && statSync(path).size !== bytes;
-  if (isDamaged) rmSync(path);
+  if (existsSync(path) && statSync(path).size !== bytes) rmSync(path);
   if (entry.kind === 'language-model') {
     if ((await hubFile(repository, file, hub, { ...options, expected })) === undefined) throw notOnHub(entry, file);
     return;

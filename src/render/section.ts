@@ -46,14 +46,9 @@ export interface SectionTable {
   readonly what: string;
   readonly rowHeading: string;
   readonly columns: readonly SectionColumn[];
-  readonly rows: readonly SectionRow[];
+  /** Each with a cell for every column. */
+  readonly rows: readonly { readonly label: Content; readonly cells: readonly SectionCell[]; readonly look?: string }[];
   readonly most?: number;
-}
-
-export interface SectionRow {
-  readonly label: Content;
-  readonly cells: readonly SectionCell[];
-  readonly look?: string;
 }
 
 /** A stretch of a text and the tokens that make it: several if each holds a part of one character. */

@@ -84,13 +84,8 @@ export function numberColumn<Item>(
   return { key, heading, kind: 'number', cell };
 }
 
-export function countColumn<Item>(
-  key: string,
-  heading: string,
-  value: (item: Item) => number | null | undefined,
-): ItemColumn<Item> {
-  return numberColumn(key, heading, value, 0);
-}
+export const countColumn = <Item>(key: string, heading: string, value: (item: Item) => number | null | undefined) =>
+  numberColumn(key, heading, value, 0);
 
 /** A column of estimates or differences with their intervals, to one decimal; `scale` 100 makes shares percentages. */
 export function intervalColumn<Item>(

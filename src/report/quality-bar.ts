@@ -4,22 +4,17 @@ import type { RunResults } from '../store/records/results.ts';
 import { metricNamed } from './shown-metric.ts';
 import { formatNumber } from '../render/table.ts';
 
-/** A bar for a metric of an arm: a value, or the metric of another arm plus or minus an amount; `contains:dki-blocks>=rag-2`. */
-export interface QualityBar {
-  readonly text: string;
-  readonly metric: string;
-  readonly arm: string;
-  readonly sign: '>=' | '<=';
-  readonly other: string | null;
-  /** In points of a metric in %, else in its unit. */
-  readonly amount: number;
-}
+/**
+ * A bar for a metric of an arm: a value, or the metric of another arm plus or minus an amount; `contains:dki-blocks>=rag-2`.
+ * The amount is in points of a metric in %, else in its unit.
+ */
+export type QualityBar = ReturnType<typeof qualityBar>;
 
 const NUMBER = String.raw`\d+(?:\.\d+)?|\.\d+`;
 const BAR = /^(\w+):(.+?)([<>]=)(.+)$/;
 
 /** Reads a bar. @throws BenchError `bad-option` for another form, and for names that the run does not have */
-export function qualityBar(text: string, known: Readonly<Record<'arms' | 'metrics', readonly string[]>>): QualityBar {
+export function qualityBar(text: string, known: Readonly<Record<'arms' | 'metrics', readonly string[]>>) {
   const [, metric, arm, sign, right] = BAR.exec(text.replaceAll(/\s/g, '')) ?? [];
   if (metric === undefined || arm === undefined || right === undefined) {
     throw new BenchError(
@@ -35,7 +30,7 @@ export function qualityBar(text: string, known: Readonly<Record<'arms' | 'metric
   return { ...bar, ...barLimit(right, known.arms) };
 }
 
-function barLimit(right: string, arms: readonly string[]): Pick<QualityBar, 'other' | 'amount'> {
+function barLimit(right: string, arms: readonly string[]) {
   if (new RegExp(`^(?:${NUMBER})$`).test(right)) return { other: null, amount: Number(right) };
   // A name may end like a number: dki-link:4.
   if (arms.includes(right)) return { other: right, amount: 0 };

@@ -2,15 +2,8 @@ import { metricsOfRun, type RunMetrics } from '../eval/analysis/metrics/run-metr
 import { withoutQuality } from '../eval/analysis/unknown-quality.ts';
 import type { AnsweredTurn as AnsweredRecord, FailedTurn, TurnRecord } from '../store/records/turn-record.ts';
 
-interface ShownScore {
-  readonly metric: string;
-  readonly label: string;
-  readonly unit: string;
-  readonly value: number;
-}
-
 /** The scores that apply to an answer, that by the primary metric of its run first; pages say the verdict in words. */
-function shownScores(turn: AnsweredRecord, { all, primary }: RunMetrics): ShownScore[] {
+function shownScores(turn: AnsweredRecord, { all, primary }: RunMetrics) {
   const { scores } = turn;
   const isOfAnswer = (name: string): boolean =>
     name !== 'taskSuccess' && (name in scores || name in (scores.own ?? {}));
@@ -26,7 +19,7 @@ export type AnsweredTurn = AnsweredRecord & {
   /** The reason why no score of the answer is shown, all of them null then; null if they are shown. */
   readonly unknownQuality: string | null;
   /** The scores that apply to the answer, that by the run's primary metric first. */
-  readonly shownScores: readonly ShownScore[];
+  readonly shownScores: ReturnType<typeof shownScores>;
 };
 
 export type InspectedTurn = AnsweredTurn | FailedTurn;

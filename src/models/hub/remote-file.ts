@@ -83,8 +83,7 @@ export async function describeRemoteFile(address: string, hub: Server, options: 
     const location = isRedirection(status) ? headers.get('location') : null;
     if (location === null && !response.ok) throw refused(address, status, hub);
     // For a file on another server, only the hub's own answer is trusted.
-    const isHub = new URL(place).origin === new URL(hub.endpoint).origin;
-    if (!isHub) throw unverifiable(address);
+    if (new URL(place).origin !== new URL(hub.endpoint).origin) throw unverifiable(address);
     commit ??= headers.get('x-repo-commit') ?? undefined;
     if (headers.has('x-linked-etag') || location === null) return { ...describe(address, response), commit };
     place = redirection(location, place, address);

@@ -83,8 +83,8 @@ export class SalienceLibrary implements Disposable {
   /** Returns the `k` memories nearest to a unit vector, best first. */
   nearest(vector: Float32Array, k: number, scope?: MemoryScope): SalienceEntry[] {
     const found = (scope === undefined ? SCOPES : [scope]).flatMap((each) => this.#vectors[each].search(vector, k));
-    const best = found.sort((a, b) => b.score - a.score).slice(0, k);
-    return best.map(({ memory }) => memory);
+    const best = found.sort((a, b) => b.score - a.score);
+    return best.slice(0, k).map(({ memory }) => memory);
   }
 
   /** Returns the `k` memories that match most of the query's terms, best first. */

@@ -2,13 +2,9 @@ import { documentWeights, type SalienceWeights } from '../../config/salience-wei
 import type { SalienceEntry } from './salience-entry.ts';
 
 /** Signals of a memory's salience, unweighted. */
-export interface SalienceSignals {
+export interface SalienceSignals extends Pick<SalienceEntry, 'reinforcement' | 'updatedAtMs'> {
   /** Fused rank of the searches divided by its maximum, 0 to 1. */
   readonly semanticSimilarity: number;
-  /** Number of times that it was said. */
-  readonly reinforcement: number;
-  /** Milliseconds since 1970. */
-  readonly updatedAtMs: number;
   /** Number of times that a search returned it. */
   readonly accessCount: number;
 }

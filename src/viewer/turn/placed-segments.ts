@@ -1,14 +1,13 @@
 import type { PromptSegment, SegmentRole } from '../../store/records/prompt-info.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 
-export type PlacedSegment = PromptSegment & {
-  readonly cell: number;
-  /** Of its first token; differs from the cell after blocks that share positions. */
-  readonly position: number;
-};
+export type PlacedSegment = ReturnType<typeof placedSegments>[number];
 
-/** Places the segments of the final sequence. Shared tokens in front of blocks take cells, and are no segment. */
-export function placedSegments({ prompt: { segments }, prefill, tokens }: AnsweredTurn): PlacedSegment[] {
+/**
+ * Places the segments of the final sequence: cell and position of their first tokens, which differ after blocks that share
+ * positions. Shared tokens in front of blocks take cells, and are no segment.
+ */
+export function placedSegments({ prompt: { segments }, prefill, tokens }: AnsweredTurn) {
   const all = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   const joined = prefill === null || prefill.strategy === 'prefix' ? undefined : prefill;
   const sink = joined?.making?.sink?.kept === true ? joined.making.sink.tokens : 0;

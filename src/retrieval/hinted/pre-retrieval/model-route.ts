@@ -13,14 +13,7 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 /** Ability of a model to choose strategies, measured on labelled questions. */
-export interface RoutingAbility {
-  readonly able: boolean;
-  /** Share of the probes with the right label. */
-  readonly accuracy: number;
-  /** Accuracy of always choosing the most frequent label. */
-  readonly chance: number;
-  readonly probes: number;
-}
+export type RoutingAbility = Awaited<ReturnType<typeof assessRouting>>;
 
 /** Chooses the strategy whose label gains most probability by the question. */
 export async function routeByModel(model: QueryModel, question: string, labels: readonly string[]): Promise<string> {
@@ -28,8 +21,11 @@ export async function routeByModel(model: QueryModel, question: string, labels: 
   return labels[scores.indexOf(Math.max(...scores))]!;
 }
 
-/** Measures a model on questions with known strategies. */
-export async function assessRouting(model: QueryModel, probes: readonly RouteExample[]): Promise<RoutingAbility> {
+/**
+ * Measures a model on questions with known strategies.
+ * @returns `accuracy`: the share of the probes with the right label; `chance`: that of always choosing the most frequent one
+ */
+export async function assessRouting(model: QueryModel, probes: readonly RouteExample[]) {
   const labels = [...new Set(probes.map(({ strategy }) => strategy))];
   const counts = labels.map((label) => probes.filter(({ strategy }) => strategy === label).length);
   let right = 0;
