@@ -1,4 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
+import { memoize } from '../base/memoize.ts';
 import { type KvLayout, numberBytes, type Rotary } from '../engine/sequence-state.ts';
 import { PARAMETERS_AT, wholeMemory } from './cell-arena.ts';
 import { kernelChoice, type Kernels, type LayerMoves, type RotationShape } from './kernels.ts';
@@ -9,16 +10,12 @@ const DIMENSION_STEP = 8;
 const LEAST_DIMENSIONS = 2 * DIMENSION_STEP;
 
 /** The rotation of keys by one distance. */
-export interface KeyRotation {
-  readonly shape: RotationShape;
-  /** Cosines and sines in the order in which the kernel reads them. */
-  readonly angles: Uint8Array;
-  readonly kernels: Kernels;
-}
+export type KeyRotation = ReturnType<typeof keyRotation>;
 
 /**
  * The rotation that moves keys by a distance of positions: R(Δ · scale · base^(−2j/n) / factor_j) on pair j of the first n
- * dimensions of each head. Angles are 64-bit floats; cosine and sine are rounded once, to 32 bits.
+ * dimensions of each head. Angles are 64-bit floats; cosine and sine are rounded once, to 32 bits, and lie in the order in which
+ * the kernel reads them.
  * @param kernels default: those of this process
  * @throws BenchError `bad-model` for a number of dimensions that is not a multiple of 8, or less than 16
  * @see RoFormer, arXiv 2104.09864
@@ -28,7 +25,7 @@ export function keyRotation(
   { headDimension, keyType: type }: Pick<KvLayout, 'headDimension' | 'keyType'>,
   distance: number,
   kernels: Kernels = kernelChoice().kernels,
-): KeyRotation {
+) {
   const { dimensions, pairing } = rotary;
   if (dimensions % DIMENSION_STEP !== 0 || dimensions < LEAST_DIMENSIONS || dimensions > headDimension) {
     throw new BenchError(
@@ -52,23 +49,17 @@ export function keyRotation(
       angles[dimensions + 2 * pair + 1] = sine;
     }
   }
-  return { shape: { pairing, type, dimensions, headDimension }, angles: new Uint8Array(angles.buffer), kernels };
+  const shape: RotationShape = { pairing, type, dimensions, headDimension };
+  return { shape, angles: new Uint8Array(angles.buffer), kernels };
 }
-
-const knownFrequencies = new WeakMap<Rotary, Float64Array>();
 
 /** Radians by which one position rotates each pair. */
-function pairFrequencies(rotary: Rotary): Float64Array {
-  const known = knownFrequencies.get(rotary);
-  if (known !== undefined) return known;
-  const { base, scale, dimensions, factors } = rotary;
-  const frequencies = Float64Array.from(
+const pairFrequencies = memoize(({ base, scale, dimensions, factors }: Rotary) =>
+  Float64Array.from(
     { length: dimensions / 2 },
     (_, pair) => (scale * base ** ((-2 * pair) / dimensions)) / (factors?.[pair] ?? 1),
-  );
-  knownFrequencies.set(rotary, frequencies);
-  return frequencies;
-}
+  ),
+);
 
 /**
  * Rotates the keys of some layers from one place into another, with one rounding. Always start from the original keys: a
