@@ -103,6 +103,7 @@ export function runsPage({ query, runs, matching, page, pages }: RunsPage, links
   const table = listTable('Runs', 'runs', columns(links), runs);
   const hint = query.text === undefined ? html`: make one with <code>npm run bench</code>` : ' matches';
   const status = `${matching === 1 ? '1 run' : `${matching} runs`}${pages > 1 ? `, page ${page} of ${pages}` : ''}`;
+  const around = numberedLinks(page, pages, (number) => links.runs({ ...query, page: number }));
   const form = html`<form method="get" action="/compare">
     <p class="mark">Mark two runs to compare <b>A</b> with <b>B</b>. <button>Compare</button></p>
     ${table}
@@ -110,14 +111,7 @@ export function runsPage({ query, runs, matching, page, pages }: RunsPage, links
   return html`<h1>Runs</h1>
     ${links.answered ? filterForm({ action: '/', live: 'runs', hidden: {}, fields: textField(query.text) }) : ''}
     <div data-result="runs">
-      ${
-        links.answered
-          ? pager(
-              status,
-              numberedLinks(page, pages, (number) => links.runs({ ...query, page: number })),
-            )
-          : ''
-      }
+      ${links.answered ? pager(status, around) : ''}
       ${runs.length === 0 ? html`<p>No run${hint}.</p>` : links.answered ? form : table}
     </div>`;
 }

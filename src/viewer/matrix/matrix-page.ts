@@ -186,6 +186,7 @@ export function matrixPage(matrix: MatrixPage, links: Links): Html {
   const last = groupedNumber(first + rows.length - 1);
   const status =
     matching === 0 ? 'No item matches.' : `Items ${groupedNumber(first)} to ${last} of ${groupedNumber(matching)}`;
+  const around = numberedLinks(page, pages, (number) => links.matrix(run, { ...filter, page: number }));
   return html`<h1>Items and arms</h1>
     <p class="lead">
       Run <a href="${links.run(run)}">${printable(run)}</a>. A row shows an item with a turn that passes the filters; a
@@ -200,10 +201,7 @@ export function matrixPage(matrix: MatrixPage, links: Links): Html {
       ${values.failedChecks.size === 0 ? html`<li class="soft">no turn fails a check by itself</li>` : ''}
     </ul>
     <div data-result="matrix">
-      ${pager(
-        status,
-        numberedLinks(page, pages, (number) => links.matrix(run, { ...filter, page: number })),
-      )}
+      ${pager(status, around)}
       ${rows.length === 0 ? '' : listTable('Items and arms', 'matrix', columns(matrix, links), rows)}
     </div>`;
 }
