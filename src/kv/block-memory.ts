@@ -170,7 +170,6 @@ export class BlockMemory {
   }
 }
 
-/** The bytes of a block as the disk stores it. */
 export function fileBytes({ cells }: MemoryBlock): Uint8Array<ArrayBuffer> {
   return cells instanceof QuantisedCells ? cells.bytes : writeBlockFile(cells);
 }

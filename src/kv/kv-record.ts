@@ -33,12 +33,7 @@ const recordSchema = z.discriminatedUnion('kind', [
 export type KvRecord = Readonly<z.output<typeof recordSchema>>;
 
 /** An entry of a folder, as far as it is known without reading bytes. */
-export interface KvEntry extends AboutKv {
-  readonly key: string;
-  /** Name of the file beside the record: the bytes of a block, or the empty mark of a checkpoint, which names its id. */
-  readonly payload: string;
-  readonly sizeBytes: number;
-}
+export type KvEntry = ReturnType<typeof entryOf>;
 
 /** Parses the record of a key in a folder; undefined for damage. */
 export function readRecord(text: string, key: string, folder: string): KvRecord | undefined {
@@ -65,12 +60,11 @@ export function checkpointRecord(folder: string, key: string, about: AboutKv, ch
   return { kind: 'checkpoint', checkpoint, ...signed(folder, key, about, Buffer.from(text)) };
 }
 
-export function entryOf(record: KvRecord): KvEntry {
+export function entryOf(record: KvRecord) {
   const { key, fingerprint, tokens, memoryIds } = record;
-  const [payload, sizeBytes] =
-    record.kind === 'block'
-      ? [blockName(key, fingerprint), record.sizeBytes]
-      : [markName(key, record.checkpoint.id), record.checkpoint.bytes];
+  // The name of the file beside the record: the bytes of a block, or the empty mark of a checkpoint, which names its id.
+  const payload = record.kind === 'block' ? blockName(key, fingerprint) : markName(key, record.checkpoint.id);
+  const sizeBytes = record.kind === 'block' ? record.sizeBytes : record.checkpoint.bytes;
   return { key, payload, sizeBytes, tokens, memoryIds };
 }
 

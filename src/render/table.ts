@@ -53,7 +53,6 @@ export interface ItemColumn<Item> extends Column {
   readonly cell: (item: Item) => Cell;
 }
 
-/** A block of a table that has one row per item. */
 export interface ItemBlock<Item> {
   readonly title?: string;
   readonly columns: readonly ItemColumn<Item>[];

@@ -11,10 +11,8 @@ export const primaryArm = (arms: readonly ArmResults[]): ArmResults | undefined 
   arms.find(({ traits }) => traits.comparison === 'primary');
 
 /** The text arm with prefix caching; undefined if it did not run. */
-export function prefixCacheArm(arms: readonly ArmResults[]): ArmResults | undefined {
-  const traits = findPrefixCache(arms.map((arm) => arm.traits));
-  return arms.find((arm) => arm.traits === traits);
-}
+export const prefixCacheArm = (arms: readonly ArmResults[]): ArmResults | undefined =>
+  arms.find(({ traits }) => findPrefixCache([traits]) !== undefined);
 
 /** The first planned arm that injects joined KV blocks of memories; undefined if none ran. */
 export const joinedArm = (arms: readonly ArmResults[]): ArmResults | undefined =>

@@ -86,7 +86,6 @@ function costTable(
   };
 }
 
-/** Tables of the differences of two runs: quality, evaluated tokens, and times if they can be compared. */
 function runsComparisonTables(comparison: RunsComparison): Table[] {
   return [
     qualityTable(comparison),

@@ -40,7 +40,6 @@ function shownMetric(declared: MetricDeclaration, run: Run) {
     of,
     cell,
     difference,
-    /** The column of this metric in a table of arms, or of other items with metrics. */
     column: <Item extends { readonly metrics: Estimates }>(): ItemColumn<Item> =>
       intervalColumn(name, heading, ({ metrics }) => cell(metrics)),
     /** A column of differences: `Δ vs RAG (pp)`. */

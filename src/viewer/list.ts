@@ -107,7 +107,6 @@ export const tick = (name: string, label: string, ticked: true | undefined): Htm
     ><input type="checkbox" name="${name}" value="1" ${ticked === true ? 'checked' : ''} /> ${label}</label
   >`;
 
-/** The field for a text to search. */
 export const textField = (text = ''): Html =>
   html`<label
     >text <input type="search" name="text" value="${text}" maxlength="200" data-filter autocomplete="off"

@@ -45,14 +45,10 @@ export const guard: MiddlewareHandler<ServerEnvironment> = async (context, next)
   }
 };
 
-export interface InspectServer {
-  readonly url: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
+export type InspectServer = Awaited<ReturnType<typeof startServer>>;
 
 /** Serves the viewer on 127.0.0.1 alone. @param port 0 for a free one @throws BenchError `port` if it is taken */
-export async function startServer(app: Hono<ServerEnvironment>, port: number): Promise<InspectServer> {
+export async function startServer(app: Hono<ServerEnvironment>, port: number) {
   const server = serve({ fetch: app.fetch, hostname: address, port }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve).once('error', (error: NodeJS.ErrnoException) => {
@@ -73,7 +69,7 @@ export async function startServer(app: Hono<ServerEnvironment>, port: number): P
     url: `http://${address}:${taken}/`,
     port: taken,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -7,7 +7,6 @@ export const onnxRuntimeNames = ['onnxruntime-node', 'onnxruntime-web'] as const
 
 /** An encoder in a runtime, on one thread. */
 export interface OnnxSession {
-  /** Name and version of the runtime. */
   readonly runtime: string;
   readonly inputs: readonly string[];
   /** Evaluates token ids of one text. @param feeds by name of input, one number a token */

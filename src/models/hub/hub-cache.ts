@@ -27,22 +27,13 @@ const DEFAULT_ENDPOINT = 'https://huggingface.co';
 const COMMIT = /^[0-9a-f]{40}$/;
 
 /** Address, token and caches of the hub, from the environment variables of Hugging Face's tools. */
-export interface HubAccess {
-  /** `HF_ENDPOINT`: the hub or a mirror of it, without a trailing slash. */
-  readonly endpoint: string;
-  /** `HF_TOKEN`: sent to the endpoint only, and never written. */
-  readonly token: string | undefined;
-  /** `HF_HUB_CACHE`, else `hub` in `HF_HOME`, else the folder that Hugging Face's tools use. */
-  readonly hubCache: string;
-  /** Cache of dki-bench, which up to version 0.1 had its own layout of hub files. */
-  readonly ownCache: string;
-}
+export type HubAccess = Readonly<ReturnType<typeof hubAccess>>;
 
 /**
  * Reads the hub's settings from the environment. No message contains a token or a URL with a password.
  * @throws BenchError `bad-option` if `HF_ENDPOINT` is not a web address, or `HF_TOKEN` cannot be sent
  */
-export function hubAccess(environment: Readonly<Record<string, string | undefined>> = process.env): HubAccess {
+export function hubAccess(environment: Readonly<Record<string, string | undefined>> = process.env) {
   const value = (name: string): string | undefined => {
     const text = environment[name]?.trim();
     return text === '' ? undefined : text;
@@ -63,8 +54,10 @@ export function hubAccess(environment: Readonly<Record<string, string | undefine
   const home = value('HF_HOME') ?? join(caches, 'huggingface');
   return {
     endpoint: endpoint.replace(/\/+$/, ''),
+    // Sent to the endpoint only, and never written.
     token,
     hubCache: resolve(value('HF_HUB_CACHE') ?? join(home, 'hub')),
+    // Up to version 0.1 it had a layout of hub files of its own.
     ownCache: cacheFolder(environment),
   };
 }

@@ -22,7 +22,6 @@ export interface OfferedFile {
   open(): Promise<Readable>;
 }
 
-/** A file, a folder or an archive, opened. */
 export interface ImportSource extends Disposable {
   /** As the user named it. */
   readonly path: string;

@@ -65,7 +65,6 @@ export function categories(field: string, range: Readonly<Record<string, string>
   return { field, type: 'nominal', title: null, scale, legend };
 }
 
-/** A layer of the rows that pass a filter. */
 export function layer(filter: string, mark: string | FigureSpec, encoding: FigureSpec): FigureSpec {
   return { transform: [{ filter }], mark, encoding };
 }

@@ -5,7 +5,6 @@ import type { Estimate } from '../../store/records/estimate.ts';
 import { ratioText } from '../compared-arms.ts';
 import type { ShownMetric } from '../shown-metric.ts';
 
-/** Arms that a title names. */
 export const NAMED_ARMS = 2;
 
 /** True where the interval of a difference holds 0, so that no difference is shown. */
@@ -73,5 +72,4 @@ export function sortedDifferences(compared: readonly Comparison[]) {
   };
 }
 
-/** A sentence as a title has it. */
 export const capitalised = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`;

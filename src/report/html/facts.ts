@@ -52,7 +52,6 @@ function factPerKey(runs: readonly RunResults[], part: 'environment' | 'settings
   });
 }
 
-/** Facts on model, data, machine and times. */
 export function environmentFacts(runs: readonly RunResults[]): Fact[] {
   const dataset = ({ name, items, users, sha256 }: Omit<DatasetPart, 'language'>) =>
     `${name}, ${items} items of ${users} users, sha256 ${sha256}`;

@@ -22,7 +22,6 @@ const stages: readonly (readonly [FunnelStage, heading: string])[] = [
   ['answered', 'answered'],
 ];
 
-/** Table 1b: wrong answers by class, and the evidence funnel. */
 export function wrongAnswersTable(results: RunResults): Table {
   const { run } = results;
   const { withoutEvidence } = run.dataset;

@@ -69,7 +69,6 @@ function qualityTable(results: RunResults, quality: ShownMetric, compared: reado
   });
 }
 
-/** The paired comparisons by a cost; times are compared as ratios `a ÷ b`. */
 function costTable(results: RunResults, cost: CostName, compared: readonly Comparison[]): Table {
   const isTime = cost.startsWith('ttft');
   const isTested = compared.some(({ p }) => p !== null);
@@ -124,7 +123,6 @@ function pairsTable(results: RunResults, compared: readonly Comparison[], table:
   });
 }
 
-/** Tables of the paired comparisons, one for each metric and each cost. */
 export function comparisonsTables(results: RunResults): Table[] {
   return [...Map.groupBy(results.comparisons, ({ metric }) => metric)].map(([metric, compared]) => {
     const cost = costNames.find((name) => name === metric);

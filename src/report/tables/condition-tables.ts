@@ -94,7 +94,6 @@ export function contextTable(results: RunResults): Table {
   return conditionTable(results, groups, table, shareLabel);
 }
 
-/** Table 6: recall by depth of the conversation. */
 export function coherenceTable(results: RunResults): Table {
   return conditionTable(results, qualityAndTokens(results), {
     id: 'table-6',
@@ -120,7 +119,6 @@ export function coreferenceTable(results: RunResults): Table {
   });
 }
 
-/** The data of figure F2: time to first token by number of memories. */
 export function latencyScalingTable(results: RunResults): Table {
   const groups: readonly ArmColumns[] = [
     { title: 'Time to first token', unit: 'ms', cell: ({ metrics }) => estimateCell(metrics.ttftMs) },
@@ -135,7 +133,6 @@ export function latencyScalingTable(results: RunResults): Table {
   });
 }
 
-/** The data of figure F3: recall by number of memories and place of the evidence. */
 export function recallScalingTable(results: RunResults): Table {
   const primary = primaryMetric(results.run);
   const places = [null, 'early', 'middle', 'late'] as const;

@@ -46,7 +46,6 @@ function breakEvenBlock(against: string, breakEven: readonly BreakEven[]): ItemB
   };
 }
 
-/** Table 5: cache hits against misses, the phases of the time to first token, and the break-even. */
 export function latencyTable(results: RunResults): Table {
   const ahead = results.arms.flatMap((one) => (one.ahead === undefined ? [] : one.arm));
   const opponents = [...new Set(results.breakEven.map(({ against }) => against))];

@@ -4,7 +4,6 @@ import type { RunResults } from '../../store/records/results.ts';
 import { countColumn, formatNumber, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
 import { runTable } from './arm-table.ts';
 
-/** Table 8: bytes of KV on its tiers, beside those of the text. */
 export function storageTable(results: RunResults, storage: readonly StorageMeasurement[]): Table {
   const timesText = ({ tokens, bytesPerToken }: StorageMeasurement): number | undefined => {
     const text = storage.find((row) => row.tier === 'text' && row.tokens === tokens);
@@ -76,7 +75,6 @@ export function countLeaks({ said }: LeakMatrix): number {
   return said.flatMap((row, user) => row.filter((_, owner) => owner !== user)).reduce((sum, count) => sum + count, 0);
 }
 
-/** Table 12: arms under load, one row per arm and rate. */
 export function servingTable(results: RunResults, serving: ServingMeasurement): Table {
   const { sessions, conversations, recurrence, capacity, loads } = serving;
   const capacities = Object.entries(capacity).map(([arm, rate]) => `${arm} ${formatNumber(rate, 2)}`);

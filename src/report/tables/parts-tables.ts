@@ -80,7 +80,6 @@ export function ablationTable(results: RunResults): Table {
   });
 }
 
-/** Table 3b: ways to make and place blocks, one option at a time. */
 export function placementTable(results: RunResults): Table {
   return partsTable(results, {
     id: 'table-3b',
@@ -94,7 +93,6 @@ export function placementTable(results: RunResults): Table {
   });
 }
 
-/** Table 4: recall and fluency by α, which multiplies injected values. */
 export function alphaTable(results: RunResults): Table {
   const { run, arms } = results;
   const logProbability = (key: 'goldLogProbability' | 'freeLogProbability', heading: string) =>

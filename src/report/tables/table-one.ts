@@ -11,7 +11,6 @@ type ArmBlock = ItemBlock<ArmResults>;
 
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 
-/** Table 1: quality, tokens and latency by arm. */
 export function tableOne(results: RunResults): Table {
   const { run, arms } = results;
   const primary = primaryMetric(run);

@@ -39,18 +39,7 @@ export function recentJournal(nowMs: number): string[] {
 }
 
 /** A memory with the fields of its metadata that salience needs. */
-export interface SalienceEntry extends StoredMemory {
-  /** The file of the memory. */
-  readonly uri: string;
-  /** The journal file of the day on which it was written; the memory is in both. */
-  readonly journal: string;
-  readonly section: string;
-  readonly memoryType: string;
-  readonly scope: MemoryScope;
-  readonly updatedAtMs: number;
-  readonly reinforcement: number;
-  readonly tokenCount: number;
-}
+export type SalienceEntry = ReturnType<typeof salienceEntry>;
 
 const text = z.string('a text').optional();
 const scopes = z.enum(['global', 'project'], 'global or project').optional();
@@ -63,11 +52,11 @@ const count = z
 /**
  * Reads `uri`, `section`, `memory_type`, `scope`, `updatedAt` (else `createdAt`), `reinforcement` and `preference` from the
  * metadata. Defaults: type `preference` for a preference, else `fact`; the file of that type in the rules of the fast path,
- * or the day's journal; said once; written when it was added.
+ * or the day's journal; said once; written when it was added. A memory is in its file and in the journal of its day.
  *
  * @throws BenchError `bad-data` that names memory and field
  */
-export function salienceEntry(memory: StoredMemory, tokenCount: number, addedMs: number): SalienceEntry {
+export function salienceEntry(memory: StoredMemory, tokenCount: number, addedMs: number) {
   const read = <Value>(field: string, schema: z.ZodType<Value>): Value => readMetadata(memory, field, schema);
   const memoryType = read('memory_type', text) ?? (memory.metadata['preference'] === true ? 'preference' : 'fact');
   const updatedAtMs = read('updatedAt', metadataTime) ?? read('createdAt', metadataTime) ?? addedMs;
@@ -79,7 +68,7 @@ export function salienceEntry(memory: StoredMemory, tokenCount: number, addedMs:
     journal,
     section: read('section', text.default('')),
     memoryType,
-    scope: read('scope', scopes) ?? fastPathRules.find((rule) => rule.uri === uri)?.scope ?? 'global',
+    scope: read('scope', scopes) ?? fastPathRules.find((rule) => rule.uri === uri)?.scope ?? ('global' as const),
     updatedAtMs,
     reinforcement: read('reinforcement', count),
     tokenCount,

@@ -14,7 +14,6 @@ export function storeError(address: string, action: string, error: unknown): Ben
   );
 }
 
-/** Error for a store with vectors of another embedder. */
 export function otherDimension(place: string, held: number, given: number): BenchError {
   return new BenchError(
     'database',

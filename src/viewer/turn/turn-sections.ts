@@ -48,7 +48,6 @@ export function turnSections(turn: AnsweredTurn, context: TurnContext = {}): Sec
   ];
 }
 
-/** Question, answer, gold and evidence funnel. */
 export function answerSection(turn: AnsweredTurn, unjudged: boolean): Section {
   const { answer, item, prompt } = turn;
   const { prefix, thoughtTokens } = answer;

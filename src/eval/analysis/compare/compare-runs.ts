@@ -1,5 +1,5 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import { metricDeclaration, type MetricDeclaration } from '../../../store/records/run-description.ts';
+import { metricDeclaration } from '../../../store/records/run-description.ts';
 import type { Turns } from '../arm-turns.ts';
 import {
   type ArmPair,
@@ -10,31 +10,15 @@ import {
   differentSettings,
   differentSubjects,
   type RunAndTurns,
-  type RunDifference,
 } from './compared-run.ts';
-import { metricDifferences, type MetricDifference } from './metric-differences.ts';
+import { metricDifferences } from './metric-differences.ts';
 import { mean } from '../statistics/observations.ts';
 
 /** A run as a comparison describes it. */
 export type RunSummary = ReturnType<typeof summary>;
 
 /** Two runs, paired by item and arm. */
-export interface RunsComparison {
-  readonly a: RunSummary;
-  readonly b: RunSummary;
-  /** Data and models that differ, compared with --force. */
-  readonly forced: readonly RunDifference[];
-  readonly settings: readonly RunDifference[];
-  /** Differences between the machines; times are compared if there are none. */
-  readonly machines: readonly RunDifference[];
-  /** The primary metric of the first run, and the declarations of the metrics in `differences`. */
-  readonly primary: string;
-  readonly metrics: readonly MetricDeclaration[];
-  readonly differences: readonly MetricDifference[];
-  /** Empty for random weights. */
-  readonly flips: readonly ArmFlips[];
-  readonly notes: readonly string[];
-}
+export type RunsComparison = ReturnType<typeof compareRuns>;
 
 export interface ComparisonOptions {
   /** `rag`, or `rag/dki`; all that both runs have by default. */
@@ -91,11 +75,8 @@ function requireComparable(a: ComparedRun, b: ComparedRun, force: boolean): void
  * @throws BenchError `bad-option` for one run twice, runs of different data or models without `force`, or without a common
  * item; `not-found` without a common arm
  */
-export function compareRuns(
-  first: RunAndTurns,
-  second: RunAndTurns,
-  { arms, force, seed, margin }: ComparisonOptions,
-): RunsComparison {
+export function compareRuns(first: RunAndTurns, second: RunAndTurns, options: ComparisonOptions) {
+  const { arms, force, seed, margin } = options;
   const [a, b] = [comparedRun(first), comparedRun(second)];
   requireComparable(a, b, force);
   const pairs = armPairs(a, b, arms);
@@ -110,8 +91,10 @@ export function compareRuns(
   return {
     a: summary(a),
     b: summary(b),
+    // Data and models that differ, compared with --force.
     forced: differentSubjects(a.run, b.run),
     settings: differentSettings(a, b),
+    // Times are compared if there are none.
     machines,
     primary: a.metrics.primary.name,
     metrics: a.metrics.all.filter(({ name }) => compared.has(name)).map((metric) => metricDeclaration.parse(metric)),

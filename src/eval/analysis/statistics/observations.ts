@@ -3,7 +3,6 @@
  * Users are the units that were sampled: items of one user are not independent of each other.
  */
 
-/** A value of one user. */
 export interface Observation {
   readonly userId: string;
   readonly value: number;

@@ -1,22 +1,17 @@
 import type { Verdict } from '../../../store/records/results.ts';
 import type { Interval } from './intervals.ts';
 import { differences, mean, type Pair, unitTotals } from './observations.ts';
-import { type PairedDifference, meanDifference } from './paired-difference.ts';
+import { meanDifference } from './paired-difference.ts';
 import { LEAST_USERS, LEVEL } from './verdict.ts';
 
-/** The mean of ln(a ÷ b) over paired turns, and the geometric means of both. */
-export interface LatencyRatio extends PairedDifference {
-  /** By user, for a test. */
-  readonly sums: readonly number[];
-  /** Geometric, ms. */
-  readonly means: { readonly a: number; readonly b: number };
-}
+/** The mean of ln(a ÷ b) over paired turns, its sums by user, and the geometric means of both, ms. */
+export type LatencyRatio = ReturnType<typeof pairedLatency>;
 
 /**
  * Compares durations (ms) turn by turn; the log makes twice as fast and twice as slow equally far from 0.
  * @throws RangeError without pairs, or on a duration that is not positive: a failed turn must not count as a fast one
  */
-export function pairedLatency(pairs: readonly Pair[]): LatencyRatio {
+export function pairedLatency(pairs: readonly Pair[]) {
   if (pairs.length === 0) throw new RangeError('no paired turns to compare');
   const invalid = pairs.find(({ a, b }) => !(a > 0 && b > 0));
   if (invalid !== undefined) {

@@ -41,7 +41,6 @@ export function judgeResults(probe: JudgeProbe, answered: Turns, arms: readonly 
   };
 }
 
-/** Notes on a judge: its agreement with `contains`, and the answers without a verdict. */
 export function judgeNotes({ model, agreement, arms, failed }: JudgeResults): string[] {
   const notes: string[] = [];
   if (agreement !== null) {

@@ -41,18 +41,15 @@ export type PreRetrievalConfig = Readonly<z.output<typeof schema>>;
 /** A step that prepares a question before the search. */
 export type PreRetrievalAction = z.output<typeof action>;
 
-export interface ReadPreRetrievalConfig {
-  readonly config: PreRetrievalConfig;
-  /** Old names that are still accepted, with their new names; one line each. */
-  readonly warnings: readonly string[];
-}
+export type ReadPreRetrievalConfig = ReturnType<typeof readPreRetrievalConfig>;
 
 /**
  * Reads `operators.pre_retrieval`, or its contents. Old names are accepted with a warning.
  * @param place the file, for messages
+ * @returns also warnings about old names, one line each
  * @throws BenchError `bad-option` that names place and field
  */
-export function readPreRetrievalConfig(value: unknown, place: string): ReadPreRetrievalConfig {
+export function readPreRetrievalConfig(value: unknown, place: string) {
   const warnings: string[] = [];
   const parsed = schema.safeParse(withNewNames(unwrapped(value), place, warnings));
   if (parsed.success) return { config: parsed.data, warnings };
