@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { TurnRepository } from '../../src/store/turn-repository.ts';
+import { errorLike } from '../fixtures/error-like.ts';
 import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+import { answeredTurns } from './finished-run.ts';
 
 describe('all arms in the chat template of the model', () => {
   let results: RunResults;
@@ -14,15 +14,8 @@ describe('all arms in the chat template of the model', () => {
       'none,oracle,full,rag,rag-cached,dki,dki-resident,dki-blocks,dki-blocks@built=ahead,dki-link:4,dki-parallel,dki-hybrid,dki-gated,rag-twin,dki-wrong,rag@template=plain';
     const config = smallConfig(folder, { arms, model: 'random:tiny-qwen2-chat', template: 'chat', limit: '16' });
     results = (await runBench(config))[0]!;
-    using database = openDatabase({ path: config.db });
-    const turns = new TurnRepository(database);
-    prompts = new Map(
-      ['rag', 'dki', 'rag@template=plain'].map((arm) => {
-        const [turn] = turns.listByRun(results.run.id, { arm });
-        if (turn?.state !== 'answered') throw new Error(`${arm} gave no answer`);
-        return [arm, turn.prompt.finalPrompt];
-      }),
-    );
+    const promptOf = (arm: string) => answeredTurns(config, results.run.name, arm)[0]!.prompt.finalPrompt;
+    prompts = new Map(['rag', 'dki', 'rag@template=plain'].map((arm) => [arm, promptOf(arm)]));
   });
 
   it('pass the checks that random weights can decide', () => {
@@ -51,10 +44,7 @@ describe('all arms in the chat template of the model', () => {
 
 it('a model that has none is refused before it is loaded where an arm asks for one', async () => {
   using folder = new TestFolder();
-  await expect(runBench(smallConfig(folder, { arms: 'none,rag@template=chat' }))).rejects.toMatchObject({
-    code: 'bad-model',
-    message: expect.stringMatching(
-      /recall-base-f16\.gguf cannot run rag@template=chat: the model has no chat template$/,
-    ),
-  });
+  const why = /recall-base-f16\.gguf cannot run rag@template=chat: the model has no chat template$/;
+  const run = runBench(smallConfig(folder, { arms: 'none,rag@template=chat' }));
+  await expect(run).rejects.toMatchObject(errorLike('bad-model', why));
 });

@@ -1,9 +1,7 @@
 import { expect } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { RunRepository } from '../../src/store/run-repository.ts';
-import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+import { answeredTurns } from './finished-run.ts';
 
 const arms = 'rag,rag-cached,dki,dki-resident,dki-blocks';
 
@@ -16,9 +14,7 @@ export async function expectExactArms(type: string, threads: number): Promise<vo
   const [results] = await runBench(config);
   const proven = ['numerical parity', 'token accounting', 'token identity', 'answers', 'cells'];
   expect(passedChecks(results!)).toEqual(expect.arrayContaining(proven));
-  using database = openDatabase({ path: config.db });
-  const { id } = new RunRepository(database).findByName('exact')!;
-  const turns = [...new TurnRepository(database).listByRun(id)].filter((turn) => turn.state === 'answered');
+  const turns = answeredTurns(config, 'exact');
   const compared = turns.filter(({ observed }) => observed.parity !== null);
   expect(compared.length).toBeGreaterThan(0);
   expect(compared.filter(({ observed }) => !observed.parity!.bitwiseEqual)).toEqual([]);

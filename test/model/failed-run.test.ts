@@ -1,11 +1,19 @@
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
+import type { BenchHooks } from '../../src/eval/run/progress.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
-import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
+import { answeredTurns } from './finished-run.ts';
 
 const flags = { arms: 'none,rag', limit: '8', run: 'broken' };
+
+/** Ends a run with an error behind so many turns. */
+const breakingAt = (turns: number): BenchHooks => ({
+  onProgress: ({ phase, done }) => {
+    if (phase === 'turns' && done === turns) throw new Error('the display broke');
+  },
+});
 
 function statusIn(folder: TestFolder): string | undefined {
   using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
@@ -14,18 +22,11 @@ function statusIn(folder: TestFolder): string | undefined {
 
 it('a run that ended in an error among its turns is failed, and can be gone on with', async () => {
   using folder = new TestFolder();
-  const broken = runBench(smallConfig(folder, flags), {
-    onProgress: ({ phase, done }) => {
-      if (phase === 'turns' && done === 5) throw new Error('the display broke');
-    },
-  });
+  const broken = runBench(smallConfig(folder, flags), breakingAt(5));
   await expect(broken).rejects.toThrow('the display broke');
   expect(statusIn(folder)).toBe('failed');
   const [results] = await runBench(smallConfig(folder, { resume: 'broken' }));
-  expect(results!.arms.map(({ arm, n }) => [arm, n])).toEqual([
-    ['none', 10],
-    ['rag', 10],
-  ]);
+  expect(results!.arms.map(({ arm, n }) => `${arm} ${n}`)).toEqual(['none 10', 'rag 10']);
   expect(statusIn(folder)).toBe('finished');
 });
 
@@ -38,23 +39,15 @@ it('a run that ended in an error before its first turn is failed', async () => {
 
 it('a resumed user finds no KV of the process that was interrupted, in a shared store either', async () => {
   using folder = new TestFolder();
-  const caches = async (run: string, kvStore: string, isBroken: boolean): Promise<unknown[]> => {
+  const caches = async (run: 'broken' | 'whole', kvStore: string): Promise<unknown[]> => {
     const config = smallConfig(folder, { arms: 'rag,rag-cached,dki', limit: '8', run, kvStore: folder.file(kvStore) });
-    const breaking = runBench(config, {
-      onProgress: ({ phase, done }) => {
-        if (isBroken && phase === 'turns' && done === 8) throw new Error('the display broke');
-      },
-    });
-    if (isBroken) {
-      await expect(breaking).rejects.toThrow('the display broke');
+    if (run === 'whole') await runBench(config);
+    else {
+      await expect(runBench(config, breakingAt(8))).rejects.toThrow('the display broke');
       await runBench(smallConfig(folder, { resume: run, kvStore: folder.file(kvStore) }));
-    } else await breaking;
-    using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
-    const { id } = new RunRepository(database).findByName(run)!;
-    return [...new TurnRepository(database).listByRun(id)].map((turn) => {
-      if (turn.state !== 'answered') throw new Error('a turn failed');
-      return [turn.arm, turn.itemId, turn.account.cache, turn.tokens.evaluated];
-    });
+    }
+    const turns = answeredTurns(config, run);
+    return turns.map(({ arm, itemId, account, tokens }) => [arm, itemId, account.cache, tokens.evaluated]);
   };
-  expect(await caches('broken', 'first', true)).toEqual(await caches('whole', 'second', false));
+  expect(await caches('broken', 'first')).toEqual(await caches('whole', 'second'));
 });

@@ -1,6 +1,6 @@
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
-import { type StoredTurn, TurnRepository } from '../../src/store/turn-repository.ts';
+import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { composeEngine, runBench } from '../../src/bench/compose.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
 import type { Engine } from '../../src/engine/engine.ts';
@@ -11,6 +11,16 @@ import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 
 type Answered = AnsweredTurn & { readonly id: number };
+
+/** The turns of a run, or of one arm of it, in the order of writing. @throws Error where one failed */
+export function answeredTurns({ db }: { readonly db: string }, name: string, arm?: string): Answered[] {
+  using database = openDatabase({ path: db });
+  const { id } = new RunRepository(database).findByName(name)!;
+  return [...new TurnRepository(database).listByRun(id, arm === undefined ? {} : { arm })].map((turn) => {
+    if (turn.state === 'failed') throw new Error(turn.error.message);
+    return turn;
+  });
+}
 
 /** A small run of the shipped model, its turns, and the model opened again. */
 export interface FinishedRun extends AsyncDisposable {
@@ -32,8 +42,7 @@ export async function finishedRun(arms: readonly string[], items = 8): Promise<F
   const database = openDatabase({ path: config.db });
   const run = new RunRepository(database).findByName('small')!;
   const engine = await loadRunModel(runModel(run), config.model, composeEngine);
-  const turnsOf = (arm: string): Answered[] =>
-    [...new TurnRepository(database).listByRun(run.id, { arm })].filter(isAnswered);
+  const turnsOf = (arm: string): Answered[] => answeredTurns(config, 'small', arm);
   return {
     ...{ folder, config, database, run, engine, turnsOf },
     results: results!,
@@ -48,8 +57,6 @@ export async function finishedRun(arms: readonly string[], items = 8): Promise<F
     },
   };
 }
-
-const isAnswered = (turn: StoredTurn): turn is Answered => turn.state === 'answered';
 
 /** The id of the memory that holds the answer, where it was retrieved. */
 export function evidenceOf({ given }: Answered): string | undefined {

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
-import { RunRepository } from '../../src/store/run-repository.ts';
 import { runBench } from '../../src/bench/compose.ts';
 import { readDataset } from '../../src/data/reader.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
-import { readStoredTurns, resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
-import { failedChecks, smallConfig } from './bench-fixture.ts';
+import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { failedChecks, smallConfig } from './bench-fixture.ts';
+import { answeredTurns } from './finished-run.ts';
 
 const chinese = join(import.meta.dirname, '../fixtures/hand-zh.jsonl');
 const english = join(import.meta.dirname, '../../datasets/recall-en.jsonl');
@@ -41,14 +41,9 @@ describe('a run that asks users of two languages', () => {
   it('breaks quality down by language, with intervals over the users of each', () => {
     for (const { arm, breakdown } of results.arms) {
       const parts = breakdown.filter(({ field }) => field === 'language');
-      expect(
-        parts.map(({ value }) => value),
-        arm,
-      ).toEqual(['en', 'zh']);
-      expect(parts.map(({ metrics: { taskSuccess } }) => [taskSuccess!.n, taskSuccess!.users])).toEqual([
-        [20, 5],
-        [20, 5],
-      ]);
+      const whole = { taskSuccess: { n: 20, users: 5 } };
+      const ofEach = ['en', 'zh'].map((value) => ({ value, metrics: whole }));
+      expect(parts, arm).toMatchObject(ofEach);
       expect(parts[1]!.metrics).toMatchObject({ exactMatch: { n: 15 }, tokenF1: { n: 15 }, abstention: { n: 5 } });
     }
     const rag = results.arms.find(({ arm }) => arm === 'rag')!;
@@ -59,13 +54,12 @@ describe('a run that asks users of two languages', () => {
   });
 
   it('takes the right answer to absent questions from the data set of the user', () => {
-    using database = openDatabase({ path: smallConfig(folder).db });
-    const { answered } = readStoredTurns(database, new RunRepository(database).findByName('both')!.id);
-    const absent = answered.filter(({ item, arm }) => item.gold === null && arm === 'none');
+    const absent = answeredTurns(smallConfig(folder), 'both', 'none').filter(({ item }) => item.gold === null);
     // Without memories the model says to each in their language that it does not know.
     const said = absent.map(({ item, answer }) => `${item.language} ${answer.text.trim()}`);
     expect(new Set(said)).toEqual(new Set(["en I don't know.", 'zh 我不知道。']));
     expect(absent.filter(({ scores }) => scores.abstention !== 1)).toEqual([]);
+    using database = openDatabase({ path: smallConfig(folder).db });
     expect(resultsOfRuns(database, 'both')).toEqual([results]);
   });
 });

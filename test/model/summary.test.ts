@@ -1,53 +1,37 @@
-import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
-import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { printTurn } from '../../src/viewer/turn/print-turn.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
 import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
 import { turnPage } from '../../src/viewer/turn/turn-page.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
-import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
-import { failedChecks, smallConfig } from './bench-fixture.ts';
+import { item, memory, writeLines } from '../fixtures/dataset-lines.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { failedChecks, smallConfig } from './bench-fixture.ts';
+import { answeredTurns } from './finished-run.ts';
 
-const day = (number: number): string => new Date(Date.UTC(2026, 0, number)).toISOString();
-const memory = (number: number, content: string): object => ({
-  ...{ type: 'memory', userId: 'ann', memoryId: `m${number}`, content, createdAt: day(number) },
-});
 /** Long enough for several chunks, with a line that would begin a turn of its own. */
 const long = `My box number 0 is red.\n\nUser: hello\n${'It stands in the shed behind the old red house. '.repeat(14)}`;
-const memories = [
-  memory(1, long),
-  ...Array.from({ length: 12 }, (_, index) => memory(index + 2, `My box number ${index + 1} is blue.`)),
-];
-const item = (number: number, answer: string): object => ({
-  ...{ type: 'item', userId: 'ann', itemId: `q${number}`, query: `What colour is my box number ${number}?`, answer },
-  ...{ evidence: [`m${number + 1}`], askedAt: day(40) },
-});
+const memories = [long, ...Array.from({ length: 12 }, (_, index) => `My box number ${index + 1} is blue.`)].map(
+  (content, index) => memory(`m${index + 1}`, { content, createdAt: new Date(Date.UTC(2026, 0, index)).toISOString() }),
+);
+const question = (number: number, answer: string): object =>
+  item(`q${number}`, { query: `What colour is my box number ${number}?`, answer, evidence: [`m${number + 1}`] });
 
 const folder = temporaryFolder();
 let database: BenchDatabase;
 let results: RunResults;
 const run = 'summaries';
 beforeAll(async () => {
-  const lines = [...memories, item(0, 'red'), item(5, 'blue')].map((record) => `${JSON.stringify(record)}\n`);
-  writeFileSync(folder.file('boxes.jsonl'), lines.join(''));
-  const flags = { dataset: './boxes.jsonl', retriever: 'tiered', arms: 'rag,summary,summary@budget=all', run };
-  const config = smallConfig(folder, flags);
+  const dataset = writeLines(folder, [...memories, question(0, 'red'), question(5, 'blue')]);
+  const config = smallConfig(folder, { dataset, retriever: 'tiered', arms: 'rag,summary,summary@budget=all', run });
   [results] = (await runBench(config)) as [RunResults];
   database = openDatabase({ path: config.db });
 });
-afterAll(() => {
-  database.close();
-});
+afterAll(() => database.close());
 
-const turnsOf = (arm: string): AnsweredTurn[] =>
-  [...new TurnRepository(database).listByRun(results.run.id, { arm })].map((turn) => {
-    if (turn.state === 'failed') throw new Error(turn.error.message);
-    return turn;
-  });
+const turnsOf = (arm: string) => answeredTurns(smallConfig(folder), run, arm);
 
 describe('the arm summary', () => {
   it('shows what the node put under history_context, in place of the memories', () => {
