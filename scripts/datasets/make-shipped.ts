@@ -1,5 +1,5 @@
 /**
- * Makes the data sets that ship, byte for byte, from their grammars: `npm run datasets`. With `--seed`, `--users` and `--out FOLDER` it makes
+ * Makes the data sets that ship, byte for byte, from their grammars: `npx tsx scripts/datasets/make-shipped.ts`. With `--seed`, `--users` and `--out FOLDER` it makes
  * others of the same form; names choose some of them.
  */
 import { join } from 'node:path';

@@ -48,7 +48,7 @@ describe.each(sets)('$name', ({ name, language, split, count }) => {
   const byId = new Map(memories.map((memory) => [memory.memoryId, memory]));
   const grammar = factGrammars[language];
 
-  test('is what the grammar and seed 7 make: else run `npm run datasets`', () => {
+  test('is what the grammar and seed 7 make: else run `npx tsx scripts/datasets/make-shipped.ts`', () => {
     expect(readFileSync(shippedDatasets().get(name)!, 'utf8') === text).toBe(true);
     expect(Buffer.byteLength(text)).toBeLessThan(1.5e6);
     expect(makeFactsDataset(language, split, 8, 2)).not.toBe(makeFactsDataset(language, split, 7, 2));

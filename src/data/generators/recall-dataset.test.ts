@@ -7,7 +7,7 @@ import { readDataset } from '../reader.ts';
 import { makeRecallDataset } from './recall-dataset.ts';
 
 test.each(['en', 'zh'] as const)(
-  'recall-%s is what the grammar and seed 7 make: else run `npm run datasets`',
+  'recall-%s is what the grammar and seed 7 make: else run `npx tsx scripts/datasets/make-shipped.ts`',
   async (language) => {
     const shipped = shippedDatasets().get(`recall-${language}`)!;
     const { text, users } = makeRecallDataset(language, 7, 20);

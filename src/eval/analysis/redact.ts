@@ -114,6 +114,7 @@ export function turnWithoutTexts(turn: TurnRecord): TurnRecord {
     // Tokens are dropped, not hashed: a vocabulary is small enough to try all of it.
     observed: {
       ...observed,
+      ...(observed.retrieverQuery === undefined ? {} : { retrieverQuery: textHash(observed.retrieverQuery) }),
       goldTokens: observed.goldTokens.map((term) => ({ ...term, token: '' })),
       nextTokens: observed.nextTokens.map((next) => ({ ...next, token: '' })),
     },

@@ -1,4 +1,7 @@
+import { join } from 'node:path';
+import { isPublicDataset } from '../../config/public-datasets.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
+import { asksModel } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
@@ -12,6 +15,7 @@ import { storesTexts } from '../analysis/redact.ts';
 import { openRunRetriever, systemParts } from './bench-parts.ts';
 import type { Judge } from './judge/judge.ts';
 import { controlUsers } from './workers/negative-control.ts';
+import { AskedRetriever } from './observe/asked-retriever.ts';
 import { TokenPieces } from './observe/turn-writer.ts';
 import { planUsers, shardUsers } from './plan/plan-users.ts';
 import type { PreparedSuite } from './plan/prepared-suite.ts';
@@ -42,7 +46,10 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
   const { parts, place, settings, stores, suite, users } = prepared;
   const { engine, embeddings } = parts;
   const { seed, repeats, topK, threshold } = settings;
-  const retriever = await openRunRetriever(parts, settings, `${run.id}${place.suffix}`, place.folder);
+  const openRetriever = (name: string, folder: string) =>
+    openRunRetriever(parts, settings, `${run.id}${place.suffix}${name}`, folder);
+  const asked = new AskedRetriever(await openRetriever('', place.folder));
+  const { retriever } = asked;
   // If false, hashes are stored instead of texts, and no token ids.
   const keepsTexts = { storesTexts: storesTexts(run) };
   const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...keepsTexts });
@@ -59,6 +66,11 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     engine,
     database,
     keeper,
+    asked,
+    /** Opens another retriever as that of the run, to test its order; undefined where that is not by nearness. */
+    openProbed: isProbed(prepared) ? () => openRetriever('/probe', join(place.folder, 'probe')) : undefined,
+    /** Files of the data in JSON Lines; undefined where a part of them was converted. */
+    dataFiles: dataFiles(prepared),
     /** Users share KV (`--kv-store`). */
     sharesStore: stores.shared,
     /** Deletes what an interrupted process of this run left in the KV of a user. */
@@ -78,7 +90,7 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     metrics: ownMetrics(settings),
     judge,
     success: successMetric(metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] })).name,
-    settings: { seed, repeats, topK, threshold },
+    settings: { seed, repeats, topK, threshold, itemsPerUser: itemsPerUser(prepared) },
   };
   return {
     bench,
@@ -89,6 +101,22 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
       await retriever.close();
     },
   };
+}
+
+/** True for a retriever that ranks by nearness alone, without a session of the engine. */
+function isProbed({ settings: { retriever }, parts }: PreparedSuite): boolean {
+  return retriever === 'router' || (retriever === 'hinted' && !asksModel(parts.preRetrieval.config));
+}
+
+/** The files that the data of a run were read from. */
+function dataFiles({ suite, folder, settings }: PreparedSuite): readonly string[] | undefined {
+  if (suite.data !== undefined) return suite.data.map(({ name }) => join(folder, `${name}.jsonl`));
+  return settings.dataset.some(isPublicDataset) ? undefined : settings.dataset;
+}
+
+/** Questions that each drawn user is asked at most, as `--limit` documents it. */
+function itemsPerUser({ settings: { limit }, users }: PreparedSuite): number | undefined {
+  return limit === undefined ? undefined : Math.ceil(limit / users.length);
 }
 
 /**

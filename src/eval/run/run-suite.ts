@@ -33,6 +33,7 @@ import { machineLoad, RunFindings } from './run-findings.ts';
 import { RunLock } from './run-lock.ts';
 import { exactCutNotes, notesBeforeTurns } from './plan/run-notes.ts';
 import { newRun, resumedConfig } from './plan/run-record.ts';
+import { rereadUsers } from './prove/reread-data.ts';
 import { selfTests } from './prove/self-tests.ts';
 import { type MeasureContext, type ServeContext, type Suite, suiteOptions } from './suite.ts';
 import { UserRun, warmUp } from './workers/user-run.ts';
@@ -191,6 +192,7 @@ async function takeMeasures(context: RunContext, prepared: PreparedSuite): Promi
   hooks.onProgress?.({ phase: 'isolation', done: 0, total: 1 });
   const isolation = await clock.time('checks', () => probeBench(bench, signal));
   if (isolation !== null) await findings.save({ isolation });
+  await findings.save({ reread: await clock.time('checks', () => rereadUsers(bench, bench.planned)) });
   if (suite.measure !== undefined) {
     const { measure } = suite;
     const { engines, folder, settings, dataset, users } = prepared;

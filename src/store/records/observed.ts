@@ -66,6 +66,35 @@ export const observed = object({
     /** One of those shown holds a gold answer. */
     holdsGold: z.boolean(),
   }).exactOptional(),
+  /** The conditions under which the engine generated the answer. */
+  limits: object({
+    maxTokens: tokens,
+    stopTexts: list(z.string()),
+    oneSentence: z.boolean(),
+    temperature: z.number(),
+    seed: z.number(),
+  }).exactOptional(),
+  /** Times of the turn's call, read beside `timings`, in ms: by a second stopwatch, and by the engine itself. */
+  watch: object({
+    firstToken: z.number().nullable(),
+    total: z.number(),
+    /** Of the whole call, by a stopwatch outside the recorder's own. */
+    outer: z.number(),
+    /** The retrieval that was made for the item. */
+    retrieval: z.number(),
+    /** From the engine's last call for an answer to its first token. */
+    engine: z.number().nullable(),
+  }).exactOptional(),
+  /** The question as the retriever was asked it. */
+  retrieverQuery: z.string().exactOptional(),
+  /** What the arm was given are the memories that the retriever found, in its order. */
+  asRetrieved: z.boolean().exactOptional(),
+  /** Calls of the system for this turn; 1 unless it was asked again. */
+  tries: tokens.exactOptional(),
+  /** Tokens that the engine evaluated for the arm between its turns. */
+  aheadTokens: tokens.exactOptional(),
+  /** Tokens of the prompt that an earlier one of the same arm and user begins with, up to where a cached prefix may end. */
+  sharedTokens: tokens.exactOptional(),
   /** By the runner's clock: milliseconds before the first token that the system spent in no call of engine, store or memories. */
   ownMs: z.number().exactOptional(),
   /** Of the sample that is proven anew: the answer, generated again from the KV that the turn left, is the same. */

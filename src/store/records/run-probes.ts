@@ -70,6 +70,24 @@ const embedderProbe = object({
   lost: list(z.string()),
 });
 
+/** Memories and questions about them, planted in the retriever of the run. */
+const retrieverProbe = object({
+  questions: z.number(),
+  /** Those whose memories did not come back in the order of their nearness. */
+  wrong: list(z.string()),
+});
+
+/** Turns held against the files of the data, read again; counts of what differs, by arm and kind. */
+export const rereadCounts = object({
+  turns: z.number(),
+  questions: z.number(),
+  data: z.record(z.string(), z.number()).readonly(),
+  scores: z.record(z.string(), z.number()).readonly(),
+  /** Turns without a file, or without their texts. */
+  withoutFile: z.number(),
+  withoutTexts: z.number(),
+});
+
 /** Answers of one arm about planted secrets: to the users who own them, and to those who do not. */
 const armIsolation = object({
   arm: z.string(),
@@ -104,6 +122,10 @@ export const runProbes = object({
   metrics: checkResult,
   /** Missing in older runs. */
   embedder: embedderProbe.exactOptional(),
+  /** Missing in older runs. */
+  retrieverProbe: retrieverProbe.exactOptional(),
+  /** After the turns; missing until then and in older runs. */
+  reread: rereadCounts.exactOptional(),
   tokenisation,
   /** For a merged run: the machines that took its turns. */
   machines: list(machineKind).exactOptional(),
@@ -124,6 +146,8 @@ export const runProbes = object({
 });
 
 export type CellsSelfTest = z.output<typeof cellsSelfTest>;
+export type RetrieverProbe = z.output<typeof retrieverProbe>;
+export type RereadCounts = z.output<typeof rereadCounts>;
 export type EmbedderProbe = z.output<typeof embedderProbe>;
 export type ParitySelfTest = z.output<typeof paritySelfTest>;
 export type ArmIsolation = z.output<typeof armIsolation>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { kvStores, profile } from './run-description.ts';
-import { engineAudit, isolationProbe, runProbes } from './run-probes.ts';
+import { engineAudit, isolationProbe, rereadCounts, runProbes } from './run-probes.ts';
 import { list, object } from './schemas.ts';
 
 const { spent, evaluatedTokens } = profile.unwrap().shape;
@@ -23,6 +23,8 @@ const workerCounts = object({
   kvStores,
   /** As the retriever counts. */
   retriever: z.record(z.string(), z.unknown()).readonly(),
+  /** Turns held against the data; missing where that is done when all users are finished. */
+  reread: rereadCounts.exactOptional(),
 });
 
 /** A worker's report of a finished user; `counts` are over all its users so far. */

@@ -1,10 +1,21 @@
-import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { AnsweredResult } from '../../../store/records/turn-record.ts';
+import {
+  type Check,
+  type CheckInput,
+  decided,
+  describeFaults,
+  pairWithReference,
+  turnsWhere,
+  undecided,
+} from './check.ts';
 
 /**
  * Answers: what is scored is what the engine generated last in the turn; its first token is the likeliest behind the KV cache
  * of the turn, within the noise of the self-test; arms that claim the bits of another arm give its answers, token by token; and
  * for a seeded sample, the answer generated again from that KV cache is the same. Where the self-test is not bitwise equal,
- * answers may differ at a near tie, so that other answers decide nothing.
+ * answers may differ at a near tie, so that other answers decide nothing. All arms of an item with one template generate under the
+ * same limits: tokens, stops, temperature and seed.
  */
 export const answers: Check = ({ arms, answered, probes }) => {
   const observed = answered.filter((turn) => turn.observed.answer !== undefined);
@@ -16,6 +27,7 @@ export const answers: Check = ({ arms, answered, probes }) => {
   const again = observed.filter((turn) => turn.observed.sameAgain !== undefined);
   const certain = {
     'are not what the engine generated': observed.filter((turn) => !turn.observed.answer!.asGenerated),
+    'were generated under limits that other arms do not have': underOtherLimits({ answered, arms }),
     'do not begin with the likeliest token': observed.filter(
       (turn) => (turn.observed.answer!.shortfall ?? 0) > 2 * largestDifference,
     ),
@@ -38,3 +50,15 @@ export const answers: Check = ({ arms, answered, probes }) => {
     ` claim to equal; ${again.length} were generated again, and are the same`;
   return decided('answers', true, evidence);
 };
+
+/** Turns whose limits are not those of the baseline on their item, or of the first arm there. */
+function underOtherLimits({ answered, arms }: Pick<CheckInput, 'answered' | 'arms'>): AnsweredResult[] {
+  const traits = new Map(arms.map((arm) => [arm.name, arm]));
+  const form = ({ arm }: AnsweredResult): string => traits.get(arm)?.settings.template ?? '';
+  const limited = answered.filter(({ observed }) => observed.limits !== undefined);
+  const groups = Map.groupBy(limited, (turn) => JSON.stringify([turn.itemId, turn.repeat, turn.turn, form(turn)]));
+  return [...groups.values()].flatMap((turns) => {
+    const reference = turns.find(({ arm }) => traits.get(arm)?.comparison === 'baseline') ?? turns[0]!;
+    return turns.filter(({ observed }) => !isDeepStrictEqual(observed.limits, reference.observed.limits));
+  });
+}

@@ -13,6 +13,8 @@ export interface RunSample {
   readonly repeats: number;
   /** The part of the run that this is, `i/n`; missing for a whole run. */
   readonly shard?: string;
+  /** KV is kept beyond the run, and found again in its next repeat. */
+  readonly sharesKv?: boolean;
 }
 
 /** All that a check may look at. */

@@ -9,10 +9,12 @@ import { answers } from './answers.ts';
 import { cells } from './cells.ts';
 import { type Check, type CheckInput, decided, examples, type OptionalCheck, undecided } from './check.ts';
 import { clock } from './clock.ts';
+import { data, scores } from './data.ts';
 import { effect } from './effect.ts';
 import { isolation } from './isolation.ts';
 import { negativeControls } from './negative-controls.ts';
 import { numericalParity } from './numerical-parity.ts';
+import { retrieval } from './retrieval.ts';
 import { reuse } from './reuse.ts';
 import { sameMemories } from './same-memories.ts';
 import { plannedSample, sample } from './sample.ts';
@@ -35,9 +37,13 @@ const embedder: Check = ({ probes: { embedder: probe } }) => {
     : decided('embedder', false, faults.join('; '));
 };
 
-/** Errors: no turn failed. Failed turns are in no mean. */
+/** Errors: no turn failed, and none was tried again. Failed turns are in no mean. */
 const errors: Check = ({ failed, answered }) => {
   const total = failed.length + answered.length;
+  const again = answered.filter(({ observed }) => (observed.tries ?? 1) > 1);
+  if (again.length > 0) {
+    return decided('errors', false, `${again.length} turns were tried more than once: ${examples(again)}`);
+  }
   const [first] = failed;
   if (first === undefined) return decided('errors', true, `0 of ${total} turns failed`);
   const evidence = `${failed.length} of ${total} turns failed: ${examples(failed)}: ${first.error.message}`;
@@ -52,6 +58,9 @@ const checks: readonly OptionalCheck[] = [
   numericalParity,
   answers,
   sameMemories,
+  data,
+  scores,
+  retrieval,
   clock,
   sample,
   negativeControls,

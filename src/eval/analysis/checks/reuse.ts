@@ -1,6 +1,7 @@
 import { booksAgree } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { decided, examples, type OptionalCheck, undecided } from './check.ts';
+import type { Turns } from '../arm-turns.ts';
+import { type CheckInput, decided, describeFaults, examples, type OptionalCheck, undecided } from './check.ts';
 
 /**
  * True if a turn evaluated what its account says: to the token, or within a block of the engine's own prefix cache, which
@@ -12,13 +13,25 @@ export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'to
 }
 
 /**
- * Reuse, for engines that cache prefixes by themselves: turns that do not use that cache found nothing in it, those that do
- * found what they share with earlier prompts of their user, within a block, and the server's answers agree with its counters.
- * Counters include every user of the server, so that other users show in them. Null for an engine with neither.
+ * Reuse: a cache of prompts in this process finds exactly what earlier prompts of its user share with a prompt; each repeat finds as
+ * much KV as the first one; what was evaluated ahead of a turn is in its account. For engines that cache prefixes by themselves:
+ * turns that do not use that cache found nothing in it, those that do found what they share with earlier prompts of their user,
+ * within a block, and the server's answers agree with its counters. Counters include every user of the server, so that other users
+ * show in them. Null where nothing can be reused.
  */
-export const reuse: OptionalCheck = ({ answered, probes: { audit } }) => {
+export const reuse: OptionalCheck = (input) => {
+  const { answered, plan, probes } = input;
+  const { audit } = probes;
   const cached = answered.filter(({ account }) => account.found !== undefined);
-  if (audit === undefined && cached.length === 0) return null;
+  const own = inProcess(input);
+  const faults = describeFaults(own.faults);
+  if (faults !== '') return decided('reuse', false, faults);
+  if (audit === undefined && cached.length === 0) {
+    if (own.shared + own.ahead === 0 && plan.repeats === 1) return null;
+    const repeats = plan.repeats === 1 ? '' : `; ${plan.repeats} repeats found the same KV`;
+    const evidence = `${own.shared} turns found what earlier prompts share with theirs, ${own.ahead} had work done ahead${repeats}`;
+    return decided('reuse', true, evidence);
+  }
   const plain = answered.filter(({ account }) => account.found === undefined && account.cache === 'bypass');
   const wrong = [...plain, ...cached].filter((turn) => !evaluatesAsClaimed(turn));
   const [first] = wrong;
@@ -39,3 +52,45 @@ export const reuse: OptionalCheck = ({ answered, probes: { audit } }) => {
   const counted = `its counters ${counters.evaluated} and ${counters.reused ?? 'unknown'}`;
   return decided('reuse', booksAgree(audit), `${turns}; of the server, ${said}, ${counted}`);
 };
+
+/** Turns of caches in this process, and those that found something else than they must. */
+function inProcess({ answered, plan, probes }: CheckInput) {
+  const shared = answered.filter(({ observed, account }) => observed.sharedTokens !== undefined && !account.found);
+  const loses = ({ arm }: AnsweredResult): boolean => {
+    const { evicted = 0, rejected = 0 } = (probes.kvStores[arm] ?? {}) as Record<string, number>;
+    return evicted + rejected > 0;
+  };
+  const found = ({ facts, tokens }: AnsweredResult): number => facts.tokens - tokens.evaluated;
+  const ahead = answered.filter(({ observed }) => observed.aheadTokens !== undefined);
+  return {
+    shared: shared.length,
+    ahead: ahead.filter(({ account }) => account.ahead !== undefined).length,
+    faults: {
+      'found less of earlier prompts than they share': shared.filter(
+        (turn) => found(turn) < turn.observed.sharedTokens! && !loses(turn),
+      ),
+      'found more of earlier prompts than they share': shared.filter(
+        (turn) => found(turn) > turn.observed.sharedTokens!,
+      ),
+      'found other KV than the same turn of the first repeat': plan.sharesKv === true ? [] : unlikeFirst(answered),
+      'have other tokens evaluated ahead than they say': ahead.filter(
+        ({ observed, account }) => observed.aheadTokens !== (account.ahead?.tokens ?? 0),
+      ),
+    },
+  };
+}
+
+/** Turns of later repeats that found other KV than the first one did, with the same conversation before. */
+function unlikeFirst(answered: Turns): Turns {
+  const key = ({ arm, itemId, turn, facts }: AnsweredResult): string =>
+    JSON.stringify([arm, itemId, turn, facts.historySha256]);
+  const first = new Map(answered.filter(({ repeat }) => repeat === 0).map((turn) => [key(turn), turn]));
+  return answered.filter((turn) => {
+    const other = first.get(key(turn));
+    const { cache, built, resident } = turn.account;
+    return (
+      other !== undefined &&
+      (other.account.cache !== cache || other.account.built !== built || other.account.resident !== resident)
+    );
+  });
+}

@@ -46,7 +46,13 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
 export function plannedSample({ dataset, plan }: Pick<RunRecord, 'dataset' | 'plan'>): RunSample {
   const { repeats = 1 } = plan.settings as { readonly repeats?: number };
   const { shard } = plan.settings;
-  const extent = { items: dataset.items, withoutEvidence: dataset.withoutEvidence ?? 0, repeats };
+  const sharesKv = (plan.settings as { readonly kvStore?: unknown }).kvStore !== undefined;
+  const extent = {
+    items: dataset.items,
+    withoutEvidence: dataset.withoutEvidence ?? 0,
+    repeats,
+    ...(sharesKv ? { sharesKv } : {}),
+  };
   return shard === undefined ? extent : { ...extent, shard };
 }
 

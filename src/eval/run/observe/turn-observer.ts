@@ -19,6 +19,7 @@ import type { ChatResponse } from '../../../systems/contracts.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-prefix.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
+import type { AskedRetrieval } from './asked-retriever.ts';
 import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
 import { injectable, type InjectedParts, injectedParts, turnAlpha } from './injected-parts.ts';
 import { type GivenForTurn, shownMemories } from './shown-memories.ts';
@@ -40,6 +41,10 @@ export interface AnsweredInSession {
   readonly session: EngineSession;
   readonly response: ChatResponse;
   readonly recorded: RecordedTurn;
+  /** The retrieval of the item, as the retriever saw it. */
+  readonly asked?: AskedRetrieval | undefined;
+  /** What a cache of prompts had of this one; for an arm with such a cache. */
+  readonly sharedTokens?: number | undefined;
   /** The user's own memories at that time, and those that the arm may show. */
   readonly memories: Pick<GivenForTurn, 'visible' | 'memories'>;
 }
@@ -114,6 +119,7 @@ export class TurnObserver {
       answer: observedAnswer(recorded.generation, response, score.next, engine.info.endTokens),
       memories: shownMemories(given, promptInfo),
       ownMs: recorded.ownMs,
+      ...observedCall(arm, turn),
     };
     this.#turns.push({
       arm,
@@ -184,6 +190,34 @@ function observedAnswer(
     sha256: hashIds(tokens),
     asGenerated: answer.text === text && answer.tokenIds.join() === tokens.join(),
     shortfall: shortfall(tokens[0], next, endTokens),
+  };
+}
+
+/** How the system, the engine and the retriever were called for a turn. */
+function observedCall(
+  { retrieves, injects }: Pick<ArmTraits, 'retrieves' | 'injects'>,
+  { recorded, asked, sharedTokens, response }: AnsweredInSession,
+): Pick<Observed, 'limits' | 'watch' | 'retrieverQuery' | 'asRetrieved' | 'tries' | 'aheadTokens' | 'sharedTokens'> {
+  const { firstTokenMs, totalMs, outerMs, tries, aheadTokens, generation } = recorded;
+  const retrieval = retrieves === 'retrieved' || retrieves === 'donor' ? asked : undefined;
+  const given = response.trace.retrieved.map(({ memoryId }) => memoryId);
+  const { maxTokens, stopTexts = [], oneSentence = false, temperature = 0, seed = 0 } = generation?.limits ?? {};
+  return {
+    ...(maxTokens === undefined ? {} : { limits: { maxTokens, stopTexts, oneSentence, temperature, seed } }),
+    watch: {
+      firstToken: firstTokenMs,
+      total: totalMs,
+      outer: outerMs,
+      retrieval: retrieval?.ms ?? 0,
+      engine: generation?.given.firstTokenMs ?? null,
+    },
+    ...(retrieval === undefined ? {} : { retrieverQuery: retrieval.query }),
+    ...(retrieval === undefined || retrieves === 'donor' || injects === 'preferences'
+      ? {}
+      : { asRetrieved: given.join('\n') === retrieval.memoryIds.join('\n') }),
+    tries,
+    ...(aheadTokens === null ? {} : { aheadTokens }),
+    ...(sharedTokens === undefined ? {} : { sharedTokens }),
   };
 }
 

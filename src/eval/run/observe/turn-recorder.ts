@@ -25,12 +25,18 @@ export interface RecordedTurn {
   /** From the call to the first token of the last generation; null if nothing was generated. */
   readonly firstTokenMs: number | null;
   readonly totalMs: number;
+  /** Of the whole call, by another stopwatch. */
+  readonly outerMs: number;
   /** Time outside watched calls, of the time to the first token, or of all if there is none: the system's own. */
   readonly ownMs: number;
   /** Prompt tokens that ran through the model, over all sessions of the engine; null if the engine does not count them. */
   readonly evaluated: number | null;
   /** Tokens that ran through the model's first layers alone. */
   readonly firstLayers: number;
+  /** Calls of the system for the same turn, this one included. */
+  readonly tries: number;
+  /** Tokens that the engine evaluated in declared work since the turn before; null if it does not count them. */
+  readonly aheadTokens: number | null;
   readonly generation: RecordedGeneration | null;
 }
 
@@ -97,6 +103,8 @@ export class TurnRecorder {
   readonly #early = new Map<Engine, number>();
   #open: OpenWork | undefined;
   #refused = 0;
+  #tried: { readonly turn: string | undefined; readonly times: number } = { turn: undefined, times: 0 };
+  #aheadTokens: number | null = 0;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -143,20 +151,34 @@ export class TurnRecorder {
     });
   }
 
-  /** Runs a turn: its clock begins with the call. */
-  async turn<T>(work: () => Promise<T>): Promise<{ readonly value: T; readonly recorded: RecordedTurn }> {
+  /** Runs a turn: its clock begins with the call. @param turn its name, by which calls for the same turn are counted */
+  async turn<T>(
+    work: () => Promise<T>,
+    turn?: string,
+  ): Promise<{ readonly value: T; readonly recorded: RecordedTurn }> {
+    const isAgain = turn !== undefined && this.#tried.turn === turn;
+    this.#tried = { turn, times: isAgain ? this.#tried.times + 1 : 1 };
+    const aheadTokens = this.#aheadTokens;
     const before = await this.#engine.meter();
     for (const early of this.#early.keys()) this.#early.set(early, await countEvaluated(early));
+    const start = performance.now();
     const { value, open, times } = await this.#run(work);
+    const outerMs = performance.now() - start;
+    this.#aheadTokens = 0;
     const { evaluated } = meterDifference(await this.#engine.meter(), before);
     let firstLayers = 0;
     for (const [early, earlier] of this.#early) firstLayers += (await countEvaluated(early)) - earlier;
-    return { value, recorded: { ...times, evaluated, firstLayers, generation: open.generation } };
+    const counted = { evaluated, firstLayers, tries: this.#tried.times, aheadTokens };
+    return { value, recorded: { ...times, outerMs, ...counted, generation: open.generation } };
   }
 
   /** Runs work outside turns that is counted elsewhere, such as preparation. */
   async declared<T>(work: () => Promise<T>): Promise<T> {
-    return (await this.#run(work)).value;
+    const before = await this.#engine.meter();
+    const { value } = await this.#run(work);
+    const { evaluated } = meterDifference(await this.#engine.meter(), before);
+    this.#aheadTokens = evaluated === null || this.#aheadTokens === null ? null : this.#aheadTokens + evaluated;
+    return value;
   }
 
   async #run<T>(work: () => Promise<T>) {

@@ -4,7 +4,7 @@ import type { EmbeddingService } from '../../../models/embedding/embedding-servi
 import type { EmbedderProbe } from '../../../store/records/run-probes.ts';
 
 /** Sentences that mean different things, whatever a model makes of case, marks and length. */
-const SENTENCES: Readonly<Record<Language, readonly string[]>> = {
+export const SENTENCES: Readonly<Record<Language, readonly string[]>> = {
   en: [
     'My dog is called Brenko.',
     'I moved to Leeds last spring.',

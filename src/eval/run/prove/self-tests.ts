@@ -19,6 +19,7 @@ import { metricsCheck } from '../../analysis/metrics/self-test.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { promptRules } from '../bench-parts.ts';
 import { probeEmbedder } from './embedder-probe.ts';
+import { probeRetriever } from './retriever-probe.ts';
 import { cellsSelfTest, paritySelfTest, selfTestBudgetMs } from './engine-self-tests.ts';
 import type { RunBench } from '../open-bench.ts';
 
@@ -91,10 +92,16 @@ async function testCells(
 
 /** Tests before any arm runs: the noise floor of exactness, the metrics, the embedder, and token ids at segment borders. */
 export async function selfTests(
-  { engine, embeddings, users, planned }: Pick<RunBench, 'engine' | 'embeddings' | 'users' | 'planned'>,
+  {
+    engine,
+    embeddings,
+    users,
+    planned,
+    openProbed,
+  }: Pick<RunBench, 'engine' | 'embeddings' | 'users' | 'planned' | 'openProbed'>,
   config: BenchConfig,
   signal: AbortSignal,
-): Promise<Pick<RunProbes, 'parity' | 'cells' | 'metrics' | 'embedder' | 'tokenisation'>> {
+): Promise<Pick<RunProbes, 'parity' | 'cells' | 'metrics' | 'embedder' | 'retrieverProbe' | 'tokenisation'>> {
   const turns = planned.reduce((sum, user) => sum + user.turns, 0);
   const options = { budgetOf: (wholeMs: number) => selfTestBudgetMs(wholeMs, turns), signal };
   const samples = await samplePrompts(engine, users, promptRules(config), config.topK);
@@ -120,6 +127,9 @@ export async function selfTests(
     ),
     metrics: metricsCheck(golds, { seed: config.seed, own: registeredMetrics() }),
     embedder: await probeEmbedder(embeddings, [...golds.keys()]),
+    ...(openProbed === undefined
+      ? {}
+      : { retrieverProbe: await probeRetriever(openProbed, embeddings, [...golds.keys()]) }),
     tokenisation: {
       prompts: samples.length,
       tokens: samples.reduce((sum, { prompt }) => sum + prompt.tokenIds.length, 0),

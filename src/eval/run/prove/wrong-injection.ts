@@ -19,7 +19,7 @@ import {
 } from './expected-cells.ts';
 import { type CellBound, referenceCells, wrongCells } from './reference-cells.ts';
 import { cellsLeft, wrongEviction } from './wrong-eviction.ts';
-import { wrongSelection } from './wrong-selection.ts';
+import { wrongSelection, wrongShare } from './wrong-selection.ts';
 
 /** A turn that injected KV, with all that its proof needs. */
 export interface InjectedTurn {
@@ -81,6 +81,8 @@ async function wrongJoin(
     const missed = await wrongSelection(maker, recompute, { ...parts, recomputed }, bound.deeper);
     if (missed !== null) return missed;
   }
+  const miscounted = recompute === null ? null : wrongShare(recompute, parts, recomputed);
+  if (miscounted !== null) return miscounted;
   const readBack = (end: number) => session.exportCells({ start: 0, end }, maker.options);
   // An arm recomputes behind unscaled cells, and scales the result: scaled cells cannot be used here.
   const behind = alpha === 1 ? { found: readBack } : {};

@@ -1,7 +1,7 @@
 import { mean, rootMeanSquare } from 'simple-statistics';
 import { norm, product } from '../../../base/vectors.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
-import { type ScoredSelection, selectTokens } from '../../../systems/prefill/select-tokens.ts';
+import type { ScoredSelection, TokenSelection } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
 import { type ReferenceCell, referenceCells, toState } from './reference-cells.ts';
@@ -50,24 +50,51 @@ export async function wrongSelection(
   const { header, lines, recomputed } = parts;
   const begin = header.length + (lines[0]?.length ?? 0);
   const end = header.length + lines.flat().length;
-  const blocks = lines.map((tokenIds) => ({ tokenIds, rank: 0 }));
-  // As many as any rule takes at that share.
-  const budget = positionsIn(selectTokens({ by: 'first', share }, blocks)).size;
+  const budget = tokensOfShare(share, lines);
   const selected = positionsIn(recomputed);
   const outside = [...selected].find((position) => position < begin || position >= end);
   if (outside !== undefined) return `position ${outside} was recomputed, which no rule may select`;
   const runs = positionRuns(lines, run, begin);
   const cut = runs.find((positions) => positions.some((at) => selected.has(at) !== selected.has(positions[0]!)));
   if (cut !== undefined) return `of the run at position ${cut[0]} a part was selected`;
-  const [fewest, most] = budget > 0 ? [Math.max(1, budget - run + 1), Math.max(budget, run)] : [0, 0];
-  if (selected.size < fewest || selected.size > most) {
-    return `${selected.size} tokens were selected in place of ${budget}`;
-  }
+  const miscounted = wrongCount(selected.size, budget, run);
+  if (miscounted !== null) return miscounted;
   if (budget === 0 || budget === end - begin) return null;
   const missed = missedRun(runs, selected, await scorers[by](maker, parts, rounding));
   if (missed === null) return null;
   const [score, least] = [missed.score.toFixed(3), missed.least.toFixed(3)];
   return `position ${missed.position} was not selected, and scores ${score} where one that was scores ${least}`;
+}
+
+/** Tokens that a share of all memory tokens comes to, at most those behind the first line; counted by code of its own. */
+function tokensOfShare(share: number, lines: ExpectedParts['lines']): number {
+  const [first = [], ...others] = lines;
+  const selectable = others.reduce((sum, { length }) => sum + length, 0);
+  return Math.min(selectable, Math.round((first.length + selectable) * share));
+}
+
+/** What is wrong with a number of tokens that are taken `run` at a time; null if nothing is. */
+function wrongCount(tokens: number, budget: number, run: number): string | null {
+  const [fewest, most] = budget > 0 ? [Math.max(1, budget - run + 1), Math.max(budget, run)] : [0, 0];
+  return tokens < fewest || tokens > most ? `${tokens} tokens were selected in place of ${budget}` : null;
+}
+
+/** What is wrong with how many tokens a rule recomputed, by the share of its name; null if nothing is. */
+export function wrongShare(
+  selection: TokenSelection,
+  { lines }: Pick<ExpectedParts, 'lines'>,
+  recomputed: readonly TokenRange[],
+): string | null {
+  const selected = recomputed.reduce((sum, { start, end }) => sum + end - start, 0);
+  if (selection.by === 'link') {
+    const due = lines.slice(1).reduce((sum, { length }) => sum + Math.min(length, selection.tokens), 0);
+    return wrongCount(selected, due, 1);
+  }
+  const budget = tokensOfShare(selection.share, lines);
+  const isWhole = selection.by === 'ranked' || (selection.by === 'random' && selection.asMany !== undefined);
+  // Whole blocks: the last one that does not fit is left out, but never the first.
+  const longest = Math.max(0, ...lines.slice(1).map(({ length }) => length));
+  return wrongCount(selected, budget, isWhole ? longest : 'run' in selection ? (selection.run ?? 1) : 1);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { auditSum, type RunProbes } from '../../../store/records/run-probes.ts';
 import { withBooks } from '../run-findings.ts';
+import { addRereadCounts } from '../prove/reread-data.ts';
 import { addCounts } from '../workers/worker-counts.ts';
 
 type Profile = RunProbes['profile'];
@@ -40,6 +41,8 @@ export function mergedProbes(all: readonly RunProbes[], notes: readonly string[]
   const cells = worst(all, wrongCells).cells;
   const audits = all.flatMap(({ audit }) => audit ?? []);
   const embedder = worst(all, (probes) => (probes.embedder?.shared.length ?? 0) + (probes.embedder?.lost.length ?? 0));
+  const rereads = all.flatMap(({ reread }) => reread ?? []);
+  const retriever = worst(all, ({ retrieverProbe }) => retrieverProbe?.wrong.length ?? 0).retrieverProbe;
   const load = worst(all, (probes) => (probes.load?.average ?? 0) / (probes.load?.cores ?? 1)).load;
   return {
     ...first!,
@@ -49,6 +52,8 @@ export function mergedProbes(all: readonly RunProbes[], notes: readonly string[]
     ...(embedder.embedder === undefined ? {} : { embedder: embedder.embedder }),
     isolation: worst(all, wrongIsolation).isolation,
     ...addCounts(all.map(({ refusedCalls = {}, kvStores, retriever = {} }) => ({ refusedCalls, kvStores, retriever }))),
+    ...(rereads.length === 0 ? {} : { reread: rereads.reduce(addRereadCounts) }),
+    ...(retriever === undefined ? {} : { retrieverProbe: retriever }),
     ...(load === undefined ? {} : { load }),
     ...(audits.length === 0 ? {} : { audit: audits.reduce(auditSum) }),
     notes: [...new Set([...all.flatMap((probes) => probes.notes), ...notes])],

@@ -7,6 +7,7 @@ import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { readUserRows } from '../../../store/user-rows.ts';
 import type { OpenBench } from '../open-bench.ts';
+import { addRereadCounts, rereadUsers } from '../prove/reread-data.ts';
 import { machineLoad } from '../run-findings.ts';
 import type { Claims, Unit, UnitResult } from '../workers/claims.ts';
 import { bundleOf, packed, tokensOf, type WorkerState } from './bundles.ts';
@@ -41,6 +42,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
   #heard = performance.now();
   #steadySince = performance.now();
   #load: RunProbes['load'];
+  #reread: RunProbes['reread'];
   #failures = 0;
   #ended = 'done';
 
@@ -83,7 +85,12 @@ export class QueueClaims implements Claims, AsyncDisposable {
     const { database, engine, runId } = this.#bench;
     this.#load = machineLoad(this.#load);
     const audit = await engine.audit({ signal });
-    const state: WorkerState = { share, load: this.#load, ...(audit === null ? {} : { audit }) };
+    if (unit !== 'isolation probe') {
+      const reread = await rereadUsers(this.#bench, [unit]);
+      this.#reread = this.#reread === undefined ? reread : addRereadCounts(this.#reread, reread);
+    }
+    const counts = this.#reread === undefined ? share.counts : { ...share.counts, reread: this.#reread };
+    const state: WorkerState = { share: { ...share, counts }, load: this.#load, ...(audit === null ? {} : { audit }) };
     let bundle;
     if (unit === 'isolation probe') {
       bundle = await packed({ isolation: isolation ?? null, ...state });

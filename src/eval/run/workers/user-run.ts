@@ -22,6 +22,8 @@ import { type AnsweredInSession, TurnObserver } from '../observe/turn-observer.t
 import type { OpenArm, RunBench } from '../open-bench.ts';
 import { type PlanUser, takesItem } from '../plan/plan-users.ts';
 import type { TurnProver } from '../prove/turn-prover.ts';
+import type { AskedRetrieval } from '../observe/asked-retriever.ts';
+import { EarlierPrompts } from '../observe/earlier-prompts.ts';
 import { measuredResponse } from '../observe/turn-recorder.ts';
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
 import { turnSessionId, type TurnOutcome, TurnWriter } from '../observe/turn-writer.ts';
@@ -38,6 +40,8 @@ interface PreparedItem {
   readonly question: ReturnType<typeof itemQuestion>;
   readonly visible: readonly DatasetMemory[];
   readonly sources: MemorySources;
+  /** The retrieval as the retriever saw it. */
+  readonly asked: AskedRetrieval | undefined;
   readonly observer: TurnObserver;
 }
 
@@ -49,6 +53,7 @@ export class UserRun {
   #indexed: ReadonlySet<string> = new Set();
   /** Messages so far of conversations over several items, by session. */
   readonly #conversations = new Map<string, readonly HistoryMessage[]>();
+  readonly #prompts: EarlierPrompts;
   /** Consecutive turns for which no engine could be reached. */
   #unreached = 0;
 
@@ -56,6 +61,7 @@ export class UserRun {
     this.#bench = bench;
     this.#user = user;
     this.#itemsBefore = itemsBefore;
+    this.#prompts = new EarlierPrompts(bench.engine.capabilities);
   }
 
   /**
@@ -70,6 +76,7 @@ export class UserRun {
       // A repeat is the same experiment again: it must find nothing of the last one.
       embeddings.clear();
       await keeper.reset();
+      this.#prompts.clear();
       if (!sharesStore) for (const { system, recorder } of arms) await recorder.declared(() => system.reset());
       for (const [index, item] of items.entries()) {
         const prepared = await clock.time('turns', () => this.#prepare(item, signal), 'prepared');
@@ -106,6 +113,7 @@ export class UserRun {
       turns.push({ traits: open.arm.traits, turnMs: answered - start, scoringMs: performance.now() - answered });
       if (!sharesStore) await open.recorder.declared(() => open.system.reset());
     }
+    this.#prompts.clear();
     return { user: this.#user, item, turns };
   }
 
@@ -126,6 +134,7 @@ export class UserRun {
     const options = { userId, topK, threshold, now: new Date(item.askedAt), history, passages };
     const found = await keeper.retrieve(item.query, options);
     const retrieved = { ...found, elapsedMs: performance.now() - start };
+    const { last: asked } = this.#bench.asked;
     const all = visible.map((memory): MemorySearchResult => ({ ...memoryEntry(memory), score: 1 }));
     // By id: a run may store no texts.
     const preferred = new Set(keeper.preferences(userId).map(({ memoryId }) => memoryId));
@@ -136,7 +145,7 @@ export class UserRun {
       evidence: all.filter(({ memoryId }) => item.evidence.includes(memoryId)),
       donated: controlMemories(retrieved.memories, this.#user, item, { users: controlUsers, seed }),
     };
-    return { item, question, visible, sources, observer: new TurnObserver(this.#bench, item, profile) };
+    return { item, question, visible, sources, asked, observer: new TurnObserver(this.#bench, item, profile) };
   }
 
   async #index(visible: readonly DatasetMemory[]): Promise<void> {
@@ -194,15 +203,27 @@ export class UserRun {
 
   async #answer(
     request: ChatRequest,
-    { arm, system, session, recorder }: OpenArm,
-    { visible }: PreparedItem,
+    open: OpenArm,
+    { item, visible, asked }: PreparedItem,
     signal: AbortSignal,
   ): Promise<AnsweredInSession> {
-    const { value, recorded } = await recorder.turn(() => system.chat({ ...request, signal }));
+    const { arm, system, session, recorder } = open;
+    const turn = `${request.sessionId} ${item.itemId}`;
+    const { value, recorded } = await recorder.turn(() => system.chat({ ...request, signal }), turn);
     // An answer that was cut short is no turn.
     signal.throwIfAborted();
     const response = measuredResponse(value, recorded, request.retrieved?.elapsedMs ?? 0);
-    return { session, response, recorded, memories: { visible, memories: allowedMemories(arm, request, response) } };
+    const sharedTokens = arm.requires.includes('promptCache')
+      ? this.#prompts.shared(arm.traits, response.trace.sessionTokens)
+      : undefined;
+    return {
+      session,
+      response,
+      recorded,
+      asked,
+      sharedTokens,
+      memories: { visible, memories: allowedMemories(arm, request, response) },
+    };
   }
 
   #score(item: DatasetItem, visible: readonly DatasetMemory[], response: ChatResponse): Scores {

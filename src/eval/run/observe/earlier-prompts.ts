@@ -1,0 +1,31 @@
+import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts';
+import type { TokenId } from '../../../engine/token-id.ts';
+import type { ArmTraits } from '../../../store/records/arm-traits.ts';
+
+/** The prompts that each arm has evaluated for one user, so that what a cache of prefixes must find is known. */
+export class EarlierPrompts {
+  readonly #capabilities: Pick<EngineCapabilities, 'exactCuts' | 'leastTokens'>;
+  readonly #seen = new Map<string, (readonly TokenId[])[]>();
+
+  constructor(capabilities: Pick<EngineCapabilities, 'exactCuts' | 'leastTokens'>) {
+    this.#capabilities = capabilities;
+  }
+
+  /** Tokens that an earlier prompt of the arm begins with too, up to where a cached prefix may end; the prompt is one from now on. */
+  shared({ name }: Pick<ArmTraits, 'name'>, prompt: readonly TokenId[]): number {
+    const { leastTokens, exactCuts } = this.#capabilities;
+    const seen = this.#seen.get(name) ?? [];
+    const equal = seen.map((earlier) => {
+      const other = prompt.findIndex((id, at) => earlier[at] !== id);
+      return other === -1 ? prompt.length : other;
+    });
+    this.#seen.set(name, [...seen, prompt]);
+    const most = Math.min(Math.max(0, ...equal), prompt.length - leastTokens);
+    const whole = most - (most % (exactCuts ?? 1));
+    return whole < leastTokens ? 0 : whole;
+  }
+
+  clear(): void {
+    this.#seen.clear();
+  }
+}
