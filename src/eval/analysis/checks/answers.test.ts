@@ -26,6 +26,22 @@ it.each<[string, NonNullable<Changes['observed']>]>([
   expect(line(ofDki(changes))).toMatch(/^failed: .*dki on i-1/);
 });
 
+it.each([{ maxTokens: 3 }, { stopTexts: ['\n'] }, { oneSentence: false }, { temperature: 0.1 }, { seed: 1 }])(
+  'fails for an arm that generates under other limits than the baseline: %o',
+  (other) => {
+    const limits = { maxTokens: 48, stopTexts: [], oneSentence: true, temperature: 0, seed: 0 };
+    const answered = (changed: object) =>
+      bothTwice(
+        { observed: { ...observed, limits: { ...limits, ...changed } } },
+        { observed: { ...observed, limits } },
+      );
+    expect(answers(checkInput({ answered: answered({}) })).status).toBe('passed');
+    expect(line(answers(checkInput({ answered: answered(other) })))).toMatch(
+      /^failed: 2 answers .*limits.*: dki on i-1/,
+    );
+  },
+);
+
 it('forgives a near tie where the self-test is not bitwise equal, and does not call that proof', () => {
   expect(ofDki({ answer: { ...answer, shortfall: 0.01 } }, false, 0.006).status).toBe('passed');
   expect(ofDki({ answer: { ...answer, shortfall: 0.01 } }, false, 0.004).status).toBe('failed');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkInput, line } from '../../../../test/fixtures/check-input.ts';
+import { askedTwice, checkInput, line } from '../../../../test/fixtures/check-input.ts';
 import { failedTurn } from '../../../../test/fixtures/turn-record.ts';
 import { checkNames } from '../../../store/records/results.ts';
 import { decideChecks } from './decide-checks.ts';
@@ -7,10 +7,14 @@ import { decideChecks } from './decide-checks.ts';
 it('gives every check once, in the order in which they are shown', () => {
   const measured = { serving: { sessions: 1, conversations: 0, recurrence: 0, capacity: {}, loads: [] } };
   const audit = { answers: { evaluated: 0, reused: 0 }, counters: { evaluated: 0, reused: 0 } };
-  const served = decideChecks(checkInput({ probes: { measured, audit } }));
+  const reread = { turns: 4, questions: 2, data: {}, scores: {}, withoutFile: 0, withoutTexts: 0 };
+  const retrieverProbe = { questions: 8, wrong: [] };
+  const served = decideChecks(checkInput({ probes: { measured, audit, reread, retrieverProbe } }));
   expect(served.map(({ check }) => check)).toEqual(checkNames);
   const names = decideChecks(checkInput()).map(({ check }) => check);
-  expect(names).toEqual(checkNames.filter((name) => !['reuse', 'serving'].includes(name)));
+  expect(names).toEqual(
+    checkNames.filter((name) => !['reuse', 'data', 'scores', 'retrieval', 'serving'].includes(name)),
+  );
 });
 
 it('counts errors, and tells the first', () => {
@@ -19,6 +23,11 @@ it('counts errors, and tells the first', () => {
   expect(line(decideChecks(checkInput({ failed: [failedTurn('dki', 'no cell left')] })).at(-1)!)).toBe(
     'failed: 1 of 5 turns failed: dki on i-7: no cell left',
   );
+});
+
+it('fails for a turn that was tried again', () => {
+  const input = checkInput({ answered: askedTwice('dki', { observed: { tries: 2 } }) });
+  expect(line(decideChecks(input).at(-1)!)).toMatch(/^failed: 2 turns were tried more than once: dki on i-1/);
 });
 
 it('takes the self-test of the metrics as it is', () => {

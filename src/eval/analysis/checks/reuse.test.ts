@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
-import { askedTwice, type Changes, checkInput } from '../../../../test/fixtures/check-input.ts';
+import { describe, expect, it } from 'vitest';
+import { askedTwice, type Changes, changedTurn, checkInput, line } from '../../../../test/fixtures/check-input.ts';
 import type { EngineAudit } from '../../../store/records/run-probes.ts';
+import type { CheckInput } from './check.ts';
 import { reuse } from './reuse.ts';
 
 const books = (answers: number, counters: number, reused: number | null = 64): EngineAudit => ({
@@ -46,4 +47,42 @@ it.each<[string, Changes | undefined, EngineAudit | undefined, Changes?]>([
 it('is undecided without counters, and is no check of an engine that has no such cache', () => {
   expect(checked(found(11))!.status).toBe('undecided');
   expect(checked(undefined)).toBeNull();
+});
+
+describe('in this process', () => {
+  const of = (arm: string, changes: Changes, place = {}) => [changedTurn(arm, changes, place)];
+  const check = (answered: CheckInput['answered'], more: Parameters<typeof checkInput>[0] = {}) =>
+    reuse(checkInput({ answered, ...more }));
+  const shares = (sharedTokens: number, evaluated = 11) =>
+    of('rag-cached', { observed: { sharedTokens }, account: { resident: 32 }, tokens: { evaluated } });
+
+  it('a cache of prompts must find what they share, no less and no more', () => {
+    expect(line(check(shares(32))!)).toMatch(/^passed: 1 turns found what earlier prompts share/);
+    expect(line(check(shares(40))!)).toMatch(/^failed: 1 turns found less of earlier prompts than they share/);
+    expect(line(check(shares(16))!)).toMatch(/^failed: 1 turns found more/);
+  });
+
+  it('a cache that had to drop prompts may find less', () => {
+    const probes = { kvStores: { 'rag-cached': { evicted: 2, rejected: 0 } } };
+    expect(check(shares(40), { probes })!.status).toBe('passed');
+    expect(check(shares(16), { probes })!.status).toBe('failed');
+  });
+
+  it('work done ahead must be in the account', () => {
+    const ahead = (tokens: number) =>
+      of('dki-blocks', { observed: { aheadTokens: 90 }, account: { ahead: { tokens, ms: 1 } } });
+    expect(check(ahead(90))!.status).toBe('passed');
+    expect(line(check(ahead(45))!)).toMatch(/^failed: 1 turns have other tokens evaluated ahead than they say/);
+  });
+
+  it('each repeat must find the KV of the first, unless KV is kept beyond the run', () => {
+    const plan = { items: 1, withoutEvidence: 0, repeats: 2 };
+    const twice = (cache: 'hit' | 'miss') => [
+      ...of('dki', { account: { cache: 'miss', built: 31 } }),
+      ...of('dki', { account: { cache, built: cache === 'hit' ? 0 : 31 } }, { repeat: 1 }),
+    ];
+    expect(check(twice('miss'), { plan })!.status).toBe('passed');
+    expect(line(check(twice('hit'), { plan })!)).toMatch(/^failed: 1 turns found other KV than .* first repeat/);
+    expect(check(twice('hit'), { plan: { ...plan, sharesKv: true } })!.status).toBe('passed');
+  });
 });

@@ -2,7 +2,7 @@ import { mean, rootMeanSquare } from 'simple-statistics';
 import { expect, it } from 'vitest';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
-import { missedRun } from './wrong-selection.ts';
+import { missedRun, wrongShare } from './wrong-selection.ts';
 
 const RUN = 4;
 const BLOCK = { length: 12, blocks: 5 };
@@ -40,4 +40,26 @@ it('find the run that was left out for one that scores less', () => {
   expect(missedBy([2, 3, 6, 7])).toBeNull();
   expect(missedBy([4, 5, 6, 7])).toEqual({ position: 2, score: 5.5, least: 1.5 });
   expect(missedBy([4, 5, 6, 7], 4)).toBeNull();
+});
+
+it('counts the recomputed tokens against the rounded share, whatever rule took them', () => {
+  const lines = [10, 7, 8].map((length) => Array<number>(length).fill(1));
+  const wrong = (selection: Parameters<typeof wrongShare>[0], tokens: number) =>
+    wrongShare(selection, { lines }, [{ start: 12, end: 12 + tokens }]);
+  // .3 of 25 tokens.
+  expect([7, 8, 9].map((tokens) => wrong({ by: 'random', share: 0.3 }, tokens))).toEqual([
+    '7 tokens were selected in place of 8',
+    null,
+    '9 tokens were selected in place of 8',
+  ]);
+  expect([wrong({ by: 'first', share: 1 }, 15), wrong({ by: 'first', share: 0 }, 1)]).toEqual([
+    null,
+    expect.any(String),
+  ]);
+  expect([0, 7, 15].map((tokens) => wrong({ by: 'ranked', share: 0.3 }, tokens) === null)).toEqual([
+    false,
+    true,
+    false,
+  ]);
+  expect([7, 8].map((tokens) => wrong({ by: 'link', tokens: 4 }, tokens) === null)).toEqual([false, true]);
 });

@@ -1,0 +1,140 @@
+import { writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { TestFolder } from '../../../../test/model/bench-fixture.ts';
+import { checkInput, rag, runProbes } from '../../../../test/fixtures/check-input.ts';
+import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
+import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
+import { data, scores } from '../../analysis/checks/data.ts';
+import { turnWithoutTexts } from '../../analysis/redact.ts';
+import { scoreTurn } from '../../analysis/metrics/scores.ts';
+import { readDataAgain, rereadTurns } from './reread-data.ts';
+
+const user = 'u-1';
+const memories = [
+  ['m-1', 'My sister lives in Oslo.', 'Oslo'],
+  ['m-2', 'My sister moved to Turin.', 'Turin'],
+  ['m-9', 'A long story about boats.', undefined],
+].map(([memoryId, content, value]) => ({
+  ...{ type: 'memory', userId: user, memoryId, content, value, relation: 'city', createdAt: '2026-01-01T00:00:00Z' },
+}));
+const item = {
+  ...{ type: 'item', itemId: 'i-7', userId: user, query: 'Where does my sister live?', answer: 'Turin' },
+  ...{ acceptedAnswers: ['Torino'], evidence: ['m-2'], category: 'updated', relation: 'city' },
+  askedAt: '2026-06-01T09:00:00Z',
+};
+const text = [{ type: 'dataset', name: 'x' }, ...memories, item].map((line) => JSON.stringify(line)).join('\n');
+const profile = { language: 'en', unknownAnswer: "I don't know." } as const;
+
+const base = answeredTurn('rag');
+const retrieved = base.given.retrieved.map((one) =>
+  one.memoryId === 'm-9' ? { ...one, content: 'A long story about boats.' } : one,
+);
+/** A turn that says what the file says, with its own scores. */
+function turn(changes: Partial<AnsweredTurn> = {}, answer = ' Turin'): AnsweredTurn {
+  const shown = memories.slice(0, 2).map(({ memoryId, content, value, relation }) => ({
+    ...{ memoryId: memoryId!, content: content!, value, relation },
+  }));
+  const ids = memories.map(({ memoryId }) => memoryId!);
+  const goldTokens = [' Tu', 'rin'].map((token) => ({ token, logProbability: -0.25 }));
+  return {
+    ...base,
+    item: { ...base.item, acceptedAnswers: ['Torino'] },
+    given: { retrieved, retrieval: null },
+    answer: { ...base.answer, text: answer },
+    observed: { ...base.observed, goldTokens, goldLogProbability: -0.5 },
+    scores: scoreTurn(
+      { ...item, superseded: [], history: [] },
+      { answer, storedIds: ids, retrievedIds: ['m-2', 'm-1', 'm-9'], keptIds: ['m-1', 'm-2'], shown },
+      profile,
+    ),
+    ...changes,
+  };
+}
+
+async function held(stored: readonly AnsweredTurn[], storesTexts = true, content: string | Buffer = text) {
+  using folder = new TestFolder();
+  const file = folder.file(typeof content === 'string' ? 'data.jsonl' : 'data.jsonl.gz');
+  writeFileSync(file, content);
+  const lines = await readDataAgain([file], new Set([user]));
+  const reread = rereadTurns(
+    stored.map((one, id) => ({ ...one, id })),
+    {
+      ...{ lines, arms: [rag], limit: undefined, storesTexts, success: 'exactMatch', isOwnSuccess: false },
+      user: { userId: user, languageProfile: profile, memories: [], items: [] },
+    },
+  );
+  const input = checkInput({ probes: { ...runProbes, reread } });
+  return [data, scores].map((check) => {
+    const { status, evidence } = check(input)!;
+    return `${status}: ${evidence}`;
+  });
+}
+
+const PASSED = [
+  'passed: 1 turns have the texts, golds and evidence of 1 questions of the file',
+  'passed: 1 stored answers, scored again, have the stored scores',
+];
+
+describe('a turn that says what its file says', () => {
+  it('passes, also of a file that is packed', async () => {
+    expect(await held([turn()])).toEqual(PASSED);
+    expect(await held([turn()], true, gzipSync(text))).toEqual(PASSED);
+  });
+
+  it('is undecided without a file, and its scores without texts', async () => {
+    expect(await held([turn()], true, '[1]')).toEqual(
+      ['1 of 1 turns have no data file in JSON Lines', '1 of 1 turns have no data file in JSON Lines'].map(
+        (words) => `undecided: ${words}`,
+      ),
+    );
+    expect(await held([turnWithoutTexts(turn())], false)).toEqual([
+      PASSED[0],
+      'undecided: the answers are stored as hashes, which cannot be scored again',
+    ]);
+  });
+});
+
+it.each<[string, Partial<AnsweredTurn>, RegExp]>([
+  ["another question's gold", { item: { ...turn().item, gold: 'Oslo' } }, /other golds/],
+  ['a gold less', { item: { ...turn().item, acceptedAnswers: [] } }, /other golds/],
+  ['another question', { item: { ...turn().item, query: 'Where do I live?' } }, /another question/],
+  ['more evidence', { item: { ...turn().item, evidence: 2 } }, /other evidence/],
+  [
+    'the evidence of another question',
+    { given: { retrieval: null, retrieved: retrieved.map((one) => ({ ...one, evidence: !one.evidence })) } },
+    /other evidence/,
+  ],
+  [
+    'a memory in other words',
+    { given: { retrieval: null, retrieved: retrieved.map((one) => ({ ...one, content: 'Turin.' })) } },
+    /memories in other words/,
+  ],
+  [
+    'a question with its gold to the retriever',
+    { observed: { ...turn().observed, retrieverQuery: `${item.query} Turin` } },
+    /another question to the retriever/,
+  ],
+  ['another item', { itemId: 'i-8' }, /questions that are not in the file \(1\).*questions that were not asked \(1\)/],
+])('%s is told from the file', async (_, changes, words) => {
+  expect((await held([turn(changes)]))[0]).toMatch(new RegExp(`^failed: .*${words.source}`));
+});
+
+it.each<[string, Partial<AnsweredTurn>, string | undefined, RegExp]>([
+  ['an answer scored as the gold', { scores: turn().scores }, ' Oslo', /rag: exactMatch/],
+  ['a class of its own', { scores: { ...turn().scores, wrongClass: 'stale' } }, undefined, /wrongClass/],
+  [
+    'the first token of the gold alone',
+    { observed: { ...turn().observed, goldTokens: turn().observed.goldTokens.slice(0, 1), goldLogProbability: -0.25 } },
+    undefined,
+    /gold tokens that do not spell the gold/,
+  ],
+  [
+    'another sum',
+    { observed: { ...turn().observed, goldLogProbability: -0.25 } },
+    undefined,
+    /not the sum of its tokens/,
+  ],
+])('%s is told from the answer', async (_, changes, answer, words) => {
+  expect((await held([turn(changes, answer)]))[1]).toMatch(new RegExp(`^failed: .*${words.source}`));
+});
