@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import {
@@ -195,30 +196,42 @@ function observedAnswer(
 
 /** How the system, the engine and the retriever were called for a turn. */
 function observedCall(
-  { retrieves, injects }: Pick<ArmTraits, 'retrieves' | 'injects'>,
-  { recorded, asked, sharedTokens, response }: AnsweredInSession,
+  arm: ArmTraits,
+  turn: AnsweredInSession,
 ): Pick<Observed, 'limits' | 'watch' | 'retrieverQuery' | 'asRetrieved' | 'tries' | 'aheadTokens' | 'sharedTokens'> {
+  const { recorded, sharedTokens } = turn;
   const { firstTokenMs, totalMs, outerMs, tries, aheadTokens, generation } = recorded;
-  const retrieval = retrieves === 'retrieved' || retrieves === 'donor' ? asked : undefined;
-  const given = response.trace.retrieved.map(({ memoryId }) => memoryId);
-  const { maxTokens, stopTexts = [], oneSentence = false, temperature = 0, seed = 0 } = generation?.limits ?? {};
+  const asked = arm.retrieves === 'retrieved' || arm.retrieves === 'donor' ? turn.asked : undefined;
   return {
-    ...(maxTokens === undefined ? {} : { limits: { maxTokens, stopTexts, oneSentence, temperature, seed } }),
+    ...(generation === null ? {} : { limits: limitsOf(generation) }),
     watch: {
       firstToken: firstTokenMs,
       total: totalMs,
       outer: outerMs,
-      retrieval: retrieval?.ms ?? 0,
+      retrieval: asked?.ms ?? 0,
       engine: generation?.given.firstTokenMs ?? null,
     },
-    ...(retrieval === undefined ? {} : { retrieverQuery: retrieval.query }),
-    ...(retrieval === undefined || retrieves === 'donor' || injects === 'preferences'
-      ? {}
-      : { asRetrieved: given.join('\n') === retrieval.memoryIds.join('\n') }),
+    ...(asked === undefined ? {} : { retrieverQuery: asked.query, ...givenAsRetrieved(arm, turn, asked) }),
     tries,
     ...(aheadTokens === null ? {} : { aheadTokens }),
     ...(sharedTokens === undefined ? {} : { sharedTokens }),
   };
+}
+
+function limitsOf({ limits }: RecordedGeneration): NonNullable<Observed['limits']> {
+  const { maxTokens, stopTexts = [], oneSentence = false, temperature = 0, seed = 0 } = limits;
+  return { maxTokens, stopTexts, oneSentence, temperature, seed };
+}
+
+/** Nothing for arms that put other memories in front, or in place of what was retrieved. */
+function givenAsRetrieved(
+  { retrieves, injects }: ArmTraits,
+  { response }: AnsweredInSession,
+  { memoryIds }: AskedRetrieval,
+): Pick<Observed, 'asRetrieved'> {
+  if (retrieves === 'donor' || injects === 'preferences') return {};
+  const given = response.trace.retrieved.map(({ memoryId }) => memoryId);
+  return { asRetrieved: isDeepStrictEqual(given, [...memoryIds]) };
 }
 
 /** ln p of the likeliest token less that of the first one, or less that of an end for an answer that ended at once. */

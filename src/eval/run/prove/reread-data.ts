@@ -9,60 +9,64 @@ import { type StoredTurn, TurnRepository } from '../../../store/turn-repository.
 import type { OpenBench } from '../open-bench.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { scoreTurn } from '../../analysis/metrics/scores.ts';
+import { type ScoredItem, scoreTurn } from '../../analysis/metrics/scores.ts';
 
-/** A line of a data file, as it stands there. */
-interface Line {
-  readonly type?: string;
-  readonly userId: string;
-  readonly itemId?: string;
-  readonly memoryId?: string;
-  readonly content?: string;
+/** A memory of a data file. */
+interface FileMemory {
+  readonly memoryId: string;
+  readonly content: string;
   readonly value?: string;
   readonly relation?: string;
-  readonly createdAt?: string;
-  readonly query?: string;
-  readonly answer?: string | null;
-  readonly acceptedAnswers?: readonly string[];
-  readonly aliases?: readonly string[];
-  readonly evidence?: readonly string[];
-  readonly superseded?: readonly string[];
-  readonly category?: string;
-  readonly language?: 'en' | 'zh';
-  readonly conversation?: string;
-  readonly history?: readonly { readonly content: string }[];
-  readonly askedAt?: string;
+  readonly createdAt: string;
 }
 
-/** The lines of a user, in the order of the file. */
+/** A question of a data file; its golds are the answer and its other forms, none where only abstaining is right. */
+type FileItem = Omit<ScoredItem, 'acceptedAnswers'> & {
+  readonly itemId: string;
+  readonly askedAt: string;
+  readonly golds: readonly string[];
+  readonly language?: 'en' | 'zh';
+};
+
+/** The lines of a user, questions in the order of the file. */
 interface UserLines {
-  readonly items: readonly Line[];
-  readonly memories: readonly Line[];
+  readonly items: FileItem[];
+  readonly memories: Map<string, FileMemory>;
 }
 
 /** Data files read once more, by code that shares nothing with the reader of data sets. */
-export type DataLines = ReadonlyMap<string, UserLines>;
+export interface DataLines {
+  readonly users: ReadonlyMap<string, UserLines>;
+  /** Of all these users, by id; the last one of an id. */
+  readonly memories: ReadonlyMap<string, FileMemory>;
+}
+
+/** A line as it may stand in a file. */
+type WrittenLine = Partial<Omit<FileItem, 'golds'> & FileMemory> & {
+  readonly type?: string;
+  readonly userId?: string;
+  readonly acceptedAnswers?: readonly string[];
+  readonly aliases?: readonly string[];
+};
 
 /** Reads the lines of these users; undefined where a file is no JSON Lines. */
 export async function readDataAgain(
   files: readonly string[],
   users: ReadonlySet<string>,
 ): Promise<DataLines | undefined> {
-  const found = new Map<string, { items: Line[]; memories: Line[] }>();
+  const found = new Map<string, UserLines>();
+  const memories = new Map<string, FileMemory>();
   for (const file of files) {
     const bytes = createReadStream(file);
-    const lines = createInterface({ input: file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes });
     try {
-      for await (const text of lines) {
-        if (text.trim() === '') continue;
-        const line = JSON.parse(text.replace(/^\ufeff/, '')) as Line;
-        if (line.type === 'dataset') continue;
-        if (line.userId === undefined) return undefined;
-        if (!users.has(line.userId)) continue;
-        const own = found.get(line.userId) ?? { items: [], memories: [] };
-        found.set(line.userId, own);
-        if (line.memoryId !== undefined && line.itemId === undefined) own.memories.push(line);
-        else if (line.itemId !== undefined) own.items.push(line);
+      const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes;
+      for await (const text of createInterface({ input })) {
+        const line = parsed(text);
+        if (line === undefined || !users.has(line.userId ?? '')) continue;
+        const own = found.get(line.userId!) ?? { items: [], memories: new Map<string, FileMemory>() };
+        found.set(line.userId!, own);
+        if (isItem(line)) own.items.push(itemOf(line));
+        else [own.memories, memories].forEach((all) => all.set(line.memoryId!, line as FileMemory));
       }
     } catch {
       return undefined;
@@ -70,7 +74,33 @@ export async function readDataAgain(
       bytes.destroy();
     }
   }
-  return found;
+  return { users: found, memories };
+}
+
+/** A line of a memory or a question; undefined for the header, and for an empty line. @throws Error for what is none */
+function parsed(text: string): WrittenLine | undefined {
+  if (text.trim() === '') return undefined;
+  const line = JSON.parse(text.replace(/^\ufeff/, '')) as WrittenLine;
+  if (line.type === 'dataset') return undefined;
+  if (line.userId === undefined) throw new Error('a line without a user');
+  return line;
+}
+
+const isItem = ({ itemId }: WrittenLine): boolean => itemId !== undefined;
+
+function itemOf(line: WrittenLine): FileItem {
+  const { query = '', answer = '', aliases = [], acceptedAnswers = aliases } = line;
+  const lists = { evidence: line.evidence ?? [], superseded: line.superseded ?? [], history: line.history ?? [] };
+  const { itemId = '', askedAt = '' } = line;
+  return {
+    ...line,
+    ...lists,
+    query,
+    answer,
+    itemId,
+    askedAt,
+    golds: answer === null ? [] : [answer, ...acceptedAnswers],
+  };
 }
 
 /** What the turns of a user are held against. */
@@ -108,7 +138,7 @@ export function rereadTurns(turns: Iterable<StoredTurn>, reading: Rereading): Re
     for (const fault of faults) counts[`${arm}: ${fault}`] = (counts[`${arm}: ${fault}`] ?? 0) + 1;
   };
   const { lines, user, arms, storesTexts } = reading;
-  const own = lines?.get(user.userId);
+  const own = lines?.users.get(user.userId);
   const asked = new Set<string>();
   const counts = { turns: 0, withoutFile: 0, withoutTexts: 0 };
   for (const turn of turns) {
@@ -122,114 +152,111 @@ export function rereadTurns(turns: Iterable<StoredTurn>, reading: Rereading): Re
       count(data, turn.arm, ['questions that are not in the file']);
       continue;
     }
-    count(data, turn.arm, dataFaults(turn, item, own, { traits, storesTexts }));
-    if (storesTexts) count(scores, turn.arm, scoreFaults(turn, item, own, reading));
+    count(data, turn.arm, [
+      ...questionFaults(turn, item, storesTexts),
+      ...memoryFaults(turn, { item, own, traits, storesTexts }),
+    ]);
+    if (storesTexts)
+      count(scores, turn.arm, [...otherScores(turn, { item, own, traits }, reading), ...goldFaults(turn, item, user)]);
     else counts.withoutTexts++;
   }
   const due = own?.items.slice(0, reading.limit) ?? [];
-  const unasked = due.filter(({ itemId }) => !asked.has(itemId!)).length;
+  const unasked = due.filter(({ itemId }) => !asked.has(itemId)).length;
   if (unasked > 0) data['questions that were not asked'] = unasked;
   return { ...counts, questions: due.length, data, scores };
 }
 
-/** The golds of a line, in any of the forms in which it may give them. */
-function goldsOf({ answer, acceptedAnswers, aliases = [] }: Line): readonly string[] {
-  return answer === null ? [] : [answer ?? '', ...(acceptedAnswers ?? aliases)];
+const holding = (faults: Readonly<Record<string, boolean>>): string[] =>
+  Object.entries(faults).flatMap(([fault, is]) => (is ? [fault] : []));
+
+/** What of a stored question is not as it stands in the file. */
+function questionFaults({ item, observed }: AnsweredTurn, line: FileItem, storesTexts: boolean): string[] {
+  const same = (own: string, text: string): boolean =>
+    storesTexts ? own.normalize().trim() === text.normalize().trim() : own === textHash(text);
+  const stored = item.gold === null ? [] : [item.gold, ...item.acceptedAnswers];
+  const { golds, query } = line;
+  return holding({
+    'another question': !same(item.query, query),
+    'other golds': golds.length !== stored.length || golds.some((gold, place) => !same(stored[place]!, gold)),
+    'another question to the retriever': observed.retrieverQuery !== undefined && !same(observed.retrieverQuery, query),
+  });
 }
 
-function dataFaults(
-  turn: AnsweredTurn,
-  line: Line,
-  { memories }: UserLines,
-  { traits, storesTexts }: { readonly traits: ArmTraits; readonly storesTexts: boolean },
+/** A line of the file with the lines of its user, and the arm that answered it. */
+interface AnsweredLine {
+  readonly item: FileItem;
+  readonly own: UserLines;
+  readonly traits: ArmTraits;
+}
+
+/** What of the memories of a turn is not as it stands in the file. */
+function memoryFaults(
+  { item, given: { retrieved, retrieval } }: AnsweredTurn,
+  { item: line, own, traits, storesTexts }: AnsweredLine & { readonly storesTexts: boolean },
 ): string[] {
-  const as = (text: string): string => (storesTexts ? text.normalize().trim() : textHash(text));
-  const same = (own: string, text: string): boolean => (storesTexts ? as(own) : own) === as(text);
-  const { item, given, observed } = turn;
-  const golds = goldsOf(line);
-  const stored = item.gold === null ? [] : [item.gold, ...item.acceptedAnswers];
-  const evidence = new Set(line.evidence ?? []);
-  const { retrieved } = given;
-  const texts = new Map(memories.map(({ memoryId, content }) => [memoryId, content ?? '']));
-  const isOwn = traits.retrieves !== 'donor';
-  const isGiven = traits.retrieves !== 'evidence' || retrieved.every(({ memoryId }) => evidence.has(memoryId));
-  const faults = {
-    'another question': !same(item.query, line.query ?? ''),
-    'other golds': golds.length !== stored.length || golds.some((gold, place) => !same(stored[place]!, gold)),
+  const evidence = new Set(line.evidence);
+  const { retrieves, injects } = traits;
+  const isForeign = ({ memoryId }: (typeof retrieved)[number]): boolean => !own.memories.has(memoryId);
+  const isAltered = ({ memoryId, content }: (typeof retrieved)[number]): boolean =>
+    storesTexts && !isPart(content, own.memories.get(memoryId)?.content ?? content);
+  const isSorted = retrieval?.strategy === 'router' && retrieves === 'retrieved' && injects !== 'preferences';
+  return holding({
     'other evidence':
       item.evidence !== evidence.size || retrieved.some((one) => one.evidence !== evidence.has(one.memoryId)),
     'memories that are no evidence':
-      !isGiven || (traits.retrieves === 'evidence' && retrieved.length !== evidence.size),
-    'memories in other words':
-      isOwn && retrieved.some(({ memoryId, content }) => texts.has(memoryId) && !same(content, texts.get(memoryId)!)),
-    'memories of no one': isOwn && retrieved.some(({ memoryId }) => !texts.has(memoryId)),
+      retrieves === 'evidence' &&
+      (retrieved.length !== evidence.size || retrieved.some(({ memoryId }) => !evidence.has(memoryId))),
+    'memories in other words': retrieves !== 'donor' && retrieved.some(isAltered),
+    'memories of no one': retrieves !== 'donor' && retrieved.some(isForeign),
     'memories out of the order of their scores':
-      traits.retrieves === 'retrieved' &&
-      traits.injects !== 'preferences' &&
-      given.retrieval?.strategy === 'router' &&
-      retrieved.some(({ score }, place) => score > (retrieved[place - 1]?.score ?? Infinity)),
-    'another question to the retriever':
-      observed.retrieverQuery !== undefined && !same(observed.retrieverQuery, line.query ?? ''),
-  };
-  return Object.entries(faults).flatMap(([fault, is]) => (is ? [fault] : []));
+      isSorted && retrieved.some(({ score }, place) => score > (retrieved[place - 1]?.score ?? Infinity)),
+  });
 }
 
-/** The scores of a turn that differ from those of its stored answer, and gold tokens that do not spell a gold. */
-function scoreFaults(turn: AnsweredTurn, line: Line, own: UserLines, reading: Rereading): string[] {
-  const { facts, given, answer, observed } = turn;
-  const isDonated = reading.arms.some(({ name, retrieves }) => name === turn.arm && retrieves === 'donor');
-  const { user, success, isOwnSuccess } = reading;
-  const profile = profileOf(line.language, user.languageProfile);
-  const all = [own, ...(reading.lines?.values() ?? [])].flatMap(({ memories }) => memories);
-  const ids = new Set(facts.memoryIds);
-  const shown = [...ids].flatMap((memoryId) => {
-    const found = all.find((memory) => memory.memoryId === memoryId);
-    return found === undefined
-      ? []
-      : [{ memoryId, content: found.content ?? '', value: found.value, relation: found.relation }];
-  });
-  const askedAt = Date.parse(line.askedAt ?? '');
-  const again = scoreTurn(
-    {
-      query: line.query ?? '',
-      answer: line.answer ?? null,
-      acceptedAnswers: goldsOf(line).slice(1),
-      category: line.category,
-      evidence: line.evidence ?? [],
-      superseded: line.superseded ?? [],
-      relation: line.relation,
-      history: line.history ?? [],
-      conversation: line.conversation,
-    },
-    {
-      answer: answer.text,
-      storedIds: own.memories.flatMap(({ memoryId, createdAt }) =>
-        Date.parse(createdAt ?? '') <= askedAt ? [memoryId!] : [],
-      ),
-      retrievedIds: given.retrieved.map(({ memoryId }) => memoryId),
-      keptIds: facts.memoryIds,
-      shown,
-    },
-    profile,
-    success,
-  );
+/** True for a text, or for a part of it, whatever white space stands between its words. */
+function isPart(part: string, text: string): boolean {
+  const [inner, outer] = [part, text].map((one) => one.normalize().replace(/\s+/gu, ' ').trim());
+  return inner !== '' && outer!.includes(inner!);
+}
+
+/** The scores of a turn that are not those of its stored answer. */
+function otherScores(
+  { facts, given, answer, scores }: AnsweredTurn,
+  { item, own, traits }: AnsweredLine,
+  { lines, user, success, isOwnSuccess }: Rereading,
+): string[] {
+  const shown = [...new Set(facts.memoryIds)].flatMap((id) => own.memories.get(id) ?? lines?.memories.get(id) ?? []);
+  const askedAt = Date.parse(item.askedAt);
+  const stored = [...own.memories.values()].filter(({ createdAt }) => Date.parse(createdAt) <= askedAt);
+  const turn = {
+    answer: answer.text,
+    storedIds: stored.map(({ memoryId }) => memoryId),
+    retrievedIds: given.retrieved.map(({ memoryId }) => memoryId),
+    keptIds: facts.memoryIds,
+    shown,
+  };
+  const profile = profileOf(item.language, user.languageProfile);
+  const again = scoreTurn({ ...item, acceptedAnswers: item.golds.slice(1) }, turn, profile, success);
   const names: readonly (keyof Scores)[] = isOwnSuccess ? SCORED : [...SCORED, ...DECIDED];
   // Whose memories a donor's are, the file of this user does not say.
-  const isKnown = (name: keyof Scores): boolean => !isDonated || name !== 'wrongClass';
-  const other = names.filter(isKnown).filter((name) => turn.scores[name] !== again[name]);
-  const gold = line.answer ?? profile.unknownAnswer;
-  const terms = observed.goldTokens;
-  const isScored = observed.goldLogProbability !== null && terms.length > 0;
-  const spelt = terms.map(({ token }) => token).join('');
+  const isKnown = (name: keyof Scores): boolean => traits.retrieves !== 'donor' || name !== 'wrongClass';
+  return names.filter((name) => isKnown(name) && scores[name] !== again[name]);
+}
+
+/** What is wrong with the scored tokens of the gold: they must spell it, and add up. */
+function goldFaults({ observed }: AnsweredTurn, { answer, language }: FileItem, user: DatasetUser): string[] {
+  const { goldTokens: terms, goldLogProbability } = observed;
+  if (goldLogProbability === null || terms.length === 0) return [];
+  const gold = answer ?? profileOf(language, user.languageProfile).unknownAnswer;
+  const letters = (text: string): string => text.replace(/\s+/gu, '');
   const sum = terms.reduce((total, { logProbability }) => total + logProbability, 0);
-  const isWhole = spelt.replace(/\s+/gu, '').endsWith(gold.replace(/\s+/gu, ''));
-  return [
-    ...other,
-    ...(isScored && !isWhole ? ['gold tokens that do not spell the gold'] : []),
-    ...(isScored && Math.abs(sum - observed.goldLogProbability) > ROUNDING * (1 + Math.abs(sum))
-      ? ['a log-probability that is not the sum of its tokens']
-      : []),
-  ];
+  return holding({
+    'gold tokens that do not spell the gold': !letters(terms.map(({ token }) => token).join('')).endsWith(
+      letters(gold),
+    ),
+    'a log-probability that is not the sum of its tokens':
+      Math.abs(sum - goldLogProbability) > ROUNDING * (1 + Math.abs(sum)),
+  });
 }
 
 /** Holds the turns of these users of a run against the files of its data. */

@@ -7,7 +7,7 @@ import { kvTools } from '../../../kv/kv-tools.ts';
 import type { PrefillName } from '../../../store/records/arm-traits.ts';
 import type { EvictionName, PrefillRecord } from '../../../store/records/prefill-record.ts';
 import { parseRecipe, type RecipeName } from '../../../systems/prefill/join-recipe.ts';
-import { isScored } from '../../../systems/prefill/select-tokens.ts';
+import { isScored, type TokenSelection } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import {
   type CellMaker,
@@ -75,14 +75,11 @@ async function wrongJoin(
 ): Promise<string | null> {
   const { recompute } = parseRecipe(recipe);
   // What the turn claims, which is proven here; the positions of other rules are known.
-  let recomputed = record !== null && 'recomputed' in record ? record.recomputed : [];
-  if (recompute === null || !isScored(recompute)) recomputed = selectedPositions(recipe, parts);
-  else {
-    const missed = await wrongSelection(maker, recompute, { ...parts, recomputed }, bound.deeper);
-    if (missed !== null) return missed;
-  }
-  const miscounted = recompute === null ? null : wrongShare(recompute, parts, recomputed);
-  if (miscounted !== null) return miscounted;
+  const claimed = record !== null && 'recomputed' in record ? record.recomputed : [];
+  const isClaimed = recompute !== null && isScored(recompute);
+  const recomputed = isClaimed ? claimed : selectedPositions(recipe, parts);
+  const missed = await wrongTokens(maker, recompute, { ...parts, recomputed }, bound.deeper);
+  if (missed !== null) return missed;
   const readBack = (end: number) => session.exportCells({ start: 0, end }, maker.options);
   // An arm recomputes behind unscaled cells, and scales the result: scaled cells cannot be used here.
   const behind = alpha === 1 ? { found: readBack } : {};
@@ -91,6 +88,18 @@ async function wrongJoin(
   const isStoredExactly = (parts.keptAs ?? 'f16') === 'f16';
   if (wrong !== null || recompute === null || !isExact || !isStoredExactly) return wrong;
   return await brokenLaw(maker, { ...parts, recomputed }, alpha, found);
+}
+
+/** What is wrong with the tokens that a rule recomputed: how many they are, or which. */
+async function wrongTokens(
+  maker: CellMaker,
+  recompute: TokenSelection | null,
+  parts: InjectedTurn['parts'] & { readonly recomputed: readonly TokenRange[] },
+  rounding: number,
+): Promise<string | null> {
+  if (recompute === null) return null;
+  const miscounted = wrongShare(recompute, parts, parts.recomputed);
+  return miscounted ?? (isScored(recompute) ? await wrongSelection(maker, recompute, parts, rounding) : null);
 }
 
 /**
