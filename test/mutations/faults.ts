@@ -24,10 +24,8 @@ const faultsIn = (name: FaultClass, file: string, planted: readonly Planted[]): 
 const USER_RUN = 'src/eval/run/workers/user-run.ts';
 const ANSWER_TURN = 'src/systems/answer-turn.ts';
 const RECORDER = 'src/eval/run/observe/turn-recorder.ts';
-const OBSERVER = 'src/eval/run/observe/turn-observer.ts';
 const WRITER = 'src/eval/run/observe/turn-writer.ts';
 const TEXT_PREFILL = 'src/systems/prefill/text-prefill.ts';
-const SCORES = 'src/eval/analysis/metrics/scores.ts';
 
 const BUSY = (ms: number): string => `for (const begun = performance.now(); performance.now() - begun < ${ms}; );`;
 const WAIT = (ms: number): string => `await new Promise((resolve) => setTimeout(resolve, ${ms}));`;
