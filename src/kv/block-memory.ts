@@ -70,7 +70,8 @@ export class BlockMemory {
   /** While the bound is exceeded, the block to evict: cheap to recompute and long unused. */
   get firstToGo(): MemoryBlock | undefined {
     if (this.#sizeBytes <= this.#maxBytes) return undefined;
-    const worth = ({ cells, usedAt }: MemoryBlock): number => cellCount(cells) / (this.#clock - usedAt + 1);
+    const worth = ({ cells, usedAt }: MemoryBlock): number =>
+      (cells instanceof QuantisedCells ? cells.count : cells.positions.length) / (this.#clock - usedAt + 1);
     return [...this.#blocks.values()].reduce((least, block) => (worth(block) < worth(least) ? block : least));
   }
 
@@ -176,10 +177,6 @@ export function fileBytes({ cells }: MemoryBlock): Uint8Array<ArrayBuffer> {
 
 function readCells(cells: MemoryBlock['cells']): SequenceState {
   return cells instanceof QuantisedCells ? readQuantised(cells.bytes) : cells;
-}
-
-function cellCount(cells: MemoryBlock['cells']): number {
-  return cells instanceof QuantisedCells ? cells.count : cells.positions.length;
 }
 
 function blockId({ userId, key }: Pick<OwnedKv, 'userId' | 'key'>): string {

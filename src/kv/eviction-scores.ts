@@ -1,13 +1,10 @@
 import type { EvictionName, EvictionRule } from '../store/records/prefill-record.ts';
 
 /** A rule that drops tokens, and the fraction that it drops, from 0 to less than 1. */
-export interface Eviction {
-  readonly by: EvictionRule;
-  readonly ratio: number;
-}
+export type Eviction = Readonly<ReturnType<typeof parseEviction>>;
 
 /** Parses an eviction: a rule and a fraction, as in `knorm:.5`. */
-export function parseEviction(name: EvictionName): Eviction {
+export function parseEviction(name: EvictionName) {
   const [by, ratio] = name.split(':') as [EvictionRule, string];
   return { by, ratio: Number(ratio) };
 }

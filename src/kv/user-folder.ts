@@ -45,9 +45,7 @@ export interface Written {
   readonly orphans: readonly OrphanedCheckpoint[];
 }
 
-export interface UnfinishedCheckpoint extends OrphanedCheckpoint {
-  readonly record: string;
-}
+type UnfinishedCheckpoint = ReturnType<UserFolder['beginCheckpoint']>;
 
 /**
  * The KV of one user in one folder: a record for each entry, and beside it the bytes of a block or the mark of a
@@ -104,7 +102,7 @@ export class UserFolder {
   }
 
   /** Notes that a checkpoint is about to be made, under a random id. */
-  beginCheckpoint(key: string): UnfinishedCheckpoint {
+  beginCheckpoint(key: string) {
     const id = randomUUID();
     const record = this.#unfinishedRecord(key, id);
     const mark = join(this.path, markName(key, id));

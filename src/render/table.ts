@@ -53,8 +53,7 @@ export interface ItemColumn<Item> extends Column {
   readonly cell: (item: Item) => Cell;
 }
 
-export interface ItemBlock<Item> {
-  readonly title?: string;
+export interface ItemBlock<Item> extends Omit<Block, 'columns'> {
   readonly columns: readonly ItemColumn<Item>[];
 }
 

@@ -97,8 +97,7 @@ export function viewerApp(options: ViewerAppOptions): Hono<ServerEnvironment> {
     if (exported !== undefined && Object.keys(query).length > 0) {
       return { kind: 'run', title: 'Turns', run, body: listPage(model, links) };
     }
-    const lacking = ofReports && model.items.page.matching === 0;
-    const note = lacking ? withoutOutcomes(model) : exported?.noteOf(run);
+    const note = ofReports && model.items.page.matching === 0 ? withoutOutcomes(model) : exported?.noteOf(run);
     return { kind: 'run', title: run, body: runPage(model, links, note) };
   });
   page('/matrix', addresses.matrix, ({ run, ...query }) => {

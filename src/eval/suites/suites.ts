@@ -10,16 +10,18 @@ import { measureStorage } from '../run/measure/measure-storage.ts';
 import type { Suite } from '../run/suite.ts';
 
 /** Text, KV that equals it, and blocks that were computed apart: with some, or no, tokens recomputed, or at one position. */
-export const joinedArms = ['rag', 'dki', 'dki-blocks', ...linkArms(1, 2, 4, 8, 16), 'dki-parallel'];
+export const joinedArms = [
+  'rag',
+  'dki',
+  'dki-blocks',
+  ...[1, 2, 4, 8, 16].map((count) => `dki-link:${count}`),
+  'dki-parallel',
+];
 
 /** The values of α in the DKI paper. */
 const ALPHAS = [0, 0.2, 0.4, 0.5, 0.6, 0.8, 1, 1.2];
 
 const EVICTION_RULES = ['random', 'streaming', 'knorm', 'keydiff', 'lagkv'];
-
-function linkArms(...tokens: readonly number[]): string[] {
-  return tokens.map((count) => `dki-link:${count}`);
-}
 
 /** Each arm at 15 and at 30 % of the tokens recomputed. */
 function atTwoShares(...arms: readonly string[]): string[] {

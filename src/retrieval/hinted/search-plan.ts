@@ -6,15 +6,11 @@ import type { RetrievalHints } from './pre-retrieval/query-record.ts';
 export const memoryTiers = ['short', 'mid', 'long', 'persona'] as const;
 export type MemoryTier = (typeof memoryTiers)[number];
 
-/** Plan of a search in a hierarchical memory. */
-export interface SearchPlan {
-  readonly tiers: readonly MemoryTier[];
-  /** Most links between a hit and a memory; 0 for hits only. */
-  readonly linkDepth: number;
-  /** Of memories with similar scores, those of this tier come first. */
-  readonly preferredTier?: MemoryTier | undefined;
-  readonly includePersona: boolean;
-}
+/**
+ * Plan of a search in a hierarchical memory: the most links between a hit and a memory, 0 for hits only, and the tier whose
+ * memories come first of those with similar scores.
+ */
+export type SearchPlan = ReturnType<typeof planSearch>;
 
 const tierNames = { stm: 'short', mtm: 'mid', ltm: 'long', persona: 'persona' } as const;
 
@@ -33,7 +29,7 @@ const paramsSchema = z.looseObject({
  * order counts.
  * @throws BenchError `bad-option` for a parameter with an invalid value
  */
-export function planSearch({ strategies, params }: Pick<RetrievalHints, 'strategies' | 'params'>): SearchPlan {
+export function planSearch({ strategies, params }: Pick<RetrievalHints, 'strategies' | 'params'>) {
   const { data, error } = paramsSchema.safeParse(params);
   if (error !== undefined) {
     const { path, message } = error.issues[0]!;
@@ -42,8 +38,9 @@ export function planSearch({ strategies, params }: Pick<RetrievalHints, 'strateg
   }
   const label = ['deep_search', 'temporal_search', 'persona_search'].find((known) => strategies.includes(known));
   const isRecent = label === 'temporal_search' || (label === undefined && data.time_range === 'recent');
+  const tiers: readonly MemoryTier[] = label === 'persona_search' ? ['persona'] : isRecent ? ['short'] : memoryTiers;
   return {
-    tiers: label === 'persona_search' ? ['persona'] : isRecent ? ['short'] : memoryTiers,
+    tiers,
     linkDepth: (data.expand_links ?? label === 'deep_search') ? data.search_depth : 0,
     includePersona: data.include_persona,
     preferredTier: data.tier_preference && tierNames[data.tier_preference],

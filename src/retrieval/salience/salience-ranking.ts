@@ -74,17 +74,13 @@ export function normalisedFusion(score: number, lists: number): number {
   return (score * (rankFusionConstant + 1)) / lists;
 }
 
-export interface ScoredEntry extends SalienceEntry {
-  readonly score: number;
-}
-
 /** Ranks the results of several searches by salience; of equal scores, the better fused rank first. */
 export function rankBySalience(
   lists: readonly (readonly SalienceEntry[])[],
   accessCount: (entry: SalienceEntry) => number,
   nowMs: number,
   rule: SalienceRule,
-): ScoredEntry[] {
+) {
   const fused = fuseRanks(lists);
   const signals = fused.map(({ id: entry, score }) => ({
     semanticSimilarity: normalisedFusion(score, lists.length),

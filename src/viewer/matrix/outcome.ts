@@ -15,14 +15,10 @@ export const outcomeMarks: Readonly<Record<Outcome, string>> = {
   answered: '·',
 };
 
-function hasAbstained({ abstention, wrongClass }: TurnOutcome): boolean {
-  return abstention === 1 || wrongClass === 'wrong-abstention';
-}
-
 function outcomeOfTurn(turn: TurnOutcome, judged: boolean): Outcome {
   if (turn.error !== null) return 'error';
   if (!judged) return 'answered';
-  if (hasAbstained(turn)) return 'abstained';
+  if (turn.abstention === 1 || turn.wrongClass === 'wrong-abstention') return 'abstained';
   return turn.taskSuccess === 1 ? 'right' : 'wrong';
 }
 

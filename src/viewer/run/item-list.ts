@@ -212,17 +212,13 @@ function pageLinks({ run, query, page: { rows, hasPrevious, hasNext } }: ItemLis
   ];
 }
 
-function matrixLink({ run, query }: ItemList, links: Links): Html {
-  const { sort: _sort, descending: _descending, ...filter } = fromStart(query);
-  return html`<p><a href="${links.matrix(run, links.answered ? filter : {})}">As a matrix of items and arms</a></p>`;
-}
-
 /** The turns of a run as a list with filters, order and pages. */
 export function itemList(list: ItemList, links: Links): Html {
   const { page, unknownQuality, hiddenTexts } = list;
+  const { sort: _sort, descending: _descending, ...filter } = fromStart(list.query);
   return html`<section id="items" aria-labelledby="items-heading">
     <h2 id="items-heading">Turns</h2>
-    ${matrixLink(list, links)}
+    <p><a href="${links.matrix(list.run, links.answered ? filter : {})}">As a matrix of items and arms</a></p>
     ${unknownQuality === null ? '' : html`<p class="note">No scores: ${printable(unknownQuality)}.</p>`}
     ${hiddenNote(hiddenTexts)} ${links.answered ? filters(list, links) : ''}
     <div data-result="items">

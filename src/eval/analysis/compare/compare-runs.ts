@@ -108,10 +108,7 @@ export function compareRuns(first: RunAndTurns, second: RunAndTurns, options: Co
 }
 
 /** One run's answers to an item, by repeat, and the share of them that are right. */
-export interface ItemAnswers {
-  readonly answers: readonly string[];
-  readonly right: number;
-}
+export type ItemAnswers = NonNullable<ReturnType<typeof itemAnswers>>;
 
 /** An item that one run answers better than the other. */
 export interface FlippedItem {
@@ -126,23 +123,16 @@ export interface FlippedItem {
   readonly b: ItemAnswers;
 }
 
-/** Items that an arm answers better in one run than in the other, by task success. */
-export interface ArmFlips {
-  readonly arms: ArmPair;
-  readonly wins: number;
-  readonly losses: number;
-  readonly ties: number;
-  /** In the order of the first run. */
-  readonly items: readonly FlippedItem[];
-}
+/** Items that an arm answers better in one run than in the other, by task success, in the order of the first run. */
+export type ArmFlips = ReturnType<typeof armFlips>;
 
-function itemAnswers(turns: Turns): ItemAnswers | null {
+function itemAnswers(turns: Turns) {
   const scores = turns.flatMap((turn) => turn.scores.taskSuccess ?? []);
   return scores.length === 0 ? null : { answers: turns.map(({ answer }) => answer.text), right: mean(scores) };
 }
 
 /** Finds the items whose answer is right in one run and wrong, or less often right, in the other. */
-function armFlips(a: ComparedRun, b: ComparedRun, arms: ArmPair): ArmFlips {
+function armFlips(a: ComparedRun, b: ComparedRun, arms: ArmPair) {
   const others = Map.groupBy(b.turns(arms.b), ({ itemId }) => itemId);
   const items: FlippedItem[] = [];
   let ties = 0;
