@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { TokenId } from '../token-id.ts';
@@ -5,10 +6,16 @@ import type { NativeSequence } from './native-sequence.ts';
 
 /** Rows that a matrix product takes together: 4 or 8 of repacked weights, 16 or 32 of tiles. */
 const MULTIPLES = [1, 4, 8, 16, 32];
-/** More than any of them, and a multiple of none. */
-const TEST_TOKENS = 39;
+/** More than any of them, and a multiple of 8: every token of the uncut prompt is in a whole group of 4 or 8. */
+const TEST_TOKENS = 40;
 /** More than a batch: flash attention and accelerators take many rows together in another way than few. */
 const LONG_TEST_TOKENS = 583;
+
+interface Evaluation {
+  /** Of the token behind the prompt. */
+  readonly probabilities: ReadonlyMap<TokenId, number>;
+  readonly state: Buffer;
+}
 
 interface TestSizes {
   readonly vocabularySize: number;
@@ -16,34 +23,38 @@ interface TestSizes {
   readonly windowTokens: number;
   /** Tests a prompt of more than a batch. */
   readonly isLong: boolean;
+  /** A file that does not exist yet; the caller deletes it. */
+  readonly statePath: string;
 }
 
 /**
  * Finds out where a prompt may be cut into calls without a change of any bit. For some types of weights llama.cpp computes
  * rows in groups, and those that are left over by another kernel, in another order of sums (Q4_K on AVX2: groups of four): a token
  * that a cut leaves over gets other bits. Evaluates one prompt whole, twice, and cut at multiples of 1, 4, 8, 16 and 32, and
- * compares the probabilities of the whole vocabulary.
+ * compares the keys and values of all layers, and the probabilities of the whole vocabulary. Probabilities alone would not do:
+ * the next layer rounds its input to 8 bits, and a difference of a few tokens is often lost before the last one.
  * @param sequence an empty one
  * @returns the smallest multiple at which all cuts keep all bits; null where none does, and where the same prompt differs
  */
 export async function testExactCuts(
-  sequence: Pick<NativeSequence, 'prefill' | 'probabilities' | 'truncate'>,
-  { vocabularySize, windowTokens, isLong }: TestSizes,
+  sequence: Pick<NativeSequence, 'prefill' | 'probabilities' | 'save' | 'truncate'>,
+  { vocabularySize, windowTokens, isLong, statePath }: TestSizes,
   { signal }: CallOptions,
 ): Promise<number | null> {
   const random = new SeededRandom(1);
   const length = Math.min(isLong ? LONG_TEST_TOKENS : TEST_TOKENS, windowTokens - 1);
   const tokens = Array.from({ length }, () => random.int(0, vocabularySize - 1));
-  const evaluate = async (cut: number): Promise<ReadonlyMap<TokenId, number>> => {
+  const evaluate = async (cut: number): Promise<Evaluation> => {
     signal?.throwIfAborted();
     await sequence.truncate(0);
     if (cut > 0) await sequence.prefill(tokens.slice(0, cut));
-    const [last] = await sequence.probabilities(tokens.slice(cut), 1);
-    return last!;
+    const [probabilities] = await sequence.probabilities(tokens.slice(cut), 1);
+    await sequence.save(statePath);
+    return { probabilities: probabilities!, state: readFileSync(statePath) };
   };
   const whole = await evaluate(0);
   const keepsBits = async (cuts: readonly number[]): Promise<boolean> => {
-    for (const cut of cuts) if (!sameProbabilities(whole, await evaluate(cut))) return false;
+    for (const cut of cuts) if (!sameBits(whole, await evaluate(cut))) return false;
     return true;
   };
   if (!(await keepsBits([0]))) return null;
@@ -62,6 +73,8 @@ function cutPlaces(multiple: number, length: number): number[] {
   return [...new Set(chosen)];
 }
 
-function sameProbabilities(a: ReadonlyMap<TokenId, number>, b: ReadonlyMap<TokenId, number>): boolean {
-  return a.size === b.size && [...a].every(([token, probability]) => b.get(token) === probability);
+function sameBits(a: Evaluation, b: Evaluation): boolean {
+  return (
+    a.state.equals(b.state) && [...a.probabilities].every(([token, value]) => b.probabilities.get(token) === value)
+  );
 }

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import type { CustomBatchingPrioritizationStrategy, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
@@ -11,6 +12,7 @@ import type { Engine, TokenizeRequest } from '../engine.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
 import { checkModelFile, requireCapacity, sha256OfModel } from '../gguf/model-file.ts';
+import { PrivateFolder } from '../llama-state/private-folder.ts';
 import { specialToken, type TokenIds } from '../token-id.ts';
 import { testExactCuts } from './exact-cuts.ts';
 import { LlamaBackend } from './llama-backend.ts';
@@ -155,8 +157,10 @@ async function findExactCuts(
   { backend, flashAttention }: NonNullable<EngineInfo['compute']>,
   { signal, ...sizes }: { readonly vocabularySize: number; readonly windowTokens: number } & CallOptions,
 ): Promise<number | null> {
+  using folder = new PrivateFolder();
   try {
-    return await testExactCuts(sequence, { ...sizes, isLong: backend !== 'cpu' || flashAttention }, { signal });
+    const isLong = backend !== 'cpu' || flashAttention;
+    return await testExactCuts(sequence, { ...sizes, isLong, statePath: join(folder.path, 'state') }, { signal });
   } finally {
     await sequence.dispose();
   }
