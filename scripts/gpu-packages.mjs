@@ -12,32 +12,27 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const modules = join(root, 'node_modules');
 const scope = '@node-llama-cpp';
 
-/** Packages of this platform by the accelerator that they are for; that for CUDA comes in two. */
+/** Names and versions of this platform's packages, by the accelerator that they are for; that for CUDA comes in two. */
 function packagesHere() {
   const { optionalDependencies } = JSON.parse(readFileSync(join(modules, 'node-llama-cpp', 'package.json'), 'utf8'));
   const platform = { win32: 'win', darwin: 'mac' }[process.platform] ?? process.platform;
   const prefix = `${scope}/${platform}-${process.arch}-`;
-  const found = new Map();
-  for (const [name, version] of Object.entries(optionalDependencies)) {
-    if (!name.startsWith(prefix)) continue;
-    const accelerator = name.slice(prefix.length).replace(/-ext$/, '');
-    found.set(accelerator, [...(found.get(accelerator) ?? []), { name, version }]);
-  }
-  return found;
+  const here = Object.entries(optionalDependencies).filter(([name]) => name.startsWith(prefix));
+  return Map.groupBy(here, ([name]) => name.slice(prefix.length).replace(/-ext$/, ''));
 }
 
 /** Installs packages in a scratch folder on the same disk, and moves them to their place when all of them are there. */
 function bring(packages) {
   const scratch = mkdtempSync(join(modules, '.gpu-packages-'));
   try {
-    const words = packages.map(({ name, version }) => `${name}@${version}`);
+    const words = packages.map((nameAndVersion) => nameAndVersion.join('@'));
     // A shell: npm is a script on Windows. No word comes from the command line.
     execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', scratch, ...words], {
       cwd: scratch,
       stdio: ['ignore', 'inherit', 'inherit'],
       shell: process.platform === 'win32',
     });
-    for (const { name } of packages) {
+    for (const [name] of packages) {
       const target = join(modules, name);
       rmSync(target, { recursive: true, force: true });
       mkdirSync(dirname(target), { recursive: true });

@@ -14,12 +14,7 @@ const PAGE = resolve(root, 'docs/licences.md');
 const lockfile = z.object({
   packages: z.record(
     z.string(),
-    z.object({
-      version: z.string().optional(),
-      license: z.string().optional(),
-      dev: z.boolean().optional(),
-      link: z.boolean().optional(),
-    }),
+    z.object({ version: z.string(), license: z.string(), dev: z.boolean(), link: z.boolean() }).partial(),
   ),
 });
 
@@ -29,37 +24,30 @@ export async function licencesPage(): Promise<string> {
   const installed = Object.entries(packages)
     .filter(([path, { dev, link }]) => path !== '' && dev !== true && link !== true)
     .map(([path, { version = '', license = 'not stated' }]) => ({
-      name: `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)} ${version}`,
+      name: `${path.split('node_modules/').at(-1)!} ${version}`,
       licence: license,
     }));
-  const licences = [...new Set(installed.map(({ licence }) => licence))].toSorted();
-  const ofLicence = (wanted: string): string[] =>
-    [...new Set(installed.filter(({ licence }) => licence === wanted).map(({ name }) => name))].toSorted();
+  const byLicence = [...Map.groupBy(installed, ({ licence }) => licence)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const names = (packages: typeof installed) => [...new Set(packages.map(({ name }) => name))].toSorted().join(', ');
   const shipped = modelRegistry.filter((entry) => shippedPath(entry) !== undefined);
   const brought = modelRegistry.filter((entry) => !shipped.includes(entry));
   const page = [
     '# Licences',
     '**What does dki-bench bring along, and under which terms?** Drawn by `npx tsx scripts/licences.ts` from the lockfile and the registry of\nmodels; a test fails where this page is not what they say.',
     '## In the package',
-    'Code, data sets and models that ship are the project’s own, MIT: ' +
-      [
-        ...shipped.map(({ name }) => `\`${name}\``),
-        '`facts-en`, `facts-zh`, `recall-en`, `recall-zh` and their development splits',
-      ].join(', ') +
-      '.',
+    `Code, data sets and models that ship are the project’s own, MIT: ${shipped.map(({ name }) => `\`${name}\``).join(', ')}, ` +
+      '`facts-en`, `facts-zh`, `recall-en`, `recall-zh` and their development splits.',
     '## Fetched where they are asked for',
     brought.map(({ name, licence, source }) => `- \`${name}\`: ${licence}, ${source}`).join('\n'),
     'Public data sets (`locomo`, `musique-s`, `longmemeval`) are the reader’s own files; their licences stand in [data](data.md#public-sets).',
     '## Installed by npm',
     'Packages that `npm install dki-bench` may bring, those of other platforms included:',
     '| licence | packages |\n| --- | --- |\n' +
-      licences.map((licence) => `| ${licence} | ${ofLicence(licence).join(', ')} |`).join('\n'),
+      byLicence.map(([licence, packages]) => `| ${licence} | ${names(packages)} |`).join('\n'),
   ].join('\n\n');
   return format(page, { ...(await resolveConfig(PAGE)), parser: 'markdown' });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await runScript(async () => {
-    await writeText(PAGE, await licencesPage());
-  });
+  await runScript(async () => writeText(PAGE, await licencesPage()));
 }

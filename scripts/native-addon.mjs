@@ -1,36 +1,23 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
+const quiet = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 };
+
 /** Runs a program quietly; its error holds what it printed. */
 export function run(program, args, options = {}) {
-  return execFileSync(program, args, {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 120_000,
-    ...options,
-  });
+  return execFileSync(program, args, { ...quiet, ...options });
 }
 
 /** True where a proof, a script that is given an addon, exits with 0: in a process of its own, since a bad binary takes its process with it. */
 export function answers(proof, addon, options = {}) {
-  try {
-    run(process.execPath, ['-e', proof, addon], options);
-    return true;
-  } catch {
-    return false;
-  }
+  return spawnSync(process.execPath, ['-e', proof, addon], { ...quiet, ...options }).status === 0;
 }
 
 /** True where a program says its version. */
 export function isInstalled(program) {
-  try {
-    run(program, ['--version']);
-    return true;
-  } catch {
-    return false;
-  }
+  return spawnSync(program, ['--version'], quiet).status === 0;
 }
 
 /**
