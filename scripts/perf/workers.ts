@@ -34,18 +34,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 await runScript(async () => {
   const defaults = { workers: '2', model: 'recall-base', limit: '24' };
-  const {
-    workers: count,
-    'context-tokens': contextTokens,
-    ...others
-  } = readOptions(defaults, ['users', 'context-tokens']);
-  const workers = wholeNumber('workers', count, 2);
+  const { 'context-tokens': contextTokens, ...others } = readOptions(defaults, ['users', 'context-tokens']);
+  const workers = wholeNumber('workers', others.workers, 2);
   const options = { ...others, ...(contextTokens === undefined ? {} : { contextTokens }) };
   const { model, contextTokens: window } = loadBenchConfig({ flags: options });
-  const { alone, together } = await comparePaces(
-    { model, ...(window === undefined ? {} : { contextTokens: window }) },
-    workers,
-  );
+  const { alone, together } = await comparePaces({ model, contextTokens: window }, workers);
   console.log(
     `bare engines: ${alone.toFixed(1)} rounds per minute alone, ${together.toFixed(1)} with ${workers} at once:` +
       ` ${(together / alone).toFixed(2)} times, the upper limit for workers`,

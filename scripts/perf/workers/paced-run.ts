@@ -1,18 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Waits for the next message of a child process. @throws Error if it ends before */
-async function nextMessage(child: ChildProcess): Promise<unknown> {
-  const waiting = new AbortController();
-  const next = (event: string): Promise<unknown[]> => once(child, event, { signal: waiting.signal });
-  const ended = next('exit').then(() => Promise.reject(new Error('a process ended before it was measured')));
-  try {
-    return (await Promise.race([next('message'), ended]))[0];
-  } finally {
-    waiting.abort();
-  }
-}
+/** Time between two looks at a run's progress. */
+const LOOK_MS = 5;
 
 /**
  * A program in its own processes that sends its progress in turns, stopped unless it is continued. Its pace counts turns after the
@@ -34,7 +24,7 @@ export class PacedRun implements Disposable {
   static async begin(program: URL, choice: unknown): Promise<PacedRun> {
     const run = new PacedRun(program, choice);
     process.once('exit', run.#kill);
-    await nextMessage(run.#child);
+    await run.#until(() => run.#progress.done > 0);
     run.#signal('SIGSTOP');
     run.#first = run.#progress.done;
     return run;
@@ -56,13 +46,17 @@ export class PacedRun implements Disposable {
   /** Continues the run for this long, or until its last turn. @throws Error if it ends before that */
   async continue(ms: number): Promise<void> {
     const start = performance.now();
-    const left = (): number => start + ms - performance.now();
     this.#signal('SIGCONT');
-    while (left() > 0 && !this.isOver) {
-      await Promise.race([wait(left(), undefined, { ref: false }), nextMessage(this.#child)]);
-    }
+    await this.#until(() => this.isOver || performance.now() >= start + ms);
     this.#signal('SIGSTOP');
     this.#elapsedMs += performance.now() - start;
+  }
+
+  async #until(isReached: () => boolean): Promise<void> {
+    while (!isReached()) {
+      if (!this.#child.connected) throw new Error('a process ended before it was measured');
+      await wait(LOOK_MS);
+    }
   }
 
   [Symbol.dispose](): void {
