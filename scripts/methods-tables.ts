@@ -15,31 +15,19 @@ function pickColumns({ rowHeading, blocks, rows }: BareTable, keys: readonly str
   return { rowHeading, blocks: [{ columns: keys.map((key) => columns.get(key)!) }], rows };
 }
 
-/** Table 11 in brief: quality, price, and the test against as many random tokens. @throws Error for a run that compares none */
-export function methodsInBrief(results: RunResults): BareTable {
-  return pickColumns(requireMethods(results), METHODS_SHOWN);
-}
-
-function requireMethods(results: RunResults): BareTable {
+/** Table 11 in brief: by default quality, price, and the test against as many random tokens. */
+export function methodsInBrief(results: RunResults, shown: readonly string[] = METHODS_SHOWN): BareTable {
   const table = methodsTable(results);
   if (table === undefined) throw new Error(`${results.run.name}: a run that compares methods is needed`);
-  return table;
+  return pickColumns(table, shown);
 }
 
 /** Columns of table 11 for answers that hardly ever hold the gold: its probability says more. */
-const PASSAGES_SHOWN = [
-  'goldLogProb',
-  'goldDifference',
-  'recomputed',
-  'evaluated',
-  'timesRag',
-  'againstRandom',
-  'outcome',
-];
+const PASSAGES_SHOWN = ['goldLogProb', 'goldDifference', ...METHODS_SHOWN.slice(2)];
 
-/** Table 11 in brief, for long passages. @throws Error for a run that compares no methods */
+/** Table 11 in brief, for long passages. */
 export function passagesInBrief(results: RunResults): BareTable {
-  return pickColumns(requireMethods(results), [primaryMetric(results.run).name, ...PASSAGES_SHOWN]);
+  return methodsInBrief(results, [primaryMetric(results.run).name, ...PASSAGES_SHOWN]);
 }
 
 /** Table 3b in brief: quality, the next token, and what is evaluated. */

@@ -30,58 +30,43 @@ import { runScript } from './run-script.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The same run on both shipped models. */
-interface Pair {
-  readonly base: RunResults;
-  readonly block: RunResults;
-}
+type Pair = readonly [base: RunResults, block: RunResults];
 
 function readResults(folder: string): RunResults {
   return runResults.parse(JSON.parse(readFileSync(resolve(root, 'reports', folder, 'results.json'), 'utf8')));
 }
 
-/** A table without caption and notes, for which the README has its own words. */
-function bare(table: BareTable): string {
+/** A table without caption and notes, for which the README has its own words, and the vector search, per model where they differ. */
+function bare(table: BareTable, runs: readonly RunResults[]): string {
   const lines = renderMarkdown({ ...table, id: '', caption: '', notes: [] }).split('\n');
-  return lines.slice(2).join('\n').trim();
-}
-
-/** The vector search behind a table, per model where they differ. */
-function vectorSearch(runs: readonly RunResults[]): string {
-  const searches = runs.map(({ run: { model, retriever } }) => ({
-    model: model.name,
-    backend: `${retriever.backend} ${retriever.version}`,
-  }));
-  const [{ backend }] = searches as [(typeof searches)[number]];
-  const isOne = searches.every((search) => search.backend === backend);
-  return `Vector search: ${isOne ? backend : searches.map((search) => `${search.backend} (${search.model})`).join(', ')}.`;
+  const byBackend = Map.groupBy(runs, ({ run: { retriever } }) => `${retriever.backend} ${retriever.version}`);
+  const searches = Array.from(byBackend, ([backend, of]) =>
+    byBackend.size === 1 ? backend : of.map(({ run }) => `${backend} (${run.model.name})`).join(', '),
+  );
+  return `${lines.slice(2).join('\n').trim()}\n\nVector search: ${searches.join(', ')}.`;
 }
 
 /** A table of a real model's run, with its vector search. */
 function bareTable(draw: (results: RunResults) => BareTable, folder: string): string {
   const results = readResults(folder);
-  return `${bare(draw(results))}\n\n${vectorSearch([results])}`;
+  return bare(draw(results), [results]);
 }
 
 /** A heading, and the cell of an arm below it. */
 type PairColumn = readonly [heading: string, cell: (results: RunResults, arm: ArmResults) => Cell];
 
 /** A table with two columns or more for each model, and a row for text and every arm that injects KV. */
-function pairTable({ base, block }: Pair, columns: readonly PairColumn[]): string {
-  const models = [base, block];
+function pairTable(models: Pair, columns: readonly PairColumn[]): string {
   const modelColumns = models.flatMap((results, model) =>
     columns.map(([heading, cell], place) => {
       const named = place === 0 ? `${results.run.model.name}, ${heading}` : heading;
-      const armCell = (arm: string): Cell =>
-        cell(
-          results,
-          results.arms.find((one) => one.arm === arm)!,
-        );
-      return numberColumn(`${model}:${place}`, named, armCell);
+      const own = ({ arm }: ArmResults) => results.arms.find((one) => one.arm === arm)!;
+      return numberColumn(`${model}:${place}`, named, (arm: ArmResults) => cell(results, own(arm)));
     }),
   );
-  const shownArms = base.arms.map(({ arm }) => arm).filter((arm) => joinedArms.includes(arm));
-  const rows = itemRows(shownArms, (arm) => arm, [{ columns: modelColumns }]);
-  return `${bare({ rowHeading: 'arm', ...rows })}\n\n${vectorSearch(models)}`;
+  const shownArms = models[0].arms.filter(({ arm }) => joinedArms.includes(arm));
+  const rows = itemRows(shownArms, ({ arm }) => arm, [{ columns: modelColumns }]);
+  return bare({ rowHeading: 'arm', ...rows }, models);
 }
 
 function languageShares({ breakdown }: ArmResults): Cell {
@@ -94,13 +79,11 @@ function languageShares({ breakdown }: ArmResults): Cell {
 }
 
 function qualityTable(pair: Pair): string {
-  const ablation =
-    (key: string): PairColumn[1] =>
-    (results, { arm }) =>
-      ablationTable(results).rows.find(({ label }) => label === arm)!.cells[key]!;
+  const cells = (results: RunResults, { arm }: ArmResults) =>
+    ablationTable(results).rows.find(({ label }) => label === arm)!.cells;
   return pairTable(pair, [
-    ['exact match (%)', ablation('exactMatch')],
-    ['Δ vs its RAG (pp)', ablation('difference')],
+    ['exact match (%)', (...of) => cells(...of)['exactMatch']!],
+    ['Δ vs its RAG (pp)', (...of) => cells(...of)['difference']!],
     ['en / zh (%)', (_, arm) => languageShares(arm)],
   ]);
 }
@@ -127,7 +110,7 @@ function embedderTable({ run, measured }: RunResults): BareTable {
   return { rowHeading: 'category', ...itemRows(own, ({ kind }) => kind, [{ columns }]) };
 }
 
-const readPair = (base: string, block: string): Pair => ({ base: readResults(base), block: readResults(block) });
+const readPair = (base: string, block: string): Pair => [readResults(base), readResults(block)];
 
 const REAL_MODEL = 'smollm2-135m';
 

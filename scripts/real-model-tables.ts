@@ -1,24 +1,20 @@
 import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from '../src/report/compared-arms.ts';
-import { metricNamed, primaryMetric, type ShownMetric } from '../src/report/shown-metric.ts';
+import { metricNamed, primaryMetric } from '../src/report/shown-metric.ts';
 import { differenceToBaseline } from '../src/report/tables/arm-table.ts';
 import { verdictText } from '../src/report/tables/comparisons-table.ts';
-import { formatInterval, formatNumber, type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
+import { countColumn, formatInterval, formatNumber, type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
 import type { ArmResults, Comparison, CostName, RunResults } from '../src/store/records/results.ts';
 
 /** A table for a document, whose own words replace caption and notes. */
 export type BareTable = Omit<Table, 'id' | 'caption' | 'notes'>;
 
-/** The run of a real model: its arms of text and of the exact prefix, and its primary metric. */
-interface RealRun {
-  readonly results: RunResults;
-  readonly rag: ArmResults;
-  readonly cached: ArmResults;
-  readonly dki: ArmResults;
-  readonly primary: ShownMetric;
-}
+type RealRun = ReturnType<typeof realRun>;
 
-/** @throws Error for a run without an arm of the README, a bug of its command */
-function realRun(results: RunResults): RealRun {
+/**
+ * The run of a real model: its arms of text and of the exact prefix, and its primary metric.
+ * @throws Error for a run without an arm of the README, a bug of its command
+ */
+function realRun(results: RunResults) {
   const [rag, cached, dki] = [baselineArm(results.arms), prefixCacheArm(results.arms), primaryArm(results.arms)];
   if (rag === undefined || cached === undefined || dki === undefined) {
     throw new Error(`${results.run.name}: rag, rag-cached and dki are needed`);
@@ -26,30 +22,21 @@ function realRun(results: RunResults): RealRun {
   return { results, rag, cached, dki, primary: primaryMetric(results.run) };
 }
 
-type Columns = readonly ItemColumn<ArmResults>[];
-
 /** A table of arms in one block. */
-function armsTable(arms: readonly ArmResults[], columns: Columns): BareTable {
-  const blocks: readonly ItemBlock<ArmResults>[] = [{ columns }];
-  return { rowHeading: 'arm', ...itemRows(arms, ({ arm }) => arm, blocks) };
+function armsTable(arms: readonly ArmResults[], columns: readonly ItemColumn<ArmResults>[]): BareTable {
+  return { rowHeading: 'arm', ...itemRows(arms, ({ arm }) => arm, [{ columns }]) };
 }
 
-const tokensColumn = (over: 'costHit' | 'costAll'): ItemColumn<ArmResults> =>
-  numberColumn(
-    `tokens:${over}`,
-    `tokens evaluated (${over === 'costHit' ? 'cache hits' : 'all turns'})`,
-    (arm) => arm[over]?.tokens.evaluated,
-  );
+function tokensColumn(over: 'costHit' | 'costAll'): ItemColumn<ArmResults> {
+  const turns = over === 'costHit' ? 'cache hits' : 'all turns';
+  return numberColumn(`tokens:${over}`, `tokens evaluated (${turns})`, (arm) => arm[over]?.tokens.evaluated);
+}
 
 /** `TTFT vs RAG (cache hits)`: the ratio of times to those of text, or of text with a prefix cache; empty where none was compared. */
-function ratioColumn(
-  { results, rag, cached }: RealRun,
-  to: 'RAG' | 'prefix cache',
-  metric: CostName,
-): ItemColumn<ArmResults> {
+function ratioColumn({ results, rag, cached }: RealRun, to: 'RAG' | 'prefix cache', metric: CostName) {
   const other = to === 'RAG' ? rag : cached;
   const over = metric === 'ttftLogRatio' ? 'cache hits' : 'all turns';
-  return numberColumn(`${to}:${metric}`, `TTFT vs ${to} (${over})`, ({ arm, traits }) => {
+  return numberColumn(`${to}:${metric}`, `TTFT vs ${to} (${over})`, ({ arm, traits }: ArmResults) => {
     // An arm with other memories than RAG has other work.
     const compared = findComparison(results, arm, other.arm, metric);
     return textCell(traits.retrieves === rag.traits.retrieves && compared !== undefined ? ratioText(compared) : null);
@@ -88,12 +75,10 @@ export function keptTable(results: RunResults): BareTable {
   ]);
 }
 
-/** Metrics that are shown of a public set. */
-const PUBLIC_METRICS = ['contains', 'tokenF1', 'goldLogProb'];
-
 /** A public set, with too few items for verdicts: each of its metrics, and tokens evaluated. */
 export function publicSetTable(results: RunResults): BareTable {
-  const metrics = PUBLIC_METRICS.map((name) => metricNamed(results.run, name)!.column<ArmResults>());
+  const names = ['contains', 'tokenF1', 'goldLogProb'];
+  const metrics = names.map((name) => metricNamed(results.run, name)!.column<ArmResults>());
   return armsTable(results.arms, [...metrics, tokensColumn('costAll')]);
 }
 
@@ -105,7 +90,7 @@ function costlyArms({ results, rag, cached }: RealRun): ArmResults[] {
   );
 }
 
-const costColumns = (run: RealRun): Columns => [
+const costColumns = (run: RealRun) => [
   tokensColumn('costHit'),
   tokensColumn('costAll'),
   ratioColumn(run, 'RAG', 'ttftLogRatio'),
@@ -123,12 +108,7 @@ export function costTable(results: RunResults): BareTable {
 /** The cost of each arm on a server, with its quality and the time to first token in milliseconds. */
 export function serverTable(results: RunResults): BareTable {
   const run = realRun(results);
-  const median = numberColumn(
-    'ms',
-    'TTFT, cache hits, median (ms)',
-    ({ costHit }: ArmResults) => costHit?.ttftMs.p50,
-    0,
-  );
+  const median = countColumn('ms', 'TTFT, cache hits, median (ms)', ({ costHit }: ArmResults) => costHit?.ttftMs.p50);
   return armsTable(costlyArms(run), [run.primary.column(), median, ...costColumns(run)]);
 }
 
@@ -137,9 +117,6 @@ function lossText({ primary }: RealRun, { delta, low, high }: Comparison): strin
   const { scale, digits } = primary;
   return formatInterval([-delta * scale, -high * scale, -low * scale], digits);
 }
-
-/** The tokens of each block that an arm of `dki-link` recomputes. */
-const LINK = /^dki-link:(\d+|all)$/;
 
 /** The finding to quote: the loss of joined blocks, the gain by recomputing, the savings of the exact prefix. */
 export function finding(results: RunResults): string {
@@ -153,7 +130,7 @@ export function finding(results: RunResults): string {
   const none = `none, the same on ${exact.n} of ${exact.n} questions`;
   const unit = primary.differenceUnit;
   const recomputed = results.arms.flatMap(({ arm }) => {
-    const tokens = LINK.exec(arm)?.[1];
+    const tokens = /^dki-link:(\d+|all)$/.exec(arm)?.[1];
     return tokens === undefined ? [] : [`${tokens}: ${lossText(run, kept(arm))}`];
   });
   return [
