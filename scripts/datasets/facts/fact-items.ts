@@ -66,12 +66,9 @@ export class QuestionWriter {
 
   /** An earlier question, in nearly the same words, as people ask who forgot the answer. */
   #again(earlier: WordedQuestion): WordedQuestion {
-    const words = earlier.query.replace(/[?？]$/, '');
-    const query = fill(this.#random.pick(this.#notes.grammar.repeats), {
-      q: words,
-      l: words.charAt(0).toLowerCase() + words.slice(1),
-    });
-    return { ...earlier, query };
+    const q = earlier.query.replace(/[?？]$/, '');
+    const l = q.charAt(0).toLowerCase() + q.slice(1);
+    return { ...earlier, query: fill(this.#random.pick(this.#notes.grammar.repeats), { q, l }) };
   }
 
   /** A question about a fact that only the conversation says. */
@@ -115,16 +112,12 @@ export class QuestionWriter {
   /** One of the questions that share most words with the memory. */
   #askInItsWords({ about, fact }: PlannedQuestion, { content }: Note): string {
     const { grammar } = this.#notes;
-    const asked = fact.asks
-      .map((ask) => worded(grammar, ask, about.subject, about.naming))
-      .map((query) => ({ query, shared: sharedWords(grammar, query, content).length }));
-    const most = Math.max(...asked.map(({ shared }) => shared));
-    return this.#random.pick(asked.filter(({ shared }) => shared === most)).query;
+    const asked = fact.asks.map((ask) => worded(grammar, ask, about.subject, about.naming));
+    const byShared = Map.groupBy(asked, (query) => sharedWords(grammar, query, content).length);
+    return this.#random.pick(byShared.get(Math.max(...byShared.keys()))!);
   }
 
   #chatter(): HistoryMessage[] {
-    if (!this.#random.chance(CHATTER_SHARE)) return [];
-    const [user, assistant] = this.#random.pick(this.#notes.grammar.chatter);
-    return exchange(user, assistant);
+    return this.#random.chance(CHATTER_SHARE) ? exchange(...this.#random.pick(this.#notes.grammar.chatter)) : [];
   }
 }

@@ -15,18 +15,14 @@ export interface FactValue {
 const LEAST_TEST = 100;
 const LEAST_DEVELOPMENT = 30;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-const YEARS = Array.from({ length: 15 }, (_, index) => 2008 + index);
-const HOURS = [4, 5, 6, 7, 8];
-const MINUTES = ['00', '15', '30', '45'];
-const NUMBERS_A_STREET = 3;
+const TIMES = [4, 5, 6, 7, 8].flatMap((hour) => ['00', '15', '30', '45'].map((minute) => `${hour}:${minute}`));
 
-function plain(texts: readonly string[]): FactValue[] {
-  return texts.map((text) => ({ text, accepted: [] }));
-}
+const plain = (texts: readonly string[]): FactValue[] => texts.map((text) => ({ text, accepted: [] }));
 
-function range(low: number, high: number, step: number): number[] {
-  return Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, index) => low + index * step);
-}
+const range = (low: number, high: number, step = 1): number[] =>
+  Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, index) => low + index * step);
+
+const YEARS = range(2008, 2022);
 
 function ordinal(day: number): string {
   const ending = { 1: 'st', 2: 'nd', 3: 'rd' }[day % 10] ?? 'th';
@@ -34,28 +30,23 @@ function ordinal(day: number): string {
 }
 
 /** House numbers of a street, different from street to street. */
-function houses(index: number): number[] {
-  return Array.from({ length: NUMBERS_A_STREET }, (_, place) => 2 + ((index * 37 + place * 29) % 97));
-}
+const houses = (index: number): number[] => [0, 1, 2].map((place) => 2 + ((index * 37 + place * 29) % 97));
 
 function englishComposed({ values }: FactGrammar): Record<string, FactValue[]> {
   const { month = [], weekday = [], street = [] } = values;
   const price = (dollars: number): FactValue => ({ text: `${dollars} dollars`, accepted: [`$${dollars}`] });
   return {
     date: month.flatMap((name, index) =>
-      range(1, DAYS[index]!, 1).map((day) => ({
+      range(1, DAYS[index]!).map((day) => ({
         text: `${name} ${day}`,
         accepted: [`${day} ${name}`, `${name} ${ordinal(day)}`, `${ordinal(day)} of ${name}`],
       })),
     ),
-    monthYear: month.flatMap((name) => plain(YEARS.map((year) => `${name} ${year}`))),
+    monthYear: plain(month.flatMap((name) => YEARS.map((year) => `${name} ${year}`))),
     weekdayTime: weekday.flatMap((day) =>
-      HOURS.flatMap((hour) => MINUTES.map((minute) => `${hour}:${minute}`)).map((time) => ({
-        text: `${day} at ${time}`,
-        accepted: [`${time} on ${day}`],
-      })),
+      TIMES.map((time) => ({ text: `${day} at ${time}`, accepted: [`${time} on ${day}`] })),
     ),
-    price: range(12, 199, 1).map(price),
+    price: range(12, 199).map(price),
     largePrice: range(205, 995, 5).map(price),
     address: plain(street.flatMap((name, index) => houses(index).map((number) => `${number} ${name}`))),
   };
@@ -66,16 +57,14 @@ function chineseComposed({ values }: FactGrammar): Record<string, FactValue[]> {
   const price = (yuan: number): FactValue => ({ text: `${yuan}元`, accepted: [`${yuan}块`, `${yuan}块钱`] });
   return {
     date: DAYS.flatMap((days, index) =>
-      range(1, days, 1).map((day) => ({
+      range(1, days).map((day) => ({
         text: `${index + 1}月${day}日`,
         accepted: [`${index + 1}月${day}号`, `${month[index]}${dayNumber[day - 1]}日`],
       })),
     ),
-    monthYear: YEARS.flatMap((year) => plain(range(1, 12, 1).map((index) => `${year}年${index}月`))),
-    weekdayTime: weekday.flatMap((day) =>
-      HOURS.flatMap((hour) => MINUTES.map((minute) => plain([`${day}下午${hour}:${minute}`])[0]!)),
-    ),
-    price: range(12, 199, 1).map(price),
+    monthYear: plain(YEARS.flatMap((year) => range(1, 12).map((index) => `${year}年${index}月`))),
+    weekdayTime: plain(weekday.flatMap((day) => TIMES.map((time) => `${day}下午${time}`))),
+    price: range(12, 199).map(price),
     largePrice: range(205, 995, 5).map(price),
     address: plain(street.flatMap((name, index) => houses(index).map((number) => `${name}${number}号`))),
   };
@@ -100,11 +89,10 @@ export function factValues(grammar: FactGrammar): Readonly<Record<string, readon
  * the whole list where the rest is below thirty.
  */
 export function valuesOf(all: readonly FactValue[], split: Split): readonly FactValue[] {
-  const order = (value: FactValue): number => crc32(value.text);
-  const sorted = [...all].sort((a, b) => order(a) - order(b) || (a.text < b.text ? -1 : 1));
+  const sorted = all.toSorted((a, b) => crc32(a.text) - crc32(b.text) || (a.text < b.text ? -1 : 1));
   const test = Math.max(LEAST_TEST, Math.ceil((2 * sorted.length) / 3));
-  if (split === 'test') return sorted.slice(0, sorted.length - test < LEAST_DEVELOPMENT ? sorted.length : test);
-  return sorted.length - test < LEAST_DEVELOPMENT ? sorted : sorted.slice(test);
+  if (sorted.length - test < LEAST_DEVELOPMENT) return sorted;
+  return split === 'test' ? sorted.slice(0, test) : sorted.slice(test);
 }
 
 /** Draws a value of a kind for a relation. @throws RangeError for an unknown kind, and where a whole list is refused */

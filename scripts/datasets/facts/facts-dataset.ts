@@ -1,6 +1,6 @@
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { WrittenRecord } from '../../../src/data/schema.ts';
-import { instant } from '../../../src/data/generators/wording.ts';
+import { instant, type ItemLine, type MemoryLine, ordinal } from '../../../src/data/generators/wording.ts';
 import { factGrammars, type FactGrammar, type FactLanguage } from './fact-grammar.ts';
 import { QuestionWriter, type WordedQuestion } from './fact-items.ts';
 import { evenValues, factValues, type Split, valuesOf } from './fact-values.ts';
@@ -39,28 +39,23 @@ function shapes(random: SeededRandom, count: number): UserShape[] {
 /** Names by order of time. */
 function namedNotes(userId: string, notes: readonly Note[]): ReadonlyMap<Note, string> {
   const sorted = [...notes].sort((a, b) => a.at - b.at || Number(a.replaces === b) - Number(b.replaces === a));
-  return new Map(sorted.map((note, index) => [note, `${userId}-m${String(index + 1).padStart(3, '0')}`]));
+  return new Map(sorted.map((note, index) => [note, `${userId}-m${ordinal(index, 3)}`]));
 }
 
-function* memories(
-  random: SeededRandom,
-  userId: string,
-  ids: ReadonlyMap<Note, string>,
-): Generator<WrittenRecord, void, undefined> {
-  let index = 0;
-  for (const [note, memoryId] of ids) {
-    const day = ((index++ + 0.1 + 0.8 * random.float()) * MEMORY_DAYS) / ids.size;
-    yield {
+function memories(random: SeededRandom, userId: string, ids: ReadonlyMap<Note, string>): MemoryLine[] {
+  return Array.from(ids, ([{ content, value, fact, replaces }, memoryId], index) => {
+    const day = ((index + 0.1 + 0.8 * random.float()) * MEMORY_DAYS) / ids.size;
+    return {
       type: 'memory',
       userId,
       memoryId,
-      content: note.content,
+      content,
       createdAt: instant(FIRST_MEMORY_MS + day * DAY_MS),
-      value: note.value.text,
-      relation: note.fact.relation,
-      ...(note.replaces === undefined ? {} : { supersedes: ids.get(note.replaces)! }),
+      value: value.text,
+      relation: fact.relation,
+      ...(replaces === undefined ? {} : { supersedes: ids.get(replaces)! }),
     };
-  }
+  });
 }
 
 function item(
@@ -68,11 +63,11 @@ function item(
   { query, gold, answerPrefix, evidence, category, fact, note, history }: WordedQuestion,
   index: number,
   ids: ReadonlyMap<Note, string>,
-): WrittenRecord {
+): ItemLine {
   const old = note?.replaces?.value;
   return {
     type: 'item',
-    itemId: `${userId}-q${String(index + 1).padStart(2, '0')}`,
+    itemId: `${userId}-q${ordinal(index)}`,
     userId,
     query,
     answer: gold?.text ?? null,
@@ -87,28 +82,19 @@ function item(
   };
 }
 
-interface FactUser {
-  readonly userId: string;
-  readonly size: number;
-  readonly records: readonly WrittenRecord[];
-}
-
-function drawUsers(random: SeededRandom, grammar: FactGrammar, split: Split, count: number): FactUser[] {
+function drawUsers(random: SeededRandom, grammar: FactGrammar, split: Split, count: number) {
   const lists = Object.entries(factValues(grammar)).map(([kind, all]) => [kind, valuesOf(all, split)] as const);
   const drawValue = evenValues(random, Object.fromEntries(lists));
   const wheels = topicWheels(random, grammar);
   return random.shuffled(shapes(random, count)).map((shape, index) => {
-    const userId = `${idPrefixes[grammar.language][split]}${String(index + 1).padStart(2, '0')}`;
+    const userId = `${idPrefixes[grammar.language][split]}${ordinal(index)}`;
     const notes = new UserNotes(random, grammar, drawValue);
     const planned = new UserPlanner(random, notes, wheels).plan(shape);
     const writer = new QuestionWriter(random, notes);
     const questions = planned.map((question) => writer.write(question));
     const ids = namedNotes(userId, notes.notes);
-    const records = [
-      ...memories(random, userId, ids),
-      ...questions.map((question, place) => item(userId, question, place, ids)),
-    ];
-    return { userId, size: shape.size, records };
+    const items = questions.map((question, place) => item(userId, question, place, ids));
+    return { userId, size: shape.size, records: [...memories(random, userId, ids), ...items] };
   });
 }
 
@@ -117,6 +103,7 @@ export function makeFactsDataset(language: FactLanguage, split: Split, seed: num
   const grammar = factGrammars[language];
   const random = SeededRandom.ofPublished(split === 'test' ? seed : seed + DEVELOPMENT_SEED);
   const users = drawUsers(random, grammar, split, userCount);
+  const kinds = users.map(({ userId, size }) => [userId, size <= RECURRING_SIZE ? 'recurring' : 'large'] as const);
   const header: WrittenRecord = {
     type: 'dataset',
     name: split === 'test' ? `facts-${language}` : `facts-${language}-dev`,
@@ -127,9 +114,7 @@ export function makeFactsDataset(language: FactLanguage, split: Split, seed: num
     primaryMetric: 'contains',
     split,
     ...(grammar.note === undefined ? {} : { note: grammar.note }),
-    userKinds: Object.fromEntries(
-      users.map(({ userId, size }) => [userId, size <= RECURRING_SIZE ? 'recurring' : 'large']),
-    ),
+    userKinds: Object.fromEntries(kinds),
   };
   const records = [header, ...users.flatMap((user) => user.records)];
   return records.map((record) => `${JSON.stringify(record)}\n`).join('');

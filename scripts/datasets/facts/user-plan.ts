@@ -38,9 +38,7 @@ interface Cluster {
 }
 
 /** The same question once more. */
-function again(question: PlannedQuestion): PlannedQuestion {
-  return { ...question, repeats: question };
-}
+const again = (question: PlannedQuestion): PlannedQuestion => ({ ...question, repeats: question });
 
 /** Plans the memories and questions of one user. */
 export class UserPlanner {
@@ -125,9 +123,8 @@ export class UserPlanner {
 
   /** Subjects that nothing is known of and that can be named in other words. */
   #newSubjects({ subjects }: Topic): Subject[] {
-    return subjects.filter(
-      (subject) => this.#notes.isNew(subject) && (subject.alt !== undefined || subjects.length === 1),
-    );
+    const nameable = subjects.filter(({ alt }) => alt !== undefined || subjects.length === 1);
+    return nameable.filter((subject) => this.#notes.isNew(subject));
   }
 
   #meetByName(other: Topic): Acquaintance & { readonly link: Note } {
@@ -155,10 +152,8 @@ export class UserPlanner {
 
   /** A subject that this user never mentions. */
   #stranger(): Acquaintance {
-    const everyone = this.#everyone().filter(
-      ({ topic, subject }) => topic.subjects.length > 1 && this.#notes.isNew(subject),
-    );
-    const stranger = this.#random.pick(everyone);
+    const unknown = this.#everyone().filter(({ subject }) => this.#notes.isNew(subject));
+    const stranger = this.#random.pick(unknown.filter(({ topic }) => topic.subjects.length > 1));
     this.#notes.neverMeet(stranger.subject);
     return { ...stranger, naming: 'mine' };
   }
@@ -170,14 +165,11 @@ export class UserPlanner {
   /** A question about a told fact with a pronoun, or about one that only the conversation says. */
   #history(cluster: Cluster): PlannedQuestion {
     const { about } = cluster;
-    const replaced = new Set(cluster.notes.map(({ replaces }) => replaces));
-    const notes = cluster.notes.filter(
-      (note) =>
-        about.subject.pronoun !== undefined &&
-        note.replaces === undefined &&
-        !replaced.has(note) &&
-        pronounAsks(this.#grammar, note.fact, about.subject).length > 0,
+    const changed = new Set(
+      cluster.notes.flatMap((note) => (note.replaces === undefined ? [] : [note, note.replaces])),
     );
+    const pointable = about.subject.pronoun === undefined ? [] : cluster.notes.filter((note) => !changed.has(note));
+    const notes = pointable.filter(({ fact }) => pronounAsks(this.#grammar, fact, about.subject).length > 0);
     const [free] = this.#free(about);
     const points = notes.length > 0 && (free === undefined || this.#random.chance(0.5));
     if (points) return this.#asked('history', this.#random.pick(notes));
@@ -207,8 +199,8 @@ export class UserPlanner {
         }
       }
     }
-    if (this.#notes.notes.length < size)
-      throw new RangeError(`the grammar is too small for ${size} memories of a user`);
+    if (this.#notes.notes.length >= size) return;
+    throw new RangeError(`the grammar is too small for ${size} memories of a user`);
   }
 }
 

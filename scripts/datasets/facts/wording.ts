@@ -7,22 +7,10 @@ import type { FactGrammar, FactTemplate, Subject } from './fact-grammar.ts';
  */
 export type Naming = 'mine' | 'yours' | 'pronoun' | 'alt' | { readonly name: string };
 
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-interface Names {
-  readonly subject: string;
-  readonly possessive: string;
-  readonly object: string;
-}
-
-function namesOf(grammar: FactGrammar, subject: Subject, naming: Naming): Names {
-  const named = (name: string): Names => ({
-    subject: name,
-    possessive: fill(grammar.possessive, { n: name }),
-    object: name,
-  });
+function namesOf(grammar: FactGrammar, subject: Subject, naming: Naming) {
+  const named = (name: string) => ({ subject: name, possessive: fill(grammar.possessive, { n: name }), object: name });
   if (typeof naming === 'object') return named(naming.name);
   const { label, pronoun, alt = label } = subject;
   if (naming === 'pronoun') return grammar.pronouns[pronoun ?? 'it'];
@@ -43,14 +31,14 @@ export function worded(
   naming: Naming,
   value = '{v}',
 ): string {
-  const names = namesOf(grammar, subject, naming);
+  const { subject: s, possessive: p, object: o } = namesOf(grammar, subject, naming);
   return fill(template, {
-    s: names.subject,
-    p: names.possessive,
-    o: names.object,
-    S: capitalised(names.subject),
-    P: capitalised(names.possessive),
-    O: capitalised(names.object),
+    s,
+    p,
+    o,
+    S: capitalised(s),
+    P: capitalised(p),
+    O: capitalised(o),
     a: namesOf(grammar, subject, 'alt').subject,
     b: grammar.pronouns[subject.pronoun ?? 'it'].possessive,
     t: subject.title ?? '',
