@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../src/base/seeded-random.ts';
-import type { UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
+import { sum, type UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
 
 /** Users and their items in a simulated run. */
 export interface Design {
@@ -37,28 +37,25 @@ export function userRate(rate: number, correlation: number, random: SeededRandom
   return sum === 0 ? Number(random.chance(rate)) : right / sum;
 }
 
-/** Items of one user. */
-export function itemsOfUser({ items }: Pick<Design, 'items'>, random: SeededRandom): number {
+/** Draws the number of one user's items. */
+export function drawItems(items: number, random: SeededRandom): number {
   const spread = Math.floor(items / 2);
   return random.int(items - spread, items + spread);
 }
 
-function totalsOf({ users, items }: Design, random: SeededRandom, ofUser: () => () => number): UnitTotals {
-  const sums = new Array<number>(users).fill(0);
-  const counts = new Array<number>(users).fill(0);
-  let squares = 0;
-  for (let user = 0; user < users; user++) {
-    const count = itemsOfUser({ items }, random);
-    const value = ofUser();
-    for (let item = 0; item < count; item++) {
-      const one = value();
-      sums[user]! += one;
-      squares += one ** 2;
-    }
-    counts[user] = count;
-  }
-  return { sums, counts, squares };
+function sampleUsers({ users, items }: Design, random: SeededRandom, drawUser: () => () => number): UnitTotals {
+  const values = Array.from({ length: users }, () => {
+    const length = drawItems(items, random);
+    return Array.from({ length }, drawUser());
+  });
+  return {
+    sums: values.map(sum),
+    counts: values.map(({ length }) => length),
+    squares: sum(values.flat().map((value) => value ** 2)),
+  };
 }
+
+const TIME_SPREAD = 0.4;
 
 /** Kinds of values: right or wrong; a score from 0 to 1 that is 1 or anything below; a normal one; a skewed one, such as a time. */
 export type Kind = 'binary' | 'score' | 'normal' | 'time';
@@ -68,7 +65,7 @@ export function sample(kind: Kind, mean: number, design: Design, random: SeededR
   const { correlation } = design;
   const shared = Math.sqrt(correlation);
   const own = Math.sqrt(1 - correlation);
-  return totalsOf(design, random, () => {
+  return sampleUsers(design, random, () => {
     if (kind === 'binary') {
       const rate = userRate(mean, correlation, random);
       return () => (random.float() < rate ? 1 : 0);
@@ -84,5 +81,3 @@ export function sample(kind: Kind, mean: number, design: Design, random: SeededR
     return () => mean * Math.exp(TIME_SPREAD * value() - TIME_SPREAD ** 2 / 2);
   });
 }
-
-const TIME_SPREAD = 0.4;

@@ -10,16 +10,15 @@ export interface Simulated<Cell, Result> {
 
 const percent = (share: number): string => (100 * share).toFixed(1);
 
-const userCounts = <Result>(all: readonly Simulated<{ readonly users: number }, Result>[]): number[] => [
-  ...new Set(all.map(({ cell }) => cell.users)),
-];
+const userCounts = (all: readonly Simulated<{ readonly users: number }, unknown>[]): Set<number> =>
+  new Set(all.map(({ cell }) => cell.users));
 
 const NAMES = { binary: 'right or wrong', score: 'score', normal: 'normal', time: 'time' } as const;
 
 /** Least coverage over the worlds of one kind and number of users, by method. */
 function leastCoverage(all: readonly Simulated<IntervalCell, IntervalResult>[]): string {
   const rows = Object.entries(NAMES).flatMap(([kind, name]) =>
-    userCounts(all).map((users) => {
+    Array.from(userCounts(all), (users) => {
       const here = all.filter(({ cell }) => cell.kind === kind && cell.users === users);
       const least = (method: string): string => {
         const found = here.flatMap(({ result }) => result[method]?.coverage ?? []);
@@ -48,7 +47,7 @@ function chosenCoverage(all: readonly Simulated<IntervalCell, IntervalResult>[])
 
 /** Verdicts by users: the largest error rates and the least coverage over the worlds, and how often the truth is found. */
 function verdictRates(all: readonly Simulated<VerdictCell, VerdictResult>[]): string {
-  const rows = userCounts(all).map((users) => {
+  const rows = Array.from(userCounts(all), (users) => {
     const here = all.filter(({ cell }) => cell.users === users);
     /** The values of a rate, by default over worlds of every loss. */
     const values = (name: keyof VerdictResult, loss?: number): number[] =>

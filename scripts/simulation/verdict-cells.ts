@@ -5,7 +5,7 @@ import { shareDifference } from '../../src/eval/analysis/statistics/paired-diffe
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
 import { judgeFamily } from '../../src/eval/analysis/statistics/verdict.ts';
 import { plainT } from './interval-cells.ts';
-import { itemsOfUser, userRate } from './samples.ts';
+import { drawItems, userRate } from './samples.ts';
 
 /** One world in which a family of arms is judged against a baseline that is right in 90 %. */
 export interface VerdictCell {
@@ -52,7 +52,7 @@ function simulatedRun({ users, correlation, loss, repaired }: VerdictCell, rando
     totals.squares += value ** 2;
   };
   for (let user = 0; user < users; user++) {
-    const items = itemsOfUser({ items: ITEMS }, random);
+    const items = drawItems(ITEMS, random);
     counts[user] = items;
     const right = userRate(RIGHT, correlation, random);
     const rates = arms.map(() => userRate(spoiled, correlation, random));

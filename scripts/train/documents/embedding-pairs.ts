@@ -54,9 +54,7 @@ export function drawEmbeddingPairs(
       }),
     ),
     questions: facts.map(({ subject, relation }) =>
-      across
-        ? question(random, translatedSubject(subject, asked), translatedRelation(relation, asked), phrasing)
-        : question(random, subject, relation, phrasing),
+      question(random, translatedSubject(subject, grammar, asked), translatedRelation(relation, asked), phrasing),
     ),
   };
 }
@@ -73,18 +71,17 @@ function counterpart<T>(own: readonly T[], others: readonly T[], wanted: (one: T
   return others[own.findIndex(wanted)]!;
 }
 
-function translatedSubject(subject: Subject, into: Grammar): Subject {
+function translatedSubject(subject: Subject, from: Grammar, into: Grammar): Subject {
   if (subject.kind !== 'role') return subject;
-  const from = into.language === 'en' ? grammars.zh : grammars.en;
   return { kind: 'role', name: counterpart(from.roles, into.roles, (name) => name === subject.name) };
 }
 
-function translatedRelation({ grammar: from, attribute, open, statements }: Relation, into: Grammar): Relation {
+function translatedRelation(relation: Relation, into: Grammar): Relation {
+  const { grammar: from, attribute, open, statements } = relation;
+  if (from === into) return relation;
   if (!open) {
-    return namedRelation(
-      into,
-      counterpart(from.relations, into.relations, ({ name }) => name === attribute),
-    );
+    const named = counterpart(from.relations, into.relations, ({ name }) => name === attribute);
+    return namedRelation(into, named);
   }
   const template = counterpart(from.openRelations, into.openRelations, (each) => each.statements === statements);
   const head = counterpart(from.nouns, into.nouns, (noun) => noun === attribute);

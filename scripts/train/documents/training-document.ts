@@ -37,8 +37,6 @@ export interface TrainingDocument {
   }[];
 }
 
-const MOST_QUESTIONS = 16;
-
 /** Draws one document of a curriculum level: a user's memories and several independent questions about them. */
 export function drawTrainingDocument(
   random: SeededRandom,
@@ -61,13 +59,15 @@ export function drawTrainingDocument(
   const labels: LabelStyle = random.chance(0.15) ? 'bullet' : 'index';
   const drawQuestion = questionSource(random, { grammar, facts, tasks, subjects, layout, level, options });
 
-  const count = Math.min(MOST_QUESTIONS, tasks.length + Math.max(2, Math.round(facts.length * 0.9)));
+  const count = Math.min(16, tasks.length + Math.max(2, Math.round(facts.length * 0.9)));
   const questions = Array.from({ length: count }, (_, place) => {
     const { history, query, answer, kind } = drawQuestion(place);
     const suffix = [...(bare ? [] : [memoryFooterSegment]), ...historySegments(history), ...querySegments(query)];
     return { suffix: suffix.map((segment) => segment.text), answer, kind };
   });
-  const system = systemSegment(drawSystemPrompt(random, grammar));
+  // The bench's own prompt, which is English, more often than others.
+  const prompt = random.chance(0.6) ? grammars.en.systemPrompts[0]! : random.pick(grammar.systemPrompts);
+  const system = systemSegment(prompt);
   const header = bare ? [system] : [system, memoryHeader()];
   return {
     language,
@@ -77,9 +77,4 @@ export function drawTrainingDocument(
     memories: bare ? [] : lines.map(({ text }, index) => memorySegment('', text, index + 1, labels).text),
     questions,
   };
-}
-
-/** Draws a system prompt: the bench's own, which is English, more often than others. */
-function drawSystemPrompt(random: SeededRandom, grammar: Grammar): string {
-  return random.chance(0.6) ? grammars.en.systemPrompts[0]! : random.pick(grammar.systemPrompts);
 }

@@ -1,6 +1,6 @@
 import type { Grammar } from '../../../src/base/grammar.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import type { Curriculum, DocumentOptions } from './curriculum.ts';
+import type { Curriculum, DocumentOptions, TaskKind } from './curriculum.ts';
 import {
   drawRelation,
   factKey,
@@ -14,20 +14,7 @@ import { drawValue } from '../../../src/data/generators/values.ts';
 
 /** Source of a question's answer. */
 export type QuestionKind =
-  | 'plain'
-  | 'update'
-  | 'several'
-  | 'other'
-  | 'history'
-  | 'override'
-  | 'absent'
-  | 'join'
-  | 'list'
-  | 'order'
-  | 'choice'
-  | 'shared'
-  | 'reference'
-  | 'coreference';
+  'plain' | 'update' | 'several' | 'other' | 'history' | 'override' | 'absent' | Exclude<TaskKind, 'dates'>;
 
 /** A fact of a document; an update changes `value` and `kind`. */
 export interface Fact {
@@ -45,16 +32,11 @@ export interface TrainingLine {
 
 /** Draws the subjects of a document: the user, and sometimes relatives and named people. */
 export function drawSubjects(random: SeededRandom, grammar: Grammar, others: number, heldOut: boolean): Subject[] {
-  const subjects: Subject[] = [USER];
-  if (others === 0) return subjects;
-  for (let count = 0; count < 2; count++) {
-    subjects.push(
-      random.chance(0.5)
-        ? { kind: 'role', name: random.pick(grammar.roles) }
-        : { kind: 'named', name: drawValue(random, grammar, 'name', heldOut) },
-    );
-  }
-  return subjects;
+  const draw = (): Subject =>
+    random.chance(0.5)
+      ? { kind: 'role', name: random.pick(grammar.roles) }
+      : { kind: 'named', name: drawValue(random, grammar, 'name', heldOut) };
+  return others === 0 ? [USER] : [USER, draw(), draw()];
 }
 
 /** Scope of the facts of a document. */
@@ -75,13 +57,12 @@ export function drawFacts(random: SeededRandom, scope: FactScope): Fact[] {
   const used = new Set(told);
   while (facts.length < count) {
     const about = subjects.length === 1 || !random.chance(level.others) ? USER : random.pick(subjects.slice(1));
-    const repeats = facts.length > 0 && random.chance(0.15);
-    const relation =
-      repeats && level.others > 0 ? random.pick(facts).relation : drawRelation(random, grammar, level.open, heldOut);
+    const repeats = facts.length > 0 && random.chance(0.15) && level.others > 0;
+    const relation = repeats ? random.pick(facts).relation : drawRelation(random, grammar, level.open, heldOut);
     const key = factKey(about, relation);
     if (used.has(key)) continue;
     used.add(key);
-    const kind = repeats && level.others > 0 ? 'several' : about.kind === 'user' ? 'plain' : 'other';
+    const kind = repeats ? 'several' : about.kind === 'user' ? 'plain' : 'other';
     facts.push({ subject: about, relation, value: drawRelationValue(random, relation, heldOut), kind });
   }
   return facts;
