@@ -6,10 +6,11 @@ import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
 import type { ChatRequest } from '../../src/systems/contracts.ts';
 import { DKISystem } from '../../src/systems/dki-system.ts';
 import { parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
+import { changed } from '../fixtures/draft.ts';
 import { lying, shippedArm } from '../fixtures/small-run.ts';
 import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
-const [rag, dki, link, wrong] = [shippedArm('rag'), shippedArm('dki'), shippedArm('dki-link'), shippedArm('dki-wrong')];
+const [rag, dki, wrong] = [shippedArm('rag'), shippedArm('dki'), shippedArm('dki-wrong')];
 
 /** Arms that claim to be one that ships and are not. */
 const impostors: readonly {
@@ -47,13 +48,11 @@ const impostors: readonly {
       open: (...opening) =>
         lying(rag, (system) => async (request) => {
           const response = await system.chat(request);
-          const { prompt, evaluated } = response.tokens;
-          const account = { ...response.trace.account, cache: 'hit', resident: 2, evaluated: evaluated - 2 } as const;
-          return {
-            ...response,
-            tokens: { ...response.tokens, prompt: prompt - 2, kvResident: 2, evaluated: evaluated - 2 },
-            trace: { ...response.trace, account },
-          };
+          return changed(response, ({ tokens, trace: { account } }) => {
+            const evaluated = tokens.evaluated - 2;
+            Object.assign(tokens, { prompt: tokens.prompt - 2, kvResident: 2, evaluated });
+            Object.assign(account, { cache: 'hit', resident: 2, evaluated });
+          });
         }).open(...opening),
     },
     checks: ['token accounting'],
@@ -66,10 +65,8 @@ const impostors: readonly {
   {
     title: 'recomputed tokens that are not owned up to',
     name: 'dki-link:4',
-    arm: lying(link, (system) => async (request) => {
-      const response = await system.chat(request);
-      const account = { ...response.trace.account, recomputed: 0 };
-      return { ...response, trace: { ...response.trace, account } };
+    arm: lying(shippedArm('dki-link'), (system) => async (request) => {
+      return changed(await system.chat(request), ({ trace }) => (trace.account.recomputed = 0));
     }),
     checks: ['token accounting'],
   },
@@ -126,28 +123,6 @@ describe('the checks', () => {
     expect(results.run.notes.some((note) => note.startsWith('dki-gated injects above a relevance of '))).toBe(true);
     const hybrid = results.arms.find((arm) => arm.arm === 'dki-hybrid')!;
     expect(hybrid.turns.hit).toBeGreaterThan(hybrid.turns.miss);
-  });
-
-  it('pass for random weights as far as these can show anything', async () => {
-    const results = await run({ arms: 'none,rag,dki,dki-blocks,dki-link:1', model: 'random:tiny-qwen3' });
-    expect(failedChecks(results)).toEqual([]);
-    expect(passedChecks(results)).toEqual(
-      expect.arrayContaining(['token identity', 'token accounting', 'numerical parity', 'errors']),
-    );
-    const undecided = { status: 'undecided', evidence: 'random weights answer nothing' };
-    const expected = ['negative controls', 'isolation'].map((check) => ({ check, ...undecided }));
-    expect(results.checks).toEqual(expect.arrayContaining(expected));
-  });
-
-  it('see through a setting that changes nothing', async () => {
-    const dead: ArmDefinition = {
-      ...dki,
-      open: (parts, argument) => dki.open({ ...parts, alpha: parts.alpha === 0.5 ? 1 : parts.alpha }, argument),
-    };
-    const { checks } = await run({ arms: 'rag,dki,dki@alpha=0.5,dki@alpha=0.2' }, [dead]);
-    const effect = checks.find(({ check }) => check === 'effect');
-    const evidence = 'no outcome is changed by dki@alpha=0.5 (against dki)';
-    expect(effect).toMatchObject({ status: 'failed', evidence });
   });
 
   it.each(impostors)('fail for $title', async ({ arm, name = arm.name, checks }) => {

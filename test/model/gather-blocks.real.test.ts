@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { describeLlamaServer, llamaServerProgram } from '../fixtures/llama-server-program.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
@@ -8,6 +5,7 @@ import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.
 import { BlockStore } from '../../src/kv/block-store.ts';
 import { KvStore } from '../../src/kv/kv-store.ts';
 import { kvTools } from '../../src/kv/kv-tools.ts';
+import { TestFolder } from './bench-fixture.ts';
 import { gatherBlocks } from '../../src/systems/prefill/gather-blocks.ts';
 
 const header = [0, 40, 41];
@@ -20,25 +18,17 @@ const lines = [
 
 describeLlamaServer('blocks on a server that finds what was truncated', () =>
   it('are evaluated to the last token, though their lines begin alike', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'dki-bench-blocks-'));
-    try {
-      const opener = llamaServer.opener({ llamaServer: llamaServerProgram });
-      await using engine = await opener.open({
-        model: presetModels.model,
-        contextTokens: 256,
-        sessions: 1,
-        threads: 1,
-      });
-      await using session = await engine.openSession('test');
-      using store = new BlockStore(await KvStore.open(join(folder, 'kv'), 2 ** 20, engine), 2 ** 20);
-      const context = { engine, session, store, kv: kvTools, template: 'plain', evict: null, keptAs: 'f16' } as const;
-      const before = await session.meter();
-      const { builtTokens } = await gatherBlocks(context, 'ann', { header, lines });
-      const after = await session.meter();
-      expect(builtTokens).toBe(14);
-      expect(after.evaluated! - before.evaluated!).toBe(builtTokens);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    using folder = new TestFolder();
+    const opener = llamaServer.opener({ llamaServer: llamaServerProgram });
+    const { model } = presetModels;
+    await using engine = await opener.open({ model, contextTokens: 256, sessions: 1, threads: 1 });
+    await using session = await engine.openSession('test');
+    using store = new BlockStore(await KvStore.open(folder.file('kv'), 2 ** 20, engine), 2 ** 20);
+    const context = { engine, session, store, kv: kvTools, template: 'plain', evict: null, keptAs: 'f16' } as const;
+    const before = await session.meter();
+    const { builtTokens } = await gatherBlocks(context, 'ann', { header, lines });
+    const after = await session.meter();
+    expect(builtTokens).toBe(14);
+    expect(after.evaluated! - before.evaluated!).toBe(builtTokens);
   }),
 );

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
 import { storeIn } from '../../scripts/open-parts.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
+import type { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
+import { presetModels } from '../../src/models/preset-models.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { CheckInput } from '../../src/eval/analysis/checks/check.ts';
 import { isolation } from '../../src/eval/analysis/checks/isolation.ts';
@@ -18,8 +18,7 @@ import type { BenchSystem, ChatRequest, ChatResponse } from '../../src/systems/c
 import type { OpenStore } from '../../src/systems/prefill/prefill-strategy.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { replacing } from '../fixtures/replacing.ts';
-import { smallConfig } from './bench-fixture.ts';
-import { backend } from '../fixtures/shipped-embedder.ts';
+import { backend, embeddings } from '../fixtures/shipped-embedder.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 /** One index for all users: the leak that the field's tools have. */
@@ -81,11 +80,8 @@ export interface ProbedParts extends ProbeOptions {
 export function openedProbe(): (name: string, parts: ProbedParts) => Promise<CheckResult> {
   let engine: Engine;
   const folder = temporaryFolder();
-  let embeddings: EmbeddingService;
   beforeAll(async () => {
-    const { model, embedder } = smallConfig(folder);
-    engine = await realEngine.open({ model });
-    embeddings = new EmbeddingService(() => TransformersEmbedder.open(embedder));
+    engine = await realEngine.open({ model: presetModels.model });
   });
   afterAll(() => engine[Symbol.asyncDispose]());
 

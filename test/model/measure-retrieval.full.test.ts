@@ -1,26 +1,20 @@
-import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 import { runBench } from '../../src/bench/compose.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
-import { presetModels } from '../../src/models/preset-models.ts';
-import { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
-import { TransformersEmbedder } from '../../src/models/embedding/transformers-embedder.ts';
 import { MemoryRouter, RouterRetriever } from '../../src/retrieval/memory-router.ts';
 import { measureRetrieval } from '../../src/eval/run/measure/measure-retrieval.ts';
-import { backend } from '../fixtures/shipped-embedder.ts';
-
-const embedder = presetModels.embedder;
+import { header, item, memory, writeLines } from '../fixtures/dataset-lines.ts';
+import { backend, embeddings } from '../fixtures/shipped-embedder.ts';
 
 test.each([
-  [{}, [undefined]],
-  [{ cold: 'postgres://127.0.0.1/x' }, [undefined, 'ivfflat-approximate']],
-  [{ cold: 'postgres://127.0.0.1/x', coldIndex: 'ivfflat-approximate' }, [undefined]],
+  [{}, ['tiered']],
+  [{ cold: 'postgres://127.0.0.1/x' }, ['tiered', 'tiered, ivfflat-approximate']],
+  [{ cold: 'postgres://127.0.0.1/x', coldIndex: 'ivfflat-approximate' }, ['tiered']],
 ])(
   'measures tiered by the probes of pgvector besides, where there is one: %j',
-  async (flags, indexes) => {
-    const embeddings = new EmbeddingService(() => TransformersEmbedder.open(embedder));
+  async (flags, tiered) => {
     const opened: (readonly [string, string | undefined])[] = [];
     const steps: (readonly [number, number])[] = [];
     const { rows } = await measureRetrieval({
@@ -37,21 +31,16 @@ test.each([
         return Promise.resolve(new RouterRetriever(router, embeddings));
       },
     });
+    const indexes = tiered.map((label) => label.split(', ')[1]);
     expect(opened.filter(([name]) => name === 'tiered').map(([, coldIndex]) => coldIndex)).toEqual(indexes);
     const all = rows.filter(({ kind }) => kind === 'all');
-    const strategies = all.filter(({ dataset }) => dataset === undefined).map(({ strategy }) => strategy);
-    expect(strategies).toHaveLength(3 + indexes.length);
-    expect(all.filter(({ dataset }) => dataset !== undefined).map(({ strategy }) => strategy)).toEqual([
-      'router',
-      'salience',
-      'salience, reinforcement=0',
-    ]);
+    const strategies = ['router', ...tiered, 'salience', 'hinted'];
+    const ofMentions = ['router', 'salience', 'salience, reinforcement=0'];
+    expect(all.map(({ strategy }) => strategy)).toEqual([...strategies, ...ofMentions]);
     expect(steps).toEqual(all.map((_, done) => [done, all.length]));
-    expect(strategies.includes('tiered, ivfflat-approximate')).toBe(indexes.length === 2);
     const made = rows.filter(({ dataset }) => dataset === undefined);
     const differences = made.flatMap(({ againstRouter }) => againstRouter?.delta ?? []);
-    expect(differences).toHaveLength(7 * (2 + indexes.length));
-    expect(new Set(differences)).toEqual(new Set([0]));
+    expect(differences).toEqual(Array(7 * (2 + tiered.length)).fill(0));
   },
   120_000,
 );
@@ -59,18 +48,15 @@ test.each([
 test('measures the lists of a data set beside every strategy that searches it', async () => {
   using folder = new TestFolder();
   const lines = ['ann', 'bob'].flatMap((userId) => [
-    ...['red', 'blue'].map((colour) => ({
-      ...{ type: 'memory', userId, memoryId: `${userId}-${colour}`, createdAt: '2026-01-01T00:00:00Z' },
-      content: `My ${colour} box is full.`,
-    })),
-    ...['red', 'blue'].map((colour) => ({
-      ...{ type: 'item', userId, itemId: `${userId}-${colour}-q`, query: `Is my ${colour} box full?`, answer: 'Yes' },
-      ...{ evidence: [`${userId}-${colour}`], passages: [`${userId}-red`, `${userId}-blue`], category: colour },
-      askedAt: '2026-02-01T00:00:00Z',
-    })),
+    ...['red', 'blue'].map((colour) => memory(`${userId}-${colour}`, { userId, content: `My ${colour} box is full.` })),
+    ...['red', 'blue'].map((colour) => {
+      const passages = [`${userId}-red`, `${userId}-blue`];
+      const asked = { userId, query: `Is my ${colour} box full?`, category: colour };
+      return item(`${userId}-${colour}-q`, { ...asked, evidence: [`${userId}-${colour}`], passages });
+    }),
   ]);
-  writeFileSync(folder.file('mine.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  const flags = { suite: 'retrieval', dataset: './mine.jsonl', retriever: 'given', run: 'lists' };
+  const dataset = writeLines(folder, [header({ name: 'mine' }), ...lines]);
+  const flags = { suite: 'retrieval', dataset, retriever: 'given', run: 'lists' };
   const [results] = await runBench(smallConfig(folder, flags));
   const { rows, datasets } = results!.measured!.retrieval!;
   expect(datasets).toEqual([
@@ -84,13 +70,8 @@ test('measures the lists of a data set beside every strategy that searches it', 
   expect(recall('salience', 'said 5 times')).toBeGreaterThan(recall('salience, reinforcement=0', 'said 5 times') + 0.3);
   expect(recall('salience', 'said 5 times')).toBeGreaterThan(recall('router', 'said 5 times') + 0.3);
   const own = rows.filter(({ dataset }) => dataset === 'mine');
-  expect(own.filter(({ kind }) => kind === 'all').map(({ strategy }) => strategy)).toEqual([
-    'router',
-    'tiered',
-    'salience',
-    'hinted',
-    'given',
-  ]);
+  const strategies = own.filter(({ kind }) => kind === 'all').map(({ strategy }) => strategy);
+  expect(strategies).toEqual(['router', 'tiered', 'salience', 'hinted', 'given']);
   const ranks = (strategy: string): unknown =>
     own
       .filter((row) => row.strategy === strategy)

@@ -1,17 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openSystem, type OpenedSystem } from '../../src/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { memories } from '../../src/store/schema.ts';
-import { TestFolder } from './bench-fixture.ts';
+import { errorLike } from '../fixtures/error-like.ts';
+import { folderOfEachTest } from '../fixtures/folder-of-each-test.ts';
 
-let folder: TestFolder;
-beforeEach(() => {
-  folder = new TestFolder();
-});
-afterEach(() => folder[Symbol.dispose]());
-
+const folder = folderOfEachTest();
 const QUESTION = 'What is my dog called?';
 const HEARD = /Brenko/;
 const content = 'My dog is called Brenko.';
@@ -62,7 +58,7 @@ describe.each(['rag-cached', 'dki', 'dki-blocks'])('with %s,', (arm) => {
     await system.addMemory('sc', content, { userId: 'cid' });
     await hears(system, 'cid', 'sc');
     for (const userId of [{ userId: 'dan' }, {}]) {
-      const refused = { code: 'no-session', message: expect.stringContaining('session "sc" belongs to another user') };
+      const refused = errorLike('no-session', 'session "sc" belongs to another user');
       await expect(system.chat({ query: QUESTION, sessionId: 'sc', ...userId })).rejects.toMatchObject(refused);
       await expect(system.addMemory('sc', 'I am Dan.', userId)).rejects.toMatchObject(refused);
     }

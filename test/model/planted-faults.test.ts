@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { foundMemories } from '../../scripts/open-parts.ts';
 import type { CheckName, RunResults } from '../../src/store/records/results.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
-import type { BenchSystem, ChatResponse } from '../../src/systems/contracts.ts';
-import { replacing } from '../fixtures/replacing.ts';
+import type { ChatResponse } from '../../src/systems/contracts.ts';
+import { checkOf, liar, lying, renamed, shippedArm, smallRun } from '../fixtures/small-run.ts';
 import { twoFacedSession } from '../fixtures/two-faced-session.ts';
-import { checkOf, liar, renamed, shippedArm, smallRun } from '../fixtures/small-run.ts';
 
 const [rag, dki] = [shippedArm('rag'), shippedArm('dki')];
 
@@ -13,26 +13,16 @@ const [rag, dki] = [shippedArm('rag'), shippedArm('dki')];
 const heard = new Map<string, ChatResponse>();
 const nameOf = ({ userId = '', query }: { readonly userId?: string; readonly query: string }) => `${userId} ${query}`;
 
-const arms: readonly ArmDefinition[] = [
-  {
-    ...rag,
-    open: (parts, argument) => {
-      const system = rag.open(parts, argument);
-      const chat: BenchSystem['chat'] = async (request) => {
-        const response = await system.chat(request);
-        heard.set(nameOf(request), response);
-        return response;
-      };
-      return replacing(system, { chat });
-    },
-  },
-  {
-    ...shippedArm('rag-twin'),
-    open: (...asked) => {
-      const system = shippedArm('rag-twin').open(...asked);
-      return replacing(system, { chat: async (request) => heard.get(nameOf(request)) ?? system.chat(request) });
-    },
-  },
+const liars: readonly ArmDefinition[] = [
+  lying(rag, (system) => async (request) => {
+    const response = await system.chat(request);
+    heard.set(nameOf(request), response);
+    return response;
+  }),
+  lying(
+    shippedArm('rag-twin'),
+    (system) => async (request) => heard.get(nameOf(request)) ?? (await system.chat(request)),
+  ),
   liar('waits', rag, (system) => async (request) => {
     await setTimeout(60);
     return system.chat(request);
@@ -41,24 +31,13 @@ const arms: readonly ArmDefinition[] = [
     const response = await system.chat(request);
     return { ...response, trace: { ...response.trace, answer: { ...response.trace.answer, text: 'Brenko' } } };
   }),
-  liar(
-    'withholds',
-    dki,
-    (system) =>
-      ({ retrieved, ...request }) =>
-        system.chat({ ...request, retrieved: { ...retrieved!, memories: retrieved!.memories.slice(1) } }),
-  ),
-  liar(
-    'whispers',
-    dki,
-    (system) =>
-      ({ retrieved, ...request }) =>
-        system.chat({
-          ...request,
-          retrieved: { ...retrieved!, memories: [] },
-          systemPrompt: `You remember: ${retrieved!.memories.map(({ content }) => content).join(' ')}`,
-        }),
-  ),
+  liar('withholds', dki, (system) => async ({ retrieved, ...request }) => {
+    return system.chat({ ...request, retrieved: { ...retrieved!, memories: retrieved!.memories.slice(1) } });
+  }),
+  liar('whispers', dki, (system) => async ({ retrieved, ...request }) => {
+    const systemPrompt = `You remember: ${retrieved!.memories.map(({ content }) => content).join(' ')}`;
+    return system.chat({ ...request, retrieved: { ...retrieved!, memories: [] }, systemPrompt });
+  }),
   liar('moonlights', dki, (system, parts) => async (request) => {
     const { engine } = await parts.open();
     await using hidden = await engine.openSession('hidden');
@@ -87,14 +66,26 @@ const arms: readonly ArmDefinition[] = [
   }),
 ];
 
-describe('a run with arms that lie', () => {
-  let results: RunResults;
+type Found = readonly [what: string, check: CheckName, evidence: RegExp];
+
+let results: RunResults;
+
+/** Runs arms, and expects checks to fail with the name of what is at fault. */
+function expectFound(names: string, arms: readonly ArmDefinition[], found: readonly Found[]): void {
   beforeAll(async () => {
-    const names = 'rag,dki,rag-twin,waits,told,withholds,whispers,moonlights,lingers,two-faced';
     results = await smallRun(names, { arms });
   });
 
-  it.each<[string, CheckName, RegExp]>([
+  it.each(found)('%s is found by %s', (_, check, evidence) => {
+    expect(checkOf(results, check)).toMatchObject({
+      status: 'failed',
+      evidence: expect.stringMatching(evidence) as string,
+    });
+  });
+}
+
+describe('in a run with arms that lie', () => {
+  expectFound('rag,dki,rag-twin,waits,told,withholds,whispers,moonlights,lingers,two-faced', liars, [
     ['an answer that no engine gave', 'answers', /answers are not what the engine generated: [^;]*told on/],
     ['a twin that copies', 'answers', /answers are not what the engine generated: [^;]*rag-twin on/],
     ['a twin that copies', 'sample', /rag-twin answered without evaluating its prompt/],
@@ -105,14 +96,9 @@ describe('a run with arms that lie', () => {
     ['evaluation in a session of its own', 'token accounting', /evaluated other than they claim: [^;]*moonlights on/],
     ['work that goes on behind the turn', 'clock', /work outside of turns was refused: lingers \(\d+ calls\)/],
     ['a turn that waits', 'clock', /waits [6-9]\d\.\d\d ms|waits \d{3,}\.\d\d ms/],
-  ])('%s is found by %s', (_, check, evidence) => {
-    expect(checkOf(results, check)).toMatchObject({
-      status: 'failed',
-      evidence: expect.stringMatching(evidence) as string,
-    });
-  });
+  ]);
 
-  it('blames no honest arm, and passes the other checks', () => {
+  it('no honest arm is blamed, and the other checks pass', () => {
     for (const check of ['answers', 'same memories', 'token accounting', 'sample'] as const) {
       expect(checkOf(results, check).evidence).not.toMatch(/\b(rag|dki|waits) on /);
     }
@@ -121,5 +107,40 @@ describe('a run with arms that lie', () => {
     }
     // Its books are in order, except for what was hidden from them.
     expect(results.run.profile.evaluatedTokens).toMatchObject({ unbooked: 0, prepared: 0 });
+  });
+});
+
+const others: readonly ArmDefinition[] = [
+  // A control that is shown what it must not see.
+  lying(shippedArm('dki-wrong'), (system, { memories }) => async (request) => {
+    return system.chat({ ...request, retrieved: foundMemories(memories.all(request.userId!)) });
+  }),
+  liar('borrows', dki, (system) => async ({ retrieved, ...request }) => {
+    const other = { memoryId: 'other-m1', content: 'My dog is called Quavi.', score: 0.1, metadata: {} };
+    return system.chat({ ...request, retrieved: { ...retrieved!, memories: [...retrieved!.memories, other] } });
+  }),
+  liar('stumbles', dki, (system) => async (request) => {
+    if (request.query.endsWith('please?')) throw new Error('out of breath');
+    return system.chat(request);
+  }),
+  // A setting that nobody reads.
+  { ...dki, open: (parts, argument) => dki.open({ ...parts, alpha: 1 }, argument) },
+];
+
+describe('in a run with a control that sees, a borrower, a setting without effect, and turns that fail', () => {
+  expectFound('rag,dki,dki@alpha=0.5,dki-wrong,borrows,stumbles', others, [
+    ['a control with memories of the asker', 'negative controls', /hold memories of the asker's own: dki-wrong on/],
+    ['a control with the answer', 'negative controls', /hold an answer: dki-wrong on/],
+    ['a memory that nobody retrieved', 'same memories', /show memories that they were not given: [^;]*borrows on/],
+    ['a setting that nobody reads', 'effect', /no outcome is changed by dki@alpha=0\.5 \(against dki\)/],
+    ['a setting that nobody reads', 'cells', /have wrong cells: dki@alpha=0\.5 on [^:]*: values differ/],
+    ['a turn that fails', 'errors', /stumbles.*out of breath/],
+  ]);
+
+  it('there is a row of every turn, and no failed one in the mean of an arm', () => {
+    const evidence = expect.stringMatching(/36 of 36 planned turns are rows, 2 of them failed/) as string;
+    expect(checkOf(results, 'sample')).toMatchObject({ status: 'passed', evidence });
+    const { errors, costAll } = results.arms.find(({ arm }) => arm === 'stumbles')!;
+    expect([errors, costAll!.turns]).toEqual([2, 4]);
   });
 });

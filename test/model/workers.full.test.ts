@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
@@ -11,16 +11,12 @@ import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';
 import { untimedResults, untimedTurns } from '../fixtures/untimed.ts';
 import { type StartedWorker, workersInProcess } from '../fixtures/workers-in-process.ts';
-import { TestFolder } from './bench-fixture.ts';
+import { folderOfEachTest } from '../fixtures/folder-of-each-test.ts';
 
 const compose = () => fakeAdapter.opener({});
 
-let folder: TestFolder;
-beforeEach(() => {
-  folder = new TestFolder();
-  writeFileSync(folder.file('small.jsonl'), smallDataset(['ann', 'bob', 'eve', 'dan', 'kim']));
-});
-afterEach(() => folder[Symbol.dispose]());
+const folder = folderOfEachTest();
+beforeEach(() => writeFileSync(folder.file('small.jsonl'), smallDataset(['ann', 'bob', 'eve', 'dan', 'kim'])));
 
 async function run(
   name: string,
@@ -93,12 +89,13 @@ describe('several workers', () => {
   });
 
   it('are no more than there are users, and one alone is under no load', async () => {
-    const [two, one] = [
-      await run('two', { workers: '3', users: '2' }),
-      await run('alone', { workers: '3', users: '1' }),
-    ];
-    expect([two.started.length, two.results.run.workers]).toEqual([1, 2]);
-    expect([one.started.length, one.results.run.workers]).toEqual([0, undefined]);
+    for (const [users, started, workers] of [
+      ['2', 1, 2],
+      ['1', 0, undefined],
+    ] as const) {
+      const made = await run(`for-${users}`, { workers: '3', users });
+      expect([made.started.length, made.results.run.workers]).toEqual([started, workers]);
+    }
   });
 
   it('are not started where times are the result, and are refused where only one process can work', async () => {
