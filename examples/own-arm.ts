@@ -1,5 +1,5 @@
 /**
- * An arm of one's own: memories as text, the nearest first. It has the traits of those that ship, and passes the same checks.
+ * An arm of one's own: memories as text, most similar first. It has the traits of those that ship, and passes the same checks.
  * `npx tsx examples/own-arm.ts`
  */
 import { type ArmDefinition, loadBenchConfig, RAGSystem, runBench } from 'dki-bench';
@@ -13,7 +13,7 @@ const byRank: ArmDefinition = {
     control: null,
     comparison: 'exploratory',
     keepsSession: false,
-    summary: 'memories as text, the nearest first',
+    summary: 'memories as text, most similar first',
     mark: { colour: '#555555', shape: 'cross', dash: [1, 0] },
   }),
   open: (parts) => new RAGSystem({ ...parts, rules: { ...parts.rules, placement: 'rank' } }),

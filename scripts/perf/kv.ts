@@ -72,7 +72,7 @@ function measure(steps: readonly Step[], rounds: number, prepare: () => void): n
 }
 
 /** The chosen kernels, and those in WebAssembly if others were chosen. */
-const { kernels: chosen, passedOver } = kernelChoice();
+const { kernels: chosen, rejectedBackends } = kernelChoice();
 const allKernels: readonly Kernels[] = chosen === wasmKernels ? [chosen] : [chosen, wasmKernels];
 
 interface Sizes {
@@ -196,7 +196,7 @@ function benchShape(
       ...[cold, hot].flatMap((times) => [times[index]!.toFixed(2), (times[index]! / times[0]!).toFixed(2)]),
     ]),
   );
-  if (passedOver !== null) console.log(`no native kernels: ${passedOver}`);
+  if (rejectedBackends !== null) console.log(`no native kernels: ${rejectedBackends}`);
   console.log(`the first join of this size, memory not allocated yet: ${firstMs.toFixed(2)} ms`);
 }
 

@@ -1,13 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 
-/** A pipe opens without a writer, and no link is followed. Windows has neither flag: none is set by `|`. */
+/** O_NONBLOCK opens a pipe without waiting for a writer; O_NOFOLLOW refuses links. On Windows both are undefined, and `|` makes that 0. */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-/** Of a link, and of a socket. */
+/** Errors of opening a link or a socket. */
 const IRREGULAR = ['ELOOP', 'EMLINK', 'ENXIO'];
 const IN_THE_WAY = ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EPERM'];
 
 /**
- * The bytes of a regular file. A folder, a pipe or a link in its place is never read from, so that this never waits.
+ * The bytes of a regular file. A folder, a pipe or a link at the path is not read, so that this never blocks.
  * @throws NodeJS.ErrnoException where it cannot be read
  */
 export function readRegularFile(path: string): Uint8Array<ArrayBuffer> | 'missing' | 'irregular' {
@@ -27,7 +27,7 @@ export function readRegularFile(path: string): Uint8Array<ArrayBuffer> | 'missin
   }
 }
 
-/** Deletes a file, a folder or a link, if there is one. Below a file there is nothing to delete. */
+/** Deletes a file, a folder or a link, if there is one. A path below a file does not exist. */
 export function removeAny(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
@@ -36,7 +36,7 @@ export function removeAny(path: string): void {
   }
 }
 
-/** Moves a file, and replaces anything that has the new name. */
+/** Renames a file, replacing anything that has the new name. */
 export function moveOver(from: string, to: string): void {
   try {
     renameSync(from, to);

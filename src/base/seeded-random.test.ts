@@ -13,7 +13,7 @@ test('the first numbers of small seeds are spread over the whole range', () => {
   expect(firsts((seed) => new SeededRandom(seed).int(0, 9)).filter((one) => one === 3).length).toBeGreaterThan(20);
 });
 
-test('published texts are drawn as they were: their first numbers hardly differ', () => {
+test('ofPublished keeps the sequences of published texts, whose first numbers hardly differ between seeds', () => {
   const numbers = firsts((seed) => SeededRandom.ofPublished(seed).float());
   expect(Math.max(...numbers) - Math.min(...numbers)).toBeLessThan(0.01);
 });

@@ -1,4 +1,4 @@
-/** Inner product of two vectors of one length; of unit vectors their cosine. */
+/** Inner product of two vectors of equal length; for unit vectors, their cosine. */
 export function product(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let sum = 0;
   for (let at = 0; at < a.length; at++) sum += a[at]! * b[at]!;

@@ -14,13 +14,13 @@ export const startWorker: StartWorker = (task, { onTurn, onUser }) => {
   const own = fileURLToPath(import.meta.url);
   const extension = extname(own);
   const child = fork(join(dirname(own), `worker-process${extension}`), [], {
-    // From the sources it is started as they are.
+    // When run from source (.ts), the worker is loaded by tsx.
     execArgv: extension === '.ts' ? ['--import', import.meta.resolve('tsx')] : [],
-    // Standard output is the results' alone.
+    // Standard output is reserved for results.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const tell = (message: ToWorker): void => {
-    // One that is gone says so by its end.
+    // If the worker has exited, `ended` reports it.
     if (child.connected) child.send(message, () => undefined);
   };
   const kill = (): void => void child.kill('SIGKILL');

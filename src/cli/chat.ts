@@ -11,7 +11,7 @@ import { requireSearching } from '../retrieval/given-retriever.ts';
 import { armHelp } from './arm-help.ts';
 import { chatLoop, type ChatTerminal } from './chat/chat-loop.ts';
 import { chatArms, ChatSession, type ChatSetup } from './chat/chat-session.ts';
-import { echoMs } from './interruption.ts';
+import { SIGNAL_ECHO_MS } from './interruption.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
@@ -123,7 +123,7 @@ class Terminal implements ChatTerminal, Disposable {
 
   readonly #onInterrupt = (): void => {
     const now = performance.now();
-    const isEcho = now - this.#interruptedAt < echoMs;
+    const isEcho = now - this.#interruptedAt < SIGNAL_ECHO_MS;
     this.#interruptedAt = now;
     if (isEcho) return;
     if (this.#answer !== undefined) {

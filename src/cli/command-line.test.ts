@@ -13,7 +13,7 @@ it('names a place only where it is not the usual one', () => {
   expect(commandLine('bench', elsewhere, [])).toBe('npx dki-bench bench --out o --db d.sqlite');
 });
 
-it('goes by how it was called, and quotes what a shell would take apart', () => {
+it('is written the way the program was started, with arguments quoted for the shell', () => {
   vi.stubEnv('npm_lifecycle_event', 'bench');
   expect(commandLine('bench', usual, ['--item', "it's 1; ls"])).toBe(
     String.raw`npm run bench -- --item 'it'\''s 1; ls'`,

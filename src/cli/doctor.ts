@@ -37,7 +37,7 @@ export function declare(command: Command): void {
   addConfigOptions(command, [...named, ...engineOptionNames]).action(doctor);
   withExamples(command, {
     doctor: 'what works on this machine, and what to do',
-    'doctor --model FILE.gguf': 'which arms a model can run, and why not the others',
+    'doctor --model FILE.gguf': 'which arms a model can run, and why it cannot run the others',
     'doctor --json': 'for a program',
   });
 }
@@ -75,7 +75,7 @@ async function fetchModels(config: BenchConfig, engines: EngineOpener): Promise<
   return await withFetchedModels(config, engines, { onProgress: display?.showDownload });
 }
 
-/** Undefined if the model cannot be read, which its check has reported. */
+/** Undefined if the model cannot be read; the check `model` has reported that already. */
 async function abilitiesIfReadable(config: BenchConfig, engines: EngineOpener): Promise<ModelAbilities | undefined> {
   try {
     return await modelAbilities(config, engines);

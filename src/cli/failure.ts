@@ -6,14 +6,14 @@ import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { escapedControls, printable } from '../render/printable.ts';
 
-const complain = (message: string, hint: string) =>
+const printError = (message: string, hint: string) =>
   process.stderr.write(`error: ${printable(message)}\n  hint: ${printable(hint)}\n`);
 
 /** Reports an error of Commander, which puts its suggestion on a line of its own. */
 function complainOfUsage({ message }: CommanderError): void {
   const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
   const hint = suggestion?.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?');
-  complain(what, hint ?? 'see --help');
+  printError(what, hint ?? 'see --help');
 }
 
 function keepStack(stack: string): string {
@@ -38,12 +38,12 @@ export function reportFailure(error: unknown, debug: boolean): number {
     return exitCodes.badUsage;
   }
   if (error instanceof BenchError) {
-    complain(error.message, error.hint);
+    printError(error.message, error.hint);
     if (debug) process.stderr.write(`${escapedControls(error.stack ?? '')}\n`);
     return exitCodes.badUsage;
   }
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
-  complain(message.split('\n')[0]!, `this is a bug in dki-bench; ${debug ? 'its stack follows' : keepStack(stack)}`);
+  printError(message.split('\n')[0]!, `this is a bug in dki-bench; ${debug ? 'its stack follows' : keepStack(stack)}`);
   if (debug) process.stderr.write(`${escapedControls(stack)}\n`);
   return exitCodes.bug;
 }

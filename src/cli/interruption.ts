@@ -1,20 +1,21 @@
 import { exitCodes } from '../base/exit-codes.ts';
 
-/** Time within which further signals belong to one key press: npm and tsx pass on the signal that a process gets, too. */
-export const echoMs = 500;
+/** Signals within this time count as one key press: npm and tsx also forward the signal that the process receives itself. */
+export const SIGNAL_ECHO_MS = 500;
 
-/** Time that work has to end by itself after the first signal, if `onCutShort` is given. */
+/** Time that the work may take to stop after the first signal, if `onCutShort` is given. */
 const GRACE_MS = 1300;
 
 interface InterruptionOptions {
   /** Called at the first signal. */
   readonly onInterrupt?: () => void;
   /**
-   * Called when the work is cut short. With it the process ends soon after the first signal even if the work goes on in a
-   * call that ignores signals; without it the process waits for the work.
+   * Called once the work is interrupted: it stopped by itself, or the process exits without waiting for it.
+   * If given, the process exits soon after the first signal even if
+   * the work is in a call that ignores signals; if not, the process waits for the work.
    */
   readonly onCutShort?: () => void;
-  /** Of the process that was interrupted. */
+  /** Exit code of an interrupted process. */
   readonly exitCode?: number;
 }
 
@@ -40,7 +41,7 @@ export async function interruptible<Result>(
       if (onCutShort !== undefined) timer = setTimeout(leave, GRACE_MS);
       onInterrupt?.();
       controller.abort();
-    } else if (now - interruptedAt > echoMs) {
+    } else if (now - interruptedAt > SIGNAL_ECHO_MS) {
       leave();
     }
   };

@@ -68,10 +68,10 @@ function database(): Finding {
 }
 
 function vectors(): Finding {
-  const { backend, passedOver } = chooseVectorBackend();
+  const { backend, rejectedBackends } = chooseVectorBackend();
   const found = `${backend.name} ${backend.version} passed its search test`;
   if (backend.name.startsWith('faiss')) return works(found);
-  const reasons = passedOver.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+  const reasons = rejectedBackends.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
   return warning(
     `${found} instead of FAISS (${reasons})`,
     'results are the same; for FAISS: apt-get install libfaiss-dev libopenblas-dev g++, then npm rebuild',
@@ -79,11 +79,11 @@ function vectors(): Finding {
 }
 
 function kernels(): Finding {
-  const { passedOver } = kernelChoice();
-  if (passedOver === null) return works('native kernels move KV blocks and passed their test');
+  const { rejectedBackends } = kernelChoice();
+  if (rejectedBackends === null) return works('native kernels move KV blocks and passed their test');
   return warning(
-    `WebAssembly moves KV blocks instead of native kernels (${passedOver})`,
-    'results are the same, joins take half as long again; for native kernels: apt-get install gcc libc6-dev, then npm rebuild',
+    `WebAssembly moves KV blocks instead of native kernels (${rejectedBackends})`,
+    'results are the same, joins take 1.5 times as long; for native kernels: apt-get install gcc libc6-dev, then npm rebuild',
   );
 }
 
@@ -96,7 +96,7 @@ async function embedder({ embedder: folder }: BenchConfig): Promise<Finding> {
     return { state: 'fails', found, advice: 'name another with --embedder' };
   }
   const slow = runtime.startsWith('onnxruntime-web')
-    ? ' (WebAssembly; where onnxruntime-node is installed, it is used and some three times as fast)'
+    ? ' (WebAssembly; where onnxruntime-node is installed, it is used and is about three times as fast)'
     : '';
   return works(`${name} embedded a sentence in ${dimension} numbers on ${runtime}${slow}`);
 }
@@ -147,7 +147,7 @@ async function routing(config: BenchConfig, engines: EngineOpener): Promise<Find
   }
 }
 
-/** Lists what the engine could compute on; without an accelerator the bench runs on the CPU. */
+/** Lists the devices that the engine can use; without an accelerator it is the CPU. */
 async function devices(_config: BenchConfig, engines: EngineOpener): Promise<Finding> {
   const accelerators = await engines.accelerators();
   const found = accelerators.map(({ name, devices: names, memoryBytes, freeBytes, obstacle }) =>
@@ -172,7 +172,7 @@ export const checks: readonly Check[] = [
   { name: 'embedder', run: embedder },
   { name: 'model', run: model },
   { name: 'routing', run: routing },
-  // Last: another build of llama.cpp in the process silences the log of the first.
+  // Keep last: loading a second build of llama.cpp into the process silences the log of the first.
   { name: 'devices', run: devices },
 ];
 

@@ -61,7 +61,7 @@ describe('a public data set', () => {
     expect(server.requests.at(-1)?.range).toMatch(/^bytes=[1-9]/);
   });
 
-  it('that became another file is not taken, and one that was changed is not believed', async () => {
+  it('that differs from its first fetch is refused, both at the source and on disk', async () => {
     await fetchDataset(offer());
     const path = folder.file('data/musique-s.json');
     writeFileSync(path, JSON.stringify(questions.slice(1)));

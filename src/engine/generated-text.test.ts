@@ -70,7 +70,7 @@ describe('one sentence', () => {
     expect(await decoded(written, { oneSentence, maxTokens: 5 })).toMatchObject({ text: 'At 9 ', stop: 'length' });
   });
 
-  it('is told as it grows, and never more than stays', async () => {
+  it('is streamed as it grows, and never more than the final text', async () => {
     const texts = [
       'At 9 a.m. You know',
       'J. The end',

@@ -11,7 +11,7 @@ export interface ArenaPlace {
 
 type Shape = Pick<SequenceState, 'layout' | 'positions' | 'tokenIds'>;
 
-/** The keys of all layers, one behind the other from an address on, then the values. */
+/** Lays out the keys of all layers one after another from `address`, then the values. */
 function placeFrom(address: number, { layout, positions }: Shape): ArenaPlace {
   const [keyBytes, valueBytes] = [positions.length * keyRowBytes(layout), positions.length * valueRowBytes(layout)];
   const valuesStart = address + layout.layers * keyBytes;
@@ -24,7 +24,7 @@ function placeFrom(address: number, { layout, positions }: Shape): ArenaPlace {
 
 /**
  * A copy of cells in the arena, where a join reads it without another copy; in plain memory where the arena is full, or
- * after `moveOut`. It belongs to the store that made it, which frees it by `moveOut` or `erase`: disposing does nothing.
+ * after `moveOut`. Its store owns it and frees it with `moveOut` or `erase`, so `Symbol.dispose` does nothing.
  */
 export class ArenaCells implements SequenceState {
   readonly layout: KvLayout;
@@ -50,7 +50,7 @@ export class ArenaCells implements SequenceState {
     this.#place = place;
   }
 
-  /** Its place in the arena; undefined where it is not there. */
+  /** Its place in the arena; undefined if it is not in the arena. */
   get place(): ArenaPlace | undefined {
     return this.#place;
   }
@@ -58,17 +58,17 @@ export class ArenaCells implements SequenceState {
   /** Views, valid until more memory is taken. @throws BenchError `not-found` after `erase` */
   get keys(): readonly Uint8Array[] {
     if (this.#plain !== undefined) return this.#plain.keys;
-    return memoryAt(this.#placeOrGone().keysAt, this.positions.length * keyRowBytes(this.layout));
+    return memoryAt(this.#requirePlace().keysAt, this.positions.length * keyRowBytes(this.layout));
   }
 
   /** As `keys`. */
   get values(): readonly Uint8Array[] {
     if (this.#plain !== undefined) return this.#plain.values;
-    return memoryAt(this.#placeOrGone().valuesAt, this.positions.length * valueRowBytes(this.layout));
+    return memoryAt(this.#requirePlace().valuesAt, this.positions.length * valueRowBytes(this.layout));
   }
 
   [Symbol.dispose](): void {
-    // Nothing: see above.
+    // The store frees the memory.
   }
 
   /** Frees its part of the arena. A turn may still hold the cells: it reads them in plain memory. */
@@ -94,7 +94,7 @@ export class ArenaCells implements SequenceState {
     this.#place = undefined;
   }
 
-  #placeOrGone(): ArenaPlace {
+  #requirePlace(): ArenaPlace {
     if (this.#place !== undefined) return this.#place;
     throw deletedDuringTurn();
   }
@@ -109,7 +109,7 @@ export function deletedDuringTurn(): BenchError {
   );
 }
 
-/** The result of a join: memory of the arena that it owns until disposal, not cleared at first. */
+/** The result of a join: arena memory that it owns until disposal. The memory is uninitialised. */
 export class JoinedState implements SequenceState, ArenaPlace {
   readonly layout: KvLayout;
   readonly positions: Int32Array;

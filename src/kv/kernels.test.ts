@@ -156,7 +156,7 @@ describe('native kernels refuse', () => {
 test('native kernels that give the right bits are chosen, those in WebAssembly on request, and no others', () => {
   const chosen = ['', 'native', 'wasm'].map((name) => chooseKernels(name));
   expect(chosen.map(({ kernels }) => kernels.name)).toEqual(['native', 'native', 'wasm']);
-  expect(chosen.map(({ passedOver }) => passedOver)).toEqual([null, null, 'DKI_BENCH_KV_KERNELS is wasm']);
+  expect(chosen.map(({ rejectedBackends }) => rejectedBackends)).toEqual([null, null, 'DKI_BENCH_KV_KERNELS is wasm']);
   expect(() => chooseKernels('fast')).toThrow(
     expect.objectContaining({ code: 'bad-option', hint: 'DKI_BENCH_KV_KERNELS is one of native, wasm' }),
   );

@@ -126,16 +126,16 @@ export function chooseKernels(forced = process.env['DKI_BENCH_KV_KERNELS'] ?? ''
     const hint = `DKI_BENCH_KV_KERNELS is one of ${kernelNames.join(', ')}`;
     throw new BenchError('bad-option', `unknown KV kernels '${forced}'`, hint);
   }
-  if (forced === 'wasm') return { kernels: wasmKernels, passedOver: 'DKI_BENCH_KV_KERNELS is wasm' };
+  if (forced === 'wasm') return { kernels: wasmKernels, rejectedBackends: 'DKI_BENCH_KV_KERNELS is wasm' };
   try {
     const kernels = loadNativeKernels();
     tryKernels(kernels);
-    return { kernels, passedOver: null };
+    return { kernels, rejectedBackends: null };
   } catch (cause) {
     // One line without local folders, since reports are shared.
     const message = (cause as Error).message.split('\n')[0]!.replaceAll(nativeFile, basename(nativeFile));
     const reason = existsSync(nativeFile) ? message : 'not compiled';
-    if (forced === '') return { kernels: wasmKernels, passedOver: reason };
+    if (forced === '') return { kernels: wasmKernels, rejectedBackends: reason };
     const hint = 'unset DKI_BENCH_KV_KERNELS, or run npm rebuild after apt-get install gcc libc6-dev';
     throw new BenchError('bad-option', `native KV kernels do not work here: ${reason}`, hint, cause);
   }

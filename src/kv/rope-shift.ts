@@ -4,9 +4,9 @@ import { type KvLayout, numberBytes, type Rotary } from '../engine/sequence-stat
 import { PARAMETERS_AT, wholeMemory } from './cell-arena.ts';
 import { kernelChoice, type Kernels, type LayerMoves, type RotationShape } from './kernels.ts';
 
-/** Dimensions that are rotated come in multiples of this: as many are read and stored at once. */
+/** The number of rotated dimensions is a multiple of this, the width of one kernel load and store. */
 const DIMENSION_STEP = 8;
-/** As many are read of each half. */
+/** One kernel load from each half. */
 const LEAST_DIMENSIONS = 2 * DIMENSION_STEP;
 
 /** The rotation of keys by one distance. */
@@ -77,7 +77,7 @@ export function rotateKeys(moves: LayerMoves, { shape, angles, kernels }: KeyRot
   const memory = wholeMemory();
   memory.set(angles, PARAMETERS_AT);
   if (dimensions < headDimension) {
-    // The kernel leaves alone what is not rotated.
+    // The kernel writes rotated dimensions only; copy the others.
     sources.forEach((source, layer) => memory.copyWithin(targets[layer]!, source, source + sizeBytes));
   }
   if (!kernels.rotate(shape, moves, PARAMETERS_AT)) throw unusableNumbers('keys');

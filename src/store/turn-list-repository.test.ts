@@ -103,7 +103,7 @@ describe('the list of turns', () => {
     expect(list.page(runId, { filter: { answer: 'right' }, size: 2 }).matching).toBe(3);
   });
 
-  it('asks the other turns of an item for the question of a failed one', () => {
+  it('takes the question of a failed turn from another turn of the same item', () => {
     const [failed] = list.page(runId, { filter: { failed: true }, size: 1 }).rows;
     expect([failed?.question, failed?.error]).toEqual(['Where does my sister live?', 'out of memory']);
   });

@@ -75,7 +75,7 @@ test('lists what results need as `listByRun` does, in order of writing', () => {
   expect([...turns.listForResults(runId, { userId: 'zoe' })]).toEqual([expected[0]]);
 });
 
-test('holds one turn of a kind, and finds those of an arm by repeat and turn', () => {
+test('keeps one turn per key, and lists the turns of an arm ordered by repeat and turn', () => {
   for (const [repeat, turn] of [[1, 0], [0, 1], [0, 0]] as const) insert({}, { repeat, turn }); // prettier-ignore
   turns.put({ runId, sessionId: 's' }, failedTurn('dki', 'out of cells', { itemId: 'item' }));
   expect(turns.find(runId, 'item', 'rag').map((row) => [row.repeat, row.turn])).toEqual([[0, 0], [0, 1], [1, 0]]); // prettier-ignore

@@ -67,7 +67,7 @@ export class ChatSession implements AsyncDisposable {
     return this.#arm.traits.name;
   }
 
-  /** The memories of the user; deletes all KV of those that another chat of the user forgot. */
+  /** The memories of the user; also deletes the KV of memories that another chat of the user has removed. */
   async memories(): Promise<UserMemories> {
     await this.#dropGone();
     return this.#parts.memories;
@@ -77,7 +77,7 @@ export class ChatSession implements AsyncDisposable {
   async ask(query: string, hooks: Pick<ChatRequest, 'signal' | 'onText'> = {}): Promise<ChatResponse> {
     const { userId, sessionId } = this;
     const { memories, log } = this.#parts;
-    // After a turn that fails, the session no longer holds the turn before it.
+    // If this turn fails, the session no longer holds the previous turn.
     this.#last = undefined;
     await memories.refresh((memoryId) => this.#dropKv(memoryId));
     const history = log.history(sessionId);
@@ -88,7 +88,7 @@ export class ChatSession implements AsyncDisposable {
     return response;
   }
 
-  /** The last turn as the inspector shows it; undefined before the first, after a failed one, and if a memory of it was forgotten. */
+  /** The last turn as the inspector shows it; undefined before the first turn, after a failed turn, and if a memory that it used was deleted. */
   async lastTurn(): Promise<InspectedTurn | undefined> {
     await this.#dropGone();
     const last = this.#last;
@@ -110,8 +110,8 @@ export class ChatSession implements AsyncDisposable {
   }
 
   /**
-   * Forgets a memory of the user: first the turns of all the user's conversations that were answered with it or say its
-   * text, and all KV that contains it, of every arm and on every tier, then the memory itself.
+   * Deletes a memory of the user. First it deletes the turns, in all of the user's conversations, that used the memory or repeat its
+   * text, and all KV that contains it, of every arm and on every tier; then the memory itself.
    * @returns the numbers of messages and of entries of KV that were deleted @throws BenchError `not-found`
    */
   async forget(memoryId: string): Promise<{ readonly messages: number; readonly kvEntries: number }> {
@@ -171,7 +171,7 @@ export class ChatSession implements AsyncDisposable {
   }
 
   /**
-   * Deletes all KV of a memory, of every arm, and of whole prompts, whose history may say the memory; drops the last turn if it used
+   * Deletes all KV of a memory, of every arm, and of whole prompts, whose history may repeat the memory; drops the last turn if it used
    * the memory. @returns the number of deleted entries
    */
   async #dropKv(memoryId: string): Promise<number> {
@@ -203,7 +203,7 @@ type ChatParts = Awaited<ReturnType<typeof openParts>>;
 async function openParts(config: BenchConfig, userId: string, arm: Arm, engines: EngineOpener) {
   const inspection = await engines.inspect(config.model);
   runnableArms(inspection, [arm], config, false);
-  /** Close what was opened, in the order of opening. */
+  /** Closers of what was opened so far, in order of opening. */
   const closers: (() => unknown)[] = [];
   try {
     const folder = mkdtempSync(join(tmpdir(), 'dki-bench-chat-'));
@@ -249,7 +249,7 @@ async function closeAll(closers: readonly (() => unknown)[]): Promise<void> {
   for (const close of closers.toReversed()) await close();
 }
 
-/** False for an arm whose memories only a data set knows. */
+/** False for an arm that needs memories only a data set can name. */
 function canChat({ traits: { retrieves } }: Arm): boolean {
   return retrieves !== 'evidence' && retrieves !== 'donor';
 }

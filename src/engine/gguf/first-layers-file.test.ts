@@ -119,7 +119,7 @@ test('a model with a KV head for each query head keeps the number of its heads',
   expect(numbersOf(first)['blk.0.attn_k.weight']).toEqual(rounded(heads(500, 4)));
 });
 
-test('queries and keys in one tensor, and numbers whose heads nobody can tell apart, stand in the way, by name', () => {
+test('reports the tensor that prevents it: fused queries and keys, or a quantised type whose heads cannot be separated', () => {
   const [q, k, v] = ['attn_q', 'attn_k', 'attn_v'].map((name) => ({
     ...{ name: `blk.0.${name}.weight`, dimensions: [64, 32], type: 8, fileOffset: 0 },
   }));

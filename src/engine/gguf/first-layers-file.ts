@@ -5,14 +5,14 @@ import { encodeHead, type GgufFile, type GgufKind, padding, readGgufFile } from 
 import { type ByteRange, type CopiedTensor, type CopyChanges, withQueries } from './query-layer.ts';
 
 const LAYER = /^blk\.(\d+)\./;
-/** Bytes of the kinds in which a file may count. */
+/** Sizes in bytes of the GGUF integer kinds that a count may have. */
 const INTEGER_BYTES: Readonly<Partial<Record<GgufKind, number>>> = { uint32: 4, int32: 4, uint64: 8, int64: 8 };
 const LOW_BYTES = 4;
 
 /**
- * Writes the first layers of a model as a model: it has another number of layers and no tensors of later layers, and copies
- * every other byte, so that it has the same tokens and computes the same keys and values. Its outputs mean nothing.
- * @param layers from 1 to those of the model
+ * Writes the first layers of a model as a GGUF model of its own: with a smaller layer count, without the tensors of later
+ * layers, all other bytes copied. So it has the same tokenizer and computes the same keys and values; its logits mean nothing.
+ * @param layers from 1 to the number of layers of the model
  * @param queries puts the queries of the last layer in the place of its keys: see `withQueries`
  * @throws BenchError `disk` where it cannot be written, `bad-model` where the model cannot be read
  */
@@ -55,7 +55,7 @@ async function copyModel(file: GgufFile, to: string, { tensors, counts }: CopyCh
   }
 }
 
-/** The metadata with other counts. @throws BenchError `bad-model` where a count is of a kind that counts nothing */
+/** The metadata with changed counts. @throws BenchError `bad-model` if a count is not a 32- or 64-bit integer */
 async function changeCounts(
   { path, metadata, metadataBytes: { start, end } }: GgufFile,
   counts: CopyChanges['counts'],

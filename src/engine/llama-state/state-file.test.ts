@@ -27,7 +27,7 @@ describe.each<ContextKind>([
     parsed = parseState(saved, 'x.state');
   });
 
-  test('is written byte by byte as it was read, but for the sequence that it came from', () => {
+  test('is written with the bytes that were read, except for the number of its sequence', () => {
     const written = Buffer.concat(stateParts(parsed, tokens, kind.sequences, parsed.form));
     // llama.cpp writes the number of its sequence into each cell, and reads it into any sequence; the cells are in its stream.
     const own = kind.sequences - 1;
@@ -116,7 +116,7 @@ describe.each([
   });
 });
 
-test('a state is a private file of exactly its parts, and never over another', async () => {
+test('a state is written to a private file with exactly its parts, and never overwrites a file', async () => {
   const parsed = parseState(await savedState(usual, tokens, scratch.path), 'x.state');
   const parts = stateParts(parsed, tokens, 2, parsed.form);
   const path = scratch.file('written.state');

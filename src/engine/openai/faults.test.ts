@@ -178,7 +178,7 @@ describe('a server that fails later', () => {
     expect(meterDifference(await session.meter(), lost).evaluated).toBeGreaterThan(0);
   });
 
-  test('is found out where it was restarted, and nothing is in its cache', async () => {
+  test('that was restarted with an empty cache is detected', async () => {
     await restart();
     const message = `${server.url}: it found none of the 40 tokens that were left in its cache`;
     await expect(session.generate(question, { maxTokens: 3 })).rejects.toMatchObject({ code: 'changed', message });
@@ -210,7 +210,7 @@ describe('a server that fails later', () => {
     await expect(generation).rejects.toMatchObject(errorLike('protocol', why));
   });
 
-  test('that lies about what it found is found out by its counters', async () => {
+  test('that reports too few cached tokens is caught by its counters', async () => {
     const cacheScope = 'ann';
     await session.clear({ cacheScope });
     await session.evaluate(memories);

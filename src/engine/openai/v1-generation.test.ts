@@ -32,7 +32,7 @@ test('ids beside the text, the end token left out', async () => {
   expect(await read([first, alone, usage(2)])).toEqual([[11], 'a', true]);
 });
 
-test('an answer that ends at a text keeps its last token; one that nobody ended is not whole', async () => {
+test('an answer that ends at a stop text keeps its last token; one without a finish reason is incomplete', async () => {
   const last = chunk('.', { token_ids: [13], finish_reason: 'stop', stop_reason: '.' });
   expect(await read([first, last, usage(2)])).toEqual([[11, 13], 'a.', true]);
   expect(await read([first])).toEqual([[11], 'a', false]);

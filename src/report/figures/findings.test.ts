@@ -39,7 +39,7 @@ it('a value changes from condition to condition only where the intervals do not 
   expect(changeFinding({ mean: 90, low: null, high: null }, at(60, 5), '%')).toBe('shows no change (90.0 and 60.0 %)');
 });
 
-it('quality against time tells other arms where no arm injects, and where none is compared, the range', () => {
+it('the quality against time title names the other arms if no arm injects, and the range if none is compared', () => {
   const [rag] = runResults.arms;
   const cached = named('rag-cached', '', { comparison: 'planned', injects: 'nothing' });
   const comparisons = [compared(0, 0, 'identical', 'rag-cached')];

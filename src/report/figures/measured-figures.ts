@@ -1,4 +1,4 @@
-/** Figures of what suites measure beside their turns: 7 (retrieval), 8 (storage), 9 (leakage) and 12 (serving). */
+/** Figures of what suites measure in addition to their turns: 7 (retrieval), 8 (storage), 9 (leakage) and 12 (serving). */
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
 import { type Difference, formatNumber } from '../../render/table.ts';
 import type { LeakMatrix, RetrievalMeasurement, ServedLoad, StorageMeasurement } from '../../store/records/measured.ts';
@@ -29,7 +29,7 @@ function retrievalFinding(rows: readonly RetrievalMeasurement[]): string {
   return parts.length === 0 ? `Recall@5 with ${against}` : `Against ${against}, recall@5 is ${parts.join('; ')}`;
 }
 
-/** Figure 7, in no colour of an arm: recall@5 of every strategy over all questions made by seed, beside the time of a question; undefined if not measured. */
+/** Figure 7, without arm colours: recall@5 of every retrieval strategy over all generated questions, and the time per question; undefined if not measured. */
 export function retrievalFigure(results: RunResults): Figure | undefined {
   const rows = results.measured?.retrieval?.rows ?? [];
   const shown = rows.filter(({ dataset, kind }) => dataset === undefined && kind === 'all');
@@ -145,7 +145,7 @@ export function storageFigure(results: RunResults): Figure | undefined {
 
 const OWN = 'own secret';
 const FOREIGN = "another's secret: a leak";
-/** A row of no user, which spans the grid if no secret came out. */
+/** A placeholder row that makes the grid span all users if no secret came out. */
 const GRID = 'grid';
 const colours = { [OWN]: '#268eea', [FOREIGN]: '#d60022', [GRID]: 'transparent' };
 const MOST_TICKS = 8;

@@ -37,7 +37,7 @@ describe('table 11', () => {
     expect(shown(table, 'rag')).toMatchObject({ control: '–', againstRandom: '–' });
   });
 
-  it('marks what no arm that can be deployed beats: a bound beats nobody', () => {
+  it('marks the arms on the frontier: beaten by no deployable arm; a bound does not count as a competitor', () => {
     const onFrontier = table.rows.filter(({ cells }) => formatCell(cells['frontier']) === 'yes');
     expect(onFrontier.map(({ label }) => label)).toEqual(['dki', 'dki-first:.3']);
   });

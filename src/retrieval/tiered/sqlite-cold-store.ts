@@ -14,14 +14,14 @@ const SCHEMA = `CREATE TABLE IF NOT EXISTS chunks (
 
 type ChunkRow = Omit<ColdHit, 'metadata' | 'score'> & { rowid: number; metadata: string; embedding: Buffer };
 
-/** A chunk in the index, by its row. */
+/** A chunk in the index, identified by its row id. */
 interface IndexedChunk extends StoredMemory {
   readonly hit: Omit<ColdHit, 'score'>;
 }
 
 /**
- * Long-term memory in a SQLite file, searched by a flat index in memory, one per group, built from the file at the first
- * search after a write. A file belongs to one process at a time.
+ * Long-term memory in a SQLite file. Each group is searched with a flat index in memory, rebuilt from the file at the first
+ * search after a write. Only one process may use a file at a time.
  */
 export class SqliteColdStore implements ColdStore {
   readonly name: string;
@@ -83,7 +83,7 @@ export class SqliteColdStore implements ColdStore {
     return this.#guard(() => {
       const index = this.#index(group);
       if (count === 0 || index.size === 0 || isZero(vector)) return [];
-      // An excluded memory may have many chunks.
+      // Search deeper until enough hits remain: an excluded memory may have many chunks.
       for (let wanted = count + without.length; ; wanted *= 2) {
         const found = index.search(vector, wanted).filter(({ memory: { hit } }) => !without.includes(hit.memoryId));
         if (found.length < count && wanted < index.size) continue;

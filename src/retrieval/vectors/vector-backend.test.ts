@@ -72,17 +72,17 @@ describe.each(available)('$name $version', (backend) => {
 describe('chooseVectorBackend', () => {
   test('takes the first that works, two of which work everywhere, and says why it passed over the others', () => {
     expect(available.map(({ name }) => name)).toEqual(expect.arrayContaining(['usearch', 'typescript']));
-    const { backend, passedOver } = chooseVectorBackend('');
+    const { backend, rejectedBackends } = chooseVectorBackend('');
     expect(backend.name).toBe(available[0]?.name);
-    expect(passedOver.map(({ name }) => name)).toEqual(vectorBackendNames.slice(0, passedOver.length));
-    for (const { reason } of passedOver) expect(reason).toMatch(/^[^\n]{5,}$/);
+    expect(rejectedBackends.map(({ name }) => name)).toEqual(vectorBackendNames.slice(0, rejectedBackends.length));
+    for (const { reason } of rejectedBackends) expect(reason).toMatch(/^[^\n]{5,}$/);
   });
 
   test('takes the one that the environment forces', () => {
     vi.stubEnv('DKI_BENCH_VECTOR_BACKEND', 'typescript');
-    const { backend, passedOver } = chooseVectorBackend();
+    const { backend, rejectedBackends } = chooseVectorBackend();
     vi.unstubAllEnvs();
-    expect([backend.name, passedOver]).toEqual(['typescript', []]);
+    expect([backend.name, rejectedBackends]).toEqual(['typescript', []]);
   });
 
   test('an unknown or unusable name is an error', () => {

@@ -15,7 +15,7 @@ const loaders: Readonly<Record<VectorBackendName, () => VectorBackend>> = {
 /** The chosen backend, and the preferred ones that do not work here; reported once and recorded with the run. */
 export interface VectorBackendChoice {
   readonly backend: VectorBackend;
-  readonly passedOver: readonly { readonly name: VectorBackendName; readonly reason: string }[];
+  readonly rejectedBackends: readonly { readonly name: VectorBackendName; readonly reason: string }[];
 }
 
 /**
@@ -28,8 +28,8 @@ export interface VectorBackendChoice {
  * ```ts
  * import { chooseVectorBackend } from 'dki-bench';
  *
- * const { backend, passedOver } = chooseVectorBackend();
- * console.log(backend.name, passedOver.map(({ name, reason }) => `${name}: ${reason}`));
+ * const { backend, rejectedBackends } = chooseVectorBackend();
+ * console.log(backend.name, rejectedBackends.map(({ name, reason }) => `${name}: ${reason}`));
  * ```
  */
 export function chooseVectorBackend(forced = process.env['DKI_BENCH_VECTOR_BACKEND']): VectorBackendChoice {
@@ -38,12 +38,12 @@ export function chooseVectorBackend(forced = process.env['DKI_BENCH_VECTOR_BACKE
     const hint = `DKI_BENCH_VECTOR_BACKEND is one of ${vectorBackendNames.join(', ')}`;
     throw new BenchError('bad-option', `unknown vector backend '${forced}'`, hint);
   }
-  const passedOver: { name: VectorBackendName; reason: string }[] = [];
+  const rejectedBackends: { name: VectorBackendName; reason: string }[] = [];
   for (const name of isForced ? [forced as VectorBackendName] : vectorBackendNames) {
     try {
       const backend = loaders[name]();
       prove(backend);
-      return { backend, passedOver };
+      return { backend, rejectedBackends };
     } catch (error) {
       const reason = describeFailure(error as NodeJS.ErrnoException);
       if (isForced) {
@@ -51,7 +51,7 @@ export function chooseVectorBackend(forced = process.env['DKI_BENCH_VECTOR_BACKE
           'unset DKI_BENCH_VECTOR_BACKEND, or run npm rebuild after apt-get install libfaiss-dev libopenblas-dev';
         throw new BenchError('bad-option', `vector backend '${name}' does not work here: ${reason}`, hint, error);
       }
-      passedOver.push({ name, reason });
+      rejectedBackends.push({ name, reason });
     }
   }
   throw new Error('plain TypeScript always works');

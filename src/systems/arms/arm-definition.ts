@@ -11,26 +11,26 @@ type Claims = Omit<ArmTraits, 'name' | 'base' | 'settings' | 'reference'>;
 
 /**
  * Traits of one arm. All but the summary have a default: it retrieves like `rag`, injects nothing, claims no equivalence, is
- * no control, is compared without a planned test, and has a mark of its own in figures.
+ * not a control, is compared without a planned test, and has its own mark in figures.
  */
 export type OwnTraits = Pick<Claims, 'summary'> & Partial<Claims>;
 
-/** Everything that an arm may be made of. */
+/** Everything that an arm may use. */
 export interface ArmParts extends SystemParts {
-  /** A store of the arm's own: arms never find each other's KV. */
+  /** Opens the arm's own store: no arm finds the KV of another. */
   readonly openStore: OpenStore;
   /** Multiplies the values of injected memories. */
   readonly alpha: number;
   /** Least relevance at which a gate injects. */
   readonly gatingThreshold: number;
-  /** The type in which its KV is kept. */
+  /** The number type in which its KV is stored. */
   readonly keptAs: StoreType;
-  /** How its blocks are made and placed; empty where the name says nothing of it. */
+  /** How its blocks are made and placed; empty if the name has no such settings. */
   readonly blocks: BlockSettings;
 }
 
 /**
- * One arm: an answer to what is retrieved and to how it gets in front of the question. The registry is the only list of
+ * One arm: which memories are retrieved, and how they are placed before the question. The registry is the only list of
  * arms; a caller's own arm has the same traits and passes the same checks.
  *
  * @example
@@ -44,7 +44,7 @@ export interface ArmParts extends SystemParts {
  * console.log(arms.names);
  */
 export interface ArmDefinition {
-  /** Without argument and settings. */
+  /** The base name, without argument and settings. */
   readonly name: string;
   /** The argument behind a colon, where the arm takes one. */
   readonly argument?: {
@@ -52,17 +52,17 @@ export interface ArmDefinition {
     readonly pattern: RegExp;
   };
   /**
-   * Behaviour and claims of the arm, by which plan, checks, tables and figures know it; a function where they depend on the
+   * Behaviour and claims of the arm, which plan, checks, tables and figures use; a function where they depend on the
    * argument, on α (the name's setting, else the run's), or on settings of blocks.
    */
   readonly traits: OwnTraits | ((argument: string | null, alpha: number, blocks: BlockSettings) => OwnTraits);
   /** Capabilities without which the arm cannot run. Default: none. */
   requires?(argument: string | null, alpha: number, blocks: BlockSettings): readonly CapabilityName[];
-  /** The way in which it joins blocks, without settings; missing for an arm that joins none. */
+  /** How it joins blocks, before settings; missing for an arm that joins none. */
   joins?(argument: string | null): JoinRecipe;
   /** A gate decides on each turn: its threshold must belong to the embedder. Default false. */
   readonly gated?: boolean;
-  /** Its prompt shows the summary of the retriever, which some make and others do not. Default false. */
+  /** Its prompt shows the retriever's summary; not every retriever makes one. Default false. */
   readonly readsSummary?: boolean;
   /** Makes the system of the arm over the parts of a run; the runner disposes of it. */
   open(parts: ArmParts, argument: string | null): BenchSystem;

@@ -103,7 +103,7 @@ describe('the arms that ship', () => {
     expect(named('dki-gated').requires).toEqual(['checkpoints', 'cells', 'fullDistribution']);
   });
 
-  it('that an engine lacks a capability for are known by it', async () => {
+  it('that need a capability the engine lacks are not runnable on it', async () => {
     await using whole = await fakeAdapter.opener({}).open({ model: 'fake' });
     await using part = await fakeAdapter.opener({ cells: false, probabilities: 5 }).open({ model: 'fake' });
     const runnable = ({ capabilities }: typeof whole) =>
@@ -196,7 +196,7 @@ describe('settings', () => {
     expect(references).toEqual([null, 'rag', 'rag']);
   });
 
-  it('of blocks make parallel ones one arm under two names', () => {
+  it('@positions=parallel makes dki-blocks the same arm as dki-parallel', () => {
     for (const { traits, requires } of [named('dki-parallel'), named('dki-blocks@positions=parallel')]) {
       expect(traits).toMatchObject({ prefill: 'parallel', equivalence: 'none' });
       expect(requires).toEqual(['cells', 'sharedPositions']);
@@ -232,7 +232,7 @@ describe('settings', () => {
 });
 
 describe('a type of its store', () => {
-  it('leaves the token ids of the text, and takes its bits and a look at cells', () => {
+  it('a quantised store keeps the claim of equal token ids, drops the claim of equal bits, and requires `cells`', () => {
     const of = (name: string) => [named(name).traits.equivalence, named(name).requires];
     expect(of('dki@store=q8_0')).toEqual(['tokens', ['checkpoints', 'cells']]);
     expect(of('dki@store=f16')).toEqual(['bitwise', ['checkpoints']]);

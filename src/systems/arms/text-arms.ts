@@ -2,7 +2,7 @@ import { summaryHeading } from '../../retrieval/history-summary.ts';
 import { RAGSystem, type RAGSystemParts } from '../rag-system.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 
-/** An arm whose memories are text; `parts` sets it apart from `rag`. */
+/** An arm that gives memories as text; `parts` is what differs from `rag`. */
 function text(
   name: string,
   traits: OwnTraits,
@@ -11,7 +11,7 @@ function text(
   return { name, traits, open: (all) => new RAGSystem({ ...all, injectionMode: name, ...parts(all) }) };
 }
 
-/** Arms that inject nothing: bounds, the baseline, its prefix cache and its twin, and a summary. */
+/** Arms that inject no KV: the bounds, the baseline, its prefix cache, its A/A twin, and a summary. */
 export const textArms: readonly ArmDefinition[] = [
   text(
     'none',
@@ -27,7 +27,7 @@ export const textArms: readonly ArmDefinition[] = [
     {
       retrieves: 'evidence',
       deployable: false,
-      summary: 'the evidence memories and no others as text, in order of creation: the upper bound of retrieval',
+      summary: 'only the evidence memories, as text in order of creation: the upper bound of retrieval',
     },
     ({ rules }) => ({ rules: { ...rules, placement: 'chronological' }, retrieves: 'evidence' }),
   ),
@@ -35,7 +35,7 @@ export const textArms: readonly ArmDefinition[] = [
     'full',
     {
       retrieves: 'all',
-      summary: "all of the user's memories as text, as many of the newest as the budget takes, in order of creation",
+      summary: "all of the user's memories as text, as many of the newest as fit the budget, in order of creation",
     },
     ({ rules }) => ({
       rules: { ...rules, placement: 'chronological' },
@@ -63,7 +63,7 @@ export const textArms: readonly ArmDefinition[] = [
   text('rag-twin', {
     equivalence: 'bitwise',
     control: 'twin',
-    summary: 'rag again: its difference to rag is the noise of the measurement (A/A)',
+    summary: 'rag run a second time: its difference from rag is measurement noise (A/A)',
   }),
   {
     ...text(

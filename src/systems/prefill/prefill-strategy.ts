@@ -15,7 +15,7 @@ export interface TurnContext {
   /** Its content before the turn is unknown, unless the arm keeps its session. */
   readonly session: EngineSession;
   readonly userId: string;
-  /** Multiplies the values of injected memories; 1 leaves them as they are. Text has none to scale. */
+  /** Multiplies the values of injected memories; 1 leaves them as they are. Memories given as text have no values to scale. */
   readonly alpha: number;
   /** Cancels the prefill: it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -45,21 +45,21 @@ export interface Prefilled {
 
 /** Puts the memories of a prompt in front of the question: as text, cached text, an exact KV prefix or joined blocks. */
 export interface PrefillStrategy {
-  /** Brings the session to where the suffix begins; never generates. */
+  /** Fills the session with the prefix, up to the suffix; never generates. */
   prefill(prompt: BuiltPrompt, turn: TurnContext): Promise<Prefilled>;
-  /** Computes and stores KV of lines that later turns may hold; missing where KV depends on what precedes a line. */
+  /** Computes and stores KV of lines that later turns may use; missing if KV depends on what precedes a line. */
   prepare?(lines: MemoryLines, turn: TurnContext): Promise<void>;
   /** Deletes all KV that contains a memory of the user before it returns; gives the number of entries. */
   forget(userId: string, memoryId: string): Promise<number>;
   /** Deletes all stored KV. */
   reset(): Promise<void>;
-  /** Counts of its store; null where it has none. */
+  /** Statistics of its store; null if it has none. */
   stats(): Readonly<Record<string, unknown>> | null;
   /** Frees memory; what is on disk stays. */
   dispose?(): void;
 }
 
-/** Leaves a prompt that is evaluated whole, as text: an empty session, and everything in the suffix. */
+/** Prefills nothing, so that the whole prompt is evaluated as text: an empty session, all tokens in the suffix. */
 export async function prefillAsText(session: EngineSession, tokenIds: readonly TokenId[]): Promise<Prefilled> {
   await session.clear();
   return {
@@ -71,7 +71,7 @@ export async function prefillAsText(session: EngineSession, tokenIds: readonly T
   };
 }
 
-/** The account of a prompt of text. @param resident tokens that a cache had */
+/** The account of a prompt given as text. @param resident tokens found in a cache */
 export function textAccount({ length }: readonly TokenId[], resident: number): PrefillAccount {
   return { cache: 'bypass', built: 0, recomputed: 0, resident, positions: length };
 }

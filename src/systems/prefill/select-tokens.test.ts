@@ -68,7 +68,7 @@ describe('tokens of the highest scores', () => {
 });
 
 describe('a random share', () => {
-  it('is the same tokens for the same blocks, and more of them for more', () => {
+  it('selects the same tokens for the same blocks, and for a larger share a superset', () => {
     const few = places({ by: 'random', share: 0.2 });
     const more = places({ by: 'random', share: 0.5 });
     expect([few.length, more.length]).toEqual([5, 12]);

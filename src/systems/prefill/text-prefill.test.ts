@@ -51,7 +51,7 @@ it('sends all of the prompt, and claims whole blocks of what it shares with an e
   expect(new Set(scopes).size).toBe(1);
 });
 
-it('counts an answer among what was evaluated', async () => {
+it('reuses the tokens of the previous answer as a cached prefix', async () => {
   await turn(start);
   const whole = session.tokens;
   expect(whole.length).toBeGreaterThan(start.length);

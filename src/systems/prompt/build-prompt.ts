@@ -33,7 +33,7 @@ import { type Language, languageOf } from '../../base/language.ts';
 
 /** Generation gets 512 tokens, at most a quarter of the window. */
 const RESERVE_TOKENS = 512;
-/** Memories get at most this share of what the fixed part leaves. */
+/** Memories get at most this share of the tokens left after reserve and fixed part. */
 const MEMORY_SHARE = 0.5;
 
 /** The contents of a prompt, before selection. */
@@ -76,7 +76,7 @@ export interface PromptRules {
    * more than the window has positions. Without it cells are positions.
    */
   readonly cellTokens?: number;
-  /** Cells of each memory beside its line, for tokens that stand in no prompt; history leaves them free. Default 0. */
+  /** Extra cells per memory for sink tokens, which are not part of the prompt; history leaves them free. Default 0. */
   readonly sinkTokens?: number;
   /** Default `all`. */
   readonly prefix?: PrefixMemories;
@@ -189,7 +189,7 @@ function freeTokens({ segments, budget }: Content): number {
   return windowTokens - reserveTokens - countTokens(segments) + sharedTokens - sinkTokens;
 }
 
-/** Truncates to the query alone: no system prompt, context and history cleared, a warning. */
+/** Truncates to the query alone, without system prompt, memories and history, and adds a warning. */
 function forced(parts: PromptParts, planned: Content, { tokenizer, form }: PromptWriter): Content {
   const { budget, memories, messages } = planned;
   const segments = tokenizer.tokenize(form.forced(parts.query, parts.answerPrefix ?? ''));

@@ -114,7 +114,7 @@ export class ChatForm implements PromptForm {
   }
 
   /** Many templates refuse a conversation that the assistant begins. */
-  mayBegin({ role }: HistoryMessage): boolean {
+  canStartHistory({ role }: HistoryMessage): boolean {
     return role === 'user';
   }
 

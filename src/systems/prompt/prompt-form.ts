@@ -41,7 +41,7 @@ export interface PromptForm {
   /** Tokens that those messages take beside their own segments. */
   historyFrameTokens(messages: readonly HistoryMessage[], count: (segments: readonly Segment[]) => number): number;
   /** True where the messages that are selected may begin with this one. */
-  mayBegin(message: HistoryMessage): boolean;
+  canStartHistory(message: HistoryMessage): boolean;
 }
 
 /** The label of a memory line: `[1] …`, or `- …`, which does not depend on its place. */
@@ -147,7 +147,7 @@ export function plainFormWith(headerText?: string): PromptForm {
     message: messageSegment,
     memoryFrame: [header, memoryFooterSegment],
     historyFrameTokens: (messages, count) => count(historySegments(messages).filter(({ role }) => role !== 'history')),
-    mayBegin: () => true,
+    canStartHistory: () => true,
   };
 }
 

@@ -33,13 +33,13 @@ export function shownMemories(
   throw new BenchError('bad-option', message, 'add --retriever tiered, or choose another arm, such as rag');
 }
 
-/** So many lines, and no more, are tokenised at once to find out whether they fit. */
-const LINES_AT_ONCE = 64;
+/** At most this many new lines are tokenised per round of `settle`. */
+const MAX_NEW_LINES_PER_ROUND = 64;
 
 /**
  * Selects memories in rank order until the next would exceed `limitTokens`; it stops there and does not skip.
- * Each counts with the widest label that it can get; header and footer are part of the budget. Memories behind the first that
- * does not fit are not counted: of a thousand that are given, a window of fifty tokenises some sixty.
+ * Each counts with the widest label that it can get; header and footer are part of the budget. Memories after the first that
+ * does not fit are not counted: of a thousand given memories, a window that holds fifty tokenises about sixty.
  */
 export function selectMemories(
   ranked: readonly MemorySearchResult[],
@@ -49,14 +49,14 @@ export function selectMemories(
 ): Selection<MemorySearchResult> {
   let used = tokenizer.countAll(form.memoryFrame);
   let count = 0;
-  let firstLeft: number | null = null;
+  let firstDroppedTokens: number | null = null;
   let unknown = 0;
   for (const memory of ranked) {
     const line = write(memory, ranked.length);
-    if (!tokenizer.knows(line) && ++unknown > LINES_AT_ONCE) break;
+    if (!tokenizer.knows(line) && ++unknown > MAX_NEW_LINES_PER_ROUND) break;
     const cost = tokenizer.count(line);
     if (used + cost > limitTokens) {
-      firstLeft = cost;
+      firstDroppedTokens = cost;
       break;
     }
     used += cost;
@@ -68,7 +68,7 @@ export function selectMemories(
     dropped: ranked.slice(count).map(({ memoryId }, index) => ({
       part: 'memory',
       id: memoryId,
-      tokens: index === 0 ? firstLeft : null,
+      tokens: index === 0 ? firstDroppedTokens : null,
       rule: 'memory-budget',
     })),
   };
@@ -76,7 +76,7 @@ export function selectMemories(
 
 /**
  * Selects messages from the newest backwards while they fit, with the segments around them; the order of time is kept.
- * @param most messages; those before them are dropped by a rule of their own
+ * @param most the most messages that are kept; older ones are dropped by the rule `history-turns`
  */
 export function selectHistory(
   messages: readonly HistoryMessage[],
@@ -84,15 +84,15 @@ export function selectHistory(
   most: number,
   { tokenizer, form }: PromptWriter,
 ): Selection<HistoryMessage> {
-  const eldest = Math.max(0, messages.length - most);
+  const oldestAllowed = Math.max(0, messages.length - most);
   const costs = messages.map((message) => tokenizer.count(form.message(message)));
   let first = messages.length;
   let used = 0;
   let contents = 0;
-  for (let candidate = messages.length - 1; candidate >= eldest; candidate--) {
+  for (let candidate = messages.length - 1; candidate >= oldestAllowed; candidate--) {
     contents += costs[candidate]!;
     if (contents > limitTokens) break;
-    if (!form.mayBegin(messages[candidate]!)) continue;
+    if (!form.canStartHistory(messages[candidate]!)) continue;
     const frame = form.historyFrameTokens(messages.slice(candidate), (segments) => tokenizer.countAll(segments));
     if (contents + frame > limitTokens) break;
     first = candidate;
@@ -105,7 +105,7 @@ export function selectHistory(
       part: 'history',
       id: String(index + 1),
       tokens,
-      rule: index < eldest ? 'history-turns' : 'history-budget',
+      rule: index < oldestAllowed ? 'history-turns' : 'history-budget',
     })),
   };
 }
@@ -131,7 +131,7 @@ export function chronological(memories: readonly MemorySearchResult[]): MemorySe
   return memories.toSorted((a, b) => compare(createdAt(a), createdAt(b)) || compare(a.memoryId, b.memoryId));
 }
 
-/** Orders the selected memories, given in rank order, as they will stand in the sequence: preferences first where they alone are the prefix. */
+/** Orders the selected memories, given in rank order, as they will appear in the sequence: preferences first if only they form the prefix. */
 export function placed(
   memories: readonly MemorySearchResult[],
   placement: Placement,

@@ -4,7 +4,7 @@ import type { KvOrigin, PrefillRecord } from '../../store/records/prefill-record
 import type { AnsweredTurn } from '../stored-turn.ts';
 
 const MOST_PIECES = 60;
-/** Shorter phases are not shown, ms. */
+/** Phases shorter than this are not shown, in ms. */
 const LEAST_PHASE = 0.005;
 
 const originNames: Readonly<Record<KvOrigin, string>> = {
@@ -93,7 +93,7 @@ export function kvSummary({ prefill, tokens, account }: AnsweredTurn): string {
 /**
  * The KV that a turn injected, piece by piece in the order of the sequence: the prefix, or the header and the block of
  * each memory, with the position of its first token and its share, by tokens, of the bytes that were imported. α is 1
- * for the header, which is never scaled, and holds for the memory lines only in a prefix.
+ * for the header, which is never scaled; for a prefix it applies only to the memory lines.
  */
 export function kvPieces(prefill: PrefillRecord | null) {
   if (prefill === null) return [];

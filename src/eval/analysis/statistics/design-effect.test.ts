@@ -23,7 +23,7 @@ test('takes the worst case where nothing differs, and little less where one answ
   expect(one).toBeLessThan(4);
 });
 
-test('another arm of the run tells what this one does not', () => {
+test('an arm without wrong answers takes the effect pooled over the arms of the run', () => {
   const spread = users(4, 1, 3, 2, 3, 4, 2, 1, 3, 2);
   const allRight = users(...Array.from({ length: 10 }, () => 4));
   const pooled = designEffect([spread, allRight]);

@@ -17,7 +17,7 @@ test('flips users, not items, and is 1 where nobody differs', () => {
   expect(signFlipP(paired([0, 0, 0]), 1)).toBe(1);
 });
 
-test('flips each unit by a bit of its own, as one by one', () => {
+test('flips each unit by its own random bit, as a loop over single units does', () => {
   const sums = Array.from({ length: 41 }, (_, unit) => Math.sin(7 * unit) + 0.2);
   const total = Math.abs(sums.reduce((sum, one) => sum + one));
   const random = new SeededRandom(5);

@@ -1,6 +1,6 @@
 import type { Interval } from './intervals.ts';
 
-/** Counts of pairs of right and wrong answers; a design effect may have made them fractions. */
+/** Counts of pairs of right and wrong answers; after division by a design effect they may be fractions. */
 export interface DiscordantPairs {
   readonly pairs: number;
   /** Pairs in which the first is right and the second wrong. */
@@ -8,12 +8,12 @@ export interface DiscordantPairs {
   readonly losses: number;
 }
 
-/** Bisection steps, enough for more digits than are shown. */
-const HALVINGS = 40;
+/** Bisection steps: more precision than is ever shown. */
+const BISECTION_STEPS = 40;
 
 /**
- * Score of a hypothetical difference of two paired proportions: how many of its standard errors, by the likeliest proportions
- * that have this difference, the observed one lies above it. Infinite for a difference that no proportions have.
+ * Score statistic of a hypothetical difference of two paired proportions: the observed difference minus it, divided by the standard
+ * error under the maximum-likelihood proportions that have this difference. Infinite for an impossible difference.
  * @see Tango 1998, Statistics in Medicine 17, equation 8
  */
 export function tangoScore({ pairs, wins, losses }: DiscordantPairs, difference: number): number {
@@ -26,12 +26,12 @@ export function tangoScore({ pairs, wins, losses }: DiscordantPairs, difference:
   return distance === 0 ? 0 : Math.sign(distance) * Infinity;
 }
 
-/** The differences whose score lies within ±`quantile`. */
+/** The confidence interval: all differences whose score lies within ±`quantile`. */
 export function tangoInterval(counts: DiscordantPairs, quantile: number): Interval {
   const observed = (counts.wins - counts.losses) / counts.pairs;
   const bound = (limit: number): number => {
     let [outside, inside] = [limit, observed];
-    for (let step = 0; step < HALVINGS; step++) {
+    for (let step = 0; step < BISECTION_STEPS; step++) {
       const middle = (outside + inside) / 2;
       if (Math.abs(tangoScore(counts, middle)) > quantile) outside = middle;
       else inside = middle;

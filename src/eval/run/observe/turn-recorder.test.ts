@@ -24,7 +24,7 @@ async function recorded() {
   return { recorder, seen: opened.session, own: opened.engine };
 }
 
-it('takes the time to the first token, and of it what the system spent in no call', async () => {
+it('measures the time to first token, and the part of it that is spent outside engine calls', async () => {
   const { recorder, seen } = await recorded();
   const idle = await recorder.turn(async () => {
     await seen.clear();

@@ -25,7 +25,7 @@ test('draws whole users by seed, at least the ten that a verdict needs', () => {
   expect(draw(asked, undefined, 7)).toEqual(all);
 });
 
-test('several give users in turn, each of those that it would give alone', async () => {
+test('several data sets contribute users alternately, each the same users that it contributes alone', async () => {
   const both = draw(await readRunDatasets({ dataset: [english, chinese] }), 16, 7);
   const given = both.map(({ languageProfile: { language }, items }) => `${items.length} in ${language}`);
   expect(given).toEqual(['2 in en', '2 in zh'].flatMap((one) => Array<string>(5).fill(one)));

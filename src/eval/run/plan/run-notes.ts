@@ -26,12 +26,12 @@ export function notesBeforeTurns(
   run: RunRecord,
 ): string[] {
   const notes = dataNotes(dataset);
-  const { backend, passedOver } = parts.backend;
+  const { backend, rejectedBackends } = parts.backend;
   // FAISS is the same through either of its bindings.
   if (!backend.name.startsWith('faiss')) {
-    notes.push(...passedOver.map((other) => `vector backend ${other.name} passed over: ${other.reason}`));
+    notes.push(...rejectedBackends.map((other) => `vector backend ${other.name} passed over: ${other.reason}`));
   }
-  const kernels = kernelChoice().passedOver;
+  const kernels = kernelChoice().rejectedBackends;
   if (kernels !== null) notes.push(`KV blocks moved by WebAssembly, native kernels passed over: ${kernels}`);
   if (run.environment.gitDirty === true) notes.push('the work tree had changes that are not in the commit');
   if (stores.shared) {

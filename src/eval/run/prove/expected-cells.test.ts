@@ -35,7 +35,7 @@ it('gives the cells of tokens behind others, in any order and after other work i
   expect(referenceCells(await fresh.behind([], header))).toEqual(await expected([], header));
 });
 
-it('evaluates once what it was not told to forget, and the tokens in front once for all that follow each other', async () => {
+it('evaluates each sequence only once until forget() is called, and a shared prefix only once for consecutive suffixes', async () => {
   await fresh.behind([], header);
   await fresh.behind(header, first);
   await fresh.behind(header, second);

@@ -105,7 +105,7 @@ describe('routing by a language model', () => {
     expect(fallbacks).toBeUndefined();
   });
 
-  test('one that does not is not asked: the default strategy is taken, and that is said each time', async () => {
+  test('a model that does not beat chance is not prompted: the default strategy is used, and each answer reports the fallback', async () => {
     const model = guessing();
     const { config } = readPreRetrievalConfig({ ...byModel, default_strategy: 'deep_search' }, 'test');
     const preparation = new PreRetrieval(config, { embed, examples, probes, model });
