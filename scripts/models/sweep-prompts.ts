@@ -6,6 +6,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BenchError } from '../../src/base/bench-error.ts';
+import { didYouMean } from '../../src/base/nearest-name.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
@@ -15,41 +16,88 @@ import { scoreTurn } from '../../src/eval/analysis/metrics/scores.ts';
 import { estimateMean, estimateShare } from '../../src/eval/analysis/statistics/estimate.ts';
 import { differences } from '../../src/eval/analysis/statistics/observations.ts';
 import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';
-import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Estimate } from '../../src/store/records/estimate.ts';
 import { type Arm, armRegistry } from '../../src/systems/arms/arm-registry.ts';
+import type { SystemParts } from '../../src/systems/answer-turn.ts';
 import type { BenchSystem } from '../../src/systems/contracts.ts';
 import { isPreference } from '../../src/systems/prompt/select.ts';
 import { givenMemories } from '../../src/systems/given-memories.ts';
 import { foundMemories, openParts, storeIn } from '../open-parts.ts';
 import { markdownTable, readOptions, runScript, ScratchFolder, wholeNumbers } from '../run-script.ts';
-import { matchForms, type PromptForm } from './sweep/prompt-forms.ts';
 
 const CONTEXT_TOKENS = 2_048;
 const STORE_BYTES = 2 ** 30;
 
-/** A question, its evidence, and some memories of its user that include the evidence. */
-interface SweepQuestion {
-  readonly user: DatasetUser;
-  readonly item: DatasetItem;
-  readonly evidence: readonly MemorySearchResult[];
-  readonly memories: readonly MemorySearchResult[];
+/** A form of prompt: its name, such as `notes general index information`, and its rules. */
+interface PromptForm {
+  readonly name: string;
+  readonly rules: Pick<SystemParts['rules'], 'systemPrompt' | 'answerPrefix' | 'labels' | 'memoryHeader'>;
 }
+
+const systemPrompts = [
+  ['helpful', 'You are a helpful assistant.'],
+  ['notes', 'Answer with the exact words of the notes.'],
+  ['sentence', 'Answer the question about the user in one short sentence, from what the user has said.'],
+] as const;
+/** The beginning of every answer with `general`; with `item` it is the item's own. */
+const generalPrefix = 'According to your notes,';
+/** Lines above the memories; `information` is the default line. */
+const headers = [
+  ['information', {}],
+  ['notes', { memoryHeader: 'Notes:' }],
+  ['said', { memoryHeader: 'The user has said:' }],
+] as const;
+
+/** Every combination, in the order of the parts of their names. */
+const allForms: readonly PromptForm[] = systemPrompts.flatMap(([system, systemPrompt]) =>
+  (['none', 'general', 'item'] as const).flatMap((use) =>
+    (['index', 'bullet'] as const).flatMap((labels) =>
+      headers.map(([header, memoryHeader]) => ({
+        name: `${system} ${use} ${labels} ${header}`,
+        rules: { systemPrompt, answerPrefix: { general: generalPrefix, use }, labels, ...memoryHeader },
+      })),
+    ),
+  ),
+);
+
+/**
+ * Finds the forms that match a pattern of four parts, instruction, answer prefix, labels and header: `notes general index information`.
+ * An asterisk matches every value of a part; a missing part means its first value.
+ * @throws BenchError `bad-option` if no form matches
+ */
+function matchForms(pattern: string): readonly PromptForm[] {
+  const wanted = pattern.trim().split(/\s+/u);
+  const first = allForms[0]!.name.split(' ');
+  const found = allForms.filter(({ name }) =>
+    name.split(' ').every((part, index) => wanted[index] === '*' || part === (wanted[index] ?? first[index])),
+  );
+  if (found.length > 0 && wanted.length <= first.length) return found;
+  const parts = [...new Set(allForms.flatMap(({ name }) => name.split(' ')))];
+  const unknown = wanted.find((part) => part !== '*' && !parts.includes(part));
+  throw new BenchError(
+    'bad-option',
+    `--forms: no form is called "${pattern}"${unknown === undefined ? '' : didYouMean(unknown, parts)}`,
+    `a form is an instruction, an answer prefix, labels and a header, of ${parts.join(', ')}; * matches all`,
+  );
+}
+
+/** A question, its evidence, and some memories of its user that include the evidence. */
+type SweepQuestion = ReturnType<typeof drawQuestions>[number];
 
 /**
  * Draws answerable questions evenly over the users of a development split. Memories are the evidence and random others, so that no
  * retriever affects the choice of a form.
  * @throws BenchError `bad-data` for another split
  */
-function drawQuestions({ name, parts }: RunDatasets, count: number, memories: number, seed: number): SweepQuestion[] {
+function drawQuestions({ name, parts }: RunDatasets, count: number, memories: number, seed: number) {
   if (parts.some(({ declared }) => declared.split !== 'development')) {
     const hint = 'choose one whose header says "split": "development", such as facts-en-dev';
     throw new BenchError('bad-data', `${name} is not a development split, on which forms are chosen`, hint);
   }
   const random = new SeededRandom(seed);
   const asResult = ({ memoryId, content, ...metadata }: DatasetMemory) => ({ memoryId, content, score: 1, metadata });
-  const draw = (user: DatasetUser, item: DatasetItem): SweepQuestion[] => {
+  const draw = (user: DatasetUser, item: DatasetItem) => {
     const visible = visibleMemories(user, item);
     const evidence = visible.filter(({ memoryId }) => item.evidence.includes(memoryId));
     if (item.answer === null || evidence.length === 0) return [];
@@ -66,13 +114,13 @@ function drawQuestions({ name, parts }: RunDatasets, count: number, memories: nu
     .slice(0, count);
 }
 
-/** One question as one arm answered it in one form; `subject` is model, data, seed and number of memories. */
-type SweepTurn = Readonly<
-  Record<'subject' | 'form' | 'arm' | 'itemId' | 'userId' | 'category' | 'answer', string> & { contains: number }
->;
+/** A question to one arm in one form; `subject` is model, data, seed and number of memories. */
+type TurnKey = Readonly<Record<'subject' | 'form' | 'arm' | 'itemId', string>>;
 
-const turnKey = ({ subject, form, arm, itemId }: Pick<SweepTurn, 'subject' | 'form' | 'arm' | 'itemId'>): string =>
-  JSON.stringify([subject, form, arm, itemId]);
+/** Its answer, scored. */
+type SweepTurn = TurnKey & Readonly<Record<'userId' | 'category' | 'answer', string> & { contains: number }>;
+
+const turnKey = ({ subject, form, arm, itemId }: TurnKey): string => JSON.stringify([subject, form, arm, itemId]);
 
 /** Reads stored turns, one per line, by key; the last line of a killed process may be cut. */
 function readTurns(path: string): Map<string, SweepTurn> {
