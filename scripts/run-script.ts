@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,6 +16,12 @@ export async function runScript(main: () => Promise<void>): Promise<void> {
     console.error(mistake ? `${error.message}\n${error.hint}` : (error as Error).message);
     process.exitCode = 2;
   }
+}
+
+/** The words of a script of package.json, as `npm run` starts it: a measurement starts the same. */
+export function npmScript(name: 'inspect' | 'tables'): readonly string[] {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { scripts: Record<typeof name, string> }).scripts[name].split(' ');
 }
 
 /** An empty folder below the system's temporary one, which is deleted at disposal. */

@@ -12,8 +12,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnListRepository, turnSorts } from '../../src/store/turn-list-repository.ts';
 import { serverLinks as links, type TurnRef } from '../../src/viewer/links.ts';
-import { npmScript } from '../npm-script.ts';
-import { printTable, readOptions, runScript, wholeNumbers } from '../run-script.ts';
+import { npmScript, printTable, readOptions, runScript, wholeNumbers } from '../run-script.ts';
 import { longRunNames, makeLongRuns } from './runs/long-run.ts';
 
 const limits = { firstPageMs: 1000, p95Ms: 50, htmlBytes: 200_000 };
@@ -94,10 +93,7 @@ function pages(path: string, random: SeededRandom): Readonly<Record<string, () =
   const words = list.page(id, { size: 50 }).rows.flatMap(({ question }) => (question ?? '').split(' '));
   const figures = reportFigures(new RunRepository(database).results(id)!);
   const turn = (arm = random.pick(arms)): TurnRef => ({ run, item: random.pick(items), arm, repeat: 0, turn: 0 });
-  const sort = () => {
-    const key = random.pick(turnSorts);
-    return random.chance(0.5) ? { sort: key, descending: true as const } : { sort: key };
-  };
+  const sort = () => ({ sort: random.pick(turnSorts), ...(random.chance(0.5) ? { descending: true as const } : {}) });
   const page = () => ({ page: random.int(1, 180) });
   const twoArms = () => random.shuffled(arms) as [string, string];
   return {

@@ -40,16 +40,12 @@ const UNFINISHED = /\.(?:new|partial)$|^session-\d+\.state$/;
 
 /** Counts the files below a folder; `stateBytes` are KV alone, without records and unfinished files. */
 function filesBelow(folder: string) {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
-  const unfinished = files.filter(({ name }) => UNFINISHED.test(name));
-  const size = (some: typeof files): number =>
-    some.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
-  return {
-    bytes: size(files),
-    stateBytes: size(files.filter((file) => STATE.test(file.name) && !unfinished.includes(file))),
-    count: files.length,
-    unfinished: unfinished.length,
-  };
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  const files = entries.map(({ name, parentPath }) => ({ name, size: statSync(join(parentPath, name)).size }));
+  const states = files.filter(({ name }) => STATE.test(name) && !UNFINISHED.test(name));
+  const size = (some: typeof files): number => some.reduce((sum, file) => sum + file.size, 0);
+  const unfinished = files.filter(({ name }) => UNFINISHED.test(name)).length;
+  return { bytes: size(files), stateBytes: size(states), count: files.length, unfinished };
 }
 
 const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
@@ -79,14 +75,10 @@ async function soakTurns(engine: Engine, folder: string, turns: number, maxBytes
   const stores = join(folder, 'stores');
   // Each has the whole limit: prefixes are checkpoints of the engine, blocks are files of their store.
   const limited = [join(stores, 'checkpoints'), join(stores, 'blocks')];
-  const systems = (['prefix', 'blocks'] as const).map(
-    (name) =>
-      new DKISystem({
-        ...parts,
-        prefill: name === 'prefix' ? name : parseRecipe(name),
-        openStore: storeIn(join(stores, name), maxBytes),
-      }),
-  );
+  const systems = (['prefix', 'blocks'] as const).map((name) => {
+    const prefill = name === 'prefix' ? name : parseRecipe(name);
+    return new DKISystem({ ...parts, prefill, openStore: storeIn(join(stores, name), maxBytes) });
+  });
   const random = new SeededRandom(SEED);
   const users = Array.from({ length: USERS }, (_, index) => ({ userId: `u${index}`, memories: drawMemories(random) }));
   const head = ['turns', 'RSS, MiB', 'heap', 'buffers', 'stores on disk, MiB', 'files', 'unfinished'];

@@ -12,8 +12,7 @@ import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { renderers } from '../../src/report/report-files.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { npmScript } from '../npm-script.ts';
-import { readOptions, runScript, ScratchFolder, wholeNumber } from '../run-script.ts';
+import { npmScript, readOptions, runScript, ScratchFolder, wholeNumber } from '../run-script.ts';
 import { longRunNames, makeLongRuns } from './runs/long-run.ts';
 
 /** Draws the tables of a long run in this process, and says what that took. */
