@@ -14,7 +14,7 @@ MOST_TOKENS = 48
 
 def answer(model: RecallModel, tokenizer: Tokenizer, segments: List[str]) -> str:
     """What the model says behind the segments, up to the end of text or of the line."""
-    tokens = [tokenizer.bos] + [token for text in segments for token in tokenizer.encode(text)]
+    tokens = tokenizer.encode_all(segments)
     said: List[int] = []
     while len(said) < MOST_TOKENS:
         ids = torch.tensor([tokens + said], dtype=torch.int32)
@@ -27,14 +27,10 @@ def answer(model: RecallModel, tokenizer: Tokenizer, segments: List[str]) -> str
     return tokenizer.decode(said)
 
 
-def main() -> None:
+if __name__ == "__main__":
     torch.set_num_threads(1)
     tokenizer = Tokenizer.read()
     model = RecallModel.from_state(read_checkpoint(sys.argv[1])["model"])
     with torch.no_grad():
         for line in sys.stdin:
             print(json.dumps(answer(model, tokenizer, json.loads(line))), flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -7,7 +7,4 @@ from tokenizer import Tokenizer
 if __name__ == "__main__":
     tokenizer = Tokenizer.read()
     for line in sys.stdin:
-        ids = [tokenizer.bos]
-        for text in json.loads(line):
-            ids += tokenizer.encode(text)
-        print(json.dumps(ids))
+        print(json.dumps(tokenizer.encode_all(json.loads(line))))

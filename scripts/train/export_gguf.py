@@ -27,6 +27,17 @@ FILE_MOSTLY_F16 = 1
 TOKEN_NORMAL, TOKEN_CONTROL = 1, 3
 SCALARS = {bool: (BOOL, "<?"), int: (UINT32, "<I"), float: (FLOAT32, "<f")}
 
+# Sizes of a model, and llama.cpp's names for them.
+SHAPE_KEYS = {
+    "vocabulary": "vocab_size",
+    "context": "context_length",
+    "width": "embedding_length",
+    "layers": "block_count",
+    "hidden": "feed_forward_length",
+    "heads": "attention.head_count",
+    "kv_heads": "attention.head_count_kv",
+}
+
 Value = Union[str, bool, int, float, List[str], List[int]]
 
 
@@ -50,7 +61,6 @@ def _entry(key: str, value: Value) -> bytes:
 
 
 def metadata(name: str, model: RecallModel, tokenizer: Tokenizer) -> Dict[str, Value]:
-    shape = model.shape
     return {
         "general.architecture": "llama",
         "general.type": "model",
@@ -61,18 +71,12 @@ def metadata(name: str, model: RecallModel, tokenizer: Tokenizer) -> Dict[str, V
         "general.languages": ["en", "zh"],
         "general.file_type": FILE_MOSTLY_F16,
         "general.quantization_version": 2,
-        "llama.vocab_size": shape.vocabulary,
-        "llama.context_length": shape.context,
-        "llama.embedding_length": shape.width,
-        "llama.block_count": shape.layers,
-        "llama.feed_forward_length": shape.hidden,
-        "llama.attention.head_count": shape.heads,
-        "llama.attention.head_count_kv": shape.kv_heads,
+        **{f"llama.{key}": getattr(model.shape, size) for size, key in SHAPE_KEYS.items()},
         "llama.attention.key_length": HEAD_DIM,
         "llama.attention.value_length": HEAD_DIM,
         "llama.attention.layer_norm_rms_epsilon": RMS_EPSILON,
         "llama.rope.dimension_count": HEAD_DIM,
-        "llama.rope.freq_base": shape.rope_base,
+        "llama.rope.freq_base": model.shape.rope_base,
         "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "gpt-2",
         "tokenizer.ggml.tokens": tokenizer.tokens,

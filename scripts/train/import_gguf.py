@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from checkpoints import checkpoint, write_checkpoint
-from export_gguf import ALIGNMENT, ARRAY, INT32, SCALARS, STRING, TENSOR_TYPES, tensors
+from export_gguf import ALIGNMENT, ARRAY, INT32, SCALARS, SHAPE_KEYS, STRING, TENSOR_TYPES, tensors
 from model import ModelShape, RecallModel
 from optimizer import Optimizer
 from stages import STAGES
@@ -62,19 +62,8 @@ def read_gguf(path: Path) -> Tuple[Dict[str, Any], Dict[str, np.ndarray]]:
 def read_model(path: Path) -> RecallModel:
     """The model of a GGUF file that this folder wrote."""
     metadata, found = read_gguf(path)
-    whole = {name.removeprefix("llama."): value for name, value in metadata.items()}
-    model = RecallModel(
-        ModelShape(
-            vocabulary=whole["vocab_size"],
-            width=whole["embedding_length"],
-            layers=whole["block_count"],
-            heads=whole["attention.head_count"],
-            kv_heads=whole["attention.head_count_kv"],
-            hidden=whole["feed_forward_length"],
-            context=whole["context_length"],
-            rope_base=whole["rope.freq_base"],
-        )
-    )
+    sizes = {size: metadata[f"llama.{key}"] for size, key in SHAPE_KEYS.items()}
+    model = RecallModel(ModelShape(rope_base=metadata["llama.rope.freq_base"], **sizes))
     with torch.no_grad():
         for name, view in tensors(model):
             view[...] = found[name]

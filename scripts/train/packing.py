@@ -58,9 +58,7 @@ class EncodedDocument:
         self.positions: List[int] = []
         self.targets: List[int] = []
         self.answers: List[Answer] = []
-        header = [tokenizer.bos]
-        for text in document["header"]:
-            header += tokenizer.encode(text)
+        header = tokenizer.encode_all(document["header"])
         self._append(header, 0, 0)
         if len(document["memories"]) >= LINK:
             raise ValueError(f"a document of {len(document['memories'])} memories: {LINK - 1} at most have a segment")

@@ -78,6 +78,10 @@ class Tokenizer:
         """The ids of `text`, without beginning or end."""
         return [token for word in WORDS.findall(text) for token in self._encode_word(word)]
 
+    def encode_all(self, segments: Iterable[str]) -> List[int]:
+        """The ids of segments, each tokenised alone, behind BOS."""
+        return [self.bos, *(token for text in segments for token in self.encode(text))]
+
     def decode(self, ids: Iterable[int]) -> str:
         """The text of `ids`; special tokens have none."""
         symbols = "".join(self.tokens[token] for token in ids if token >= len(SPECIALS))
