@@ -18,7 +18,6 @@ const lockfile = z.object({
   ),
 });
 
-/** The page, from the lockfile and the registry of models. */
 export async function licencesPage(): Promise<string> {
   const { packages } = lockfile.parse(JSON.parse(readFileSync(resolve(root, 'package-lock.json'), 'utf8')));
   const installed = Object.entries(packages)

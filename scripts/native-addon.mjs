@@ -15,7 +15,6 @@ export function answers(proof, addon, options = {}) {
   return spawnSync(process.execPath, ['-e', proof, addon], { ...quiet, ...options }).status === 0;
 }
 
-/** True where a program says its version. */
 export function isInstalled(program) {
   return spawnSync(program, ['--version'], quiet).status === 0;
 }

@@ -22,7 +22,6 @@ function realRun(results: RunResults) {
   return { results, rag, cached, dki, primary: primaryMetric(results.run) };
 }
 
-/** A table of arms in one block. */
 function armsTable(arms: readonly ArmResults[], columns: readonly ItemColumn<ArmResults>[]): BareTable {
   return { rowHeading: 'arm', ...itemRows(arms, ({ arm }) => arm, [{ columns }]) };
 }

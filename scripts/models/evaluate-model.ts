@@ -17,7 +17,6 @@ import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 const CONTEXT_TOKENS = 2_048;
 const NAMES = { en: 'English', zh: 'Chinese' } as const;
 
-/** Result of one question. */
 interface Outcome {
   readonly question: QualityQuestion;
   readonly right: boolean;
@@ -29,7 +28,6 @@ function thirdOf({ memories, gold }: QualityQuestion, language: Grammar['languag
   return holding.length === 1 ? Math.floor((3 * holding[0]!) / memories.length) : undefined;
 }
 
-/** All rows of one language. */
 async function languageRows(
   language: Grammar['language'],
   ask: (question: QualityQuestion) => Promise<string>,

@@ -25,7 +25,6 @@ interface RowFailure {
   readonly failed: string;
 }
 
-/** Measures a row in its own process. */
 async function measureApart(row: RetrievalRow): Promise<RetrievalFigures | RowFailure> {
   const child = fork(fileURLToPath(import.meta.url), ['--row', JSON.stringify(row)], {
     execArgv: [...process.execArgv, '--expose-gc'],

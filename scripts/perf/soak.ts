@@ -28,7 +28,6 @@ const MEMORIES_OF_A_TURN = 5;
 /** Turns between changes: a memory is replaced or removed in turn, and all KV that contains it forgotten. */
 const TURNS_TO_A_CHANGE = 10;
 const LINES = 10;
-/** Turns between measurements of memory. */
 const TURNS_TO_A_SAMPLE = 10;
 /** Share of the turns during which caches still fill. */
 const WARM_UP_SHARE = 0.3;

@@ -40,7 +40,6 @@ export const intervalCells: readonly IntervalCell[] = (['binary', 'score', 'norm
 /** Resampling takes most of the time, and misses by more than a rough number hides: one sample in so many. */
 const PER_BOOTSTRAP = 4;
 
-/** Draws samples of one world. */
 export function tryIntervals(cell: IntervalCell, trials: number, random: SeededRandom): IntervalResult {
   const { kind, mean } = cell;
   const tallies = new Map(methods.map((method) => [method, { tried: 0, held: 0, width: 0 }]));

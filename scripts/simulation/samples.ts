@@ -1,7 +1,6 @@
 import type { SeededRandom } from '../../src/base/seeded-random.ts';
 import { sum, type UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
 
-/** Users and their items in a simulated run. */
 export interface Design {
   readonly users: number;
   /** Of a user: this many or up to half more or less, so that users weigh differently. */
@@ -37,7 +36,6 @@ export function userRate(rate: number, correlation: number, random: SeededRandom
   return sum === 0 ? Number(random.chance(rate)) : right / sum;
 }
 
-/** Draws the number of one user's items. */
 export function drawItems(items: number, random: SeededRandom): number {
   const spread = Math.floor(items / 2);
   return random.int(items - spread, items + spread);

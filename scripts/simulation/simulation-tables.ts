@@ -2,7 +2,6 @@ import { markdownTable } from '../run-script.ts';
 import { type IntervalCell, type IntervalResult, methods } from './interval-cells.ts';
 import { MARGIN, type VerdictCell, type VerdictResult } from './verdict-cells.ts';
 
-/** A simulated world and its result. */
 export interface Simulated<Cell, Result> {
   readonly cell: Cell;
   readonly result: Result;

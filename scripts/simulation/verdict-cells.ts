@@ -71,7 +71,6 @@ function simulatedRun({ users, correlation, loss, repaired }: VerdictCell, rando
   return { values, arms };
 }
 
-/** Judges simulated runs of one world. */
 export function tryVerdicts(cell: VerdictCell, trials: number, random: SeededRandom): VerdictResult {
   const counts = { anyKept: 0, anyLost: 0, kept: 0, lost: 0, coverage: 0, coverageOfT: 0 };
   for (let trial = 0; trial < trials; trial++) {

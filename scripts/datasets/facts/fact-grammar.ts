@@ -83,18 +83,14 @@ function read(language: FactGrammar['language']): FactGrammar {
   return factGrammar.parse(JSON.parse(readFileSync(url, 'utf8')));
 }
 
-/** Fact grammars by language. */
 export const factGrammars = { en: read('en'), zh: read('zh') } as const;
 
-/** Languages that have a fact grammar. */
 export type FactLanguage = keyof typeof factGrammars;
 
-/** Lists the facts that a subject of a topic can have. */
 export function factsOf({ facts }: Topic, { label }: Subject): FactTemplate[] {
   return facts.filter(({ only, except = [] }) => (only?.includes(label) ?? true) && !except.includes(label));
 }
 
-/** Name of the list of values of a subject's fact. */
 export function valueKind({ value }: FactTemplate, { pronoun }: Subject): string {
   if (typeof value === 'string') return value;
   const kind = value[pronoun ?? 'it'];

@@ -72,7 +72,6 @@ function chineseComposed({ values }: FactGrammar): Record<string, FactValue[]> {
 
 const composed = { en: englishComposed, zh: chineseComposed } as const;
 
-/** Lists all values of each kind. */
 export function factValues(grammar: FactGrammar): Readonly<Record<string, readonly FactValue[]>> {
   const { girlName = [], boyName = [], ...others } = grammar.values;
   return {

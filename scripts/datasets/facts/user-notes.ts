@@ -22,11 +22,9 @@ export interface Note {
   readonly content: string;
   /** Place in the user's time, 0 to 1. */
   readonly at: number;
-  /** The earlier note that this one replaces. */
   readonly replaces?: Note;
 }
 
-/** Requirements of a new note. */
 export interface Wanted {
   /** Questions that share no content word with it. */
   readonly apartFrom?: string;
@@ -66,7 +64,6 @@ export class UserNotes {
     return ![...this.#acquaintances.values()].some(({ subject }) => subject.alt !== undefined && subject.alt === alt);
   }
 
-  /** Excludes a subject from what is told later. */
   neverMeet({ label }: Subject): void {
     this.#unknown.add(label);
   }
@@ -129,7 +126,6 @@ export class UserNotes {
     return value;
   }
 
-  /** True if a text holds one of the forms of a value. */
   holds(text: string, value: FactValue): boolean {
     const form = this.#form(text);
     return this.#forms(value).some((gold) => form.includes(gold));

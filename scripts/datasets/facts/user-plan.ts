@@ -40,7 +40,6 @@ interface Cluster {
 /** The same question once more. */
 const again = (question: PlannedQuestion): PlannedQuestion => ({ ...question, repeats: question });
 
-/** Plans the memories and questions of one user. */
 export class UserPlanner {
   readonly #random: SeededRandom;
   readonly #grammar: FactGrammar;
@@ -150,7 +149,6 @@ export class UserPlanner {
     return { category: 'absent', about, fact: this.#random.pick(factsOf(about.topic, about.subject)) };
   }
 
-  /** A subject that this user never mentions. */
   #stranger(): Acquaintance {
     const unknown = this.#everyone().filter(({ subject }) => this.#notes.isNew(subject));
     const stranger = this.#random.pick(unknown.filter(({ topic }) => topic.subjects.length > 1));
@@ -207,7 +205,6 @@ export class UserPlanner {
 /** Each question is in exactly one. */
 export type FactCategory = 'plain' | 'paraphrase' | 'updated' | 'absent' | 'two memories' | 'history';
 
-/** A question to be worded. */
 export interface PlannedQuestion {
   readonly category: FactCategory;
   readonly about: Acquaintance;

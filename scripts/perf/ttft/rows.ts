@@ -50,13 +50,10 @@ export const ROW_SESSIONS = 11;
 /** Turns before the first measured one: the first builds KV, and the second stores rotated keys. */
 export const WARM_UP_TURNS = 3;
 
-/** The parts that rows are made of. */
 export interface RowSetting {
   readonly engine: Engine;
   readonly subject: Subject;
-  /** Holds stores and the database. */
   readonly folder: string;
-  /** A llama-server to compare with. */
   readonly server: OwnServer | undefined;
 }
 

@@ -34,7 +34,6 @@ export class PacedRun implements Disposable {
     return this.#progress.done === this.#progress.total;
   }
 
-  /** Counted turns. */
   get turns(): number {
     return this.#progress.done - this.#first;
   }

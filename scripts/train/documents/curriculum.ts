@@ -11,13 +11,11 @@ export type TrainingStage = 'base' | 'block';
 /** Choices with weights, which sum to 1. */
 type Weights<T> = readonly (readonly [weight: number, choice: T])[];
 
-/** Draws one of the choices by weight. */
 export function weighted<T>(random: SeededRandom, choices: Weights<T>): T {
   let left = random.float();
   return (choices.find(([weight]) => (left -= weight) < 0) ?? choices[0]!)[1];
 }
 
-/** Weights of the layouts. */
 export const LAYOUTS: Readonly<Record<TrainingStage, Weights<TrainingLayout>>> = {
   base: [
     [0.95, 'text'],
@@ -35,7 +33,6 @@ export const LAYOUTS: Readonly<Record<TrainingStage, Weights<TrainingLayout>>> =
 /** Numbers of recomputed tokens of a memory in layout `link`, equally likely. */
 export const RECOMPUTED_TOKENS = [1, 2, 4, 8] as const;
 
-/** Weights of the languages. */
 export const LANGUAGES: Weights<Grammar['language']> = [
   [0.55, 'en'],
   [0.45, 'zh'],
@@ -116,7 +113,6 @@ export const PRACTICE: Weights<Curriculum> = [
   [0.15, { ...FULL, sizes: [[1, [1, 6]]], others: 0, tasks: [1, 1, 2], kinds: ['coreference'] }],
 ];
 
-/** Options of a document. */
 export interface DocumentOptions {
   readonly heldOut: boolean;
   readonly phrasing: PhrasingSide;

@@ -15,7 +15,6 @@ import {
 } from '../../../src/data/generators/relations.ts';
 import { drawSubjects } from './training-facts.ts';
 
-/** Languages of memories and of questions. */
 export interface PairLanguages {
   readonly memories: Grammar['language'];
   readonly questions: Grammar['language'];

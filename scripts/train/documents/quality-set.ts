@@ -18,7 +18,6 @@ export interface QualityQuestion {
   readonly absent: boolean;
 }
 
-/** Options of a quality set. */
 export interface QualitySetOptions {
   readonly language: Grammar['language'];
   /** Number of answerable questions; absent ones are added as drawn. */

@@ -39,7 +39,6 @@ export function drawSubjects(random: SeededRandom, grammar: Grammar, others: num
   return others === 0 ? [USER] : [USER, draw(), draw()];
 }
 
-/** Scope of the facts of a document. */
 interface FactScope {
   readonly grammar: Grammar;
   readonly count: number;

@@ -27,7 +27,6 @@ export interface TrainingQuestion {
   readonly kind: QuestionKind;
 }
 
-/** Scope of the questions of one document. */
 export interface QuestionScope {
   readonly grammar: Grammar;
   readonly facts: readonly Fact[];
