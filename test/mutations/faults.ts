@@ -25,7 +25,21 @@ const USER_RUN = 'src/eval/run/workers/user-run.ts';
 const ANSWER_TURN = 'src/systems/answer-turn.ts';
 const RECORDER = 'src/eval/run/observe/turn-recorder.ts';
 const WRITER = 'src/eval/run/observe/turn-writer.ts';
+const OBSERVER = 'src/eval/run/observe/turn-observer.ts';
+const SCORES = 'src/eval/analysis/metrics/scores.ts';
 const TEXT_PREFILL = 'src/systems/prefill/text-prefill.ts';
+
+/** Tests of what reports say, of judges, of servers and of queues. */
+const REPORTS = [
+  'src/report/every-number.test.ts',
+  'src/report/summary.test.ts',
+  'src/report/tables/tables.test.ts',
+  'src/report/figures/figures.test.ts',
+  'src/report/html/report-page.test.ts',
+];
+const JUDGES = ['src/eval/run/judge'];
+const SERVERS = ['src/engine/llama-server', 'src/engine/openai', 'test/contract/engine.test.ts'];
+const QUEUES = ['src/store/queue'];
 
 const BUSY = (ms: number): string => `for (const begun = performance.now(); performance.now() - begun < ${ms}; );`;
 const WAIT = (ms: number): string => `await new Promise((resolve) => setTimeout(resolve, ${ms}));`;
@@ -82,8 +96,6 @@ export const faults: readonly Fault[] = [
         "      observed,\n      scores: ((globalThis as Record<string, any>)['late'] ?? scores, ([(globalThis as Record<string, any>)['late'], ((globalThis as Record<string, any>)['late'] = scores)] as any)[0] ?? scores),\n",
     },
   ]),
-  ...faultsIn('scores', 'src/eval/analysis/arm-turns.ts', []),
-
   ...faultsIn('limits', ANSWER_TURN, [
     {
       name: 'KV arms are allowed three tokens',
@@ -246,8 +258,8 @@ export const faults: readonly Fault[] = [
   ...faultsIn('reuse', USER_RUN, [
     {
       name: 'stores are not emptied between repeats',
-      find: 'if (!sharesStore) for (const { system, recorder } of arms) await recorder.declared(() => system.reset());\n        for',
-      replace: 'for',
+      find: 'if (!sharesStore) for (const { system, recorder } of arms) await recorder.declared(() => system.reset());',
+      replace: '',
       run: ['--repeats', '2', '--limit', '12'],
     },
   ]),
@@ -289,6 +301,470 @@ export const faults: readonly Fault[] = [
       name: 'half the share is recomputed',
       find: 'Math.min(Math.round(share * countMemoryTokens(blocks)),',
       replace: 'Math.min(Math.round(0.5 * share * countMemoryTokens(blocks)),',
+    },
+  ]),
+
+  ...faultsIn('recomputation', 'src/systems/prefill/select-tokens.ts', [
+    {
+      name: 'link recomputes twice the tokens',
+      find: 'Math.min(block.end, block.start + tokens)',
+      replace: 'Math.min(block.end, block.start + 2 * tokens)',
+      run: ['--arms', 'rag,dki-link:4'],
+    },
+    {
+      name: 'the worst ranked blocks are recomputed',
+      find: 'return later.toSorted((a, b) => a.rank - b.rank);',
+      replace: 'return later.toSorted((a, b) => b.rank - a.rank);',
+      run: ['--arms', 'rag,dki-ranked:.5'],
+    },
+    {
+      name: 'the tokens of the lowest scores are recomputed',
+      find: 'b.score - a.score ||',
+      replace: 'a.score - b.score ||',
+      run: ['--arms', 'rag,dki-informative:.3'],
+    },
+  ]),
+  ...faultsIn('recomputation', 'src/systems/prefill/joined-prefill.ts', [
+    {
+      name: 'ranks are places in the prompt',
+      find: 'rank: parts.ranked.indexOf(parts.lines[index]!.memoryId),',
+      replace: 'rank: index,',
+      run: ['--arms', 'rag,dki-ranked:.5'],
+    },
+    {
+      name: 'the account says that half as many were selected',
+      find: 'selected: countTokens(recomputed),',
+      replace: 'selected: Math.floor(countTokens(recomputed) / 2),',
+    },
+  ]),
+  ...faultsIn('recomputation', 'src/systems/prefill/place-blocks.ts', [
+    {
+      name: 'recomputed cells are not written back',
+      find: 'kv.replace(joined, again.cells, range.start);',
+      replace: '',
+    },
+    {
+      name: 'the last range is not recomputed',
+      find: 'for (const range of recomputed) {',
+      replace: 'for (const range of recomputed.slice(0, -1)) {',
+    },
+    {
+      name: 'recomputed tokens are not counted',
+      find: 'recomputedTokens += again.evaluatedTokens;',
+      replace: '',
+    },
+  ]),
+
+  ...faultsIn('retrieval', USER_RUN, [
+    {
+      name: 'golds are those of the next question',
+      find: 'const { items } = this.#user;\n    const writer',
+      replace:
+        'const items = this.#user.items.map((item, at, all) => ({ ...item, answer: all[(at + 1) % all.length]!.answer }));\n    const writer',
+    },
+    {
+      name: 'evidence is that of the next question',
+      find: 'const { items } = this.#user;\n    const writer',
+      replace:
+        'const items = this.#user.items.map((item, at, all) => ({ ...item, evidence: all[(at + 1) % all.length]!.evidence }));\n    const writer',
+    },
+    {
+      name: 'the last question of each user is left out',
+      find: 'for (const [index, item] of items.entries()) {',
+      replace: 'for (const [index, item] of items.slice(0, -1).entries()) {',
+    },
+    {
+      name: 'the gold stands in the query of the retriever',
+      find: 'await keeper.retrieve(item.query, options);',
+      replace: "await keeper.retrieve(`${item.query} ${item.answer ?? ''}`, options);",
+    },
+    {
+      name: 'evidence is put in front of what was retrieved',
+      find: 'const retrieved = { ...found, elapsedMs: performance.now() - start };',
+      replace:
+        'const isEvidence = ({ memoryId }: { memoryId: string }) => Number(item.evidence.includes(memoryId)); const retrieved = { ...found, memories: found.memories.toSorted((a, b) => isEvidence(b) - isEvidence(a)), elapsedMs: performance.now() - start };',
+    },
+    {
+      name: 'failed turns are tried again',
+      find: "const turn = await clock.time('turns', () => this.#answer(request, open, prepared, signal));\n      const { response }",
+      replace:
+        "const turn = await clock.time('turns', () => this.#answer(request, open, prepared, signal).catch(() => this.#answer(request, open, prepared, signal)));\n      const { response }",
+      tests: ['test/model/failing-turns.test.ts'],
+    },
+  ]),
+  ...faultsIn('retrieval', 'src/eval/run/plan/plan-users.ts', [
+    {
+      name: 'fewer questions are asked than planned',
+      find: 'items: user.items.slice(0, items)',
+      replace: 'items: user.items.slice(0, items === undefined ? items : items - 1)',
+    },
+  ]),
+  ...faultsIn('retrieval', 'src/retrieval/memory-namespace.ts', [
+    {
+      name: 'the least similar memories are kept',
+      find: 'let requested = Math.min(k + 1, this.size);',
+      replace:
+        'const all = this.#index.search(vector, this.size); if (this.size > 0) return all.ids.map((row, at) => ({ memory: this.#rows[row]!, score: all.scores[at]! })).reverse().slice(0, k).reverse();\n    let requested = Math.min(k + 1, this.size);',
+    },
+    {
+      name: 'the worst of the nearest stands first',
+      find: '.sort((a, b) => b.score - a.score || a.row - b.row)\n      .slice(0, k)',
+      replace: '.sort((a, b) => b.score - a.score || a.row - b.row)\n      .slice(0, k)\n      .reverse()',
+    },
+  ]),
+  ...faultsIn('retrieval', 'src/models/embedding/embedding-service.ts', [
+    {
+      name: 'vectors have no signs',
+      find: 'return vector.map((value) => value / length);',
+      replace: 'return vector.map((value) => Math.abs(value / length));',
+    },
+  ]),
+  ...faultsIn('retrieval', 'src/data/dataset.ts', [
+    {
+      name: 'memories of the future are seen',
+      find: 'return user.memories.filter((memory) => Date.parse(memory.createdAt) <= now);',
+      replace: 'return user.memories.filter(() => now > 0);',
+    },
+  ]),
+  ...faultsIn('retrieval', WRITER, [
+    {
+      name: 'all that was retrieved is evidence',
+      find: 'evidence: evidence.includes(memoryId),',
+      replace: 'evidence: evidence.length > 0 && memoryId !== evidence[9],',
+    },
+  ]),
+
+  ...faultsIn('metrics', OBSERVER, [
+    {
+      name: 'the probability of a gold is that of its first token',
+      find: 'goldLogProbability: sum(logProbabilities),',
+      replace: 'goldLogProbability: logProbabilities[0] ?? 0,',
+    },
+    {
+      name: 'the first token of a gold is scored alone',
+      find: 'const { logProbabilities } = score.gold;',
+      replace: 'const logProbabilities = score.gold.logProbabilities.slice(0, 1);',
+    },
+  ]),
+  ...faultsIn('metrics', SCORES, [
+    {
+      name: 'accepted answers are ignored',
+      find: 'const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];',
+      replace: 'const golds = item.answer === null ? [] : [item.answer];',
+    },
+    {
+      name: 'the gold is ignored where there are accepted answers',
+      find: 'const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];',
+      replace:
+        'const golds = item.answer === null ? [] : item.acceptedAnswers.length > 0 ? [...item.acceptedAnswers] : [item.answer];',
+    },
+    {
+      name: 'an abstention is right on every question',
+      find: 'const taskSuccess = locomo ?? abstention ?? texts[deciding];',
+      replace:
+        'const taskSuccess = isAbstention(answer, unknownAnswer, language) ? 1 : (locomo ?? abstention ?? texts[deciding]);',
+    },
+    {
+      name: 'success is the mean of all metrics',
+      find: 'const taskSuccess = locomo ?? abstention ?? texts[deciding];',
+      replace:
+        'const taskSuccess = locomo ?? abstention ?? (texts[deciding] === 1 || (texts.tokenF1 ?? 0) > 0.3 ? 1 : 0);',
+    },
+    {
+      name: 'the rank of the evidence begins at 0',
+      find: 'const ranks = evidence.map((id) => retrievedIds.indexOf(id) + 1);',
+      replace: 'const ranks = evidence.map((id) => retrievedIds.indexOf(id));',
+    },
+  ]),
+  ...faultsIn('metrics', 'src/eval/analysis/metrics/text-overlap.ts', [
+    {
+      name: 'exact match accepts what begins with a gold',
+      find: 'normalise(gold, language) === form)',
+      replace: 'form.startsWith(normalise(gold, language)))',
+    },
+    {
+      name: 'an empty answer matches exactly',
+      find: "return form !== '' && golds.some(",
+      replace: "return form === '' || golds.some(",
+    },
+  ]),
+  ...faultsIn('metrics', 'src/eval/analysis/metrics/metrics.ts', [
+    {
+      name: 'ln p of a gold is not divided by its tokens',
+      find: 'return isScored ? goldLogProbability / goldTokens.length : null;',
+      replace: 'return isScored ? goldLogProbability : null;',
+    },
+  ]),
+  ...faultsIn('metrics', 'src/eval/analysis/metrics/contains.ts', [
+    {
+      name: 'contains accepts a denied gold',
+      find: 'hits.every((span) => !isNegated(words, span, language)) ||',
+      replace: 'hits.length > 0 ||',
+    },
+  ]),
+
+  ...faultsIn('report', 'src/cli/bench.ts', [
+    {
+      name: 'bench exits with 0 though a check failed',
+      find: 'if (checksFailed(runs)) return exitCodes.checkFailed;',
+      replace: '',
+      run: false,
+      tests: ['test/e2e/failed-check.test.ts'],
+    },
+    {
+      name: 'undecided checks count as failed, and failed ones as none',
+      find: "checks.some(({ status }) => status === 'failed')",
+      replace: "checks.some(({ status }) => status === 'undecided')",
+      tests: ['test/e2e/failed-check.test.ts'],
+    },
+  ]),
+  ...faultsIn('report', 'src/report/verdict.ts', [
+    {
+      name: 'undecided arms are called kept',
+      find: 'const having = planned.filter((one) => one.verdict === verdict);',
+      replace:
+        "const having = planned.filter((one) => one.verdict === verdict || (verdict === 'kept' && one.verdict === 'undecided'));",
+      run: false,
+      tests: REPORTS,
+    },
+    {
+      name: 'a and b are exchanged in the sentence of costs',
+      find: 'const [own, other] = [formatNumber(means.a, 1), formatNumber(means.b, 1)];',
+      replace: 'const [own, other] = [formatNumber(means.b, 1), formatNumber(means.a, 1)];',
+      run: false,
+      tests: REPORTS,
+    },
+    {
+      name: 'the hit rate is that of misses',
+      find: 'formatNumber(hitRate * 100, 0)',
+      replace: 'formatNumber(100 - hitRate * 100, 0)',
+      run: false,
+      tests: REPORTS,
+    },
+    {
+      name: 'the bounds of the break-even turn are exchanged',
+      find: '[${orNever(low)}, ${orNever(high)}]`;',
+      replace: '[${orNever(high)}, ${orNever(low)}]`;',
+      run: false,
+      tests: REPORTS,
+    },
+  ]),
+  ...faultsIn('report', 'src/report/headline.ts', [
+    {
+      name: 'the share kept is the share lost',
+      find: '(((right - losses) / right) * 100, 1)',
+      replace: '((losses / right) * 100, 1)',
+      run: false,
+      tests: REPORTS,
+    },
+    {
+      name: 'losses and gains are exchanged',
+      find: '(lost ${losses} of ${right}, gained ${wins}: ${verdict})',
+      replace: '(lost ${wins} of ${right}, gained ${losses}: ${verdict})',
+      run: false,
+      tests: REPORTS,
+    },
+    {
+      name: 'fewer tokens are called more',
+      find: "${own < other ? 'fewer' : 'more'}",
+      replace: "${own > other ? 'fewer' : 'more'}",
+      run: false,
+      tests: REPORTS,
+    },
+  ]),
+  ...faultsIn('report', 'src/report/tables/comparisons-table.ts', [
+    {
+      name: 'wins and losses are exchanged in the tables',
+      find: 'countColumn(key, key, (compared) => compared[key]));',
+      replace:
+        "countColumn(key, key, (compared) => compared[key === 'wins' ? 'losses' : key === 'losses' ? 'wins' : key]));",
+      run: false,
+      tests: REPORTS,
+    },
+  ]),
+  ...faultsIn('report', 'src/report/tables/latency-table.ts', [
+    {
+      name: 'hits and misses are exchanged in the table of times',
+      find: "intervalColumn(`ttft${kind}`, 'TTFT (ms)', (arm) => arm[`cost${kind}`]?.ttftMs),",
+      replace:
+        "intervalColumn(`ttft${kind}`, 'TTFT (ms)', (arm) => arm[`cost${kind === 'Hit' ? 'Miss' : 'Hit'}`]?.ttftMs),",
+      run: false,
+      tests: REPORTS,
+    },
+  ]),
+  ...faultsIn('report', 'src/report/tables/table-one.ts', [
+    {
+      name: 'hits and misses are exchanged in table 1',
+      find: "countColumn('hits', 'hits', ({ turns }) => turns.hit),",
+      replace: "countColumn('hits', 'hits', ({ turns }) => turns.miss),",
+      run: false,
+      tests: REPORTS,
+    },
+  ]),
+  ...faultsIn('report', 'src/report/figures/arm-marks.ts', [
+    {
+      name: 'colours are reversed',
+      find: "arms, marks.map(({ colour }) => colour), columns), // prettier-ignore\n    shape: channel('arm', arms, distinctSymbols",
+      replace:
+        "arms, marks.map(({ colour }) => colour).reverse(), columns), // prettier-ignore\n    shape: channel('arm', arms, distinctSymbols",
+      run: false,
+      tests: REPORTS,
+    },
+  ]),
+  ...faultsIn('report', 'src/eval/analysis/summary/arm-results.ts', [
+    {
+      name: 'costs of hits and misses are exchanged in the results',
+      find: '    costHit: meanCost(hits),\n    costMiss: meanCost(misses),',
+      replace: '    costHit: meanCost(misses),\n    costMiss: meanCost(hits),',
+      run: false,
+      tests: ['test/reference/planted-analysis.test.ts', 'src/eval/analysis/analyse.test.ts'],
+    },
+  ]),
+  ...faultsIn('report', 'src/eval/analysis/summary/paired-quality.ts', [
+    {
+      name: 'wins and losses are exchanged in the results',
+      find: "    wins: better === 'higher' ? higher : lower,\n    losses: better === 'higher' ? lower : higher,",
+      replace: "    wins: better === 'higher' ? lower : higher,\n    losses: better === 'higher' ? higher : lower,",
+      run: false,
+      tests: ['test/reference/planted-analysis.test.ts', 'src/eval/analysis/analyse.test.ts'],
+    },
+  ]),
+  ...faultsIn('report', 'src/eval/analysis/summary/comparisons.ts', [
+    {
+      name: 'the means of a and b are exchanged',
+      find: 'a: mean(pairs.map(({ a }) => a)), b: mean(pairs.map(({ b }) => b))',
+      replace: 'a: mean(pairs.map(({ b }) => b)), b: mean(pairs.map(({ a }) => a))',
+      run: false,
+      tests: ['test/reference/planted-analysis.test.ts', 'src/eval/analysis/analyse.test.ts'],
+    },
+  ]),
+
+  ...faultsIn('servers', 'src/eval/run/judge/judge.ts', [
+    {
+      name: 'verdicts are kept across prompts of the judge',
+      find: '.update(JSON.stringify([model, judgePrompt, query, golds, answer]))',
+      replace: '.update(JSON.stringify([model, query, golds, answer]))',
+      run: false,
+      tests: JUDGES,
+    },
+    {
+      name: 'verdicts are kept across models',
+      find: '.update(JSON.stringify([model, judgePrompt, query, golds, answer]))',
+      replace: ".update(JSON.stringify([model === '', judgePrompt, query, golds, answer]))",
+      run: false,
+      tests: JUDGES,
+    },
+    {
+      name: 'the judge is not told all golds',
+      find: "`[${golds.map(quote).join(', ')}]`",
+      replace: "`[${golds.slice(0, 1).map(quote).join(', ')}]`",
+      run: false,
+      tests: JUDGES,
+    },
+  ]),
+  ...faultsIn('servers', 'src/eval/run/judge/chat-completion.ts', [
+    {
+      name: 'the judge answers at a temperature',
+      find: 'temperature: 0, max_tokens',
+      replace: 'temperature: 0.7, max_tokens',
+      run: false,
+      tests: JUDGES,
+    },
+  ]),
+  ...faultsIn('servers', 'src/engine/llama-server/slot.ts', [
+    {
+      name: 'a slot is used again without a look',
+      find: 'if (reused < least) throw errors.changed(`slot ${this.id} held ${reused} tokens of ${least} that were left in it`);',
+      replace: 'void least;',
+      run: false,
+      tests: SERVERS,
+    },
+    {
+      name: 'a first request may find the cache of others',
+      find: 'cache_prompt: held > 0 }',
+      replace: 'cache_prompt: true }',
+      run: false,
+      tests: SERVERS,
+    },
+    {
+      name: 'what an empty slot found is not refused',
+      find: 'if (held === 0 && reused > 0) {',
+      replace: 'if (held < 0 && reused > 0) {',
+      run: false,
+      tests: SERVERS,
+    },
+    {
+      name: 'llama-server samples at its own temperature',
+      find: 'return { ...PLAIN, temperature: 0, ...fields,',
+      replace: 'return { ...PLAIN, ...fields, temperature: 0.8,',
+      run: false,
+      tests: SERVERS,
+    },
+  ]),
+  ...faultsIn('servers', 'src/engine/llama-server/llama-server-session.ts', [
+    {
+      name: 'llama-server is told no seed',
+      find: 'const fields = { n_predict: maxTokens, temperature, seed };',
+      replace: 'void seed; const fields = { n_predict: maxTokens, temperature };',
+      run: false,
+      tests: SERVERS,
+    },
+  ]),
+  ...faultsIn('servers', 'src/engine/openai/v1-generation.ts', [
+    {
+      name: 'a server with /v1 samples at a temperature',
+      find: '    temperature,\n    seed,\n',
+      replace: '    temperature: temperature + 0.7,\n    seed,\n',
+      run: false,
+      tests: SERVERS,
+    },
+    {
+      name: 'a server with /v1 is told no seed',
+      find: '    temperature,\n    seed,\n',
+      replace: '    temperature: temperature + 0 * seed,\n',
+      run: false,
+      tests: SERVERS,
+    },
+    {
+      name: 'a server with /v1 is told no stop',
+      find: '{ stop: stopTexts, include_stop_str_in_output: true }',
+      replace: '{}',
+      run: false,
+      tests: SERVERS,
+    },
+  ]),
+  ...faultsIn('servers', 'src/engine/openai/prompt-sender.ts', [
+    {
+      name: 'the cache is not off for a first request',
+      find: 'const named = isFirst ? { ...name.fields, ...name.firstFields } : name.fields;',
+      replace: 'void isFirst; const named = name.fields;',
+      run: false,
+      tests: SERVERS,
+    },
+  ]),
+  ...faultsIn('servers', 'src/engine/openai/openai-session.ts', [
+    {
+      name: 'what a new name found is not refused',
+      find: 'if (this.#isFresh && reused > 0)',
+      replace: 'if (this.#isFresh && reused < 0)',
+      run: false,
+      tests: SERVERS,
+    },
+  ]),
+  ...faultsIn('servers', 'src/store/queue/queue-store.ts', [
+    {
+      name: 'results of a worker that lost its user are stored',
+      find: 'AND c.worker = $3 AND c.job = $4 FOR UPDATE OF c`,\n        [run, position, worker, job],',
+      replace: 'FOR UPDATE OF c`,\n        [run, position],',
+      run: false,
+      tests: QUEUES,
+    },
+    {
+      name: 'results of another plan are stored',
+      find: 'if (held.planId !== planId) {',
+      replace: "if (held.planId === '') {",
+      run: false,
+      tests: QUEUES,
     },
   ]),
 ];
