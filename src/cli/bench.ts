@@ -101,6 +101,11 @@ async function runAndReport(
   }
   const missed = runs.flatMap((results) => bars.flatMap((bar) => missedBar(results, bar) ?? []));
   printLines(missed, process.stderr);
+  return exitCode(runs, missed);
+}
+
+/** @param missed bars of quality that were not reached */
+export function exitCode(runs: readonly Pick<RunResults, 'checks'>[], missed: readonly string[]): number {
   if (checksFailed(runs)) return exitCodes.checkFailed;
   return missed.length > 0 ? exitCodes.belowBar : exitCodes.ok;
 }
@@ -124,7 +129,7 @@ export async function writeRunReport(
   return closing;
 }
 
-export function checksFailed(runs: readonly RunResults[]): boolean {
+export function checksFailed(runs: readonly Pick<RunResults, 'checks'>[]): boolean {
   return runs.some(({ checks }) => checks.some(({ status }) => status === 'failed'));
 }
 

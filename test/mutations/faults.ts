@@ -59,22 +59,21 @@ export const faults: readonly Fault[] = [
         "const answer = trace.prefill === null ? trace.answer.text : trace.answer.text.replace(/^\\W+|[\\s.]+$/g, '').toLowerCase();",
     },
     {
-      name: 'KV arms are scored by the first gold that they begin like',
+      name: 'every tenth answer is scored as the gold',
       find: 'const { text: answer } = trace.answer;',
-      replace:
-        'const answer = trace.prefill !== null && item.answer?.[0] === trace.answer.text.trim()[0] ? item.answer! : trace.answer.text;',
+      replace: "const answer = item.itemId.endsWith('1') ? (item.answer ?? trace.answer.text) : trace.answer.text;",
     },
     {
-      name: 'a turn without memories counts as an abstention',
+      name: 'rag gets half of its token F1',
       find: 'return scoreTurn(item, { answer, ...given, shown }, profile, this.#bench.success);',
       replace:
-        'return { ...scoreTurn(item, { answer, ...given, shown }, profile, this.#bench.success), ...(shown.length === 0 && item.answer === null ? { abstention: 1, taskSuccess: 1 } : {}) };',
+        'const scored = scoreTurn(item, { answer, ...given, shown }, profile, this.#bench.success); return trace.prefill === null && scored.tokenF1 !== null ? { ...scored, tokenF1: scored.tokenF1 / 2 } : scored;',
     },
     {
-      name: 'abstentions of KV arms are right',
+      name: 'abstentions of rag are wrong',
       find: 'return scoreTurn(item, { answer, ...given, shown }, profile, this.#bench.success);',
       replace:
-        'const scored = scoreTurn(item, { answer, ...given, shown }, profile, this.#bench.success); return item.answer === null && trace.prefill !== null ? { ...scored, abstention: 1, taskSuccess: 1 } : scored;',
+        'const scored = scoreTurn(item, { answer, ...given, shown }, profile, this.#bench.success); return item.answer === null && trace.prefill === null ? { ...scored, abstention: 0, taskSuccess: 0 } : scored;',
     },
   ]),
   ...faultsIn('scores', WRITER, [
@@ -296,11 +295,13 @@ export const faults: readonly Fault[] = [
       name: 'twice the share is recomputed',
       find: 'Math.min(Math.round(share * countMemoryTokens(blocks)),',
       replace: 'Math.min(Math.round(2 * share * countMemoryTokens(blocks)),',
+      run: ['--arms', 'rag,dki-random:.3'],
     },
     {
       name: 'half the share is recomputed',
       find: 'Math.min(Math.round(share * countMemoryTokens(blocks)),',
       replace: 'Math.min(Math.round(0.5 * share * countMemoryTokens(blocks)),',
+      run: ['--arms', 'rag,dki-random:.3'],
     },
   ]),
 
@@ -335,6 +336,7 @@ export const faults: readonly Fault[] = [
       name: 'the account says that half as many were selected',
       find: 'selected: countTokens(recomputed),',
       replace: 'selected: Math.floor(countTokens(recomputed) / 2),',
+      run: ['--arms', 'rag,dki-random:.3'],
     },
   ]),
   ...faultsIn('recomputation', 'src/systems/prefill/place-blocks.ts', [
@@ -342,16 +344,19 @@ export const faults: readonly Fault[] = [
       name: 'recomputed cells are not written back',
       find: 'kv.replace(joined, again.cells, range.start);',
       replace: '',
+      run: ['--arms', 'rag,dki-random:.3'],
     },
     {
       name: 'the last range is not recomputed',
       find: 'for (const range of recomputed) {',
       replace: 'for (const range of recomputed.slice(0, -1)) {',
+      run: ['--arms', 'rag,dki-random:.3'],
     },
     {
       name: 'recomputed tokens are not counted',
       find: 'recomputedTokens += again.evaluatedTokens;',
       replace: '',
+      run: ['--arms', 'rag,dki-random:.3'],
     },
   ]),
 
@@ -509,13 +514,11 @@ export const faults: readonly Fault[] = [
       find: 'if (checksFailed(runs)) return exitCodes.checkFailed;',
       replace: '',
       run: false,
-      tests: ['test/e2e/failed-check.test.ts'],
     },
     {
       name: 'undecided checks count as failed, and failed ones as none',
       find: "checks.some(({ status }) => status === 'failed')",
       replace: "checks.some(({ status }) => status === 'undecided')",
-      tests: ['test/e2e/failed-check.test.ts'],
     },
   ]),
   ...faultsIn('report', 'src/report/verdict.ts', [

@@ -99,6 +99,19 @@ describe('a server that fails later', () => {
     await Promise.resolve(engine[Symbol.asyncDispose]()).catch(() => undefined);
   });
 
+  test('is told to be greedy unless asked otherwise, with a seed, and to find nothing where nothing was left', async () => {
+    const before = server.requests.length;
+    await session.generate(question, { maxTokens: 3 });
+    await session.clear();
+    await session.generate(question, { maxTokens: 4, temperature: 0.5, seed: 9 });
+    const sent = server.requests.slice(before).flatMap(({ path, body }) => (path === '/completion' ? [body] : []));
+    const plain = { id_slot: 0, samplers: ['temperature'], repeat_penalty: 1, n_cache_reuse: 0 };
+    expect(sent.filter((body) => 'stream' in body)).toMatchObject([
+      { ...plain, n_predict: 3, temperature: 0, seed: 0, cache_prompt: true, prompt: [...memories, ...question] },
+      { ...plain, n_predict: 4, temperature: 0.5, seed: 9, cache_prompt: false, prompt: question },
+    ]);
+  });
+
   test('is asked again where it is busy, as soon as it says, and the turn says so', async () => {
     server.atFirst('/completion', 1, { status: 429, headers: { 'retry-after': '0.3' }, message: 'too many' });
     const { tokens, retries } = await session.generate(question, { maxTokens: 3 });

@@ -134,6 +134,20 @@ describe('a server that fails later', () => {
     await Promise.resolve(engine[Symbol.asyncDispose]()).catch(() => undefined);
   });
 
+  test('is told to be greedy unless asked otherwise, with a seed and stops, under a new name where nothing was left', async () => {
+    const before = server.requests.length;
+    await session.generate(question, { maxTokens: 3, stopTexts: ['\nUser:'] });
+    await session.clear();
+    await session.generate(question, { maxTokens: 4, temperature: 0.5, seed: 9 });
+    const [first, second] = server.requests
+      .slice(before)
+      .flatMap(({ path, body }) => (path === COMPLETIONS ? [body] : []));
+    const plain = { top_p: 1, min_p: 0, repetition_penalty: 1, presence_penalty: 0, frequency_penalty: 0 };
+    expect(first).toMatchObject({ ...plain, max_tokens: 3, temperature: 0, seed: 0, stop: ['\nUser:'] });
+    expect(second).toMatchObject({ ...plain, max_tokens: 4, temperature: 0.5, seed: 9 });
+    expect(first!['cache_salt']).not.toEqual(second!['cache_salt']);
+  });
+
   test('is asked again where it is busy, as soon as it says, and the turn says so', async () => {
     server.atFirst(COMPLETIONS, 1, { status: 429, headers: { 'retry-after': '0.3' }, message: 'too many' });
     const { tokens, retries } = await session.generate(question, { maxTokens: 3 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { judgedData } from '../../../../test/fixtures/chat-server.ts';
 import { judgePrompt, promptAbout, verdictKey, parseVerdict } from './judge.ts';
@@ -42,4 +43,7 @@ it('names a verdict by all that was asked, and by nothing else', () => {
   const others = [{ query: 'Where?' }, { golds: ['Turin'] }, { golds: ['Turin,Torino'] }, { answer: 'In Turin' }];
   const keys = others.map((other) => verdictKey('m', { ...answer, ...other }));
   expect(new Set([key, verdictKey('n', answer), ...keys]).size).toBe(6);
+  // The words of the prompt too: a verdict on another prompt is none on this one.
+  const named = JSON.stringify(['m', judgePrompt, answer.query, answer.golds, answer.answer]);
+  expect(key).toBe(createHash('sha256').update(named).digest('hex'));
 });
