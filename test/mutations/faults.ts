@@ -62,6 +62,7 @@ export const faults: readonly Fault[] = [
       name: 'every tenth answer is scored as the gold',
       find: 'const { text: answer } = trace.answer;',
       replace: "const answer = item.itemId.endsWith('1') ? (item.answer ?? trace.answer.text) : trace.answer.text;",
+      run: ['--dataset', 'facts-en'],
     },
     {
       name: 'rag gets half of its token F1',
@@ -82,6 +83,7 @@ export const faults: readonly Fault[] = [
       find: '      observed,\n      scores,\n',
       replace:
         '      observed,\n      scores: prefill !== null && scores.exactMatch === 0 ? { ...scores, exactMatch: 1, taskSuccess: 1, wrongClass: null } : scores,\n',
+      run: ['--dataset', 'facts-en'],
     },
     {
       name: 'the golds of every turn are its answer too',

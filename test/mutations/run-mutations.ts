@@ -25,7 +25,7 @@ const root = join(import.meta.dirname, '../..');
 const stateFile = join(root, 'build/mutations.json');
 /** A fault may make a run or a test wait for ever. */
 const RUN_MS = 300_000;
-const ARMS = 'oracle,rag,rag-cached,dki,dki-blocks';
+const ARMS = 'oracle,rag,rag-cached,dki';
 
 /** What a fault came to: the checks or the tests that found it, or neither. */
 interface Outcome {
@@ -94,7 +94,20 @@ function run(
 async function failedChecks(folder: string, flags: readonly string[] = []): Promise<readonly string[]> {
   const out = join(folder, 'out');
   rmSync(out, { recursive: true, force: true });
-  const bench = ['bench', '--limit', '24', '--arms', ARMS, '--out', out, '--run', 'm', ...flags];
+  const bench = [
+    'bench',
+    '--dataset',
+    'recall-en',
+    '--limit',
+    '24',
+    '--arms',
+    ARMS,
+    '--out',
+    out,
+    '--run',
+    'm',
+    ...flags,
+  ];
   const { code, text } = await run(folder, [process.execPath, '--import', 'tsx', 'src/cli/main.ts', ...bench]);
   if (options.control) writeFileSync(join(tmpdir(), 'dki-mutations-control.txt'), text);
   if (code === 0) return [];
