@@ -117,6 +117,7 @@ function benchShape(
     const start = starts[index]!;
     return { start, cells: cutCells(joined, start, start + Math.min(RECOMPUTED_TOKENS, block.positions.length)) };
   });
+  const replaceAll = (): void => recomputed.forEach((part) => replaceCells(joined, part.cells, part.start));
   const used = new Uint8Array(sizeBytes).fill(1);
   const [rotated, warm] = [new RotatedKeyCache(sizeBytes), new RotatedKeyCache(sizeBytes)];
   for (let time = 1; time <= 2; time++) join({ rotated: warm });
@@ -125,54 +126,44 @@ function benchShape(
   const halves = place(arenaBlocks, 0.5);
   const outside = place(cut);
 
+  const perKernels = (name: string, run: (kernels: Kernels) => void): Step[] =>
+    allKernels.map((kernels) => [`${name}: ${kernels.name}`, () => run(kernels)]);
+  const rotateAll = (kernels: Kernels): void => {
+    const rowBytes = keyRowBytes(layout);
+    for (const [index, { place, positions: own }] of arenaBlocks.entries()) {
+      const targets = joined.keys.map(({ byteOffset }) => byteOffset + starts[index]! * rowBytes);
+      const keys = { sources: place!.keysAt, targets, sizeBytes: own.length * rowBytes };
+      rotateKeys(keys, keyRotation(rotary, layout, positions[index]! - HEADER_TOKENS, kernels));
+    }
+  };
+  const placeAll = (kernels: Kernels): void => {
+    const addresses = joined.values.map(({ byteOffset }) => byteOffset);
+    for (const [index, { place, positions: own }] of arenaBlocks.entries()) {
+      const source = { sources: place!.valuesAt, cells: own.length, layout };
+      placeValues(source, { addresses, cells, start: starts[index]! }, kernels);
+    }
+  };
+  const recordRotated = (): void => {
+    rotated.clear();
+    join({ rotated });
+  };
+
   const steps: Step[] = [
     ['copy the same bytes, allocation included', () => copyBlocks(Buffer.allocUnsafeSlow(sizeBytes))],
     ['copy into allocated memory', () => copyBlocks(used)],
-    ...allKernels.map((kernels): Step => [`join, new offsets: ${kernels.name}`, () => join({ kernels })]),
+    ...perKernels('join, new offsets', (kernels) => join({ kernels })),
     ['join, new offsets, recorded', () => join({ rotated }), () => rotated.clear()],
-    [
-      'join, offsets met once, rotated keys stored',
-      () => join({ rotated }),
-      () => {
-        rotated.clear();
-        join({ rotated });
-      },
-    ],
+    ['join, offsets met once, rotated keys stored', () => join({ rotated }), recordRotated],
     ['join, rotated keys found', () => join({ rotated: warm })],
     ['join, new offsets, blocks outside the arena', () => join({}, header, outside)],
     ['join, new offsets, alpha 0.5', () => join({}, arenaHeader, halves)],
-    ...allKernels.map((kernels): Step => {
-      const rowBytes = keyRowBytes(layout);
-      return [
-        `part: rotate the keys: ${kernels.name}`,
-        () =>
-          arenaBlocks.forEach((block, index) => {
-            const targets = joined.keys.map(({ byteOffset }) => byteOffset + starts[index]! * rowBytes);
-            rotateKeys(
-              { sources: block.place!.keysAt, targets, sizeBytes: block.positions.length * rowBytes },
-              keyRotation(rotary, layout, positions[index]! - HEADER_TOKENS, kernels),
-            );
-          }),
-      ];
-    }),
-    ...allKernels.map((kernels): Step => [
-      `part: place the values: ${kernels.name}`,
-      () => {
-        const addresses = joined.values.map(({ byteOffset }) => byteOffset);
-        arenaBlocks.forEach((block, index) => {
-          const source = { sources: block.place!.valuesAt, cells: block.positions.length, layout };
-          placeValues(source, { addresses, cells, start: starts[index]! }, kernels);
-        });
-      },
-    ]),
+    ...perKernels('part: rotate the keys', rotateAll),
+    ...perKernels('part: place the values', placeAll),
     ...quantisedTypes.map((type): Step => {
       const stored = all.map((block) => writeQuantised(block, type));
       return [`restore the blocks from ${type}`, () => stored.forEach((bytes) => readQuantised(bytes))];
     }),
-    [
-      `replace ${RECOMPUTED_TOKENS} cells of each block`,
-      () => recomputed.forEach((part) => replaceCells(joined, part.cells, part.start)),
-    ],
+    [`replace ${RECOMPUTED_TOKENS} cells of each block`, replaceAll],
     ['copy the first half of the joined cells', () => firstCells(joined, Math.floor(cells / 2))[Symbol.dispose]()],
     ['read a block of that size', () => readBlockFile(blockFile)],
     [

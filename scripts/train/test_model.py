@@ -11,7 +11,7 @@ from import_gguf import read_model
 from kernels import HEAD_DIM
 from model import RMS_EPSILON, ModelShape, RecallModel
 from test_kernels import plain_attention
-from tokenizer import SPECIALS, SYMBOLS, Tokenizer
+from test_packing import TOKENIZER
 
 SHAPE = ModelShape(vocabulary=64, layers=2, context=64)
 
@@ -68,12 +68,11 @@ class ExportTest(unittest.TestCase):
         self.assertEqual(exported["blk.0.ffn_gate.weight"].shape, (SHAPE.hidden, SHAPE.width))
 
     def test_what_was_exported_is_read_back(self):
-        tokenizer = Tokenizer({token: number for number, token in enumerate([*SPECIALS, *SYMBOLS])}, [])
-        model = RecallModel(ModelShape(len(tokenizer.tokens), width=64, layers=2, heads=2, kv_heads=1, hidden=96), seed=3)
+        model = RecallModel(ModelShape(len(TOKENIZER.tokens), width=64, layers=2, heads=2, kv_heads=1, hidden=96), seed=3)
         with TemporaryDirectory() as folder:
             first, second = (Path(folder) / f"{place}.gguf" for place in ("first", "second"))
-            write_gguf(first, "toy", model, tokenizer)
+            write_gguf(first, "toy", model, TOKENIZER)
             again = read_model(first)
             self.assertEqual(again.shape, model.shape)
-            write_gguf(second, "toy", again, tokenizer)
+            write_gguf(second, "toy", again, TOKENIZER)
             self.assertEqual(first.read_bytes(), second.read_bytes())

@@ -1,7 +1,6 @@
 import { grammars } from '../../../src/base/grammar.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
-import type { TokenId } from '../../../src/engine/token-id.ts';
 import type { MemorySearchResult } from '../../../src/retrieval/retriever.ts';
 import { prefixParts } from '../../../src/systems/prompt/memory-lines.ts';
 import { buildPrompt, type PromptRules } from '../../../src/systems/prompt/build-prompt.ts';
@@ -24,17 +23,6 @@ const WORDS =
   'river stone house garden letter winter yellow table music window market silver forest paper bridge copper morning ' +
   'harbour pencil island cotton engine mirror orange lemon saddle velvet candle basket hammer meadow';
 
-/** A prompt cut where its memories end. */
-export interface CutPrompt {
-  /** Header and memory lines. */
-  readonly prefix: readonly TokenId[];
-  /** The query and the text around it. */
-  readonly suffix: readonly TokenId[];
-  /** Tokens of the prefix in front of the memory lines. */
-  readonly headerTokens: number;
-  readonly lines: readonly (readonly TokenId[])[];
-}
-
 /** Questions and memories of exact sizes, made of random words. */
 export type Subject = Awaited<ReturnType<typeof drawSubject>>;
 
@@ -52,8 +40,8 @@ export async function drawSubject(engine: Engine, memoryTokens: number, queryTok
     drawText(engine, queryTokens, new SeededRandom(seed + turn + 1), (text) => querySegments(text)[0].text);
   /** The same memories in another order for each turn. */
   const reordered = (turn: number) => new SeededRandom(seed - turn - 1).shuffled(memories);
-  /** The prompt that the systems build. */
-  const prompt = async (turn: number): Promise<CutPrompt> => {
+  /** The prompt that the systems build, cut where its memories end: `prefix` is the header and the memory lines. */
+  const prompt = async (turn: number) => {
     const parts = { query: await query(turn), systemPrompt: grammars.en.systemPrompts[0]!, memories, history: [] };
     const rules = { ...RULES, windowTokens: engine.info.contextTokens };
     const built = await buildPrompt(parts, rules, new PromptTokenizer(engine));
