@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorLike } from '../fixtures/error-like.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { systemOn } from '../fixtures/system-on.ts';
 import { askedTurns, nameOf, said, TurnsAtOnce } from '../fixtures/turns-at-once.ts';
@@ -68,10 +69,7 @@ it('an engine that never evaluates what it is given is refused in one line', asy
     evaluate: (tokens, options) => session.evaluate([...tokens.slice(0, -1), 5], options),
   });
   await using system = systemOn(at, 'dki', { session: lying });
-  await expect(system.chat(first!)).rejects.toMatchObject({
-    code: 'bad-state',
-    message: expect.stringContaining('other tokens') as string,
-  });
+  await expect(system.chat(first!)).rejects.toMatchObject(errorLike('bad-state', 'other tokens'));
   expect(system.getStats().kvStore).toMatchObject({ entries: 0 });
 });
 

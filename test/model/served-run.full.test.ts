@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RunResults } from '../../src/store/records/results.ts';
+import { errorLike } from '../fixtures/error-like.ts';
 import { fakeOpenAiOpener } from '../fixtures/fake-openai-server/fake-openai-opener.ts';
 import type { Misbehave } from '../fixtures/fake-server.ts';
 import { checkOf, smallRun } from '../fixtures/small-run.ts';
@@ -48,10 +48,7 @@ it.each<[string, (tokens: number) => number]>([
 
 it('ends before a turn is stored where the server reuses what it must not', async () => {
   const opener = fakeOpenAiOpener({ misbehave: cachedInTurns((tokens) => tokens + 16) });
-  await expect(smallRun('rag,rag-cached', { opener })).rejects.toMatchObject({
-    code: 'protocol',
-    message: expect.stringContaining('under a new name') as string,
-  });
+  await expect(smallRun('rag,rag-cached', { opener })).rejects.toMatchObject(errorLike('protocol', 'under a new name'));
 });
 
 /** Drops the answers of some turns, by their number from 1. */
@@ -61,20 +58,17 @@ const droppedTurns = (isDropped: (turn: number) => boolean): Misbehave => {
 };
 
 it('loses one answer as one turn: what the others evaluated is known as before', async () => {
-  const tokens = async (misbehave: Misbehave): Promise<[RunResults, unknown]> => {
-    const results = await smallRun('none,rag,rag-cached', { opener: fakeOpenAiOpener({ misbehave }) });
-    return [results, results.arms.map(({ arm, n, costAll }) => [arm, n, costAll!.tokens.evaluated])];
-  };
-  const [, whole] = await tokens(() => undefined);
-  const [results, others] = await tokens(droppedTurns((turn) => turn === 13));
+  const runWith = (misbehave: Misbehave) =>
+    smallRun('none,rag,rag-cached', { opener: fakeOpenAiOpener({ misbehave }) });
+  const whole = await runWith(() => undefined);
+  const results = await runWith(droppedTurns((turn) => turn === 13));
   expect(failedChecks(results)).toEqual(['errors']);
   expect(checkOf(results, 'errors').evidence).toContain('1 of 18 turns failed');
-  const [ofNone, ofRag, ofCached] = whole as [string, number, number][];
-  const rows = others as [string, number, number][];
-  expect(rows.map(([, n]) => n).sort()).toEqual([5, 6, 6]);
-  for (const [index, [, n, evaluated]] of [ofNone!, ofRag!, ofCached!].entries()) {
-    if (rows[index]![1] === n) expect(rows[index]![2]).toBeCloseTo(evaluated, 6);
-    else expect(rows[index]![2]).toBeGreaterThan(0);
+  expect(results.arms.map(({ n }) => n).sort()).toEqual([5, 6, 6]);
+  for (const [index, { n, costAll }] of results.arms.entries()) {
+    const { evaluated } = costAll!.tokens;
+    if (n === 6) expect(evaluated).toBeCloseTo(whole.arms[index]!.costAll!.tokens.evaluated, 6);
+    else expect(evaluated).toBeGreaterThan(0);
   }
 });
 
@@ -84,10 +78,7 @@ it('ends where two turns in a row reach no server', async () => {
 });
 
 it('names KV arms with the reason why a server cannot run them', async () => {
-  await expect(smallRun('rag,dki,dki-blocks', { opener: fakeOpenAiOpener() })).rejects.toMatchObject({
-    code: 'bad-model',
-    message: expect.stringContaining(
-      'dki, dki-blocks: an OpenAI-compatible server gives no KV out and takes none in',
-    ) as string,
-  });
+  const why = 'dki, dki-blocks: an OpenAI-compatible server gives no KV out and takes none in';
+  const run = smallRun('rag,dki,dki-blocks', { opener: fakeOpenAiOpener() });
+  await expect(run).rejects.toMatchObject(errorLike('bad-model', why));
 });
