@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 
-/** O_NONBLOCK opens a pipe without waiting for a writer; O_NOFOLLOW refuses links. On Windows both are undefined, and `|` makes that 0. */
-const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+/** O_NONBLOCK opens a pipe without waiting for a writer. On Windows it is undefined, and `|` makes that 0. */
+const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 /** Errors of opening a link or a socket. */
 const IRREGULAR = ['ELOOP', 'EMLINK', 'ENXIO'];
 const IN_THE_WAY = ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EPERM'];
@@ -13,7 +13,8 @@ const IN_THE_WAY = ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EPERM'];
 export function readRegularFile(path: string): Uint8Array<ArrayBuffer> | 'missing' | 'irregular' {
   let file: number;
   try {
-    file = openSync(path, READ_AT_ONCE);
+    // No link is followed.
+    file = openSync(path, READ_AT_ONCE | constants.O_NOFOLLOW);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'missing';
@@ -22,6 +23,29 @@ export function readRegularFile(path: string): Uint8Array<ArrayBuffer> | 'missin
   }
   try {
     return fstatSync(file).isFile() ? readFileSync(file) : 'irregular';
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Opens a file that a user names, following links. A pipe or a device is refused, so that this never waits.
+ * @returns its descriptor, to be closed @throws NodeJS.ErrnoException `EISDIR` for a folder, `EINVAL` for a pipe or a device
+ */
+export function openToRead(path: string): number {
+  const file = openSync(path, READ_AT_ONCE);
+  const stats = fstatSync(file);
+  if (stats.isFile()) return file;
+  closeSync(file);
+  const [code, why] = stats.isDirectory() ? ['EISDIR', 'is a folder'] : ['EINVAL', 'is a pipe or a device, not a file'];
+  throw Object.assign(new Error(why), { code });
+}
+
+/** The bytes of a file that a user names. @throws NodeJS.ErrnoException as `openToRead` */
+export function readToEnd(path: string): Buffer {
+  const file = openToRead(path);
+  try {
+    return readFileSync(file);
   } finally {
     closeSync(file);
   }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
-import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import { type BenchDatabase, isWritable, openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { lastRunsHint } from '../store/run-name.ts';
 import { runNamed } from '../viewer/find-run.ts';
@@ -9,7 +9,7 @@ import { shownPath } from './command-line.ts';
 
 /** Opens the database of earlier runs. @throws BenchError `not-found` if the file does not exist; it is not created */
 export function openStoredRuns(path: string, options: { readonly readOnly?: true } = {}): BenchDatabase {
-  if (existsSync(path)) return openDatabase({ path, ...options });
+  if (existsSync(path)) return openDatabase({ path, ...(isWritable(path) ? options : { readOnly: true }) });
   throw new BenchError('not-found', `there is no database ${shownPath(path)}`, 'make one: npm run bench');
 }
 

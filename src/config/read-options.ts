@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
+import { readToEnd } from '../base/regular-file.ts';
 import { shownValue } from '../base/shown-value.ts';
 import { benchConfigSchema } from './bench-config.ts';
 import { cacheVariable } from './cache-folder.ts';
@@ -64,7 +65,7 @@ function fromFile(file: string): GivenOptions {
   if (!existsSync(file)) return new Map();
   let content: unknown;
   try {
-    content = JSON.parse(readFileSync(file, 'utf8'));
+    content = JSON.parse(readToEnd(file).toString());
   } catch (error) {
     const message = `${configFileName} cannot be read: ${(error as Error).message}`;
     throw new BenchError('bad-option', message, 'it holds one JSON object', error);

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
+import { openToRead } from '../base/regular-file.ts';
 
 const MOST_LINE_BYTES = 16_000_000;
 
@@ -52,7 +53,10 @@ export function fileLines(path: string): FileLines {
     let number = 1;
     let rest = '';
     try {
-      for await (const chunk of createReadStream(path, 'latin1') as AsyncIterable<string>) {
+      for await (const chunk of createReadStream(path, {
+        fd: openToRead(path),
+        encoding: 'latin1',
+      }) as AsyncIterable<string>) {
         hash.update(chunk, 'latin1');
         const [first = '', ...others] = chunk.split('\n');
         const ended = [rest + first, ...others];
@@ -79,7 +83,7 @@ export async function* fileText(path: string, hash?: Hash): AsyncGenerator<strin
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let bytes = 0;
   try {
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    for await (const chunk of createReadStream(path, { fd: openToRead(path) }) as AsyncIterable<Buffer>) {
       hash?.update(chunk);
       yield decoder.decode(chunk, { stream: true });
       bytes += chunk.length;

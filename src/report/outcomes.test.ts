@@ -60,7 +60,7 @@ it('judges no answer of random weights', () => {
 });
 
 it.each([
-  ['', 'file:1: no JSON'],
+  ['', 'file:1: is not JSON'],
   ['{}', 'file:1: schemaVersion'],
   ['{"schemaVersion":1,"run":"a","columns":["arm"]}', 'file:1: columns: no "repeat"'],
 ])('refuses %s, naming the line', (text, message) => {

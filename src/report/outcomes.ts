@@ -1,7 +1,6 @@
 /** The outcomes of a run's turns in its report, compressed JSON Lines: the viewer shows them without the database of the run. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import { textHash } from '../base/text-hash.ts';
@@ -14,6 +13,7 @@ import type { RunRecord } from '../store/records/run-record.ts';
 import { schemaVersion } from '../store/records/schemas.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository, type TurnListRow } from '../store/turn-list-repository.ts';
+import { parseReport, reportText, writeAgain } from './report-text.ts';
 
 export const OUTCOMES_FILE = 'outcomes.jsonl.gz';
 
@@ -92,33 +92,23 @@ const item = z.object({
 /** A row of lists as a report has it: without the ids that a database gives. */
 export type ReportedRow = Omit<TurnListRow, 'turnId' | 'runId'>;
 
-const hint = 'write the report again: npm run tables -- --run NAME --write';
-
-function parseLine(line: string, place: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    throw new BenchError('bad-data', `${place}: no JSON`, hint, error);
-  }
-}
-
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, place: string): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new BenchError('bad-data', `${place}: ${issue!.path.join('.')}: ${issue!.message}`, hint, parsed.error);
+  throw new BenchError('bad-data', `${place}: ${issue!.path.join('.')}: ${issue!.message}`, writeAgain, parsed.error);
 }
 
 /** Reads what `outcomeLines` wrote. @throws BenchError `bad-data` that names file, line and field */
 export function readOutcomes(lines: string, file: string): ReportedRow[] {
   const [first = '', ...others] = lines.split('\n').filter((line) => line !== '');
-  const { columns } = parse(head, parseLine(first, `${file}:1`), `${file}:1`);
+  const { columns } = parse(head, parseReport(first, `${file}:1`), `${file}:1`);
   const missing = outcomeColumns.find((column) => !columns.includes(column));
-  if (missing !== undefined) throw new BenchError('bad-data', `${file}:1: columns: no "${missing}"`, hint);
+  if (missing !== undefined) throw new BenchError('bad-data', `${file}:1: columns: no "${missing}"`, writeAgain);
   const indexes = outcomeColumns.map((column) => [column, columns.indexOf(column)] as const);
   return others.flatMap((line, index) => {
     const place = `${file}:${index + 2}`;
-    const { turns, query: question, ...ofItem } = parse(item, parseLine(line, place), place);
+    const { turns, query: question, ...ofItem } = parse(item, parseReport(line, place), place);
     const parsed = turns.map((values) => {
       const named = Object.fromEntries(indexes.map(([column, at]) => [column, values[at]]));
       return parse(turn, named, place) as Pick<ReportedRow, OutcomeColumn>;
@@ -131,6 +121,6 @@ export function readOutcomes(lines: string, file: string): ReportedRow[] {
 /** Reads the outcomes of a report, compressed or, of an older one, plain; null if it has none. @throws BenchError as `readOutcomes` */
 export function readReportOutcomes(folder: string): ReportedRow[] | null {
   const [compressed, plain] = [join(folder, OUTCOMES_FILE), join(folder, 'outcomes.jsonl')];
-  if (existsSync(compressed)) return readOutcomes(gunzipSync(readFileSync(compressed)).toString(), compressed);
-  return existsSync(plain) ? readOutcomes(readFileSync(plain, 'utf8'), plain) : null;
+  if (existsSync(compressed)) return readOutcomes(reportText(compressed), compressed);
+  return existsSync(plain) ? readOutcomes(reportText(plain), plain) : null;
 }

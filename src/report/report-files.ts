@@ -2,10 +2,10 @@
  * The report of a run on disk: `results.json`, the outcomes of its turns, the tables in all formats, the figures and
  * `report.html`. Tables, figures and the page are drawn from `results.json` and can be drawn again.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
 import { renderCsv } from '../render/csv.ts';
 import { renderJson } from '../render/json.ts';
@@ -16,6 +16,7 @@ import type { RunResults } from '../store/records/results.ts';
 import { figureFiles } from './figures/report-figures.ts';
 import { renderReport } from './html/report-page.ts';
 import { OUTCOMES_FILE } from './outcomes.ts';
+import { parseReport, reportText } from './report-text.ts';
 import { checksTable } from './tables/checks-table.ts';
 import { allTables } from './tables/report-tables.ts';
 
@@ -103,10 +104,10 @@ export async function checkDrawings(folder: string, runs: readonly RunResults[])
 function differences(folder: string, name: string, expected: string): string[] | undefined {
   const path = join(folder, name);
   if (!existsSync(path)) return undefined;
-  const found = name.endsWith('.gz') ? gunzipSync(readFileSync(path)).toString() : readFileSync(path, 'utf8');
+  const found = reportText(path);
   if (found === expected) return [];
   if (name !== 'results.json') return [`${name}: differs`];
-  return differingPaths(JSON.parse(found), JSON.parse(expected)).map((place) => `${name}: ${place} differs`);
+  return differingPaths(parseReport(found, path), JSON.parse(expected)).map((place) => `${name}: ${place} differs`);
 }
 
 function differingPaths(a: unknown, b: unknown, path = ''): string[] {

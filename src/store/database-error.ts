@@ -25,10 +25,13 @@ const known: readonly [RegExp, 'disk' | 'database', (cause: Error) => string, st
   ],
 ];
 
+export function damaged(path: string, why: string, cause?: unknown): BenchError {
+  return new BenchError('database', `${path} is damaged: ${why}`, 'restore a copy or move the file away', cause);
+}
+
 /** Error for a database with a record that this program did not write so. */
 export function unreadable(path: string, what: string, cause: unknown): BenchError {
-  const message = `${path} is damaged: a record cannot be read: ${what}`;
-  return new BenchError('database', message, 'restore a copy or move the file away', cause);
+  return damaged(path, `a record cannot be read: ${what}`, cause);
 }
 
 /**

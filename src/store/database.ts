@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type InferSelectModel, type SQL, sql } from 'drizzle-orm';
@@ -6,6 +6,7 @@ import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { BenchError } from '../base/bench-error.ts';
 import { requireNode } from '../base/node-floor.ts';
+import { readToEnd } from '../base/regular-file.ts';
 import { databaseError } from './database-error.ts';
 import { migrate, requireCurrentSchema } from './migrations.ts';
 
@@ -138,7 +139,7 @@ function connect(path: string, echo: ((sql: string) => void) | undefined, readon
   try {
     const isNew = !readonly && path !== ':memory:' && !existsSync(path);
     if (isNew) mkdirSync(dirname(path), { recursive: true });
-    const client = new Sqlite(path, {
+    const client = new Sqlite(readonly ? readableSource(path) : path, {
       readonly,
       ...(echo === undefined ? {} : { verbose: (sql) => echo(String(sql)) }),
     });
@@ -152,4 +153,25 @@ function connect(path: string, echo: ((sql: string) => void) | undefined, readon
     const hint = 'name a file that can be written with --db';
     throw new BenchError('database', `${path} cannot be opened: ${message}`, hint, error);
   }
+}
+
+/** Both bytes of a database's header that are 2 where it has a log. */
+const LOG_BYTES = [18, 19];
+
+/** True where a file can be written, and files beside it. */
+export function isWritable(path: string): boolean {
+  try {
+    for (const place of [path, dirname(path)]) accessSync(place, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The database to read: where SQLite cannot make the files of its log, which it needs to read, a copy without one in memory. */
+function readableSource(path: string): string | Buffer {
+  if (isWritable(path) || existsSync(`${path}-wal`)) return path;
+  const copy = readToEnd(path);
+  for (const place of LOG_BYTES) copy[place] = 1;
+  return copy;
 }

@@ -154,3 +154,19 @@ test('the columns of schema.ts are those of the migrations', () => {
   );
   expect(declared.sort()).toEqual(made.map(({ name, type, required }) => `${name} ${type} ${required === 1}`).sort());
 });
+
+test.each([
+  ['PRAGMA user_version = 0', 'it has tables, and its user_version is 0'],
+  ['DROP TABLE run_users', 'it has no table "run_users"'],
+  ['ALTER TABLE turns RENAME COLUMN measures TO sizes', 'its table "turns" has no column "measures"'],
+])('a file after %s is named as damaged, to read and to write', (statement, why) => {
+  openDatabase({ path }).close();
+  const client = new Sqlite(path);
+  client.exec(statement);
+  client.close();
+  for (const mode of [{}, { readOnly: true }] as const) {
+    expect(() => openDatabase({ path, ...mode })).toThrow(
+      expect.objectContaining({ code: 'database', message: `${path} is damaged: ${why}` }),
+    );
+  }
+});

@@ -2,8 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { deflateSync } from 'node:zlib';
 import type Sqlite from 'better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
+import { getTableColumns, getTableName, is } from 'drizzle-orm';
+import { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { BenchError } from '../base/bench-error.ts';
 import type { TurnRecord } from './records/turn-record.ts';
+import { damaged } from './database-error.ts';
+import * as schema from './schema.ts';
 import { splitTurn } from './turn-parts.ts';
 
 /** `DKIB`: tells our files from other programs' databases. */
@@ -27,6 +31,7 @@ function requireOurs(client: Sqlite.Database, path: string, known: number): void
       'name another file with --db; this one was left as it was',
     );
   }
+  if (tables > 0 && version === 0) throw damaged(path, 'it has tables, and its user_version is 0');
   if (version > 0 && version <= lastForeignSchema) {
     throw new BenchError(
       'database',
@@ -43,12 +48,35 @@ function requireOurs(client: Sqlite.Database, path: string, known: number): void
   }
 }
 
+/** Columns by table, as this program queries them. */
+const expectedColumns = Object.values<unknown>(schema)
+  .filter((value): value is SQLiteTable => is(value, SQLiteTable))
+  .map((table) => [getTableName(table), Object.values(getTableColumns(table)).map(({ name }) => name)] as const);
+
+/** @throws BenchError `database` where a table or a column is missing */
+function requireTables(client: Sqlite.Database, path: string): void {
+  const rows = client
+    .prepare<[], [string, string]>('SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c')
+    .raw()
+    .all();
+  const found = Map.groupBy(rows, ([table]) => table);
+  for (const [table, columns] of expectedColumns) {
+    const names = found.get(table)?.map(([, column]) => column);
+    if (names === undefined) throw damaged(path, `it has no table "${table}"`);
+    const missing = columns.find((column) => !names.includes(column));
+    if (missing !== undefined) throw damaged(path, `its table "${table}" has no column "${missing}"`);
+  }
+}
+
 /** @throws BenchError `database` where the schema is not this program's: reading does not change it */
 export function requireCurrentSchema(client: Sqlite.Database, path: string): void {
   const known = lastForeignSchema + readMigrationFiles({ migrationsFolder: folder }).length;
   requireOurs(client, path, known);
   const version = client.pragma('user_version', { simple: true }) as number;
-  if (version === known) return;
+  if (version === known) {
+    requireTables(client, path);
+    return;
+  }
   throw new BenchError(
     'database',
     `${path} has schema ${version}, and can only be read with schema ${known}`,
@@ -84,6 +112,7 @@ export function migrate(client: Sqlite.Database, path: string): void {
       client.pragma(`application_id = ${applicationId}`);
     })
     .immediate();
+  requireTables(client, path);
   client.pragma('foreign_keys = ON');
 }
 

@@ -39,6 +39,9 @@ test('lists in pages, in order, filtered, while other statements run', () => {
 
 test.each([
   ['measures', '{"scores":', 'listForResults', /: the turn of rag on item "i1": /],
+  ['measures', '{}', 'listForResults', /: the turn of rag on item "i1": item: /],
+  ['measures', 'null', 'listForResults', /: the turn of rag on item "i1": /],
+  ['measures', 'null', 'listByRun', /the turn of item i1, arm rag cannot be read: item: /],
   ['measures', '{"scores":', 'listByRun', /a record cannot be read: /],
   ['measures', '{"given":{},"answer":{},"observed":{}}', 'listByRun', /the turn of item i1, arm rag cannot be read: /],
   ['document', Buffer.from('{}'), 'listByRun', /a record cannot be read: incorrect header check/],
@@ -48,6 +51,12 @@ test.each([
   expect(() => [...turns[list](runId)]).toThrow(
     expect.objectContaining({ code: 'database', message: expect.stringMatching(message) as string }),
   );
+});
+
+test('a score that is not a number is named where results are computed', () => {
+  insert({}, { arm: 'rag', itemId: 'i1' });
+  database.query.run(sql`UPDATE turns SET measures = json_set(measures, '$.scores.contains', json('1e999'))`);
+  expect(() => [...turns.listForResults(runId)]).toThrow(/"i1": scores\.contains: .*Infinity/);
 });
 
 test('lists what results need as `listByRun` does, in order of writing', () => {

@@ -1,6 +1,6 @@
 import { and, count, eq, getTableColumns, gt, inArray, or, type SQL, sql } from 'drizzle-orm';
 import type { SelectedFields } from 'drizzle-orm/sqlite-core';
-import { type TurnKey, type TurnRecord, turnRecord, type TurnResult } from './records/turn-record.ts';
+import { measuredParts, type TurnKey, type TurnRecord, turnRecord, type TurnResult } from './records/turn-record.ts';
 import { Repository } from './database.ts';
 import { unreadable } from './database-error.ts';
 import { readRecord } from './read-record.ts';
@@ -156,16 +156,28 @@ export class TurnRepository extends Repository {
 }
 
 function storedTurn({ measures, document, ...row }: TurnRow): StoredTurn {
-  const turn = { ...row, ...joinTurn(measures!, document) };
+  const turn = { ...row, ...(measures !== null && joinTurn(measures, document)) };
   return { ...readRecord(turnRecord, turn, `the turn of item ${row.itemId}, arm ${row.arm}`), id: row.id };
 }
 
-function parsed(measures: string, path: string, { arm, itemId }: Pick<TurnRow, 'arm' | 'itemId'>): Measures {
+function parsed(
+  measures: string,
+  path: string,
+  { arm, itemId, state }: Pick<TurnRow, 'arm' | 'itemId' | 'state'>,
+): Measures {
+  const refuse = (why: string, cause: unknown): never => {
+    throw unreadable(path, `the turn of ${arm} on item ${JSON.stringify(itemId)}: ${why}`, cause);
+  };
+  let value: unknown;
   try {
-    return JSON.parse(measures) as Measures;
+    value = JSON.parse(measures);
   } catch (error) {
-    throw unreadable(path, `the turn of ${arm} on item ${JSON.stringify(itemId)}: ${(error as Error).message}`, error);
+    return refuse((error as Error).message, error);
   }
+  const read = measuredParts[state].safeParse(value);
+  if (read.success) return value as Measures;
+  const [issue] = read.error.issues;
+  return refuse(`${issue!.path.join('.')}: ${issue!.message}`, read.error);
 }
 
 function runTurns(runId: string, { arm, userId, itemId }: TurnFilter): SQL | undefined {

@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { errorLike } from '../../test/fixtures/error-like.ts';
 import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { storeRun } from '../../test/fixtures/stored-runs.ts';
@@ -75,4 +78,20 @@ it('says where there is no report, and which file cannot be read', async () => {
   await expect(openReports(folder.path, noTexts)).rejects.toMatchObject({ code: 'bad-data' });
   writeFileSync(folder.file('a/results.json'), '{"schemaVersion":99}');
   await expect(openReports(folder.path, noTexts)).rejects.toThrow('records of version 99');
+  for (const text of ['null', '7', '[]', '{"schemaVersion":NaN}']) {
+    writeFileSync(folder.file('a/results.json'), text);
+    await expect(openReports(folder.path, noTexts)).rejects.toMatchObject({ code: 'bad-data' });
+  }
+});
+
+it('names damaged outcomes, and a pipe in place of a file of a report', async () => {
+  report('a');
+  const packed = folder.file('a/outcomes.jsonl.gz');
+  for (const bytes of ['no archive', gzipSync('{}').subarray(0, 15)]) {
+    writeFileSync(packed, bytes);
+    await expect(openReports(folder.path, noTexts)).rejects.toMatchObject(errorLike('bad-data', packed));
+  }
+  rmSync(folder.file('a/results.json'));
+  spawnSync('mkfifo', [folder.file('a/results.json')]);
+  await expect(openReports(folder.path, noTexts)).rejects.toMatchObject(errorLike('bad-data', 'is a pipe or a device'));
 });

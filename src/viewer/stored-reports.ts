@@ -1,9 +1,10 @@
 /** Reports on disk, which the viewer shows without the database of their runs. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { readReportOutcomes } from '../report/outcomes.ts';
+import { parseReport, reportText, writeAgain } from '../report/report-text.ts';
 import { openDatabase } from '../store/database.ts';
 import { readRecord, requireSchemaVersion } from '../store/read-record.ts';
 import { type RunResults, runResults } from '../store/records/results.ts';
@@ -40,22 +41,21 @@ export function findReports(path: string): string[] {
   return found;
 }
 
-/** The document of a report, as the file has it. @throws BenchError `bad-data` for a file that is no JSON */
+/** The document of a report, as the file has it. @throws BenchError `bad-data` */
 export function reportDocument(folder: string): unknown {
   const path = join(folder, resultsFile);
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    const hint = 'write the report again: npm run tables -- --run NAME --write';
-    throw new BenchError('bad-data', `${path}: ${(error as Error).message}`, hint, error);
-  }
+  return parseReport(reportText(path), path);
 }
 
 /** Reads the results of a report. @throws BenchError `bad-data`, and `database` for those of another version */
 export function readReport(folder: string): RunResults {
   const path = join(folder, resultsFile);
-  const document = reportDocument(folder) as { readonly schemaVersion?: number };
-  requireSchemaVersion(document.schemaVersion ?? 0, path);
+  const document = reportDocument(folder) as { readonly schemaVersion?: unknown } | null;
+  const version = document?.schemaVersion;
+  if (typeof version !== 'number') {
+    throw new BenchError('bad-data', `${path}: holds no results: it has no schemaVersion`, writeAgain);
+  }
+  requireSchemaVersion(version, path);
   return readRecord(runResults, document, path);
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, ftruncateSync, openSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import Sqlite from 'better-sqlite3';
@@ -16,6 +17,7 @@ beforeAll(() => {
   const item = { type: 'item', itemId: 'q', userId: 'u', answer: 'Rex', askedAt: '2026-02-01T00:00:00Z' };
   const long = JSON.stringify({ ...item, query: 'word '.repeat(4000), evidence: ['m'] });
   writeFileSync(folder.file('long.jsonl'), `${JSON.stringify(memory)}\n${long}\n`);
+  spawnSync('mkfifo', [folder.file('pipe.jsonl')]);
   writeFileSync(folder.file('text.gguf'), 'this is no model');
   writeFileSync(folder.file('gemma.gguf'), tinyGguf(tinyHeader('gemma3')));
   // A sparse file: larger than any memory, and no bytes on the disk.
@@ -36,6 +38,7 @@ it.each([
     /long\.jsonl:2: item "q": the query alone takes \d+ tokens; \d+ of the window of 2048 are for the prompt/,
   ],
   ['a data set that is not there', ['--dataset', './none.jsonl'], /^error: .*none\.jsonl/],
+  ['a pipe as data set', ['--dataset', './pipe.jsonl'], /pipe\.jsonl: cannot be read: is a pipe or a device/],
   ['a model that is not there', ['--model', 'none.gguf'], /^error: .*none\.gguf/],
   ['a model that is none', ['--model', 'text.gguf'], /text\.gguf: not a (?:complete )?GGUF file/],
   [
@@ -53,4 +56,9 @@ it.each([
 ])('%s ends with 2, one line and what to do, and leaves nothing behind', async (_, words, message) => {
   expectMistake(await host.run('bench', '--quiet', '--out', 'reports', ...words), message);
   expect(existsSync(folder.file('reports'))).toBe(false);
+});
+
+it.each(['csv', 'jsonl', 'locomo'])('a pipe to be converted from %s is named', async (from) => {
+  const ended = await host.run('data', 'convert', 'pipe.jsonl', '--from', from, '--out', 'new.jsonl');
+  expectMistake(ended, /pipe\.jsonl: cannot be read: is a pipe or a device/);
 });

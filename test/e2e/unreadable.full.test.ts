@@ -62,4 +62,19 @@ describe('what cannot be read or written', () => {
     expectMistake(await bench('--kv-store', 'shared'), message);
     expect(files()).toEqual(expect.arrayContaining(before));
   });
+
+  it('of earlier results are shown from a folder that may only be read, and nothing is written', async ({ skip }) => {
+    skip(unstartable !== undefined, unstartable);
+    expect((await bench('--out', 'shown', '--run', 'one')).code).toBe(0);
+    chmodSync(folder.file('shown'), 0o500);
+    try {
+      const before = readdirSync(folder.file('shown'));
+      for (const words of [['tables'], ['inspect', '--print'], ['tables', '--check']]) {
+        expect(await call([...words, '--out', 'shown'])).toMatchObject({ code: 0, stderr: '' });
+      }
+      expect(readdirSync(folder.file('shown'))).toEqual(before);
+    } finally {
+      chmodSync(folder.file('shown'), 0o700);
+    }
+  });
 });

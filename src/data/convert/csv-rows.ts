@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { BenchError } from '../../base/bench-error.ts';
@@ -6,14 +5,16 @@ import { fileText, unreadable } from '../file-lines.ts';
 import type { Row } from './rows.ts';
 
 const MOST_RECORD_CHARACTERS = 16_000_000;
-const FIRST_LINE_BYTES = 65_536;
 const DELIMITERS = [',', ';', '\t'] as const;
 
 /** Finds the delimiter that is most frequent in the first line, outside of quotes. */
 async function findDelimiter(path: string): Promise<string> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(FIRST_LINE_BYTES), 0, FIRST_LINE_BYTES, 0);
-  const unquoted = buffer.toString('utf8', 0, bytesRead).replaceAll(/"[^"]*"/g, '');
+  let start = '';
+  for await (const piece of fileText(path)) {
+    start = piece;
+    break;
+  }
+  const unquoted = start.replaceAll(/"[^"]*"/g, '');
   const [line = ''] = unquoted.split(/\r?\n/, 1);
   const count = (delimiter: string): number => line.split(delimiter).length;
   return DELIMITERS.reduce((best, delimiter) => (count(delimiter) > count(best) ? delimiter : best));

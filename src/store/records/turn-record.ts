@@ -306,6 +306,20 @@ export interface AnsweredResult extends Omit<AnsweredTurn, 'given' | 'prompt' | 
   };
 }
 
+const section = z.looseObject({});
+
+/** What statistics rely on in the stored parts of a turn, by its state: all sections, and scores that are numbers. */
+export const measuredParts = {
+  answered: z.looseObject({
+    ...{ item: section, facts: section, account: section, given: section, observed: section },
+    answer: z.looseObject({ text: z.string() }),
+    timings: z.record(z.string(), z.number()),
+    tokens: z.record(z.string(), z.number()),
+    scores: scores.unwrap().partial().loose(),
+  }),
+  failed: z.looseObject({ error: section }),
+};
+
 /** A memory is left out as `text` of the prompt, or as one of its `blocks` of KV. */
 export const attributionMethods = ['text', 'blocks'] as const;
 

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
+import { readToEnd } from '../../../base/regular-file.ts';
 import {
   readPreRetrievalConfig,
   type ReadPreRetrievalConfig,
@@ -18,7 +18,7 @@ export function readPreRetrievalFile({
   if (path === undefined) return readPreRetrievalConfig({}, 'defaults');
   let content: unknown;
   try {
-    const text = readFileSync(path, 'utf8');
+    const text = readToEnd(path).toString();
     const isYaml = ['.yaml', '.yml'].includes(extname(path).toLowerCase());
     // Warnings would be written to standard error; the schema refuses what is odd.
     content = isYaml ? parseYaml(text, { logLevel: 'error' }) : JSON.parse(text);
