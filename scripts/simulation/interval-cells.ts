@@ -9,7 +9,7 @@ import {
   TAIL,
 } from '../../src/eval/analysis/statistics/intervals.ts';
 import { clusteredMean } from '../../src/eval/analysis/statistics/clustered-mean.ts';
-import type { UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
+import { sum, type UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
 import { studentQuantile } from '../../src/eval/analysis/statistics/distributions.ts';
 
 /** One world in which intervals are tried. */
@@ -42,44 +42,29 @@ const PER_BOOTSTRAP = 4;
 
 export function tryIntervals(cell: IntervalCell, trials: number, random: SeededRandom): IntervalResult {
   const { kind, mean } = cell;
-  const tallies = new Map(methods.map((method) => [method, { tried: 0, held: 0, width: 0 }]));
-  const count = (found: Intervals): void => {
-    for (const method of methods) {
-      const interval = found[method];
-      const tally = tallies.get(method)!;
-      if (interval === undefined) continue;
-      tally.tried++;
-      tally.held += Number(interval.low <= mean && mean <= interval.high);
-      tally.width += interval.high - interval.low;
-    }
-  };
+  const found: Intervals[] = [];
   for (let trial = 0; trial < trials; trial++) {
     const totals = sample(kind, mean, cell, random);
-    count(directIntervals(kind, totals));
-    if (trial % PER_BOOTSTRAP === 0) count(bootstrapIntervals(totals, random));
+    found.push(directIntervals(kind, totals));
+    if (trial % PER_BOOTSTRAP === 0) found.push(bootstrapIntervals(totals, random));
   }
-  const tried = [...tallies].filter(([, tally]) => tally.tried > 0);
-  return Object.fromEntries(
-    tried.map(([method, tally]) => [method, { coverage: tally.held / tally.tried, width: tally.width / tally.tried }]),
-  );
+  const results = methods.flatMap((method) => {
+    const own = found.flatMap((intervals) => intervals[method] ?? []);
+    const held = own.filter(({ low, high }) => low <= mean && mean <= high);
+    const width = sum(own.map(({ low, high }) => high - low)) / own.length;
+    return own.length === 0 ? [] : [[method, { coverage: held.length / own.length, width }] as const];
+  });
+  return Object.fromEntries(results);
 }
 
 const DRAWS = 499;
 
 /** Means of resampled users, in ascending order. */
 function bootstrapMeans({ sums, counts }: UnitTotals, random: SeededRandom): Float64Array {
-  const users = sums.length;
-  const means = new Float64Array(DRAWS);
-  for (let draw = 0; draw < DRAWS; draw++) {
-    let sum = 0;
-    let count = 0;
-    for (let place = 0; place < users; place++) {
-      const user = Math.floor((random.bits() / 2 ** 32 + 0.5) * users);
-      sum += sums[user]!;
-      count += counts[user]!;
-    }
-    means[draw] = sum / count;
-  }
+  const means = Float64Array.from({ length: DRAWS }, () => {
+    const users = sums.map(() => Math.floor((random.bits() / 2 ** 32 + 0.5) * sums.length));
+    return sum(users.map((user) => sums[user]!)) / sum(users.map((user) => counts[user]!));
+  });
   return means.sort();
 }
 
@@ -91,14 +76,11 @@ function at(sorted: Float64Array, share: number): number {
 function bca(means: Float64Array, totals: UnitTotals): Interval {
   const { mean, items, units } = clusteredMean(totals);
   const { sums, counts } = totals;
-  const without = Float64Array.from(sums, (sum, user) => (mean * items - sum) / (items - counts[user]!));
-  const centre = without.reduce((sum, one) => sum + one, 0) / units;
-  let [squares, cubes, below] = [0, 0, 0];
-  for (const one of without) {
-    squares += (centre - one) ** 2;
-    cubes += (centre - one) ** 3;
-  }
-  for (const one of means) below += one < mean ? 1 : one === mean ? 0.5 : 0;
+  const without = sums.map((own, user) => (mean * items - own) / (items - counts[user]!));
+  const centre = sum(without) / units;
+  const squares = sum(without.map((one) => (centre - one) ** 2));
+  const cubes = sum(without.map((one) => (centre - one) ** 3));
+  const below = means.reduce((count, one) => count + (one < mean ? 1 : one === mean ? 0.5 : 0), 0);
   const acceleration = squares === 0 ? 0 : cubes / (6 * squares ** 1.5);
   const bias = probit(below / DRAWS);
   const share = (z: number): number =>
