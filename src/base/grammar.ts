@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { knownLanguage, type Language } from './language.ts';
 
 const wordings = z.array(z.string());
 
@@ -96,3 +97,8 @@ function read<L extends Grammar['language']>(language: L): Grammar & { readonly 
 
 /** Grammars by language; relations, nouns and roles at one index mean the same in both. */
 export const grammars = { en: read('en'), zh: read('zh') } as const;
+
+/** The grammar of a language, English for one without its own. */
+export function grammarFor(language: Language): Grammar {
+  return grammars[knownLanguage(language) ?? 'en'];
+}

@@ -71,7 +71,9 @@ export function declare(command: Command): void {
     .requiredOption('--out <file>', 'file to write')
     .option('--errata <file>', 'published audit of locomo, JSON: corrects answers and citations, drops questions')
     .option('--map <fields>', 'columns of fields, such as answer=gold,user=speaker (default: by their names)')
-    .addOption(new Option('--language <name>', 'language of questions and answers').choices(['en', 'zh']).default('en'))
+    .addOption(
+      new Option('--language <tag>', 'language of questions and answers, such as en, zh, de or pt-BR').default('en'),
+    )
     .option('--name <name>', 'name of the data set (default: that of the file)')
     .addHelpText('after', convertHelp)
     .action(convert);

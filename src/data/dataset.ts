@@ -1,6 +1,6 @@
 import type { DatasetRecord, ItemRecord, MemoryRecord } from './schema.ts';
 import { grammars } from '../base/grammar.ts';
-import type { Language } from '../base/language.ts';
+import { knownLanguage, type Language } from '../base/language.ts';
 
 /** A statement of a user that a memory system stores; `createdAt` is ISO 8601. */
 export type DatasetMemory = Readonly<Omit<MemoryRecord, 'type'>>;
@@ -99,8 +99,12 @@ export interface UserLanguage {
   readonly unknownAnswer: string;
 }
 
-/** The profile of a language, unless it is that of the file, user or both, whose own is `whole`. */
+/**
+ * The profile of a language, unless it is that of the file, user or both, whose own is `whole`. A language without wordings of its
+ * own has the unknown answer of the file.
+ */
 export function profileOf(language: Language | undefined, whole: UserLanguage): UserLanguage {
   if (language === undefined || language === whole.language) return whole;
-  return { language, unknownAnswer: grammars[language].unknownAnswer };
+  const known = knownLanguage(language);
+  return { language, unknownAnswer: known === undefined ? whole.unknownAnswer : grammars[known].unknownAnswer };
 }

@@ -1,5 +1,6 @@
-import type { Language } from '../base/language.ts';
+import { type KnownLanguage, knownLanguage, type Language } from '../base/language.ts';
 import { memoizeTexts } from '../base/memoize.ts';
+import { unspacedCharacter } from './words.ts';
 
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/gu;
 const ARTICLES = /(?<![\p{L}\p{N}\p{M}])(?:a|an|the)(?![\p{L}\p{N}\p{M}])/gu;
@@ -25,23 +26,27 @@ function without(pattern: RegExp, text: string): string {
  * Chinese: NFKC (full-width digits and letters become plain ones), lower case, punctuation deleted, then one token per
  * Han character and one per run of other letters and digits, the common unit of character-level F1 (CMRC 2018).
  *
+ * Other languages: NFKC, lower case, punctuation deleted, and one token per character of scripts without spaces.
+ *
  * @see Rajpurkar et al. 2016, SQuAD, evaluate-v1.1; Cui et al. 2019, CMRC 2018
  */
 export function normalise(text: string, language: Language): string {
-  return forms[language](text);
+  return forms[knownLanguage(language) ?? 'other'](text);
 }
 
 /** An answer is compared with many golds, and a gold with many answers. */
 const bounds = { longest: 200, most: 10_000 };
-const forms: Readonly<Record<Language, (text: string) => string>> = {
+const forms: Readonly<Record<KnownLanguage | 'other', (text: string) => string>> = {
   en: memoizeTexts((text) => normalForm(text, 'en'), bounds),
   zh: memoizeTexts((text) => normalForm(text, 'zh'), bounds),
+  other: memoizeTexts((text) => normalForm(text, 'other'), bounds),
 };
 
-function normalForm(text: string, language: Language): string {
+function normalForm(text: string, language: KnownLanguage | 'other'): string {
   const lower = spaced(text.normalize('NFKC').toLowerCase());
   const plain = without(PUNCTUATION, lower);
   if (language === 'en') return without(ARTICLES, plain);
+  if (language === 'other') return spaced(plain.replaceAll(unspacedCharacter, ' $& '));
   const tokens = plain.match(CHINESE_TOKEN);
   return tokens === null ? plain : tokens.join(' ');
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { controlCharacters } from '../base/control-characters.ts';
+import { isLanguage } from '../base/language.ts';
 
 const MOST_TEXT_BYTES = 8 * 2 ** 20;
 /** No window that is in use holds more. */
@@ -17,7 +18,7 @@ const question = text.refine(
   (value) => Buffer.byteLength(value) <= MOST_QUERY_BYTES,
   'expected a question of at most 128 KiB',
 );
-const language = z.enum(['en', 'zh']);
+const language = z.string().refine(isLanguage, 'expected a language such as en, zh, de or pt-BR');
 const instant = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T09:00:00Z' });
 
 /** The optional first record of a file: properties of the whole data set. */

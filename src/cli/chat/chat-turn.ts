@@ -77,6 +77,7 @@ export function inspectedChatTurn(
       },
       scores: {
         exactMatch: null,
+        squadExactMatch: null,
         contains: null,
         tokenF1: null,
         memoryRecall: null,

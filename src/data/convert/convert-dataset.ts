@@ -1,9 +1,9 @@
 import { realpathSync, existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import { grammars } from '../../base/grammar.ts';
+import { grammarFor } from '../../base/grammar.ts';
+import { knownLanguage, type Language } from '../../base/language.ts';
 import { isPublicDataset, publicDatasetNames, publicDatasetOrigins } from '../../config/public-datasets.ts';
-import type { Language } from '../../base/language.ts';
 import { checkedBy } from '../parse-record.ts';
 import { recordSchemas } from '../schema.ts';
 import { writeLines } from '../write-lines.ts';
@@ -68,7 +68,7 @@ function requireFittingOptions({ from, map, errata }: ConversionSource): void {
 
 /** The header's statements of a data set. */
 function datasetHeader({ from, name, language }: ConversionSource): Readonly<Record<string, unknown>> {
-  const header = { type: 'dataset', name, language, version: 1, unknownAnswer: grammars[language].unknownAnswer };
+  const header = { type: 'dataset', name, language, version: 1, unknownAnswer: grammarFor(language).unknownAnswer };
   // People who write their own ask models that answer in sentences.
   if (!isPublicDataset(from)) return { ...header, primaryMetric: 'contains' };
   const { primaryMetric, note } = publicDatasetForms[from];
@@ -82,8 +82,11 @@ function datasetHeader({ from, name, language }: ConversionSource): Readonly<Rec
  */
 export function convertedLines(source: ConversionSource): ConvertedLines {
   requireFittingOptions(source);
-  const { from, file, map } = source;
+  const { from, file, map, language } = source;
   const notes = new ConversionNotes();
+  if (knownLanguage(language) === undefined) {
+    notes.add(`unknownAnswer of the first line is English: write what "I don't know." is in ${language}`, file);
+  }
   const records = new WrittenRecords(notes);
   let sha256: ReturnType<ConvertedLines['sha256']>;
 

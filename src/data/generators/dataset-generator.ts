@@ -1,4 +1,4 @@
-import type { Language } from '../../base/language.ts';
+import type { KnownLanguage } from '../../base/language.ts';
 
 /** The context window that generated memories have to fit: its size, and the tokenizer that fills it. */
 export interface ContextWindow {
@@ -13,7 +13,7 @@ export interface DatasetGenerator {
   readonly name: string;
   /** The suites that ask its questions. */
   readonly suites: readonly string[];
-  readonly language: Language;
+  readonly language: KnownLanguage;
   /** Default number of users. */
   readonly presetUsers: number;
   /**

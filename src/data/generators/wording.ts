@@ -1,4 +1,4 @@
-import { type Grammar, grammars } from '../../base/grammar.ts';
+import { type Grammar, grammarFor } from '../../base/grammar.ts';
 import type { HistoryMessage, WrittenRecord } from '../schema.ts';
 
 export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;
@@ -40,7 +40,7 @@ export function datasetText(
   { name, language, version, seed, userKinds }: Omit<DatasetLine, 'type' | 'unknownAnswer'>,
   records: readonly WrittenRecord[],
 ): string {
-  const { unknownAnswer } = grammars[language];
+  const { unknownAnswer } = grammarFor(language);
   const header: DatasetLine = { type: 'dataset', name, language, version, seed, unknownAnswer, userKinds };
   return [header, ...records].map((record) => `${JSON.stringify(record)}\n`).join('');
 }

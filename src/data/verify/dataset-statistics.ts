@@ -1,5 +1,5 @@
 import type { Language } from '../../base/language.ts';
-import { containsTokens } from '../normalise.ts';
+import { holdsWords } from '../words.ts';
 import type { DatasetRecords } from '../records.ts';
 
 /** Minimum, median and maximum of a count. */
@@ -70,7 +70,7 @@ export function datasetStatistics(
   const withEvidence = answerable.filter(({ evidence }) => evidence.length > 0);
   const evident = withEvidence.filter(({ answer, acceptedAnswers, evidence }) => {
     const text = evidence.map((id) => contents.get(id) ?? '').join('\n');
-    return [answer!, ...acceptedAnswers].some((gold) => containsTokens(text, gold, language));
+    return [answer!, ...acceptedAnswers].some((gold) => holdsWords(text, gold, language));
   });
   return {
     users: users.size,

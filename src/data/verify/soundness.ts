@@ -1,7 +1,8 @@
 import { type Language, languageOf } from '../../base/language.ts';
 import { shownValue } from '../../base/shown-value.ts';
 import { evidenceIsKnown } from '../dataset.ts';
-import { containsTokens, normalise } from '../normalise.ts';
+import { normalise } from '../normalise.ts';
+import { holdsWords, wordForm } from '../words.ts';
 import type { Placed } from '../parse-record.ts';
 import type { DatasetRecords, Finding, SoundnessRule } from '../records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from '../schema.ts';
@@ -17,13 +18,13 @@ function* aboutAnswer({ record, place }: Placed<ItemRecord>, language: Language)
   const { answer, acceptedAnswers, query, superseded } = record;
   if (answer === null) return;
   const golds = [answer, ...acceptedAnswers];
-  const leaked = golds.find((gold) => containsTokens(query, gold, language));
+  const leaked = golds.find((gold) => holdsWords(query, gold, language));
   if (leaked !== undefined) {
     const message = `${place}: query holds the answer ${shownValue(leaked)}`;
     yield warning('leak', message, 'ask without it, unless the question offers a choice');
   }
   // Values that the metrics cannot tell apart.
-  const stale = superseded.find((old) => golds.some((gold) => normalise(old, language) === normalise(gold, language)));
+  const stale = superseded.find((old) => golds.some((gold) => wordForm(old, language) === wordForm(gold, language)));
   if (stale !== undefined) {
     const message = `${place}: superseded expected values other than the answer, got ${shownValue(stale)}`;
     const hint = 'a right answer would count as a stale one';

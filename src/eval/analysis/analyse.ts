@@ -42,7 +42,7 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
   const { seed, probes, plan } = run;
   const { arms } = plan;
   const names = arms.map((arm) => arm.name);
-  const metrics = metricsOfRun({ dataset: run.dataset, metrics: plan.metrics ?? [] });
+  const metrics = metricsOfRun({ dataset: run.dataset, ...plan });
   const judged = unknownQuality(run.model) === null;
   const shown = judged ? answered : answered.map(withoutQuality);
   // Reasons and messages may quote the question.

@@ -89,7 +89,10 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     arms,
     metrics: ownMetrics(settings),
     judge,
-    success: successMetric(metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] })).name,
+    success: {
+      metric: successMetric(metricsOfRun({ dataset: run.dataset, ...run.plan })).name,
+      version: run.plan.metricsVersion ?? 1,
+    },
     settings: { seed, repeats, topK, threshold, itemsPerUser: itemsPerUser(prepared) },
   };
   return {

@@ -90,6 +90,7 @@ const added = metric.default(null);
 export const qualityEstimates = z
   .object({
     exactMatch: metric,
+    squadExactMatch: added,
     contains: added,
     tokenF1: metric,
     locomoF1: added,

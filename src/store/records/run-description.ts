@@ -88,7 +88,7 @@ const declaration = {
 const datasetPart = object({
   name: z.string(),
   sha256: z.string(),
-  language: z.enum(['en', 'zh']),
+  language: z.string(),
   ...numbers('items', 'users'),
   ...declaration,
 });
@@ -176,6 +176,8 @@ export const runDescription = object({
   settings: facts,
   /** Metrics of the calling program; missing without any. */
   metrics: list(metricDeclaration).exactOptional(),
+  /** Version of the rules of metrics; missing in older runs, made with version 1. */
+  metricsVersion: z.literal([1, 2]).exactOptional(),
   armsNotRun: list(armNotRun),
   profile,
   tokenisation,

@@ -21,6 +21,8 @@ const runPlan = object({
   armsNotRun: list(armNotRun),
   /** Metrics of the calling program; missing without any. */
   metrics: list(metricDeclaration).exactOptional(),
+  /** Version of the rules of metrics; missing in older runs, made with version 1. */
+  metricsVersion: z.literal([1, 2]).exactOptional(),
   /** Of a shard: the users of the whole run in their order, and the turns that each takes. */
   users: list(object({ userId: z.string(), turns: z.number() })).exactOptional(),
   /** The effective options, in their order. */

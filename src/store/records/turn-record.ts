@@ -153,6 +153,8 @@ const score = z.number().nullable();
 /** The scores of one turn, each 0 to 1 but those of the calling program; null where a metric does not apply to the item. */
 export const scores = object({
   exactMatch: score,
+  /** Null in runs made with version 1 of the metrics, whose `exactMatch` it was. */
+  squadExactMatch: score.default(null),
   /** Missing in turns of older runs. */
   contains: score.default(null),
   tokenF1: score,
@@ -206,7 +208,7 @@ export const itemRecord = object({
   phrasing: z.string(),
   userKind: z.string(),
   /** In which it is scored. */
-  language: z.enum(['en', 'zh']),
+  language: z.string(),
   /** Memories that the user had when asked, and how many of them are the evidence. */
   memories: z.number(),
   evidence: z.number(),

@@ -28,8 +28,8 @@ import {
   type PromptForm,
   type Segment,
 } from './prompt-form.ts';
-import { grammars } from '../../base/grammar.ts';
-import { type Language, languageOf } from '../../base/language.ts';
+import { grammarFor } from '../../base/grammar.ts';
+import { knownLanguage, type Language, languageOf } from '../../base/language.ts';
 
 /** Generation gets 512 tokens, at most a quarter of the window. */
 const RESERVE_TOKENS = 512;
@@ -264,10 +264,10 @@ function textOf(segments: readonly Segment[], roles: readonly Segment['role'][])
   return first === -1 ? '' : joinSegments(segments.slice(first, segments.findLastIndex(isWanted) + 1));
 }
 
-/** The system message for a user of that language, where a turn brings none of its own. */
+/** The system message for a user of that language, English for one without presets, where a turn brings none of its own. */
 export function systemPromptOf({ systemPrompt }: Pick<PromptRules, 'systemPrompt'>, language: Language): string {
-  if (systemPrompt === undefined) return grammars[language].systemPrompts[0]!;
-  return typeof systemPrompt === 'string' ? systemPrompt : systemPrompt[language];
+  if (systemPrompt === undefined) return grammarFor(language).systemPrompts[0]!;
+  return typeof systemPrompt === 'string' ? systemPrompt : systemPrompt[knownLanguage(language) ?? 'en'];
 }
 
 /** The system message of a turn: the turn's own text, else that for the language of its user, else of its query. */

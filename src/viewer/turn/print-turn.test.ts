@@ -46,17 +46,21 @@ describe('a turn in the terminal', () => {
       return /^scores +(.*)$/m.exec(text)![1];
     };
     const others = 'token F1 1 · memory recall 1 · ROUGE-L 1 · BLEU 1';
-    expect(scores({ dataset: {} })).toBe(`exact match 1 · contains 1 · ${others}`);
-    expect(scores({ dataset: { primaryMetric: 'contains' } })).toBe(`contains 1 · exact match 1 · ${others}`);
+    expect(scores({ dataset: {} })).toBe(`exact match 1 · SQuAD exact match 1 · contains 1 · ${others}`);
+    expect(scores({ dataset: { primaryMetric: 'contains' } })).toBe(
+      `contains 1 · exact match 1 · SQuAD exact match 1 · ${others}`,
+    );
     const own = { name: 'brief', label: 'in five words', kind: 'binary', unit: '%', direction: 'higher', margin: 2 } as const; // prettier-ignore
     const turn = answeredTurn('rag', { answer: ' Oslo' });
     const brief = { ...turn, scores: { ...turn.scores, own: { brief: 1 } } };
     const metrics = [own];
-    expect(scores({ dataset: {}, metrics }, brief)).toBe(`exact match 0 · contains 0 · ${others} · in five words 1`);
+    expect(scores({ dataset: {}, metrics }, brief)).toBe(
+      `exact match 0 · SQuAD exact match 0 · contains 0 · ${others} · in five words 1`,
+    );
     expect(scores({ dataset: { primaryMetric: 'brief' }, metrics }, brief)).toMatch(/^in five words 1 · exact match 0/);
     const goldTokens = [{ token: 'a', logProbability: -1 }, { token: 'b', logProbability: -2 }]; // prettier-ignore
     const scored = { ...turn, observed: { ...turn.observed, goldLogProbability: -3, goldTokens } };
-    const inNats = /^gold answer −1\.500 nats · exact match 0 · contains 0/;
+    const inNats = /^gold answer −1\.500 nats · exact match 0 · SQuAD exact match 0 · contains 0/;
     expect(scores({ dataset: { primaryMetric: 'goldLogProb' } }, scored)).toMatch(inNats);
   });
 

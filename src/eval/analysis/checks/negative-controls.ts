@@ -61,7 +61,7 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   if (few !== undefined) {
     return undecided('negative controls', `${few.name} has ${few.items} closed items, ${LEAST_ITEMS} needed`);
   }
-  const { name: metric, score } = textMetric(metrics.primary.name);
+  const { name: metric, score } = textMetric(metrics.primary.name, metrics.version);
   const percent = (share: number): string => (100 * share).toFixed(1);
   const results = byArm.flatMap(({ name, closed }) => {
     const { estimate: chance, scopes } = chanceRate(answered, closed, score, seed);

@@ -17,15 +17,15 @@ export interface RunAndTurns {
 
 /** Prepares a run for a comparison; an unfinished run is compared by the turns that it has. */
 export function comparedRun({ run, turns }: RunAndTurns) {
-  const { arms, armsNotRun, settings } = run.plan;
+  const { arms, armsNotRun, settings, metricsVersion = 1 } = run.plan;
   const { probes } = run;
-  const metrics = metricsOfRun({ dataset: run.dataset, metrics: run.plan.metrics ?? [] });
+  const metrics = metricsOfRun({ dataset: run.dataset, ...run.plan });
   const checks = probes !== null && run.status === 'finished' ? checksOfRun({ ...run, probes }, turns, metrics) : [];
   const shown = withholdsTexts(run) ? turns.answered.map((turn) => resultWithoutTexts(turn)) : turns.answered;
   const byArm = Map.groupBy(shown, ({ arm }) => arm);
   return {
     run,
-    settings: (armsNotRun.length === 0 ? settings : { ...settings, armsNotRun }) as Values,
+    settings: { ...settings, metricsVersion, ...(armsNotRun.length === 0 ? {} : { armsNotRun }) } as Values,
     randomWeights: unknownQuality(run.model) !== null,
     metrics,
     // These keep its numbers from being quoted; none for an unfinished run.

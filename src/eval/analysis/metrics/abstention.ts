@@ -1,7 +1,7 @@
-import type { Language } from '../../../base/language.ts';
+import { type KnownLanguage, knownLanguage, type Language } from '../../../base/language.ts';
 import { normalise } from '../../../data/normalise.ts';
 
-const REFUSALS: Readonly<Record<Language, readonly string[]>> = {
+const REFUSALS: Readonly<Record<KnownLanguage, readonly string[]>> = {
   en: [
     "I don't know",
     'I do not know',
@@ -17,7 +17,7 @@ const REFUSALS: Readonly<Record<Language, readonly string[]>> = {
   zh: ['我不知道', '不知道', '我不清楚', '不清楚', '我不确定', '我没有相关信息', '没有相关信息', '无法回答'],
 };
 
-const HEDGES: Readonly<Record<Language, RegExp>> = {
+const HEDGES: Readonly<Record<KnownLanguage, RegExp>> = {
   en: /\b(?:but|however|maybe|perhaps|probably|though)\b/u,
   zh: /但|不过|也许|可能|大概/u,
 };
@@ -26,13 +26,16 @@ const SENTENCE_END = /[.!?。！？]+/u;
 
 /**
  * True for an answer that declines to answer: it is the data set's own answer to unknown questions, or one sentence that
- * begins with one of a short list of refusals and does not hedge ("I don't know, but maybe …" is a guess).
+ * begins with one of a short list of refusals and does not hedge ("I don't know, but maybe …" is a guess). The lists are English
+ * and Chinese; in other languages the data set's own answer alone declines.
  */
 export function isAbstention(answer: string, unknownAnswer: string, language: Language): boolean {
   const form = normalise(answer, language);
   if (form === '') return false;
   if (form === normalise(unknownAnswer, language)) return true;
+  const known = knownLanguage(language);
+  if (known === undefined) return false;
   const sentences = answer.split(SENTENCE_END).filter((sentence) => sentence.trim() !== '');
-  if (sentences.length !== 1 || HEDGES[language].test(answer.toLowerCase())) return false;
-  return REFUSALS[language].some((refusal) => `${form} `.startsWith(`${normalise(refusal, language)} `));
+  if (sentences.length !== 1 || HEDGES[known].test(answer.toLowerCase())) return false;
+  return REFUSALS[known].some((refusal) => `${form} `.startsWith(`${normalise(refusal, language)} `));
 }

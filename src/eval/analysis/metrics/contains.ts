@@ -1,8 +1,10 @@
 import { countSentences, firstSentence } from '../../../base/first-sentence.ts';
 import type { UserLanguage } from '../../../data/dataset.ts';
+import { type Span, spansOf, type Word, wordsOf, wordsOfVersion1 } from '../../../data/words.ts';
 import { isAbstention } from './abstention.ts';
-import { exactMatch } from './text-overlap.ts';
-import type { Language } from '../../../base/language.ts';
+import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
+import { exactMatch, squadExactMatch } from './text-overlap.ts';
+import { knownLanguage, type Language } from '../../../base/language.ts';
 
 /** What an answer is judged by, beside its golds. */
 export interface AnswerSetting extends UserLanguage {
@@ -13,7 +15,15 @@ export interface AnswerSetting extends UserLanguage {
   readonly bystanders: readonly string[];
   /** Texts of the evidence that was shown: an answer may deny what they deny. */
   readonly evidenceTexts: readonly string[];
+  /** Default: that of new runs. */
+  readonly version?: MetricsVersion;
 }
+
+/** Cuts a text into words, as the version does. */
+const cutter =
+  ({ language, version = metricsVersion }: AnswerSetting) =>
+  (text: string): Word[] =>
+    (version === 1 ? wordsOfVersion1 : wordsOf)(text, language);
 
 /** This many unrequested values are a recital, and so are two if that is all of them. */
 const RECITAL = 3;
@@ -22,24 +32,25 @@ function isWithin(span: Span, others: readonly Span[]): boolean {
   return others.some(({ from, to }) => from <= span.from && to >= span.to && to - from > span.to - span.from);
 }
 
-/** True if a text denies one of the golds that it holds. */
-function denies(text: string, golds: readonly (readonly Word[])[], language: AnswerSetting['language']): boolean {
-  const words = wordsOf(text, language);
+/** True if the words of a text deny one of the golds that they hold. */
+function denies(words: readonly Word[], golds: readonly (readonly Word[])[], language: Language): boolean {
   return golds.some((gold) => spansOf(words, gold).some((span) => isNegated(words, span, language)));
 }
 
 function sentenceHit(sentence: string, golds: readonly string[], setting: AnswerSetting): boolean {
   const { query, rivals, bystanders, evidenceTexts, language } = setting;
-  const words = wordsOf(sentence, language);
-  const wanted = golds.map((gold) => wordsOf(gold, language));
-  const isGold = (value: string): boolean => {
-    const form = wordsOf(value, language);
+  const cut = cutter(setting);
+  const words = cut(sentence);
+  const wanted = golds.map(cut);
+  const asked = cut(query);
+  const isGold = (form: readonly Word[]): boolean => {
     return wanted.some((gold) => gold.length === form.length && spansOf(gold, form).length > 0);
   };
   const spansOfValues = (values: readonly string[]): Span[][] =>
     [...new Set(values)]
-      .filter((value) => !isGold(value) && !holdsWords(query, value, language))
-      .map((value) => spansOf(words, wordsOf(value, language)));
+      .map(cut)
+      .filter((value) => !isGold(value) && spansOf(asked, value).length === 0)
+      .map((value) => spansOf(words, value));
   const found = wanted.flatMap((gold) => spansOf(words, gold));
   const [wrong, idle] = [spansOfValues(rivals), spansOfValues(bystanders)];
   const others = [...wrong, ...idle].flat();
@@ -51,8 +62,8 @@ function sentenceHit(sentence: string, golds: readonly string[], setting: Answer
   if (recited >= RECITAL || (recited >= 2 && recited === idle.length)) return false;
   return (
     hits.every((span) => !isNegated(words, span, language)) ||
-    hasNegation(query, language) ||
-    evidenceTexts.some((text) => denies(text, wanted, language))
+    hasNegation(asked, language) ||
+    evidenceTexts.some((text) => denies(cut(text), wanted, language))
   );
 }
 
@@ -63,14 +74,17 @@ function sentenceHit(sentence: string, golds: readonly string[], setting: Answer
  * @see docs/metrics.md
  */
 export function contains(answer: string, golds: readonly string[], setting: AnswerSetting): 0 | 1 {
-  const { unknownAnswer, language } = setting;
+  const { unknownAnswer, language, version } = setting;
+  const cut = cutter(setting);
+  const equals = version === 1 ? squadExactMatch : exactMatch;
   const hit = golds.some((gold) => {
+    const words = cut(gold);
     // "?!" has no words to look for.
-    if (wordsOf(gold, language).length === 0) return exactMatch(answer, [gold], language) === 1;
+    if (words.length === 0) return equals(answer, [gold], language) === 1;
     const sentence = firstSentence(answer, countSentences(gold));
     return (
       !isAbstention(sentence, unknownAnswer, language) &&
-      holdsWords(sentence, gold, language) &&
+      spansOf(cut(sentence), words).length > 0 &&
       sentenceHit(sentence, golds, setting)
     );
   });
@@ -136,9 +150,11 @@ function chinese(words: readonly Word[], { from, to }: Span): boolean {
 }
 
 /** True where a text denies something, whatever it is: "What do I not eat?". */
-function hasNegation(text: string, language: Language): boolean {
-  const words = wordsOf(text, language).map((word) => word.text);
-  if (language === 'en') return words.some((_, place) => deniesAt(words, place));
+function hasNegation(asked: readonly Word[], language: Language): boolean {
+  const words = asked.map((word) => word.text);
+  const known = knownLanguage(language);
+  if (known === undefined) return false;
+  if (known === 'en') return words.some((_, place) => deniesAt(words, place));
   // 是不是 asks, and denies nothing.
   return CHINESE_BEFORE.test(
     words
@@ -150,75 +166,11 @@ function hasNegation(text: string, language: Language): boolean {
 
 /**
  * True where the clause of a value denies it: a negator before it ("is not Dubois", "isn't", "no longer", 不是) or right behind
- * it ("Dubois is not …"). By word lists, without a parser: docs/metrics.md says what escapes it.
+ * it ("Dubois is not …"). By word lists, without a parser: docs/metrics.md says
+ * what escapes it; false for languages without a list.
  */
 function isNegated(words: readonly Word[], span: Span, language: Language): boolean {
-  return language === 'zh' ? chinese(words, span) : english(words, span);
-}
-
-/** A word of a text in normal form, and the number of its clause. */
-interface Word {
-  readonly text: string;
-  readonly clause: number;
-}
-
-/** Words `from` up to `to`, exclusive. */
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** A run of letters and digits: "don't", "16:30", "2024-05-14" and "-5" are one; a hyphen between letters parts two. */
-const RUN =
-  /(?:(?<![\p{L}\p{N}])-(?=\p{N}))?[\p{L}\p{N}\p{M}]+(?:'[\p{L}\p{M}]+|(?<=\p{N})[.,:/–-](?=\p{N})[\p{L}\p{N}]+)*/gu;
-
-const BREAK: Readonly<Record<Language, RegExp>> = {
-  en: /[,;()—…!?\n]|\.\s|: /u,
-  zh: /[,;()—…!?\n，、；：（）。！？]/u,
-};
-
-/** Words that begin a clause. */
-const LINKS = new Set('but and or although though while whereas because so then if who which yet'.split(' '));
-const ARTICLES = new Set(['a', 'an', 'the']);
-
-function plain(text: string): string {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll('’', "'")
-    .replaceAll(/(?<=\d),(?=\d{3}(?!\d))/gu, '');
-}
-
-/**
- * Splits a text into words for the search of values: NFKC, lower case, no articles before a word and no possessive 's; in Chinese one word a Han character. A number with its signs is one word, so that "7" is not found in "7:30".
- */
-function wordsOf(text: string, language: Language): Word[] {
-  const form = language === 'zh' ? plain(text).replaceAll(/\p{Script=Han}/gu, ' $& ') : plain(text);
-  const words: Word[] = [];
-  let clause = 0;
-  let end = 0;
-  for (const match of form.matchAll(RUN)) {
-    const word = language === 'en' ? match[0].replace(/'s$/u, '') : match[0];
-    if (BREAK[language].test(form.slice(end, match.index))) clause++;
-    else if (language === 'en' && LINKS.has(word)) clause++;
-    end = match.index + match[0].length;
-    words.push({ text: word, clause });
-  }
-  // "type A" ends in a name.
-  const isArticle = ({ text: word, clause: own }: Word, place: number): boolean =>
-    ARTICLES.has(word) && words[place + 1]?.clause === own;
-  return language === 'en' ? words.filter((word, place) => !isArticle(word, place)) : words;
-}
-
-/** Places of the words of `part` in `words`, one after the other. */
-function spansOf(words: readonly Word[], part: readonly Word[]): Span[] {
-  if (part.length === 0) return [];
-  return words.flatMap((_, from) =>
-    part.every((word, index) => words[from + index]?.text === word.text) ? { from, to: from + part.length } : [],
-  );
-}
-
-/** True where `part` stands in `text`, word by word. */
-function holdsWords(text: string, part: string, language: Language): boolean {
-  return spansOf(wordsOf(text, language), wordsOf(part, language)).length > 0;
+  const known = knownLanguage(language);
+  if (known === undefined) return false;
+  return known === 'zh' ? chinese(words, span) : english(words, span);
 }

@@ -46,7 +46,10 @@ describe('the score of a turn', () => {
   const item = { query: 'What?', answer: 'a kite, boats', acceptedAnswers: [], superseded: [], history: [] };
   const turn = { storedIds: ['m'], retrievedIds: [], keptIds: [], shown: [] };
   const scored = (answer: string, changes: object, success: string) =>
-    scoreTurn({ ...item, evidence: ['m'], category: 'multi-hop', ...changes }, { ...turn, answer }, profile, success);
+    scoreTurn({ ...item, evidence: ['m'], category: 'multi-hop', ...changes }, { ...turn, answer }, profile, {
+      metric: success,
+      version: 2,
+    });
 
   test('is LoCoMo\u2019s where the data name it, of absent items too, and decides; of other data it is null', () => {
     expect(scored('boat', {}, 'locomoF1')).toMatchObject({ locomoF1: 0.5, taskSuccess: 0.5, abstention: null });

@@ -11,9 +11,9 @@ type ScoreName = Exclude<keyof Scores, 'own' | 'wrongClass' | 'failedStage' | 'p
 
 const share = { unit: '%', direction: 'higher', margin: 2 } as const;
 
-/** A metric whose value `scoreTurn` stores with the turn. */
+/** A metric whose value `scoreTurn` stores with the turn; turns of older runs may lack it. */
 function score(name: ScoreName, kind: MetricDeclaration['kind'], label: string): MetricDefinition {
-  return { ...share, name, kind, label, of: ({ scores }) => scores[name] };
+  return { ...share, name, kind, label, of: ({ scores }) => scores[name] ?? null };
 }
 
 const nats = { kind: 'continuous', unit: 'nats', direction: 'higher', margin: 0.05 } as const;
@@ -30,6 +30,7 @@ function goldLogProb({ item, observed: { goldLogProbability, goldTokens } }: Ans
  */
 export const builtInMetrics: readonly MetricDefinition[] = [
   score('exactMatch', 'binary', 'exact match'),
+  score('squadExactMatch', 'binary', 'SQuAD exact match'),
   score('contains', 'binary', 'contains'),
   score('tokenF1', 'continuous', 'token F1'),
   { ...score('locomoF1', 'continuous', 'LoCoMo F1'), ofAbsent: true },

@@ -1,7 +1,8 @@
 import { grammars } from '../../../base/grammar.ts';
-import type { Language } from '../../../base/language.ts';
+import type { KnownLanguage } from '../../../base/language.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { builtInMetrics, type MetricDefinition } from './metrics.ts';
+import { metricsVersion } from './metrics-version.ts';
 import { scoreTurn } from './scores.ts';
 
 /** An answer to an item, both made up, so that the right value of a metric is known. */
@@ -9,7 +10,7 @@ interface PlantedAnswer {
   readonly answer: string;
   /** Null for an absent item. */
   readonly gold: string | null;
-  readonly language: Language;
+  readonly language: KnownLanguage;
   /** Values of other memories shown: with the same relation, and with others. */
   readonly rivals?: readonly string[];
   readonly bystanders?: readonly string[];
@@ -101,7 +102,7 @@ export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredRe
       { query: '', answer: gold, acceptedAnswers: [], evidence, superseded, relation: RELATION, history: [] },
       { answer, storedIds: memoryIds, retrievedIds: memoryIds, keptIds: memoryIds, shown },
       { language, unknownAnswer: grammars[language].unknownAnswer },
-      success,
+      { metric: success, version: metricsVersion },
     ),
   };
 }
@@ -129,7 +130,7 @@ const WORDINGS = {
 };
 
 /** An answer that declines to answer. */
-export function plantedRefusal(language: Language): string {
+export function plantedRefusal(language: KnownLanguage): string {
   return WORDINGS[language].refusal;
 }
 
@@ -151,7 +152,7 @@ interface Way {
   readonly name: string;
   readonly due: Readonly<Partial<Record<Kind, Due>>>;
   readonly plant: (values: {
-    readonly say: (typeof WORDINGS)[Language];
+    readonly say: (typeof WORDINGS)[KnownLanguage];
     readonly gold: string;
     readonly others: readonly string[];
     /** The first of the others. */
@@ -203,7 +204,7 @@ export function plantAnswer(
   { plant, due }: Way,
   gold: string,
   others: readonly string[],
-  language: Language,
+  language: KnownLanguage,
 ): PlantedAnswer {
   const planted = plant({ say: WORDINGS[language], gold, others, other: others[0]! });
   return { ...planted, gold: due.declined === undefined ? gold : null, language };
@@ -213,6 +214,7 @@ export function plantAnswer(
 const PANELS: Readonly<Record<string, Readonly<Record<string, readonly Kind[]>>>> = {
   contains: {
     exactMatch: ['same'],
+    squadExactMatch: ['same'],
     contains: ['contained'],
     memoryRecall: ['anywhere'],
     tokenF1: ['overlap'],
@@ -237,7 +239,7 @@ function isDue(value: number | null, due: Due | undefined): boolean {
  */
 export function misjudged(
   golds: readonly string[],
-  language: Language,
+  language: KnownLanguage,
   metrics: readonly MetricDefinition[] = builtInMetrics,
 ): string[] {
   const byName = new Map(metrics.map((metric) => [metric.name, metric]));

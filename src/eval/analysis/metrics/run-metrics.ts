@@ -1,6 +1,7 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { didYouMean } from '../../../base/nearest-name.ts';
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
+import type { MetricsVersion } from './metrics-version.ts';
 import { builtInMetrics, type MetricDefinition } from './metrics.ts';
 
 /** For data that name none. */
@@ -13,6 +14,7 @@ const NEVER_PRIMARY = new Set(['taskSuccess', 'abstention', 'topOneAgreement', '
 export interface RunMetrics {
   readonly all: readonly MetricDefinition[];
   readonly primary: MetricDefinition;
+  readonly version: MetricsVersion;
 }
 
 /** The parts of a run, or of its description, that name its metrics. */
@@ -20,10 +22,11 @@ export interface MeasuredRun {
   readonly dataset: { readonly primaryMetric?: string };
   /** Metrics of the calling program. */
   readonly metrics?: readonly MetricDeclaration[];
+  readonly metricsVersion?: MetricsVersion;
 }
 
 /** The metrics of a stored run. @throws BenchError `database` for a primary metric of another release */
-export function metricsOfRun({ dataset, metrics = [] }: MeasuredRun): RunMetrics {
+export function metricsOfRun({ dataset, metrics = [], metricsVersion = 1 }: MeasuredRun): RunMetrics {
   const own = metrics.map((declared): MetricDefinition => ({
     ...declared,
     of: ({ scores }) => scores.own?.[declared.name] ?? null,
@@ -31,7 +34,7 @@ export function metricsOfRun({ dataset, metrics = [] }: MeasuredRun): RunMetrics
   const all = [...builtInMetrics, ...own];
   const name = dataset.primaryMetric ?? DEFAULT_PRIMARY;
   const primary = all.find((metric) => metric.name === name);
-  if (primary !== undefined) return { all, primary };
+  if (primary !== undefined) return { all, primary, version: metricsVersion };
   throw new BenchError(
     'database',
     `the run is judged by ${name}, which this program does not know`,

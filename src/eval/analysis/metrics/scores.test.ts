@@ -27,7 +27,7 @@ const turn: ScoredTurn = {
 const wrongClass = (answer: string, changes: Partial<ScoredItem> = {}) =>
   scoreTurn({ ...item, ...changes }, { ...turn, answer }, dataset).wrongClass;
 
-const textScores = ['exactMatch', 'contains', 'tokenF1', 'rougeL', 'bleu', 'memoryRecall'];
+const textScores = ['exactMatch', 'squadExactMatch', 'contains', 'tokenF1', 'rougeL', 'bleu', 'memoryRecall'];
 const texts = (score: number | null) => Object.fromEntries(textScores.map((name) => [name, score]));
 const allStages = ['stored', 'retrieved', 'kept', 'sequence', 'answered'];
 const right = { taskSuccess: 1, wrongClass: null, failedStage: null, locomoF1: null };
@@ -95,9 +95,13 @@ test('the same words are cut and judged by the language profile of the user who 
 test('the metric that is named decides what is right, and with it the class and the funnel', () => {
   const said = { ...turn, answer: 'Your dog is called Brenko.' };
   expect(scoreTurn(item, said, dataset)).toMatchObject({ contains: 1, taskSuccess: 0, failedStage: 'answered' });
-  expect(scoreTurn(item, said, dataset, 'contains')).toMatchObject({ ...right, contains: 1, exactMatch: 0 });
-  expect(scoreTurn(item, said, dataset, 'tokenF1').taskSuccess).toBeCloseTo(1 / 3, 12);
-  expect(scoreTurn(item, said, dataset, 'goldLogProb').taskSuccess).toBe(1);
+  expect(scoreTurn(item, said, dataset, { metric: 'contains', version: 2 })).toMatchObject({
+    ...right,
+    contains: 1,
+    exactMatch: 0,
+  });
+  expect(scoreTurn(item, said, dataset, { metric: 'tokenF1', version: 2 }).taskSuccess).toBeCloseTo(1 / 3, 12);
+  expect(scoreTurn(item, said, dataset, { metric: 'goldLogProb', version: 2 }).taskSuccess).toBe(1);
 });
 
 test('rivals are superseded values and those of the same relation; others spoil an answer as a recital alone', () => {
@@ -115,4 +119,20 @@ test('an item whose evidence is unknown is scored, and has neither rank nor funn
   expect(scores({ evidence: [], history: [] })).toMatchObject(unknown);
   expect(scores({ evidence: [] })).toMatchObject({ passedStages: allStages, evidenceRank: null });
   expect(scores({ evidence: [], history: [], conversation: 'c' })).toMatchObject({ passedStages: allStages });
+});
+
+test.each<[answer: string, gold: string, before: readonly number[], now: readonly number[]]>([
+  ['15', '1.5', [1, 0], [0, 0]],
+  ['1030', '10:30', [1, 0], [0, 0]],
+  ['C++', 'C', [1, 1], [0, 0]],
+  ['You use C.', 'C++', [0, 1], [0, 0]],
+  ['−5', '-5', [0, 0], [1, 1]],
+  ['You love 🍕.', '🍕', [0, 0], [0, 1]],
+])('%j for %j: answers of older runs keep the scores of version 1', (answer, gold, before, now) => {
+  const of = (version: 1 | 2) => {
+    const scores = scoreTurn({ ...item, answer: gold }, { ...turn, answer }, dataset, { metric: 'contains', version });
+    return [scores.exactMatch, scores.contains];
+  };
+  expect(of(1)).toEqual(before);
+  expect(of(2)).toEqual(now);
 });

@@ -2,11 +2,10 @@ import { evidenceIsKnown, type UserLanguage } from '../../../data/dataset.ts';
 import { containsTokens } from '../../../data/normalise.ts';
 import type { FunnelStage, Scores } from '../../../store/records/turn-record.ts';
 import { isAbstention } from './abstention.ts';
-import { bleu } from './bleu.ts';
 import { type AnswerSetting, contains } from './contains.ts';
 import { locomoF1 } from './locomo-f1.ts';
-import type { TextMetric } from './text-metrics.ts';
-import { exactMatch, memoryRecall, rougeL, tokenF1 } from './text-overlap.ts';
+import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
+import { textMetric } from './text-metrics.ts';
 import { classifyWrong } from './wrong-answer.ts';
 
 /** A question and its right answers. */
@@ -86,28 +85,37 @@ function followEvidence(
   };
 }
 
+/** The metric by which an answer is right, and the version of its rules. */
+export interface SuccessRule {
+  readonly metric: string;
+  readonly version: MetricsVersion;
+}
+
 /**
  * Scores one turn against its item. Success is decided by the named metric on an answerable item, by abstention on an absent
  * one; `locomoF1` decides on both. A metric that does not score texts is replaced by `contains`.
- * @param languageProfile of the user who asked @param success the metric by which an answer is right
+ * @param languageProfile of the user who asked
  */
 export function scoreTurn(
   item: ScoredItem,
   turn: ScoredTurn,
   languageProfile: UserLanguage,
-  success = 'exactMatch',
+  { metric: success, version }: SuccessRule = { metric: 'exactMatch', version: metricsVersion },
 ): Scores {
   const { language, unknownAnswer } = languageProfile;
   const { answer } = turn;
   const golds = item.answer === null ? [] : [item.answer, ...item.acceptedAnswers];
-  const score = (metric: TextMetric) => (item.answer === null ? null : metric(answer, golds, language));
+  const score = (name: string): number | null =>
+    item.answer === null ? null : textMetric(name, version).score(answer, golds, language);
+  const setting = { ...answerSetting(item, turn, languageProfile), version };
   const texts = {
-    exactMatch: score(exactMatch),
-    contains: score(() => contains(answer, golds, answerSetting(item, turn, languageProfile))),
-    tokenF1: score(tokenF1),
-    memoryRecall: score(memoryRecall),
-    rougeL: score(rougeL),
-    bleu: score(bleu),
+    exactMatch: score('exactMatch'),
+    squadExactMatch: version === 1 ? null : score('squadExactMatch'),
+    contains: item.answer === null ? null : contains(answer, golds, setting),
+    tokenF1: score('tokenF1'),
+    memoryRecall: score('memoryRecall'),
+    rougeL: score('rougeL'),
+    bleu: score('bleu'),
   };
   const abstention = item.answer === null ? Number(isAbstention(answer, unknownAnswer, language)) : null;
   const locomo = success === 'locomoF1' ? locomoF1(answer, golds, item.category) : null;

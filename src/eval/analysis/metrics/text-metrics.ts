@@ -1,31 +1,48 @@
-import { grammars } from '../../../base/grammar.ts';
+import { grammarFor } from '../../../base/grammar.ts';
 import type { Language } from '../../../base/language.ts';
 import { bleu } from './bleu.ts';
 import { contains } from './contains.ts';
 import { stemmedF1 } from './locomo-f1.ts';
-import { exactMatch, memoryRecall, rougeL, tokenF1 } from './text-overlap.ts';
+import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
+import { exactMatch, memoryRecall, rougeL, squadExactMatch, squadRecall, tokenF1 } from './text-overlap.ts';
 
 /** A score of an answer by its golds alone, 0 to 1. */
 export type TextMetric = (answer: string, golds: readonly string[], language: Language) => number;
 
 /** `contains` without knowledge of the memories shown: there are no rival values. */
-const containsAlone: TextMetric = (answer, golds, language) => {
-  const { unknownAnswer } = grammars[language];
-  return contains(answer, golds, { query: '', rivals: [], bystanders: [], evidenceTexts: [], language, unknownAnswer });
-};
+const containsAlone =
+  (version: MetricsVersion): TextMetric =>
+  (answer, golds, language) => {
+    const { unknownAnswer } = grammarFor(language);
+    const nothing = { query: '', rivals: [], bystanders: [], evidenceTexts: [] };
+    return contains(answer, golds, { ...nothing, language, unknownAnswer, version });
+  };
 
 /** The metrics that need the text of an answer only, so that planted answers and golds of other items can be scored. */
 export const textMetrics: Readonly<Record<string, TextMetric>> = {
   exactMatch,
-  contains: containsAlone,
+  squadExactMatch,
+  contains: containsAlone(metricsVersion),
   memoryRecall,
   tokenF1,
   rougeL,
   bleu,
 };
 
+/** As version 1 computed them. */
+const version1: Readonly<Record<string, TextMetric>> = {
+  ...textMetrics,
+  exactMatch: squadExactMatch,
+  contains: containsAlone(1),
+  memoryRecall: squadRecall,
+};
+
 /** The text metric of that name; `contains` for a metric that reads more than the text. */
-export function textMetric(name: string): { readonly name: string; readonly score: TextMetric } {
-  const score = name === 'locomoF1' ? stemmedF1 : textMetrics[name];
-  return score === undefined ? { name: 'contains', score: containsAlone } : { name, score };
+export function textMetric(
+  name: string,
+  version: MetricsVersion = metricsVersion,
+): { readonly name: string; readonly score: TextMetric } {
+  const metrics = version === 1 ? version1 : textMetrics;
+  const score = name === 'locomoF1' ? stemmedF1 : metrics[name];
+  return score === undefined ? { name: 'contains', score: metrics['contains']! } : { name, score };
 }

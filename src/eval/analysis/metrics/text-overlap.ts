@@ -1,14 +1,26 @@
 import type { Language } from '../../../base/language.ts';
 import { containsTokens, normalise, tokensOf } from '../../../data/normalise.ts';
+import { holdsWords, wordForm } from '../../../data/words.ts';
 
-/** 1 if the answer equals one of the golds in normal form, else 0 (SQuAD's exact match). */
+/** 1 if the answer has the words of one of the golds and no others, else 0. */
 export function exactMatch(answer: string, golds: readonly string[], language: Language): 0 | 1 {
+  const form = wordForm(answer, language);
+  return form !== '' && golds.some((gold) => wordForm(gold, language) === form) ? 1 : 0;
+}
+
+/** 1 if the answer equals one of the golds in SQuAD's normal form, else 0. */
+export function squadExactMatch(answer: string, golds: readonly string[], language: Language): 0 | 1 {
   const form = normalise(answer, language);
   return form !== '' && golds.some((gold) => normalise(gold, language) === form) ? 1 : 0;
 }
 
-/** 1 if the answer contains one of the golds as consecutive tokens, whatever stands around it, else 0. */
+/** 1 if the answer holds the words of one of the golds, whatever stands around them, else 0. */
 export function memoryRecall(answer: string, golds: readonly string[], language: Language): 0 | 1 {
+  return golds.some((gold) => holdsWords(answer, gold, language)) ? 1 : 0;
+}
+
+/** Version 1 of `memoryRecall`: by tokens of SQuAD's normal form. */
+export function squadRecall(answer: string, golds: readonly string[], language: Language): 0 | 1 {
   return golds.some((gold) => containsTokens(answer, gold, language)) ? 1 : 0;
 }
 

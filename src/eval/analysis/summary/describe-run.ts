@@ -44,6 +44,7 @@ export function describeRun(
     unknownQuality: unknownQuality(run.model),
     settings: shownSettings(plan.settings),
     ...(plan.metrics === undefined ? {} : { metrics: plan.metrics }),
+    ...(plan.metricsVersion === undefined ? {} : { metricsVersion: plan.metricsVersion }),
     armsNotRun: plan.armsNotRun,
     profile: probes.profile,
     tokenisation: probes.tokenisation,

@@ -1,4 +1,4 @@
-import { containsTokens } from '../../../data/normalise.ts';
+import { holdsWords } from '../../../data/words.ts';
 import type { DatasetItem, DatasetMemory } from '../../../data/dataset.ts';
 import type { Language } from '../../../base/language.ts';
 import type { Observed } from '../../../store/records/observed.ts';
@@ -52,7 +52,7 @@ export function shownMemories(given: GivenForTurn, prompt: PromptInfo): NonNulla
     hidden: hiddenMemories(given, prompt),
     elsewhere: memoriesElsewhere(given, prompt.segments),
     own: shown.filter(isOwn).length,
-    holdsGold: shown.some(({ text }) => golds.some((gold) => containsTokens(text, gold, language))),
+    holdsGold: shown.some(({ text }) => golds.some((gold) => holdsWords(text, gold, language))),
   };
 }
 

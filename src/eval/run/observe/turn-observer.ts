@@ -13,7 +13,7 @@ import {
 } from '../../../engine/sequence-score.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../../engine/token-id.ts';
 import type { DatasetItem, UserLanguage } from '../../../data/dataset.ts';
-import { containsTokens } from '../../../data/normalise.ts';
+import { holdsWords } from '../../../data/words.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/observed.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
@@ -170,7 +170,7 @@ function isClosed(
 ): boolean {
   const contents = [...history, ...memoriesUsed].map(({ content }) => content);
   const texts = [query, promptInfo.systemPrompt, ...contents];
-  const isIn = (gold: string): boolean => texts.some((text) => containsTokens(text, gold, language));
+  const isIn = (gold: string): boolean => texts.some((text) => holdsWords(text, gold, language));
   return answer !== null && ![answer, ...acceptedAnswers].some(isIn);
 }
 

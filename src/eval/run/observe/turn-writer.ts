@@ -14,6 +14,7 @@ import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
 import type { ConversationLog } from '../../../systems/conversation-log.ts';
 import type { MetricDefinition } from '../../analysis/metrics/metrics.ts';
+import type { SuccessRule } from '../../analysis/metrics/scores.ts';
 import { checkedValue } from '../../analysis/metrics/registered-metrics.ts';
 import { promptFacts } from '../../analysis/prompt-facts.ts';
 import { turnWithoutTexts } from '../../analysis/redact.ts';
@@ -44,7 +45,7 @@ export interface WriterParts {
   /** Metrics of the calling program. */
   readonly metrics: readonly MetricDefinition[];
   /** The metric by which an answer is right. */
-  readonly success: string;
+  readonly success: SuccessRule;
   /** If false, hashes are stored instead, and no token ids. */
   readonly storesTexts: boolean;
 }
@@ -131,7 +132,7 @@ export class TurnWriter {
     const { metrics, success } = this.#parts;
     if (metrics.length === 0) return turn;
     const own = Object.fromEntries(metrics.map((metric) => [metric.name, checkedValue(metric, metric.of(turn))]));
-    const decided = turn.item.gold === null ? undefined : own[success];
+    const decided = turn.item.gold === null ? undefined : own[success.metric];
     const scores = { ...turn.scores, own };
     if (decided === undefined) return { ...turn, scores };
     const wrongClass = decided === 1 ? null : scores.wrongClass;

@@ -12,6 +12,7 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { lastRunsHint } from '../../../store/run-name.ts';
 import type { NewRun, RunRepository } from '../../../store/run-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
+import { metricsVersion } from '../../analysis/metrics/metrics-version.ts';
 import { declarationOf, ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { BenchParts } from '../bench-parts.ts';
 import { describeData } from './describe-data.ts';
@@ -172,6 +173,7 @@ export async function newRun(
       armsNotRun,
       ...(listsUsers ? { users: planned } : {}),
       ...(metrics.length === 0 ? {} : { metrics: metrics.map(declarationOf) }),
+      metricsVersion,
       settings: {
         ...settings,
         ...(typeof workers === 'number' ? { workers } : {}),

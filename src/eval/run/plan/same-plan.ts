@@ -34,6 +34,7 @@ function decisiveFacts(run: PlanFacts): (readonly [what: string, value: unknown]
     ...keys.sort().map((key) => [`setting ${key}`, settings[key]] as const),
     ['settings', keys],
     ['metrics', plan.metrics],
+    ['version of the metrics', plan.metricsVersion],
     ['arms that the model cannot run', plan.armsNotRun],
     ['users of the plan', plan.users],
     ['number of shards', plan.settings.shard === undefined ? undefined : parseShard(plan.settings.shard).of],

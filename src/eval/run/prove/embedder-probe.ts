@@ -1,10 +1,10 @@
-import type { Language } from '../../../base/language.ts';
+import type { KnownLanguage } from '../../../base/language.ts';
 import { product } from '../../../base/vectors.ts';
 import type { EmbeddingService } from '../../../models/embedding/embedding-service.ts';
 import type { EmbedderProbe } from '../../../store/records/run-probes.ts';
 
 /** Sentences that mean different things, whatever a model makes of case, marks and length. */
-export const SENTENCES: Readonly<Record<Language, readonly string[]>> = {
+export const SENTENCES: Readonly<Record<KnownLanguage, readonly string[]>> = {
   en: [
     'My dog is called Brenko.',
     'I moved to Leeds last spring.',
@@ -49,7 +49,7 @@ function findsItself(question: Float32Array, documents: readonly Float32Array[],
  */
 export async function probeEmbedder(
   embeddings: EmbeddingService,
-  languages: readonly Language[],
+  languages: readonly KnownLanguage[],
 ): Promise<EmbedderProbe> {
   const sentences = languages.flatMap((language) => SENTENCES[language]);
   embeddings.clear();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { grammars } from '../../../base/grammar.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { drawPreference, factKey, statement, USER, drawRelationValue } from '../../../data/generators/relations.ts';
-import { containsTokens } from '../../../data/normalise.ts';
+import { holdsWords } from '../../../data/words.ts';
 import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
@@ -174,7 +174,7 @@ async function probeArm(
   }
 
   const hears = (answers: Answers, user: Canary, secret = user.secret): boolean =>
-    containsTokens(answers.get(user)?.text ?? '', secret, grammar.language);
+    holdsWords(answers.get(user)?.text ?? '', secret, grammar.language);
   const leaks = (answers: Answers): number =>
     [...answers.keys()].filter((user) => {
       const own = strangers.includes(user) ? undefined : user.secret;

@@ -60,7 +60,14 @@ async function held(stored: readonly AnsweredTurn[], storesTexts = true, content
   const reread = rereadTurns(
     stored.map((one, id) => ({ ...one, id })),
     {
-      ...{ lines, arms: [rag], limit: undefined, storesTexts, success: 'exactMatch', isOwnSuccess: false },
+      ...{
+        lines,
+        arms: [rag],
+        limit: undefined,
+        storesTexts,
+        success: { metric: 'exactMatch', version: 2 } as const,
+        isOwnSuccess: false,
+      },
       user: { userId: user, languageProfile: profile, memories: [], items: [] },
     },
   );

@@ -9,7 +9,7 @@ import { type StoredTurn, TurnRepository } from '../../../store/turn-repository.
 import type { OpenBench } from '../open-bench.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { type ScoredItem, scoreTurn } from '../../analysis/metrics/scores.ts';
+import { type ScoredItem, scoreTurn, type SuccessRule } from '../../analysis/metrics/scores.ts';
 
 /** A memory of a data file. */
 interface FileMemory {
@@ -25,7 +25,7 @@ type FileItem = Omit<ScoredItem, 'acceptedAnswers'> & {
   readonly itemId: string;
   readonly askedAt: string;
   readonly golds: readonly string[];
-  readonly language?: 'en' | 'zh';
+  readonly language?: string;
 };
 
 /** The lines of a user, questions in the order of the file. */
@@ -112,12 +112,13 @@ export interface Rereading {
   readonly limit: number | undefined;
   readonly storesTexts: boolean;
   /** The metric that decides, and whether it is the calling program's. */
-  readonly success: string;
+  readonly success: SuccessRule;
   readonly isOwnSuccess: boolean;
 }
 
 const SCORED = [
   'exactMatch',
+  'squadExactMatch',
   'contains',
   'tokenF1',
   'memoryRecall',
@@ -279,7 +280,7 @@ export async function rereadUsers(
       limit: settings.itemsPerUser,
       storesTexts,
       success,
-      isOwnSuccess: metrics.some(({ name }) => name === success),
+      isOwnSuccess: metrics.some(({ name }) => name === success.metric),
     }),
   );
   return counts.reduce(addRereadCounts, noTurns);

@@ -1,11 +1,11 @@
-import type { Language } from '../../../base/language.ts';
+import type { KnownLanguage } from '../../../base/language.ts';
 import type { EmbeddingService } from '../../../models/embedding/embedding-service.ts';
 import type { Retriever } from '../../../retrieval/retriever.ts';
 import type { RetrieverProbe } from '../../../store/records/run-probes.ts';
 import { SENTENCES } from './embedder-probe.ts';
 
 /** A sentence with a few words more: nearer to it than any other sentence is, and not as near as itself. */
-const LONGER: Readonly<Record<Language, (sentence: string) => string>> = {
+const LONGER: Readonly<Record<KnownLanguage, (sentence: string) => string>> = {
   en: (sentence) => `${sentence.replace(/\.$/, '')}, as I said before.`,
   zh: (sentence) => `${sentence.replace(/。$/, '')}，我以前说过。`,
 };
@@ -20,7 +20,7 @@ const OTHER = 'another user of the retriever probe';
 export async function probeRetriever(
   open: () => Promise<Retriever>,
   embeddings: EmbeddingService,
-  languages: readonly Language[],
+  languages: readonly KnownLanguage[],
 ): Promise<RetrieverProbe> {
   embeddings.clear();
   const retriever = await open();

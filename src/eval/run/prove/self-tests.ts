@@ -1,3 +1,4 @@
+import { knownLanguage } from '../../../base/language.ts';
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
@@ -114,6 +115,8 @@ export async function selfTests(
       items.flatMap(({ answer }) => answer ?? []),
     ]),
   );
+  // Other languages have no sentences to try embedders and retrievers on: English ones stand in.
+  const tried = [...new Set([...golds.keys()].map((language) => knownLanguage(language) ?? 'en'))];
   const differing = await Promise.all(samples.map(({ prompt }) => differingIds(engine, prompt)));
   const continuations = await engine.tokenize(
     samples.map(({ user }) => ({ text: ` ${user.languageProfile.unknownAnswer}`, as: 'text' })),
@@ -126,10 +129,8 @@ export async function selfTests(
       options,
     ),
     metrics: metricsCheck(golds, { seed: config.seed, own: registeredMetrics() }),
-    embedder: await probeEmbedder(embeddings, [...golds.keys()]),
-    ...(openProbed === undefined
-      ? {}
-      : { retrieverProbe: await probeRetriever(openProbed, embeddings, [...golds.keys()]) }),
+    embedder: await probeEmbedder(embeddings, tried),
+    ...(openProbed === undefined ? {} : { retrieverProbe: await probeRetriever(openProbed, embeddings, tried) }),
     tokenisation: {
       prompts: samples.length,
       tokens: samples.reduce((sum, { prompt }) => sum + prompt.tokenIds.length, 0),

@@ -3,7 +3,7 @@ import type { Language } from '../../../base/language.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
-import { containsTokens } from '../../../data/normalise.ts';
+import { holdsWords } from '../../../data/words.ts';
 import { readDataset } from '../../../data/reader.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 
@@ -25,7 +25,7 @@ export function controlMemories(
   const candidates = users
     .filter((user) => user.userId !== userId && user.languageProfile.language === languageProfile.language)
     .flatMap((user) => user.memories)
-    .filter(({ content }) => !own.has(content) && !golds.some((gold) => containsTokens(content, gold, language)));
+    .filter(({ content }) => !own.has(content) && !golds.some((gold) => holdsWords(content, gold, language)));
   const taken = new Set<DatasetMemory>();
   return retrieved.flatMap((memory) => {
     const preference = memory.metadata['preference'] === true;

@@ -1,0 +1,145 @@
+import { knownLanguage, type Language } from '../base/language.ts';
+
+/** A word of a text in normal form, and the number of its clause. */
+export interface Word {
+  readonly text: string;
+  readonly clause: number;
+}
+
+/** Words `from` up to `to`, exclusive. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Cuts a text into words. */
+export type CutWords = (text: string, language: Language) => Word[];
+
+/** Marks that part two clauses. */
+const breaks = (isChinese: boolean): RegExp =>
+  isChinese ? /[,;()—…!?\n，、；：（）。！？]/u : /[,;()—…!?\n]|\.\s|: /u;
+
+/** Words that begin a clause. */
+const LINKS = new Set('but and or although though while whereas because so then if who which yet'.split(' '));
+const ARTICLES = new Set(['a', 'an', 'the']);
+
+/** Version 1. A run of letters and digits: "don't", "16:30", "2024-05-14" and "-5" are one; a hyphen between letters parts two. */
+const RUN =
+  /(?:(?<![\p{L}\p{N}])-(?=\p{N}))?[\p{L}\p{N}\p{M}]+(?:'[\p{L}\p{M}]+|(?<=\p{N})[.,:/–-](?=\p{N})[\p{L}\p{N}]+)*/gu;
+
+/** A sign or a leading point: "-5", ".5", ".NET". */
+const START = /(?:(?<![\p{L}\p{N}])-(?=\.?\p{N}))?(?:(?<![\p{L}\p{N}.])\.(?=[\p{L}\p{N}]))?/u;
+/** Inside a word: "don't", "16:30", "AT&T". */
+const JOINT = /'[\p{L}\p{M}]+|(?<=\p{N})[.,:/-](?=\p{N})[\p{L}\p{N}\p{M}]+|(?<=\p{L})&(?=\p{L})[\p{L}\p{N}\p{M}]+/u;
+/** Behind a word: "C++", "C#", "18+", "A-". */
+const END = /\+\+|(?:\+|(?<=\p{L})#|(?<=(?<![\p{L}\p{N}])\p{L}{1,2})-(?!-))(?![\p{L}\p{N}])/u;
+const UNIT = /(?<=\p{N}\s?)[%‰°\p{Sc}]/u;
+/** One picture: a flag, or a symbol with its tone and what is joined to it. */
+const PICTURE = /\p{RI}{2}|(?![©®°])\p{So}[\p{M}🏻-🏿]*(?:\u200D\p{So}[\p{M}🏻-🏿]*)*/u;
+const WORD = new RegExp(
+  `${START.source}[\\p{L}\\p{N}\\p{M}]+(?:${JOINT.source})*(?:${END.source})?|${UNIT.source}|${PICTURE.source}`,
+  'gu',
+);
+
+/** A letter of a script without spaces between words: it is a word, in Chinese text those of Han alone. */
+export const unspacedCharacter =
+  /(?=\p{L})[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]\p{M}*/gu;
+const HAN = /\p{Script=Han}/gu;
+
+const UNIT_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/(?<=\p{N} )(?:dollars?)(?!\p{L})/gu, '$'],
+  [/(?<=\p{N} )(?:euros?)(?!\p{L})/gu, '€'],
+  [/(?<=\p{N} )(?:percent|per cent)(?!\p{L})/gu, '%'],
+  [/(?<=\p{N} )(?:degrees?)(?!\p{L})/gu, '°'],
+];
+
+function plainOne(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll('’', "'")
+    .replaceAll(/(?<=\d),(?=\d{3}(?!\d))/gu, '');
+}
+
+function plain(text: string): string {
+  const lower = text
+    // "10²" is not 102, nor "1½" eleven halves.
+    .replaceAll(/(?<=\p{N})(?=\p{No})/gu, ' ')
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\u00AD\u200B\u200E\u200F\u2060\uFE0E\uFE0F\uFEFF]/gu, '')
+    .replaceAll('’', "'")
+    .replaceAll('⁄', '/')
+    .replaceAll(/[\u2010-\u2013\u2212]/gu, '-')
+    // Thousands.
+    .replaceAll(/(?<![\p{N}.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d)/gu, (number) => number.replaceAll(',', ''))
+    // "-$5", "$5" and "5 $" are one way to say it.
+    .replaceAll(/(-?)(?<!\p{N})(\p{Sc})(-?\.?\p{N}[\p{N}.,]*(?<=\p{N}))/gu, ' $1$3 $2 ');
+  return UNIT_WORDS.reduce((form, [word, unit]) => form.replaceAll(word, unit), lower);
+}
+
+/** A decimal fraction without needless zeros: "1.50" is "1.5", "1.0" is "1", ".5" is "0.5"; any other word as it is. */
+function asNumber(word: string): string {
+  const [, sign, whole, fraction] = /^(-?)(\d*)\.(\d+)$/u.exec(word) ?? [];
+  if (fraction === undefined) return word;
+  const rest = fraction.replace(/0+$/u, '');
+  return `${sign!}${whole === '' ? '0' : whole!}${rest === '' ? '' : `.${rest}`}`;
+}
+
+function cut(form: string, pattern: RegExp, language: Language): Word[] {
+  const words: Word[] = [];
+  const known = knownLanguage(language);
+  const isBreak = breaks(known === 'zh');
+  let clause = 0;
+  let end = 0;
+  for (const match of form.matchAll(pattern)) {
+    const word = known === 'en' ? match[0].replace(/'s$/u, '') : match[0];
+    if (isBreak.test(form.slice(end, match.index))) clause++;
+    else if (known === 'en' && LINKS.has(word)) clause++;
+    end = match.index + match[0].length;
+    words.push({ text: word, clause });
+  }
+  // "type A" ends in a name.
+  const isArticle = ({ text: word, clause: own }: Word, place: number): boolean =>
+    ARTICLES.has(word) && words[place + 1]?.clause === own;
+  return known === 'en' ? words.filter((word, place) => !isArticle(word, place)) : words;
+}
+
+/** As version 1 of the metrics cut words: no symbol belongs to one. */
+export const wordsOfVersion1: CutWords = (text, language) => {
+  const form = plainOne(text);
+  return cut(language === 'zh' ? form.replaceAll(HAN, ' $& ') : form, RUN, language);
+};
+
+/**
+ * Cuts a text into words: NFKC, lower case, and in English no articles before a word and no possessive 's. A word is a run of
+ * letters and digits (Unicode) with the symbols that belong to it, as in "C++", "C#", ".NET" and "AT&T"; a number with its sign
+ * and marks, so that "7" is not found in "7:30", and 1.0 is 1; a unit beside a number; or an emoji. In scripts that part no
+ * words by spaces it is a character, in Chinese text a Han character. Slashes, tags and hyphens between letters part words.
+ */
+export const wordsOf: CutWords = (text, language) => {
+  const form = plain(text);
+  const known = knownLanguage(language);
+  const parted = known === 'en' ? form : form.replaceAll(known === 'zh' ? HAN : unspacedCharacter, ' $& ');
+  return cut(parted, WORD, language).map(({ text: word, clause }) => ({ text: asNumber(word), clause }));
+};
+
+/** Places of the words of `part` in `words`, one after the other. */
+export function spansOf(words: readonly Word[], part: readonly Word[]): Span[] {
+  if (part.length === 0) return [];
+  return words.flatMap((_, from) =>
+    part.every((word, index) => words[from + index]?.text === word.text) ? { from, to: from + part.length } : [],
+  );
+}
+
+/** The words of a text between single spaces; for a text without a word ("?!") its characters. */
+export function wordForm(text: string, language: Language): string {
+  const words = wordsOf(text, language);
+  return words.length > 0 ? words.map((word) => word.text).join(' ') : plain(text).trim().replace(/\s+/gu, ' ');
+}
+
+/** True where the words of `part` stand in `text` one after the other; an empty part stands nowhere. */
+export function holdsWords(text: string, part: string, language: Language): boolean {
+  const form = wordForm(part, language);
+  return form !== '' && ` ${wordForm(text, language)} `.includes(` ${form} `);
+}
