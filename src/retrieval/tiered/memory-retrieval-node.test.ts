@@ -53,12 +53,12 @@ describe('MemoryRetrievalProcessor', () => {
     ['a topic that is no text is none', { topic: { $gt: '' }, content: 'my cat Miso' }, 'Miso'],
   ])('looks for the %s', async (_, input, found) => {
     const output = await node.process(context, { ...input, group_id: 'ann' }, noEvents);
-    expect(output['history_context']).toContain(found);
+    expect(output.history_context).toContain(found);
   });
 
   test('of nothing, or of a group that has nothing, the summary is empty; working memory needs no topic', async () => {
     const summaryOf = async (input: object, now = 0) =>
-      (await node.process({ ...context, now: new Date(now) }, { ...input }, noEvents))['history_context'];
+      (await node.process({ ...context, now: new Date(now) }, { ...input }, noEvents)).history_context;
     expect(await summaryOf({ topic: 'tea', group_id: 'eve' })).toBe('');
     expect(await summaryOf({ topic: 'tea' })).toBe('');
     expect(await summaryOf({ group_id: 'ann' })).toBe('');

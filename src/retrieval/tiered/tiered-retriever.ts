@@ -68,7 +68,7 @@ export class TieredRetriever implements Retriever {
       return {
         ...retrieveNothing(this.name, options),
         timingsMs: { embedding: 0, search: performance.now() - start, ranking: 0 },
-        flags: [{ flag: 'failed', reason: String(error?.message).replaceAll(/\s*\n\s*/g, ' ') }],
+        flags: [{ flag: 'failed', reason: error.message.replaceAll(/\s*\n\s*/g, ' ') }],
         summary: { text: '', records: [] },
       };
     }
@@ -79,7 +79,7 @@ export class TieredRetriever implements Retriever {
       memories: distinctMemories(items),
       timingsMs,
       flags: cached ? [{ flag: 'cached', reason: 'the query cache had the results of long-term memory' }] : [],
-      summary: { text: String(output['history_context']), records: items },
+      summary: { text: output.history_context, records: items },
       details: { hot, coldChunks: items.length - hot },
     };
   }
