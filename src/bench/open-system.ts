@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PrivateFolder } from '../base/private-folder.ts';
 import { composeEngine } from './compose.ts';
 import { loadBenchConfig } from './load-config.ts';
 import { openDatabase } from '../store/database.ts';
@@ -75,8 +74,9 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const folder = options.store ?? mkdtempSync(join(tmpdir(), 'dki-bench-kv-'));
-    if (options.store === undefined) closers.push(() => rmSync(folder, { recursive: true, force: true }));
+    const own = options.store === undefined ? new PrivateFolder() : undefined;
+    closers.push(() => own?.[Symbol.dispose]());
+    const folder = options.store ?? own!.path;
     const database = openDatabase({ path: options.database ?? ':memory:' });
     closers.push(() => database[Symbol.dispose]());
     const engine = await engines.open({

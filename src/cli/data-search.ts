@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
+import { PrivateFolder } from '../base/private-folder.ts';
 import { composeEngine, openConfigured } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
@@ -90,17 +88,13 @@ async function retrieve(question: string, user: DatasetUser, now: Date, given: B
   const { topK, threshold } = config;
   await using engine = needsModel(config, preRetrieval) ? await openConfigured(engines, config) : undefined;
   const parts = { embeddings: openEmbeddings(config.embedder), backend: chooseVectorBackend(), preRetrieval, engine };
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-search-'));
+  using folder = new PrivateFolder();
+  const retriever = await openRunRetriever(parts, config, `search-${randomUUID()}`, folder.path);
   try {
-    const retriever = await openRunRetriever(parts, config, `search-${randomUUID()}`, folder);
-    try {
-      await retriever.addMemories(memories.map((memory) => ({ ...memoryEntry(memory), userId })));
-      return await retriever.retrieve(question, { userId, topK, threshold, now });
-    } finally {
-      await retriever.close();
-    }
+    await retriever.addMemories(memories.map((memory) => ({ ...memoryEntry(memory), userId })));
+    return await retriever.retrieve(question, { userId, topK, threshold, now });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await retriever.close();
   }
 }
 

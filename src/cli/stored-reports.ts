@@ -1,8 +1,7 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { exitCodes } from '../base/exit-codes.ts';
-import { writeText } from '../data/write-lines.ts';
-import { checkDrawings, redrawReport, resultsText } from '../report/report-files.ts';
+import { checkDrawings, redrawReport, resultsText, writeFiles } from '../report/report-files.ts';
 import type { Mark } from '../store/records/arm-traits.ts';
 import type { RunResults } from '../store/records/results.ts';
 import { groupOf } from '../store/run-name.ts';
@@ -44,7 +43,7 @@ async function renewMarks(folder: string): Promise<void> {
     traits.mark = mark;
     isChanged = true;
   }
-  if (isChanged) await writeText(join(folder, 'results.json'), resultsText(document));
+  if (isChanged) writeFiles(folder, new Map([['results.json', resultsText(document)]]));
 }
 
 /** Draws stored reports again from their results, with the current marks. No number changes. */

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
+import { diskAdvice } from '../base/disk-advice.ts';
 import { removeAny } from '../base/regular-file.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import { KvIndex } from './kv-index.ts';
@@ -244,8 +245,7 @@ export class KvStore {
       // Errors of the engine and mistakes of the caller say enough.
       if (cause instanceof BenchError || cause instanceof RangeError) throw cause;
       const { code, message } = cause as NodeJS.ErrnoException;
-      const space = written === undefined ? '' : 'free some space, lower what is kept, or ';
-      const hint = `${space}name a folder that can be written: --kv-store DIR`;
+      const hint = `${diskAdvice(cause)}, or name another folder: --kv-store DIR`;
       throw new BenchError('disk', `${written ?? this.#root}: ${what}: ${code ?? message}`, hint, cause);
     }
   }

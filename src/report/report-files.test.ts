@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
@@ -35,4 +36,17 @@ it('says what to do where there is no report, or no place for one', async () => 
   await expect(checkReport(folder.file('none'), [runResults])).rejects.toThrow(/results\.json is not there$/);
   writeFileSync(folder.file('file'), '');
   await expect(writeReport(folder.file('file'), [runResults])).rejects.toThrow(/^the report cannot be written: /);
+});
+
+it.each([
+  [0o700, 0o600],
+  [0o755, 0o644],
+])('in a folder of mode %o, files are of mode %o', async (ofFolder, ofFile) => {
+  chmodSync(folder.path, 0o755);
+  mkdirSync(folder.file('reports'));
+  chmodSync(folder.file('reports'), ofFolder);
+  const report = folder.file('reports/run');
+  await writeReport(report, [runResults]);
+  const modes = ['results.json', 'report.html'].map((name) => statSync(join(report, name)).mode & 0o777);
+  expect(modes).toEqual([ofFile, ofFile]);
 });

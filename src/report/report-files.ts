@@ -2,11 +2,12 @@
  * The report of a run on disk: `results.json`, the outcomes of its turns, the tables in all formats, the figures and
  * `report.html`. Tables, figures and the page are drawn from `results.json` and can be drawn again.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
+import { diskAdvice } from '../base/disk-advice.ts';
 import { renderCsv } from '../render/csv.ts';
 import { renderJson } from '../render/json.ts';
 import { renderLatex } from '../render/latex.ts';
@@ -24,6 +25,8 @@ import { allTables } from './tables/report-tables.ts';
 export const renderers = { md: renderMarkdown, tex: renderLatex, csv: renderCsv, json: renderJson } as const;
 
 type Files = Map<string, string>;
+
+const OTHERS_READ = 0o004;
 
 async function drawings(runs: readonly RunResults[]): Promise<Files> {
   const page = ['report.html', await renderReport(runs)] as const;
@@ -68,19 +71,26 @@ export async function redrawReport(folder: string, runs: readonly RunResults[]):
   writeFiles(folder, await drawings(runs));
 }
 
-function writeFiles(folder: string, files: Files): void {
+/**
+ * Writes files of a report, which hold what users said: for the user alone, unless others may read the folder of the reports
+ * and the one above it.
+ */
+export function writeFiles(folder: string, files: ReadonlyMap<string, string>): void {
+  const above = [dirname(folder), dirname(dirname(resolve(folder)))];
+  const isShared = above.every((path) => existsSync(path) && (statSync(path).mode & OTHERS_READ) !== 0);
+  const [ofFolder, ofFile] = isShared ? [0o777, 0o666] : [0o700, 0o600];
   for (const [name, content] of files) {
     const path = join(folder, name);
     const unfinished = `${path}.${process.pid}.tmp`;
     try {
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(unfinished, name.endsWith('.gz') ? gzipSync(content, { level: 9 }) : content);
+      mkdirSync(dirname(path), { recursive: true, mode: ofFolder });
+      const bytes = name.endsWith('.gz') ? gzipSync(content, { level: 9 }) : content;
+      writeFileSync(unfinished, bytes, { mode: ofFile });
       renameSync(unfinished, path);
     } catch (error) {
       if (existsSync(unfinished)) rmSync(unfinished);
       const { message } = error as Error;
-      const hint =
-        'free some space, or name another folder with --out; the turns are stored: npm run tables draws them again';
+      const hint = `${diskAdvice(error)}, or name another folder with --out; the turns are stored: npm run tables draws them again`;
       throw new BenchError('disk', `the report cannot be written: ${message}`, hint, error);
     }
   }

@@ -138,7 +138,7 @@ export function openDatabase({ path, echo, readOnly }: OpenDatabaseOptions): Ben
 function connect(path: string, echo: ((sql: string) => void) | undefined, readonly: boolean): Sqlite.Database {
   try {
     const isNew = !readonly && path !== ':memory:' && !existsSync(path);
-    if (isNew) mkdirSync(dirname(path), { recursive: true });
+    if (isNew) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const client = new Sqlite(readonly ? readableSource(path) : path, {
       readonly,
       ...(echo === undefined ? {} : { verbose: (sql) => echo(String(sql)) }),

@@ -13,6 +13,7 @@ import {
 import { join, resolve } from 'node:path';
 import { html } from 'hono/html';
 import { BenchError } from '../base/bench-error.ts';
+import { diskAdvice } from '../base/disk-advice.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
 import { groupedNumber } from '../render/printable.ts';
@@ -224,6 +225,6 @@ function onDisk(work: () => void): void {
     work();
   } catch (error) {
     const message = `the export cannot be written: ${(error as Error).message}`;
-    throw new BenchError('disk', message, 'free some space, or name another folder', error);
+    throw new BenchError('disk', message, `${diskAdvice(error)}, or name another folder`, error);
   }
 }

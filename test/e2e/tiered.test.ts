@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
 import { smallConfig, TestFolder } from '../model/bench-fixture.ts';
@@ -21,4 +22,5 @@ it.each([
   const run = runBench(smallConfig(folder, { ...flags, ...stores }));
   await expect(run).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
   await expect(run).rejects.not.toThrow('secret');
+  expect(readdirSync(folder.path)).toEqual([]);
 });

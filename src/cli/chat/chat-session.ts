@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
+import { PrivateFolder } from '../../base/private-folder.ts';
 import { readGatingCalibration, requireCalibrationFor } from '../../models/embedding/gating-threshold.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
 import { runnableArms } from '../../eval/run/plan/arm-obstacles.ts';
@@ -206,9 +204,9 @@ async function openParts(config: BenchConfig, userId: string, arm: Arm, engines:
   /** Closers of what was opened so far, in order of opening. */
   const closers: (() => unknown)[] = [];
   try {
-    const folder = mkdtempSync(join(tmpdir(), 'dki-bench-chat-'));
-    closers.push(() => rmSync(folder, { recursive: true, force: true }));
-    const stores = new KvFolder(config, folder);
+    const folder = new PrivateFolder();
+    closers.push(() => folder[Symbol.dispose]());
+    const stores = new KvFolder(config, folder.path);
     const bench = await BenchParts.open(engines, config, { arms: [arm], checkpointFolder: stores.checkpointFolder });
     closers.push(() => bench[Symbol.asyncDispose]());
     const { engine, embeddings } = bench;
@@ -217,7 +215,7 @@ async function openParts(config: BenchConfig, userId: string, arm: Arm, engines:
     const database = openRuns(config);
     closers.push(() => database.close());
     const scope = chatSessionId(userId);
-    const retriever = await openRunRetriever(bench, config, scope, folder);
+    const retriever = await openRunRetriever(bench, config, scope, folder.path);
     closers.push(() => retriever.close());
     const keeper = new MemoryKeeper({ retriever, embeddings, database });
     const memories = new UserMemories(database, keeper, userId, (await embeddings.info()).sha256);

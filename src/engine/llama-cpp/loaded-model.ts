@@ -12,7 +12,7 @@ import type { Engine, TokenizeRequest } from '../engine.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
 import { checkModelFile, requireCapacity, sha256OfModel } from '../gguf/model-file.ts';
-import { PrivateFolder } from '../llama-state/private-folder.ts';
+import { PrivateFolder } from '../../base/private-folder.ts';
 import { specialToken, type TokenIds } from '../token-id.ts';
 import { testExactCuts } from './exact-cuts.ts';
 import { LlamaBackend } from './llama-backend.ts';

@@ -8,7 +8,7 @@ import { type EngineRequest, sessionWindow } from '../engine-request.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { checkModelFile, requireCapacity } from '../gguf/model-file.ts';
-import { PrivateFolder } from '../llama-state/private-folder.ts';
+import { PrivateFolder } from '../../base/private-folder.ts';
 
 const START_LIMIT_MS = 120_000;
 const LOOK_AGAIN_MS = 50;

@@ -7,7 +7,7 @@ import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { GgufHeader } from '../gguf/gguf-header.ts';
 import { kvObstacle } from '../gguf/model-description.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import { PrivateFolder } from '../llama-state/private-folder.ts';
+import { PrivateFolder } from '../../base/private-folder.ts';
 import { type ParsedState, parseState, type StateForm } from '../llama-state/state-file.ts';
 import { keyRowBytes, type KvLayout, numberBytes, type Rotary, valueRowBytes } from '../sequence-state.ts';
 import { SessionCells } from '../sequence-state.ts';

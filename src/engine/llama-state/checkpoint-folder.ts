@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
+import { diskAdvice } from '../../base/disk-advice.ts';
 import { isRunning } from '../../base/is-running.ts';
 import { moveOver, readRegularFile, removeAny } from '../../base/regular-file.ts';
 import { type Checkpoint, checkpointSchema } from '../checkpoint.ts';
@@ -69,7 +70,7 @@ export class CheckpointFolder {
     } catch (cause) {
       removeAny(unfinished);
       if (cause instanceof BenchError) throw cause;
-      const hint = 'free some space or name another folder';
+      const hint = `${diskAdvice(cause)}, or name another folder`;
       throw new BenchError('disk', `${path}: the KV state could not be written`, hint, cause);
     }
   }

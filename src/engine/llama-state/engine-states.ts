@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { EngineRequest } from '../engine-request.ts';
 import type { SessionCells } from '../sequence-state.ts';
 import { CheckpointFolder, VerifiedStates } from './checkpoint-folder.ts';
-import { PrivateFolder } from './private-folder.ts';
+import { PrivateFolder } from '../../base/private-folder.ts';
 import { type StateCarrier, StateExchange, type StateFacts } from './state-exchange.ts';
 
 /** Where an engine keeps KV outside of its sessions: checkpoints, copies of them in memory, and files on their way. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
+import { diskAdvice } from '../../base/disk-advice.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { requireSpace, type Window } from '../engine-info.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
@@ -268,6 +269,6 @@ function unusable(why: string, name = 'KV state'): BenchError {
 }
 
 function notWritten(path: string, cause: unknown): BenchError {
-  const hint = 'free some space, or name another folder: TMPDIR';
+  const hint = `${diskAdvice(cause)}, or name another folder: TMPDIR`;
   return new BenchError('disk', `${path}: the KV state could not be written`, hint, cause);
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { isRunning } from '../../base/is-running.ts';
 
@@ -11,6 +11,7 @@ export class RunLock implements Disposable {
   constructor(folder: string, run: string) {
     this.#path = join(folder, 'lock');
     try {
+      mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
       mkdirSync(folder, { recursive: true });
       if (this.#take()) return;
       this.#takeAway();

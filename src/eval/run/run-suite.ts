@@ -30,6 +30,7 @@ import { prepareSuite, type PreparedSuite } from './plan/prepared-suite.ts';
 import type { BenchHooks } from './progress.ts';
 import { cheapestItem, estimateRun } from './plan/run-estimate.ts';
 import { machineLoad, RunFindings } from './run-findings.ts';
+import { requireServers } from '../../retrieval/tiered/open-tiered.ts';
 import { RunLock } from './run-lock.ts';
 import { exactCutNotes, notesBeforeTurns } from './plan/run-notes.ts';
 import { newRun, resumedConfig } from './plan/run-record.ts';
@@ -78,6 +79,7 @@ export async function runSuite(
   const { parts, settings } = prepared;
   const coldStartMs = performance.now() - started;
 
+  await requireServers(settings);
   // Nothing was written before: a mistake above leaves no trace.
   using database = openRuns(settings);
   const runs = new RunRepository(database);

@@ -12,6 +12,7 @@ import {
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../base/bench-error.ts';
+import { diskAdvice } from '../../base/disk-advice.ts';
 import {
   blobPath,
   cachedCommit,
@@ -119,7 +120,7 @@ export async function fetchFile(remote: RemoteFile, path: string, options: FileO
     throw new BenchError(
       'disk',
       `${options.name} could not be written to ${dirname(path)}: ${code}`,
-      'free some space, or name another folder with HF_HOME or DKI_BENCH_CACHE; the download continues where it stopped',
+      `${diskAdvice(cause)}, or name another folder with HF_HOME or DKI_BENCH_CACHE; the download continues where it stopped`,
       cause,
     );
   }

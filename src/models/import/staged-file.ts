@@ -4,11 +4,12 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import { BenchError } from '../../base/bench-error.ts';
+import { diskAdvice } from '../../base/disk-advice.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
 import { isRunning } from '../../base/is-running.ts';
 import type { ImportSource, OfferedFile } from './import-source.ts';
 
-const FREE_SPACE = 'free some space, or name another folder with DKI_BENCH_CACHE';
+const ELSEWHERE = 'or name another folder with DKI_BENCH_CACHE';
 
 /**
  * Copies a file of a source into the cache. The copy is deleted on disposal unless it was moved to its place.
@@ -27,7 +28,7 @@ export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, fi
     const { bavail, bsize } = statfsSync(folder);
     if (file.bytes > bavail * bsize) {
       const message = `${file.path} of ${source}: ${file.bytes} bytes, and ${folder} has space for ${bavail * bsize}`;
-      throw new BenchError('disk', message, FREE_SPACE);
+      throw new BenchError('disk', message, `free some space, ${ELSEWHERE}`);
     }
     const sha256 = await write(content, file, path, signal);
     const moveTo = (place: string): void => {
@@ -43,7 +44,12 @@ export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, fi
     const { message, code, syscall } = cause as NodeJS.ErrnoException;
     throw syscall === undefined
       ? new BenchError('bad-data', `${file.path} of ${source}: damaged: ${message}`, 'fetch it again', cause)
-      : new BenchError('disk', `${file.path} of ${source} could not be copied: ${code}`, FREE_SPACE, cause);
+      : new BenchError(
+          'disk',
+          `${file.path} of ${source} could not be copied: ${code}`,
+          `${diskAdvice(cause)}, ${ELSEWHERE}`,
+          cause,
+        );
   }
 }
 

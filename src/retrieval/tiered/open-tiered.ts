@@ -7,7 +7,7 @@ import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { ColdStore } from './cold-store.ts';
 import { type HotStore, InProcessHotStore } from './hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
-import { STORE_TIMEOUT_MS } from './store-error.ts';
+import { STORE_TIMEOUT_MS, storeError } from './store-error.ts';
 import { TieredRetriever } from './tiered-retriever.ts';
 
 /** Addresses of the stores of `tiered`, from the options. */
@@ -66,6 +66,25 @@ export async function openTiered(opening: TieredOpening): Promise<TieredRetrieve
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Connects to the servers of the stores, and leaves them again. @throws BenchError `database` if one does not answer */
+export async function requireServers({ hot, cold, coldIndex }: TieredSettings): Promise<void> {
+  if (hot !== undefined) {
+    const { RedisHotStore } = await import('./redis-hot-store.ts');
+    await (await RedisHotStore.open(hot, 'probe')).close();
+  }
+  if (cold === undefined) return;
+  const { connectPostgres } = await import('./postgres-cold-store.ts');
+  const { postgresIndexes } = await import('./postgres-schema.ts');
+  const connection = connectPostgres(cold, postgresIndexes[coldIndex], STORE_TIMEOUT_MS);
+  try {
+    await connection.database.execute('SELECT 1');
+  } catch (error) {
+    throw storeError(connection.address, 'opening long-term memory', error);
+  } finally {
+    await connection.close();
   }
 }
 

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
+import { diskAdvice } from '../../../base/disk-advice.ts';
 import { didYouMean } from '../../../base/nearest-name.ts';
 import { bytesOfNumbers } from '../tensor-types.ts';
 import {
@@ -133,7 +134,7 @@ async function write(path: string, head: Uint8Array, tensors: readonly GgufTenso
   } catch (cause) {
     rmSync(unfinished, { force: true });
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new BenchError('disk', `${path}: the random model could not be written: ${why}`, 'free some space', cause);
+    throw new BenchError('disk', `${path}: the random model could not be written: ${why}`, diskAdvice(cause), cause);
   }
 }
 

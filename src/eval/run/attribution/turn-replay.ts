@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
+import { PrivateFolder } from '../../../base/private-folder.ts';
 import { lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
@@ -94,8 +92,8 @@ async function blocksReplay(
   engine: Engine,
   session: EngineSession,
 ): Promise<TurnReplay> {
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-attribution-'));
-  const blockStore = await KvStore.open(folder, STORE_BYTES, engine);
+  const folder = new PrivateFolder();
+  const blockStore = await KvStore.open(folder.path, STORE_BYTES, engine);
   const store = kvTools.openBlocks(blockStore, STORE_BYTES, 'when-evicted', keptAs);
   const context: BlockContext = { engine, session, store, kv: kvTools, evict, keptAs, template: 'attribution' };
   const all = splitSequence(turn);
@@ -128,7 +126,7 @@ async function blocksReplay(
     },
     [Symbol.asyncDispose]: async () => {
       store[Symbol.dispose]();
-      rmSync(folder, { recursive: true, force: true });
+      folder[Symbol.dispose]();
     },
   };
 }

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
+import { PrivateFolder } from '../../../base/private-folder.ts';
 import { type BenchConfig, benchConfigSchema } from '../../../config/bench-config.ts';
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
 import { systemPromptSchema } from '../../../config/bench-config.ts';
@@ -42,8 +41,8 @@ export async function planRun(
   requireDivisible(options, suite, '--queue');
   const engines = compose(options);
   const settings = await withFetchedModels(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
-  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-plan-'));
-  using _folder = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+  using privateFolder = new PrivateFolder();
+  const folder = privateFolder.path;
   const place = { folder, suffix: '' };
   await using prepared = await prepareSuite(
     { suite, begun: undefined, folder, place, engines, settings, isMade: false },

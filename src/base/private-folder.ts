@@ -1,8 +1,9 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BenchError } from '../../base/bench-error.ts';
-import { isRunning } from '../../base/is-running.ts';
+import { BenchError } from './bench-error.ts';
+import { diskAdvice } from './disk-advice.ts';
+import { isRunning } from './is-running.ts';
 
 /** Processes of other machines, or containers, may share the folder: only those of this one can be asked for. */
 const PREFIX = `dki-bench-kv-${hostname().replaceAll(/[^0-9A-Za-z]/g, '')}-`;
@@ -20,8 +21,8 @@ export class PrivateFolder implements Disposable {
       deleteAbandoned();
       this.path = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
     } catch (cause) {
-      const hint = 'free some space, or name another folder: TMPDIR';
-      throw new BenchError('disk', `${tmpdir()}: no folder for KV can be made there`, hint, cause);
+      const message = `${tmpdir()}: no folder for KV can be made there: ${(cause as Error).message}`;
+      throw new BenchError('disk', message, `${diskAdvice(cause)}, or name another folder: TMPDIR`, cause);
     }
     if (open.size === 0) process.on('exit', deleteAll);
     open.add(this.path);
@@ -41,8 +42,11 @@ function deleteAll(): void {
 function deleteAbandoned(): void {
   for (const name of readdirSync(tmpdir())) {
     const processId = NAME.exec(name)?.[1];
-    if (processId !== undefined && !isRunning(Number(processId))) {
+    if (processId === undefined || isRunning(Number(processId))) continue;
+    try {
       rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    } catch {
+      // Another user's.
     }
   }
 }

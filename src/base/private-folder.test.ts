@@ -3,8 +3,8 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type RunningProcess, startProcess, typescript } from '../../../test/fixtures/run-process.ts';
-import { TestFolder } from '../../../test/model/bench-fixture.ts';
+import { type RunningProcess, startProcess, typescript } from '../../test/fixtures/run-process.ts';
+import { TestFolder } from '../../test/model/bench-fixture.ts';
 import { PrivateFolder } from './private-folder.ts';
 
 let temporary: TestFolder;
