@@ -1,6 +1,9 @@
 import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -8,18 +11,16 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import type { RetrieverName } from '../../../src/config/retriever-names.ts';
 import { EmbeddingService } from '../../../src/models/embedding/embedding-service.ts';
 import { readPreRetrievalConfig } from '../../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
-import type { Retrieval } from '../../../src/retrieval/retriever.ts';
 import { openRetriever } from '../../../src/retrieval/open-retriever.ts';
 import type { TieredSettings } from '../../../src/retrieval/tiered/open-tiered.ts';
 import { schemaName } from '../../../src/retrieval/tiered/postgres-schema.ts';
-import { exactBackend } from '../../../src/retrieval/vectors/exact-index.ts';
 import { chooseVectorBackend } from '../../../src/retrieval/vectors/vector-backend.ts';
 import { RedisServer } from '../../../test/fixtures/redis-server.ts';
-import { ScratchFolder } from '../../run-script.ts';
+import { retrievalTimes } from './times.ts';
 
 export const DIMENSION = 384;
 export const TOP_K = 5;
-const USER = 'ann';
+export const USER = 'ann';
 const QUERIES = 40;
 const BATCH = 5_000;
 
@@ -49,7 +50,7 @@ export interface RetrievalFigures {
 }
 
 /** Embeds each text as its own random direction, in almost no time. */
-function hashEmbeddings(): EmbeddingService {
+export function hashEmbeddings(): EmbeddingService {
   const prompts = { query: '', document: '' };
   const embedder = {
     info: { name: 'by hash', dimension: DIMENSION, sha256: '', path: '', runtime: '', prompts },
@@ -65,20 +66,20 @@ function direction(text: string): Float32Array {
   return values.map((value) => value / length);
 }
 
-const content = (index: number): string => `Memory ${index}: what I said on day ${index % 3_000}.`;
-const question = (index: number): string => `What did I say, question ${index}?`;
+export const content = (index: number): string => `Memory ${index}: what I said on day ${index % 3_000}.`;
+export const question = (index: number): string => `What did I say, question ${index}?`;
 
 /** Loads memories, retrieves, and measures. @throws Error if memories cannot be stored or retrieved */
 export async function measureRow({ name, retriever: strategy, server: tier, ...row }: RetrievalRow) {
   await using server = tier === undefined ? undefined : await openServer(tier);
-  using folder = new ScratchFolder('retrieval');
+  const folder = mkdtempSync(join(tmpdir(), 'dki-bench-retrieval-'));
   const retriever = await openRetriever(strategy, {
     embeddings: hashEmbeddings(),
     backend: chooseVectorBackend().backend,
     topK: TOP_K,
     threshold: -1,
     namespace: name,
-    folder: folder.path,
+    folder,
     tiers: { coldIndex: row.coldIndex, ...(tier === undefined ? {} : { [tier.tier]: server!.url }) },
     countTokens: (texts) => Promise.resolve(texts.map((text) => text.length / 4)),
     preRetrieval: readPreRetrievalConfig({}, 'defaults'),
@@ -125,33 +126,31 @@ export async function measureRow({ name, retriever: strategy, server: tier, ...r
     } satisfies RetrievalFigures;
   } finally {
     await retriever.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Search and ranking of each of so many retrievals, ms, by rising time; what embedding takes is left out. */
-export async function retrievalTimes(
-  retrievals: number,
-  retrieve: (index: number) => Promise<Pick<Retrieval, 'timingsMs'>>,
-): Promise<number[]> {
-  const times: number[] = [];
-  for (let index = 0; index < retrievals; index++) {
-    const { timingsMs } = await retrieve(index);
-    times.push(timingsMs.search + timingsMs.ranking);
-  }
-  return times.sort((a, b) => a - b);
-}
-
-/** The share of the nearest memories, by exact search. @param retrieved ids by question */
+/** The share of the nearest memories, found by computing all similarities. @param retrieved ids by question */
 function nearestShare(retrieved: readonly (readonly string[])[], memories: number): number {
-  const index = exactBackend.createIndex(DIMENSION);
-  index.add(Array.from({ length: memories }, (_, memory) => direction(content(memory))));
-  const found = retrieved.flatMap((ids, asked) => {
+  const questions = retrieved.map((ids, index) => ({
+    ids,
     // A strategy may put new memories in front of those that it searched for.
-    const added = ids.slice(0, Math.max(0, ids.length - TOP_K));
-    const nearest = index.search(direction(question(asked)), TOP_K + added.length).ids.map((row) => `m${row}`);
-    const best = nearest.filter((id) => !added.includes(id)).slice(0, TOP_K);
-    return best.map((id) => ids.includes(id));
-  });
+    added: new Set(ids.slice(0, Math.max(0, ids.length - TOP_K))),
+    vector: direction(question(index)),
+    best: [] as { readonly id: string; readonly score: number }[],
+  }));
+  for (let index = 0; index < memories; index++) {
+    const id = `m${index}`;
+    const vector = direction(content(index));
+    for (const one of questions) {
+      if (one.added.has(id)) continue;
+      let score = 0;
+      for (let i = 0; i < DIMENSION; i++) score += one.vector[i]! * vector[i]!;
+      if (one.best.length === TOP_K && score <= one.best[TOP_K - 1]!.score) continue;
+      one.best = [...one.best, { id, score }].sort((a, b) => b.score - a.score).slice(0, TOP_K);
+    }
+  }
+  const found = questions.flatMap(({ ids, best }) => best.map(({ id }) => ids.includes(id)));
   return found.filter(Boolean).length / found.length;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retrievalTimes } from './row.ts';
+import { retrievalTimes } from './times.ts';
 
 test('every retrieval is made once, and counts by search and ranking, not by embedding or by the clock', async () => {
   const asked: number[] = [];
