@@ -191,3 +191,20 @@ test('a value that is nested a hundred thousand times is refused by line', async
     });
   }
 });
+
+test('users and categories named like members of every object are names like others; evidence counts once', async () => {
+  const names = ['__proto__', 'constructor', 'toString'];
+  const of = (userId: string, index: number) => [
+    memory(`m${index}`, { userId }),
+    item(`q${index}`, { userId, category: userId, evidence: [`m${index}`, `m${index}`] }),
+  ];
+  const kinds = '{"__proto__":"large"}';
+  const first = JSON.stringify(header({ userKinds: {} })).replace('"userKinds":{}', `"userKinds":${kinds}`);
+  const { users } = await readDataset(file([first, ...names.flatMap(of)]));
+  expect(users.map(({ userId, kind }) => [userId, kind])).toEqual([
+    ['__proto__', 'large'],
+    ['constructor', undefined],
+    ['toString', undefined],
+  ]);
+  expect(users.flatMap(({ items }) => items.map(({ evidence }) => evidence))).toEqual([['m0'], ['m1'], ['m2']]);
+});

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
+import { ownValue } from '../base/data-keys.ts';
 import { grammars } from '../base/grammar.ts';
 import { checkConsistency, requirePassages } from './consistency.ts';
 import {
@@ -95,8 +96,8 @@ function assembleUsers({ header, memories, items }: DatasetRecords, whole: UserL
   for (const { record } of items) users.get(record.userId)!.items.push(withoutType(record));
   return [...users].map(([userId, user]) => ({
     userId,
-    kind: header?.record.userKinds?.[userId],
-    languageProfile: profileOf(header?.record.userLanguages?.[userId] ?? sharedLanguage(user.items), whole),
+    kind: ownValue(header?.record.userKinds, userId),
+    languageProfile: profileOf(ownValue(header?.record.userLanguages, userId) ?? sharedLanguage(user.items), whole),
     memories: user.memories.sort(byAge),
     items: user.items,
   }));

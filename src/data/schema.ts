@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { controlCharacters } from '../base/control-characters.ts';
+import { keyed } from '../base/data-keys.ts';
 import { isLanguage } from '../base/language.ts';
 
 const MOST_TEXT_BYTES = 8 * 2 ** 20;
@@ -10,6 +11,9 @@ const id = z
   .string()
   .regex(/\S/, 'expected an id, not blank')
   .refine((value) => value.search(controlCharacters) === -1, 'expected an id without control characters');
+const once = (named: readonly string[]): string[] => [...new Set(named)];
+/** Ids, each of which counts once, however often it is named. */
+const ids = z.array(id).transform(once);
 const anyText = z
   .string()
   .refine((value) => Buffer.byteLength(value) <= MOST_TEXT_BYTES, 'expected at most 8 MiB of text');
@@ -29,9 +33,9 @@ const datasetRecord = z.strictObject({
   version: z.number().int().positive(),
   seed: z.number().int().optional(),
   unknownAnswer: text,
-  userKinds: z.record(z.string(), z.enum(['recurring', 'large'])).optional(),
+  userKinds: keyed(z.enum(['recurring', 'large'])).optional(),
   /** Languages of users whose language is not that of the file. */
-  userLanguages: z.record(z.string(), language).optional(),
+  userLanguages: keyed(language).optional(),
   /** Name of the metric by which arms are compared; `exactMatch` where it is missing. */
   primaryMetric: id.exactOptional(),
   /** `development`: to choose settings by; `test`: to measure. */
@@ -67,7 +71,7 @@ const memoryRecord = z.strictObject({
   memoryType: id.optional(),
   reinforcement: z.number().int().min(0).optional(),
   /** Ids of memories of the user that it is linked with. */
-  links: z.array(id).optional(),
+  links: ids.optional(),
   /** How sure it is. */
   confidence: z.number().min(0).max(1).optional(),
 });
@@ -91,7 +95,7 @@ const itemRecord = z.strictObject({
   /** Missing where it is that of the user. */
   language: language.optional(),
   /** Ids of the memories that answer it; empty if the history answers it, or nothing does. */
-  evidence: z.array(id).default([]),
+  evidence: ids.default([]),
   /** Earlier values, which a later memory replaced. */
   superseded: z.array(text).default([]),
   /** Ids of memories in the order in which a retrieval of the user's own gave them, for `--retriever given`. */
@@ -114,7 +118,7 @@ const questionRecord = z.strictObject({
   userId: id,
   query: question,
   /** Ids of all memories that are needed to answer it. */
-  evidence: z.array(id).min(1, 'expected the memories that it needs, at least one'),
+  evidence: z.array(id).min(1, 'expected the memories that it needs, at least one').transform(once),
   category: id.default('uncategorised'),
   askedAt: instant,
 });

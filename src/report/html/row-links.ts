@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/data-keys.ts';
 import type { RowLink } from '../../render/html-table.ts';
 import { checkNames, type RunResults } from '../../store/records/results.ts';
 import { viewerAddress } from '../../config/viewer-address.ts';
@@ -14,7 +15,7 @@ export function rowLinks(
   const arms = new Map(results.arms.map((one) => [one.arm, one]));
   const categories = results.run.dataset.counts.category;
   return (label) => {
-    const [arm, items] = [arms.get(label), categories[label]];
+    const [arm, items] = [arms.get(label), ownValue(categories, label)];
     if (arm !== undefined) {
       const failed = arm.errors === 0 ? '' : `, ${arm.errors} failed`;
       const words = `${label}: n = ${arm.n} turns${failed}; opens them in the viewer`;

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { keyed } from '../../base/data-keys.ts';
 import { list, numbers, object } from './schemas.ts';
 
 const count = z.number();
-const counts = z.record(z.string(), z.number()).readonly();
+const counts = keyed(z.number());
 const facts = z.record(z.string(), z.unknown()).readonly();
 
 /** A kind of machine, with the build of its engine, and the users whose turns it took. */

@@ -96,11 +96,21 @@ it('counts no memory behind the first that does not fit, of however many', async
   const memories = Array.from({ length: 1000 }, (_, index) => memory(`m${index}`, `memory ${index}`));
   const { kept, info } = await build({ memories }, { windowTokens: 2000 }, counting);
   expect(kept.length).toBeGreaterThan(35);
-  expect(counted.filter((text) => /memory \d/.test(text)).length).toBeLessThan(130);
+  expect(counted.filter((text) => /memory \d/.test(text)).length).toBeLessThan(140);
   const { dropped } = info.budget;
   expect(dropped).toHaveLength(1000 - kept.length);
-  expect(dropped[0]!.tokens).toBe(`[1000] memory ${kept.length}\n`.length);
+  expect(dropped[0]!.tokens).toBe(`[99] memory ${kept.length}\n`.length);
   expect(new Set(dropped.slice(1).map(({ tokens }) => tokens))).toEqual(new Set([null]));
+});
+
+it.each([5, 9, 10, 40])('budgets the labels of %d memories as they are written, of ten thousand', async (fitting) => {
+  const memories = Array.from({ length: 10_001 }, (_, index) => memory(`m${index}`, 'x'.repeat(40)));
+  const frame = 'Relevant information:\n\n'.length;
+  const labels = fitting < 10 ? '[9] ' : '[99] ';
+  // One token less than another memory takes.
+  const cellTokens = 100 + 31 + frame + (fitting + 1) * (labels.length + 41) - 1;
+  const { kept } = await build({ memories }, { cellTokens, windowTokens: 4000 });
+  expect(kept).toHaveLength(fitting);
 });
 
 it('keeps the newest history and says how much', async () => {

@@ -38,7 +38,7 @@ const MAX_NEW_LINES_PER_ROUND = 64;
 
 /**
  * Selects memories in rank order until the next would exceed `limitTokens`; it stops there and does not skip.
- * Each counts with the widest label that it can get; header and footer are part of the budget. Memories after the first that
+ * Each counts with the widest label of as many memories as are selected; header and footer are part of the budget. Memories after the first that
  * does not fit are not counted: of a thousand given memories, a window that holds fifty tokenises about sixty.
  */
 export function selectMemories(
@@ -47,21 +47,28 @@ export function selectMemories(
   write: WriteLine,
   { tokenizer, form }: PromptWriter,
 ): Selection<MemorySearchResult> {
-  let used = tokenizer.countAll(form.memoryFrame);
-  let count = 0;
-  let firstDroppedTokens: number | null = null;
-  let unknown = 0;
-  for (const memory of ranked) {
-    const line = write(memory, ranked.length);
-    if (!tokenizer.knows(line) && ++unknown > MAX_NEW_LINES_PER_ROUND) break;
-    const cost = tokenizer.count(line);
-    if (used + cost > limitTokens) {
-      firstDroppedTokens = cost;
-      break;
+  const frameTokens = tokenizer.countAll(form.memoryFrame);
+  /** The memories that fit, each with that label, and no more than it can number. */
+  const fit = (widest: number) => {
+    let [count, used, unknown] = [0, frameTokens, 0];
+    for (const memory of ranked.slice(0, widest)) {
+      const line = write(memory, widest);
+      if (!tokenizer.knows(line) && ++unknown > MAX_NEW_LINES_PER_ROUND) break;
+      const cost = tokenizer.count(line);
+      if (used + cost > limitTokens) return { count, used, firstDroppedTokens: cost };
+      used += cost;
+      count++;
     }
-    used += cost;
-    count++;
+    return { count, used, firstDroppedTokens: null };
+  };
+  let best = fit(Math.min(9, ranked.length));
+  for (let widest = 9; best.count === widest && widest < ranked.length;) {
+    widest = Math.min(10 * widest + 9, ranked.length);
+    const wider = fit(widest);
+    if (wider.count <= best.count) break;
+    best = wider;
   }
+  const { count, used, firstDroppedTokens } = best;
   return {
     kept: ranked.slice(0, count),
     tokens: count === 0 ? 0 : used,

@@ -27,6 +27,16 @@ it('passes for an arm that changes an outcome, and fails for one that changes no
   expect(line(ofDki(same))).toBe('failed: no outcome is changed by dki (against rag)');
 });
 
+it('is undecided where the one memory that would make a difference is too long for the prompt', () => {
+  const oracle = handmadeTraits('oracle', { retrieves: 'evidence' });
+  const dropped = (droppedMemories: number) => {
+    const facts = { ...changedTurn('rag').facts, keptMemories: 0 };
+    const of = (arm: string, more: object) => askedTwice(arm, { ...same, facts: { ...facts, ...more } });
+    return checked({ arms: [rag, oracle], answered: [...of('rag', {}), ...of('oracle', { droppedMemories })] }).status;
+  };
+  expect([dropped(1), dropped(0)]).toEqual(['undecided', 'failed']);
+});
+
 it('counts a likelier gold beyond the noise of the self-test', () => {
   const answered = bothTwice({ ...same, observed: { goldLogProbability: -0.126 } });
   const noisy = (largestDifference: number) =>

@@ -85,8 +85,10 @@ function couldDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Tur
   if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;
   const counterpart = counterpartIn(others);
   const kept = (turn: AnsweredResult): number | undefined => counterpart(turn)?.facts.keptMemories;
-  if (arm.retrieves === 'all') return own.some((turn) => turn.item.memories > (kept(turn) ?? 0));
-  if (arm.retrieves === 'evidence') return own.some((turn) => turn.item.evidence !== kept(turn));
+  // A memory that is too long for the prompt makes no difference.
+  const fitting = (given: number, { facts }: AnsweredResult): number => given - facts.droppedMemories;
+  if (arm.retrieves === 'all') return own.some((turn) => fitting(turn.item.memories, turn) > (kept(turn) ?? 0));
+  if (arm.retrieves === 'evidence') return own.some((turn) => fitting(turn.item.evidence, turn) !== kept(turn));
   return arm.retrieves === 'retrieved' ? recurs(others) : mostKept(others) > 0;
 }
 

@@ -37,7 +37,7 @@ export function registerMetric(definition: MetricDefinition): void {
     throw new BenchError('bad-option', `metric ${JSON.stringify(name)}: ${problem}`, hint);
   };
   if (!NAME.test(name)) refuse('is no name', 'letters and digits, a letter first');
-  if (TAKEN.has(name) || registered.has(name)) refuse('there is one already', 'choose another name');
+  if (TAKEN.has(name) || registered.has(name) || name in {}) refuse('there is one already', 'choose another name');
   const [issue] = metricDeclaration.safeParse(definition).error?.issues ?? [];
   if (issue !== undefined) {
     refuse(`${issue.path.join('.')}: ${issue.message}`, 'declare name, label, kind, unit, direction and margin');

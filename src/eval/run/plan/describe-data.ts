@@ -30,9 +30,8 @@ export function describeData(data: RunDatasets, users: readonly DatasetUser[]): 
 }
 
 function countBy(names: readonly (string | undefined)[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const name of names) if (name) counts[name] = (counts[name] ?? 0) + 1;
-  return counts;
+  const groups = Map.groupBy(names.filter(Boolean), (name) => name!);
+  return Object.fromEntries([...groups].map(([name, same]) => [name, same.length]));
 }
 
 /** A data set's own statements and its origin. */

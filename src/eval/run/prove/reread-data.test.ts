@@ -145,3 +145,12 @@ it.each<[string, Partial<AnsweredTurn>, string | undefined, RegExp]>([
 ])('%s is told from the answer', async (_, changes, answer, words) => {
   expect((await held([turn(changes, answer)]))[1]).toMatch(new RegExp(`^failed: .*${words.source}`));
 });
+
+it('takes tokens that hold a part of a character, as those of emojis do, and not those of other letters', async () => {
+  const scored = (...tokens: string[]) => {
+    const goldTokens = tokens.map((token) => ({ token, logProbability: -0.5 / tokens.length }));
+    return held([turn({ observed: { ...turn().observed, goldTokens } })]);
+  };
+  expect(await scored(' \uFFFD', '\uFFFD', 'rin')).toEqual(PASSED);
+  expect((await scored(' \uFFFD', '\uFFFD', 'lo'))[1]).toMatch(/gold tokens that do not spell the gold/);
+});

@@ -250,11 +250,14 @@ function goldFaults({ observed }: AnsweredTurn, { answer, language }: FileItem, 
   if (goldLogProbability === null || terms.length === 0) return [];
   const gold = answer ?? profileOf(language, user.languageProfile).unknownAnswer;
   const letters = (text: string): string => text.replace(/\s+/gu, '');
+  // A token may hold a part of a character's bytes, as those of emojis do.
+  const spells = (spelt: string, text: string): boolean =>
+    !spelt.includes('\uFFFD')
+      ? spelt.endsWith(text)
+      : [...spelt.replaceAll(/^.*?\uFFFD|\uFFFD/gu, '')].every((letter) => text.includes(letter));
   const sum = terms.reduce((total, { logProbability }) => total + logProbability, 0);
   return holding({
-    'gold tokens that do not spell the gold': !letters(terms.map(({ token }) => token).join('')).endsWith(
-      letters(gold),
-    ),
+    'gold tokens that do not spell the gold': !spells(letters(terms.map(({ token }) => token).join('')), letters(gold)),
     'a log-probability that is not the sum of its tokens':
       Math.abs(sum - goldLogProbability) > ROUNDING * (1 + Math.abs(sum)),
   });
