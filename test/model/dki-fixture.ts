@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { foundMemories, openParts, storeIn } from '../../scripts/open-parts.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
-import type { EngineOpener } from '../../src/engine/engine-request.ts';
+import type { EngineOpener, EngineRequest } from '../../src/engine/engine-request.ts';
 import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';
 import type { PrefillRecord } from '../../src/store/records/prefill-record.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';
@@ -56,10 +56,10 @@ export class DkiTurns {
   #opened = 0;
   #asked = 0;
 
-  constructor(opener: EngineOpener, model: string) {
+  constructor(opener: EngineOpener, model: string, more: Partial<EngineRequest> = {}) {
     beforeAll(async () => {
       const checkpointFolder = this.checkpoints.path;
-      const engine = await opener.open({ model, sessions: 2, checkpointFolder, contextTokens: 1024 });
+      const engine = await opener.open({ model, sessions: 2, checkpointFolder, contextTokens: 1024, ...more });
       this.opened = { engine, session: await engine.openSession('turns') };
     });
     afterAll(() => this.opened.engine[Symbol.asyncDispose]());
