@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
@@ -10,40 +10,30 @@ import { runsNamed } from '../../src/eval/analysis/stored-results.ts';
 import { storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { writeReport } from '../../src/report/report-files.ts';
-import { smallConfig } from './bench-fixture.ts';
+import { item, memory, writeLines } from '../fixtures/dataset-lines.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { smallConfig } from './bench-fixture.ts';
 
-const at = (day: number): string => `2026-03-0${day}T09:00:00Z`;
 /** Three users; every text that is private holds one of the words below. */
-const users = ['ann', 'bob', 'eve'].map((userId, index) => {
-  const city = ['Zanzibar', 'Quetzal', 'Yukonia'][index]!;
-  const memory = { type: 'memory', userId, memoryId: `${userId}-1`, createdAt: at(1), relation: 'city' };
-  const item = { type: 'item', userId, answer: city, relation: 'city', evidence: [`${userId}-1`], askedAt: at(2) };
+const lines = Object.entries({ ann: 'Zanzibar', bob: 'Quetzal', eve: 'Yukonia' }).flatMap(([userId, city]) => {
+  const content = `I have moved to ${city}, xylophone in hand.`;
+  const asked = { userId, answer: city, relation: 'city', evidence: [`${userId}-1`] };
+  const history = [{ role: 'user', content: 'My xylophone is dear to me.' }];
   return [
-    { ...memory, content: `I have moved to ${city}, xylophone in hand.`, value: city },
-    { ...item, itemId: `${userId}-q1`, query: 'Xylophone: where do I live?' },
-    {
-      ...{ ...item, itemId: `${userId}-q2`, query: 'And where is my xylophone?' },
-      history: [{ role: 'user', content: 'My xylophone is dear to me.' }],
-    },
+    memory(`${userId}-1`, { userId, relation: 'city', content, value: city }),
+    item(`${userId}-q1`, { ...asked, query: 'Xylophone: where do I live?' }),
+    item(`${userId}-q2`, { ...asked, query: 'And where is my xylophone?', history }),
   ];
 });
 const secret = /zanzibar|quetzal|yukonia|xylophone/i;
 
 const folder = temporaryFolder();
-const file = folder.file('private.jsonl');
+const file = writeLines(folder, lines);
 const flags = { dataset: file, arms: 'none,rag,dki', out: folder.file('reports'), db: folder.file('hashes.sqlite') };
 let results: RunResults;
 let open: RunResults;
 
 beforeAll(async () => {
-  writeFileSync(
-    file,
-    users
-      .flat()
-      .map((line) => JSON.stringify(line))
-      .join('\n'),
-  );
   const ended = new AbortController();
   const interrupted = runBench(smallConfig(folder, { ...flags, text: false, run: 'private' }), {
     signal: ended.signal,

@@ -30,19 +30,22 @@ const questions = ['Turin', 'Lima', 'Oslo', 'Bergen', 'Quito', 'Rabat'].map((cit
 
 const folder = temporaryFolder();
 let database: BenchDatabase;
-afterAll(() => {
-  database.close();
-});
 let results: RunResults;
 
 beforeAll(async () => {
   const dataFile = folder.file('musique.json');
   writeFileSync(dataFile, JSON.stringify(questions));
-  const flags = { dataset: 'musique-s', dataFile, arms: 'none,rag,oracle', topK: '1', run: 'public' };
-  const config = smallConfig(folder, flags);
+  const config = smallConfig(folder, {
+    dataset: 'musique-s',
+    dataFile,
+    arms: 'none,rag,oracle',
+    topK: '1',
+    run: 'public',
+  });
   results = (await runBench(config))[0]!;
   database = openDatabase({ path: config.db, readOnly: true });
 });
+afterAll(() => database.close());
 
 describe('items whose evidence is unknown', () => {
   it('are left out of oracle, and their number is printed', () => {
@@ -70,11 +73,13 @@ describe('items whose evidence is unknown', () => {
 /** Words that stand in the file alone: in its questions, passages, titles and answers. */
 const foreign = /smith|baker|Turin|Lima|Oslo|Bergen|Quito|Rabat|beyond/;
 
-/** All that the files of a folder hold, by name. */
-function contentOf(path: string): Record<string, string> {
-  const names = readdirSync(path, { recursive: true }) as string[];
+/** All that the files of a folder hold, by name. None holds a text of the public set. */
+function cleanFiles(path: string): Map<string, string> {
+  const names = readdirSync(path, { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => statSync(join(path, name)).isFile());
-  return Object.fromEntries(files.map((name) => [name, readFileSync(join(path, name), 'utf8')]));
+  const contents = new Map(files.map((name) => [name, readFileSync(join(path, name), 'utf8')]));
+  expect([...contents].filter(([, content]) => foreign.test(content))).toEqual([]);
+  return contents;
 }
 
 const question = questions[0]!.question;
@@ -82,9 +87,8 @@ const question = questions[0]!.question;
 describe('texts of a public set', () => {
   it('stand in no file of the report', async () => {
     await writeReport(folder.file('report'), [results]);
-    const files = contentOf(folder.file('report'));
-    expect(Object.keys(files)).toEqual(expect.arrayContaining(['results.json', 'report.html', 'tables/table-1.md']));
-    expect(Object.entries(files).filter(([, content]) => foreign.test(content))).toEqual([]);
+    const files = cleanFiles(folder.file('report'));
+    expect([...files.keys()]).toEqual(expect.arrayContaining(['results.json', 'report.html', 'tables/table-1.md']));
   });
 
   it('stand in no line of the list of turns: hashes do', () => {
@@ -98,20 +102,11 @@ describe('texts of a public set', () => {
   });
 
   it('stand in no file of an export: hashes and ids do', async () => {
-    const exported = folder.file('export');
-    const [signal, onProgress] = [new AbortController().signal, () => undefined];
-    await exportPages({
-      database,
-      run: 'public',
-      folder: exported,
-      mostBytes: 1e8,
-      onProgress,
-      signal,
-    });
-    const files = contentOf(exported);
-    expect(Object.keys(files).length).toBeGreaterThan(20);
-    expect(Object.entries(files).filter(([, content]) => foreign.test(content))).toEqual([]);
-    const all = Object.values(files).join('');
+    const [path, signal, onProgress] = [folder.file('export'), new AbortController().signal, () => undefined];
+    await exportPages({ database, run: 'public', folder: path, mostBytes: 1e8, onProgress, signal });
+    const files = cleanFiles(path);
+    expect(files.size).toBeGreaterThan(20);
+    const all = [...files.values()].join('');
     for (const hash of [textHash(question), textHash('Turin'), 'q001-p01']) expect(all).toContain(hash);
     expect(all).toContain('No texts: hashes stand in place of the texts of musique-s, which are others');
   });

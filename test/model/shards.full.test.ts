@@ -6,7 +6,9 @@ import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runSuites } from '../../src/eval/bench-run.ts';
 import { mergeShards, type ShardFile } from '../../src/eval/run/queue/merge.ts';
+import type { RunRecord } from '../../src/store/records/run-record.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
+import { changed } from '../fixtures/draft.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';
 import { untimed, untimedResults } from '../fixtures/untimed.ts';
@@ -103,29 +105,23 @@ describe('shards', () => {
     expect(both).toThrow('one and third both hold user ann');
   });
 
-  it.each([
-    ['seed', { seed: '8' }, 'setting seed'],
-    ['model', {}, 'model'],
-    ['version', {}, 'version (benchVersion)'],
-  ])('are refused where they have another %s', (what, settings, named) => {
+  it.each<[string, Parameters<typeof changed<RunRecord>>[1]]>([
+    ['setting seed', ({ plan }) => (plan.settings['seed'] = '8')],
+    ['model', ({ model }) => (model.sha256 = 'another')],
+    ['version (benchVersion)', ({ environment }) => (environment['benchVersion'] = '9')],
+  ])('are refused where they have another %s', (named, change) => {
     const [one, two] = [shardAt('one'), shardAt('two')];
-    const { run } = two;
-    const changed = {
-      seed: { ...run, plan: { ...run.plan, settings: { ...run.plan.settings, ...settings } } },
-      model: { ...run, model: { ...run.model, sha256: 'another' } },
-      version: { ...run, environment: { ...run.environment, benchVersion: '9' } },
-    }[what]!;
     using target = openDatabase({ path: ':memory:' });
-    expect(() => mergeShards(target, [one, { ...two, run: changed }])).toThrow(`one and two differ in: ${named}`);
+    const merging = () => mergeShards(target, [one, { ...two, run: changed(two.run, change) }]);
+    expect(merging).toThrow(`one and two differ in: ${named}`);
   });
 
   it('name the user whose turns are not all there', () => {
     const two = shardAt('two');
-    // As a shard that was ended in its last user.
     using target = openDatabase({ path: ':memory:' });
+    // As a shard that was ended in its last user.
     new TurnRepository(two.database).deleteUser(two.run.id, 'dan');
-    const { users } = two.run.plan;
-    expect(users!.map(({ userId }) => userId)).toEqual(['ann', 'bob', 'eve', 'dan', 'kim']);
+    expect(two.run.plan.users!.map(({ userId }) => userId)).toEqual(['ann', 'bob', 'eve', 'dan', 'kim']);
     expect(() => mergeShards(target, [shardAt('one'), two])).toThrow('missing: dan (all 9 turns)');
   });
 });
