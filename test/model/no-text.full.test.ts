@@ -25,6 +25,11 @@ const lines = Object.entries({ ann: 'Zanzibar', bob: 'Quetzal', eve: 'Yukonia' }
     item(`${userId}-q2`, { ...asked, query: 'And where is my xylophone?', history }),
   ];
 });
+/** Checks that need the texts, and why they decide nothing. */
+const undecided = {
+  'negative controls': 'answers are stored as hashes (--no-text): chance cannot be computed',
+  scores: 'the answers are stored as hashes, which cannot be scored again',
+};
 const secret = /zanzibar|quetzal|yukonia|xylophone/i;
 
 const folder = temporaryFolder();
@@ -78,15 +83,13 @@ describe('a run without texts', () => {
       arms.map(({ arm, n, metrics }) => [arm, n, metrics.contains, metrics.tokenF1, metrics.goldLogProb]);
     expect(quality(results)).toEqual(quality(open));
     const decided = ({ checks }: RunResults) =>
-      checks.filter(({ check }) => check !== 'negative controls').map(({ check, status }) => [check, status]);
+      checks.flatMap(({ check, status }) => (check in undecided ? [] : [[check, status]]));
     expect(decided(results)).toEqual(decided(open));
   });
 
   it('says what it cannot do', () => {
-    expect(results.checks.find(({ check }) => check === 'negative controls')).toEqual({
-      ...{ check: 'negative controls', status: 'undecided' },
-      evidence: 'answers are stored as hashes (--no-text): chance cannot be computed',
-    });
+    for (const [check, evidence] of Object.entries(undecided))
+      expect(results.checks).toContainEqual({ check, status: 'undecided', evidence });
     expect(results.run.notes.join('\n')).toContain('no text was stored (--no-text): the viewer shows hashes');
     using database = openDatabase({ path: flags.db, readOnly: true });
     const [run] = runsNamed(database, 'private');
