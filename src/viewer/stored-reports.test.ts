@@ -14,7 +14,7 @@ import { reportLinks } from './links.ts';
 import { readMatrix } from './matrix/matrix-page.ts';
 import { readRunPage } from './run/run-page.ts';
 import { readRunsPage } from './runs-page.ts';
-import { openReports, type TextsOfRun } from './stored-reports.ts';
+import { openReports, readReport, type TextsOfRun } from './stored-reports.ts';
 
 const noTexts: TextsOfRun = () => Promise.resolve(null);
 
@@ -94,4 +94,15 @@ it('names damaged outcomes, and a pipe in place of a file of a report', async ()
   rmSync(folder.file('a/results.json'));
   spawnSync('mkfifo', [folder.file('a/results.json')]);
   await expect(openReports(folder.path, noTexts)).rejects.toMatchObject(errorLike('bad-data', 'is a pipe or a device'));
+});
+
+it('shows a report that version 0.1.0 wrote', async () => {
+  const old = join(import.meta.dirname, '../../test/fixtures/release-0.1.0/small');
+  const { database } = await openReports(old, noTexts);
+  using _ = database;
+  const { run, arms, comparisons } = readReport(old);
+  expect(readRunPage(database, run.name, {}).results?.arms).toHaveLength(arms.length);
+  expect(arms.map(({ arm }) => arm)).toContain('dki');
+  expect(comparisons.length).toBeGreaterThan(0);
+  expect(readMatrix(database, run.name, {}).rows.length).toBeGreaterThan(0);
 });
