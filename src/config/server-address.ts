@@ -19,12 +19,23 @@ export function postgresAddress(address: string, option = '--cold'): string {
 
 function addressWithoutUser(option: string, address: string, protocols: readonly string[]): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url === undefined || !protocols.includes(url.protocol)) {
+  if (url === undefined || !protocols.includes(url.protocol) || isCutInPassword(url)) {
     const expected = protocols.map((protocol) => `${protocol}//…`).join(' or ');
+    const hint = `give ${expected}; in a password write % @ : / ? # as %25 %40 %3A %2F %3F %23`;
     // Without the value, which may contain a password.
-    throw new BenchError('bad-option', `${option}: not a valid server URL`, `give ${expected}`);
+    throw new BenchError('bad-option', `${option}: not a valid server URL`, hint);
   }
   return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`;
+}
+
+/** True where an unescaped character of the password ended the host: what is left of it stands behind. */
+function isCutInPassword({ hash, pathname, search }: URL): boolean {
+  return hash !== '' || `${pathname}${search}`.includes('@');
+}
+
+/** The address for the client of PostgreSQL, which warns of these modes that it treats as `verify-full`. */
+export function postgresClientUrl(address: string): string {
+  return address.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }
 
 /**

@@ -1,7 +1,7 @@
 import { and, asc, cosineDistance, countDistinct, eq, inArray, isNotNull, notInArray, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
-import { postgresAddress } from '../../config/server-address.ts';
+import { postgresAddress, postgresClientUrl } from '../../config/server-address.ts';
 import { isZero, type ColdHit, type ColdMemory, type ColdStore } from './cold-store.ts';
 import { batches, deriveUuid } from './memory-record.ts';
 import type { PostgresDatabase, PostgresIndex, PostgresSchemaOptions } from './postgres-schema.ts';
@@ -31,7 +31,7 @@ export interface PostgresConnection {
 export function connectPostgres(address: string, index: PostgresIndex, timeoutMs: number): PostgresConnection {
   const shown = postgresAddress(address);
   const pool = new pg.Pool({
-    connectionString: address,
+    connectionString: postgresClientUrl(address),
     application_name: 'dki-bench',
     max: 2,
     connectionTimeoutMillis: timeoutMs,

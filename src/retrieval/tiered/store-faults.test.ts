@@ -27,7 +27,7 @@ describe.runIf(hasRedisServer())('Redis', () => {
 
   const addresses = ['127.0.0.1:6379', 'http://127.0.0.1', 'postgres://a:secret@b/c', ''];
   test.each(addresses)('no address: %s', async (address) => {
-    const hint = 'give redis://… or rediss://…';
+    const hint = /^give redis:\/\/… or rediss:\/\/…; in a password/;
     await expectFailure(RedisHotStore.open(address, 'x'), 'bad-option', '--hot: not a valid server URL', hint);
   });
 

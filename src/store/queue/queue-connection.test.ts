@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { BenchError } from '../../base/bench-error.ts';
-import { isAway, reasonOf } from './queue-connection.ts';
+import { isAway, QueueConnection, reasonOf } from './queue-connection.ts';
 
 const withCode = (code: string, message = 'said the server'): Error => Object.assign(new Error(message), { code });
 
@@ -31,4 +33,30 @@ it('gives the reason in one line, of several addresses that of the first', () =>
   expect(reasonOf(new AggregateError([withCode('ECONNREFUSED', 'connect\n refused'), new Error('other')]))).toBe(
     'connect refused',
   );
+});
+
+it.each([
+  'postgres://bench:p@ss/w:rd#1@127.0.0.1:5432/x',
+  'postgres://bench:p@ss/word@127.0.0.1/x',
+  'postgres://bench:p/w@127.0.0.1/x',
+])('%s, whose password is not escaped, is refused without showing it', (url) => {
+  expect(() => new QueueConnection(url)).toThrow(
+    expect.objectContaining({ code: 'bad-option', message: '--queue: not a valid server URL' }),
+  );
+});
+
+it('an unknown host, and TLS with a server without it, are named by the address', async () => {
+  await using server = createServer((socket) => socket.on('error', () => undefined).write('N')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const tls = `127.0.0.1:${port}/x`;
+  for (const [url, message] of [
+    ['postgres://me:secret@nohost.invalid/x', /^postgres:\/\/nohost\.invalid\/x: getaddrinfo E/],
+    [`postgres://me:secret@${tls}?sslmode=require`, `postgres://${tls}: The server does not support SSL connections`],
+  ] as const) {
+    await using connection = new QueueConnection(url);
+    await expect(connection.rows('SELECT 1')).rejects.toMatchObject({ code: 'database' });
+    await expect(connection.rows('SELECT 1')).rejects.toThrow(message);
+    await expect(connection.transaction(() => Promise.resolve())).rejects.toThrow(message);
+  }
 });

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { setTimeout as wait } from 'node:timers/promises';
 import { BenchError } from '../../base/bench-error.ts';
-import { postgresAddress } from '../../config/server-address.ts';
+import { postgresAddress, postgresClientUrl } from '../../config/server-address.ts';
 
 /** A server that does not answer one call in this time is away. */
 const CALL_MS = 10_000;
@@ -26,7 +26,7 @@ export class QueueConnection implements AsyncDisposable {
   constructor(url: string) {
     this.address = postgresAddress(url, '--queue');
     this.#pool = new pg.Pool({
-      connectionString: url,
+      connectionString: postgresClientUrl(url),
       application_name: 'dki-bench',
       max: 2,
       keepAlive: true,
@@ -42,12 +42,12 @@ export class QueueConnection implements AsyncDisposable {
 
   /** The form in which pg-boss takes a connection, outside of transactions. */
   get boss(): QueueTransaction['boss'] {
-    return { executeSql: (text, values) => this.#once(() => this.#pool.query(text, values)) };
+    return { executeSql: (text, values) => this.#query(text, values) };
   }
 
   /** The rows of one statement. @throws BenchError `database` */
   async rows<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return (await this.#once(() => this.#pool.query(text, [...values]))).rows as Row[];
+    return (await this.#query(text, [...values])).rows as Row[];
   }
 
   /** Runs `work` as one transaction: all of it is stored, or nothing. @throws BenchError `database`, or what `work` throws */
@@ -92,7 +92,9 @@ export class QueueConnection implements AsyncDisposable {
   }
 
   async #transaction<Result>(work: (transaction: QueueTransaction) => Promise<Result>): Promise<Result> {
-    const client = await this.#pool.connect();
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw this.#unanswered(error);
+    });
     let broken: Error | undefined;
     // One that breaks in use: its call fails by itself.
     const onError = (error: Error): void => void (broken = error);
@@ -116,9 +118,23 @@ export class QueueConnection implements AsyncDisposable {
     }
   }
 
+  /** One statement outside of transactions. */
+  async #query(text: string, values: unknown[]): Promise<pg.QueryResult> {
+    try {
+      return await this.#pool.query(text, values);
+    } catch (error) {
+      throw this.#unanswered(error);
+    }
+  }
+
   #failure(error: unknown): unknown {
     // Errors of this program stay as they are.
-    if (error instanceof BenchError || !(error instanceof pg.DatabaseError || isAway(error))) return error;
+    const isOurs = error instanceof BenchError || !(error instanceof pg.DatabaseError || isAway(error));
+    return isOurs ? error : this.#unanswered(error);
+  }
+
+  /** The error where the server, or the way to it, refused. */
+  #unanswered(error: unknown): BenchError {
     const hint = 'check --queue, and that the server runs and can be reached';
     return new BenchError('database', `${this.address}: ${reasonOf(error)}`, hint, error);
   }
@@ -127,7 +143,7 @@ export class QueueConnection implements AsyncDisposable {
 /** SQLSTATEs of a server that is ending, starting or full: the same call can succeed later. */
 const temporary = /^(?:08|53300|57P0[1235]|40001|40P01|55P03|57014|25P03)/;
 /** Codes of the system where no server answers. */
-const unreached = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EAI_AGAIN)/;
+const unreached = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EAI_AGAIN|ENOTFOUND)/;
 /** Messages of the client, which has no codes for them. */
 const lost = /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired)/;
 
