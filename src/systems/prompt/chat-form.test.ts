@@ -96,14 +96,9 @@ describe('a chat template', () => {
 
   it.each([
     [
-      'without a system role',
-      "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for m in messages %}{{ m.content }}{% endfor %}",
-      'System role not supported',
-    ],
-    [
       'that moves the system message',
       '{% for m in messages[1:] %}{{ m.content }}{% endfor %}{{ messages[0].content }}',
-      'it puts message 1 of the conversation before what precedes it',
+      'before what precedes it',
     ],
     [
       'that leaves out answers',
@@ -126,6 +121,22 @@ describe('a chat template', () => {
     const opened = ChatForm.open(engineOf(template));
     await expect(opened).rejects.toThrow(/^the chat template of a-model cannot be used: ./);
     await expect(opened).rejects.toThrow(why);
+  });
+
+  it.each([
+    ['refuses', "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"],
+    ['leaves out', "{% if messages[0].role == 'system' %}{% set messages = messages[1:] %}{% endif %}"],
+  ])('that %s a system message has its content in front of the first user message', async (_, opening) => {
+    const engine = engineOf(opening + turns(''));
+    const form = await ChatForm.open(engine);
+    const { query, systemPrompt, history } = parts();
+    const text = (change: object): string =>
+      joinSegments(form.segments({ systemPrompt, lines, history: [], query, answerPrefix: '', ...change }));
+    expect(text({})).toBe('<user>Help.\n\nRelevant information:\n[1] I ski.\n\n\nWho?#\n<answer>');
+    expect(text({ history, lines: [] })).toBe('<user>Help.\n\nHi#\n<assistant>Hello#\n<user>Who?#\n<answer>');
+    expect(text({ systemPrompt: '', lines: [] })).toBe('<user>Who?#\n<answer>');
+    expect(ChatForm.notes(engine.info)).toEqual([expect.stringContaining('no system message')]);
+    expect(ChatForm.notes(engineOf(turns('')).info)).toEqual([]);
   });
 
   it('of a model that has none is refused, the plain form never', async () => {

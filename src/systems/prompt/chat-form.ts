@@ -30,7 +30,8 @@ interface Place {
 /**
  * A model's own chat template. It is rendered with marks in place of all contents and cut at them, so that it never
  * sees a text of a user or a memory: its own pieces are tokenised with special tokens on, the contents with them off.
- * Memories stand in the system message, behind the system prompt.
+ * Memories stand in the system message, behind the system prompt; where the template knows none, both stand in front of the
+ * first message of the user.
  */
 export class ChatForm implements PromptForm {
   readonly name = 'chat';
@@ -41,6 +42,7 @@ export class ChatForm implements PromptForm {
   readonly #template: ChatTemplate;
   readonly #bos: string;
   readonly #pieces = new Map<string, readonly string[]>();
+  #hasSystem = true;
 
   private constructor(name: string, source: string, info: ChatEngine['info'], headerText: string | undefined) {
     this.#header = memoryHeader(headerText);
@@ -48,13 +50,23 @@ export class ChatForm implements PromptForm {
     this.#template = new ChatTemplate(name, source, info.markers);
     // Where the tokenizer puts one in front of every text, the template's own would be a second.
     this.#bos = info.bosToken === null ? '' : info.markers.bos;
+    try {
+      this.#render([], true);
+    } catch (error) {
+      this.#hasSystem = false;
+      try {
+        this.#render([], true);
+      } catch {
+        throw error;
+      }
+    }
   }
 
   /**
    * Reads the model's template.
    * @param headerText the line above the memories, where it is not the usual one
-   * @throws BenchError `bad-model` where the model has no template, or one that leaves out, repeats or moves a part, knows
-   * no system message, or writes the date
+   * @throws BenchError `bad-model` where the model has no template, or one that leaves out, repeats or moves a part, or
+   * writes the date
    */
   static async open(engine: ChatEngine, headerText?: string): Promise<ChatForm> {
     const { name, chatTemplate } = engine.info.model;
@@ -72,19 +84,28 @@ export class ChatForm implements PromptForm {
     return form;
   }
 
+  /** What a reader of a run must know of the template. */
+  static notes(info: ChatEngine['info']): string[] {
+    const { name, chatTemplate } = info.model;
+    if (chatTemplate === null || new ChatForm(name, chatTemplate, info, undefined).#hasSystem) return [];
+    return [
+      'the chat template has no system message: instruction and memories stand in front of the first user message',
+    ];
+  }
+
   segments({ systemPrompt, lines, history, query, answerPrefix }: FormParts): Segment[] {
-    const [opening = '', behindSystem = '', ...rest] = this.#render(
-      history.map(({ role }) => role),
-      true,
-    );
+    // An empty system message stays one: without it many templates write one of their own.
+    const withSystem = this.#hasSystem || systemPrompt !== '' || lines.length > 0;
+    const roles = history.map(({ role }) => role);
+    const [opening = '', ...others] = this.#render(roles, withSystem);
+    const [behindSystem = ''] = withSystem ? others.splice(0, 1) : [];
     const contents = [...history.map((message) => this.message(message)), contentSegment('query', query)];
     return [
       ...templateSegments(opening),
-      // An empty system message stays one: without it many templates write one of their own.
       ...(systemPrompt === '' ? [] : [this.system(systemPrompt)]),
       ...(lines.length > 0 ? [systemPrompt === '' ? this.#header : this.memoryFrame[0], ...lines] : []),
       ...templateSegments(behindSystem),
-      ...contents.flatMap((content, index) => [content, ...templateSegments(rest[index]!)]),
+      ...contents.flatMap((content, index) => [content, ...templateSegments(others[index]!)]),
       ...answerPrefixSegments('chat', answerPrefix),
     ];
   }
@@ -135,7 +156,12 @@ export class ChatForm implements PromptForm {
   /** Renders marks in place of contents, and cuts the text at them. */
   #cut(places: readonly Place[]): readonly string[] {
     const marks = places.map(() => `mark${randomUUID().replaceAll('-', '')}mark`);
-    const text = this.#template.render(places.map(({ role }, index) => ({ role, content: marks[index]! })));
+    const messages = places.map(({ role }, index) => ({ role, content: marks[index]! }));
+    const [system, first, ...others] = messages;
+    const isMerged = !this.#hasSystem && system?.role === 'system' && first !== undefined;
+    const text = this.#template.render(
+      isMerged ? [{ ...first, content: `${system.content}\n\n${first.content}` }, ...others] : messages,
+    );
     const pieces: string[] = [];
     let end = 0;
     for (const [index, { name }] of places.entries()) {

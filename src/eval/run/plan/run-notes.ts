@@ -1,7 +1,9 @@
 import type { Engine } from '../../../engine/engine.ts';
+import type { BenchConfig } from '../../../config/bench-config.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { kernelChoice } from '../../../kv/kernels.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
+import { ChatForm } from '../../../systems/prompt/chat-form.ts';
 import { storesTexts } from '../../analysis/redact.ts';
 import { dataNotes } from './describe-data.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
@@ -20,12 +22,29 @@ export function exactCutNotes({ info, capabilities: { exactCuts } }: Pick<Engine
   ];
 }
 
+/** What options ask for that the model, or a score, cannot give. */
+export function optionNotes(
+  { threshold, template }: Pick<BenchConfig, 'threshold' | 'template'>,
+  { info }: Pick<Engine, 'info'>,
+): string[] {
+  const { contextTokens, model } = info;
+  const notes = template === 'chat' ? ChatForm.notes(info) : [];
+  if (threshold > 1) notes.push(`no score is above 1: with --threshold ${threshold} no memory is retrieved`);
+  if (contextTokens > model.trainContextTokens) {
+    notes.push(
+      `the window has ${contextTokens} tokens (--context-tokens), and the model was trained on ${model.trainContextTokens}: ` +
+        'what stands behind these may be misread',
+    );
+  }
+  return notes;
+}
+
 /** Notes that a reader of a run must see, known before its first turn. */
 export function notesBeforeTurns(
   { calibration, dataset, parts, settings, stores }: PreparedSuite,
   run: RunRecord,
 ): string[] {
-  const notes = dataNotes(dataset);
+  const notes = [...dataNotes(dataset), ...optionNotes(settings, parts.engine)];
   const { backend, rejectedBackends } = parts.backend;
   // FAISS is the same through either of its bindings.
   if (!backend.name.startsWith('faiss')) {

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { fakeAdapter } from '../../../../test/fixtures/fake-engine/fake-adapter.ts';
+import { optionNotes } from './run-notes.ts';
+
+test('a threshold above every score, and a window beyond the training, are noted', async () => {
+  await using engine = await fakeAdapter.opener({}).open({ model: 'fake' });
+  const { trainContextTokens } = engine.info.model;
+  const withWindow = (contextTokens: number) => ({ info: { ...engine.info, contextTokens } });
+  const plain = { threshold: 1, template: 'plain' } as const;
+  expect(optionNotes(plain, withWindow(trainContextTokens))).toEqual([]);
+  expect(optionNotes({ ...plain, threshold: 2 }, withWindow(trainContextTokens + 1))).toEqual([
+    'no score is above 1: with --threshold 2 no memory is retrieved',
+    expect.stringContaining(`and the model was trained on ${trainContextTokens}`),
+  ]);
+});
