@@ -147,10 +147,10 @@ export const faults: readonly Fault[] = [
         "    answer: { ...answerRecord(generation, answerPrefix), text: generation.text.split(',')[0]!.slice(0, 12) },",
     },
     {
-      name: 'cache hits are allowed a tenth of the reserve',
+      name: 'cache hits are allowed a hundredth of the reserve',
       find: 'const limits = answerLimits(form, prompt.info.budget.reserveTokens, { ...request, answerPrefix });',
       replace:
-        "const limits = answerLimits(form, prefilled.account.cache === 'hit' ? Math.floor(prompt.info.budget.reserveTokens / 10) : prompt.info.budget.reserveTokens, { ...request, answerPrefix });",
+        "const limits = answerLimits(form, prefilled.account.cache === 'hit' ? Math.ceil(prompt.info.budget.reserveTokens / 100) : prompt.info.budget.reserveTokens, { ...request, answerPrefix });",
     },
   ]),
 

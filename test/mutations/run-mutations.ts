@@ -159,7 +159,9 @@ const wanted = faults.filter(
     (options.class === undefined || fault.class === options.class) &&
     (options.only === undefined || fault.name.includes(options.only)),
 );
-const left = wanted.filter((fault) => known[keyOf(fault)] === undefined);
+// Of the tree as it is copied: it may change while faults are tried.
+const keys = new Map(wanted.map((fault) => [fault, keyOf(fault)]));
+const left = wanted.filter((fault) => known[keys.get(fault)!] === undefined);
 // Clocks are read on a machine that is as quiet as it gets.
 const [alone, together] = [true, false].map((is) => left.filter((fault) => (fault.class === 'clock') === is));
 const lanes = Number(options.lanes ?? Math.min(2, cpus().length));
@@ -171,7 +173,7 @@ async function tryAll(queue: readonly Fault[], used: readonly string[]): Promise
     used.map(async (folder) => {
       for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
         const outcome = await tryFault(folder, fault);
-        known[keyOf(fault)] = outcome;
+        known[keys.get(fault)!] = outcome;
         mkdirSync(dirname(stateFile), { recursive: true });
         writeFileSync(stateFile, JSON.stringify({ ...stored(), ...known }, null, 1));
         console.log(`${outcome.found.padEnd(5)} ${fault.class}: ${fault.name} (${outcome.by}; ${outcome.seconds} s)`);
@@ -191,7 +193,7 @@ try {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
 
-const outcomes = wanted.map((fault) => ({ fault, outcome: known[keyOf(fault)] }));
+const outcomes = wanted.map((fault) => ({ fault, outcome: known[keys.get(fault)!] }));
 const count = (name: string, found: Outcome['found']): number =>
   outcomes.filter(({ fault, outcome }) => fault.class === name && outcome?.found === found).length;
 for (const name of new Set(wanted.map((fault) => fault.class))) {
