@@ -431,6 +431,7 @@ export const faults: readonly Fault[] = [
       name: 'memories of the future are seen',
       find: 'return user.memories.filter((memory) => Date.parse(memory.createdAt) <= now);',
       replace: 'return user.memories.filter(() => now > 0);',
+      run: false,
     },
   ]),
   ...faultsIn('retrieval', WRITER, [

@@ -135,8 +135,9 @@ async function tryFault(folder: string, fault: Fault): Promise<Outcome> {
   const path = join(folder, fault.file);
   const text = readFileSync(path, 'utf8');
   const seconds = (): number => Math.round((performance.now() - start) / 1000);
-  if (text.split(fault.find).length !== 2)
-    return { found: 'stale', by: `${fault.file} does not hold it once`, seconds: 0 };
+  const missing = testsOf(fault).find((test) => !existsSync(join(folder, test)));
+  const why = text.split(fault.find).length === 2 ? missing && `no ${missing}` : `${fault.file} does not hold it once`;
+  if (why !== undefined) return { found: 'stale', by: why, seconds: 0 };
   writeFileSync(
     path,
     text.replace(fault.find, () => fault.replace),

@@ -68,6 +68,8 @@ const embedderProbe = object({
   shared: list(z.string()),
   /** Those that are not nearest to themselves. */
   lost: list(z.string()),
+  /** No number of any vector is negative; missing in older runs. */
+  unsigned: z.boolean().exactOptional(),
 });
 
 /** Memories and questions about them, planted in the retriever of the run. */

@@ -30,6 +30,11 @@ test('the shipped embedder passes, in both languages; a run without the probe is
 
 test.each<[string, Parameters<typeof checked>[0], RegExp]>([
   [
+    'vectors without signs',
+    async (embedder, texts) => (await embedder.embed(texts)).map((vector) => vector.map(Math.abs)),
+    /^failed: no vector has a negative number/,
+  ],
+  [
     'one vector for all texts',
     (embedder, texts) => embedder.embed(texts.map(() => 'I drink tea.')),
     /^failed: 16 of 16 sentences have the vector of another: "My dog .*; 16 of 16 .* do not find themselves/,

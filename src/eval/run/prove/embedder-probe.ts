@@ -45,7 +45,7 @@ function findsItself(question: Float32Array, documents: readonly Float32Array[],
 /**
  * Embeds sentences of these languages together as memories, and each by itself as a question: no two may have one vector, and a
  * question must be nearest to its own words. So an embedder that gives everything one vector, or a batch the vectors of other
- * texts, is found before a memory is retrieved by them. The service's cache is empty afterwards.
+ * texts, is found before a memory is retrieved by them. Vectors without a single negative number have lost their signs. The service's cache is empty afterwards.
  */
 export async function probeEmbedder(
   embeddings: EmbeddingService,
@@ -62,6 +62,7 @@ export async function probeEmbedder(
   return {
     sentences: sentences.length,
     shared: sentences.filter((_, place) => hasTwin(documents, place) || hasTwin(questions, place)),
+    unsigned: [...documents, ...questions].every((vector) => vector.every((value) => value >= 0)),
     lost: sentences.filter((_, place) => !findsItself(questions[place]!, documents, place)),
   };
 }

@@ -23,7 +23,8 @@ const item = {
   ...{ acceptedAnswers: ['Torino'], evidence: ['m-2'], category: 'updated', relation: 'city' },
   askedAt: '2026-06-01T09:00:00Z',
 };
-const text = [{ type: 'dataset', name: 'x' }, ...memories, item].map((line) => JSON.stringify(line)).join('\n');
+const later = { ...memories[0]!, memoryId: 'm-later', content: 'I moved.', createdAt: '2026-07-01T00:00:00Z' };
+const text = [{ type: 'dataset', name: 'x' }, ...memories, later, item].map((line) => JSON.stringify(line)).join('\n');
 const profile = { language: 'en', unknownAnswer: "I don't know." } as const;
 
 const base = answeredTurn('rag');
@@ -111,6 +112,11 @@ it.each<[string, Partial<AnsweredTurn>, RegExp]>([
     'the evidence of another question',
     { given: { retrieval: null, retrieved: retrieved.map((one) => ({ ...one, evidence: !one.evidence })) } },
     /other evidence/,
+  ],
+  [
+    'a memory of the future',
+    { given: { retrieval: null, retrieved: [{ ...retrieved[0]!, memoryId: 'm-later', content: 'I moved.' }] } },
+    /memories that were created later/,
   ],
   [
     'a memory in other words',

@@ -200,6 +200,8 @@ function memoryFaults(
   const isForeign = ({ memoryId }: (typeof retrieved)[number]): boolean => !own.memories.has(memoryId);
   const isAltered = ({ memoryId, content }: (typeof retrieved)[number]): boolean =>
     storesTexts && !isPart(content, own.memories.get(memoryId)?.content ?? content);
+  const isLater = ({ memoryId }: (typeof retrieved)[number]): boolean =>
+    Date.parse(own.memories.get(memoryId)?.createdAt ?? '') > Date.parse(line.askedAt);
   const isSorted = retrieval?.strategy === 'router' && retrieves === 'retrieved' && injects !== 'preferences';
   return holding({
     'other evidence':
@@ -207,6 +209,7 @@ function memoryFaults(
     'memories that are no evidence':
       retrieves === 'evidence' &&
       (retrieved.length !== evidence.size || retrieved.some(({ memoryId }) => !evidence.has(memoryId))),
+    'memories that were created later': retrieves !== 'donor' && retrieved.some(isLater),
     'memories in other words': retrieves !== 'donor' && retrieved.some(isAltered),
     'memories of no one': retrieves !== 'donor' && retrieved.some(isForeign),
     'memories out of the order of their scores':
