@@ -15,6 +15,8 @@ interface PlantedAnswer {
   readonly rivals?: readonly string[];
   readonly bystanders?: readonly string[];
   readonly superseded?: readonly string[];
+  /** Other right answers. */
+  readonly accepted?: readonly string[];
   /** The model assigns the gold a high probability, as its reference does. */
   readonly sure?: boolean;
 }
@@ -28,7 +30,7 @@ function zeros<Name extends string>(...names: readonly Name[]): Record<Name, num
 
 /** A turn around a planted answer, scored as every turn is. @param success the metric by which it is right */
 export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredResult {
-  const { answer, gold, language, rivals = [], bystanders = [], superseded = [], sure = true } = planted;
+  const { answer, gold, language, rivals = [], bystanders = [], superseded = [], accepted = [], sure = true } = planted;
   const memory = (memoryId: string, value: string, relation = RELATION) => ({
     memoryId,
     content: value,
@@ -52,7 +54,7 @@ export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredRe
     item: {
       query: '',
       gold,
-      acceptedAnswers: [],
+      acceptedAnswers: accepted,
       relation: RELATION,
       answerPrefix: null,
       category: 'planted',
@@ -99,7 +101,7 @@ export function plantedTurn(planted: PlantedAnswer, success: string): AnsweredRe
       goldKl: sure ? 0 : 2,
     },
     scores: scoreTurn(
-      { query: '', answer: gold, acceptedAnswers: [], evidence, superseded, relation: RELATION, history: [] },
+      { query: '', answer: gold, acceptedAnswers: accepted, evidence, superseded, relation: RELATION, history: [] },
       { answer, storedIds: memoryIds, retrievedIds: memoryIds, keptIds: memoryIds, shown },
       { language, unknownAnswer: grammars[language].unknownAnswer },
       { metric: success, version: metricsVersion },
@@ -157,7 +159,7 @@ interface Way {
     readonly others: readonly string[];
     /** The first of the others. */
     readonly other: string;
-  }) => Pick<PlantedAnswer, 'answer' | 'rivals' | 'bystanders' | 'superseded'>;
+  }) => Pick<PlantedAnswer, 'answer' | 'accepted' | 'rivals' | 'bystanders' | 'superseded'>;
 }
 
 const RIGHT = { same: 1, contained: 1, anywhere: 1, overlap: 1 } as const;
@@ -172,6 +174,16 @@ const WAYS: readonly Way[] = [
   { name: 'the gold in capitals', due: RIGHT, plant: ({ gold }) => ({ answer: gold.toUpperCase() }) },
   { name: OTHER_WIDTH, due: RIGHT, plant: ({ gold }) => ({ answer: inOtherWidth(gold) }) },
   { name: 'the gold in other punctuation', due: RIGHT, plant: ({ say, gold }) => ({ answer: say.marked(gold) }) },
+  {
+    name: 'another accepted answer',
+    due: RIGHT,
+    plant: ({ other }) => ({ answer: other, accepted: [other] }),
+  },
+  {
+    name: 'the gold beside accepted answers',
+    due: RIGHT,
+    plant: ({ gold, others }) => ({ answer: gold, accepted: others }),
+  },
   { name: "another's value", due: WRONG, plant: ({ other }) => ({ answer: other, rivals: [other] }) },
   { name: 'an abstention', due: WRONG, plant: ({ say }) => ({ answer: say.refusal }) },
   { name: 'an empty answer', due: WRONG, plant: () => ({ answer: '' }) },
