@@ -487,13 +487,13 @@ export const faults: readonly Fault[] = [
   ...faultsIn('metrics', 'src/eval/analysis/metrics/text-overlap.ts', [
     {
       name: 'exact match accepts what begins with a gold',
-      find: 'normalise(gold, language) === form)',
-      replace: 'form.startsWith(normalise(gold, language)))',
+      find: 'golds.some((gold) => wordForm(gold, language) === form)',
+      replace: 'golds.some((gold) => form.startsWith(wordForm(gold, language)))',
     },
     {
       name: 'an empty answer matches exactly',
-      find: "return form !== '' && golds.some(",
-      replace: "return form === '' || golds.some(",
+      find: "const form = wordForm(answer, language);\n  return form !== '' && golds.some(",
+      replace: "const form = wordForm(answer, language);\n  return form === '' || golds.some(",
     },
   ]),
   ...faultsIn('metrics', 'src/eval/analysis/metrics/metrics.ts', [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { builtInMetrics, type MetricDefinition } from './metrics.ts';
-import { misjudged } from './planted-answers.ts';
+import { misjudged, plantedTurn } from './planted-answers.ts';
 
 const golds = ['Brenko', 'TX-4500', 'a software engineer', 'Port Dral'];
 
@@ -29,13 +29,18 @@ test('says what a metric gives, to what, and what is due', () => {
 
 const spellings = ['the gold in capitals', 'the gold in another width', 'the gold in other punctuation'];
 const fooled = ['all values recited', 'two of a relation', 'old and new together', 'a negation'];
+const accepted = ['another accepted answer', 'the gold beside accepted answers'];
 const known = (score: number | null, otherwise: boolean): number | null => (score === null ? null : Number(otherwise));
 
 test.each<[string, readonly string[], MetricDefinition['of']]>([
   ['contains', fooled, (turn) => turn.scores.memoryRecall],
   ['exactMatch', ['the gold in a longer sentence'], ({ scores }) => scores.contains],
-  ['exactMatch', spellings, ({ item, answer, scores }) => scores.exactMatch && Number(answer.text === item.gold)],
-  ['tokenF1', ['the gold', ...spellings], ({ scores }) => scores.tokenF1 && scores.tokenF1 / 2],
+  [
+    'exactMatch',
+    [...spellings, 'another accepted answer'],
+    ({ item, answer, scores }) => scores.exactMatch && Number(answer.text === item.gold),
+  ],
+  ['tokenF1', ['the gold', ...spellings, ...accepted], ({ scores }) => scores.tokenF1 && scores.tokenF1 / 2],
   [
     'tokenF1',
     ['the gold in a longer sentence', "another's value", 'an abstention', ...fooled],
@@ -56,4 +61,10 @@ test.each<[string, readonly string[], MetricDefinition['of']]>([
   ['locomoF1', ['an abstention on an absent item'], ({ item, scores }) => (item.gold === null ? 0 : scores.locomoF1)],
 ])('finds a false %s by %j', (name, ways, of) => {
   expect(waysOf(name, of)).toEqual(ways);
+});
+
+test('ln p of a gold is that of a token, on average', () => {
+  const turn = plantedTurn({ answer: 'Brenko', gold: 'Brenko', language: 'en', sure: true }, 'contains');
+  const value = (name: string) => builtInMetrics.find((metric) => metric.name === name)!.of(turn);
+  expect([value('goldLogProb'), value('goldLogProbability')]).toEqual([-0.05, -0.1]);
 });
