@@ -13,7 +13,7 @@ export const keyed = <Value extends z.ZodType>(value: Value) =>
     .superRefine((given, context) => {
       for (const [key, one] of Object.entries(given)) {
         for (const issue of value.safeParse(one).error?.issues ?? []) {
-          context.addIssue({ ...issue, path: [key, ...issue.path] } as Parameters<typeof context.addIssue>[0]);
+          context.addIssue({ ...issue, path: [key, ...issue.path] });
         }
       }
     });

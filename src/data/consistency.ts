@@ -6,8 +6,13 @@ import { expected, type Placed } from './parse-record.ts';
 import type { DatasetRecords, Report } from './records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';
 
-/** The first record of each id; others are reported. */
-function byId<Field extends string, T extends Readonly<Record<Field, string>>>(
+/** An id among those of all users: it is unique for its user alone. */
+export function keyOf(userId: string, id: string): string {
+  return JSON.stringify([userId, id]);
+}
+
+/** The first record of each id of a user; others are reported. */
+function byId<Field extends string, T extends Readonly<Record<Field | 'userId', string>>>(
   records: readonly Placed<T>[],
   field: Field,
   report: Report,
@@ -15,11 +20,12 @@ function byId<Field extends string, T extends Readonly<Record<Field, string>>>(
   const found = new Map<string, Placed<T>>();
   for (const placed of records) {
     const id = placed.record[field];
-    const first = found.get(id);
-    if (first === undefined) found.set(id, placed);
+    const key = keyOf(placed.record.userId, id);
+    const first = found.get(key);
+    if (first === undefined) found.set(key, placed);
     else {
       const got = `${shownValue(id)}, which ${first.place} has`;
-      const hint = 'ids are unique in the whole file';
+      const hint = 'the ids of a user are unique';
       report('duplicate-id', expected(`${placed.place}: ${field}`, 'an id of its own', got, hint));
     }
   }
@@ -28,6 +34,7 @@ function byId<Field extends string, T extends Readonly<Record<Field, string>>>(
 
 /** Checks the memories that records name, and their times. */
 export class ReferenceCheck {
+  /** By `keyOf`. */
   readonly #memories: ReadonlyMap<string, Placed<MemoryRecord>>;
   readonly #report: Report;
 
@@ -96,8 +103,8 @@ export class ReferenceCheck {
     ids: string | readonly string[] = [],
   ): MemoryRecord[] {
     return [ids].flat().flatMap((id) => {
-      const named = this.#memories.get(id)?.record;
-      if (named?.userId === userId) return named;
+      const named = this.#memories.get(keyOf(userId, id))?.record;
+      if (named !== undefined) return named;
       const own = [...this.#memories.values()].flatMap(({ record }) =>
         record.userId === userId ? record.memoryId : [],
       );

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
+import { parseExactJson } from '../base/exact-json.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { shownValue } from '../base/shown-value.ts';
 import {
@@ -72,7 +73,7 @@ export function parsedObject(text: string, place: string): Readonly<Record<strin
   const hint = 'write one JSON object a line (JSON Lines)';
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson(text);
   } catch (error) {
     throw new BenchError('bad-data', `${place}: is not JSON: ${(error as Error).message}`, hint, error);
   }

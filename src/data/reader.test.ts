@@ -208,3 +208,26 @@ test('users and categories named like members of every object are names like oth
   ]);
   expect(users.flatMap(({ items }) => items.map(({ evidence }) => evidence))).toEqual([['m0'], ['m1'], ['m2']]);
 });
+
+test('ids are unique for their user; a run names those of several users by user', async () => {
+  const of = (userId: string) => [
+    memory('m', { userId, content: `I am ${userId}.` }),
+    memory('n', { userId, supersedes: 'm', links: ['m'], createdAt: '2026-03-02T09:00:00Z' }),
+    item('q', { userId, evidence: ['m'], passages: ['n'], conversation: 'c' }),
+  ];
+  const own = [memory('o', { userId: 'ann' }), item('r', { userId: 'ann', evidence: ['o'] })];
+  const { users } = await readDataset(file([...of('ann'), ...of('bob'), ...own]));
+  const [ann, bob] = users;
+  expect(ann!.memories.map(({ memoryId }) => memoryId)).toEqual(['ann:m', 'o', 'ann:n']);
+  expect(bob!.memories.at(-1)).toMatchObject({ memoryId: 'bob:n', supersedes: 'bob:m', links: ['bob:m'] });
+  const named = { itemId: 'bob:q', evidence: ['bob:m'], passages: ['bob:n'], conversation: 'bob:c' };
+  expect(bob!.items).toMatchObject([named]);
+  expect(ann!.items.map(({ itemId }) => itemId)).toEqual(['ann:q', 'r']);
+});
+
+test('a name in two spellings of Unicode is one user', async () => {
+  const { users } = await readDataset(
+    file([memory('m', { userId: 'Zoé' }), item('q', { userId: 'Zoe\u0301', evidence: ['m'] })]),
+  );
+  expect(users).toMatchObject([{ userId: 'Zoé', items: [{ itemId: 'q' }] }]);
+});

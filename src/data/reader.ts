@@ -45,6 +45,7 @@ export async function readSource(source: DatasetSource, needsPassages = false): 
   };
   const records = await readRecords(source.place, source.lines, refuse);
   checkConsistency(records, refuse);
+  qualifyIds(records);
   const [unanswered] = records.questions;
   if (unanswered !== undefined) {
     const message = `${unanswered.place}: a question without an answer, for which only retrieval can be measured`;
@@ -76,6 +77,47 @@ function readDeclaration({ header }: DatasetRecords): DatasetDeclaration {
 
 function withoutType<T extends { readonly type: string }>({ type: _, ...rest }: T): Omit<T, 'type'> {
   return rest;
+}
+
+/**
+ * Gives ids that several users have the user's name in front: a run knows memories, items and conversations by their ids alone.
+ */
+function qualifyIds({ memories, items, questions }: DatasetRecords): void {
+  const memoryName = uniqueNames(memories.map(({ record: { userId, memoryId } }) => [userId, memoryId]));
+  const itemName = uniqueNames([...items, ...questions].map(({ record: { userId, itemId } }) => [userId, itemId]));
+  const conversationName = uniqueNames(
+    items.map(({ record: { userId, conversation = '' } }) => [userId, conversation]),
+  );
+  for (const { record } of memories) {
+    const name = (id: string): string => memoryName(record.userId, id);
+    record.memoryId = name(record.memoryId);
+    if (record.supersedes !== undefined) record.supersedes = name(record.supersedes);
+    if (record.links !== undefined) record.links = record.links.map(name);
+  }
+  for (const { record } of [...items, ...questions]) {
+    const name = (id: string): string => memoryName(record.userId, id);
+    record.itemId = itemName(record.userId, record.itemId);
+    record.evidence = record.evidence.map(name);
+    if (!('answer' in record)) continue;
+    if (record.passages !== undefined) record.passages = record.passages.map(name);
+    if (record.conversation !== undefined) {
+      record.conversation = conversationName(record.userId, record.conversation);
+    }
+  }
+}
+
+/** Names for ids, `ann:m1` where another user has `m1`, too. */
+function uniqueNames(ids: readonly (readonly [userId: string, id: string])[]): (userId: string, id: string) => string {
+  const users = new Map(
+    [...Map.groupBy(ids, ([, id]) => id)].map(([id, all]) => [id, new Set(all.map(([user]) => user))]),
+  );
+  const isShared = (id: string): boolean => users.get(id)!.size > 1;
+  return (userId, id) => {
+    if (!isShared(id)) return id;
+    let name = `${userId}:${id}`;
+    while (users.has(name)) name += '+';
+    return name;
+  };
 }
 
 /** The language that all items name; undefined if they name several, or some none. */

@@ -9,6 +9,8 @@ const MOST_QUERY_BYTES = 128 * 2 ** 10;
 
 const id = z
   .string()
+  // Two spellings of one name in Unicode are one name.
+  .normalize('NFC')
   .regex(/\S/, 'expected an id, not blank')
   .refine((value) => value.search(controlCharacters) === -1, 'expected an id without control characters');
 const once = (named: readonly string[]): string[] => [...new Set(named)];

@@ -298,3 +298,15 @@ describe('LoCoMo', () => {
     expect(await failure('locomo', path, { map: 'answer=gold' })).toBe('--map: files of locomo have fixed names');
   });
 });
+
+test('64-bit ids stay whole, spellings of a name are one user, and ids are of a user', async () => {
+  const row = (user: string, code: string) =>
+    `{"user":${user},"memory_id":"m","memory":"My code is ${code}.","item_id":"q","question":"My code?","answer":"${code}"}`;
+  const rows = [row('1234567890123456789', '4471'), row('1234567890123456788', '9902'), row('"Zoé"', '1111')];
+  const again = '{"user":"Zoe\u0301","question":"What code?","answer":"1111","evidence":"m"}';
+  const { users, user } = await converted('jsonl', file('ids.jsonl', [...rows, again].join('\n')));
+  expect(users).toBe(3);
+  expect(user('1234567890123456789').memories[0]!.content).toBe('My code is 4471.');
+  expect(user('1234567890123456788').items).toMatchObject([{ answer: '9902', evidence: ['1234567890123456788:m'] }]);
+  expect(user('Zoé').items).toHaveLength(2);
+});

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BenchError } from '../../base/bench-error.ts';
+import { parseExactJson } from '../../base/exact-json.ts';
 import { fileText } from '../file-lines.ts';
 
 const MOST_ELEMENT_CHARACTERS = 100_000_000;
@@ -62,7 +63,7 @@ export function jsonElements(path: string, what: string): JsonElements {
     try {
       for await (const text of elementTexts(fileText(path, hash))) {
         if (text.trim() === '') continue;
-        yield JSON.parse(text);
+        yield parseExactJson(text);
         index++;
       }
     } catch (error) {

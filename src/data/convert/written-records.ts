@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { shownValue } from '../../base/shown-value.ts';
-import { ReferenceCheck } from '../consistency.ts';
+import { keyOf, ReferenceCheck } from '../consistency.ts';
 import { checkedBy, expected, type Placed } from '../parse-record.ts';
 import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../schema.ts';
 import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
@@ -40,7 +40,7 @@ const padded = (number: number): string => String(number).padStart(2, '0');
  */
 export class WrittenRecords {
   readonly #notes: ConversionNotes;
-  /** Records by id; their `content` is the hash of the text. */
+  /** Records by `keyOf`; their `content` is the hash of the text. */
   readonly #memories = new Map<string, Placed<MemoryRecord>>();
   readonly #users = new Map<string, KnownUser>();
   readonly #items: PlacedItem[] = [];
@@ -59,7 +59,8 @@ export class WrittenRecords {
   /** Converts a stream of records. @throws BenchError `bad-data` that names the place in the foreign file */
   async *convert(source: AsyncIterable<SourceRecord>): AsyncGenerator<WrittenRecord> {
     let preceding = '';
-    for await (const record of source) {
+    for await (const given of source) {
+      const record = { ...given, userId: given.userId.normalize('NFC') };
       if (record.kind === 'item') {
         this.#items.push({ ...record, evidence: record.evidence === 'preceding' ? [preceding] : record.evidence });
         continue;
@@ -95,16 +96,16 @@ export class WrittenRecords {
     const known =
       memoryId === undefined
         ? this.#users.get(userId)?.byContent.get(hashText(content))
-        : this.#memories.get(memoryId.trim())?.record;
+        : this.#byId(userId, memoryId)?.record;
     if (known === undefined) return undefined;
     const sameTime = createdAt === undefined || Date.parse(createdAt) === Date.parse(known.createdAt);
-    if (known.userId === userId && known.content === hashText(content) && sameTime) {
+    if (known.content === hashText(content) && sameTime) {
       this.#notes.add('a memory that stands in several rows was written once', place);
       return known;
     }
     if (memoryId === undefined) return undefined;
     const got = `${shownValue(memoryId)}, which another memory has`;
-    throw expected(`${place}: memory_id`, 'an id of its own', got, 'ids are unique in the whole file');
+    throw expected(`${place}: memory_id`, 'an id of its own', got, 'the ids of a user are unique');
   }
 
   #writeMemory(memory: SourceMemory): Extract<WrittenRecord, { type: 'memory' }> {
@@ -112,19 +113,19 @@ export class WrittenRecords {
     this.#requireAllTimed(memory);
     const user = this.#user(userId);
     const createdAt = givenTime ?? new Date(FIRST_MS + this.#memories.size * 1000).toISOString();
-    const memoryId = givenId?.trim() ?? this.#newMemoryId(userId, user);
+    const memoryId = givenId?.trim().normalize('NFC') ?? this.#newMemoryId(userId, user);
     const required = { type: 'memory' as const, userId, memoryId, content, createdAt };
     const written = { ...required, ...defined({ ...more, supersedes: more.supersedes?.trim() }) };
     const record = { ...checkedBy(recordSchemas.memory, written, place), content: hashText(content) };
     user.latestMs = Math.max(user.latestMs, Date.parse(createdAt));
     user.byContent.set(record.content, record);
-    this.#memories.set(memoryId, { record, place });
+    this.#memories.set(keyOf(userId, memoryId), { record, place });
     return written;
   }
 
   #newMemoryId(userId: string, user: KnownUser): string {
     let number = ++user.memoryNumber;
-    while (this.#memories.has(`${userId}-m${padded(number)}`)) number++;
+    while (this.#byId(userId, `${userId}-m${padded(number)}`) !== undefined) number++;
     return `${userId}-m${padded(number)}`;
   }
 
@@ -147,13 +148,13 @@ export class WrittenRecords {
     }
     const lastMs = Number.isFinite(user.latestMs) ? user.latestMs : FIRST_MS;
     const askedAt = givenTime ?? new Date(lastMs + DAY_MS).toISOString();
-    const itemId = givenId?.trim() ?? `${userId}-q${padded(++user.itemNumber)}`;
-    const other = this.#itemPlaces.get(itemId);
+    const itemId = givenId?.trim().normalize('NFC') ?? `${userId}-q${padded(++user.itemNumber)}`;
+    const other = this.#itemPlaces.get(keyOf(userId, itemId));
     if (other !== undefined) {
       const got = `${shownValue(itemId)}, which ${other} has`;
-      throw expected(`${place}: item_id`, 'an id of its own', got, 'ids are unique in the whole file');
+      throw expected(`${place}: item_id`, 'an id of its own', got, 'the ids of a user are unique');
     }
-    this.#itemPlaces.set(itemId, place);
+    this.#itemPlaces.set(keyOf(userId, itemId), place);
     const evidence = this.#findNamed(item, 'evidence');
     const passages = item.passages && this.#findNamed(item, 'passages');
     const required = { type: 'item' as const, itemId, userId, query, answer, evidence, askedAt };
@@ -176,9 +177,13 @@ export class WrittenRecords {
     return [...new Set(memories.map(({ memoryId }) => memoryId))];
   }
 
+  #byId(userId: string, id: string): Placed<MemoryRecord> | undefined {
+    return this.#memories.get(keyOf(userId, id.trim().normalize('NFC')));
+  }
+
   #find(userId: string, text: string): MemoryRecord | undefined {
-    const byId = this.#memories.get(text.trim())?.record;
-    if (byId?.userId === userId) return byId;
+    const byId = this.#byId(userId, text)?.record;
+    if (byId !== undefined) return byId;
     const byContent = this.#users.get(userId)?.byContent;
     return byContent?.get(hashText(text)) ?? byContent?.get(hashText(text.trim()));
   }

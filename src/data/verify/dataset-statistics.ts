@@ -1,4 +1,5 @@
 import type { Language } from '../../base/language.ts';
+import { keyOf } from '../consistency.ts';
 import { holdsWords } from '../words.ts';
 import type { DatasetRecords } from '../records.ts';
 
@@ -65,11 +66,11 @@ export function datasetStatistics(
         ),
       ),
     );
-  const contents = new Map(memoryRecords.map(({ memoryId, content }) => [memoryId, content]));
+  const contents = new Map(memoryRecords.map(({ userId, memoryId, content }) => [keyOf(userId, memoryId), content]));
   const answerable = itemRecords.filter(({ answer }) => answer !== null);
   const withEvidence = answerable.filter(({ evidence }) => evidence.length > 0);
-  const evident = withEvidence.filter(({ answer, acceptedAnswers, evidence }) => {
-    const text = evidence.map((id) => contents.get(id) ?? '').join('\n');
+  const evident = withEvidence.filter(({ userId, answer, acceptedAnswers, evidence }) => {
+    const text = evidence.map((id) => contents.get(keyOf(userId, id)) ?? '').join('\n');
     return [answer!, ...acceptedAnswers].some((gold) => holdsWords(text, gold, language));
   });
   return {

@@ -57,12 +57,16 @@ export async function readDataAgain(
   const found = new Map<string, UserLines>();
   const memories = new Map<string, FileMemory>();
   for (const file of files) {
+    const lines: WrittenLine[] = [];
     const bytes = createReadStream(file);
     try {
       const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes;
       for await (const text of createInterface({ input })) {
         const line = parsed(text);
-        if (line === undefined || !users.has(line.userId ?? '')) continue;
+        if (line !== undefined) lines.push(line);
+      }
+      for (const line of withOwnIds(lines)) {
+        if (!users.has(line.userId!)) continue;
         const own = found.get(line.userId!) ?? { items: [], memories: new Map<string, FileMemory>() };
         found.set(line.userId!, own);
         if (isItem(line)) own.items.push(itemOf(line));
@@ -84,6 +88,33 @@ function parsed(text: string): WrittenLine | undefined {
   if (line.type === 'dataset') return undefined;
   if (line.userId === undefined) throw new Error('a line without a user');
   return line;
+}
+
+/** The lines with the names that a run has for ids of several users: `ann:m1`. */
+function* withOwnIds(lines: readonly WrittenLine[]): Generator<WrittenLine> {
+  const owners: Record<'memoryId' | 'itemId', Map<string, Set<string>>> = { memoryId: new Map(), itemId: new Map() };
+  const kinds = ['memoryId', 'itemId'] as const;
+  for (const line of lines) {
+    for (const kind of kinds) {
+      const id = line[kind]?.normalize();
+      if (id !== undefined) owners[kind].set(id, (owners[kind].get(id) ?? new Set()).add(line.userId!.normalize()));
+    }
+  }
+  for (const line of lines) {
+    const userId = line.userId!.normalize();
+    const own = (kind: (typeof kinds)[number], given: string): string => {
+      const id = given.normalize();
+      return (owners[kind].get(id)?.size ?? 0) > 1 ? `${userId}:${id}` : id;
+    };
+    const { memoryId, itemId, evidence } = line;
+    yield {
+      ...line,
+      userId,
+      ...(memoryId === undefined ? {} : { memoryId: own('memoryId', memoryId) }),
+      ...(itemId === undefined ? {} : { itemId: own('itemId', itemId) }),
+      ...(evidence === undefined ? {} : { evidence: evidence.map((id) => own('memoryId', id)) }),
+    };
+  }
 }
 
 const isItem = ({ itemId }: WrittenLine): boolean => itemId !== undefined;

@@ -1,0 +1,18 @@
+/** Whole numbers and powers that a double may not hold exactly. */
+const MAYBE_INEXACT = /\d{16}|\d[eE]\+?\d{2}/u;
+
+function exactOrText(_key: string, value: unknown, { source }: { readonly source?: string } = {}): unknown {
+  if (typeof value !== 'number' || source === undefined) return value;
+  const isExact = /^-?\d+$/u.test(source) ? Number.isSafeInteger(value) : Number.isFinite(value);
+  return isExact ? value : source;
+}
+
+/**
+ * Parses JSON; a whole number that a double cannot hold, such as a 64-bit id, becomes the text of its digits.
+ * @throws SyntaxError as `JSON.parse` does
+ */
+export function parseExactJson(text: string): unknown {
+  return MAYBE_INEXACT.test(text)
+    ? JSON.parse(text, exactOrText as Parameters<typeof JSON.parse>[1])
+    : JSON.parse(text);
+}
