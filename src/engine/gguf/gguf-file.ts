@@ -77,6 +77,23 @@ export function readGgufFile(path: string): GgufFile {
   }
 }
 
+/** Parts of a model that is split: `NAME-00001-of-00003.gguf` and its fellows, which llama.cpp finds by these names. */
+const PART = /-(\d{5})-of-(\d{5})\.gguf$/;
+
+/** The files of a model, which is named by the first. @throws BenchError `bad-model` for another part */
+export function modelParts(path: string): readonly string[] {
+  const [ending, number, count] = PART.exec(path) ?? [];
+  if (ending === undefined) return [path];
+  const part = (index: number): string =>
+    `${path.slice(0, -ending.length)}-${String(index).padStart(5, '0')}-of-${count}.gguf`;
+  if (Number(number) === 1) return Array.from({ length: Number(count) }, (_, index) => part(index + 1));
+  throw new BenchError(
+    'bad-model',
+    `${path}: part ${Number(number)} of ${Number(count)} of a model`,
+    `name ${part(1)}`,
+  );
+}
+
 /** The error for a file that cannot be a model. */
 export function refusal(path: string, why: string, cause?: unknown): BenchError {
   const hint = 'name a language model in GGUF format; if it was downloaded, download it again';

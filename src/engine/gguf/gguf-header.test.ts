@@ -23,6 +23,7 @@ test('reads shape, rotation and frequency factors of a llama model', () => {
     trainContextTokens: 128,
     vocabularySize: 3,
     layers: 2,
+    parts: 1,
     kvHeads: 2,
     headDimension: 8,
     valueDimension: 8,

@@ -3,7 +3,15 @@ import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import type { Rotary } from '../sequence-state.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
-import { type GgufFile, type GgufList, type GgufPair, readBytes, readGgufFile, refusal } from './gguf-file.ts';
+import {
+  type GgufFile,
+  type GgufList,
+  type GgufPair,
+  modelParts,
+  readBytes,
+  readGgufFile,
+  refusal,
+} from './gguf-file.ts';
 import { requirePossible } from './gguf-limits.ts';
 import { queriesObstacle } from './query-layer.ts';
 
@@ -23,6 +31,8 @@ export interface GgufHeader {
   readonly trainContextTokens: number;
   readonly vocabularySize: number;
   readonly layers: number;
+  /** Files that hold the tensors. */
+  readonly parts: number;
   readonly listByLayer: string | undefined;
   /** Why no layer can have its queries in the place of its keys; undefined where any can. */
   readonly queriesObstacle: string | undefined;
@@ -47,7 +57,8 @@ export interface GgufHeader {
  * impossible value
  */
 export function readGgufHeader(path: string): GgufHeader {
-  const file = readGgufFile(path);
+  const files = modelParts(path).map(readGgufFile);
+  const file = { ...files[0]!, tensors: files.flatMap(({ tensors }) => tensors) };
   const { metadata, tensors } = file;
   const architecture = textValue(metadata.get('general.architecture'));
   if (architecture === undefined) throw notALanguageModel(path, 'general.architecture');
@@ -76,13 +87,14 @@ export function readGgufHeader(path: string): GgufHeader {
     trainContextTokens: required('context_length'),
     vocabularySize: vocabulary.values.length,
     layers,
+    parts: files.length,
     listByLayer: listByLayer(file, architecture, layers),
     queriesObstacle: queriesObstacle(file, layers),
     kvHeads: numberValue(kvHeadCount),
     headDimension,
     valueDimension,
     kvNumbersPerToken: kvHeads.reduce<number>((sum, one) => sum + Number(one), 0) * (headDimension + valueDimension),
-    ...readRope(file, architecture, headDimension),
+    ...readRope(files, architecture, headDimension),
     positionDimensions: sections?.filter((size) => Number(size) > 0).length ?? 1,
     slidingWindowTokens: window === 0 ? undefined : window,
     stopTokens: readStopTokens(metadata, vocabulary.values),
@@ -97,12 +109,12 @@ function listByLayer({ metadata }: GgufFile, architecture: string, layers: numbe
 }
 
 function readRope(
-  file: GgufFile,
+  files: readonly GgufFile[],
   architecture: string,
   headDimension: number,
 ): Pick<GgufHeader, 'rotary' | 'ropeScaling'> {
-  const pair = (key: string): GgufPair | undefined => file.metadata.get(`${architecture}.rope.${key}`);
-  const isLong = file.tensors.some(({ name }) => name === 'rope_factors_long.weight');
+  const pair = (key: string): GgufPair | undefined => files[0]!.metadata.get(`${architecture}.rope.${key}`);
+  const isLong = fileWith(files, 'rope_factors_long.weight') !== undefined;
   const scaling = isLong ? 'longrope' : textValue(pair('scaling.type'));
   // Older files have the second key; 0 means no scaling.
   const factor = numberValue(pair('scaling.factor')) ?? numberValue(pair('scale_linear')) ?? 0;
@@ -111,7 +123,7 @@ function readRope(
     scale: scaling === 'none' || factor === 0 ? 1 : 1 / factor,
     pairing: NEIGHBOUR_PAIRING.includes(architecture) ? 'norm' : 'neox',
     dimensions: numberValue(pair('dimension_count')) ?? headDimension,
-    factors: readFrequencyFactors(file),
+    factors: readFrequencyFactors(fileWith(files, 'rope_freqs.weight')),
   };
   return { rotary, ropeScaling: scaling ?? (factor === 0 ? 'none' : 'linear') };
 }
@@ -145,9 +157,14 @@ function countNumbers(dimensions: readonly number[]): number {
   return dimensions.reduce((product, dimension) => product * dimension, 1);
 }
 
-function readFrequencyFactors({ path, tensors }: GgufFile): number[] | null {
-  const tensor = tensors.find(({ name }) => name === 'rope_freqs.weight');
-  if (tensor === undefined) return null;
+function fileWith(files: readonly GgufFile[], tensor: string): GgufFile | undefined {
+  return files.find(({ tensors }) => tensors.some(({ name }) => name === tensor));
+}
+
+function readFrequencyFactors(found: GgufFile | undefined): number[] | null {
+  if (found === undefined) return null;
+  const { path, tensors } = found;
+  const tensor = tensors.find(({ name }) => name === 'rope_freqs.weight')!;
   const numbers = Math.min(countNumbers(tensor.dimensions), MOST_FREQUENCIES);
   const file = openSync(path, 'r');
   try {

@@ -69,7 +69,8 @@ export function missingCapabilities(header: GgufHeader): Readonly<Partial<Record
   };
 }
 
-function firstLayersObstacle({ layers, listByLayer }: GgufHeader): string | undefined {
+function firstLayersObstacle({ layers, listByLayer, parts }: GgufHeader): string | undefined {
   if (layers < 2) return 'it has one layer, whose keys and values know no context';
+  if (parts > 1) return `it is split into ${parts} files`;
   return listByLayer === undefined ? undefined : `its header has a number for each layer under ${listByLayer}`;
 }

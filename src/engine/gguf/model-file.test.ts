@@ -1,10 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { afterEach, expect, it, vi } from 'vitest';
 import { HubServer } from '../../../test/fixtures/hub-server.ts';
+import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
 import { llamaCpp } from '../llama-cpp/llama-cpp-adapter.ts';
-import { modelFileOf, requireCapacity } from './model-file.ts';
+import { readGgufHeader } from './gguf-header.ts';
+import { missingCapabilities } from './model-description.ts';
+import { checkModelFile, modelFileOf, requireCapacity, sha256OfModel } from './model-file.ts';
 import { modelPathOf } from './random-model/random-model.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -70,4 +74,29 @@ it('a model is opened with no more threads and tokens than the machine can hold'
     /^--context-tokens 2147483647: the KV /,
   );
   await expect(opener.open({ model, threads: 1_000_000_000 })).rejects.toThrow(/^--threads 1000000000: /);
+});
+
+it('a model of several parts is hashed and counted as a whole, and is named by the first', async () => {
+  using folder = new TestFolder();
+  const parts = [1, 2].map((index) => folder.file(`m-0000${index}-of-00002.gguf`));
+  const write = (second: number): void => {
+    writeFileSync(parts[0]!, tinyGguf(tinyHeader('llama'), { 'output_norm.weight': [1, 2, 3] }));
+    writeFileSync(parts[1]!, tinyGguf({}, { 'rope_freqs.weight': [1, 0.5, 8, second] }));
+  };
+  write(32);
+  const [first = ''] = parts;
+  const header = readGgufHeader(first);
+  expect(header).toMatchObject({ parameters: 7, parts: 2, rotary: { factors: [1, 0.5, 8, 32] } });
+  expect(missingCapabilities(header).firstLayers).toBe('it is split into 2 files');
+  const bytes = Buffer.concat(parts.map((part) => readFileSync(part)));
+  expect(checkModelFile(first, Infinity)).toBe(bytes.length);
+  const hash = await sha256OfModel(first, undefined);
+  expect(hash).toBe(createHash('sha256').update(bytes).digest('hex'));
+  write(64);
+  expect(await sha256OfModel(first, undefined)).not.toBe(hash);
+  expect(() => readGgufHeader(parts[1]!)).toThrow(
+    expect.objectContaining({ message: `${parts[1]!}: part 2 of 2 of a model`, hint: `name ${first}` }),
+  );
+  rmSync(parts[1]!);
+  expect(() => checkModelFile(first, Infinity)).toThrow(`${parts[1]!}: no such model file`);
 });

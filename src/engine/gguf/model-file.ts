@@ -9,6 +9,7 @@ import { hubPrefix, parseHubReference } from '../../models/hub/hub-reference.ts'
 import type { Window } from '../engine-info.ts';
 import type { EngineRequest } from '../engine-request.ts';
 import { numberBytes } from '../sequence-state.ts';
+import { modelParts } from './gguf-file.ts';
 import type { GgufHeader } from './gguf-header.ts';
 import { modelPathOf } from './random-model/random-model.ts';
 
@@ -45,19 +46,31 @@ export async function modelFileOf(name: string, options: DownloadOptions = {}): 
   );
 }
 
-/** The sha-256 of a model's file, in hex. @throws the reason of the signal */
+/** The sha-256 of a model's file, or of its parts in their order, in hex. @throws the reason of the signal */
 export async function sha256OfModel(path: string, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash, { ...(signal && { signal }) });
+  for (const part of modelParts(path)) {
+    await pipeline(createReadStream(part), hash, { end: false, ...(signal && { signal }) });
+  }
   return hash.digest('hex');
 }
 
 /**
  * Refuses a model file that cannot be read or would not fit into memory, before llama.cpp opens it.
- * @returns the size of the file, in bytes
+ * @returns the size of the file, or of all parts, in bytes
  * @throws BenchError `bad-model`
  */
 export function checkModelFile(path: string, availableBytes: number): number {
+  const bytes = modelParts(path).reduce((sum, part) => sum + readableBytes(part), 0);
+  if (bytes <= availableBytes) return bytes;
+  throw new BenchError(
+    'bad-model',
+    `${path}: ${bytes} bytes, and ${availableBytes} bytes of memory are free`,
+    'take a smaller model or a stronger quantisation of this one',
+  );
+}
+
+function readableBytes(path: string): number {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isFile()) {
     throw new BenchError('bad-model', `${path}: no such model file`, 'name a GGUF file: --model FILE');
@@ -67,13 +80,6 @@ export function checkModelFile(path: string, availableBytes: number): number {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new BenchError('bad-model', `${path} cannot be read: ${code}`, 'check the path and its permissions', cause);
-  }
-  if (stats.size > availableBytes) {
-    throw new BenchError(
-      'bad-model',
-      `${path}: ${stats.size} bytes, and ${availableBytes} bytes of memory are free`,
-      'take a smaller model or a stronger quantisation of this one',
-    );
   }
   return stats.size;
 }

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { servedModel } from '../../config/bench-config.ts';
@@ -8,6 +7,7 @@ import type { KnownModel } from '../engine-info.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { controlTokens, type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { describeModel } from '../gguf/model-description.ts';
+import { checkModelFile } from '../gguf/model-file.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
 import { counterDifference, readPromptCounters } from '../http/prompt-ledger.ts';
 import {
@@ -127,7 +127,7 @@ async function loadedServer({ connection, name, file }: ServerPlace, options: Ca
   if (file !== undefined) {
     const header = readGgufHeader(file);
     requireSameSizes(connection.url, file, header, meta);
-    const description = describeModel(header, statSync(file).size);
+    const description = describeModel(header, checkModelFile(file, Infinity));
     return { props, alias, description, header, tokenizer };
   }
   const description: KnownModel = {
