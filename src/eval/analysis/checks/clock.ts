@@ -12,6 +12,8 @@ const OWN_MS_PER_TOKEN = 0.005;
 const OWN_SHARE = 0.02;
 /** The median of fewer turns says too little: a few that waited for a core move it. */
 const LEAST_TURNS = 20;
+/** Of fewer turns, even what all of them show decides nothing. */
+const FEWEST_TURNS = 5;
 /** Above this many runnable processes a core, waiting for a core looks like a system's own time. */
 const BUSY = 1.5;
 /** Two stopwatches that run beside each other differ by less, ms. */
@@ -25,114 +27,130 @@ const UNPHASED_SHARE = 0.02;
 /**
  * Clock: the time to the first token and the total are those of the runner's stopwatch, which agrees with a second one, with the
  * engine's own time and with the sum of the phases. Outside calls of engine, store and memories, no system, the baseline's included,
- * spends more of it than building a prompt takes, by the median of 20 turns or more; and no system works outside its turns.
+ * spends more of it than building a prompt takes; and no system works outside its turns. Times are judged by the median of 20 turns or
+ * more; on a busy machine, and of fewer turns, only by what nine of ten turns show.
  */
-export const clock: Check = (input) => {
-  const { arms, answered, probes } = input;
-  const measured = arms.flatMap((arm) => {
-    const { name } = arm;
-    const turns = turnsOfArm(answered, name).filter(({ observed }) => observed.ownMs !== undefined);
-    return turns.length === 0 ? [] : [{ arm: name, turns, ms: median(turns, ownMs), limit: ownLimit(arm, turns) }];
+export const clock: Check = ({ arms, answered, probes }) => {
+  const timed = arms.flatMap((arm) => {
+    const turns = turnsOfArm(answered, arm.name);
+    const own = turns.filter(({ observed }) => observed.ownMs !== undefined);
+    return own.length === 0 ? [] : [{ arm, turns, own }];
   });
-  if (measured.length === 0) return undecided('clock', 'no turn was timed by the runner');
-  const times = `own time, median: ${measured.map(({ arm, ms }) => `${arm} ${ms.toFixed(2)} ms`).join(', ')}`;
+  if (timed.length === 0) return undecided('clock', 'no turn was timed by the runner');
+  const times = `own time, median: ${timed.map(({ arm, own }) => `${arm.name} ${median(own, ownMs).toFixed(2)} ms`).join(', ')}`;
   const outside = Object.entries(probes.refusedCalls ?? {}).filter(([, calls]) => calls > 0);
   if (outside.length > 0) {
     const refused = outside.map(([arm, calls]) => `${arm} (${calls} calls)`).join(', ');
     return decided('clock', false, `work outside of turns was refused: ${refused}; ${times}`);
   }
-  const wrong = arms.flatMap((arm) => wrongTimes(arm, turnsOfArm(answered, arm.name)));
-  if (wrong.length > 0) return decided('clock', false, `${wrong.join('; ')}; ${times}`);
-  const slow = measured.filter(({ ms, limit }) => ms > limit);
-  if (slow.length === 0) return decided('clock', true, times);
-  return slowness(slow, times, probes);
+  const missing = timed.flatMap(({ arm, turns }) => missingTimes(arm, turns));
+  if (missing.length > 0) return decided('clock', false, `${missing.join('; ')}; ${times}`);
+  const excesses = timed.flatMap(({ arm, turns, own }) => [ownTime(arm, own), ...contradictions(arm, turns)]);
+  const found = excesses.filter(({ turns, reading, limit }) => turns.length > 0 && median(turns, reading) > limit);
+  return found.length === 0 ? decided('clock', true, times) : judge(found, times, probes);
 };
 
-interface MeasuredArm {
-  readonly arm: string;
+type Reading = (turn: AnsweredResult) => number;
+
+/** A time of an arm's turns that should not be above a limit, ms. */
+interface Excess {
+  readonly words: string;
   readonly turns: Turns;
+  readonly reading: Reading;
   readonly limit: number;
 }
 
-/** What arms that spend too much time of their own mean: on a busy machine only what nine of ten turns show. */
-function slowness(slow: readonly MeasuredArm[], times: string, { load }: CheckInput['probes']) {
+/** What excesses mean: on a busy machine, and in few turns, only those of nine of ten turns are certain. */
+function judge(found: readonly Excess[], times: string, { load }: CheckInput['probes']) {
   const { average, cores } = load ?? { average: 0, cores: 1 };
-  const found = `${slow.map(({ arm, limit }) => `${arm} spent over ${limit.toFixed(1)} ms`).join(', ')} outside of calls`;
-  const certain = slow.some(({ turns, limit }) => turns.length >= LEAST_TURNS && lowest(turns, ownMs) > limit);
-  if (certain) return decided('clock', false, `${found}; ${times}`);
-  const least = Math.min(...slow.map(({ turns }) => turns.length));
-  if (least < LEAST_TURNS) return undecided('clock', `${found}, by ${least} turns, ${LEAST_TURNS} needed; ${times}`);
+  const words = found.map((excess) => excess.words).join('; ');
+  const certain = found.some(
+    ({ turns, reading, limit }) => turns.length >= FEWEST_TURNS && lowest(turns, reading) > limit,
+  );
+  if (certain) return decided('clock', false, `${words}; ${times}`);
+  const least = Math.min(...found.map(({ turns }) => turns.length));
+  if (least < LEAST_TURNS) return undecided('clock', `${words}, by ${least} turns, ${LEAST_TURNS} needed; ${times}`);
   return average > BUSY * cores
-    ? undecided('clock', `${found}, on a busy machine (load ${average.toFixed(1)} on ${cores} cores); ${times}`)
-    : decided('clock', false, `${found}; ${times}`);
+    ? undecided('clock', `${words}, on a busy machine (load ${average.toFixed(1)} on ${cores} cores); ${times}`)
+    : decided('clock', false, `${words}; ${times}`);
 }
 
-type Reading = (turn: AnsweredResult) => number | null;
-
-const ownMs: Reading = ({ observed }) => observed.ownMs ?? null;
-
-function values(turns: Turns, reading: Reading): number[] {
-  return turns.flatMap((turn) => reading(turn) ?? []);
-}
+const ownMs: Reading = ({ observed }) => observed.ownMs ?? 0;
 
 function median(turns: Turns, reading: Reading): number {
-  return quantiles(values(turns, reading)).p50;
+  return quantiles(turns.map(reading)).p50;
 }
 
 /** The value that nine of ten turns exceed. */
 function lowest(turns: Turns, reading: Reading): number {
-  const sorted = values(turns, reading).toSorted((a, b) => a - b);
+  const sorted = turns.map(reading).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 10)]!;
 }
 
-/** The own time that prompts of that length take an arm at most, ms. */
-function ownLimit({ prefill = 'prefix' }: ArmTraits, turns: Turns): number {
-  const engine = values(turns, ({ observed: { watch } }) => watch?.engine ?? null);
+/** The own time of an arm, and what prompts of that length take it at most. */
+function ownTime({ name, prefill = 'prefix' }: ArmTraits, turns: Turns): Excess {
+  const engine = turns.flatMap(({ observed: { watch } }) => watch?.engine ?? []);
   const share = engine.length === 0 ? 0 : OWN_SHARE * quantiles(engine).p50;
   const base = OWN_MS + (prefill === 'prefix' ? 0 : JOINING_MS);
-  return Math.max(base + OWN_MS_PER_TOKEN * mean(turns.map(({ facts }) => facts.tokens)), share);
+  const limit = Math.max(base + OWN_MS_PER_TOKEN * mean(turns.map(({ facts }) => facts.tokens)), share);
+  return { words: `${name} spent over ${limit.toFixed(1)} ms outside of calls`, turns, reading: ownMs, limit };
 }
 
-/** Contradictions among the times of an arm, in words. */
-function wrongTimes({ name, retrieves }: ArmTraits, all: Turns): string[] {
+/** Contradictions among the times of an arm: what one stopwatch shows beyond another. */
+function contradictions({ name, retrieves }: ArmTraits, all: Turns): Excess[] {
   const turns = all.filter(({ observed }) => observed.watch !== undefined);
-  if (turns.length === 0) return [];
-  const by = (reading: Reading): number | null => {
-    const found = values(turns, reading);
-    return found.length === 0 ? null : quantiles(found).p50;
-  };
+  const generated = turns.filter(({ observed }) => observed.watch!.firstToken !== null);
   const isRetrieved = retrieves === 'retrieved' || retrieves === 'donor';
-  const beside = (ms: number | null): boolean => ms !== null && Math.abs(ms) > BESIDE_MS;
-  const handedOn = (ms: number | null): boolean => ms !== null && (ms < -BESIDE_MS || ms > HANDED_ON_MS);
-  const watched: Readonly<Record<string, boolean>> = {
-    'the total is not that of the stopwatch and of the retrieval': handedOn(
-      by(({ timings, observed: { watch } }) => timings.total - watch!.total - (isRetrieved ? watch!.retrieval : 0)),
-    ),
-    'the first token is not that of the stopwatch and of the retrieval': handedOn(
-      by(({ timings, observed: { watch } }) =>
-        watch!.firstToken === null ? null : timings.firstToken - watch!.firstToken - watch!.retrieval,
-      ),
-    ),
-    'the stopwatch began late or ended early': beside(by(({ observed: { watch } }) => watch!.outer - watch!.total)),
-    'the first token came before the engine had made it':
-      (by(({ observed: { watch } }) => (watch!.firstToken ?? Infinity) - (watch!.engine ?? 0)) ?? 0) < -BESIDE_MS,
-    'the phases do not sum to the total': turnsByCache(turns).some(isUnphased),
-    'a turn that loads KV has no time for it': turns.some(
-      ({ account, timings, prefill }) => account.cache === 'hit' && prefill !== null && timings.kvLoad <= 0,
-    ),
-    'a turn that builds a prompt has no time for it': turns.some(({ timings }) => timings.assemble <= 0),
-  };
-  return Object.entries(watched).flatMap(([words, is]) => (is ? [`${name}: ${words}`] : []));
+  const total: Reading = ({ timings, observed: { watch } }) =>
+    timings.total - watch!.total - (isRetrieved ? watch!.retrieval : 0);
+  const firstToken: Reading = ({ timings, observed: { watch } }) =>
+    timings.firstToken - watch!.firstToken! - watch!.retrieval;
+  const outer: Reading = ({ observed: { watch } }) => Math.abs(watch!.outer - watch!.total);
+  const early: Reading = ({ observed: { watch } }) => (watch!.engine ?? 0) - watch!.firstToken!;
+  const notTheTotal = 'the total is not that of the stopwatch and of the retrieval';
+  const notTheFirst = 'the first token is not that of the stopwatch and of the retrieval';
+  const excesses: [words: string, turns: Turns, reading: Reading, limit: number][] = [
+    [notTheTotal, turns, total, HANDED_ON_MS],
+    [notTheTotal, turns, negative(total), BESIDE_MS],
+    [notTheFirst, generated, firstToken, HANDED_ON_MS],
+    [notTheFirst, generated, negative(firstToken), BESIDE_MS],
+    ['the stopwatch began late or ended early', turns, outer, BESIDE_MS],
+    ['the first token came before the engine had made it', generated, early, BESIDE_MS],
+    ...turnsByCache(turns).flatMap((group) => unphased(group)),
+  ];
+  return excesses.map(([words, of, reading, limit]) => ({ words: `${name}: ${words}`, turns: of, reading, limit }));
+}
+
+function negative(reading: Reading): Reading {
+  return (turn) => -reading(turn);
 }
 
 function turnsByCache(turns: Turns): Turns[] {
   return [...Map.groupBy(turns, ({ account }) => account.cache).values()];
 }
 
-/** True if the total of nine in ten turns is longer than all their phases, or shorter. */
-function isUnphased(turns: Turns): boolean {
+/** What the total has beyond all phases, and what they have beyond it. */
+function unphased(turns: Turns): [string, Turns, Reading, number][] {
   const rest: Reading = ({ timings: { retrieve, assemble, gate, kvLoad, kvCompute, prefill, decode, total } }) =>
     total - retrieve - assemble - gate - kvLoad - kvCompute - prefill - decode;
   const allowed = Math.max(UNPHASED_MS, UNPHASED_SHARE * median(turns, ({ timings }) => timings.total));
-  return lowest(turns, rest) > allowed || median(turns, rest) < -BESIDE_MS;
+  const words = 'the phases do not sum to the total';
+  return [
+    [words, turns, rest, allowed],
+    [words, turns, negative(rest), BESIDE_MS],
+  ];
+}
+
+/** Work of an arm that took no time at all, in words. */
+function missingTimes({ name }: ArmTraits, all: Turns): string[] {
+  const turns = all.filter(({ observed }) => observed.watch !== undefined);
+  const loads = ({ account, prefill }: AnsweredResult): boolean => account.cache === 'hit' && prefill !== null;
+  return [
+    ...(turns.some((turn) => loads(turn) && turn.timings.kvLoad <= 0)
+      ? [`${name}: a turn that loads KV has no time for it`]
+      : []),
+    ...(turns.some(({ timings }) => timings.assemble <= 0)
+      ? [`${name}: a turn that builds a prompt has no time for it`]
+      : []),
+  ];
 }
