@@ -5,8 +5,11 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   let nearest: string | undefined;
   let fewest = Infinity;
   for (const candidate of known) {
+    const most = Math.ceil(Math.max(name.length, candidate.length) / 2);
+    // No distance is less than the difference in length: a text of a megabyte is near no name.
+    if (Math.abs(name.length - candidate.length) > most) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance < fewest && distance <= Math.ceil(Math.max(name.length, candidate.length) / 2)) {
+    if (distance < fewest && distance <= most) {
       nearest = candidate;
       fewest = distance;
     }

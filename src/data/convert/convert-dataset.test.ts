@@ -310,3 +310,23 @@ test('64-bit ids stay whole, spellings of a name are one user, and ids are of a 
   expect(user('1234567890123456788').items).toMatchObject([{ answer: '9902', evidence: ['1234567890123456788:m'] }]);
   expect(user('Zoé').items).toHaveLength(2);
 });
+
+test('a line of thousands of columns, answers or characters takes time in proportion', async () => {
+  const row = { user: 'u', memory: 'My dog is Rex.', question: 'dog?', answer: 'Rex' };
+  const columns = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`c${index}`, 'x']));
+  const answers = Array.from({ length: 100_000 }, (_, index) => `Rex ${index}`);
+  const lines = [
+    { ...columns, user: 'u' },
+    { ...row, ...columns },
+    { ...row, accepted_answers: answers },
+    { ...row, answer: 'Rex '.repeat(250_000) },
+  ];
+  const [none, wide, many, long] = lines.map((line) => file('wide.jsonl', JSON.stringify(line)));
+  const start = performance.now();
+  expect(await failure('jsonl', none!)).toContain('expected a memory, a question or both');
+  for (const path of [wide!, many!, long!]) {
+    await convertDataset({ from: 'jsonl', file: path, out: folder.file('wide-out.jsonl'), language: 'en' });
+  }
+  await failure('jsonl', file('far.jsonl', JSON.stringify({ ...row, evidence: 'x'.repeat(1_000_000) })));
+  expect(performance.now() - start).toBeLessThan(8000);
+});

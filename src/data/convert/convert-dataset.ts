@@ -11,7 +11,7 @@ import { csvRows } from './csv-rows.ts';
 import { Errata } from './errata.ts';
 import { FieldNames } from './field-names.ts';
 import { jsonElements } from './json-elements.ts';
-import { jsonlRows, readRow } from './rows.ts';
+import { jsonlRows, readRow, SHOWN_COLUMNS } from './rows.ts';
 import { publicDatasetForms } from './public-datasets.ts';
 import { ConversionNotes, type SourceRecord } from './source-record.ts';
 import { WrittenRecords } from './written-records.ts';
@@ -103,7 +103,9 @@ export function convertedLines(source: ConversionSource): ConvertedLines {
     for await (const row of from === 'csv' ? csvRows(file) : jsonlRows(file)) yield* readRow(row, names, notes);
     names.requireMapped(file);
     const unused = names.unused();
-    if (unused.length > 0) notes.add(`columns that were not used: ${unused.join(', ')}`, file);
+    const more = unused.length > SHOWN_COLUMNS ? ` and ${unused.length - SHOWN_COLUMNS} more` : '';
+    const shown = unused.slice(0, SHOWN_COLUMNS).join(', ');
+    if (unused.length > 0) notes.add(`columns that were not used: ${shown}${more}`, file);
   }
 
   async function* lines(): AsyncGenerator<string> {

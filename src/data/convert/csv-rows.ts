@@ -32,7 +32,8 @@ function badCsv(path: string, error: CsvError): BenchError {
 
 function columnNames(path: string, cells: readonly string[]): string[] {
   const names = cells.map((cell) => cell.trim());
-  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
+  const met = new Set<string>();
+  const twice = names.find((name) => name !== '' && met.size === met.add(name).size);
   if (twice === undefined) return names;
   throw new BenchError('bad-data', `${path}:1: column "${twice}" occurs twice`, 'give each column a name of its own');
 }

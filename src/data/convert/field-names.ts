@@ -102,16 +102,19 @@ export class FieldNames {
   /** Lists the columns so far that hold no field, with the field that each may be meant for. */
   unused(): string[] {
     const columns = [...this.#columns.keys()].filter((column) => this.#columns.get(column) === undefined);
-    return columns.map((column) => this.withNearField(column));
+    const missing = this.#missing();
+    return columns.map((column) => withNearest(column, missing));
   }
 
   /** A column; an unused one is formatted as `anser (did you mean answer?)` if a missing field has a similar name. */
   withNearField(column: string): string {
+    return this.field(column) === undefined ? withNearest(column, this.#missing()) : column;
+  }
+
+  /** Names of fields that no column holds so far. */
+  #missing(): string[] {
     const held = new Set(this.#columns.values());
-    if (this.field(column) !== undefined) return column;
-    const missing = [...byPlainName.keys()].filter((name) => !held.has(byPlainName.get(name)));
-    const near = nearestName(plain(column), missing);
-    return near === undefined ? column : `${column} (did you mean ${byPlainName.get(near)!}?)`;
+    return [...byPlainName.keys()].filter((name) => !held.has(byPlainName.get(name)));
   }
 
   /** Checks that the file has all mapped columns. @throws BenchError `bad-data` naming the first that it lacks */
@@ -123,4 +126,9 @@ export class FieldNames {
       throw new BenchError('bad-data', message, `it has ${columns.join(', ')}`);
     }
   }
+}
+
+function withNearest(column: string, missing: readonly string[]): string {
+  const near = nearestName(plain(column), missing);
+  return near === undefined ? column : `${column} (did you mean ${byPlainName.get(near)!}?)`;
 }

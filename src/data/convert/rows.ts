@@ -13,6 +13,8 @@ export interface Row {
 }
 
 const LIST_SEPARATOR = ';';
+/** A row may have thousands; messages and notes name the first. */
+export const SHOWN_COLUMNS = 50;
 const flags: Readonly<Record<string, boolean>> = { true: true, 1: true, yes: true, false: false, 0: false, no: false };
 
 /** The fields of one row, without empty cells. Its methods throw `bad-data` that names row and field. */
@@ -142,7 +144,7 @@ export function* readRow(row: Row, names: FieldNames, notes: ConversionNotes): G
   const { place } = row;
   const hasMemory = cells.has('memory');
   if (!hasMemory && !cells.has('question')) {
-    const columns = row.values.map(([column]) => names.withNearField(column));
+    const columns = row.values.slice(0, SHOWN_COLUMNS).map(([column]) => names.withNearField(column));
     const message = `${place}: expected a memory, a question or both, got columns ${columns.join(', ')}`;
     throw new BenchError('bad-data', message, `name columns with --map; the fields are ${knownFields.join(', ')}`);
   }
