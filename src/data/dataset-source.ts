@@ -4,7 +4,8 @@ import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset, type PublicDatasetName } from '../config/public-datasets.ts';
 import { convertedLines } from './convert/convert-dataset.ts';
 import type { BroughtData } from './dataset.ts';
-import { type FileLine, fileLines, type FileLines } from './file-lines.ts';
+import type { FileLine, FileLines } from './file-lines.ts';
+import { recordLines } from './record-lines.ts';
 
 /** The lines of a data set, of a file or converted on the way, and what they are called in messages. */
 export interface DatasetSource {
@@ -18,9 +19,9 @@ export interface DatasetSource {
 /** The options that name data sets. */
 export type DatasetOptions = Pick<BenchConfig, 'dataset' | 'dataFile' | 'errata'>;
 
-/** A data set of a file in JSON Lines. */
+/** A data set of a file in JSON Lines, or of one JSON list, packed by gzip or not. */
 export function datasetFile(path: string): DatasetSource {
-  return { place: path, lines: fileLines(path), brought: () => undefined };
+  return { place: path, lines: recordLines(path), brought: () => undefined };
 }
 
 /** A public data set, converted from the file that a user brought. */

@@ -1,9 +1,13 @@
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, readSync } from 'node:fs';
+import { PassThrough, pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
 import { openToRead } from '../base/regular-file.ts';
 
 const MOST_LINE_BYTES = 16_000_000;
+/** The first bytes of a gzip file. */
+const GZIP = Buffer.from([0x1f, 0x8b]);
 
 /** A line that is not blank, without its line break, and its number, counted from 1. */
 export interface FileLine {
@@ -27,6 +31,18 @@ export function unreadable(path: string, error: unknown): BenchError {
     return new BenchError('bad-data', `${path}: is a folder, expected a file`, 'name one .jsonl file', error);
   }
   return new BenchError('bad-data', `${path}: cannot be read: ${message}`, 'check the path and its permissions', error);
+}
+
+/** The bytes of a file, unpacked where they are gzip's. @param hash is updated with those of the file */
+function openBytes(path: string, hash?: Hash): Readable {
+  const fd = openToRead(path);
+  const start = Buffer.alloc(2);
+  readSync(fd, start, 0, 2, 0);
+  const file = createReadStream(path, { fd, start: 0 });
+  if (hash !== undefined) file.on('data', (bytes) => hash.update(bytes));
+  return start.equals(GZIP)
+    ? pipeline(file, createGunzip(), () => undefined)
+    : pipeline(file, new PassThrough(), () => undefined);
 }
 
 /**
@@ -53,11 +69,7 @@ export function fileLines(path: string): FileLines {
     let number = 1;
     let rest = '';
     try {
-      for await (const chunk of createReadStream(path, {
-        fd: openToRead(path),
-        encoding: 'latin1',
-      }) as AsyncIterable<string>) {
-        hash.update(chunk, 'latin1');
+      for await (const chunk of openBytes(path, hash).setEncoding('latin1') as AsyncIterable<string>) {
         const [first = '', ...others] = chunk.split('\n');
         const ended = [rest + first, ...others];
         rest = ended.pop()!;
@@ -83,8 +95,7 @@ export async function* fileText(path: string, hash?: Hash): AsyncGenerator<strin
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let bytes = 0;
   try {
-    for await (const chunk of createReadStream(path, { fd: openToRead(path) }) as AsyncIterable<Buffer>) {
-      hash?.update(chunk);
+    for await (const chunk of openBytes(path, hash) as AsyncIterable<Buffer>) {
       yield decoder.decode(chunk, { stream: true });
       bytes += chunk.length;
     }

@@ -81,6 +81,15 @@ export function parsedObject(text: string, place: string): Readonly<Record<strin
   throw expected(`${place}:`, 'an object', shownValue(value), hint);
 }
 
+/** A list of golds as the answer and other accepted ones. */
+function withOneAnswer(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { answer, acceptedAnswers } = value;
+  if (!Array.isArray(answer) || answer.length === 0) return value;
+  const [first, ...others] = answer as readonly unknown[];
+  const given = Array.isArray(acceptedAnswers) ? (acceptedAnswers as readonly unknown[]) : [];
+  return { ...value, answer: first, acceptedAnswers: [...others, ...given] };
+}
+
 /**
  * Parses one line of a data set as a record of its `type`.
  * @throws BenchError `bad-data` that names file, line and field, with the expected and the actual value
@@ -95,7 +104,7 @@ export function parseRecord(text: string, place: string): DatasetRecord | Memory
     const near = typeof type === 'string' ? didYouMean(type, kinds) : '';
     throw expected(`${place}: type`, kinds.join(' or '), shownValue(type) + near, hint);
   }
-  const record = checkedBy(recordSchemas[kind], value, place);
+  const record = checkedBy(recordSchemas[kind], kind === 'item' ? withOneAnswer(value) : value, place);
   if (record.type !== 'item') return record;
   const { aliases = [], ...item } = record;
   return { ...item, acceptedAnswers: [...item.acceptedAnswers, ...aliases] };

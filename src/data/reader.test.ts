@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { benchFailure, expectFailure } from '../../test/fixtures/bench-failure.ts';
 import { header, item, late, memory, other, question, writeLines } from '../../test/fixtures/dataset-lines.ts';
@@ -230,4 +232,17 @@ test('a name in two spellings of Unicode is one user', async () => {
     file([memory('m', { userId: 'Zoé' }), item('q', { userId: 'Zoe\u0301', evidence: ['m'] })]),
   );
   expect(users).toMatchObject([{ userId: 'Zoé', items: [{ itemId: 'q' }] }]);
+});
+
+test.each(['lines', 'list', 'packed lines', 'packed list'])('reads %s, and a list of golds', async (form) => {
+  const records = [memory('m'), item('q', { answer: ['Brenko', 'my dog'], evidence: ['m'] })];
+  const text = form.endsWith('list')
+    ? JSON.stringify(records, null, 1)
+    : records.map((one) => JSON.stringify(one)).join('\n');
+  const bytes = form.startsWith('packed') ? gzipSync(text) : Buffer.from(text);
+  const path = folder.file(`${form}.json${form.startsWith('packed') ? '.gz' : ''}`);
+  writeFileSync(path, bytes);
+  const { name, sha256, users } = await readDataset(path);
+  expect([name, sha256]).toEqual([form, createHash('sha256').update(bytes).digest('hex')]);
+  expect(users[0]!.items).toMatchObject([{ answer: 'Brenko', acceptedAnswers: ['my dog'] }]);
 });

@@ -57,7 +57,7 @@ export async function readSource(source: DatasetSource, needsPassages = false): 
   const { language = 'en', unknownAnswer = grammars.en.unknownAnswer } = header ?? {};
   const brought = source.brought();
   return {
-    name: header?.name ?? basename(records.path).replace(/\.jsonl$/, ''),
+    name: header?.name ?? basename(records.path).replace(/\.jsonl?(?:\.gz)?$/, ''),
     sha256: records.sha256,
     language,
     unknownAnswer,

@@ -330,3 +330,9 @@ test('a line of thousands of columns, answers or characters takes time in propor
   await failure('jsonl', file('far.jsonl', JSON.stringify({ ...row, evidence: 'x'.repeat(1_000_000) })));
   expect(performance.now() - start).toBeLessThan(8000);
 });
+
+test('takes a list of golds and one JSON list of rows', async () => {
+  const rows = [{ user: 'ann', memory: 'My dog is Brenko.', question: 'My dog?', answer: ['Brenko', 'Bren'] }];
+  const { user } = await converted('jsonl', file('rows.json', JSON.stringify(rows)));
+  expect(user('ann').items).toMatchObject([{ answer: 'Brenko', acceptedAnswers: ['Bren'] }]);
+});

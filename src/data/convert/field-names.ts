@@ -19,15 +19,15 @@ export const memoryFields = {
 /** Fields of a question, and how each is read. */
 export const itemFields = {
   item_id: 'text',
-  answer: 'text',
+  answer: 'texts',
   accepted_answers: 'list',
   answer_prefix: 'text',
   system_prompt: 'text',
   relation: 'text',
   language: 'text',
-  evidence: 'memories',
+  evidence: 'texts',
   superseded: 'list',
-  passages: 'memories',
+  passages: 'texts',
   category: 'text',
   phrasing: 'text',
   asked_at: 'instant',

@@ -1,6 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { shownValue } from '../../base/shown-value.ts';
-import { fileLines } from '../file-lines.ts';
+import { recordLines } from '../record-lines.ts';
 import { expected, parsedObject } from '../parse-record.ts';
 import { type Field, type FieldNames, itemFields, knownFields, memoryFields } from './field-names.ts';
 import { readInstant } from './instants.ts';
@@ -78,8 +78,8 @@ class Cells {
     return parts?.map((part) => part.trim()).filter((part) => part !== '');
   }
 
-  /** Reads ids or texts of memories; one text may name several, which `WrittenRecords` splits. */
-  memories(field: Field): string[] | undefined {
+  /** Reads one text, or the texts of a JSON list; a text of `evidence` may name several memories, which `WrittenRecords` splits. */
+  texts(field: Field): string[] | undefined {
     const text = this.#entries(field) ?? this.text(field);
     return typeof text === 'string' ? [text] : text;
   }
@@ -154,8 +154,12 @@ export function* readRow(row: Row, names: FieldNames, notes: ConversionNotes): G
     yield { ...memory, ...cells.readAll(memoryFields) } as SourceMemory;
   }
   if (!cells.has('question')) return;
-  const fields = cells.readAll(itemFields) as Partial<SourceItem>;
-  const { answer = null, evidence = hasMemory && answer !== null ? 'preceding' : [] } = fields;
+  const read = cells.readAll(itemFields) as Partial<Omit<SourceItem, 'answer'>> & { readonly answer?: string[] };
+  const { answer: golds = [], acceptedAnswers = [], ...others } = read;
+  const [answer = null, ...more] = golds;
+  const accepted = [...more, ...acceptedAnswers];
+  const fields = { ...others, ...(accepted.length === 0 ? {} : { acceptedAnswers: accepted }) };
+  const { evidence = hasMemory && answer !== null ? 'preceding' : [] } = others;
   yield { ...fields, kind: 'item', place, userId, query: cells.required('question'), answer, evidence };
 }
 
@@ -164,7 +168,7 @@ export function* readRow(row: Row, names: FieldNames, notes: ConversionNotes): G
  * @throws BenchError `not-found` for a missing file, `bad-data` for a line that is not a JSON object
  */
 export async function* jsonlRows(path: string): AsyncGenerator<Row> {
-  for await (const { number, text } of fileLines(path)) {
+  for await (const { number, text } of recordLines(path)) {
     const place = `${path}:${number}`;
     const values = Object.entries(parsedObject(text, place));
     yield {

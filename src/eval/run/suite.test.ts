@@ -20,3 +20,11 @@ test('a suite may ask a part of the data that ship, and all of those that the us
   expect(asked({ limit: '400' })).toEqual({ limit: 400, users: undefined });
   expect(asked({ dataset: './mine.jsonl' })).toEqual({ limit: undefined, users: undefined });
 });
+
+test('options that a program writes into the object count as given', () => {
+  expect(suiteOptions({ ...loadBenchConfig(), limit: 40 }, mainSuite)).toMatchObject({ limit: 40 });
+  expect(suiteOptions({ ...loadBenchConfig(), limit: 40, repeats: 3 }, alphaSuite)).toMatchObject({
+    limit: 40,
+    repeats: 3,
+  });
+});

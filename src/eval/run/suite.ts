@@ -1,4 +1,4 @@
-import type { BenchConfig, SuiteName } from '../../config/bench-config.ts';
+import { type BenchConfig, benchConfigSchema, type SuiteName } from '../../config/bench-config.ts';
 import type { ColdIndexName, RetrieverName } from '../../config/retriever-names.ts';
 import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
@@ -66,12 +66,16 @@ export interface Suite {
   readonly scoresAnswers?: true;
 }
 
-/** The options of a run: those of the suite where the user gave none. */
+const presets = benchConfigSchema.parse({});
+
+/** The options of a run: those of the suite where the user gave none, on the command line or in the object itself. */
 export function suiteOptions(
   config: BenchConfig,
   { defaults = {}, shipped = {} }: Pick<Suite, 'defaults' | 'shipped'>,
 ): BenchConfig {
-  const isGiven = (option: string): boolean => config.given.includes(option);
+  const isGiven = (option: string): boolean =>
+    config.given.includes(option) ||
+    (['limit', 'users', 'topK', 'repeats'] as const).some((name) => name === option && config[name] !== presets[name]);
   // A number of users goes with the number of questions that are divided among them.
   const part = isGiven('dataset') || isGiven('limit') ? {} : shipped;
   const open = Object.entries({ ...part, ...defaults }).filter(([key]) => !isGiven(key));

@@ -1,0 +1,38 @@
+import { jsonElements } from './convert/json-elements.ts';
+import { type FileLine, fileLines, type FileLines, fileText } from './file-lines.ts';
+
+/** True for a file that begins with a list of objects. */
+async function isList(path: string): Promise<boolean> {
+  let start = '';
+  try {
+    for await (const text of fileText(path)) {
+      start = (start + text).trimStart();
+      if (start.replace(/^\[\s*/u, '') !== '') break;
+    }
+  } catch {
+    // Read by lines, the error names one.
+    return false;
+  }
+  return /^\[\s*\{/u.test(start);
+}
+
+/**
+ * Reads the records of a file: the lines of JSON Lines, or the elements of one JSON list, numbered from 1; packed by gzip or not.
+ * @throws BenchError while iterating, as `fileLines` and `jsonElements`
+ */
+export function recordLines(path: string): FileLines {
+  let hashed: Pick<FileLines, 'sha256'> | undefined;
+  async function* lines(): AsyncGenerator<FileLine> {
+    if (!(await isList(path))) {
+      const plain = fileLines(path);
+      hashed = plain;
+      yield* plain;
+      return;
+    }
+    const elements = jsonElements(path, 'expected one JSON list of records, or one record a line');
+    hashed = elements;
+    let number = 0;
+    for await (const element of elements) yield { number: ++number, text: JSON.stringify(element) };
+  }
+  return { [Symbol.asyncIterator]: lines, sha256: () => hashed!.sha256() };
+}
