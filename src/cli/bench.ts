@@ -5,7 +5,7 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { runBench } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig } from '../config/bench-config.ts';
-import { configOptions } from '../config/config-options.ts';
+import { configOptions, flagOf } from '../config/config-options.ts';
 import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { printableJson } from '../render/printable.ts';
@@ -148,13 +148,24 @@ async function unlessInterrupted(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
+/** Options about the machine, which a run does not store and a resumed one needs again. */
+const ofMachine = ['model', 'embedder', 'threads', 'engineUrl', 'slotsFolder', 'llamaServer'] as const;
+
+function machineWords(config: BenchConfig): string[] {
+  const given = ofMachine.filter((key) => config.given.includes(key));
+  return [
+    ...given.flatMap((key) => [flagOf(key), String(config[key])]),
+    ...(config.allowRemote ? ['--allow-remote'] : []),
+  ];
+}
+
 /** The command that continues an interrupted bench. */
 function continueLine(config: BenchConfig, { begun, finished }: BenchState): string {
   if (begun === undefined) return 'no question was asked yet';
   const name = groupOf(begun);
   return finished
     ? `all turns are stored; write the report with: ${commandLine('tables', config, ['--run', name, '--write'])}`
-    : `continue with: ${commandLine('bench', config, ['--resume', name])}`;
+    : `continue with: ${commandLine('bench', config, [...machineWords(config), '--resume', name])}`;
 }
 
 /** The command that shows the first wrong turn of the primary arm, or else of the first arm, beside the baseline; empty without arms. */

@@ -44,7 +44,7 @@ describe('a run', () => {
   let results: RunResults;
 
   beforeAll(async () => {
-    interrupted = await runProcess([...program, 'bench', ...few, '--run', 'first', '--json'], {
+    interrupted = await runProcess([...program, 'bench', ...few, '--threads', '1', '--run', 'first', '--json'], {
       cwd: folder,
       onStderr: (text, child) => {
         if (text.includes(' of 30 turns') && !text.includes('stopping')) child.kill('SIGINT');
@@ -55,7 +55,7 @@ describe('a run', () => {
   });
 
   it('ends with 130 when interrupted, and says how to go on', () => {
-    const stderr = expect.stringMatching(/interrupted; continue with: .* --resume first\n$/) as string;
+    const stderr = expect.stringMatching(/interrupted; continue with: .* --threads 1 --resume first\n$/) as string;
     expect(interrupted).toEqual({ code: 130, stdout: '', stderr });
     expect(interrupted.stderr).not.toContain('100 % of 30 turns');
   });
