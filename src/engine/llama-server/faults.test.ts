@@ -149,6 +149,19 @@ describe('a server that fails later', () => {
     expect(session.tokens).toEqual(memories);
   });
 
+  test('is found out where it reuses what it must not', async () => {
+    await session.clear();
+    const says: Misbehaviour['says'] = (answer) => {
+      const timings = answer['timings'] as { prompt_n: number } | undefined;
+      if (timings === undefined) return answer;
+      return { ...answer, timings: { ...timings, cache_n: 2, prompt_n: timings.prompt_n - 2 } };
+    };
+    server.always('/completion', { says });
+    const generation = session.generate(question, { maxTokens: 3 });
+    const why = 'reused 2 tokens of a sequence that it was told not to reuse';
+    await expect(generation).rejects.toMatchObject(errorLike('protocol', why));
+  });
+
   test('is found out where it serves another model', async () => {
     await restartWith('fake:8');
     await session.clear();
