@@ -38,7 +38,8 @@ const REPORTS = [
   'src/report/html/report-page.test.ts',
 ];
 const JUDGES = ['src/eval/run/judge'];
-const SERVERS = ['src/engine/llama-server', 'src/engine/openai', 'test/contract/engine.test.ts'];
+const LLAMA = ['src/engine/llama-server/faults.test.ts'];
+const OPENAI = ['src/engine/openai'];
 const QUEUES = ['src/store/queue'];
 
 const BUSY = (ms: number): string => `for (const begun = performance.now(); performance.now() - begun < ${ms}; );`;
@@ -683,28 +684,28 @@ export const faults: readonly Fault[] = [
       find: 'if (reused < least) throw errors.changed(`slot ${this.id} held ${reused} tokens of ${least} that were left in it`);',
       replace: 'void least;',
       run: false,
-      tests: SERVERS,
+      tests: LLAMA,
     },
     {
       name: 'a first request may find the cache of others',
       find: 'cache_prompt: held > 0 }',
       replace: 'cache_prompt: true }',
       run: false,
-      tests: SERVERS,
+      tests: LLAMA,
     },
     {
       name: 'what an empty slot found is not refused',
       find: 'if (held === 0 && reused > 0) {',
       replace: 'if (held < 0 && reused > 0) {',
       run: false,
-      tests: SERVERS,
+      tests: LLAMA,
     },
     {
       name: 'llama-server samples at its own temperature',
       find: 'return { ...PLAIN, temperature: 0, ...fields,',
       replace: 'return { ...PLAIN, ...fields, temperature: 0.8,',
       run: false,
-      tests: SERVERS,
+      tests: LLAMA,
     },
   ]),
   ...faultsIn('servers', 'src/engine/llama-server/llama-server-session.ts', [
@@ -713,7 +714,7 @@ export const faults: readonly Fault[] = [
       find: 'const fields = { n_predict: maxTokens, temperature, seed };',
       replace: 'void seed; const fields = { n_predict: maxTokens, temperature };',
       run: false,
-      tests: SERVERS,
+      tests: LLAMA,
     },
   ]),
   ...faultsIn('servers', 'src/engine/openai/v1-generation.ts', [
@@ -722,21 +723,21 @@ export const faults: readonly Fault[] = [
       find: '    temperature,\n    seed,\n',
       replace: '    temperature: temperature + 0.7,\n    seed,\n',
       run: false,
-      tests: SERVERS,
+      tests: OPENAI,
     },
     {
       name: 'a server with /v1 is told no seed',
       find: '    temperature,\n    seed,\n',
       replace: '    temperature: temperature + 0 * seed,\n',
       run: false,
-      tests: SERVERS,
+      tests: OPENAI,
     },
     {
       name: 'a server with /v1 is told no stop',
       find: '{ stop: stopTexts, include_stop_str_in_output: true }',
       replace: '{}',
       run: false,
-      tests: SERVERS,
+      tests: OPENAI,
     },
   ]),
   ...faultsIn('servers', 'src/engine/openai/prompt-sender.ts', [
@@ -745,7 +746,7 @@ export const faults: readonly Fault[] = [
       find: 'const named = isFirst ? { ...name.fields, ...name.firstFields } : name.fields;',
       replace: 'void isFirst; const named = name.fields;',
       run: false,
-      tests: SERVERS,
+      tests: OPENAI,
     },
   ]),
   ...faultsIn('servers', 'src/engine/openai/openai-session.ts', [
@@ -754,7 +755,7 @@ export const faults: readonly Fault[] = [
       find: 'if (this.#isFresh && reused > 0)',
       replace: 'if (this.#isFresh && reused < 0)',
       run: false,
-      tests: SERVERS,
+      tests: OPENAI,
     },
   ]),
   ...faultsIn('servers', 'src/store/queue/queue-store.ts', [
