@@ -1,16 +1,33 @@
 import type { RunResults } from '../store/records/results.ts';
+import { primaryMetric } from './shown-metric.ts';
 
 /** How far an unfinished run has come: `UNFINISHED: 3 of 20 users, 1234 of 2640 turns`. */
 export function progressText({ users, ofUsers, turns, ofTurns }: NonNullable<RunResults['run']['progress']>): string {
   return `UNFINISHED: ${users} of ${ofUsers} users, ${turns} of ${ofTurns} turns`;
 }
 
+/** Items from which on an oracle without a right answer is at the floor. */
+const FLOOR_ITEMS = 20;
+
+/** Says that a model answers nothing even with the right memories, so that no arm can be compared by quality. */
+function atFloor({ run, arms = [] }: Pick<RunResults, 'run'> & Partial<Pick<RunResults, 'arms'>>): string | false {
+  const { of, label } = primaryMetric(run);
+  const oracle = arms.find(({ arm }) => arm === 'oracle');
+  const value = oracle === undefined ? null : of(oracle.metrics);
+  if (run.unknownQuality !== null || value === null || value.mean > 0 || value.n < FLOOR_ITEMS) return false;
+  return `NO ANSWERS: oracle, given the right memories, has ${label} 0 on ${value.n} items`;
+}
+
 /** The reason why the numbers of a run must not be quoted; undefined if it is finished and no check failed. */
-export function lackOfProof({ run, checks }: Pick<RunResults, 'run' | 'checks'>): string | undefined {
+export function lackOfProof(
+  results: Pick<RunResults, 'run' | 'checks'> & Partial<Pick<RunResults, 'arms'>>,
+): string | undefined {
+  const { run, checks } = results;
   const failed = checks.filter(({ status }) => status === 'failed').map(({ check }) => check);
   const shard = run.settings['shard'] as string | undefined;
   const lacks = [
     failed.length > 0 && `NOT PROVEN: ${failed.length === 1 ? 'check' : 'checks'} ${failed.join(', ')} failed`,
+    atFloor(results),
     run.progress !== undefined && progressText(run.progress),
     shard !== undefined && `SHARD ${shard}: a part of the run`,
   ].filter((lack) => lack !== false);
@@ -27,7 +44,10 @@ export function undecidedChecks({ checks }: Pick<RunResults, 'checks'>): string 
 }
 
 /** The title of a table or figure, marked if the numbers must not be quoted. */
-export function titleWithProof(title: string, results: Pick<RunResults, 'run' | 'checks'>): string {
+export function titleWithProof(
+  title: string,
+  results: Pick<RunResults, 'run' | 'checks'> & Partial<Pick<RunResults, 'arms'>>,
+): string {
   const lack = lackOfProof(results);
   return lack === undefined ? title : `${title} (${lack})`;
 }

@@ -26,4 +26,21 @@ describe('the end of a run', () => {
     const text = renderSummary({ ...runResults, checks: [check] }, page);
     expect(text.trimEnd().split('\n').at(-1)).toBe('NOT PROVEN: check negative controls failed');
   });
+
+  it('ends with it that a model answers nothing with the right memories before it', () => {
+    const { arms, run } = runResults;
+    const [rag] = arms;
+    const oracle = (mean: number) => ({
+      ...rag!,
+      arm: 'oracle',
+      metrics: { ...rag!.metrics, exactMatch: { ...rag!.metrics.exactMatch!, mean } },
+    });
+    const ends = (mean: number) =>
+      renderSummary({ ...runResults, run, checks: [], arms: [...arms, oracle(mean)] }, page)
+        .trimEnd()
+        .split('\n')
+        .at(-1);
+    expect(ends(0)).toMatch(/^NO ANSWERS: oracle, given the right memories, has exact match 0 on \d+ items$/i);
+    expect(ends(0.5)).not.toContain('NO ANSWERS');
+  });
 });

@@ -3,7 +3,7 @@ import { type HandmadeRun, storeRun } from '../../../../test/fixtures/stored-run
 import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts';
 import { languageModelNamed } from '../../../models/registry.ts';
 import { openDatabase } from '../../../store/database.ts';
-import { resumedConfig } from './run-record.ts';
+import { generatedMetric, resumedConfig } from './run-record.ts';
 
 /** The options of a run that began with some settings, and is resumed with some flags. */
 function resume(begun: Partial<HandmadeRun>, flags: Readonly<Record<string, string>> = {}) {
@@ -55,4 +55,14 @@ test('a run is resumed with its own model if the command names none', () => {
   const own = { modelName: '0'.repeat(64), settings: { model: 'mine.gguf' } };
   expect(() => resume(own)).toThrow('run "begun": its model is the file mine.gguf');
   expect(resume(known, { model: './other.gguf' }).model).toMatch(/other\.gguf$/);
+});
+
+test('data that a suite makes are judged by contains for models that were not trained to answer with the value alone', () => {
+  const metric = (model: string, data?: readonly unknown[]) =>
+    generatedMetric({ ...(data && { data }) }, { modelSha256: languageModelNamed(model)!.sha256 });
+  expect([metric('smollm2-135m', []), metric('recall-base', []), metric('smollm2-135m')]).toEqual([
+    'contains',
+    undefined,
+    undefined,
+  ]);
 });

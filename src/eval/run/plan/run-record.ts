@@ -4,7 +4,7 @@ import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../..
 import type { RunDatasets } from '../../../data/run-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { EngineInfo } from '../../../engine/engine-info.ts';
-import { languageModelWithHash } from '../../../models/registry.ts';
+import { languageModelWithHash, shippedPath } from '../../../models/registry.ts';
 import { resolveModel } from '../../../models/resolve-name.ts';
 import { tierAddresses } from '../../../retrieval/tiered/open-tiered.ts';
 import type { ArmNotRun } from '../../../store/records/run-description.ts';
@@ -141,13 +141,26 @@ export function currentEnvironment({ engine }: Pick<BenchParts, 'engine'>): RunR
 
 /** What a run begins with. */
 interface RunStart {
-  readonly suite: { readonly name: string; readonly primaryMetric?: string };
+  readonly suite: { readonly name: string; readonly primaryMetric?: string; readonly data?: readonly unknown[] };
   readonly settings: BenchConfig;
   readonly arms: readonly Arm[];
   readonly armsNotRun: readonly ArmNotRun[];
   readonly dataset: RunDatasets;
   readonly users: readonly DatasetUser[];
   readonly parts: BenchParts;
+}
+
+/**
+ * The metric of data that a suite makes: the models that ship were trained to answer such questions with the value alone, others
+ * answer in sentences. Undefined for the default.
+ */
+export function generatedMetric(
+  { data }: Pick<RunStart['suite'], 'data'>,
+  { modelSha256 }: Pick<EngineInfo, 'modelSha256'>,
+): string | undefined {
+  const entry = languageModelWithHash(modelSha256 ?? '');
+  const isTrained = entry !== undefined && shippedPath(entry) !== undefined;
+  return data === undefined || isTrained ? undefined : 'contains';
 }
 
 /**
@@ -163,7 +176,7 @@ export async function newRun(
   const { workers, ...settings } = decisive(config);
   const traits = arms.map((arm) => arm.traits);
   const planned = planUsers(users, traits, config.repeats).map(({ userId, turns }) => ({ userId, turns }));
-  const { primaryMetric } = suite;
+  const primaryMetric = suite.primaryMetric ?? generatedMetric(suite, parts.engine.info);
   return {
     name,
     suite: suite.name,
