@@ -99,6 +99,13 @@ describe('a server that does not come up as it must', () => {
     await expect(openEngine()).rejects.toMatchObject(errorLike('protocol', 'tokens of a prompt under a new name'));
   });
 
+  test('is told to leave its cache alone in the first request under a name, where it knows no salt', async () => {
+    await restart({ hasNoSalt: true });
+    await using _ = await openEngine();
+    const told = server.requests.flatMap(({ body }) => ('cache_prompt' in body ? [body['cache_prompt']] : []));
+    expect(told[0]).toBe(false);
+  });
+
   test('is told a key, which no message shows', async () => {
     vi.stubEnv('DKI_BENCH_ENGINE_KEY', KEY);
     await using _ = await openEngine();
