@@ -1,5 +1,5 @@
 import type { Comparison, RunResults } from '../src/store/records/results.ts';
-import { baselineArm, findComparison, ratioText } from '../src/report/compared-arms.ts';
+import { baselineArm, findComparison, ratioText } from '../src/report/arm-roles.ts';
 import { primaryMetric } from '../src/report/shown-metric.ts';
 import { formatInterval, formatNumber } from '../src/render/table.ts';
 import { keptShare, methodsTable } from '../src/report/tables/methods-tables.ts';

@@ -1,4 +1,4 @@
-import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from '../src/report/compared-arms.ts';
+import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from '../src/report/arm-roles.ts';
 import { metricNamed, primaryMetric } from '../src/report/shown-metric.ts';
 import { differenceToBaseline } from '../src/report/tables/arm-table.ts';
 import { verdictText } from '../src/report/tables/comparisons-table.ts';

@@ -13,7 +13,7 @@ import { drawQualitySet } from './documents/quality-set.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { greedyAnswer } from '../open-parts.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
-import { grammars } from '../../src/base/grammar.ts';
+import { grammars } from '../../src/base/language-phrasings.ts';
 import { drawRelation, statement, USER, drawRelationValue } from '../../src/data/generators/relations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

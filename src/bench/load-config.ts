@@ -6,7 +6,7 @@ import { type BenchConfig, servedModel } from '../config/bench-config.ts';
 import { publicDatasetFiles } from '../config/public-datasets.ts';
 import { type OptionSources, readOptions } from '../config/read-options.ts';
 import { requireUse } from '../config/require-use.ts';
-import { judgeAddress } from '../config/server-address.ts';
+import { judgeAddress } from '../config/service-endpoints.ts';
 import { datasetPlaces } from '../config/shipped-datasets.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../models/prompt-defaults.ts';
 import { presetModelName, presetModels } from '../models/preset-models.ts';

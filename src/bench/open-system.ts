@@ -8,7 +8,7 @@ import { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import type { Engine } from '../engine/engine.ts';
 import { runnableArms } from '../eval/run/plan/arm-obstacles.ts';
-import { promptRules } from '../eval/run/bench-parts.ts';
+import { promptRules } from '../eval/run/loaded-resources.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import type { ArmStore } from '../systems/prefill/prefill-strategy.ts';
 import { KvStore } from '../kv/kv-store.ts';

@@ -8,7 +8,7 @@ import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { optionKeys } from '../config/config-options.ts';
 import { type RunDatasets, readRunDatasets } from '../data/run-datasets.ts';
 import type { DatasetUser } from '../data/dataset.ts';
-import { openEmbeddings, needsModel, openRunRetriever } from '../eval/run/bench-parts.ts';
+import { openEmbeddings, needsModel, openRunRetriever } from '../eval/run/loaded-resources.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { memoryEntry } from '../eval/run/memory-entry.ts';
 import { readPreRetrievalFile } from '../eval/run/plan/pre-retrieval-file.ts';

@@ -17,7 +17,7 @@ import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
 import { broughtTable, datasetsTable } from '../report/list-tables.ts';
 import { renderVerification, statisticsLines } from '../report/verification-text.ts';
-import { shownPath } from './command-line.ts';
+import { shownPath } from './shell-quoting.ts';
 import { fetchData } from './data-fetch.ts';
 import { dataSearch, searchOptions } from './data-search.ts';
 import { addConfigOptions, type Flags, type JsonFlag, subcommand, wholeNumber, withExamples } from './options.ts';

@@ -10,7 +10,7 @@ import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';
 import { padText, wrapText } from '../render/text-width.ts';
-import { commandLine } from './command-line.ts';
+import { commandLine } from './shell-quoting.ts';
 import { type Check, checks, examine, type Finding } from './machine-checks.ts';
 import { abilitiesText, type ModelAbilities, modelAbilities } from './model-abilities.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { configFileName, configFileSchema } from '../config/config-options.ts';
 import { writeText } from '../data/write-lines.ts';
-import { shownPath } from './command-line.ts';
+import { shownPath } from './shell-quoting.ts';
 import { withExamples } from './options.ts';
 
 const SCHEMA_FILE = 'dki-bench.schema.json';

@@ -15,15 +15,15 @@ import { exportPages, type ViewerExport } from '../viewer/export.ts';
 import type { HiddenTexts } from '../viewer/hidden-texts.ts';
 import { printTurn, printTwoTurns } from '../viewer/turn/print-turn.ts';
 import { startServer } from '../viewer/server.ts';
-import { openReports } from '../viewer/stored-reports.ts';
+import { openReports } from '../viewer/report-reader.ts';
 import { readTurnPage, type TurnModel } from '../viewer/turn/read-turn.ts';
 import { turnsJson } from '../viewer/turn/turn-json.ts';
-import { placeWords, shownPath } from './command-line.ts';
+import { placeWords, shownPath } from './shell-quoting.ts';
 import { interruptible } from './interruption.ts';
 import { addConfigOptions, refuseOthers, wholeNumber, withExamples } from './options.ts';
 import { printLines, terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
-import { ReaderFiles } from './reader-files.ts';
+import { ReaderFiles } from './withheld-files.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';
 
 /** Limit of an export, so that it can be sent by e-mail and opened in a file manager. */

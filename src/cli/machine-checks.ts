@@ -16,7 +16,7 @@ import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieva
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
 import { promptFormOf } from '../systems/prompt/chat-form.ts';
-import { shownPath } from './command-line.ts';
+import { shownPath } from './shell-quoting.ts';
 
 /** The result of a check; with a `warning` the bench can run. */
 export interface Finding {

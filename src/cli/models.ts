@@ -4,7 +4,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { composeEngine } from '../bench/compose.ts';
 import type { EngineOpener } from '../engine/engine-request.ts';
-import { localEmbedder } from '../models/embedding/local-embedder.ts';
+import { localEmbedder } from '../models/embedding/embedder-path.ts';
 import { fetchModel } from '../models/fetch-model.ts';
 import { hubAccess, removeCachedFile } from '../models/hub/hub-cache.ts';
 import type { DownloadOptions } from '../models/hub/hub-file.ts';

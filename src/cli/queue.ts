@@ -21,7 +21,7 @@ import { QueueStore } from '../store/queue/queue-store.ts';
 import type { RunResults } from '../store/records/results.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { checksFailed, printResults, writeRunReport } from './bench.ts';
-import { shownPath } from './command-line.ts';
+import { shownPath } from './shell-quoting.ts';
 import { interruptible } from './interruption.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { printResult } from './output.ts';

@@ -8,7 +8,7 @@ import { hasEnded, resultsOf, resultsOfRuns, runsNamed } from '../eval/analysis/
 import { isUnfinished, unfinishedResults } from '../eval/analysis/unfinished-run.ts';
 import { tableAsJson } from '../render/json.ts';
 import { printable, printableJson } from '../render/printable.ts';
-import { lackOfProof, progressText } from '../report/proof.ts';
+import { lackOfProof, progressText } from '../report/validity-caveats.ts';
 import { storedOutcomes } from '../report/outcomes.ts';
 import { checkReport, renderers, writeReport } from '../report/report-files.ts';
 import { namedTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
@@ -20,10 +20,10 @@ import { groupOf } from '../store/run-name.ts';
 import { RunUserRepository } from '../store/run-user-repository.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { checksFailed } from './bench.ts';
-import { shownPath } from './command-line.ts';
+import { shownPath } from './shell-quoting.ts';
 import { addConfigOptions, refuseOthers, withExamples } from './options.ts';
 import { printLines } from './output.ts';
-import { checkReports, printDifferences, redrawReports, storedReports } from './stored-reports.ts';
+import { checkReports, printDifferences, redrawReports, storedReports } from './report-redrawing.ts';
 import { openStoredRuns } from './stored-runs.ts';
 
 const CHUNK_CHARACTERS = 65_536;

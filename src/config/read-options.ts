@@ -8,7 +8,7 @@ import { shownValue } from '../base/shown-value.ts';
 import { benchConfigSchema } from './bench-config.ts';
 import { cacheVariable } from './cache-folder.ts';
 import { configFileName, flagOf, optionDescription } from './config-options.ts';
-import { engineKeyVariable, judgeKeyVariable } from './server-address.ts';
+import { engineKeyVariable, judgeKeyVariable } from './service-endpoints.ts';
 
 const VARIABLE_PREFIX = 'DKI_BENCH_';
 /** Variables with the same prefix that other modules read. */

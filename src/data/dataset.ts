@@ -1,5 +1,5 @@
 import type { DatasetRecord, ItemRecord, MemoryRecord } from './schema.ts';
-import { grammars } from '../base/grammar.ts';
+import { grammars } from '../base/language-phrasings.ts';
 import { knownLanguage, type Language } from '../base/language.ts';
 
 /** A statement of a user that a memory system stores; `createdAt` is ISO 8601. */

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { ownValue } from '../base/data-keys.ts';
-import { grammars } from '../base/grammar.ts';
+import { grammars } from '../base/language-phrasings.ts';
 import { checkConsistency, requirePassages } from './consistency.ts';
 import {
   byAge,

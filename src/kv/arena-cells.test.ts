@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
-import { takeMemory, wholeMemory } from './cell-arena.ts';
+import { takeMemory, wholeMemory } from './wasm-heap.ts';
 import { ArenaCells, JoinedState } from './arena-cells.ts';
 import { kvBytes } from './cut-cells.ts';
 

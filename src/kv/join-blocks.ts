@@ -8,7 +8,7 @@ import {
   valueRowBytes,
 } from '../engine/sequence-state.ts';
 import { type ArenaPlace, ArenaScratch, JoinedState } from './arena-cells.ts';
-import { memoryAt, wholeMemory } from './cell-arena.ts';
+import { memoryAt, wholeMemory } from './wasm-heap.ts';
 import { type Kernels, wasm } from './kernels.ts';
 import { placeValues } from './place-values.ts';
 import { keyRotation, rotateKeys, unusableNumbers } from './rope-shift.ts';

@@ -5,7 +5,7 @@ import { decodeHalf, encodeHalf, scattered } from '../../test/fixtures/plain-key
 import { numberBytes, type NumberType } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { ArenaScratch } from './arena-cells.ts';
-import { wholeMemory } from './cell-arena.ts';
+import { wholeMemory } from './wasm-heap.ts';
 import { encodeFloat16 } from '../base/float16.ts';
 import { scaleNumbers } from './join-blocks.ts';
 import { chooseKernels, type Kernels, tryKernels, wasm, wasmKernels } from './kernels.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { BenchError } from '../base/bench-error.ts';
 import { numberBytes, type NumberType, numberTypes, type Rotary } from '../engine/sequence-state.ts';
 import type { QuantisedType } from '../store/records/prefill-record.ts';
-import { arena, giveMemoryBack, PARAMETERS_AT, takeMemory, wholeMemory } from './cell-arena.ts';
+import { arena, giveMemoryBack, PARAMETERS_AT, takeMemory, wholeMemory } from './wasm-heap.ts';
 
 // Neither Node's types nor the library of the language declare it.
 declare const WebAssembly: {

@@ -1,6 +1,6 @@
 import { keyRowBytes, type KvLayout, sameLayout, type SequenceState } from '../engine/sequence-state.ts';
 import { ArenaScratch, JoinedState } from './arena-cells.ts';
-import { wholeMemory } from './cell-arena.ts';
+import { wholeMemory } from './wasm-heap.ts';
 import { cutCells, valueRows } from './cut-cells.ts';
 import { kernelChoice, type Kernels, wasm } from './kernels.ts';
 

@@ -8,7 +8,7 @@ import {
 import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { ArenaScratch } from './arena-cells.ts';
 import { type BlockFormat, readCells, writeCells } from './block-file.ts';
-import { wholeMemory } from './cell-arena.ts';
+import { wholeMemory } from './wasm-heap.ts';
 import { ownedState } from './cut-cells.ts';
 import { encodeFloat16, readNumbers } from '../base/float16.ts';
 import { wasm } from './kernels.ts';

@@ -9,7 +9,7 @@ import { describeRemoteFile, type FileChecksum, fileChecksum } from './hub/remot
 import { openImportSource } from './import/import-source.ts';
 import { importKnownFiles } from './import/import-model.ts';
 import { missingFiles, type ModelFile, modelFiles } from './model-files.ts';
-import { describeWheel } from './python-index.ts';
+import { describeWheel } from './find-wheel.ts';
 import { type ModelEntry, shippedPath } from './registry.ts';
 
 /**

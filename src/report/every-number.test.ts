@@ -6,7 +6,7 @@ import type { ArmResults, RunResults } from '../store/records/results.ts';
 import { reportFigures } from './figures/report-figures.ts';
 import { headline } from './headline.ts';
 import { allTables } from './tables/report-tables.ts';
-import { verdictSentences } from './verdict.ts';
+import { verdictSentences } from './verdict-sentences.ts';
 
 /** Where a number stands in `results.json`, such as `arms.1.costHit.ttftMs.mean`. */
 type Path = readonly string[];

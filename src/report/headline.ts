@@ -1,9 +1,9 @@
 import { formatInterval, formatNumber } from '../render/table.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { ArmResults, Comparison, RunResults } from '../store/records/results.ts';
-import { baselineArm, findComparison, prefixCacheArm } from './compared-arms.ts';
+import { baselineArm, findComparison, prefixCacheArm } from './arm-roles.ts';
 import { primaryMetric, type ShownMetric } from './shown-metric.ts';
-import { breakEvenText } from './verdict.ts';
+import { breakEvenText } from './verdict-sentences.ts';
 
 const subjects: readonly { readonly name: string; readonly matches: (traits: ArmTraits) => boolean }[] = [
   { name: 'KV injection', matches: ({ comparison }) => comparison === 'primary' },

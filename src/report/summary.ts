@@ -1,5 +1,5 @@
 import type { RunResults } from '../store/records/results.ts';
-import { lackOfProof } from './proof.ts';
+import { lackOfProof } from './validity-caveats.ts';
 import { comparisonsTables } from './tables/comparisons-table.ts';
 import { checksTable } from './tables/checks-table.ts';
 import { printable } from '../render/printable.ts';
@@ -9,7 +9,7 @@ import { namesItsMetric } from './shown-metric.ts';
 import { shownTables } from './tables/report-tables.ts';
 import { formatNumber } from '../render/table.ts';
 import { wrapText } from '../render/text-width.ts';
-import { verdictSentences } from './verdict.ts';
+import { verdictSentences } from './verdict-sentences.ts';
 
 /** Only shown in the report if data name no metric. */
 const GOLD_COMPARISON = 'comparisons-gold-log-prob';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { product } from '../base/vectors.ts';
+import { product } from '../base/inner-product.ts';
 import { MemoryRouter } from './memory-router.ts';
 import { backend, embeddings } from '../../test/fixtures/shipped-embedder.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
-import { schemaVersion } from './records/schemas.ts';
+import { schemaVersion } from './records/zod-helpers.ts';
 
 /**
  * Reads what the database holds of a record.

@@ -3,7 +3,7 @@ import { eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
 import { type RunResults, runResults } from './records/results.ts';
 import { type RunRecord, runRecord } from './records/run-record.ts';
-import { schemaVersion } from './records/schemas.ts';
+import { schemaVersion } from './records/zod-helpers.ts';
 import { beginsWith, Repository } from './database.ts';
 import { readRecord, requireSchemaVersion } from './read-record.ts';
 import { runs, turns } from './schema.ts';

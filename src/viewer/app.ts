@@ -6,7 +6,7 @@
  * - `runs-page.ts`, `run/`, `matrix/`, `item-page.ts`, `compare/`, `turn/`, `pair-page.ts` and `watch/` each read one kind
  *   of page and draw it; lists share `list.ts`.
  * - A turn is drawn from sections (`turn/turn-sections.ts`), which `render/` draws for pages and for the terminal.
- * - `stored-reports.ts` opens reports without their database.
+ * - `report-reader.ts` opens reports without their database.
  *
  * Texts of users are data: `hono/html` escapes them, and `printable` makes control characters visible.
  */

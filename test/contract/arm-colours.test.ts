@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { suiteNames } from '../../src/config/bench-config.ts';
 import type { Mark } from '../../src/store/records/arm-traits.ts';
 import { suitesNamed } from '../../src/eval/suites/suites.ts';
-import { distinctFillings, distinctSymbols } from '../../src/report/figures/arm-marks.ts';
+import { distinctFillings, distinctSymbols } from '../../src/report/figures/arm-encoding.ts';
 import { parseArmName } from '../../src/systems/arms/arm-name.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { shippedDatasets } from '../../src/config/shipped-datasets.ts';
 import { readDataset } from '../../src/data/reader.ts';
-import { metricsCheck } from '../../src/eval/analysis/metrics/self-test.ts';
+import { metricsCheck } from '../../src/eval/analysis/metrics/known-answer-test.ts';
 
 test.each([...shippedDatasets()])('%s has golds that the metrics tell apart', async (_name, path) => {
   const { users, language } = await readDataset(path);

@@ -525,7 +525,7 @@ export const faults: readonly Fault[] = [
       replace: "checks.some(({ status }) => status === 'undecided')",
     },
   ]),
-  ...faultsIn('report', 'src/report/verdict.ts', [
+  ...faultsIn('report', 'src/report/verdict-sentences.ts', [
     {
       name: 'undecided arms are called kept',
       find: 'const having = planned.filter((one) => one.verdict === verdict);',
@@ -608,7 +608,7 @@ export const faults: readonly Fault[] = [
       tests: REPORTS,
     },
   ]),
-  ...faultsIn('report', 'src/report/figures/arm-marks.ts', [
+  ...faultsIn('report', 'src/report/figures/arm-encoding.ts', [
     {
       name: 'colours are reversed',
       find: "arms, marks.map(({ colour }) => colour), columns), // prettier-ignore\n    shape: channel('arm', arms, distinctSymbols",

@@ -1,4 +1,4 @@
-import { grammars } from '../../../src/base/grammar.ts';
+import { grammars } from '../../../src/base/language-phrasings.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import type { MemorySearchResult } from '../../../src/retrieval/retriever.ts';

@@ -1,4 +1,4 @@
-import { grammars, type Grammar } from '../../../src/base/grammar.ts';
+import { grammars, type Grammar } from '../../../src/base/language-phrasings.ts';
 import { joinSegments, memoryFooterSegment } from '../../../src/systems/prompt/prompt-form.ts';
 import { containsTokens } from '../../../src/data/normalise.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';

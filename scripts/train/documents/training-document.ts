@@ -1,4 +1,4 @@
-import { grammars, type Grammar } from '../../../src/base/grammar.ts';
+import { grammars, type Grammar } from '../../../src/base/language-phrasings.ts';
 import {
   historySegments,
   memoryFooterSegment,

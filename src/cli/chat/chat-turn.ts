@@ -2,7 +2,7 @@ import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
 import { firstDifference, hashIds } from '../../eval/run/observe/turn-observer.ts';
 import { retrievedMemories } from '../../eval/run/observe/turn-writer.ts';
 import { type InspectedTurn, inspectedTurn } from '../../viewer/stored-turn.ts';
-import type { Observed } from '../../store/records/observed.ts';
+import type { Observed } from '../../store/records/turn-observation.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 
 /** A turn of a chat, and its user. */

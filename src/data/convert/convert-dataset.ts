@@ -1,7 +1,7 @@
 import { realpathSync, existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import { grammarFor } from '../../base/grammar.ts';
+import { grammarFor } from '../../base/language-phrasings.ts';
 import { knownLanguage, type Language } from '../../base/language.ts';
 import { isPublicDataset, publicDatasetNames, publicDatasetOrigins } from '../../config/public-datasets.ts';
 import { checkedBy } from '../parse-record.ts';
@@ -12,7 +12,7 @@ import { Errata } from './errata.ts';
 import { FieldNames } from './field-names.ts';
 import { jsonElements } from './json-elements.ts';
 import { jsonlRows, readRow, SHOWN_COLUMNS } from './rows.ts';
-import { publicDatasetForms } from './public-datasets.ts';
+import { publicDatasetForms } from './format-registry.ts';
 import { ConversionNotes, type SourceRecord } from './source-record.ts';
 import { WrittenRecords } from './written-records.ts';
 

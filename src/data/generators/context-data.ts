@@ -1,4 +1,4 @@
-import { templates } from '../../config/templates.ts';
+import { templates } from '../../config/prompt-wording.ts';
 import { fill } from './wording.ts';
 import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
 

@@ -1,4 +1,4 @@
-import type { Grammar } from '../../base/grammar.ts';
+import type { Grammar } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { FactBook, type FactCategory } from './fact-book.ts';
 import { canChange, drawPreference, USER, type Relation, type Subject } from './relations.ts';

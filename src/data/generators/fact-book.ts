@@ -1,4 +1,4 @@
-import type { Grammar } from '../../base/grammar.ts';
+import type { Grammar } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import type { HistoryMessage } from '../schema.ts';
 import {

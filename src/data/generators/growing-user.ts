@@ -1,4 +1,4 @@
-import { type Grammar, grammars } from '../../base/grammar.ts';
+import { type Grammar, grammars } from '../../base/language-phrasings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { containsTokens } from '../normalise.ts';
 import type { HistoryMessage } from '../schema.ts';

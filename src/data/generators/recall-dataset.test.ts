@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { grammars } from '../../base/grammar.ts';
+import { grammars } from '../../base/language-phrasings.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import type { DatasetUser } from '../dataset.ts';
 import { readDataset } from '../reader.ts';

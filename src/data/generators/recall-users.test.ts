@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { grammars } from '../../base/grammar.ts';
+import { grammars } from '../../base/language-phrasings.ts';
 import { containsTokens } from '../normalise.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawEvaluationUsers } from './recall-dataset.ts';

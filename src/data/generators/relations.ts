@@ -1,4 +1,4 @@
-import { type Grammar, grammars, type Phrasings } from '../../base/grammar.ts';
+import { type Grammar, grammars, type Phrasings } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawValue, nonceWord } from './values.ts';
 import { fill } from './wording.ts';

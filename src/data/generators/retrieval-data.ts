@@ -1,7 +1,7 @@
 import { SeededRandom } from '../../base/seeded-random.ts';
 import type { WrittenRecord } from '../schema.ts';
 import type { DatasetGenerator } from './dataset-generator.ts';
-import { retrievalQuestions, type RetrievalUser } from './retrieval-set.ts';
+import { retrievalQuestions, type RetrievalUser } from './retrieval-questions.ts';
 import { datasetText } from './wording.ts';
 
 const VERSION = 1;

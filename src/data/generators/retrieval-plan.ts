@@ -1,4 +1,4 @@
-import { grammars } from '../../base/grammar.ts';
+import { grammars } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawChineseFacts } from './chinese-facts.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';

@@ -1,4 +1,4 @@
-import { type Grammar, grammarFor } from '../../base/grammar.ts';
+import { type Grammar, grammarFor } from '../../base/language-phrasings.ts';
 import type { HistoryMessage, WrittenRecord } from '../schema.ts';
 
 export type MemoryLine = Extract<WrittenRecord, { type: 'memory' }>;

@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { isOfThisMachine } from '../../config/server-address.ts';
+import { isOfThisMachine } from '../../config/service-endpoints.ts';
 
 export interface AddressOptions {
   readonly engine: string;

@@ -14,7 +14,7 @@ import { describeModel, missingCapabilities } from '../gguf/model-description.ts
 import { checkModelFile, requireCapacity, sha256OfModel } from '../gguf/model-file.ts';
 import { PrivateFolder } from '../../base/private-folder.ts';
 import { specialToken, type TokenIds } from '../token-id.ts';
-import { testExactCuts } from './exact-cuts.ts';
+import { testExactCuts } from './exact-cut-probe.ts';
 import { LlamaBackend } from './llama-backend.ts';
 import { NativeSequence } from './native-sequence.ts';
 

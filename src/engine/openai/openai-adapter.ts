@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { engineKeyVariable, serverKey } from '../../config/server-address.ts';
+import { engineKeyVariable, serverKey } from '../../config/service-endpoints.ts';
 import type { EngineAdapter } from '../engine-request.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { serverAddress } from '../http/server-address.ts';

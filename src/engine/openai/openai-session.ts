@@ -5,7 +5,7 @@ import { ServerSession } from '../http/server-session.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenIds } from '../token-id.ts';
 import { TokenCounter, type TokenMeter } from '../token-meter.ts';
-import type { CacheName } from './cache-names.ts';
+import type { CacheName } from './cache-isolation.ts';
 import type { ProbedServer } from './probe-server.ts';
 import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
 import { generateBehind } from './v1-generation.ts';

@@ -6,7 +6,7 @@ import { PromptLedger } from '../http/prompt-ledger.ts';
 import { serverCapabilities } from '../http/served-model.ts';
 import { optional } from '../http/server-errors.ts';
 import type { TokenIds } from '../token-id.ts';
-import { type CacheName, CacheNames } from './cache-names.ts';
+import { type CacheName, CacheNames } from './cache-isolation.ts';
 import { completionShape, type Counted, PromptSender, type Sent } from './prompt-sender.ts';
 import { AnswerStream, type AnswerTelling } from './v1-generation.ts';
 import { forcedToken, givesPromptScores } from './v1-scores.ts';

@@ -4,7 +4,7 @@ import { listedProbabilitiesShape } from '../http/forced-score.ts';
 import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { RequestOptions } from '../http/server-connection.ts';
 import type { TokenIds } from '../token-id.ts';
-import type { CacheName } from './cache-names.ts';
+import type { CacheName } from './cache-isolation.ts';
 import type { V1Server } from './v1-server.ts';
 
 const count = z.int().nonnegative();

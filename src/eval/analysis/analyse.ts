@@ -4,10 +4,10 @@
  * run itself, one file a check, and `compare/` compares two runs. A new metric is added in `metrics/metrics.ts`.
  */
 import type { SuiteName } from '../../config/bench-config.ts';
-import type { LeakMatrix, Measured } from '../../store/records/measured.ts';
+import type { LeakMatrix, Measured } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import type { IsolationProbe, RunProbes } from '../../store/records/run-probes.ts';
-import { schemaVersion } from '../../store/records/schemas.ts';
+import { schemaVersion } from '../../store/records/zod-helpers.ts';
 import { type TurnsOfRun, turnsOfArm } from './arm-turns.ts';
 import { checksOfRun } from './checks/decide-checks.ts';
 import { metricsOfRun } from './metrics/run-metrics.ts';

@@ -1,5 +1,5 @@
 import { randomModelPrefix } from '../../config/bench-config.ts';
-import type { Observed } from '../../store/records/observed.ts';
+import type { Observed } from '../../store/records/turn-observation.ts';
 import type { Scores } from '../../store/records/turn-record.ts';
 
 /** The reason why a model's answers have no quality to measure; null if they have. */

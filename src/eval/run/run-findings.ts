@@ -5,7 +5,7 @@ import { RunUserRepository } from '../../store/run-user-repository.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { RunBooks, WorkerCounts } from '../../store/records/user-bundle.ts';
-import { addCounts } from './workers/worker-counts.ts';
+import { addCounts } from './workers/count-totals.ts';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EvaluatedTokens } from '../../store/records/run-description.ts';

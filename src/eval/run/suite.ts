@@ -3,7 +3,7 @@ import type { ColdIndexName, RetrieverName } from '../../config/retriever-names.
 import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
 import type { EngineOpener } from '../../engine/engine-request.ts';
-import type { Measured } from '../../store/records/measured.ts';
+import type { Measured } from '../../store/records/suite-measurements.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { BenchError } from '../../base/bench-error.ts';
 import { type ModelFile, partPath, partsFolder, storeModelFile } from '../model-files.ts';
-import { wheelName } from '../python-index.ts';
+import { wheelName } from '../find-wheel.ts';
 import type { ImportSource } from './import-source.ts';
 import { stageFile } from './staged-file.ts';
 

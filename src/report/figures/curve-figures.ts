@@ -2,12 +2,12 @@
 import { type Figure, type FigureRow, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { ConditionResults, RunResults } from '../../store/records/results.ts';
-import { baselineArm, joinedArm } from '../compared-arms.ts';
+import { baselineArm, joinedArm } from '../arm-roles.ts';
 import { metricNamed, primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { shareLabel } from '../tables/condition-tables.ts';
-import { asLines, curveEncoding, isContender, namedArmEncoding } from './arm-marks.ts';
+import { asLines, curveEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
 import { distinct, estimateFields, facets, intervalLayer, inWords, MEANS, nameAxis, quantity } from './figure-parts.ts';
-import { capitalised, changeFinding, NAMED_ARMS } from './finding.ts';
+import { capitalised, changeFinding, NAMED_ARMS } from './title-wording.ts';
 
 interface CurvePoint extends FigureRow {
   readonly panel: string;

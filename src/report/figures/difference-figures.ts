@@ -2,11 +2,11 @@
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { Comparison, RunResults } from '../../store/records/results.ts';
-import { baselineArm, primaryArm } from '../compared-arms.ts';
+import { baselineArm, primaryArm } from '../arm-roles.ts';
 import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
-import { armEncoding, isContender, namedArmEncoding } from './arm-marks.ts';
+import { armEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';
 import { distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
-import { capitalised, listed, lossText, sortedDifferences } from './finding.ts';
+import { capitalised, listed, lossText, sortedDifferences } from './title-wording.ts';
 
 const TICKS = [-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100];
 

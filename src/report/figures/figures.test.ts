@@ -4,7 +4,7 @@ import { named, of, runs } from '../../../test/fixtures/figure-runs.ts';
 import { methodsRun } from '../../../test/fixtures/method-results.ts';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import { renderSpecification } from '../../render/figure.ts';
-import { armEncoding, methodEncoding } from './arm-marks.ts';
+import { armEncoding, methodEncoding } from './arm-encoding.ts';
 import { drawnFigures, figureFiles, reportFigures } from './report-figures.ts';
 
 const [rag, dki] = [runResults.arms[0]!, runResults.arms[1]!];

@@ -3,10 +3,10 @@ import type { Difference } from '../../render/table.ts';
 import { type ArmResults, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/results.ts';
 import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
 import { rankTitles } from '../tables/methods-tables.ts';
-import { baselineArm, findComparison } from '../compared-arms.ts';
-import { methodEncoding } from './arm-marks.ts';
+import { baselineArm, findComparison } from '../arm-roles.ts';
+import { methodEncoding } from './arm-encoding.ts';
 import { distinct, facets, intervalLayer, MEANS, quantity } from './figure-parts.ts';
-import { capitalised, listed, lossText, sortedDifferences } from './finding.ts';
+import { capitalised, listed, lossText, sortedDifferences } from './title-wording.ts';
 
 const ALL = 'All questions';
 

@@ -2,12 +2,12 @@
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { BreakEven, ConditionResults, PhaseMeans, RunResults } from '../../store/records/results.ts';
-import { baselineArm, findComparison, joinedArm, primaryArm } from '../compared-arms.ts';
+import { baselineArm, findComparison, joinedArm, primaryArm } from '../arm-roles.ts';
 import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
-import { breakEvenText } from '../verdict.ts';
-import { armEncoding, isContender } from './arm-marks.ts';
+import { breakEvenText } from '../verdict-sentences.ts';
+import { armEncoding, isContender } from './arm-encoding.ts';
 import { categories, distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, quantity } from './figure-parts.ts'; // prettier-ignore
-import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, timeFinding } from './finding.ts';
+import { capitalised, changeFinding, NAMED_ARMS, qualityFinding, timeFinding } from './title-wording.ts';
 
 /** Quality against time of the primary arm and the first planned one that injects, or of others, beside the text. */
 function frontierFinding(results: RunResults, metric: ShownMetric, values: readonly number[]): string {

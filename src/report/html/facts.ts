@@ -3,7 +3,7 @@ import { deviceName } from '../../eval/analysis/device-name.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { DatasetPart } from '../../store/records/run-description.ts';
 import type { RunResults } from '../../store/records/results.ts';
-import { modelSize } from '../verdict.ts';
+import { modelSize } from '../verdict-sentences.ts';
 
 const bytes = (value: number): string =>
   value >= 2 ** 30 ? `${formatNumber(value / 2 ** 30, 1)} GiB` : `${formatNumber(value / 2 ** 20, 0)} MiB`;

@@ -7,7 +7,7 @@ import { type Table, textCell } from '../../render/table.ts';
 import { type DrawnFigure, drawnFigures } from '../figures/report-figures.ts';
 import { checkMarks, checksTable } from '../tables/checks-table.ts';
 import { allTables, shownTables } from '../tables/report-tables.ts';
-import { verdictSentences } from '../verdict.ts';
+import { verdictSentences } from '../verdict-sentences.ts';
 import { environmentFacts, type Fact, settingsFacts } from './facts.ts';
 import { reportPolicy, reportScript } from './report-script.ts';
 import { reproduceCommands } from './reproduce.ts';

@@ -3,8 +3,8 @@ import type { RunResults } from '../../store/records/results.ts';
 import { headline } from '../headline.ts';
 import { printable } from '../../render/printable.ts';
 import type { Html } from '../../render/html-table.ts';
-import { lackOfProof } from '../proof.ts';
-import { verdictSentences } from '../verdict.ts';
+import { lackOfProof } from '../validity-caveats.ts';
+import { verdictSentences } from '../verdict-sentences.ts';
 
 /** Texts from data as a list; nothing if there are none. */
 export const list = (texts: readonly string[]): Html | string =>

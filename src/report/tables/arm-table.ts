@@ -1,7 +1,7 @@
 import type { ArmResults, RunResults } from '../../store/records/results.ts';
 import { type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table, textCell } from '../../render/table.ts';
-import { baselineArm, findComparison } from '../compared-arms.ts';
-import { titleWithProof } from '../proof.ts';
+import { baselineArm, findComparison } from '../arm-roles.ts';
+import { titleWithProof } from '../validity-caveats.ts';
 import type { ShownMetric } from '../shown-metric.ts';
 
 interface TableParts<Item> {

@@ -1,7 +1,7 @@
 import type { ArmResults, BreakdownPart, RetrievalKind, RunResults } from '../../store/records/results.ts';
 import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
-import { primaryArm } from '../compared-arms.ts';
-import { loadNotes } from '../load-notes.ts';
+import { primaryArm } from '../arm-roles.ts';
+import { loadNotes } from '../timing-notes.ts';
 import { metricNamed, taskSuccessMeaning } from '../shown-metric.ts';
 import { armTable } from './arm-table.ts';
 

@@ -1,9 +1,9 @@
 import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/results.ts';
 import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
-import { primaryArm } from '../compared-arms.ts';
-import { loadNotes } from '../load-notes.ts';
+import { primaryArm } from '../arm-roles.ts';
+import { loadNotes } from '../timing-notes.ts';
 import { metricNamed, type ShownMetric } from '../shown-metric.ts';
-import { intervalUnit, tooFewUsers } from '../verdict.ts';
+import { intervalUnit, tooFewUsers } from '../verdict-sentences.ts';
 import { runTable } from './arm-table.ts';
 
 /** A probability as `.032` or `<.001`. */

@@ -1,5 +1,10 @@
 /** Tables of suites that measure without arms' answers: 8 (storage), 9 (leakage) and 12 (serving). */
-import type { LeakMatrix, ServedLoad, ServingMeasurement, StorageMeasurement } from '../../store/records/measured.ts';
+import type {
+  LeakMatrix,
+  ServedLoad,
+  ServingMeasurement,
+  StorageMeasurement,
+} from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { countColumn, formatNumber, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
 import { runTable } from './arm-table.ts';

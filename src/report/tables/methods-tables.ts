@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/results.ts'; // prettier-ignore
 import { countColumn, estimateCell, formatCell, formatNumber, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, sentenceColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
-import { baselineArm, findComparison, primaryArm, ratioText } from '../compared-arms.ts';
+import { baselineArm, findComparison, primaryArm, ratioText } from '../arm-roles.ts';
 import { metricsNamed, primaryMetric, qualityCell, type ShownMetric } from '../shown-metric.ts';
 import { differenceToBaseline, runTable, withArmsNotRun } from './arm-table.ts';
 import { probabilityCell, ratioCell } from './comparisons-table.ts';

@@ -1,8 +1,8 @@
 /** Tables of arms that differ in one part: 3 (ablations), 3b (placement of blocks) and 4 (α). */
 import type { ArmResults, RunResults } from '../../store/records/results.ts';
 import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
-import { baselineArm, findComparison, primaryArm } from '../compared-arms.ts';
-import { loadNotes } from '../load-notes.ts';
+import { baselineArm, findComparison, primaryArm } from '../arm-roles.ts';
+import { loadNotes } from '../timing-notes.ts';
 import { metricsNamed, primaryMetric, qualityCell } from '../shown-metric.ts';
 import { armTable, differenceToBaseline, hitRateColumn, runTable, withArmsNotRun } from './arm-table.ts';
 

@@ -1,4 +1,4 @@
-import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/measured.ts';
+import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { countColumn, type Difference, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { runTable } from './arm-table.ts';

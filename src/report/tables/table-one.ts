@@ -1,9 +1,9 @@
 import type { ArmResults, RunResults } from '../../store/records/results.ts';
 import { countColumn, formatNumber, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
-import { primaryArm } from '../compared-arms.ts';
-import { loadNotes } from '../load-notes.ts';
+import { primaryArm } from '../arm-roles.ts';
+import { loadNotes } from '../timing-notes.ts';
 import { metricsNamed, namesItsMetric, ownMetrics, primaryMetric, type ShownMetric } from '../shown-metric.ts';
-import { intervalUnit } from '../verdict.ts';
+import { intervalUnit } from '../verdict-sentences.ts';
 import { armTable, hitRateColumn } from './arm-table.ts';
 import { fieldValues, findPart } from './breakdown-tables.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import { shown } from '../../../test/fixtures/shown-cells.ts';
 import type { BreakdownPart, RunResults } from '../../store/records/results.ts';
-import type { RetrievalMeasurement } from '../../store/records/measured.ts';
+import type { RetrievalMeasurement } from '../../store/records/suite-measurements.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
 import { latencyTable } from './latency-table.ts';
@@ -13,7 +13,7 @@ import { shownTables } from './report-tables.ts';
 import { tableOne } from './table-one.ts';
 import { judgeTable, wrongAnswersTable } from './answers-tables.ts';
 import { formatNumber, type Table } from '../../render/table.ts';
-import { verdictSentences } from '../verdict.ts';
+import { verdictSentences } from '../verdict-sentences.ts';
 
 const withRun = (run: Partial<RunResults['run']>): RunResults => ({
   ...runResults,

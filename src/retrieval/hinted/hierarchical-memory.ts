@@ -1,4 +1,4 @@
-import { product } from '../../base/vectors.ts';
+import { product } from '../../base/inner-product.ts';
 import { MemoryNamespace, type ScoredMemory, type StoredMemory } from '../memory-namespace.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { MemoryLinks } from './memory-links.ts';

@@ -1,7 +1,7 @@
 import { and, asc, cosineDistance, countDistinct, eq, inArray, isNotNull, notInArray, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
-import { postgresAddress, postgresClientUrl } from '../../config/server-address.ts';
+import { postgresAddress, postgresClientUrl } from '../../config/service-endpoints.ts';
 import { isZero, type ColdHit, type ColdMemory, type ColdStore } from './cold-store.ts';
 import { batches, deriveUuid } from './memory-record.ts';
 import type { PostgresDatabase, PostgresIndex, PostgresSchemaOptions } from './postgres-schema.ts';

@@ -3,7 +3,7 @@ import { Redis, type ChainableCommander } from 'ioredis';
 import type { HotShelf, HotStore } from './hot-store.ts';
 import { batches, type MemoryRecord } from './memory-record.ts';
 import { STORE_TIMEOUT_MS, storeError } from './store-error.ts';
-import { redisAddress } from '../../config/server-address.ts';
+import { redisAddress } from '../../config/service-endpoints.ts';
 
 /** Lifetime of a shelf without writes, so that killed processes leave nothing behind. */
 const LIFETIME_SECONDS = 24 * 60 * 60;

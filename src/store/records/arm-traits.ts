@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { blockMaking, evictionName, joinedStrategy, storeType } from './prefill-record.ts';
-import { list, object } from './schemas.ts';
+import { list, object } from './zod-helpers.ts';
 
 /** Shapes of marks in figures, told apart in grey too. */
 const markShapes = [

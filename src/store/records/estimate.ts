@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { object } from './schemas.ts';
+import { object } from './zod-helpers.ts';
 
 /** A bound of an interval that may be infinite, for which JSON has null. */
 const bound = (unbounded: number) => z.union([z.number(), z.literal(unbounded), z.null().transform(() => unbounded)]);

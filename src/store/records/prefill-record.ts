@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { list, numbers, object } from './schemas.ts';
+import { list, numbers, object } from './zod-helpers.ts';
 
 /** Types in which KV is kept, as ggml names them; `f16` as the engine has it. */
 export const quantisedTypes = ['q8_0', 'q4_0'] as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { list, numbers, object } from './schemas.ts';
+import { list, numbers, object } from './zod-helpers.ts';
 
 /**
  * Parts of the final sequence; `template` is a piece of a model's own chat template, markers and all; `answerPrefix` the

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { armTraits } from './arm-traits.ts';
 import { estimate, lowerBound, upperBound } from './estimate.ts';
-import { measured } from './measured.ts';
+import { measured } from './suite-measurements.ts';
 import { runDescription } from './run-description.ts';
-import { list, numbers, object, schemaVersion } from './schemas.ts';
+import { list, numbers, object, schemaVersion } from './zod-helpers.ts';
 import { timings, tokenCounts, wrongClasses } from './turn-record.ts';
 
 // docs/results.md describes every field; the comments here say what types alone do not.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { keyed } from '../../base/data-keys.ts';
-import { list, numbers, object } from './schemas.ts';
+import { list, numbers, object } from './zod-helpers.ts';
 
 const count = z.number();
 const counts = keyed(z.number());

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { measured } from './measured.ts';
+import { measured } from './suite-measurements.ts';
 import { checkResult, judgeProbe } from './results.ts';
 import { kvStores, machineKind, profile, tokenisation } from './run-description.ts';
-import { list, numbers, object } from './schemas.ts';
+import { list, numbers, object } from './zod-helpers.ts';
 
 /** Prompt tokens of many calls; `reused` had their KV already (null where nothing counts them). */
 const promptTokens = object({ evaluated: z.number(), reused: z.number().nullable() });

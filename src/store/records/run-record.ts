@@ -9,7 +9,7 @@ import {
   retrieverDescription,
 } from './run-description.ts';
 import { runProbes } from './run-probes.ts';
-import { list, object, schemaVersion } from './schemas.ts';
+import { list, object, schemaVersion } from './zod-helpers.ts';
 
 const entries = z.record(z.string(), z.unknown()).readonly();
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { observed, type Observed } from './observed.ts';
+import { observed, type Observed } from './turn-observation.ts';
 import { prefillRecord, type PrefillRecord } from './prefill-record.ts';
 import { promptInfo } from './prompt-info.ts';
-import { list, numbers, object } from './schemas.ts';
+import { list, numbers, object } from './zod-helpers.ts';
 
 /** A retrieval without its memories: what is stored of it with the turn. */
 const retrievalRecord = object({

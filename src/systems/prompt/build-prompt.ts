@@ -28,7 +28,7 @@ import {
   type PromptForm,
   type Segment,
 } from './prompt-form.ts';
-import { grammarFor } from '../../base/grammar.ts';
+import { grammarFor } from '../../base/language-phrasings.ts';
 import { knownLanguage, type Language, languageOf } from '../../base/language.ts';
 
 /** Generation gets 512 tokens, at most a quarter of the window. */

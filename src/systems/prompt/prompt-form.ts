@@ -1,4 +1,4 @@
-import { templates } from '../../config/templates.ts';
+import { templates } from '../../config/prompt-wording.ts';
 import { recordTitle } from '../../retrieval/history-summary.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { HistoryMessage, SegmentRole } from '../../store/records/prompt-info.ts';

@@ -22,7 +22,7 @@ import { serving } from './serving.ts';
 import { tokenAccounting } from './token-accounting.ts';
 import { tokenIdentity } from './token-identity.ts';
 
-/** Metrics: their self-test, which ran before the first turn. @see ../metrics/self-test.ts */
+/** Metrics: their self-test, which ran before the first turn. @see ../metrics/known-answer-test.ts */
 const metrics: Check = ({ probes }) => probes.metrics;
 
 /** Embedder: different sentences have different vectors, and a search for each finds it. */

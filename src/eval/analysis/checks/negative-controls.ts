@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Observed } from '../../../store/records/observed.ts';
+import type { Observed } from '../../../store/records/turn-observation.ts';
 import type { AnsweredResult, ItemRecord } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import { textMetric, type TextMetric } from '../metrics/text-metrics.ts';

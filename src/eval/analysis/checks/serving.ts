@@ -1,4 +1,4 @@
-import type { ServedLoad } from '../../../store/records/measured.ts';
+import type { ServedLoad } from '../../../store/records/suite-measurements.ts';
 import { decided, type OptionalCheck, undecided } from './check.ts';
 
 /**

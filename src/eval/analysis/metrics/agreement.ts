@@ -1,4 +1,4 @@
-import type { Observed } from '../../../store/records/observed.ts';
+import type { Observed } from '../../../store/records/turn-observation.ts';
 
 /**
  * Nearness of the next-token distribution of an arm to that of its reference: the KL divergence Σ p ln(p ÷ q) with p the

@@ -1,4 +1,4 @@
-import { grammarFor } from '../../../base/grammar.ts';
+import { grammarFor } from '../../../base/language-phrasings.ts';
 import type { Language } from '../../../base/language.ts';
 import { bleu } from './bleu.ts';
 import { contains } from './contains.ts';

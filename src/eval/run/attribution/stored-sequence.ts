@@ -1,6 +1,6 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { type Eviction, parseEviction } from '../../../kv/eviction-scores.ts';
-import type { Observed } from '../../../store/records/observed.ts';
+import type { Observed } from '../../../store/records/turn-observation.ts';
 import type { PrefillRecord, StoreType } from '../../../store/records/prefill-record.ts';
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
 import type { TurnRecord } from '../../../store/records/turn-record.ts';

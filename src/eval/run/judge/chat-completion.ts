@@ -8,7 +8,7 @@ import {
   request,
   retryAfterMs,
 } from '../../../base/http-request.ts';
-import { judgeKeyVariable } from '../../../config/server-address.ts';
+import { judgeKeyVariable } from '../../../config/service-endpoints.ts';
 
 /** A server with an OpenAI-compatible route for chats. */
 export interface ChatServer {

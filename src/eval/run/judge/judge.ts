@@ -1,5 +1,5 @@
 import type { BenchConfig } from '../../../config/bench-config.ts';
-import { judgeKeyVariable, serverKey } from '../../../config/server-address.ts';
+import { judgeKeyVariable, serverKey } from '../../../config/service-endpoints.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import { VerdictRepository } from '../../../store/verdict-repository.ts';
 import { chatReply, type ChatServer, JudgeFailure, quoteReply } from './chat-completion.ts';

@@ -5,16 +5,16 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import { meterDifference, type TokenMeter } from '../../../engine/token-meter.ts';
 import { kvBytes } from '../../../kv/cut-cells.ts';
-import type { ServedLoad, ServingMeasurement } from '../../../store/records/measured.ts';
+import type { ServedLoad, ServingMeasurement } from '../../../store/records/suite-measurements.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { SystemPool } from '../../../systems/system-pool.ts';
 import { quantiles } from '../../analysis/statistics/quantile.ts';
-import { systemParts } from '../bench-parts.ts';
+import { systemParts } from '../loaded-resources.ts';
 import { KvFolder } from '../kv-folder.ts';
 import { memoryEntry } from '../memory-entry.ts';
 import { watched } from '../observe/turn-recorder.ts';
 import type { ServeContext } from '../suite.ts';
-import { isSaturated, planLoad, playLoad, type PlannedTurn, type ServedTurn } from './load.ts';
+import { isSaturated, planLoad, playLoad, type PlannedTurn, type ServedTurn } from './load-generator.ts';
 
 /** Rates, from the first share of the capacity of `rag` to the last share of the best arm's. */
 const RATES = 5;

@@ -3,7 +3,7 @@ import type { NumberType } from '../../../engine/sequence-state.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { cutCells, kvBytes } from '../../../kv/cut-cells.ts';
 import { joinBlocks } from '../../../kv/join-blocks.ts';
-import type { StorageMeasurement } from '../../../store/records/measured.ts';
+import type { StorageMeasurement } from '../../../store/records/suite-measurements.ts';
 import { requireCells } from '../../../systems/prefill/prefix-cells.ts';
 import { memorySegment } from '../../../systems/prompt/prompt-form.ts';
 import { quantiles } from '../../analysis/statistics/quantile.ts';

@@ -1,7 +1,7 @@
 import { type EngineCapabilities, lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Observed } from '../../../store/records/observed.ts';
+import type { Observed } from '../../../store/records/turn-observation.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/select.ts';

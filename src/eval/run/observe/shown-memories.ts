@@ -1,7 +1,7 @@
 import { holdsWords } from '../../../data/words.ts';
 import type { DatasetItem, DatasetMemory } from '../../../data/dataset.ts';
 import type { Language } from '../../../base/language.ts';
-import type { Observed } from '../../../store/records/observed.ts';
+import type { Observed } from '../../../store/records/turn-observation.ts';
 import type { PromptInfo, PromptSegment } from '../../../store/records/prompt-info.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 

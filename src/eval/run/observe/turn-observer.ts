@@ -15,7 +15,7 @@ import { type TokenId, UNKNOWN_TOKEN } from '../../../engine/token-id.ts';
 import type { DatasetItem, UserLanguage } from '../../../data/dataset.ts';
 import { holdsWords } from '../../../data/words.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Observed } from '../../../store/records/observed.ts';
+import type { Observed } from '../../../store/records/turn-observation.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-prefix.ts';

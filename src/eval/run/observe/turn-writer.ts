@@ -1,6 +1,6 @@
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
-import type { Observed } from '../../../store/records/observed.ts';
+import type { Observed } from '../../../store/records/turn-observation.ts';
 import type {
   AnsweredTurn,
   ItemRecord,

@@ -10,7 +10,7 @@ import {
   languageModelOfFile,
   languageModels,
 } from '../../../models/registry.ts';
-import { localEmbedder } from '../../../models/embedding/local-embedder.ts';
+import { localEmbedder } from '../../../models/embedding/embedder-path.ts';
 import type { EngineOpener } from '../../../engine/engine-request.ts';
 
 /**

@@ -4,7 +4,7 @@ import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts
 import { benchConfigSchema, engineOptionNames, enginePlaceNames } from '../../../config/bench-config.ts';
 import { openDatabase } from '../../../store/database.ts';
 import { optionEffects } from './option-effects.ts';
-import { resumedConfig } from './run-record.ts';
+import { resumedConfig } from './resumable-run.ts';
 
 const options = Object.keys(benchConfigSchema.shape) as (keyof typeof benchConfigSchema.shape)[];
 const withEffect = (effect: string): string[] => options.filter((key) => optionEffects[key] === effect);

@@ -17,12 +17,12 @@ import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-
 import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import { requirePrimary } from '../../analysis/metrics/run-metrics.ts';
 import { armsOfSuite, armsWithForms, requireMeasurable, runnableArms } from './arm-obstacles.ts';
-import { BenchParts, promptRules } from '../bench-parts.ts';
+import { BenchParts, promptRules } from '../loaded-resources.ts';
 import { requireFittingQueries, requireFittingSinks } from './fitting-prompts.ts';
 import { KvFolder } from '../kv-folder.ts';
 import { drawUsers, shardUsers } from './plan-users.ts';
 import type { BenchHooks } from '../progress.ts';
-import { checkSame } from './run-record.ts';
+import { checkSame } from './resumable-run.ts';
 import type { Suite } from '../suite.ts';
 import { withoutIdleWorkers } from '../workers/number-of-workers.ts';
 

@@ -1,5 +1,5 @@
 import type { KnownLanguage } from '../../../base/language.ts';
-import { product } from '../../../base/vectors.ts';
+import { product } from '../../../base/inner-product.ts';
 import type { EmbeddingService } from '../../../models/embedding/embedding-service.ts';
 import type { EmbedderProbe } from '../../../store/records/run-probes.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { grammars } from '../../../base/grammar.ts';
+import { grammars } from '../../../base/language-phrasings.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { drawPreference, factKey, statement, USER, drawRelationValue } from '../../../data/generators/relations.ts';
 import { holdsWords } from '../../../data/words.ts';

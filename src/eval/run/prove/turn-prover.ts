@@ -4,7 +4,7 @@ import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits, PrefillName } from '../../../store/records/arm-traits.ts';
-import type { Observed } from '../../../store/records/observed.ts';
+import type { Observed } from '../../../store/records/turn-observation.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import { exactTokens, injectedParts, turnAlpha } from '../observe/injected-parts.ts';
 import { type AnsweredInSession, answeringSession } from '../observe/turn-observer.ts';
@@ -12,7 +12,7 @@ import { type ScorerParts, withTurnState } from '../observe/turn-scorer.ts';
 import { FreshCells } from './expected-cells.ts';
 import { type CellBound, ROUNDING } from './reference-cells.ts';
 import type { TurnSample } from './turn-sample.ts';
-import { wrongInjection } from './wrong-injection.ts';
+import { wrongInjection } from './injection-proof.ts';
 
 /** Tokens of a wholly evaluated prompt that are evaluated again in front of the answer. */
 const LEAST_SUFFIX = 2;

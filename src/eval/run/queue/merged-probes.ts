@@ -1,7 +1,7 @@
 import { auditSum, type RunProbes } from '../../../store/records/run-probes.ts';
 import { withBooks } from '../run-findings.ts';
 import { addRereadCounts } from '../prove/reread-data.ts';
-import { addCounts } from '../workers/worker-counts.ts';
+import { addCounts } from '../workers/count-totals.ts';
 
 type Profile = RunProbes['profile'];
 

@@ -7,7 +7,7 @@ import { systemPromptSchema } from '../../../config/bench-config.ts';
 import type { ComposeEngine } from '../../../engine/engine-request.ts';
 import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
 import { type QueuedPlan, queuedPlan, type RunRecord } from '../../../store/records/run-record.ts';
-import { schemaVersion } from '../../../store/records/schemas.ts';
+import { schemaVersion } from '../../../store/records/zod-helpers.ts';
 import { shownSettings } from '../../analysis/summary/describe-run.ts';
 import { withFetchedModels } from '../plan/fetch-models.ts';
 import { isProbed } from '../prove/isolation-probe.ts';
@@ -15,7 +15,7 @@ import { keptOptions } from '../plan/option-effects.ts';
 import { requireDivisible } from '../plan/plan-users.ts';
 import { prepareSuite } from '../plan/prepared-suite.ts';
 import type { BenchHooks } from '../progress.ts';
-import { newRun, resumedConfig } from '../plan/run-record.ts';
+import { newRun, resumedConfig } from '../plan/resumable-run.ts';
 import { type Suite, suiteOptions } from '../suite.ts';
 
 /** The position of the isolation probe among the units of a queue; users have theirs in the plan. */

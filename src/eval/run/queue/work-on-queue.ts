@@ -12,7 +12,7 @@ import { prepareSuite } from '../plan/prepared-suite.ts';
 import type { BenchHooks } from '../progress.ts';
 import { withBooks } from '../run-findings.ts';
 import { notesBeforeTurns } from '../plan/run-notes.ts';
-import { currentEnvironment } from '../plan/run-record.ts';
+import { currentEnvironment } from '../plan/resumable-run.ts';
 import { selfTests } from '../prove/self-tests.ts';
 import type { Suite } from '../suite.ts';
 import { runUnits } from '../workers/run-units.ts';

@@ -10,7 +10,7 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { RunUserRepository } from '../../../store/run-user-repository.ts';
 import { openBench } from '../open-bench.ts';
-import { openRuns } from '../bench-parts.ts';
+import { openRuns } from '../loaded-resources.ts';
 import { prepareSuite } from '../plan/prepared-suite.ts';
 import type { BenchHooks } from '../progress.ts';
 import type { Suite } from '../suite.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { norm, product } from '../../../base/vectors.ts';
+import { norm, product } from '../../../base/inner-product.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { EvictionName, EvictionRule } from '../../../store/records/prefill-record.ts';
 import { type CellMaker, evaluatedBehind, evaluatedBehindStored, type ExpectedParts } from './expected-cells.ts';

@@ -1,7 +1,7 @@
-import { grammars } from '../../base/grammar.ts';
+import { grammars } from '../../base/language-phrasings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawRelation, drawRelationValue, question, type Relation, statement, USER } from './relations.ts';
-import type { RetrievalMemory, RetrievalQuestion } from './retrieval-set.ts';
+import type { RetrievalMemory, RetrievalQuestion } from './retrieval-questions.ts';
 import { instant, ordinal } from './wording.ts';
 
 /** A question about something that was said several times. */

@@ -1,12 +1,17 @@
 /** Figures of what suites measure in addition to their turns: 7 (retrieval), 8 (storage), 9 (leakage) and 12 (serving). */
 import { type Figure, type FigureRow, HALF_PANEL_WIDTH, PANEL_WIDTH } from '../../render/figure.ts';
 import { type Difference, formatNumber } from '../../render/table.ts';
-import type { LeakMatrix, RetrievalMeasurement, ServedLoad, StorageMeasurement } from '../../store/records/measured.ts';
+import type {
+  LeakMatrix,
+  RetrievalMeasurement,
+  ServedLoad,
+  StorageMeasurement,
+} from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { countLeaks } from '../tables/measured-tables.ts';
-import { asLines, curveEncoding } from './arm-marks.ts';
+import { asLines, curveEncoding } from './arm-encoding.ts';
 import { categories, distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore
-import { holdsZero, listed, sizeText } from './finding.ts';
+import { holdsZero, listed, sizeText } from './title-wording.ts';
 
 /** `against router (72.2 %), recall@5 is higher with salience (by 9.2 [5.6, 12.8] points), lower with tiered (…)` */
 function retrievalFinding(rows: readonly RetrievalMeasurement[]): string {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readRunDatasets } from '../../../data/run-datasets.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
 import { TurnQueue } from '../../../systems/turn-queue.ts';
-import { CONVERSATION_TURNS, isSaturated, planLoad, playLoad, type ServedTurn } from './load.ts';
+import { CONVERSATION_TURNS, isSaturated, planLoad, playLoad, type ServedTurn } from './load-generator.ts';
 
 const SERVICE_MS = 10;
 const signal = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { estimate, lowerBound, quantiles, upperBound } from './estimate.ts';
-import { list, numbers, object } from './schemas.ts';
+import { list, numbers, object } from './zod-helpers.ts';
 
 /** One arm under a load that arrives at one rate; times from the planned arrival of a turn. */
 export const servedLoad = object({

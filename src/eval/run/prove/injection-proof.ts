@@ -18,8 +18,8 @@ import {
   selectedPositions,
 } from './expected-cells.ts';
 import { type CellBound, referenceCells, wrongCells } from './reference-cells.ts';
-import { cellsLeft, wrongEviction } from './wrong-eviction.ts';
-import { wrongSelection, wrongShare } from './wrong-selection.ts';
+import { cellsLeft, wrongEviction } from './eviction-proof.ts';
+import { wrongSelection, wrongShare } from './selection-proof.ts';
 
 /** A turn that injected KV, with all that its proof needs. */
 export interface InjectedTurn {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkerCounts } from '../../../store/records/user-bundle.ts';
-import { addCounts } from './worker-counts.ts';
+import { addCounts } from './count-totals.ts';
 
 const first: WorkerCounts = {
   refusedCalls: { rag: 0, dki: 1 },

@@ -14,7 +14,7 @@ import type { NewRun, RunRepository } from '../../../store/run-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { metricsVersion } from '../../analysis/metrics/metrics-version.ts';
 import { declarationOf, ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
-import type { BenchParts } from '../bench-parts.ts';
+import type { BenchParts } from '../loaded-resources.ts';
 import { describeData } from './describe-data.ts';
 import { keptOptions } from './option-effects.ts';
 import { planUsers } from './plan-users.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { list, object } from './schemas.ts';
+import { list, object } from './zod-helpers.ts';
 
 const tokens = z.number().int().nonnegative();
 const ids = list(z.string());

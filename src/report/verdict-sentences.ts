@@ -1,8 +1,8 @@
 import { LEAST_USERS } from '../eval/analysis/statistics/verdict.ts';
 import { formatNumber } from '../render/table.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/results.ts';
-import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from './compared-arms.ts';
-import { lackOfProof, undecidedChecks } from './proof.ts';
+import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from './arm-roles.ts';
+import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
 import { metricNamed, primaryMetric, type ShownMetric } from './shown-metric.ts';
 
 /** The verdict of a run in sentences: failed checks, savings, quality, undecided checks; the last one limits the scope. */

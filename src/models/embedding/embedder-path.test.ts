@@ -5,7 +5,7 @@ import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
 import { presetModels } from '../preset-models.ts';
 import { HubServer } from '../../../test/fixtures/hub-server.ts';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
-import { localEmbedder } from './local-embedder.ts';
+import { localEmbedder } from './embedder-path.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
 const shipped = presetModels.embedder;

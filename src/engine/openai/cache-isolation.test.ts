@@ -3,7 +3,7 @@ import { realEngine } from '../../../test/fixtures/engines.ts';
 import { fakeAdapter } from '../../../test/fixtures/fake-engine/fake-adapter.ts';
 import { presetModels } from '../../models/preset-models.ts';
 import type { Engine } from '../engine.ts';
-import { CacheNames } from './cache-names.ts';
+import { CacheNames } from './cache-isolation.ts';
 
 const PLACES = 300;
 

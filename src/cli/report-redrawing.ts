@@ -6,8 +6,8 @@ import type { Mark } from '../store/records/arm-traits.ts';
 import type { RunResults } from '../store/records/results.ts';
 import { groupOf } from '../store/run-name.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
-import { findReports, readReport, reportDocument } from '../viewer/stored-reports.ts';
-import { shownPath } from './command-line.ts';
+import { findReports, readReport, reportDocument } from '../viewer/report-reader.ts';
+import { shownPath } from './shell-quoting.ts';
 import { printLines } from './output.ts';
 
 /** The results of stored reports, the oldest first. @throws BenchError as `findReports` and `readReport` */

@@ -8,8 +8,8 @@ import { readSource } from '../data/reader.ts';
 import { type WithheldSet, withheldSets } from '../eval/analysis/redact.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { type HiddenTexts, neverStored } from '../viewer/hidden-texts.ts';
-import type { ItemTexts, TextsOfRun } from '../viewer/stored-reports.ts';
-import { shownPath } from './command-line.ts';
+import type { ItemTexts, TextsOfRun } from '../viewer/report-reader.ts';
+import { shownPath } from './shell-quoting.ts';
 
 const CHUNK_BYTES = 2 ** 20;
 /** Enough of a hash to tell files apart by eye. */

@@ -2,7 +2,7 @@
 import { type Difference, formatInterval, formatNumber } from '../../render/table.ts';
 import type { Comparison } from '../../store/records/results.ts';
 import type { Estimate } from '../../store/records/estimate.ts';
-import { ratioText } from '../compared-arms.ts';
+import { ratioText } from '../arm-roles.ts';
 import type { ShownMetric } from '../shown-metric.ts';
 
 export const NAMED_ARMS = 2;

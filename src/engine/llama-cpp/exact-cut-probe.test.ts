@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
 import type { TokenIds } from '../token-id.ts';
-import { testExactCuts } from './exact-cuts.ts';
+import { testExactCuts } from './exact-cut-probe.ts';
 
 const folder = folderOfEachTest();
 

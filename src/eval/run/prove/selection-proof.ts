@@ -1,5 +1,5 @@
 import { mean, rootMeanSquare } from 'simple-statistics';
-import { norm, product } from '../../../base/vectors.ts';
+import { norm, product } from '../../../base/inner-product.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import type { ScoredSelection, TokenSelection } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';

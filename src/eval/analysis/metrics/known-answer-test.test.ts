@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { line } from '../../../../test/fixtures/check-input.ts';
 import type { MetricDefinition } from './metrics.ts';
-import { metricsCheck } from './self-test.ts';
+import { metricsCheck } from './known-answer-test.ts';
 
 const checked = (golds: readonly string[], language: 'en' | 'zh') =>
   metricsCheck(new Map([[language, golds]]), { seed: 1 });

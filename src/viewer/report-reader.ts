@@ -9,7 +9,7 @@ import { openDatabase } from '../store/database.ts';
 import { readRecord, requireSchemaVersion } from '../store/read-record.ts';
 import { type RunResults, runResults } from '../store/records/results.ts';
 import { type RunRecord, runRecord } from '../store/records/run-record.ts';
-import { schemaVersion } from '../store/records/schemas.ts';
+import { schemaVersion } from '../store/records/zod-helpers.ts';
 import { RunRepository } from '../store/run-repository.ts';
 
 /** Folders below the one that is named: `reports/NAME/SUITE`. */
