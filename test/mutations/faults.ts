@@ -502,6 +502,7 @@ export const faults: readonly Fault[] = [
       name: 'ln p of a gold is not divided by its tokens',
       find: 'return isScored ? goldLogProbability / goldTokens.length : null;',
       replace: 'return isScored ? goldLogProbability : null;',
+      tests: ['src/eval/analysis/metrics/planted-answers.test.ts'],
     },
   ]),
   ...faultsIn('metrics', 'src/eval/analysis/metrics/contains.ts', [
