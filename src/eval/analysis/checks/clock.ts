@@ -9,6 +9,8 @@ import { type Check, type CheckInput, decided, undecided } from './check.ts';
 const OWN_MS = 2;
 const JOINING_MS = 2;
 const OWN_MS_PER_TOKEN = 0.005;
+/** For each memory that it was given, shown or not: sorted, labelled and handed on. */
+const MS_PER_MEMORY = 0.005;
 const OWN_SHARE = 0.02;
 /** The median of fewer turns says too little: a few that waited for a core move it. */
 const LEAST_TURNS = 20;
@@ -92,8 +94,13 @@ function ownTime({ name, prefill = 'prefix' }: ArmTraits, turns: Turns): Excess 
   const engine = turns.flatMap(({ observed: { watch } }) => watch?.engine ?? []);
   const share = engine.length === 0 ? 0 : OWN_SHARE * quantiles(engine).p50;
   const base = OWN_MS + (prefill === 'prefix' ? 0 : JOINING_MS);
-  const limit = Math.max(base + OWN_MS_PER_TOKEN * mean(turns.map(({ facts }) => facts.tokens)), share);
+  const perTurn = mean(turns.map(({ facts }) => OWN_MS_PER_TOKEN * facts.tokens + memoriesMs(facts)));
+  const limit = Math.max(base + perTurn, share);
   return { words: `${name} spent over ${limit.toFixed(1)} ms outside of calls`, turns, reading: ownMs, limit };
+}
+
+function memoriesMs({ retrievedMemories }: AnsweredResult['facts']): number {
+  return MS_PER_MEMORY * retrievedMemories;
 }
 
 /** Contradictions among the times of an arm: what one stopwatch shows beyond another. */
@@ -107,12 +114,13 @@ function contradictions({ name, retrieves }: ArmTraits, all: Turns): Excess[] {
     timings.firstToken - watch!.firstToken! - watch!.retrieval;
   const outer: Reading = ({ observed: { watch } }) => Math.abs(watch!.outer - watch!.total);
   const early: Reading = ({ observed: { watch } }) => (watch!.engine ?? 0) - watch!.firstToken!;
+  const handedOnMs = HANDED_ON_MS + (turns.length === 0 ? 0 : mean(turns.map(({ facts }) => memoriesMs(facts))));
   const notTheTotal = 'the total is not that of the stopwatch and of the retrieval';
   const notTheFirst = 'the first token is not that of the stopwatch and of the retrieval';
   const excesses: [words: string, turns: Turns, reading: Reading, limit: number][] = [
-    [notTheTotal, turns, total, HANDED_ON_MS],
+    [notTheTotal, turns, total, handedOnMs],
     [notTheTotal, turns, negative(total), BESIDE_MS],
-    [notTheFirst, generated, firstToken, HANDED_ON_MS],
+    [notTheFirst, generated, firstToken, handedOnMs],
     [notTheFirst, generated, negative(firstToken), BESIDE_MS],
     ['the stopwatch began late or ended early', turns, outer, BESIDE_MS],
     ['the first token came before the engine had made it', generated, early, BESIDE_MS],
