@@ -311,28 +311,34 @@ test('64-bit ids stay whole, spellings of a name are one user, and ids are of a 
   expect(user('Zoé').items).toHaveLength(2);
 });
 
-test('a line of thousands of columns, answers or characters takes time in proportion', async () => {
+test('a line of ten times as many columns, answers or characters takes far less than a hundred times as long', async () => {
   const row = { user: 'u', memory: 'My dog is Rex.', question: 'dog?', answer: 'Rex' };
-  const columns = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`c${index}`, 'x']));
-  const answers = Array.from({ length: 100_000 }, (_, index) => `Rex ${index}`);
-  const lines = [
-    { ...columns, user: 'u' },
-    { ...row, ...columns },
-    { ...row, accepted_answers: answers },
-    { ...row, answer: 'Rex '.repeat(250_000) },
+  const wide = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`c${index}`, 'x']));
+  const lines = (size: number) => [
+    { ...row, ...wide(size) },
+    { ...row, accepted_answers: Array.from({ length: 2 * size }, (_, index) => `Rex ${index}`) },
+    { ...row, answer: 'Rex '.repeat(6 * size) },
   ];
-  const [none, wide, many, long] = lines.map((line) => file('wide.jsonl', JSON.stringify(line)));
-  const start = performance.now();
-  expect(await failure('jsonl', none!)).toContain('expected a memory, a question or both');
-  for (const path of [wide!, many!, long!]) {
-    await convertDataset({ from: 'jsonl', file: path, out: folder.file('wide-out.jsonl'), language: 'en' });
-  }
-  await failure('jsonl', file('far.jsonl', JSON.stringify({ ...row, evidence: 'x'.repeat(1_000_000) })));
-  expect(performance.now() - start).toBeLessThan(8000);
+  const convertAll = async (size: number): Promise<number> => {
+    const start = performance.now();
+    for (const line of lines(size)) {
+      await convertDataset({
+        from: 'jsonl',
+        file: file('wide.jsonl', JSON.stringify(line)),
+        out: folder.file('wide-out.jsonl'),
+        language: 'en',
+      });
+    }
+    return performance.now() - start;
+  };
+  await convertAll(400);
+  expect((await convertAll(40_000)) / (await convertAll(4000))).toBeLessThan(50);
 });
 
-test('takes a list of golds and one JSON list of rows', async () => {
-  const rows = [{ user: 'ann', memory: 'My dog is Brenko.', question: 'My dog?', answer: ['Brenko', 'Bren'] }];
-  const { user } = await converted('jsonl', file('rows.json', JSON.stringify(rows)));
-  expect(user('ann').items).toMatchObject([{ answer: 'Brenko', acceptedAnswers: ['Bren'] }]);
+test('a line of thousands of columns without a memory or a question, and one of a long evidence, are refused', async () => {
+  const columns = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`c${index}`, 'x']));
+  const none = file('none.jsonl', JSON.stringify({ ...columns, user: 'u' }));
+  expect(await failure('jsonl', none)).toContain('expected a memory, a question or both');
+  const row = { user: 'u', memory: 'My dog is Rex.', question: 'dog?', answer: 'Rex', evidence: 'x'.repeat(1_000_000) };
+  expect((await failure('jsonl', file('far.jsonl', JSON.stringify(row)))).length).toBeLessThan(1000);
 });
