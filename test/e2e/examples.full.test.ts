@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { RunResults } from '../../src/store/records/results.ts';
 import { runProcess, typescript } from '../fixtures/run-process.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
@@ -27,4 +28,19 @@ it.each(Object.entries(printed))('%s runs as it stands, in fewer than 60 lines',
   expect(stderr).not.toMatch(/Error/);
   expect(code).toBe(0);
   for (const line of lines) expect(stdout).toMatch(line);
+});
+
+it('the example of the README asks 40 questions, as it says', async () => {
+  const readme = readFileSync(join(examples, '../README.md'), 'utf8');
+  const [, code = ''] = /```ts\n([^]*?)```/.exec(readme)!;
+  const library = join(examples, '../src/index.ts');
+  const file = folder.file('readme.mts');
+  writeFileSync(file, `${code.replace("'dki-bench'", `'${library}'`)}\nconsole.log(JSON.stringify(results));`);
+  const { stderr, stdout, code: exitCode } = await runProcess([...typescript, file], { cwd: folder.path });
+  expect([exitCode, stderr]).toEqual([0, expect.not.stringMatching(/Error/)]);
+  const { arms } = JSON.parse(stdout.trim().split('\n').at(-1)!) as Pick<RunResults, 'arms'>;
+  expect(arms.map(({ arm, n }) => [arm, n])).toEqual([
+    ['rag', 40],
+    ['rag-by-rank', 40],
+  ]);
 });
