@@ -35,7 +35,7 @@ describe('a run on random weights', () => {
     expect(results.run.unknownQuality).toBe(reason);
     for (const { arm, metrics, breakdown, wrong, funnel } of results.arms) {
       const { ttftMs, totalMs, ...ofAnswers } = metrics;
-      expect([arm, Object.values(ofAnswers)]).toEqual([arm, Array(15).fill(null)]);
+      expect([arm, ...new Set(Object.values(ofAnswers))]).toEqual([arm, null]);
       expect(breakdown.length).toBeGreaterThan(0);
       for (const part of breakdown) expect(part.metrics).toMatchObject({ exactMatch: null, taskSuccess: null });
       expect([wrong, funnel.answered]).toEqual([null, null]);
