@@ -46,7 +46,7 @@ it.each([
 });
 
 it('an unknown host, and TLS with a server without it, are named by the address', async () => {
-  await using server = createServer((socket) => socket.on('error', () => undefined).write('N')).listen(0, '127.0.0.1');
+  await using server = createServer((socket) => socket.on('error', () => undefined).end('N')).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const tls = `127.0.0.1:${port}/x`;
