@@ -46,7 +46,11 @@ it.each([
 });
 
 it('an unknown host, and TLS with a server without it, are named by the address', async () => {
-  await using server = createServer((socket) => socket.on('error', () => undefined).end('N')).listen(0, '127.0.0.1');
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    // The client keeps its half of the connection.
+    socket.once('data', () => socket.end('N', () => socket.destroy()));
+  }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const tls = `127.0.0.1:${port}/x`;
@@ -59,4 +63,5 @@ it('an unknown host, and TLS with a server without it, are named by the address'
     await expect(connection.rows('SELECT 1')).rejects.toThrow(message);
     await expect(connection.transaction(() => Promise.resolve())).rejects.toThrow(message);
   }
+  server.close();
 });
