@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type DatasetUser, visibleMemories } from './dataset.ts';
 
-it('a question is asked of the memories that there were, and of none that was created later', () => {
+it('a question sees the memories that existed when it was asked, and none created later', () => {
   const memories = ['2026-01-01T00:00:00Z', '2026-03-01T12:00:00+02:00', '2026-03-01T10:00:01Z'].map(
     (createdAt, at) => ({
       ...{ userId: 'ann', memoryId: `m${at}`, content: 'x', preference: false, createdAt },

@@ -14,7 +14,7 @@ const id = z
   .regex(/\S/, 'expected an id, not blank')
   .refine((value) => value.search(controlCharacters) === -1, 'expected an id without control characters');
 const once = (named: readonly string[]): string[] => [...new Set(named)];
-/** Ids, each of which counts once, however often it is named. */
+/** Ids; each counts once, even if it is named several times. */
 const ids = z.array(id).transform(once);
 const anyText = z
   .string()

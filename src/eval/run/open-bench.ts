@@ -15,7 +15,7 @@ import { storesTexts } from '../analysis/redact.ts';
 import { openRunRetriever, systemParts } from './loaded-resources.ts';
 import type { Judge } from './judge/judge.ts';
 import { controlUsers } from './workers/negative-control.ts';
-import { AskedRetriever } from './observe/asked-retriever.ts';
+import { RetrievalRecorder } from './observe/retrieval-recorder.ts';
 import { TokenPieces } from './observe/turn-writer.ts';
 import { planUsers, shardUsers } from './plan/plan-users.ts';
 import type { PreparedSuite } from './plan/prepared-suite.ts';
@@ -48,8 +48,8 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
   const { seed, repeats, topK, threshold } = settings;
   const openRetriever = (name: string, folder: string) =>
     openRunRetriever(parts, settings, `${run.id}${place.suffix}${name}`, folder);
-  const asked = new AskedRetriever(await openRetriever('', place.folder));
-  const { retriever } = asked;
+  const retrievalRecorder = new RetrievalRecorder(await openRetriever('', place.folder));
+  const { retriever } = retrievalRecorder;
   // If false, hashes are stored instead of texts, and no token ids.
   const keepsTexts = { storesTexts: storesTexts(run) };
   const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...keepsTexts });
@@ -66,7 +66,7 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     engine,
     database,
     keeper,
-    asked,
+    retrievalRecorder,
     /** Opens another retriever as that of the run, to test its order; undefined where that is not by nearness. */
     openProbed: isProbed(prepared) ? () => openRetriever('/probe', join(place.folder, 'probe')) : undefined,
     /** Files of the data in JSON Lines; undefined where a part of them was converted. */

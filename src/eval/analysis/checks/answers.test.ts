@@ -50,6 +50,6 @@ it('forgives a near tie where the self-test is not bitwise equal, and does not c
   expect(ofDki({ answer: { ...answer, asGenerated: false } }, false, 0.006).status).toBe('failed');
 });
 
-it('is undecided of turns that nobody observed so', () => {
+it('is undecided about turns that were not observed in this way', () => {
   expect(answers(checkInput()).status).toBe('undecided');
 });

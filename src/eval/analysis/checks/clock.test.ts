@@ -46,7 +46,7 @@ it('fails where an arm worked outside of its turns', () => {
   expect(line(refused)).toMatch(/^failed: .*dki \(3 calls\)/);
 });
 
-it('is undecided of turns that nobody timed', () => {
+it('is undecided about turns that were not timed', () => {
   expect(clock(checkInput()).status).toBe('undecided');
   expect(clock(checkInput({ answered: askedTwice('dki', { observed: { ownMs: 1 } }) })).status).toBe('passed');
 });

@@ -20,7 +20,7 @@ import type { ChatResponse } from '../../../systems/contracts.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-prefix.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
-import type { AskedRetrieval } from './asked-retriever.ts';
+import type { RecordedRetrieval } from './retrieval-recorder.ts';
 import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
 import { injectable, type InjectedParts, injectedParts, turnAlpha } from './injected-parts.ts';
 import { type GivenForTurn, shownMemories } from './shown-memories.ts';
@@ -43,7 +43,7 @@ export interface AnsweredInSession {
   readonly response: ChatResponse;
   readonly recorded: RecordedTurn;
   /** The retrieval of the item, as the retriever saw it. */
-  readonly asked?: AskedRetrieval | undefined;
+  readonly recordedRetrieval?: RecordedRetrieval | undefined;
   /** What a cache of prompts had of this one; for an arm with such a cache. */
   readonly sharedTokens?: number | undefined;
   /** The user's own memories at that time, and those that the arm may show. */
@@ -201,17 +201,17 @@ function observedCall(
 ): Pick<Observed, 'limits' | 'watch' | 'retrieverQuery' | 'asRetrieved' | 'tries' | 'aheadTokens' | 'sharedTokens'> {
   const { recorded, sharedTokens } = turn;
   const { firstTokenMs, totalMs, outerMs, tries, aheadTokens, generation } = recorded;
-  const asked = arm.retrieves === 'retrieved' || arm.retrieves === 'donor' ? turn.asked : undefined;
+  const retrieval = arm.retrieves === 'retrieved' || arm.retrieves === 'donor' ? turn.recordedRetrieval : undefined;
   return {
     ...(generation === null ? {} : { limits: limitsOf(generation) }),
     watch: {
       firstToken: firstTokenMs,
       total: totalMs,
       outer: outerMs,
-      retrieval: asked?.ms ?? 0,
+      retrieval: retrieval?.ms ?? 0,
       engine: generation?.given.firstTokenMs ?? null,
     },
-    ...(asked === undefined ? {} : { retrieverQuery: asked.query, ...givenAsRetrieved(arm, turn, asked) }),
+    ...(retrieval === undefined ? {} : { retrieverQuery: retrieval.query, ...givenAsRetrieved(arm, turn, retrieval) }),
     tries,
     ...(aheadTokens === null ? {} : { aheadTokens }),
     ...(sharedTokens === undefined ? {} : { sharedTokens }),
@@ -227,7 +227,7 @@ function limitsOf({ limits }: RecordedGeneration): NonNullable<Observed['limits'
 function givenAsRetrieved(
   { retrieves, injects }: ArmTraits,
   { response }: AnsweredInSession,
-  { memoryIds }: AskedRetrieval,
+  { memoryIds }: RecordedRetrieval,
 ): Pick<Observed, 'asRetrieved'> {
   if (retrieves === 'donor' || injects === 'preferences') return {};
   const given = response.trace.retrieved.map(({ memoryId }) => memoryId);

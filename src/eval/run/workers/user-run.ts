@@ -22,7 +22,7 @@ import { type AnsweredInSession, TurnObserver } from '../observe/turn-observer.t
 import type { OpenArm, RunBench } from '../open-bench.ts';
 import { type PlanUser, takesItem } from '../plan/plan-users.ts';
 import type { TurnProver } from '../prove/turn-prover.ts';
-import type { AskedRetrieval } from '../observe/asked-retriever.ts';
+import type { RecordedRetrieval } from '../observe/retrieval-recorder.ts';
 import { EarlierPrompts } from '../observe/earlier-prompts.ts';
 import { measuredResponse } from '../observe/turn-recorder.ts';
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
@@ -41,7 +41,7 @@ interface PreparedItem {
   readonly visible: readonly DatasetMemory[];
   readonly sources: MemorySources;
   /** The retrieval as the retriever saw it. */
-  readonly asked: AskedRetrieval | undefined;
+  readonly recordedRetrieval: RecordedRetrieval | undefined;
   readonly observer: TurnObserver;
 }
 
@@ -134,7 +134,7 @@ export class UserRun {
     const options = { userId, topK, threshold, now: new Date(item.askedAt), history, passages };
     const found = await keeper.retrieve(item.query, options);
     const retrieved = { ...found, elapsedMs: performance.now() - start };
-    const { last: asked } = this.#bench.asked;
+    const { last: recordedRetrieval } = this.#bench.retrievalRecorder;
     const all = visible.map((memory): MemorySearchResult => ({ ...memoryEntry(memory), score: 1 }));
     // By id: a run may store no texts.
     const preferred = new Set(keeper.preferences(userId).map(({ memoryId }) => memoryId));
@@ -145,7 +145,14 @@ export class UserRun {
       evidence: all.filter(({ memoryId }) => item.evidence.includes(memoryId)),
       donated: controlMemories(retrieved.memories, this.#user, item, { users: controlUsers, seed }),
     };
-    return { item, question, visible, sources, asked, observer: new TurnObserver(this.#bench, item, profile) };
+    return {
+      item,
+      question,
+      visible,
+      sources,
+      recordedRetrieval,
+      observer: new TurnObserver(this.#bench, item, profile),
+    };
   }
 
   async #index(visible: readonly DatasetMemory[]): Promise<void> {
@@ -204,7 +211,7 @@ export class UserRun {
   async #answer(
     request: ChatRequest,
     open: OpenArm,
-    { item, visible, asked }: PreparedItem,
+    { item, visible, recordedRetrieval }: PreparedItem,
     signal: AbortSignal,
   ): Promise<AnsweredInSession> {
     const { arm, system, session, recorder } = open;
@@ -220,7 +227,7 @@ export class UserRun {
       session,
       response,
       recorded,
-      asked,
+      recordedRetrieval,
       sharedTokens,
       memories: { visible, memories: allowedMemories(arm, request, response) },
     };

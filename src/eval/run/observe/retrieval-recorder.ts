@@ -1,18 +1,18 @@
 import type { RetrieveOptions, Retriever } from '../../../retrieval/retriever.ts';
 
-/** A retrieval as it was asked for, and the time that it took. */
-export interface AskedRetrieval {
+/** A retrieval: its query, what it gave, and the time that it took. */
+export interface RecordedRetrieval {
   readonly query: string;
   /** The memories that it gave, best first. */
   readonly memoryIds: readonly string[];
   readonly ms: number;
 }
 
-/** Stands in front of the retriever of a run, and remembers what it was asked last. */
-export class AskedRetriever {
+/** Wraps the retriever of a run, and keeps its last retrieval. */
+export class RetrievalRecorder {
   readonly retriever: Retriever;
   /** Undefined before the first call. */
-  last: AskedRetrieval | undefined;
+  last: RecordedRetrieval | undefined;
 
   constructor(retriever: Retriever) {
     this.retriever = new Proxy(retriever, {
