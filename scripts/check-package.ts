@@ -14,7 +14,7 @@ import { typeErrors } from './package-types.ts';
 import { runScript, ScratchFolder } from './run-script.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const MOST_BYTES = 20_000_000;
+const MAX_BYTES = 20_000_000;
 
 const versions = z.record(z.string(), z.string());
 const { name, overrides, devDependencies } = z
@@ -56,7 +56,7 @@ export function installPackage(tarball: string, folder: string): void {
 
 function checkPackage(tarball: string, folder: string): void {
   const megabytes = (statSync(tarball).size / 1e6).toFixed(1);
-  if (statSync(tarball).size > MOST_BYTES) {
+  if (statSync(tarball).size > MAX_BYTES) {
     const hint = 'leave something out of `files` in package.json';
     throw new BenchError('bad-data', `${tarball}: ${megabytes} MB, more than 20`, hint);
   }

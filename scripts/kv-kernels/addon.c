@@ -6,7 +6,7 @@
 #include "rotate.h"
 #include "spread-rows.h"
 
-enum { MOST_NUMBERS = 4 };
+enum { MAX_NUMBERS = 4 };
 
 // The arguments of a call: the memory, where the ranges begin and go, their length, and numbers.
 struct call {
@@ -16,7 +16,7 @@ struct call {
   const uint32_t *targets;
   size_t ranges;
   uint64_t range_bytes;
-  uint64_t numbers[MOST_NUMBERS];
+  uint64_t numbers[MAX_NUMBERS];
 };
 
 static bool read_array(napi_env env, napi_value value, napi_typedarray_type expected, void **data, size_t *length) {
@@ -35,7 +35,7 @@ static bool read_number(napi_env env, napi_value value, uint64_t *number) {
 
 // (memory, sources, targets, rangeBytes, and so many numbers)
 static bool read_call(napi_env env, napi_callback_info info, size_t numbers, struct call *call) {
-  napi_value values[4 + MOST_NUMBERS];
+  napi_value values[4 + MAX_NUMBERS];
   size_t given = 4 + numbers, memory_bytes, targets;
   void *memory, *source, *target;
   if (napi_get_cb_info(env, info, &given, values, NULL, NULL) != napi_ok || given < 4 + numbers) return false;

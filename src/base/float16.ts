@@ -1,7 +1,7 @@
 const single = new Float32Array(1);
 const singleBits = new Uint32Array(single.buffer);
 
-const LEAST_NORMAL = 0x38800000;
+const MIN_NORMAL = 0x38800000;
 const BIAS = 0x38000000;
 const LARGEST_HALF = 0x7bff;
 
@@ -10,7 +10,7 @@ export function encodeFloat16(number: number): number {
   single[0] = number;
   const sign = (singleBits[0]! >>> 16) & 0x8000;
   const magnitude = singleBits[0]! & 0x7fffffff;
-  if (magnitude < LEAST_NORMAL) return sign | roundToEven(Math.abs(number) * 2 ** 24);
+  if (magnitude < MIN_NORMAL) return sign | roundToEven(Math.abs(number) * 2 ** 24);
   const rounded = magnitude + 0xfff + ((magnitude >>> 13) & 1);
   return sign | Math.min((rounded - BIAS) >>> 13, LARGEST_HALF);
 }

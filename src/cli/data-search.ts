@@ -27,7 +27,7 @@ import { ProgressDisplay } from './progress.ts';
 const LISTED_USERS = 5;
 const GAP = 2;
 /** Narrowest column for a memory's text; longer ids stand on a line of their own. */
-const LEAST_COLUMNS = 36;
+const MIN_COLUMNS = 36;
 
 /** Options that a search depends on. */
 export const searchOptions = [
@@ -146,7 +146,7 @@ function memoryLines(memories: readonly MemorySearchResult[], page: Page): strin
   const rankColumns = String(memories.length).length;
   const idColumns = Math.max(...memories.map(({ memoryId }) => textWidth(printable(memoryId))));
   const before = rankColumns + GAP + 6 + GAP;
-  const isNarrow = page.width - before - idColumns - GAP < LEAST_COLUMNS;
+  const isNarrow = page.width - before - idColumns - GAP < MIN_COLUMNS;
   const width = page.width - (isNarrow ? before : before + idColumns + GAP);
   return memories.flatMap(({ memoryId, score, content, path }, index) => {
     const place = path === undefined ? [] : wrapped(path, width).map((line) => coloured(line, 'gray', page));

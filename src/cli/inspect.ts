@@ -27,7 +27,7 @@ import { ReaderFiles } from './withheld-files.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';
 
 /** Limit of an export, so that it can be sent by e-mail and opened in a file manager. */
-const MOST_EXPORTED_BYTES = 200_000_000;
+const MAX_EXPORTED_BYTES = 200_000_000;
 
 type TextFlag = keyof ChosenTurns | 'out' | 'db' | 'model' | 'engine' | 'port' | 'dataFile' | 'export' | 'report';
 type InspectFlags = Readonly<Partial<Record<TextFlag, string> & Record<'print' | 'json' | 'attribution', true>>> & {
@@ -170,7 +170,7 @@ async function writePages(
   using display = quiet ? undefined : new ProgressDisplay(process.stderr);
   const onProgress = (done: number, total: number) => display?.show({ phase: 'turns', done, total });
   const made = await interruptible(
-    (signal) => exportPages({ ...wanted, mostBytes: MOST_EXPORTED_BYTES, onProgress, signal }),
+    (signal) => exportPages({ ...wanted, mostBytes: MAX_EXPORTED_BYTES, onProgress, signal }),
     { onInterrupt: () => display?.say('stopping') },
   );
   if (made === undefined) return;

@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
 import { openToRead } from '../base/regular-file.ts';
 
-const MOST_LINE_BYTES = 16_000_000;
+const MAX_LINE_BYTES = 16_000_000;
 /** The first bytes of a gzip file. */
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
@@ -74,7 +74,7 @@ export function fileLines(path: string): FileLines {
         const ended = [rest + first, ...others];
         rest = ended.pop()!;
         for (const line of ended) yield* decode(line, number++);
-        if (rest.length <= MOST_LINE_BYTES) continue;
+        if (rest.length <= MAX_LINE_BYTES) continue;
         throw new BenchError('bad-data', `${path}:${number}: the line is over 16 MB`, 'write one JSON record a line');
       }
       yield* decode(rest, number);

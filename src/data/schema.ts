@@ -3,9 +3,9 @@ import { controlCharacters } from '../base/control-characters.ts';
 import { keyed } from '../base/data-keys.ts';
 import { isLanguage } from '../base/language.ts';
 
-const MOST_TEXT_BYTES = 8 * 2 ** 20;
+const MAX_TEXT_BYTES = 8 * 2 ** 20;
 /** No window that is in use holds more. */
-const MOST_QUERY_BYTES = 128 * 2 ** 10;
+const MAX_QUERY_BYTES = 128 * 2 ** 10;
 
 const id = z
   .string()
@@ -18,10 +18,10 @@ const once = (named: readonly string[]): string[] => [...new Set(named)];
 const ids = z.array(id).transform(once);
 const anyText = z
   .string()
-  .refine((value) => Buffer.byteLength(value) <= MOST_TEXT_BYTES, 'expected at most 8 MiB of text');
+  .refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, 'expected at most 8 MiB of text');
 const text = anyText.regex(/\S/, 'expected some text, not blank');
 const question = text.refine(
-  (value) => Buffer.byteLength(value) <= MOST_QUERY_BYTES,
+  (value) => Buffer.byteLength(value) <= MAX_QUERY_BYTES,
   'expected a question of at most 128 KiB',
 );
 const language = z.string().refine(isLanguage, 'expected a language such as en, zh, de or pt-BR');

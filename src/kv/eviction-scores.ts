@@ -34,8 +34,8 @@ const SHORTEST_LAG = 4;
 /** A text is divided into so many partitions at least, while the shortest allows it. */
 const PARTITIONS = 8;
 /** Below these lengths a vector is divided by them in place of its length. @see torch, `normalize`, `cosine_similarity` */
-const LEAST_LENGTH = 1e-12;
-const LEAST_COSINE_LENGTH = 1e-8;
+const MIN_LENGTH = 1e-12;
+const MIN_COSINE_LENGTH = 1e-8;
 
 /**
  * Scores of the tokens of one head; those of the lowest score are dropped. `random`: drawn. `streaming`: the most recent
@@ -96,13 +96,13 @@ function unlikeMean(head: HeadCells): Float64Array {
   const lengths = vectorLengths(keys, head);
   const mean = new Float64Array(dimension);
   for (let at = 0; at < keys.length; at++) {
-    const length = Math.max(lengths[Math.floor(at / dimension)]!, LEAST_LENGTH);
+    const length = Math.max(lengths[Math.floor(at / dimension)]!, MIN_LENGTH);
     mean[at % dimension]! += keys[at]! / length / tokens;
   }
   const meanLength = Math.sqrt(mean.reduce((sum, number) => sum + number ** 2, 0));
   return lengths.map((length, token) => {
     const product = mean.reduce((sum, number, at) => sum + number * keys[token * dimension + at]!, 0);
-    return -product / (Math.max(length, LEAST_COSINE_LENGTH) * Math.max(meanLength, LEAST_COSINE_LENGTH));
+    return -product / (Math.max(length, MIN_COSINE_LENGTH) * Math.max(meanLength, MIN_COSINE_LENGTH));
   });
 }
 

@@ -7,7 +7,7 @@ import { kernelChoice, type Kernels, type LayerMoves, type RotationShape } from 
 /** The number of rotated dimensions is a multiple of this, the width of one kernel load and store. */
 const DIMENSION_STEP = 8;
 /** One kernel load from each half. */
-const LEAST_DIMENSIONS = 2 * DIMENSION_STEP;
+const MIN_DIMENSIONS = 2 * DIMENSION_STEP;
 
 /** The rotation of keys by one distance. */
 export type KeyRotation = ReturnType<typeof keyRotation>;
@@ -27,10 +27,10 @@ export function keyRotation(
   kernels: Kernels = kernelChoice().kernels,
 ) {
   const { dimensions, pairing } = rotary;
-  if (dimensions % DIMENSION_STEP !== 0 || dimensions < LEAST_DIMENSIONS || dimensions > headDimension) {
+  if (dimensions % DIMENSION_STEP !== 0 || dimensions < MIN_DIMENSIONS || dimensions > headDimension) {
     throw new BenchError(
       'bad-model',
-      `${dimensions} of ${headDimension} dimensions of a key are rotated, which is not a multiple of ${DIMENSION_STEP} from ${LEAST_DIMENSIONS} on`,
+      `${dimensions} of ${headDimension} dimensions of a key are rotated, which is not a multiple of ${DIMENSION_STEP} from ${MIN_DIMENSIONS} on`,
       'use mode prefix, which does not move keys, or another model',
     );
   }

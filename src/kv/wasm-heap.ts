@@ -5,11 +5,11 @@ declare const WebAssembly: {
 
 const PAGE_BYTES = 65_536;
 /** The last page stays unused: the end of a range is an address too, and has 32 bits. */
-const MOST_PAGES = 65_535;
+const MAX_PAGES = 65_535;
 /** A cache line: no two ranges share one. */
 const ALIGNMENT = 64;
 /** The least part by which memory grows: it is only address space until something is written there. */
-const LEAST_GROWTH = 1 / 4;
+const MIN_GROWTH = 1 / 4;
 
 /** The memory that all kernels work in. Its first page is scratch space: their stack, and `PARAMETERS_AT`. */
 export const arena = new WebAssembly.Memory({ initial: 1 });
@@ -83,7 +83,7 @@ function aligned(sizeBytes: number): number {
 function grow(sizeBytes: number): boolean {
   const pages = view.length / PAGE_BYTES;
   const needed = Math.ceil(sizeBytes / PAGE_BYTES);
-  const wanted = Math.min(Math.max(needed, Math.ceil(pages * LEAST_GROWTH)), MOST_PAGES - pages);
+  const wanted = Math.min(Math.max(needed, Math.ceil(pages * MIN_GROWTH)), MAX_PAGES - pages);
   if (wanted < needed) return false;
   try {
     arena.grow(wanted);

@@ -16,9 +16,9 @@ import {
 } from './section.ts';
 
 /** Limits of a sequence: more would make the page too large. */
-const MOST_SEGMENTS = 150;
-const MOST_SEQUENCE_BYTES = 45_000;
-const MOST_TOKENS = 2000;
+const MAX_SEGMENTS = 150;
+const MAX_SEQUENCE_BYTES = 45_000;
+const MAX_TOKENS = 2000;
 
 const BAR_UNITS = 1000;
 const stepMarks = { passed: '✓', failed: '✗', unknown: '·' } as const;
@@ -179,7 +179,7 @@ function tableHtml({ what, rowHeading, columns, rows, most = rows.length }: Sect
 }
 
 function segmentsHtml(segments: readonly SectionSegment[], hasSpans: boolean): Html {
-  let [bytesLeft, tokensLeft, isPlain] = [MOST_SEQUENCE_BYTES, MOST_TOKENS, false];
+  let [bytesLeft, tokensLeft, isPlain] = [MAX_SEQUENCE_BYTES, MAX_TOKENS, false];
   const text = (segment: SectionSegment): Html => {
     const cut = cutForPage(segment.text, bytesLeft);
     bytesLeft = cut.left > 0 ? 0 : bytesLeft - Buffer.byteLength(cut.text);
@@ -191,7 +191,7 @@ function segmentsHtml(segments: readonly SectionSegment[], hasSpans: boolean): H
     isPlain ||= hasSpans && cut.left === 0;
     return html`${printable(cut.text)}${cutMark(cut.left)}`;
   };
-  const items = segments.slice(0, MOST_SEGMENTS).map((segment) => {
+  const items = segments.slice(0, MAX_SEGMENTS).map((segment) => {
     const { name, kind, injected, place } = segment;
     return html`<li class="${kind} ${injected ? 'injected' : 'evaluated'}">
       <p class="name"><strong>${printable(name)}</strong> ${place} · ${injected ? 'KV injected' : 'evaluated'}</p>
@@ -215,6 +215,6 @@ function segmentsHtml(segments: readonly SectionSegment[], hasSpans: boolean): H
     <ol class="sequence">
       ${items}
     </ol>
-    ${leftOut(MOST_SEGMENTS, segments.length, 'segments')}
+    ${leftOut(MAX_SEGMENTS, segments.length, 'segments')}
     ${isPlain ? html`<p class="note">Boundaries are shown for the first segments only; all ids are in the raw JSON.</p>` : ''}`;
 }

@@ -16,13 +16,13 @@ import { coloured, type Page } from './terminal.ts';
 import { padText, textWidth, wrapText } from './text-width.ts';
 
 /** Longer texts are cut: they would scroll everything else away. */
-const MOST_CHARACTERS = 2000;
+const MAX_CHARACTERS = 2000;
 const GAP = 2;
-const MOST_LABEL = 28;
-const LEAST_LABEL = 8;
-const LEAST_WRAPPED = 40;
-const MOST_BAR = 40;
-const LEAST_BAR = 4;
+const MAX_LABEL = 28;
+const MIN_LABEL = 8;
+const MIN_WRAPPED = 40;
+const MAX_BAR = 40;
+const MIN_BAR = 4;
 
 const stepMarks = { passed: '✓', failed: '✗', unknown: '·' } as const;
 const barMarks: Readonly<Record<string, string>> = { first: '▒', total: '░', harmed: '░' };
@@ -75,7 +75,7 @@ function blockLines(block: SectionBlock, page: Page): string[] {
 function shownText(content: Content): string {
   return phrases(content)
     .map(({ text }) => {
-      const { text: shown, left } = cutText(text, MOST_CHARACTERS);
+      const { text: shown, left } = cutText(text, MAX_CHARACTERS);
       return left === 0 ? printable(shown) : `${printable(shown)} ${cutRemark(left)}`;
     })
     .join('');
@@ -131,11 +131,11 @@ function tableLines({ rowHeading, columns, rows }: SectionTable, width: number):
   const labels = rows.map(({ label }) => printable(plainText(label)));
   const natural = columns.map(({ heading, kind }, column) => {
     const text = Math.max(kind === 'bar' ? 0 : textWidth(heading), ...texts.map((row) => textWidth(row[column]!)));
-    return kind === 'wrap' ? 0 : GAP + (kind === 'bar' ? text + 1 + LEAST_BAR : text);
+    return kind === 'wrap' ? 0 : GAP + (kind === 'bar' ? text + 1 + MIN_BAR : text);
   });
-  const labelWidth = Math.min(MOST_LABEL, Math.max(textWidth(rowHeading), ...labels.map(textWidth)));
+  const labelWidth = Math.min(MAX_LABEL, Math.max(textWidth(rowHeading), ...labels.map(textWidth)));
   const sum = natural.reduce((total, one) => total + one, 0);
-  const first = Math.max(LEAST_LABEL, Math.min(labelWidth, width - sum));
+  const first = Math.max(MIN_LABEL, Math.min(labelWidth, width - sum));
   // Columns that do not fit are left out, from the right.
   let used = first;
   const shown = columns.flatMap((column, index) => {
@@ -145,9 +145,9 @@ function tableLines({ rowHeading, columns, rows }: SectionTable, width: number):
   });
   const free = Math.max(0, width - first - shown.reduce((total, index) => total + natural[index]!, 0));
   const wrapped = columns.findIndex(({ kind }) => kind === 'wrap');
-  const isBelow = free - GAP < LEAST_WRAPPED;
+  const isBelow = free - GAP < MIN_WRAPPED;
   const bars = shown.filter((index) => columns[index]!.kind === 'bar').length;
-  const barWidth = Math.min(MOST_BAR, LEAST_BAR + Math.floor(free / Math.max(1, bars)));
+  const barWidth = Math.min(MAX_BAR, MIN_BAR + Math.floor(free / Math.max(1, bars)));
   const cellText = (column: number, text: string, bar?: readonly BarPart[]): string =>
     cell(columns[column]!, text, natural[column]! - GAP, { width: barWidth, parts: bar });
 
@@ -171,7 +171,7 @@ function cell(
   width: number,
   bar: { readonly width: number; readonly parts: readonly BarPart[] | undefined },
 ): string {
-  const numberWidth = width - 1 - LEAST_BAR;
+  const numberWidth = width - 1 - MIN_BAR;
   if (kind === 'number') return text.padStart(width);
   if (kind === 'text') return padText(text, width);
   const whole = numberWidth + 1 + bar.width;

@@ -10,7 +10,7 @@ export interface Page {
 }
 
 const GAP = 2;
-const LEAST_SENTENCE = 20;
+const MIN_SENTENCE = 20;
 
 export function emphasised(text: string, page: Page): string {
   return page.colour ? styleText('bold', text, { validateStream: false }) : text;
@@ -22,7 +22,7 @@ export function coloured(text: string, colour: 'green' | 'red' | 'yellow' | 'cya
 
 /** The width of a column with the gap before it; of a sentence, which is wrapped, the least. */
 function columnWidth(table: Table, { key, heading, kind }: Column): number {
-  if (kind === 'sentence') return GAP + LEAST_SENTENCE;
+  if (kind === 'sentence') return GAP + MIN_SENTENCE;
   return GAP + Math.max(textWidth(heading), ...table.rows.map(({ cells }) => textWidth(formatCell(cells[key]))));
 }
 

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
 import { readToEnd } from '../base/regular-file.ts';
 
-const MOST_BYTES = 2 ** 30;
+const MAX_BYTES = 2 ** 30;
 
 export const writeAgain = 'write the report again: npm run tables -- --run NAME --write';
 
@@ -10,7 +10,7 @@ export const writeAgain = 'write the report again: npm run tables -- --run NAME 
 export function reportText(path: string): string {
   try {
     const bytes = readToEnd(path);
-    return (path.endsWith('.gz') ? gunzipSync(bytes, { maxOutputLength: MOST_BYTES }) : bytes).toString();
+    return (path.endsWith('.gz') ? gunzipSync(bytes, { maxOutputLength: MAX_BYTES }) : bytes).toString();
   } catch (error) {
     throw new BenchError('bad-data', `${path}: cannot be read: ${(error as Error).message}`, writeAgain, error);
   }

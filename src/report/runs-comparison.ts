@@ -16,7 +16,7 @@ import { countColumns, ratioCell, testColumns, verdictText } from './tables/comp
 
 /** Metrics that the terminal shows beside the primary one; the others are in the JSON document. */
 const SHOWN = ['abstention', 'taskSuccess'];
-const MOST_FLIPS = 20;
+const MAX_FLIPS = 20;
 
 /** The name of a pair: `rag`, or `rag / dki` for different arms of the two runs. */
 function pairName({ a, b }: ArmPair): string {
@@ -147,7 +147,7 @@ function flipLines({ itemId, outcome, question, gold, a, b }: FlippedItem, page:
 
 /** The flips of all arms in one list, cut after the first ones. */
 function flipsText(flips: readonly ArmFlips[], page: Page): string {
-  let left = MOST_FLIPS;
+  let left = MAX_FLIPS;
   const lines = flips.flatMap(({ arms, wins, losses, ties, items }) => {
     const shown = items.slice(0, left);
     left -= shown.length;

@@ -1,4 +1,4 @@
-import { LEAST_USERS } from '../eval/analysis/statistics/verdict.ts';
+import { MIN_USERS } from '../eval/analysis/statistics/verdict.ts';
 import { formatNumber } from '../render/table.ts';
 import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/results.ts';
 import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from './arm-roles.ts';
@@ -34,10 +34,10 @@ export const intervalUnit = ({ dataset: { users } }: Pick<RunResults['run'], 'da
 
 /** The reason why a run has no verdicts; undefined if it has enough users. */
 export function tooFewUsers({ dataset: { users } }: Pick<RunResults['run'], 'dataset'>): string | undefined {
-  if (users >= LEAST_USERS) return undefined;
+  if (users >= MIN_USERS) return undefined;
   return users === 1
     ? 'one user: intervals are over its questions, and nothing is said beyond it'
-    : `${users} users; fewer than ${LEAST_USERS} do not represent others`;
+    : `${users} users; fewer than ${MIN_USERS} do not represent others`;
 }
 
 function costSentences(results: RunResults): string[] {

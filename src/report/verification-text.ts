@@ -6,7 +6,7 @@ import { coloured, emphasised, type Page } from '../render/terminal.ts';
 import { formatNumber } from '../render/table.ts';
 import { wrapText } from '../render/text-width.ts';
 
-const MOST_FINDINGS = 50;
+const MAX_FINDINGS = 50;
 const SHOWN_HASH = 12;
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
@@ -67,12 +67,12 @@ export function renderVerification(verification: Verification, page: Page): stri
   const about = [...(name === null ? [] : [name]), `language ${language}`, `sha256 ${sha256.slice(0, SHOWN_HASH)}`];
   const wrapped = (text: string): string[] => wrapText(printable(text), page.width);
   const problems = problemsOf(verification);
-  const more = problems.length - MOST_FINDINGS;
+  const more = problems.length - MAX_FINDINGS;
   return [
     ...wrapped(`${file}: ${about.join(', ')}`).map((line) => emphasised(line, page)),
     ...statisticsLines(verification).flatMap(wrapped),
     '',
-    ...problems.slice(0, MOST_FINDINGS).flatMap((finding) => findingLines(finding, page)),
+    ...problems.slice(0, MAX_FINDINGS).flatMap((finding) => findingLines(finding, page)),
     ...(more > 0 ? [`… and ${more} more: --json lists all`] : []),
     ...(partial ? wrapped('Some lines cannot be read, so records were not compared with one another.') : []),
     `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`,

@@ -18,10 +18,10 @@ import { cacheNames } from './turn/cost-sections.ts';
 import { inspectedRun, reference, turnsOfItem } from './turn/read-turn.ts';
 import { failureText, goldContent, itemKinds, scoresText, verdict } from './turn/turn-sections.ts';
 
-const MOST_TURNS = 80;
-const MOST_EVIDENCE = 40;
-const MOST_MESSAGES = 40;
-const MOST_BYTES = 400;
+const MAX_TURNS = 80;
+const MAX_EVIDENCE = 40;
+const MAX_MESSAGES = 40;
+const MAX_BYTES = 400;
 
 /**
  * Reads an item.
@@ -51,7 +51,7 @@ export type ItemModel = ReturnType<typeof readItemPage>;
 /** The page of an item: question, gold answer and evidence, and the answers of all arms. */
 export function itemPage(model: ItemModel, links: Links): Html {
   const { run, turns } = model;
-  const more = turns.length - MOST_TURNS;
+  const more = turns.length - MAX_TURNS;
   return html`${head({ ...model, run: run.name, model: run.model.name }, links)} ${hiddenNote(run.hiddenTexts)}
     ${question(model)} ${evidenceSection(model)}
     <section aria-labelledby="arms">
@@ -87,8 +87,8 @@ function question({ sample }: ItemModel): Html {
         ? ''
         : html`<details>
             <summary>The conversation before it, ${messages.length} messages</summary>
-            ${pairsHtml(messages.slice(0, MOST_MESSAGES).map(({ role, content }) => [role, { text: content, most: MOST_BYTES }]))}
-            ${leftOut(MOST_MESSAGES, messages.length, 'messages')}
+            ${pairsHtml(messages.slice(0, MAX_MESSAGES).map(({ role, content }) => [role, { text: content, most: MAX_BYTES }]))}
+            ${leftOut(MAX_MESSAGES, messages.length, 'messages')}
           </details>`
     }
   </section>`;
@@ -97,10 +97,10 @@ function question({ sample }: ItemModel): Html {
 function evidenceSection({ evidence, sample }: ItemModel): Html | string {
   if (sample === undefined) return '';
   const unknown = sample.item.evidence - evidence.length;
-  const memories = evidence.slice(0, MOST_EVIDENCE).map(({ memoryId, content, arms }) => {
+  const memories = evidence.slice(0, MAX_EVIDENCE).map(({ memoryId, content, arms }) => {
     const having = arms.length === 0 ? 'in the sequence of no arm' : `in the sequence of ${printable(arms.join(', '))}`;
     return html`<dt>${printable(memoryId)}</dt>
-      <dd>${longText(content, MOST_BYTES)}<br /><small class="soft">${having}</small></dd> `;
+      <dd>${longText(content, MAX_BYTES)}<br /><small class="soft">${having}</small></dd> `;
   });
   return html`<section aria-labelledby="evidence">
     <h2 id="evidence">Evidence</h2>
@@ -109,13 +109,13 @@ function evidenceSection({ evidence, sample }: ItemModel): Html | string {
         ? html`<p class="soft">No memory holds the answer.</p>`
         : html`<dl class="pairs">${memories}</dl>`
     }
-    ${leftOut(MOST_EVIDENCE, evidence.length, 'memories')}
+    ${leftOut(MAX_EVIDENCE, evidence.length, 'memories')}
     ${unknown > 0 ? html`<p class="soft">${unknown} more, which no arm retrieved or was given.</p>` : ''}
   </section>`;
 }
 
 const armsTable = <Turn>(turns: readonly Turn[], columns: readonly ListColumn<Turn>[]): Html =>
-  listTable('Table of the arms', 'arms', columns, turns.slice(0, MOST_TURNS));
+  listTable('Table of the arms', 'arms', columns, turns.slice(0, MAX_TURNS));
 
 function placeColumn<Turn extends Pick<TurnOutcome, 'repeat' | 'turn'>>(turns: readonly Turn[]): ListColumn<Turn>[] {
   const place = ({ repeat, turn }: Turn): string => `${repeat} / ${turn}`;
@@ -132,8 +132,8 @@ function turnColumns({ run, turns }: ItemModel, links: Links): ListColumn<Inspec
   });
   const answer = (turn: InspectedTurn): Html =>
     turn.state === 'answered'
-      ? longText(turn.answer.text, MOST_BYTES)
-      : html`<span class="bad">failed: ${longText(failureText(turn), MOST_BYTES)}</span>`;
+      ? longText(turn.answer.text, MAX_BYTES)
+      : html`<span class="bad">failed: ${longText(failureText(turn), MAX_BYTES)}</span>`;
   const verdictCell = (turn: AnsweredTurn): Html => {
     const cache = turn.account.cache === 'bypass' ? '' : ` · ${cacheNames[turn.account.cache]}`;
     return html`${contentHtml(verdict(turn))}<br /><small class="soft">${printable(scoresText(turn) + cache)}</small>`;
@@ -178,12 +178,12 @@ export function reportedItemPage(
   const hasGold = question !== null && hiddenTexts === null;
   return html`${head({ itemId, run: run.name, userId, model: run.model.name }, links)} ${hiddenNote(hiddenTexts)}
     ${pairsHtml([
-      ['question', question === null || question === '' ? missing : { text: question, most: MOST_BYTES }],
-      ['gold', hasGold || (gold !== null && gold !== '') ? goldContent(gold, MOST_BYTES) : missing],
+      ['question', question === null || question === '' ? missing : { text: question, most: MAX_BYTES }],
+      ['gold', hasGold || (gold !== null && gold !== '') ? goldContent(gold, MAX_BYTES) : missing],
       ...(category === null || category === '' ? [] : ([['kind', category]] as const)),
     ])}
     ${armsTable(turns, outcomeColumns(unknownQuality(run.model) === null, turns))}
-    ${turns.length > MOST_TURNS ? html`<p class="note">… ${turns.length - MOST_TURNS} more turns.</p>` : ''}
+    ${turns.length > MAX_TURNS ? html`<p class="note">… ${turns.length - MAX_TURNS} more turns.</p>` : ''}
     <p class="note">
       A report holds the outcomes of turns. Prompts, KV and probabilities are in the database of the run:
       <code>npx dki-bench inspect --db FILE</code>.
@@ -204,7 +204,7 @@ function outcomeColumns(judged: boolean, turns: readonly TurnOutcome[]): ListCol
   return [
     { heading: 'arm', cell: ({ arm }) => printable(arm) },
     ...placeColumn(turns),
-    { heading: 'answer', look: 'cut', cell: ({ error, answer }) => longText(error ?? answer, MOST_BYTES) },
+    { heading: 'answer', look: 'cut', cell: ({ error, answer }) => longText(error ?? answer, MAX_BYTES) },
     { heading: 'outcome', cell: outcome },
     number('prompt', 0, ({ promptTokens }) => promptTokens),
     number('KV resident', 0, ({ kvResidentTokens }) => kvResidentTokens),

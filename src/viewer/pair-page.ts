@@ -15,10 +15,10 @@ import { readTurnPage, reference } from './turn/read-turn.ts';
 import { alignedSegments, changedSegment, segmentSpans } from './turn/sequence-difference.ts';
 import { answerSection, goldContent, goldSection, nextSection } from './turn/turn-sections.ts';
 
-const MOST_ROWS = 60;
-const MOST_BYTES = 1200;
+const MAX_ROWS = 60;
+const MAX_BYTES = 1200;
 /** Of one segment on one side, or of each of its parts where they differ. */
-const MOST_SEGMENT_BYTES = 300;
+const MAX_SEGMENT_BYTES = 300;
 
 /** Reads two arms on an item. @throws BenchError `not-found`, also if one gave no answer; `bad-option` for an arm beside itself */
 export function readPair(database: BenchDatabase, ref: TurnRef, other: string, hidden?: HiddenTexts) {
@@ -49,8 +49,8 @@ export function pairPage(model: PairModel, links: Links): Html {
     </p>
     ${hiddenNote(run.hiddenTexts)} ${links.answered ? chooser(model) : ''}
     ${pairsHtml([
-      ['question', { text: a.prompt.originalQuery, most: MOST_BYTES }],
-      ['gold', goldContent(a.item.gold, MOST_BYTES)],
+      ['question', { text: a.prompt.originalQuery, most: MAX_BYTES }],
+      ['gold', goldContent(a.item.gold, MAX_BYTES)],
     ])}
     <p class="note">≠ marks what differs; in prompts, tokens that only one of them has are highlighted.</p>
     ${pairSections(model, answerSection(a, false), answerSection(b, false))} ${promptPair(model)}
@@ -115,7 +115,7 @@ function pairSections(model: PairModel, a: Section, b: Section): Html {
     const text = contentHtml(side.content);
     return side.bar === undefined ? text : html`<span class="p">${text}</span> ${barHtml(side.bar)}`;
   };
-  const rows = names.slice(0, MOST_ROWS).map((name) => {
+  const rows = names.slice(0, MAX_ROWS).map((name) => {
     const [here, there] = [sidesA.get(name), sidesB.get(name)];
     return pairRow((here ?? there)!.label, show(here), show(there), here?.compared !== there?.compared);
   });
@@ -145,14 +145,14 @@ function pairTable(
   const headings = [unseen('what'), unseen('difference'), ...arms].map((text) => html`<th scope="col">${text}</th>`);
   return html`<section aria-labelledby="${id}">
     <h2 id="${id}">${printable(heading)}</h2>
-    ${scrolledTable(heading, 'plain pair', headings, rows)} ${leftOut(MOST_ROWS, all, 'rows')}
+    ${scrolledTable(heading, 'plain pair', headings, rows)} ${leftOut(MAX_ROWS, all, 'rows')}
   </section>`;
 }
 
 function promptPair(model: PairModel): Html {
   const { a, b, pieces } = model;
   const segments = alignedSegments(placedSegments(a), placedSegments(b));
-  const rows = segments.slice(0, MOST_ROWS).map((pair) => segmentRow(...pair, pieces));
+  const rows = segments.slice(0, MAX_ROWS).map((pair) => segmentRow(...pair, pieces));
   return pairTable(model, { id: 'prompt', heading: 'Prompts' }, rows, segments.length);
 }
 
@@ -165,7 +165,7 @@ function segmentRow(a: PlacedSegment | undefined, b: PlacedSegment | undefined, 
   const { before, here, there, after } = changedSegment(name, segmentSpans(a, pieces), segmentSpans(b, pieces));
   const marked = (own: typeof here): Content =>
     [before, own, after].map((spans): Phrase => {
-      const text = { text: spans.map((span) => span.text).join(''), most: MOST_SEGMENT_BYTES };
+      const text = { text: spans.map((span) => span.text).join(''), most: MAX_SEGMENT_BYTES };
       return spans === own ? { ...text, look: 'marked' } : text;
     });
   return pairRow(name, segmentSide(a, marked(here)), segmentSide(b, marked(there)), true);
@@ -174,7 +174,7 @@ function segmentRow(a: PlacedSegment | undefined, b: PlacedSegment | undefined, 
 function segmentSide(segment: PlacedSegment | undefined, content?: Content): Html {
   if (segment === undefined) return html`<span class="soft">not there</span>`;
   return html`<div class="segment ${segmentKind(segment.role)} ${segment.origin}">
-    <p class="text">${contentHtml(content ?? { text: segment.text, most: MOST_SEGMENT_BYTES })}</p>
+    <p class="text">${contentHtml(content ?? { text: segment.text, most: MAX_SEGMENT_BYTES })}</p>
     <small class="soft">${segmentPlace(segment)}, ${segment.origin === 'injected' ? 'as KV' : 'as text'}</small>
   </div>`;
 }

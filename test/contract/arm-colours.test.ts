@@ -18,7 +18,7 @@ import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 /** Papers of light and dark pages. */
 const papers = ['#ffffff', '#14171a'];
 /** Least contrast of graphics (WCAG 2.2, 1.4.11). */
-const LEAST_CONTRAST = 3;
+const MIN_CONTRAST = 3;
 
 /** Least distances (CIEDE2000) between colours of one figure, as readers see them; the last on paper without colour. */
 const views: readonly [name: string, least: number, view: (colour: Color) => Color][] = [
@@ -80,7 +80,7 @@ it.each(withLines)('the lines of suite %s have dashes that differ', (suite) => {
 
 it('every arm can be seen on light and on dark paper', () => {
   const colours = coloursOf(armRegistry.names);
-  const faint = colours.filter((colour) => papers.some((paper) => wcagContrast(colour, paper) < LEAST_CONTRAST));
+  const faint = colours.filter((colour) => papers.some((paper) => wcagContrast(colour, paper) < MIN_CONTRAST));
   expect(faint).toEqual([]);
   expect(colours.length).toBeGreaterThan(15);
 });

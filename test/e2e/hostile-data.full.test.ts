@@ -10,7 +10,7 @@ import { TestFolder } from '../model/bench-fixture.ts';
 const FILES = Number(process.env['HOSTILE_DATA'] ?? 200);
 const FROM = Number(process.env['HOSTILE_DATA_FROM'] ?? 0);
 /** Data sets that are accepted are searched, and some of them asked: that takes seconds each. */
-const MOST_BENCHES = 10;
+const MAX_BENCHES = 10;
 
 /** Exit codes that are documented: of a success, of a check that failed, of bad input. */
 const CODES = [0, 1, 2];
@@ -52,7 +52,7 @@ it(`${FILES} hostile data sets and settings end no process, hang nowhere, and ar
     if (use === 'dataset') {
       if (!(await succeeds(['data', 'verify', path], told))) return false;
       await succeeds([...search('--dataset', path), '--retriever', ['router', 'salience', 'hinted'][seed % 3]!], told);
-      if (counts.asked++ >= MOST_BENCHES) return true;
+      if (counts.asked++ >= MAX_BENCHES) return true;
       const out = ['--out', folder.file(`out-${seed}`), '--arms', 'rag,dki', '--limit', '3', '--quiet'];
       await succeeds(['bench', '--dataset', path, ...out], told);
       return true;

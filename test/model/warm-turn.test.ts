@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { openSystem } from '../../src/index.ts';
 import { TestFolder } from './bench-fixture.ts';
 
-const MOST_FILES = 45;
+const MAX_FILES = 45;
 const src = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** The files of `src` with a function that ran since the last call, by V8's precise coverage. */
@@ -21,7 +21,7 @@ async function executedFiles(inspector: Session): Promise<string[]> {
     .sort();
 }
 
-it(`a warm turn of dki runs code from at most ${MOST_FILES} files of src`, async () => {
+it(`a warm turn of dki runs code from at most ${MAX_FILES} files of src`, async () => {
   using folder = new TestFolder();
   await using system = await openSystem({ arm: 'dki', store: folder.path });
   await system.addMemory('session-1', 'I live in Lyon.', { userId: 'ada' });
@@ -40,7 +40,7 @@ it(`a warm turn of dki runs code from at most ${MOST_FILES} files of src`, async
     expect(files).toEqual(
       expect.arrayContaining(['systems/answer-turn.ts', 'kv/kv-store.ts', 'engine/base-session.ts']),
     );
-    expect(files.slice(0, MOST_FILES)).toEqual(files);
+    expect(files.slice(0, MAX_FILES)).toEqual(files);
   } finally {
     inspector.disconnect();
   }

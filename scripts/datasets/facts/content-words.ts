@@ -2,12 +2,12 @@ import { tokensOf } from '../../../src/data/normalise.ts';
 import type { FactGrammar } from './fact-grammar.ts';
 
 const SUFFIX = /(?:ly|ing|ed|es|s|e)$/;
-const LEAST_STEM = 3;
+const MIN_STEM = 3;
 const SAME_START = 5;
 
 function stem(word: string): string {
   const short = word.replace(SUFFIX, '');
-  return short.length >= LEAST_STEM ? short : word;
+  return short.length >= MIN_STEM ? short : word;
 }
 
 function contentWords({ language, stopWords }: FactGrammar, text: string): string[] {

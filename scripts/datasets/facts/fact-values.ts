@@ -12,8 +12,8 @@ export interface FactValue {
   readonly accepted: readonly string[];
 }
 
-const LEAST_TEST = 100;
-const LEAST_DEVELOPMENT = 30;
+const MIN_TEST = 100;
+const MIN_DEVELOPMENT = 30;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const TIMES = [4, 5, 6, 7, 8].flatMap((hour) => ['00', '15', '30', '45'].map((minute) => `${hour}:${minute}`));
 
@@ -89,8 +89,8 @@ export function factValues(grammar: FactGrammar): Readonly<Record<string, readon
  */
 export function valuesOf(all: readonly FactValue[], split: Split): readonly FactValue[] {
   const sorted = all.toSorted((a, b) => crc32(a.text) - crc32(b.text) || (a.text < b.text ? -1 : 1));
-  const test = Math.max(LEAST_TEST, Math.ceil((2 * sorted.length) / 3));
-  if (sorted.length - test < LEAST_DEVELOPMENT) return sorted;
+  const test = Math.max(MIN_TEST, Math.ceil((2 * sorted.length) / 3));
+  if (sorted.length - test < MIN_DEVELOPMENT) return sorted;
   return split === 'test' ? sorted.slice(0, test) : sorted.slice(test);
 }
 

@@ -8,8 +8,8 @@ import { UserNotes, type Note } from './user-notes.ts';
 import { topicWheels, UserPlanner, type Extra, type UserShape } from './user-plan.ts';
 
 const VERSION = 1;
-const LEAST_SIZE = 10;
-const MOST_SIZE = 400;
+const MIN_SIZE = 10;
+const MAX_SIZE = 400;
 /** Users up to this size count as `recurring`: about half of them. */
 const RECURRING_SIZE = 24;
 /** Shares of the category that a user is asked twice. */
@@ -32,7 +32,7 @@ function shapes(random: SeededRandom, count: number): UserShape[] {
   });
   return random.shuffled(extras).map((extra, rank) => {
     const place = count === 1 ? 0 : rank / (count - 1);
-    return { size: Math.round(LEAST_SIZE * (MOST_SIZE / LEAST_SIZE) ** (place * place)), extra };
+    return { size: Math.round(MIN_SIZE * (MAX_SIZE / MIN_SIZE) ** (place * place)), extra };
   });
 }
 

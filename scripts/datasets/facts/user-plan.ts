@@ -13,7 +13,7 @@ export interface UserShape {
   readonly extra: Extra;
 }
 
-const LEAST_SIZE = 10;
+const MIN_SIZE = 10;
 /** Memories about a subject that questions return to: as many as a retrieval returns. */
 const CLUSTER = 5;
 const NEAR_SHARE = 0.7;
@@ -57,7 +57,7 @@ export class UserPlanner {
   plan({ size, extra }: UserShape): PlannedQuestion[] {
     const main = this.#meet('first', []);
     const named = this.#meetByName(main.about.topic);
-    const roomy = size >= LEAST_SIZE + CLUSTER;
+    const roomy = size >= MIN_SIZE + CLUSTER;
     const second = roomy ? this.#meet('second', [main.about.topic, named.topic]) : main;
     const updated = this.#updated(main);
     const plain = this.#asked('plain', this.#tellSome(main));

@@ -44,7 +44,7 @@ interface Scope {
   readonly options: DocumentOptions;
 }
 
-const MOST_LISTED = 4;
+const MAX_LISTED = 4;
 
 function role({ random, grammar }: Scope): Subject & { readonly kind: 'role' } {
   return { kind: 'role', name: random.pick(grammar.roles) };
@@ -99,7 +99,7 @@ function list(scope: Scope): DrawnTask {
   const { random, grammar, options } = scope;
   const topic = random.pick(grammar.tasks.lists);
   const subject = someone(scope);
-  const places = Array.from({ length: random.int(2, MOST_LISTED) }, () => random.float()).sort((a, b) => a - b);
+  const places = Array.from({ length: random.int(2, MAX_LISTED) }, () => random.float()).sort((a, b) => a - b);
   const values = places.map(() => drawValue(random, grammar, topic.value, options.heldOut));
   const own = (): boolean => drawFirstPerson(random, subject);
   const lines = places.map((at, index): TrainingLine => {

@@ -4,7 +4,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { fileText, unreadable } from '../file-lines.ts';
 import type { Row } from './rows.ts';
 
-const MOST_RECORD_CHARACTERS = 16_000_000;
+const MAX_RECORD_CHARACTERS = 16_000_000;
 const DELIMITERS = [',', ';', '\t'] as const;
 
 /** Finds the delimiter that is most frequent in the first line, outside of quotes. */
@@ -49,7 +49,7 @@ export async function* csvRows(path: string): AsyncGenerator<Row> {
       bom: true,
       delimiter: await findDelimiter(path),
       info: true,
-      max_record_size: MOST_RECORD_CHARACTERS,
+      max_record_size: MAX_RECORD_CHARACTERS,
       skip_empty_lines: true,
       skip_records_with_empty_values: true,
     });

@@ -3,7 +3,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { parseExactJson } from '../../base/exact-json.ts';
 import { fileText } from '../file-lines.ts';
 
-const MOST_ELEMENT_CHARACTERS = 100_000_000;
+const MAX_ELEMENT_CHARACTERS = 100_000_000;
 
 /** The elements of a JSON list as a stream; `sha256`, of the file's bytes, is available after the last was read. */
 export interface JsonElements extends AsyncIterable<unknown> {
@@ -45,7 +45,7 @@ async function* elementTexts(pieces: AsyncIterable<string>): AsyncGenerator<stri
       start = at + 1;
     }
     element += piece.slice(start);
-    if (element.length > MOST_ELEMENT_CHARACTERS) throw new RangeError('an element of over 100 MB');
+    if (element.length > MAX_ELEMENT_CHARACTERS) throw new RangeError('an element of over 100 MB');
   }
   if (isList === undefined || depth !== 0 || inString) throw new RangeError('it ends in the middle');
   yield element;

@@ -23,8 +23,8 @@ export interface UserPlan {
   readonly questions: QuestionPlan;
 }
 
-const LEAST_LARGE = 24;
-const MOST_LARGE = 40;
+const MIN_LARGE = 24;
+const MAX_LARGE = 40;
 
 function addPreferences(book: FactBook, random: SeededRandom, ...categories: readonly FactCategory[]): Relation[] {
   return categories.map((category) => {
@@ -105,7 +105,7 @@ function planLarge(random: SeededRandom, grammar: Grammar, told: 0 | 1): UserPla
   for (const subject of [USER, first!, second!]) book.add(subject, shared, 'several');
   addNear(book, third!, 3);
   addNear(book, fourth!, 3);
-  const memories = random.int(LEAST_LARGE, MOST_LARGE);
+  const memories = random.int(MIN_LARGE, MAX_LARGE);
   // An updated fact needs two memories.
   while (book.facts.reduce((sum, { oldValue }) => sum + (oldValue === undefined ? 1 : 2), 0) < memories) {
     const subject = book.drawSubject(0.3);

@@ -25,7 +25,7 @@ const RIVALS = 7;
 const ASKED_MS = Date.UTC(2026, 5, 1, 14);
 const DAY_MS = 86_400_000;
 /** Older than the journal, so that no question is about the last days. */
-const [LEAST_OLD_DAYS, OLDEST_DAYS] = [8, 60];
+const [MIN_OLD_DAYS, OLDEST_DAYS] = [8, 60];
 
 /**
  * Draws users of whom each said eight values of a topic, one of them on several days in the same words: it is the one that
@@ -42,7 +42,7 @@ function drawUser(random: SeededRandom, userId: string): MentionUser {
     const relation = drawOther(random, attributes);
     const [holding, ...rivals] = drawSentences(random, relation);
     const mentions = [...Array<string>(times).fill(holding!), ...rivals].map((content) => {
-      const ageDays = LEAST_OLD_DAYS + (OLDEST_DAYS - LEAST_OLD_DAYS) * random.float();
+      const ageDays = MIN_OLD_DAYS + (OLDEST_DAYS - MIN_OLD_DAYS) * random.float();
       return { content, section: `topic ${topic + 1}`, atMs: ASKED_MS - ageDays * DAY_MS };
     });
     return { times, holding, mentions, query: question(random, USER, relation, 'known') };

@@ -52,7 +52,7 @@ const CHINESE_SHARE = 0.25;
 const RECENT_AGES = [0.1, 1, 2.3, 3.1, 4.4, 5.2] as const;
 const UPDATED = 2;
 const OLDEST_DAYS = 240;
-const LEAST_OLD_DAYS = 8;
+const MIN_OLD_DAYS = 8;
 
 const repeat = <T>(count: number, draw: () => T): T[] => Array.from({ length: count }, draw);
 
@@ -69,7 +69,7 @@ export function planRetrieval(random: SeededRandom, least: number): RetrievalPla
   const people = book.others.filter((subject) => subject.kind === 'named');
 
   function add(memory: Pick<PlannedMemory, 'content' | 'memoryType' | 'section'>, age?: number): PlannedMemory {
-    const ageDays = age ?? LEAST_OLD_DAYS + (OLDEST_DAYS - LEAST_OLD_DAYS) * random.float();
+    const ageDays = age ?? MIN_OLD_DAYS + (OLDEST_DAYS - MIN_OLD_DAYS) * random.float();
     let reinforcement = memory.memoryType === 'preference' ? 2 : 1;
     while (random.chance(0.3)) reinforcement++;
     const planned = { ...memory, ageDays, reinforcement };

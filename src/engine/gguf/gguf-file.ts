@@ -19,10 +19,10 @@ const KINDS = [
 ] as const;
 const MAGIC = 'GGUF';
 const VERSIONS = [2, 3];
-const MOST_DIMENSIONS = 4;
+const MAX_DIMENSIONS = 4;
 /** The least bytes of a key with a value, and of the description of a tensor. */
-const LEAST_PAIR_BYTES = 8 + 4 + 1;
-const LEAST_TENSOR_BYTES = 8 + 4 + 8 + 4 + 8;
+const MIN_PAIR_BYTES = 8 + 4 + 1;
+const MIN_TENSOR_BYTES = 8 + 4 + 8 + 4 + 8;
 const DEFAULT_ALIGNMENT = 32;
 const WINDOW_BYTES = 2 ** 20;
 
@@ -164,7 +164,7 @@ class GgufReader implements Disposable {
     const version = this.#uint32();
     if (!VERSIONS.includes(version)) this.#refuse(`GGUF of version ${version}, expected ${VERSIONS.join(' or ')}`);
     const [tensorCount, pairCount] = [this.#uint64(), this.#uint64()];
-    this.#requireSpace(pairCount, LEAST_PAIR_BYTES);
+    this.#requireSpace(pairCount, MIN_PAIR_BYTES);
     const metadata = new Map<string, GgufPair>();
     const start = this.#position;
     for (let index = 0; index < pairCount; index++) {
@@ -173,7 +173,7 @@ class GgufReader implements Disposable {
       metadata.set(key, this.#pair(key));
     }
     const metadataBytes = { start, end: this.#position };
-    this.#requireSpace(tensorCount, LEAST_TENSOR_BYTES);
+    this.#requireSpace(tensorCount, MIN_TENSOR_BYTES);
     const relative = Array.from({ length: tensorCount }, () => this.#tensor());
     const alignment = this.#alignment(metadata);
     const begin = this.#position + padding(this.#position, alignment);
@@ -211,7 +211,7 @@ class GgufReader implements Disposable {
     const name = this.#text();
     const refuse = (why: string): never => this.#refuse(`tensor ${JSON.stringify(name)} has ${why}`);
     const rank = this.#uint32();
-    if (rank < 1 || rank > MOST_DIMENSIONS) refuse(`${rank} dimensions, expected 1 to ${MOST_DIMENSIONS}`);
+    if (rank < 1 || rank > MAX_DIMENSIONS) refuse(`${rank} dimensions, expected 1 to ${MAX_DIMENSIONS}`);
     const dimensions = Array.from({ length: rank }, () => this.#uint64());
     const elements = dimensions.reduce((product, size) => product * size, 1);
     if (elements < 1 || !Number.isSafeInteger(elements)) refuse(`${dimensions.join(' × ')} numbers`);

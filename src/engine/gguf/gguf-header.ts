@@ -20,7 +20,7 @@ const NEIGHBOUR_PAIRING = ['llama'];
 const DEFAULT_ROPE_BASE = 10_000;
 const FLOAT_BYTES = 4;
 /** One for each pair of a head's numbers; llama.cpp refuses a tensor of more. */
-const MOST_FREQUENCIES = 2 ** 13;
+const MAX_FREQUENCIES = 2 ** 13;
 const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
 
 /** The description of a model in its GGUF header. */
@@ -165,7 +165,7 @@ function readFrequencyFactors(found: GgufFile | undefined): number[] | null {
   if (found === undefined) return null;
   const { path, tensors } = found;
   const tensor = tensors.find(({ name }) => name === 'rope_freqs.weight')!;
-  const numbers = Math.min(countNumbers(tensor.dimensions), MOST_FREQUENCIES);
+  const numbers = Math.min(countNumbers(tensor.dimensions), MAX_FREQUENCIES);
   const file = openSync(path, 'r');
   try {
     const bytes = readBytes(file, tensor.fileOffset, numbers * FLOAT_BYTES);

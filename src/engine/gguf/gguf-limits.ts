@@ -1,24 +1,24 @@
 import { type GgufFile, type GgufList, type GgufPair, type GgufTensorInfo, refusal } from './gguf-file.ts';
 
 /** The most layers and experts that llama.cpp has space for; with more it ends the process. */
-const MOST_LAYERS = 512;
-const MOST_EXPERTS = 512;
-const MOST_POSITIONS = 2 ** 31 - 1;
+const MAX_LAYERS = 512;
+const MAX_EXPERTS = 512;
+const MAX_POSITIONS = 2 ** 31 - 1;
 
 /** Ranges of whole numbers that llama.cpp does not check, by their key behind the architecture. */
 const WHOLE: Readonly<Record<string, readonly [least: number, most: number]>> = {
-  block_count: [1, MOST_LAYERS],
-  context_length: [1, MOST_POSITIONS],
+  block_count: [1, MAX_LAYERS],
+  context_length: [1, MAX_POSITIONS],
   embedding_length: [1, 2 ** 20],
   feed_forward_length: [0, 2 ** 24],
   vocab_size: [1, 2 ** 24],
-  expert_count: [0, MOST_EXPERTS],
-  expert_used_count: [0, MOST_EXPERTS],
+  expert_count: [0, MAX_EXPERTS],
+  expert_used_count: [0, MAX_EXPERTS],
   'attention.head_count': [1, 2 ** 14],
   'attention.head_count_kv': [1, 2 ** 14],
   'attention.key_length': [1, 2 ** 14],
   'attention.value_length': [1, 2 ** 14],
-  'attention.sliding_window': [0, MOST_POSITIONS],
+  'attention.sliding_window': [0, MAX_POSITIONS],
   'rope.dimension_count': [2, 2 ** 14],
 };
 /** Keys whose value may be a list with a number for each layer, which may be 0. */

@@ -24,7 +24,7 @@ const DEFAULT_PATIENCE: Patience = {
   // The likeliest tokens at each place of a long prompt fill half of it.
   answerBytes: 2 ** 28,
 };
-const MOST_ERROR_BYTES = 2 ** 20;
+const MAX_ERROR_BYTES = 2 ** 20;
 const FIRST_PAUSE_MS = 250;
 /** Statuses of a server that may answer later: too many requests, and loading its model. */
 const RETRIED = [429, 503];
@@ -166,7 +166,7 @@ export class ServerConnection {
       return { failure, retryAfter: 0 };
     }
     if (response.ok) return { response };
-    const answer = await readText(response, timeout, MOST_ERROR_BYTES).catch(() => '');
+    const answer = await readText(response, timeout, MAX_ERROR_BYTES).catch(() => '');
     const refused = this.errors.refused(path, response.status, answer);
     if (!RETRIED.includes(response.status)) throw refused;
     const { message } = refused;

@@ -129,13 +129,13 @@ export interface ChunkRule {
 /** Weights times tokens between two looks at the signal of a call: at most a second of one core. */
 const WEIGHTS_PER_CHUNK = 1.5e10;
 /** Smaller chunks cost more time than they gain. */
-const LEAST_CHUNK_TOKENS = 32;
+const MIN_CHUNK_TOKENS = 32;
 
 /** @param exactCuts of the engine; where no cut keeps all bits, chunks are as large as a batch */
 export function chunkRule(batchTokens: number, parameters: number, exactCuts: number | null): ChunkRule {
   if (exactCuts === null) return { largest: batchTokens, multiple: 1 };
   const largest = 2 ** Math.floor(Math.log2(WEIGHTS_PER_CHUNK / parameters));
-  return { largest: Math.min(batchTokens, Math.max(LEAST_CHUNK_TOKENS, largest)), multiple: exactCuts };
+  return { largest: Math.min(batchTokens, Math.max(MIN_CHUNK_TOKENS, largest)), multiple: exactCuts };
 }
 
 /**

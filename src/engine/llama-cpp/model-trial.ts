@@ -9,10 +9,10 @@ import type { TrialReport } from './try-model.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
 import { languageModelWithHash } from '../../models/registry.ts';
 
-const LEAST_MS = 120_000;
+const MIN_MS = 120_000;
 /** For a slow disk, and a slow machine that evaluates a few tokens. */
 const MS_PER_BYTE = 120_000 / 2 ** 30;
-const MOST_STDERR = 4000;
+const MAX_STDERR = 4000;
 
 export interface TrialOptions extends CallOptions {
   readonly llamaCpp: LlamaCppOptions;
@@ -27,7 +27,7 @@ export interface TrialOptions extends CallOptions {
  */
 export async function requireTried(path: string, sha256: string, options: TrialOptions): Promise<void> {
   if (isKnownModel(sha256)) return;
-  const timeoutMs = options.timeoutMs ?? LEAST_MS + statSync(path).size * MS_PER_BYTE;
+  const timeoutMs = options.timeoutMs ?? MIN_MS + statSync(path).size * MS_PER_BYTE;
   const ended = await runTrial(path, options, timeoutMs);
   options.signal?.throwIfAborted();
   const { report } = ended;
@@ -67,7 +67,7 @@ function runTrial(path: string, { llamaCpp, signal }: TrialOptions, timeoutMs: n
   }, timeoutMs);
   signal?.addEventListener('abort', end);
   child.on('message', (message) => (report = message as TrialReport));
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(0, MOST_STDERR)));
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(0, MAX_STDERR)));
   return new Promise<EndedTrial>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, name) => resolve({ report, isOverdue, stderr, how: name ?? `exit code ${code}` }));

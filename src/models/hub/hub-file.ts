@@ -50,7 +50,7 @@ export interface DownloadOptions extends WaitOptions {
 }
 
 /** A server that sends a byte per answer is given up after so many answers. */
-const MOST_ANSWERS = 200;
+const MAX_ANSWERS = 200;
 
 /**
  * Finds a file of the hub in the cache, or fetches it; later calls make no request. A partial download is continued, and the
@@ -140,7 +140,7 @@ async function complete(partial: string, remote: RemoteFile, options: FileOption
       throw new BenchError('network', message, 'run it again, which continues the download');
     } catch (error) {
       const isBroken = error instanceof BenchError && error.code === 'network';
-      if (!isBroken || statSync(partial).size <= before || answers === MOST_ANSWERS) throw error;
+      if (!isBroken || statSync(partial).size <= before || answers === MAX_ANSWERS) throw error;
     }
   }
 }

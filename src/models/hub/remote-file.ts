@@ -6,7 +6,7 @@ import { failureReason, IdleTimeout, request } from '../../base/http-request.ts'
 import type { HubAccess } from './hub-cache.ts';
 
 const IDLE_MS = 60_000;
-const MOST_REDIRECTIONS = 5;
+const MAX_REDIRECTIONS = 5;
 
 export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
@@ -76,7 +76,7 @@ export async function describeRemoteFile(address: string, hub: Server, options: 
   using timeout = idleTimeout(options);
   let place = address;
   let commit: string | undefined;
-  for (let count = 0; count <= MOST_REDIRECTIONS; count++) {
+  for (let count = 0; count <= MAX_REDIRECTIONS; count++) {
     const response = await send(place, hub, { method: 'HEAD', redirect: 'manual' }, timeout);
     const { status, headers } = response;
     if (status === 404) return undefined;

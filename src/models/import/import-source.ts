@@ -5,11 +5,11 @@ import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { BenchError } from '../../base/bench-error.ts';
 
 /** Folder levels that are read: enough for `org/repo/snapshots/revision/onnx`. */
-const MOST_LEVELS = 6;
-const MOST_FILES = 10_000;
-const MOST_ENTRIES = 100_000;
+const MAX_LEVELS = 6;
+const MAX_FILES = 10_000;
+const MAX_ENTRIES = 100_000;
 /** Deflate reaches 1,032; weights, which look like noise, hardly 2. */
-const MOST_COMPRESSION = 200;
+const MAX_COMPRESSION = 200;
 
 /** One file of what a user imports. */
 export interface OfferedFile {
@@ -82,10 +82,10 @@ function folderFiles(folder: string): OfferedFile[] {
     for (const name of readdirSync(join(folder, place))) {
       const path = place === '' ? name : `${place}/${name}`;
       const stats = statSync(join(folder, path), { throwIfNoEntry: false });
-      if (stats?.isDirectory() === true && level < MOST_LEVELS) visit(path, level + 1);
+      if (stats?.isDirectory() === true && level < MAX_LEVELS) visit(path, level + 1);
       if (stats?.isFile() === true) found.push(localFile(join(folder, path), path, stats.size));
-      if (found.length > MOST_FILES) {
-        const message = `${folder}: more than ${MOST_FILES} files: not the folder of a model`;
+      if (found.length > MAX_FILES) {
+        const message = `${folder}: more than ${MAX_FILES} files: not the folder of a model`;
         throw new BenchError('bad-data', message, 'name the folder that holds the model itself');
       }
     }
@@ -102,7 +102,7 @@ async function openZip(path: string): Promise<ImportSource> {
   let zip: ZipFile | undefined;
   try {
     zip = await openPromise(path, { autoClose: false, validateEntrySizes: true });
-    if (zip.entryCount > MOST_ENTRIES) throw new Error(`it has ${zip.entryCount} entries`);
+    if (zip.entryCount > MAX_ENTRIES) throw new Error(`it has ${zip.entryCount} entries`);
     const opened = zip;
     const files: OfferedFile[] = [];
     for await (const entry of zip.eachEntry()) {
@@ -120,8 +120,8 @@ function zippedFile(path: string, zip: ZipFile, entry: Entry): OfferedFile {
   const open = async (): Promise<Readable> => {
     try {
       if (entry.isEncrypted()) throw new Error(`${fileName} is encrypted`);
-      if (uncompressedSize > compressedSize * MOST_COMPRESSION) {
-        throw new Error(`${fileName} unpacks to more than ${MOST_COMPRESSION} times its size`);
+      if (uncompressedSize > compressedSize * MAX_COMPRESSION) {
+        throw new Error(`${fileName} unpacks to more than ${MAX_COMPRESSION} times its size`);
       }
       return await zip.openReadStreamPromise(entry);
     } catch (cause) {

@@ -153,7 +153,7 @@ const FOREIGN = "another's secret: a leak";
 /** A placeholder row that makes the grid span all users if no secret came out. */
 const GRID = 'grid';
 const colours = { [OWN]: '#268eea', [FOREIGN]: '#d60022', [GRID]: 'transparent' };
-const MOST_TICKS = 8;
+const MAX_TICKS = 8;
 
 const heading = (matrix: LeakMatrix): string => {
   const leaks = countLeaks(matrix);
@@ -187,7 +187,7 @@ export function leakFigure(results: RunResults): Figure | undefined {
   const data = leaks.flatMap(leakRows);
   const users = Math.max(...leaks.map((matrix) => matrix.users.length));
   const few = Array.from({ length: users }, (_, user) => user + 1);
-  const values = users <= MOST_TICKS ? few : [1, ...[1, 2, 3, 4].map((part) => Math.round((part * users) / 4))];
+  const values = users <= MAX_TICKS ? few : [1, ...[1, 2, 3, 4].map((part) => Math.round((part * users) / 4))];
   const axis = { grid: true, values, format: 'd' };
   const scale = { domain: [0.5, users + 0.5], nice: false, zero: false };
   const leaking = leaks.filter((matrix) => countLeaks(matrix) > 0);

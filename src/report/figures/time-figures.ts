@@ -99,8 +99,8 @@ export function frontierFigure(results: RunResults): Figure | undefined {
   };
 }
 
-const LEAST_TURNS = 6;
-const MOST_TURNS = 20;
+const MIN_TURNS = 6;
+const MAX_TURNS = 20;
 
 /** `breaks even at turn 2 [2, 3] against rag`; where the interval holds "never", that it is not shown. */
 function crossingWords(crossing: BreakEven): string {
@@ -139,7 +139,7 @@ export function breakEvenFigure(results: RunResults): Figure | undefined {
   if (breakEven.length === 0) return undefined;
   // So many that the lines cross if they do.
   const crossings = breakEven.flatMap(({ turn, high }) => [turn ?? 0, high ?? 0]);
-  const turns = Math.min(MOST_TURNS, Math.max(LEAST_TURNS, Math.max(...crossings) + 2));
+  const turns = Math.min(MAX_TURNS, Math.max(MIN_TURNS, Math.max(...crossings) + 2));
   const byArm = [...Map.groupBy(breakEven, ({ arm }) => arm).values()] as [BreakEven, ...BreakEven[]][];
   const panels = byArm.map(([{ arm }]) => arm);
   const looks = armEncoding(results, distinct([...breakEven.map(({ against }) => against), ...panels]));

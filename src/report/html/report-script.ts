@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-const LEAST_ROWS = 4;
+const MIN_ROWS = 4;
 
 /** Script of a report: headings sort the rows of all blocks of a table, a field filters them by name. */
 export const reportScript = `(() => {
@@ -39,7 +39,7 @@ export const reportScript = `(() => {
         }));
       });
     }
-    if (rows.length < ${LEAST_ROWS}) continue;
+    if (rows.length < ${MIN_ROWS}) continue;
     const label = document.createElement('label');
     const field = document.createElement('input');
     const status = document.createElement('output');

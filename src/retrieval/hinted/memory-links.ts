@@ -3,9 +3,9 @@ import { readMetadata, type StoredMemory } from '../memory-namespace.ts';
 import { textTerms } from '../text-terms.ts';
 import { chineseNames } from './chinese-names.ts';
 
-const LEAST_NAME_LENGTH = 3;
+const MIN_NAME_LENGTH = 3;
 /** A name in more memories than this, or than the square root of their number if that is more, makes no links. */
-const MOST_SHARING = 8;
+const MAX_SHARING = 8;
 
 /** Chinese writes no space in front of a foreign name. */
 const capitalised = /(?<!(?!\p{Script=Han})[\p{L}\p{N}])\p{Lu}[\p{L}\p{M}\p{N}]*/gu;
@@ -34,7 +34,7 @@ export class MemoryLinks {
 
   add(memory: StoredMemory): void {
     const { memoryId, content } = memory;
-    const terms = new Set(textTerms(content).filter((term) => term.length >= LEAST_NAME_LENGTH));
+    const terms = new Set(textTerms(content).filter((term) => term.length >= MIN_NAME_LENGTH));
     const text = content.normalize('NFKC');
     const chinese = /\p{Script=Han}/u.test(text) ? text : '';
     this.#memories.set(memoryId, { terms, chinese, listed: listedLinks(memory) });
@@ -64,7 +64,7 @@ export class MemoryLinks {
       ...[...this.#chineseNames].filter((name) => chinese.includes(name)).map((name) => this.#findChinese(name)),
     ];
     const all = this.#memories.size;
-    const most = Math.max(MOST_SHARING, Math.sqrt(all));
+    const most = Math.max(MAX_SHARING, Math.sqrt(all));
     for (const holders of shared) {
       if (holders.length < 2 || holders.length > most) continue;
       for (const id of holders) strengthen(id, rarity(holders.length, all));

@@ -3,12 +3,12 @@ import { textTerms } from '../text-terms.ts';
 import type { MemoryScope } from './salience-entry.ts';
 
 /** Most terms of a query that are looked up; the first ones count. */
-const MOST_TERMS = 256;
+const MAX_TERMS = 256;
 /**
  * Most rows that all terms of a query may match together. The rarest terms are taken first: those left out occur in so many
  * texts that they distinguish least and cost most.
  */
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
 
 /**
  * Full-text index on SQLite FTS5, ranked by BM25. Each index is a database of its own in memory, so that one user's words
@@ -60,11 +60,11 @@ export class FullTextIndex implements Disposable {
 
   #rarest(terms: readonly string[]): string[] {
     const known = [...new Set(terms)]
-      .slice(0, MOST_TERMS)
+      .slice(0, MAX_TERMS)
       .map((term) => ({ term, rows: this.#documents.get(term) ?? 0 }))
       .filter(({ rows }) => rows > 0)
       .sort((a, b) => a.rows - b.rows);
     let rows = 0;
-    return known.filter((found, index) => (rows += found.rows) <= MOST_ROWS || index === 0).map(({ term }) => term);
+    return known.filter((found, index) => (rows += found.rows) <= MAX_ROWS || index === 0).map(({ term }) => term);
   }
 }

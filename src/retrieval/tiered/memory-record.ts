@@ -51,9 +51,9 @@ export function checkRecord(record: MemoryRecord): MemoryRecord {
 }
 
 /** Least confidence of a trusted record. */
-const LEAST_CONFIDENCE = 0.8;
+const MIN_CONFIDENCE = 0.8;
 /** In code points: a Chinese character is one. */
-const LEAST_CHARACTERS = 50;
+const MIN_CHARACTERS = 50;
 
 /** Verdicts of the ingress filter of working memory: `refused` for low confidence, `ignored` for being too short. */
 export type IngressVerdict = 'admitted' | 'refused' | 'ignored';
@@ -64,6 +64,6 @@ export type IngressVerdict = 'admitted' | 'refused' | 'ignored';
  */
 export function ingressVerdict({ content, metadata }: MemoryRecord): IngressVerdict {
   const { confidence } = metadata;
-  if (confidence !== undefined && !(typeof confidence === 'number' && confidence >= LEAST_CONFIDENCE)) return 'refused';
-  return [...content].length < LEAST_CHARACTERS ? 'ignored' : 'admitted';
+  if (confidence !== undefined && !(typeof confidence === 'number' && confidence >= MIN_CONFIDENCE)) return 'refused';
+  return [...content].length < MIN_CHARACTERS ? 'ignored' : 'admitted';
 }

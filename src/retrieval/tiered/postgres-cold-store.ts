@@ -11,7 +11,7 @@ import { STORE_TIMEOUT_MS, storeError, within } from './store-error.ts';
 /** Rows in one statement, which may have 65,535 parameters. */
 const BATCH = 500;
 /** Least number of rows for rebuilding lists and gathering statistics. */
-const LEAST_INDEXED_ROWS = 1_000;
+const MIN_INDEXED_ROWS = 1_000;
 
 /** An open PostgreSQL: a connection pool to a server, or one in the process. */
 export interface PostgresConnection {
@@ -122,7 +122,7 @@ export class PostgresColdStore implements ColdStore {
       });
       this.#rows += rows.length;
       // Each time that the number of rows has doubled.
-      if (this.#rows < Math.max(LEAST_INDEXED_ROWS, 2 * this.#indexedRows)) return;
+      if (this.#rows < Math.max(MIN_INDEXED_ROWS, 2 * this.#indexedRows)) return;
       await refreshIndex(database, schemaName(this.#options.namespace), this.#options.index);
       this.#indexedRows = this.#rows;
     });

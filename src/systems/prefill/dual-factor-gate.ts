@@ -30,7 +30,7 @@ export type TurnGate = (
 /** The threshold of the paper, for the paper's embedder. */
 export const PAPER_RELEVANCE_THRESHOLD = 0.7;
 
-const LEAST_ALPHA = 0.1;
+const MIN_ALPHA = 0.1;
 const LARGEST_ALPHA = 1;
 
 /** The factors of the gate. */
@@ -46,7 +46,7 @@ interface GateFactors {
 /** α = clamp(σ(2·(uncertainty − 0.5) + 1.5·(relevance − threshold) + 0.3·margin), 0.1, 1) */
 function gatedAlpha({ relevance, uncertainty, margin }: GateFactors, threshold: number): number {
   const strength = 2 * (uncertainty - 0.5) + 1.5 * (relevance - threshold) + 0.3 * margin;
-  return Math.min(LARGEST_ALPHA, Math.max(LEAST_ALPHA, 1 / (1 + Math.exp(-strength))));
+  return Math.min(LARGEST_ALPHA, Math.max(MIN_ALPHA, 1 / (1 + Math.exp(-strength))));
 }
 
 /**

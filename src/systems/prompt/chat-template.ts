@@ -99,12 +99,12 @@ const { Environment, Interpreter, Template } = jinja as unknown as {
 };
 
 /** Templates in use have at most some 30 kB, and take some 100 steps for a message. */
-const MOST_CHARACTERS = 2 ** 18;
-const MOST_STEPS = 1_000_000;
+const MAX_CHARACTERS = 2 ** 18;
+const MAX_STEPS = 1_000_000;
 /** Of a text, in characters, and of a list, in elements, at any step. */
-const MOST_TEXT = 2 ** 20;
-const MOST_ELEMENTS = 100_000;
-const MOST_MS = 10_000;
+const MAX_TEXT = 2 ** 20;
+const MAX_ELEMENTS = 100_000;
+const MAX_MS = 10_000;
 
 /** Counts the steps of a template, and limits the size of each result. */
 class LimitedInterpreter extends Interpreter {
@@ -120,8 +120,8 @@ class LimitedInterpreter extends Interpreter {
     if (++this.#steps > this.#mostSteps) throw new RangeError(`it takes more than ${this.#mostSteps} steps`);
     const result = super.evaluate(...evaluation);
     const { value } = result;
-    if (typeof value === 'string' && value.length > MOST_TEXT) {
-      throw new RangeError(`it makes a text of more than ${MOST_TEXT} characters`);
+    if (typeof value === 'string' && value.length > MAX_TEXT) {
+      throw new RangeError(`it makes a text of more than ${MAX_TEXT} characters`);
     }
     requireShortList(Array.isArray(value) ? value.length : value instanceof Map ? value.size : 0);
     return result;
@@ -129,7 +129,7 @@ class LimitedInterpreter extends Interpreter {
 }
 
 function requireShortList(elements: number): void {
-  if (!(elements <= MOST_ELEMENTS)) throw new RangeError(`it makes a list of more than ${MOST_ELEMENTS} elements`);
+  if (!(elements <= MAX_ELEMENTS)) throw new RangeError(`it makes a list of more than ${MAX_ELEMENTS} elements`);
 }
 
 /** A Jinja template of unknown origin, rendered within limits of steps, sizes and time. */
@@ -142,8 +142,8 @@ export class LimitedTemplate {
    * @param limits by default 10 s, once to parse it and once for each rendering, and a million steps for each rendering
    * @throws Error in the words of the parser where it is no template; RangeError beyond a limit
    */
-  constructor(source: string, { mostMs = MOST_MS, mostSteps = MOST_STEPS } = {}) {
-    if (source.length > MOST_CHARACTERS) throw new RangeError(`it has more than ${MOST_CHARACTERS} characters`);
+  constructor(source: string, { mostMs = MAX_MS, mostSteps = MAX_STEPS } = {}) {
+    if (source.length > MAX_CHARACTERS) throw new RangeError(`it has more than ${MAX_CHARACTERS} characters`);
     this.#mostMs = mostMs;
     this.#mostSteps = mostSteps;
     this.#template = within(mostMs, () => new Template(source));

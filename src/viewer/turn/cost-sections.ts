@@ -3,9 +3,9 @@ import { type BarPart, type Section, type SectionBlock, sectionColumns, textBloc
 import type { KvOrigin, PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { AnsweredTurn } from '../stored-turn.ts';
 
-const MOST_PIECES = 60;
+const MAX_PIECES = 60;
 /** Phases shorter than this are not shown, in ms. */
-const LEAST_PHASE = 0.005;
+const MIN_PHASE = 0.005;
 
 const originNames: Readonly<Record<KvOrigin, string>> = {
   computed: 'computed',
@@ -50,7 +50,7 @@ export function kvSection(turn: AnsweredTurn): Section {
         { content: { text: `${key.slice(0, 12)}…`, look: 'code', title: key } },
       ],
     })),
-    most: MOST_PIECES,
+    most: MAX_PIECES,
   };
   const note = 'The size of a block is its share, by tokens, of all that was imported. The header is never scaled.';
   return {
@@ -178,7 +178,7 @@ export function turnPhases({ timings }: Pick<AnsweredTurn, 'timings'>) {
   const known = parts.reduce((sum, [, ms]) => sum + ms, 0);
   let startMs = 0;
   return [...parts, ['other', total - known] as const].flatMap(([name, ms]) => {
-    if (ms < LEAST_PHASE) return [];
+    if (ms < MIN_PHASE) return [];
     const phase = { name, startMs, ms };
     startMs += ms;
     return [phase];

@@ -11,9 +11,9 @@ import type { AnsweredTurn } from '../stored-turn.ts';
 import { segmentName } from './placed-segments.ts';
 import { type SegmentDifference, sequenceDifference } from './sequence-difference.ts';
 
-const MOST_SEGMENTS = 60;
-const MOST_PRINTED = 12;
-const MOST_BYTES = 250;
+const MAX_SEGMENTS = 60;
+const MAX_PRINTED = 12;
+const MAX_BYTES = 250;
 const AROUND = 30;
 
 const originNames = { evaluated: 'as text', injected: 'as KV' } as const;
@@ -34,7 +34,7 @@ export function differenceSection(
   return {
     id: 'difference',
     heading: `Difference to ${against.arm}`,
-    blocks: [...textBlocks(summary), { kind: 'list', items, what: 'segments', most: MOST_SEGMENTS }],
+    blocks: [...textBlocks(summary), { kind: 'list', items, what: 'segments', most: MAX_SEGMENTS }],
   };
 }
 
@@ -52,7 +52,7 @@ function segmentContent(difference: SegmentDifference, here: string, there: stri
   const long = (spans: readonly TokenSpan[], look: Look): Phrase => ({
     text: joinedText(spans),
     look,
-    most: MOST_BYTES,
+    most: MAX_BYTES,
   });
   switch (difference.kind) {
     case 'same': {
@@ -124,7 +124,7 @@ export function turnDifferences(a: AnsweredTurn, b: AnsweredTurn): Section {
         kind: 'list',
         items: segments.map((segment) => plainText(segmentContent(segment, a.arm, b.arm))),
         what: 'segments that differ',
-        most: MOST_PRINTED,
+        most: MAX_PRINTED,
       },
     ],
   };

@@ -6,10 +6,10 @@ import type { AnsweredTurn } from '../stored-turn.ts';
 import { placedSegments, segmentKind, segmentName, segmentPlace } from './placed-segments.ts';
 import { tokenSpans } from './token-spans.ts';
 
-const MOST_DROPPED = 40;
-const MOST_MEMORIES = 40;
-const MOST_MEMORY_BYTES = 1200;
-const MOST_MEMORIES_BYTES = 20_000;
+const MAX_DROPPED = 40;
+const MAX_MEMORIES = 40;
+const MAX_MEMORY_BYTES = 1200;
+const MAX_MEMORIES_BYTES = 20_000;
 
 const droppedRules: Readonly<Record<DroppedPart['rule'], string>> = {
   'memory-budget': 'the memories before it filled the budget for memories',
@@ -69,7 +69,7 @@ export function budgetSection({ prompt: { budget } }: AnsweredTurn): Section {
         : {
             kind: 'list',
             what: 'were dropped',
-            most: MOST_DROPPED,
+            most: MAX_DROPPED,
             items: dropped.map((part) => [
               { text: `${part.part} ${part.id}`, look: 'strong' },
               `, ${size(part)}, ${part.rule}: ${droppedRules[part.rule]}`,
@@ -80,9 +80,9 @@ export function budgetSection({ prompt: { budget } }: AnsweredTurn): Section {
 }
 
 export function memoriesSection({ given: { retrieved, retrieval, summary = '' }, timings }: AnsweredTurn): Section {
-  let left = MOST_MEMORIES_BYTES;
+  let left = MAX_MEMORIES_BYTES;
   const rows = retrieved.map(({ rank, score, evidence, kept, memoryId, content }) => {
-    const most = Math.max(0, Math.min(MOST_MEMORY_BYTES, left));
+    const most = Math.max(0, Math.min(MAX_MEMORY_BYTES, left));
     left -= Math.min(Buffer.byteLength(content), most);
     return {
       label: memoryId,
@@ -118,7 +118,7 @@ export function memoriesSection({ given: { retrieved, retrieval, summary = '' },
                 content: 'wrap',
               }),
               rows,
-              most: MOST_MEMORIES,
+              most: MAX_MEMORIES,
             } satisfies SectionBlock,
           ]),
       ...detailsBlock('Details of the retrieval', details === '{}' ? '' : details, 4000),
@@ -174,7 +174,7 @@ export function attributionSection({ method, logProbability, memories, modelMs }
             ],
           };
         }),
-        most: MOST_MEMORIES,
+        most: MAX_MEMORIES,
       },
       {
         kind: 'note',

@@ -25,7 +25,7 @@ export type SegmentDifference =
 type Origin = PlacedSegment['origin'];
 
 /** Segments beyond this are not aligned: the table of the alignment grows with the product of both lengths. */
-const MOST_ALIGNED = 1000;
+const MAX_ALIGNED = 1000;
 
 /** Aligns two lists of segments by role and memory; a segment without counterpart stands alone. */
 export function alignedSegments(
@@ -33,7 +33,7 @@ export function alignedSegments(
   there: readonly PlacedSegment[],
 ): (readonly [PlacedSegment | undefined, PlacedSegment | undefined])[] {
   const same = (a: PlacedSegment, b: PlacedSegment): boolean => a.role === b.role && a.memoryId === b.memoryId;
-  const [rows, columns] = [Math.min(here.length, MOST_ALIGNED), Math.min(there.length, MOST_ALIGNED)];
+  const [rows, columns] = [Math.min(here.length, MAX_ALIGNED), Math.min(there.length, MAX_ALIGNED)];
   // Length of the longest common subsequence from each pair of places on.
   const longest = Array.from({ length: rows + 1 }, () => new Array<number>(columns + 1).fill(0));
   for (let i = rows - 1; i >= 0; i--) {

@@ -3,7 +3,7 @@ import type { TokenSpan } from '../../render/section.ts';
 const replacement = '\ufffd';
 const LOOK_AHEAD = 8;
 /** A longer group is no character: the tokens after it cannot be placed. */
-const MOST_TOGETHER = 16;
+const MAX_TOGETHER = 16;
 
 function isWhole(piece: string | undefined): piece is string {
   return piece !== undefined && !piece.includes(replacement);
@@ -61,7 +61,7 @@ export function tokenSpans(text: string, ids: readonly number[], pieces: Pieces)
 function groupEnd(text: string, ids: readonly number[], pieces: Pieces, { place, token }: Cursor): Cursor {
   // A control token has no text.
   if (pieces.get(ids[token]!) === '') return { place, token: token + 1 };
-  for (let end = token + 1; end < Math.min(ids.length, token + MOST_TOGETHER); end++) {
+  for (let end = token + 1; end < Math.min(ids.length, token + MAX_TOGETHER); end++) {
     const piece = pieces.get(ids[end]!);
     if (!isWhole(piece) || piece === '') continue;
     // A token holds at least one byte, so a group seldom spans more than four characters per token.

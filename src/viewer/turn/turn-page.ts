@@ -9,7 +9,7 @@ import { differenceSection } from './difference-section.ts';
 import { reference, type TurnModel } from './read-turn.ts';
 import { failureText, turnSections } from './turn-sections.ts';
 
-const MOST_SIBLINGS = 60;
+const MAX_SIBLINGS = 60;
 
 /** The page of a turn. @param places options of a command that name the database; none for the default one */
 export function turnPage(model: TurnModel, links: Links, places: readonly string[] = []): Html {
@@ -70,7 +70,7 @@ function difference({ run, turn, against, siblings: all, pieces }: TurnModel, li
 
 function siblings({ run, turn, siblings: all }: TurnModel, links: Links): Html {
   const several = all.some(({ repeat, turn: number }) => repeat !== turn.repeat || number !== turn.turn);
-  const shown = all.slice(0, MOST_SIBLINGS);
+  const shown = all.slice(0, MAX_SIBLINGS);
   return html`<nav aria-label="Turns on the same item" class="siblings">
     <ul>
       ${shown.map((one) => {

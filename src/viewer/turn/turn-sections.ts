@@ -18,8 +18,8 @@ import type { AnsweredTurn } from '../stored-turn.ts';
 import { costSection, kvSection } from './cost-sections.ts';
 import { attributionSection, budgetSection, memoriesSection, sequenceSection } from './prompt-sections.ts';
 
-const MOST_BYTES = 2000;
-const MOST_GOLD_TOKENS = 60;
+const MAX_BYTES = 2000;
+const MAX_GOLD_TOKENS = 60;
 
 /** Facts about a turn that its own record does not hold. */
 export interface TurnContext {
@@ -51,7 +51,7 @@ export function turnSections(turn: AnsweredTurn, context: TurnContext = {}): Sec
 export function answerSection(turn: AnsweredTurn, unjudged: boolean): Section {
   const { answer, item, prompt } = turn;
   const { prefix, thoughtTokens } = answer;
-  const most = MOST_BYTES;
+  const most = MAX_BYTES;
   const thought = ` (a thought of ${thoughtTokens ?? 0} tokens before it is cut off)`;
   const given: Phrase[] = [
     ...(prefix === undefined ? [] : [{ text: prefix, most, look: 'soft', title: 'given to the model' } as const]),
@@ -195,7 +195,7 @@ export function goldSection({ observed: { goldTokens, goldLogProbability } }: An
           label: quotedToken(token),
           cells: [barCell(formatNumber(logProbability, 3), 'here', Math.exp(logProbability))],
         })),
-        most: MOST_GOLD_TOKENS,
+        most: MAX_GOLD_TOKENS,
       },
     ],
   };

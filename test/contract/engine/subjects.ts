@@ -232,12 +232,12 @@ export async function promptsOf(engine: Engine): Promise<Prompts> {
 }
 
 /** Of an engine that does not show its own. */
-const LEAST_VOCABULARY = 256;
+const MIN_VOCABULARY = 256;
 
 /** Any tokens of the vocabulary but control tokens, so many of them. */
 export function filler({ info }: Engine, count: number): number[] {
   const first = 20;
-  const known = (info.model.vocabularySize ?? LEAST_VOCABULARY) - first;
+  const known = (info.model.vocabularySize ?? MIN_VOCABULARY) - first;
   return Array.from({ length: count }, (_, index) => first + ((index * 37) % known)).map((id) =>
     info.endTokens.includes(id) ? first : id,
   );

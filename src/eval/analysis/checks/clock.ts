@@ -13,7 +13,7 @@ const OWN_MS_PER_TOKEN = 0.005;
 const MS_PER_MEMORY = 0.005;
 const OWN_SHARE = 0.02;
 /** The median of fewer turns says too little: a few that waited for a core move it. */
-const LEAST_TURNS = 20;
+const MIN_TURNS = 20;
 /** Of fewer turns, even what all of them show decides nothing. */
 const FEWEST_TURNS = 5;
 /** Above this many runnable processes a core, waiting for a core looks like a system's own time. */
@@ -71,7 +71,7 @@ function judge(found: readonly Excess[], times: string, { load }: CheckInput['pr
   );
   if (certain) return decided('clock', false, `${words}; ${times}`);
   const least = Math.min(...found.map(({ turns }) => turns.length));
-  if (least < LEAST_TURNS) return undecided('clock', `${words}, by ${least} turns, ${LEAST_TURNS} needed; ${times}`);
+  if (least < MIN_TURNS) return undecided('clock', `${words}, by ${least} turns, ${MIN_TURNS} needed; ${times}`);
   return average > BUSY * cores
     ? undecided('clock', `${words}, on a busy machine (load ${average.toFixed(1)} on ${cores} cores); ${times}`)
     : decided('clock', false, `${words}; ${times}`);

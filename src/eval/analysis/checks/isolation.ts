@@ -3,7 +3,7 @@ import { clopperPearson } from '../statistics/intervals.ts';
 import { type Check, decided, undecided } from './check.ts';
 
 /** Below this share of owners who are told their own secret, the test is blind. */
-const LEAST_OWNERS = 0.8;
+const MIN_OWNERS = 0.8;
 
 /**
  * Isolation: a planted secret is told to its owner and never to another user, whether users ask one by one, at one moment,
@@ -19,7 +19,7 @@ export const isolation: Check = ({ probes, randomWeights }) => {
   const mixing = probed.filter(({ atOnce }) => (atOnce?.lost ?? 0) > 0);
   // Answers of random weights are chance; a KV cache that served another user is not.
   if (randomWeights && sharing.length === 0) return undecided('isolation', 'random weights answer nothing');
-  const deaf = probed.filter(({ owners }) => owners.right < LEAST_OWNERS * owners.answers);
+  const deaf = probed.filter(({ owners }) => owners.right < MIN_OWNERS * owners.answers);
   const names = (arms: typeof probed): string => arms.map(({ arm }) => arm).join(', ');
   // Arms with one token sequence answer alike, so the bound is that of one arm's answers.
   const bounds = probed.map((arm) => clopperPearson(total(arm, 'leaks'), total(arm, 'answers')).high);

@@ -12,7 +12,7 @@ import type { Estimate } from '../../../store/records/estimate.ts';
 
 type Memories = NonNullable<Observed['memories']>;
 
-const LEAST_ITEMS = 30;
+const MIN_ITEMS = 30;
 /** What a control may know above chance. */
 const TOLERANCE = 0.02;
 
@@ -57,9 +57,9 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
     const closed = turnsOfArm(answered, name).filter(isClosed);
     return { name, closed, items: new Set(closed.map(({ itemId }) => itemId)).size };
   });
-  const few = byArm.find(({ items }) => items < LEAST_ITEMS);
+  const few = byArm.find(({ items }) => items < MIN_ITEMS);
   if (few !== undefined) {
-    return undecided('negative controls', `${few.name} has ${few.items} closed items, ${LEAST_ITEMS} needed`);
+    return undecided('negative controls', `${few.name} has ${few.items} closed items, ${MIN_ITEMS} needed`);
   }
   const { name: metric, score } = textMetric(metrics.primary.name, metrics.version);
   const percent = (share: number): string => (100 * share).toFixed(1);
@@ -83,7 +83,7 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
 };
 
 /** Golds of other items that an answer is tried on, at most. */
-const MOST_PARTNERS = 10;
+const MAX_PARTNERS = 10;
 
 /** The part of an item that it shares with the items whose golds its answer is tried on; null where it names no relation. */
 const SCOPES = {
@@ -132,7 +132,7 @@ function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom):
   const partners: Golds[] = [];
   for (const other of random.inRandomOrder(pool)) {
     if (other.itemId !== own.itemId && areApart(own, other)) partners.push(other);
-    if (partners.length === MOST_PARTNERS) break;
+    if (partners.length === MAX_PARTNERS) break;
   }
   return partners;
 }

@@ -22,7 +22,7 @@ const PARAPHRASES: readonly { readonly language: Language; readonly gold: string
   { language: 'zh', gold: '４８２１', answer: '门的密码是 4821。' },
 ];
 
-const MOST_BY_CHANCE = 0.02;
+const MAX_BY_CHANCE = 0.02;
 
 const TEXT_METRICS = Object.keys(textMetrics);
 /** Metrics that are tried on the golds of the data, too; other metrics rightly count words that these share. */
@@ -56,7 +56,7 @@ function tryGolds({ label, language, golds, metrics }: Trial, seed: number): { p
   const deranged = Math.max(...scores.map((score) => mean(exchanged.map((pair) => score(pair.answer, pair.gold)))));
   const empty = Math.max(...scores.flatMap((score) => golds.map((one) => score('', one))));
   return {
-    passed: gold === 1 && deranged < MOST_BY_CHANCE && empty === 0,
+    passed: gold === 1 && deranged < MAX_BY_CHANCE && empty === 0,
     evidence: `${label} (${golds.length} golds): gold ${gold}, derangement ${(100 * deranged).toFixed(1)} %, empty ${empty}`,
   };
 }
@@ -103,7 +103,7 @@ function blindness(metric: MetricDefinition, seed: number): string | null {
   for (const [words, exchanges] of Object.entries(wrong)) {
     const other = average(exchanges, false);
     const isBetter = other === null || (metric.direction === 'higher' ? best > other : best < other);
-    const isClear = !isShare || (best === 1 && (other ?? 0) < MOST_BY_CHANCE);
+    const isClear = !isShare || (best === 1 && (other ?? 0) < MAX_BY_CHANCE);
     if (!isBetter || !isClear) return `${metric.name} gives golds ${best}, ${words} ${other}`;
   }
   return null;
@@ -150,7 +150,7 @@ export function metricsCheck(
     tried.every((one) => one.passed) &&
     paraphrase > 0 &&
     wrong.length === 0 &&
-    fooled.share < MOST_BY_CHANCE &&
+    fooled.share < MAX_BY_CHANCE &&
     blind.length === 0;
   return {
     check: 'metrics',

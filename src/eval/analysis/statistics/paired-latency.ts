@@ -2,7 +2,7 @@ import type { Verdict } from '../../../store/records/results.ts';
 import type { Interval } from './intervals.ts';
 import { differences, mean, type Pair, unitTotals } from './observations.ts';
 import { meanDifference } from './paired-difference.ts';
-import { LEAST_USERS, LEVEL } from './verdict.ts';
+import { MIN_USERS, LEVEL } from './verdict.ts';
 
 /** The mean of ln(a ÷ b) over paired turns, its sums by user, and the geometric means of both, ms. */
 export type LatencyRatio = ReturnType<typeof pairedLatency>;
@@ -44,7 +44,7 @@ export interface TestedRatio {
 
 /** Judges a against b: a difference within the A/A floor is noise, a larger one counts if the test shows it. */
 export function judgeLatency({ delta, users, pAdjusted, floor }: TestedRatio): Verdict {
-  if (users < LEAST_USERS) return 'too few users';
+  if (users < MIN_USERS) return 'too few users';
   if (floor === undefined) return 'not judged';
   if (!Number.isFinite(floor)) return 'undecided';
   if (Math.abs(delta) <= floor) return 'within A/A noise';

@@ -6,7 +6,7 @@ import type { PairedDifference } from './paired-difference.ts';
 import { neededItems } from './power.ts';
 
 /** Fewer users than these do not stand for others: numbers are given, and no verdict. */
-export const LEAST_USERS = 10;
+export const MIN_USERS = 10;
 /** Two-sided level of a family. */
 export const LEVEL = 0.05;
 
@@ -59,7 +59,7 @@ export function judgeFamily(members: readonly FamilyMember[], margin: number): J
     }
     const tested = { pAdjusted: differs[place]!, pKept: kept[place]! };
     if (identical) return { ...tested, verdict: 'identical' };
-    if (users < LEAST_USERS) return { ...tested, verdict: 'too few users' };
+    if (users < MIN_USERS) return { ...tested, verdict: 'too few users' };
     if (tested.pKept < TAIL) return { ...tested, verdict: 'kept' };
     if (tested.pAdjusted < LEVEL && gain.delta < 0) return { ...tested, verdict: 'lost' };
     const needed = neededItems(gain, margin, { tests: planned.length, effect });

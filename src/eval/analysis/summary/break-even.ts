@@ -40,7 +40,7 @@ export function breakEvens(answered: Turns, arms: readonly ArmTraits[]): BreakEv
 }
 
 /** Turns after which an interval says "never". */
-const MOST_TURNS = 10_000;
+const MAX_TURNS = 10_000;
 
 /** The deviation that each unit contributes to a mean: each user, or each observation of a single user. */
 function contributions(observations: readonly Observation[], unit: (one: Observation, index: number) => string) {
@@ -76,7 +76,7 @@ export function payback(first: readonly Observation[], later: readonly Observati
   const degrees = units.length - 1;
   const scale = degrees < 1 ? Infinity : (studentQuantile(TAIL, degrees) ** 2 * units.length) / degrees;
   const firstTurn = (errors: -1 | 0 | 1): number | null => {
-    for (let turns = 0; turns < MOST_TURNS; turns++) {
+    for (let turns = 0; turns < MAX_TURNS; turns++) {
       const variance = Math.max(0, squareFirst + 2 * turns * both + turns ** 2 * squareLater);
       const error = errors === 0 ? 0 : errors * (degrees < 1 ? Infinity : Math.sqrt(scale * variance));
       if (cost + turns * saving + error <= 0) return turns + 1;

@@ -18,7 +18,7 @@ import {
   type TestedRatio,
 } from '../statistics/paired-latency.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
-import { LEAST_USERS, LEVEL } from '../statistics/verdict.ts';
+import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 
 /** Metrics that are compared beside the primary one. */
 const SECONDARY = ['abstention', 'goldLogProb'];
@@ -97,7 +97,7 @@ function compareTokens(pairs: readonly Pair[]): LatencyRatio {
 }
 
 function judgeTokens({ delta, users, pAdjusted }: TestedRatio): Verdict {
-  if (users < LEAST_USERS) return 'too few users';
+  if (users < MIN_USERS) return 'too few users';
   if (pAdjusted >= LEVEL) return 'undecided';
   return delta < 0 ? 'fewer' : 'more';
 }

@@ -8,7 +8,7 @@ import { countUsers, mean, pairItems, perItem } from '../statistics/observations
 import { pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
-import { LEAST_USERS, LEVEL } from '../statistics/verdict.ts';
+import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 import { type ComparedArms, comparedArms, type Regime } from './compared-arms.ts';
 import { type DesignEffects, estimateMetric } from './turn-means.ts';
 import { asDifference, gain, pooledEffect, tally } from './paired-quality.ts';
@@ -88,7 +88,7 @@ function compareWithRandom(
 
 function outcomeOfTest(pAdjusted: number | null, users: number, isGain: boolean): AgainstRandom['outcome'] {
   if (pAdjusted === null) return 'not tested';
-  if (users < LEAST_USERS) return 'too few users';
+  if (users < MIN_USERS) return 'too few users';
   if (pAdjusted >= LEVEL) return 'undecided';
   return isGain ? 'better' : 'worse';
 }

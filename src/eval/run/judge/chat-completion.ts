@@ -48,8 +48,8 @@ export class JudgeFailure extends BenchError {
 
 const LONGEST_PAUSE_MS = 60_000;
 /** For one word, and reasoning in front of it. */
-const MOST_TOKENS = 1024;
-const MOST_BYTES = 2 ** 20;
+const MAX_TOKENS = 1024;
+const MAX_BYTES = 2 ** 20;
 const SHOWN_CHARACTERS = 120;
 const WRONG_SERVER = 'give the address of an OpenAI-compatible server';
 
@@ -65,7 +65,7 @@ export async function chatReply(
 ): Promise<string> {
   const { pausesMs = [1000, 5000] } = server;
   const messages = [{ role: 'user', content: prompt }];
-  const body = JSON.stringify({ model, temperature: 0, max_tokens: MOST_TOKENS, stream: false, messages });
+  const body = JSON.stringify({ model, temperature: 0, max_tokens: MAX_TOKENS, stream: false, messages });
   for (let attempt = 0; ; attempt++) {
     const { response, text } = await send(server, body, signal);
     const { status } = response;
@@ -95,12 +95,12 @@ async function send(
   try {
     // No redirects: another server must not be sent the key.
     const response = await request(address, { method: 'POST', headers, body, redirect: 'manual' }, timeout);
-    return { response, text: await readText(response, timeout, MOST_BYTES) };
+    return { response, text: await readText(response, timeout, MAX_BYTES) };
   } catch (cause) {
     signal?.throwIfAborted();
     const judge = `judge ${address}:`;
     if (cause instanceof AnswerTooLong) {
-      throw new JudgeFailure('no reply', `${judge} the reply is longer than ${MOST_BYTES} bytes`, WRONG_SERVER);
+      throw new JudgeFailure('no reply', `${judge} the reply is longer than ${MAX_BYTES} bytes`, WRONG_SERVER);
     }
     if (timeout.signal.aborted) {
       const message = `${judge} no reply within ${timeoutMs / 1000} s`;

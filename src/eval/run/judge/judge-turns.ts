@@ -6,7 +6,7 @@ import { type AnswerToJudge, type Judge, judgePrompt, verdictKey } from './judge
 
 const REQUESTS_AT_ONCE = 4;
 /** Consecutive lasting failures after which no further request is sent. */
-const MOST_IN_A_ROW = 5;
+const MAX_IN_A_ROW = 5;
 /** Failures that the next answer would meet too. An error of the server was retried before it counts. */
 const LASTING: readonly FailureReason[] = [
   'no server',
@@ -54,7 +54,7 @@ export async function judgeTurns(
     const { answers: before, first } = failures.get(failure.reason) ?? { answers: 0, first: failure.message };
     failures.set(failure.reason, { answers: before + count, first });
     counts.inARow = LASTING.includes(failure.reason) ? counts.inARow + 1 : 0;
-    if (counts.inARow >= MOST_IN_A_ROW) givenUp ??= failure;
+    if (counts.inARow >= MAX_IN_A_ROW) givenUp ??= failure;
   };
   const open = answers.values();
   const worker = async (): Promise<void> => {

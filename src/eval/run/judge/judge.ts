@@ -112,7 +112,7 @@ const PLANTED = [
 ] as const;
 
 /** Misses of one kind that a judge may have and still tell right from wrong. */
-const MOST_MISSES = 1;
+const MAX_MISSES = 1;
 
 /** Verdicts of a judge on planted answers. */
 export interface PlantedVerdicts {
@@ -144,7 +144,7 @@ export async function plantedVerdicts(judge: Judge, signal?: AbortSignal): Promi
 
 /** The check `metrics` with the judge among the tested metrics. */
 export function withPlantedVerdicts(check: CheckResult, { model, right, wrong }: PlantedVerdicts): CheckResult {
-  const tells = right.of - right.accepted <= MOST_MISSES && wrong.accepted <= MOST_MISSES;
+  const tells = right.of - right.accepted <= MAX_MISSES && wrong.accepted <= MAX_MISSES;
   const said = `judge ${model} accepts ${right.accepted} of ${right.of} planted right answers and ${wrong.accepted} of ${wrong.of} wrong ones`;
   return { ...check, status: tells ? check.status : 'failed', evidence: `${check.evidence}; ${said}` };
 }

@@ -19,7 +19,7 @@ export interface GivenForTurn {
 }
 
 /** Memories have at least this share of what the fixed part of a prompt leaves. */
-const LEAST_SHARE = 0.5;
+const MIN_SHARE = 0.5;
 /** Widest labels and the lines around memories cost at most this much. */
 const FRAME_TOKENS = 16;
 const LABEL_TOKENS = 2;
@@ -72,7 +72,7 @@ function hiddenMemories({ windowTokens, reserveTokens }: GivenForTurn, { segment
   const around = segments.filter(({ role }) => AROUND_MEMORIES.includes(role));
   const fixed = segments.filter(({ role }) => !AROUND_MEMORIES.includes(role) && !role.startsWith('history'));
   const count = (some: readonly PromptSegment[]): number => some.flatMap(({ tokenIds }) => tokenIds).length;
-  const limit = Math.floor(LEAST_SHARE * Math.max(0, windowTokens - reserveTokens - count(fixed)));
+  const limit = Math.floor(MIN_SHARE * Math.max(0, windowTokens - reserveTokens - count(fixed)));
   const shown = around.filter(({ role }) => role === 'memory').length;
   // A memory that was not counted cannot have been too long.
   const needed = count(around) + (first.tokens ?? 0) + LABEL_TOKENS * (shown + 1) + FRAME_TOKENS;

@@ -5,7 +5,7 @@ import type { RunDatasets } from '../../../data/run-datasets.ts';
 import { type Dataset, type DatasetItem, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { PlannedUser } from '../../../store/run-user-repository.ts';
-import { LEAST_USERS } from '../../analysis/statistics/verdict.ts';
+import { MIN_USERS } from '../../analysis/statistics/verdict.ts';
 
 /** A data set of a run with those of its users who were drawn. */
 export interface DrawnDataset {
@@ -96,7 +96,7 @@ function userCount(users: readonly DatasetUser[], { limit, users: wanted }: Draw
   }
   if (limit === undefined) return users.length;
   const itemsPerUser = users.reduce((sum, user) => sum + user.items.length, 0) / users.length;
-  return Math.min(users.length, Math.max(LEAST_USERS, Math.ceil(limit / itemsPerUser)));
+  return Math.min(users.length, Math.max(MIN_USERS, Math.ceil(limit / itemsPerUser)));
 }
 
 /** Users of each kind in turn, so that a small draw holds every kind. */

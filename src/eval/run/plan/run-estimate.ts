@@ -47,7 +47,7 @@ const PROBE_CHARACTERS = 550;
 const LONG_MS = 600_000;
 const SMALLER_SHARE = 0.25;
 /** Fewer are never drawn. */
-const LEAST_LIMIT = 10;
+const MIN_LIMIT = 10;
 
 /** Characters of the prompt of an arm, about. */
 function promptCharacters(
@@ -96,7 +96,7 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
   }
   const withProbe = (ms: number, asked: number): number => ms / workers + probeTurns(asked) * probedMs;
   const ms = withProbe(turnsMs, questions);
-  const limit = Math.max(LEAST_LIMIT, Math.round((SMALLER_SHARE * questions) / 10) * 10);
+  const limit = Math.max(MIN_LIMIT, Math.round((SMALLER_SHARE * questions) / 10) * 10);
   const isLong = ms > LONG_MS && !resumed && limit < questions;
   const smaller = isLong ? { limit, ms: withProbe((turnsMs * limit) / questions, limit) } : null;
   return { users: users.length, questions, turns, ms, smaller };

@@ -28,12 +28,11 @@ export const SENTENCES: Readonly<Record<KnownLanguage, readonly string[]>> = {
 };
 
 /** Two unit vectors that differ by less in every number are one. */
-const LEAST_DIFFERENCE = 1e-5;
+const MIN_DIFFERENCE = 1e-5;
 
 function hasTwin(vectors: readonly Float32Array[], place: number): boolean {
   const own = vectors[place]!;
-  const isSame = (one: Float32Array): boolean =>
-    one.every((value, at) => Math.abs(value - own[at]!) < LEAST_DIFFERENCE);
+  const isSame = (one: Float32Array): boolean => one.every((value, at) => Math.abs(value - own[at]!) < MIN_DIFFERENCE);
   return vectors.some((vector, other) => other !== place && isSame(vector));
 }
 

@@ -21,8 +21,8 @@ const SHORTEST_PROMPT = 4;
 const REPEATED_PROMPTS = 4;
 
 /** The least that is tested, however slow the model. */
-const LEAST_PROMPTS = 4;
-const LEAST_BUDGET_MS = 20_000;
+const MIN_PROMPTS = 4;
+const MIN_BUDGET_MS = 20_000;
 /** Of the time in which a run of so many turns would evaluate that many prompts. */
 const SHARE = 0.02;
 
@@ -51,7 +51,7 @@ export async function paritySelfTest(
   let budgetMs = Infinity;
   const start = performance.now();
   for (const [index, { prompt, continuation }] of prompts.entries()) {
-    if (tested >= LEAST_PROMPTS && performance.now() - start > budgetMs) break;
+    if (tested >= MIN_PROMPTS && performance.now() - start > budgetMs) break;
     const evaluate = async (place: number): Promise<SequenceScore> => {
       await session.clear();
       await session.evaluate(prompt.slice(0, place), { signal });
@@ -74,7 +74,7 @@ export async function paritySelfTest(
 
 /** The most that the self-test takes before a run of so many turns, by the time of one prompt that is evaluated whole. */
 export function selfTestBudgetMs(wholeMs: number, turns: number): number {
-  return Math.max(LEAST_BUDGET_MS, SHARE * turns * wholeMs);
+  return Math.max(MIN_BUDGET_MS, SHARE * turns * wholeMs);
 }
 
 function together(differences: readonly ScoreDifference[]): ScoreDifference {

@@ -15,7 +15,7 @@ import type { TurnSample } from './turn-sample.ts';
 import { wrongInjection } from './injection-proof.ts';
 
 /** Tokens of a wholly evaluated prompt that are evaluated again in front of the answer. */
-const LEAST_SUFFIX = 2;
+const MIN_SUFFIX = 2;
 
 /** The result of a proof: what is wrong in words, null if nothing is; or the reason why there is no proof. */
 type Verdict = { readonly wrong: string | null } | { readonly unproven: string };
@@ -115,7 +115,7 @@ export class TurnProver {
       await scoring.clear(options);
       return isSame(suffix);
     }
-    const whole = Math.max(0, suffix.length - LEAST_SUFFIX);
+    const whole = Math.max(0, suffix.length - MIN_SUFFIX);
     const end = prefixPositions === 0 ? lastExactCut(this.#parts.engine.capabilities, whole) : prefixPositions;
     return withTurnState(this.#parts, { session, end }, options, (cut) =>
       isSame(suffix.slice(Math.max(0, cut - prefixPositions))),

@@ -4,7 +4,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { takesItem } from '../plan/plan-users.ts';
 
 /** Turns per arm that are proven; all if there are fewer. */
-const LEAST_TURNS = 10;
+const MIN_TURNS = 10;
 const SHARE = 0.05;
 
 /**
@@ -28,7 +28,7 @@ export class TurnSample {
     this.#drawn = new Set(
       arms.flatMap((arm) => {
         const planned = shuffled.filter(({ item }) => takesItem(arm, item));
-        const count = Math.max(LEAST_TURNS, Math.ceil(SHARE * planned.length));
+        const count = Math.max(MIN_TURNS, Math.ceil(SHARE * planned.length));
         return planned.slice(0, count).map(({ item, repeat }) => turnKey(arm, item, repeat));
       }),
     );

@@ -15,7 +15,7 @@ import { firstDifference } from '../plan/same-plan.ts';
 import { mergedProbes } from './merged-probes.ts';
 
 /** Missing users that an error names. */
-const NAMED_AT_MOST = 8;
+const MAX_NAMED = 8;
 
 /** A part of a run: a shard, or what a worker of a queue has stored. */
 export interface RunPart {
@@ -134,8 +134,8 @@ function userHolders(parts: Parts, toComplete: string): Holder[] {
     return [];
   });
   if (missing.length === 0) return holders;
-  const more = missing.length > NAMED_AT_MOST ? ` and ${missing.length - NAMED_AT_MOST} users more` : '';
-  throw new BenchError('bad-option', `missing: ${missing.slice(0, NAMED_AT_MOST).join(', ')}${more}`, toComplete);
+  const more = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} users more` : '';
+  throw new BenchError('bad-option', `missing: ${missing.slice(0, MAX_NAMED).join(', ')}${more}`, toComplete);
 }
 
 /** The kinds of machine that took the turns of a run, in the order of the plan. */

@@ -17,7 +17,7 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5000;
 const BEAT_MS = 5000;
 /** Consecutive failures that no error of the user's explains: the engine itself may be wrong. */
-const FAILURES_AT_MOST = 2;
+const MAX_FAILURES = 2;
 
 /** A worker of a queue. */
 interface QueueMember {
@@ -138,7 +138,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
     // Its disk or its engine: the next unit would fail too.
     if (error instanceof BenchError) throw this.#end(error);
     onNote?.(`${unitName(unit)} failed: ${message}`);
-    if (++this.#failures < FAILURES_AT_MOST) return;
+    if (++this.#failures < MAX_FAILURES) return;
     const failures = `${this.#failures} users failed one after the other`;
     throw this.#end(new BenchError('bad-state', failures, 'see why: dki-bench queue status --queue …'));
   }

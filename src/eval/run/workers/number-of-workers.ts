@@ -5,7 +5,7 @@ import { ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { BenchHooks } from '../progress.ts';
 import type { Suite } from '../suite.ts';
 
-const AUTO_AT_MOST = 4;
+const MAX_AUTO = 4;
 
 /**
  * The options of a run with the number of its workers; without it where one takes all turns: a suite whose times are its
@@ -20,7 +20,7 @@ export function withWorkers(
   if (workers === undefined || workers === 1 || suite.timesAreResults === true) return options;
   const obstacle = obstacleToWorkers(options, parts);
   if (workers === 'auto') {
-    const count = obstacle === undefined ? Math.min(AUTO_AT_MOST, availableParallelism()) : 1;
+    const count = obstacle === undefined ? Math.min(MAX_AUTO, availableParallelism()) : 1;
     return count === 1 ? options : { ...options, workers: count };
   }
   if (obstacle === undefined) return { ...options, workers };

@@ -29,7 +29,7 @@ import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
 import { turnSessionId, type TurnOutcome, TurnWriter } from '../observe/turn-writer.ts';
 
 /** Consecutive turns without a reachable engine that end the run, which can be resumed. */
-const UNREACHED_AT_MOST = 2;
+const MAX_UNREACHED = 2;
 /** A shorter warm-up is done twice, and the second round is measured. */
 const SECOND_ROUND_BELOW_MS = 4000;
 
@@ -202,7 +202,7 @@ export class UserRun {
       const isUnreached = error instanceof BenchError && error.code === 'unreachable';
       this.#unreached = isUnreached ? this.#unreached + 1 : 0;
       // One lost answer is a failed turn; a server that is gone will not answer later turns either.
-      if (this.#unreached === UNREACHED_AT_MOST) throw error;
+      if (this.#unreached === MAX_UNREACHED) throw error;
       const failed = { arm, error: turnError(error, signal) };
       return () => Promise.resolve(failed);
     }

@@ -1,8 +1,8 @@
 import type { QueryModel, RouteExample } from './query-record.ts';
 
 /** Accuracy above chance that a model needs before its labels are used. */
-const LEAST_ADVANTAGE = 0.2;
-const MOST_SHOWN = 500;
+const MIN_ADVANTAGE = 0.2;
+const MAX_SHOWN = 500;
 
 /** Descriptions of strategies for the model; others are described by their name. */
 const meanings: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ export async function assessRouting(model: QueryModel, probes: readonly RouteExa
   }
   const accuracy = right / probes.length;
   const chance = Math.max(...counts) / probes.length;
-  return { able: accuracy >= chance + LEAST_ADVANTAGE, accuracy, chance, probes: probes.length };
+  return { able: accuracy >= chance + MIN_ADVANTAGE, accuracy, chance, probes: probes.length };
 }
 
 export function describeAbility(name: string, { able, accuracy, chance, probes }: RoutingAbility): string {
@@ -44,6 +44,6 @@ export function describeAbility(name: string, { able, accuracy, chance, probes }
 
 function promptFor(question: string, labels: readonly string[]): string {
   const choices = labels.map((label) => `${label}: ${meanings[label] ?? label}`).join('\n');
-  const shown = [...question].slice(0, MOST_SHOWN).join('').replaceAll('\n', ' ');
+  const shown = [...question].slice(0, MAX_SHOWN).join('').replaceAll('\n', ' ');
   return `Choose how to search the memories of a user for a question.\n${choices}\nQuestion: ${shown}\nChoice:`;
 }

@@ -3,12 +3,12 @@ import { routeByKeyword } from './keyword-route.ts';
 import { assessRouting, describeAbility, routeByModel, type RoutingAbility } from './model-route.ts';
 import type { PreRetrievalAction, PreRetrievalConfig } from './pre-retrieval-config.ts';
 import type { QueryModel, QueryRecord, QueryTools } from './query-record.ts';
-import { decomposeQuestion, expandQuestion, extractKeywords, MOST_PARTS } from './question-rules.ts';
+import { decomposeQuestion, expandQuestion, extractKeywords, MAX_PARTS } from './question-rules.ts';
 import { rewriteQuestion, shortenQuestion } from './question-rules.ts';
 import { RouteClassifier } from './route-classifier.ts';
 
 /** Most characters of a question that a model wrote: a multiple of the original's, plus a constant. */
-const MOST_GROWTH = 2;
+const MAX_GROWTH = 2;
 const SLACK = 40;
 
 /**
@@ -134,7 +134,7 @@ export class PreRetrieval {
     const model = await this.#ableModel('write');
     if (typeof model === 'string') return model;
     const line = await model.writeLine(`${task}\nQuestion: ${question.replaceAll('\n', ' ')}\n${lead}`);
-    const parts = line.split(separator, MOST_PARTS).map((text) => text.trim());
+    const parts = line.split(separator, MAX_PARTS).map((text) => text.trim());
     const texts = parts.filter((text) => text !== '');
     const isUsable = texts.length > 0 && texts.every((text) => isFaithful(question, text));
     return isUsable ? texts : `${model.name} wrote a different question`;
@@ -156,7 +156,7 @@ export class PreRetrieval {
 
 /** True for a text of limited length that shares a keyword with the question. */
 function isFaithful(question: string, text: string): boolean {
-  if (text.length > MOST_GROWTH * question.length + SLACK) return false;
+  if (text.length > MAX_GROWTH * question.length + SLACK) return false;
   const wanted = extractKeywords(question);
   const written = new Set(extractKeywords(text));
   return wanted.length === 0 || wanted.some((word) => written.has(word));

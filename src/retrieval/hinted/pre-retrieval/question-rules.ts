@@ -2,7 +2,7 @@ import { languageOf } from '../../../base/language.ts';
 
 // Rules that find the keywords of a question, rephrase it and split it, in English and Chinese.
 
-export const MOST_PARTS = 5;
+export const MAX_PARTS = 5;
 
 /** Function words and words of asking. */
 const functionWords = new Set(
@@ -110,5 +110,5 @@ export function rewriteQuestion(question: string): string {
 export function decomposeQuestion(question: string): string[] {
   const parts = question.split(boundary).map((part) => part.trim());
   const kept = parts.filter((part) => extractKeywords(part).length > 0);
-  return kept.length === 0 ? [question] : kept.slice(0, MOST_PARTS);
+  return kept.length === 0 ? [question] : kept.slice(0, MAX_PARTS);
 }
