@@ -3,7 +3,9 @@
 // a call of its own for each costs a third of the time.
 #include <node_api.h>
 
+#include "restore.h"
 #include "rotate.h"
+#include "scale.h"
 #include "spread-rows.h"
 
 enum { MAX_NUMBERS = 4 };
@@ -138,6 +140,60 @@ static napi_value call_spread_rows(napi_env env, napi_callback_info info) {
   return number(env, 0);
 }
 
+typedef bool (*scaling)(const uint8_t *source, const uint8_t *source_end, uint8_t *target, float factor);
+
+// (…, the bits of the factor as a 32-bit float): 1 where a number or a product is not finite
+static napi_value call_scaling(napi_env env, napi_callback_info info, scaling scaling, enum number_type type) {
+  struct call call;
+  if (!read_call(env, info, 1, &call)) return refuse(env, "scaling takes memory, ranges and a number");
+  if (call.range_bytes % NUMBER_BYTES[type] != 0) return refuse(env, "values are no whole numbers");
+  if (!ranges_are_inside(&call, call.range_bytes)) return refuse(env, "values lie outside of the memory");
+  const uint32_t bits = (uint32_t)call.numbers[0];
+  float factor;
+  memcpy(&factor, &bits, sizeof factor);
+  bool exceeded = false;
+  for (size_t i = 0; i < call.ranges; i++) {
+    const uint8_t *source = call.memory + call.sources[i];
+    if (scaling(source, source + call.range_bytes, call.memory + call.targets[i], factor)) exceeded = true;
+  }
+  return number(env, exceeded ? 1 : 0);
+}
+
+#define CALL_SCALING(FUNCTION, TYPE)                                                                                   \
+  static napi_value call_##FUNCTION(napi_env env, napi_callback_info info) {                                           \
+    return call_scaling(env, info, FUNCTION, TYPE);                                                                    \
+  }
+CALL_SCALING(scale_halves, F16)
+CALL_SCALING(scale_floats, F32)
+
+typedef bool (*restoring)(const uint8_t *source, const uint8_t *source_end, uint8_t *target);
+
+// (…): 1 where a scale is not finite
+static napi_value call_restoring(napi_env env, napi_callback_info info, restoring restoring,
+                                 enum quantised_type quantised, enum number_type type) {
+  struct call call;
+  if (!read_call(env, info, 0, &call)) return refuse(env, "restoring takes memory and ranges");
+  if (call.range_bytes % GROUP_BYTES[quantised] != 0) return refuse(env, "quantised numbers are no whole groups");
+  if (!ranges_are_inside(&call, call.range_bytes / GROUP_BYTES[quantised] * GROUP * NUMBER_BYTES[type])) {
+    return refuse(env, "quantised numbers lie outside of the memory");
+  }
+  bool exceeded = false;
+  for (size_t i = 0; i < call.ranges; i++) {
+    const uint8_t *source = call.memory + call.sources[i];
+    if (restoring(source, source + call.range_bytes, call.memory + call.targets[i])) exceeded = true;
+  }
+  return number(env, exceeded ? 1 : 0);
+}
+
+#define CALL_RESTORING(FUNCTION, QUANTISED, TYPE)                                                                      \
+  static napi_value call_##FUNCTION(napi_env env, napi_callback_info info) {                                           \
+    return call_restoring(env, info, FUNCTION, QUANTISED, TYPE);                                                       \
+  }
+CALL_RESTORING(restore_q8_0_halves, Q8_0, F16)
+CALL_RESTORING(restore_q8_0_floats, Q8_0, F32)
+CALL_RESTORING(restore_q4_0_halves, Q4_0, F16)
+CALL_RESTORING(restore_q4_0_floats, Q4_0, F32)
+
 static bool processor_has_instructions(void) {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx2");
@@ -156,6 +212,12 @@ NAPI_MODULE_INIT() {
       {.utf8name = "rotateNormF32", .method = call_rotate_norm_f32, .attributes = napi_enumerable},
       {.utf8name = "rotateNeoxF16", .method = call_rotate_neox_f16, .attributes = napi_enumerable},
       {.utf8name = "rotateNeoxF32", .method = call_rotate_neox_f32, .attributes = napi_enumerable},
+      {.utf8name = "scaleF16", .method = call_scale_halves, .attributes = napi_enumerable},
+      {.utf8name = "scaleF32", .method = call_scale_floats, .attributes = napi_enumerable},
+      {.utf8name = "restore_q8_0_F16", .method = call_restore_q8_0_halves, .attributes = napi_enumerable},
+      {.utf8name = "restore_q8_0_F32", .method = call_restore_q8_0_floats, .attributes = napi_enumerable},
+      {.utf8name = "restore_q4_0_F16", .method = call_restore_q4_0_halves, .attributes = napi_enumerable},
+      {.utf8name = "restore_q4_0_F32", .method = call_restore_q4_0_floats, .attributes = napi_enumerable},
       {.utf8name = "spreadRows", .method = call_spread_rows, .attributes = napi_enumerable},
   };
   napi_define_properties(env, exports, sizeof functions / sizeof functions[0], functions);

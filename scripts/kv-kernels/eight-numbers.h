@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #if defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #define memcpy __builtin_memcpy
 #define KERNEL
 #elif defined(__x86_64__)
@@ -33,15 +34,20 @@ enum { AT_ONCE = 8 };
 
 static const size_t NUMBER_BYTES[] = {[F16] = 2, [F32] = 4};
 
-// Lanes are not zero where a number that was written was too large.
-struct excess {
+// What a number from `load_in_units` must be multiplied by.
+#if defined(__wasm_simd128__)
+static const float UNIT[] = {[F16] = 0x1p112f, [F32] = 1};
+#else
+static const float UNIT[] = {[F16] = 1, [F32] = 1};
+#endif
+
+// The largest halves that were written, lane by lane, and lanes that are not zero where a float was too large.
+struct largest {
   int16x8 halves;
   int32x8 floats;
 };
 
-// WebAssembly reads an infinite half as 65536. Rotating it with any other number gives one of at least 46341, which rounds
-// to 46336 (0x79a8). Both kernels therefore refuse rotated halves from there on.
-static const int16_t LARGEST_HALF = 0x79a8 - 1;
+static const int16_t LARGEST_HALF = 0x7c00 - 1;
 static const int32_t LARGEST_FLOAT = 0x7f800000 - 1;
 
 INLINE float8 load_floats(const uint8_t *address) {
@@ -50,12 +56,24 @@ INLINE float8 load_floats(const uint8_t *address) {
   return numbers;
 }
 
-INLINE float8 load_halves(const uint8_t *address) {
 #if defined(__wasm_simd128__)
-  int16x8 halves;
-  memcpy(&halves, address, sizeof halves);
+// clang extends and narrows vectors lane by lane where it is not told the instruction.
+INLINE int32x8 both(v128_t low, v128_t high) {
+  const v128_t parts[] = {low, high};
+  int32x8 numbers;
+  memcpy(&numbers, parts, sizeof numbers);
+  return numbers;
+}
+
+INLINE int32x8 extend_halves(v128_t halves) {
+  return both(wasm_i32x4_extend_low_i16x8(halves), wasm_i32x4_extend_high_i16x8(halves));
+}
+#endif
+
+INLINE float8 load_halves_in_units(const uint8_t *address) {
+#if defined(__wasm_simd128__)
   // Sign, exponent and mantissa at their places in a float stand for 2^-112 of the number, subnormal ones too.
-  return (float8)((__builtin_convertvector(halves, int32x8) << 13) & (int32_t)0x8fffe000) * 0x1p112f;
+  return (float8)((extend_halves(wasm_v128_load(address)) << 13) & (int32_t)0x8fffe000);
 #elif defined(__x86_64__)
   return (float8)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)address));
 #else
@@ -68,18 +86,23 @@ INLINE float8 load_halves(const uint8_t *address) {
 #endif
 }
 
-// Rounds to the nearest, ties to even; what is too large becomes infinite.
+// Rounds to the nearest, ties to even; what is too large is not finite.
 INLINE int16x8 halves_of(float8 numbers) {
 #if defined(__wasm_simd128__)
   const int32x8 bits = (int32x8)numbers;
   // 2^13 times the power of two of the number, at least that of the smallest normal half. Adding it leaves the eleven bits
   // of the mantissa, rounded by the addition itself, at the end of the sum.
   const int32x8 power = __builtin_elementwise_max(bits & 0x7f800000, (int32x8){0} + 0x38800000) + 0x06800000;
-  const int32x8 sum = (int32x8)((float8)(bits & 0x7fffffff) + (float8)power);
-  // Its exponent moves next to those bits, and the bias becomes that of a half.
-  const int32x8 magnitude = (sum & 0xffff) + ((sum >> 16) << 3) - 0x1f800;
-  const int32x8 finite = __builtin_elementwise_min(magnitude, (int32x8){0} + 0x7c00);
-  return __builtin_convertvector(finite | ((bits >> 16) & 0x8000), int16x8);
+  const float8 sum = (float8)(bits & 0x7fffffff) + (float8)power;
+  v128_t sums[2], signs[2];
+  memcpy(sums, &sum, sizeof sums);
+  memcpy(signs, &bits, sizeof signs);
+  // Those are the lower 16 bits and the exponent the upper ones, 2^7 times: lower + 8 * upper is a half but for its bias.
+  const v128_t weights = wasm_i32x4_const_splat(0x00080001), bias = wasm_i32x4_const_splat(0x1f800);
+  for (int i = 0; i < 2; i++) sums[i] = wasm_i32x4_sub(wasm_i32x4_dot_i16x8(sums[i], weights), bias);
+  // Narrowing keeps the sign; what is too large becomes 0x7fff, which is no finite half either.
+  const v128_t sign = wasm_i16x8_narrow_i32x4(signs[0], signs[1]) & wasm_i16x8_const_splat((int16_t)0x8000);
+  return (int16x8)(wasm_i16x8_narrow_i32x4(sums[0], sums[1]) | sign);
 #elif defined(__x86_64__)
   return (int16x8)_mm256_cvtps_ph((__m256)numbers, _MM_FROUND_TO_NEAREST_INT);
 #else
@@ -92,24 +115,40 @@ INLINE int16x8 halves_of(float8 numbers) {
 #endif
 }
 
-INLINE float8 load_numbers(enum number_type type, const uint8_t *address) {
-  return type == F16 ? load_halves(address) : load_floats(address);
+#if defined(__wasm_simd128__)
+INLINE int16x8 larger_halves(int16x8 a, int16x8 b) { return (int16x8)wasm_i16x8_max((v128_t)a, (v128_t)b); }
+INLINE int16x8 smaller_halves(int16x8 a, int16x8 b) { return (int16x8)wasm_i16x8_min((v128_t)a, (v128_t)b); }
+#elif defined(__x86_64__)
+INLINE int16x8 larger_halves(int16x8 a, int16x8 b) { return (int16x8)_mm_max_epi16((__m128i)a, (__m128i)b); }
+INLINE int16x8 smaller_halves(int16x8 a, int16x8 b) { return (int16x8)_mm_min_epi16((__m128i)a, (__m128i)b); }
+#else
+INLINE int16x8 larger_halves(int16x8 a, int16x8 b) { return (int16x8)vmaxq_s16((int16x8_t)a, (int16x8_t)b); }
+INLINE int16x8 smaller_halves(int16x8 a, int16x8 b) { return (int16x8)vminq_s16((int16x8_t)a, (int16x8_t)b); }
+#endif
+
+INLINE float8 load_in_units(enum number_type type, const uint8_t *address) {
+  return type == F16 ? load_halves_in_units(address) : load_floats(address);
 }
 
-INLINE void store_numbers(enum number_type type, uint8_t *address, float8 numbers, struct excess *excess) {
+INLINE float8 load_numbers(enum number_type type, const uint8_t *address) {
+  return load_in_units(type, address) * UNIT[type];
+}
+
+INLINE void store_numbers(enum number_type type, uint8_t *address, float8 numbers, struct largest *largest) {
   if (type == F16) {
     int16x8 halves = halves_of(numbers);
-    excess->halves |= (halves & 0x7fff) > LARGEST_HALF;
+    largest->halves = larger_halves(largest->halves, halves & 0x7fff);
     memcpy(address, &halves, sizeof halves);
   } else {
-    excess->floats |= ((int32x8)numbers & 0x7fffffff) > LARGEST_FLOAT;
+    largest->floats |= ((int32x8)numbers & 0x7fffffff) > LARGEST_FLOAT;
     memcpy(address, &numbers, sizeof numbers);
   }
 }
 
-INLINE bool any(const struct excess *excess) {
+// True where a half is larger than the limit, or a float is not finite.
+INLINE bool exceeds(const struct largest *largest, int16_t limit) {
   for (int i = 0; i < AT_ONCE; i++) {
-    if (excess->halves[i] != 0 || excess->floats[i] != 0) return true;
+    if (largest->halves[i] > limit || largest->floats[i] != 0) return true;
   }
   return false;
 }

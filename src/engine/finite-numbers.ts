@@ -29,8 +29,15 @@ export function allFinite(bytes: Uint8Array, type: NumberType): boolean {
   const padded = isWhole ? bytes : new Uint8Array(Math.ceil(bytes.length / 4) * 4);
   if (!isWhole) padded.set(bytes);
   const words = new Int32Array(padded.buffer, padded.byteOffset, padded.length / 4);
-  let carried = 0;
-  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- seven times as fast
-  for (let at = 0; at < words.length; at++) carried |= ((words[at]! & exponents) + one) | 0;
-  return (carried & signs) === 0;
+  // Four sums that do not wait for one another take half the time of one.
+  let [first, second, third, fourth] = [0, 0, 0, 0];
+  const last = words.length - (words.length % 4);
+  for (let at = 0; at < last; at += 4) {
+    first |= ((words[at]! & exponents) + one) | 0;
+    second |= ((words[at + 1]! & exponents) + one) | 0;
+    third |= ((words[at + 2]! & exponents) + one) | 0;
+    fourth |= ((words[at + 3]! & exponents) + one) | 0;
+  }
+  for (let at = last; at < words.length; at++) first |= ((words[at]! & exponents) + one) | 0;
+  return ((first | second | third | fourth) & signs) === 0;
 }

@@ -1,15 +1,8 @@
 import { BenchError } from '../base/bench-error.ts';
-import {
-  keyRowBytes,
-  type NumberType,
-  type Rotary,
-  sameLayout,
-  type SequenceState,
-  valueRowBytes,
-} from '../engine/sequence-state.ts';
+import { keyRowBytes, type Rotary, sameLayout, type SequenceState, valueRowBytes } from '../engine/sequence-state.ts';
 import { type ArenaPlace, ArenaScratch, JoinedState } from './arena-cells.ts';
 import { memoryAt, wholeMemory } from './wasm-heap.ts';
-import { type Kernels, wasm } from './kernels.ts';
+import { kernelChoice, type Kernels } from './kernels.ts';
 import { placeValues } from './place-values.ts';
 import { keyRotation, rotateKeys, unusableNumbers } from './rope-shift.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';
@@ -89,11 +82,12 @@ export function joinBlocks(
   });
   const scaledAt = scratch.take(Math.max(...all.map(({ block }) => layerValueBytes(block))));
   const joined = new JoinedState({ layout: header.layout, ...cells });
+  const { kernels = kernelChoice().kernels } = options;
   try {
     for (const part of parts) {
       placeKeys(part, joined, options);
-      divideKeys(part, joined);
-      scaleAndPlaceValues(part, joined, scaledAt, options.kernels);
+      divideKeys(part, joined, kernels);
+      scaleAndPlaceValues(part, joined, scaledAt, kernels);
     }
   } catch (error) {
     joined[Symbol.dispose]();
@@ -116,17 +110,18 @@ function requireJoinable(header: SequenceState, { block, alpha, temperature = 1 
 
 /** The final position and the token of each cell. */
 function cellsInOrder(parts: readonly BlockPlacement[]): Pick<SequenceState, 'positions' | 'tokenIds'> {
-  const positions = parts.flatMap(({ block, position }) => {
-    const moved = Array.from(block.positions, (before) => before - block.positions[0]! + position);
-    if (moved.some((after) => after < 0)) {
+  const cells = parts.reduce((sum, { block }) => sum + block.positions.length, 0);
+  const [positions, tokenIds] = [new Int32Array(cells), new Int32Array(cells)];
+  let at = 0;
+  for (const { block, position } of parts) {
+    const distance = position - block.positions[0]!;
+    if (block.positions.some((before) => before + distance < 0)) {
       throw new RangeError(`a block at position ${position} has cells below 0, which no engine can use`);
     }
-    return moved;
-  });
-  return {
-    positions: Int32Array.from(positions),
-    tokenIds: Int32Array.from(parts.flatMap(({ block }) => [...block.tokenIds])),
-  };
+    tokenIds.set(block.tokenIds, at);
+    for (const before of block.positions) positions[at++] = before + distance;
+  }
+  return { positions, tokenIds };
 }
 
 /** Copies keys to their place, rotated by the distance. */
@@ -150,16 +145,16 @@ function placeKeys({ block, source, start, distance }: Part, target: ArenaPlace,
 }
 
 /** Divides keys where they were placed, so that the rotated ones in the cache stay undivided. */
-function divideKeys({ block, start, temperature = 1 }: Part, { keysAt }: ArenaPlace): void {
+function divideKeys({ block, start, temperature = 1 }: Part, { keysAt }: ArenaPlace, kernels: Kernels): void {
   if (temperature === 1) return;
-  for (const address of keysAt) {
-    const keys = { address: address + start * keyRowBytes(block.layout), sizeBytes: layerKeyBytes(block) };
-    if (!scaleNumbers(keys, block.layout.keyType, 1 / temperature, keys.address)) throw unusableNumbers('keys');
-  }
+  const { layout } = block;
+  const keys = keysAt.map((address) => address + start * keyRowBytes(layout));
+  const inPlace = { sources: keys, targets: keys, sizeBytes: layerKeyBytes(block) };
+  if (!kernels.scale(layout.keyType, inPlace, 1 / temperature)) throw unusableNumbers('keys');
 }
 
 /** @param scaledAt address of memory for the scaled values of one layer */
-function scaleAndPlaceValues(part: Part, target: JoinedState, scaledAt: number, kernels?: Kernels): void {
+function scaleAndPlaceValues(part: Part, target: JoinedState, scaledAt: number, kernels: Kernels): void {
   const { block, source, start, alpha } = part;
   const { layout } = block;
   const cells = block.positions.length;
@@ -169,25 +164,12 @@ function scaleAndPlaceValues(part: Part, target: JoinedState, scaledAt: number, 
     place(source.valuesAt, target.valuesAt);
     return;
   }
+  const sizeBytes = layerValueBytes(block);
   source.valuesAt.forEach((address, layer) => {
-    const values = { address, sizeBytes: layerValueBytes(block) };
-    if (!scaleNumbers(values, layout.valueType, alpha, scaledAt)) throw unusableNumbers('values');
+    const values = { sources: [address], targets: [scaledAt], sizeBytes };
+    if (!kernels.scale(layout.valueType, values, alpha)) throw unusableNumbers('values');
     place([scaledAt], [target.valuesAt[layer]!]);
   });
-}
-
-/**
- * Multiplies numbers in the arena by a factor, with one rounding.
- * @param target an address apart from them, or their own
- * @returns false for numbers that are not finite, before or after
- */
-export function scaleNumbers(
-  { address, sizeBytes }: { readonly address: number; readonly sizeBytes: number },
-  type: NumberType,
-  factor: number,
-  target: number,
-): boolean {
-  return wasm[`scale${type}`](address, address + sizeBytes, target, factor) === 0;
 }
 
 function layerKeyBytes({ positions, layout }: SequenceState): number {

@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nativeKernels } from '../../test/fixtures/both-kernels.ts';
 import { decodeHalf, encodeHalf, scattered } from '../../test/fixtures/plain-keys.ts';
-import { numberBytes, type NumberType } from '../engine/sequence-state.ts';
+import { numberBytes, type NumberType, numberTypes } from '../engine/sequence-state.ts';
 import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { ArenaScratch } from './arena-cells.ts';
 import { wholeMemory } from './wasm-heap.ts';
 import { encodeFloat16 } from '../base/float16.ts';
-import { scaleNumbers } from './join-blocks.ts';
-import { chooseKernels, type Kernels, tryKernels, wasm, wasmKernels } from './kernels.ts';
+import { chooseKernels, GROUP, groupBytes, type Kernels, tryKernels, wasm, wasmKernels } from './kernels.ts';
 import { keyRotation, rotateKeys } from './rope-shift.ts';
 
 const FILL = 0xa5;
@@ -130,6 +129,54 @@ describe('native kernels give the bits of WebAssembly', () => {
   });
 });
 
+describe('native kernels give the bits of WebAssembly where they', () => {
+  const any = fc.record({ seed: fc.nat(2 ** 20), areSmall: fc.boolean(), layers: fc.integer({ min: 1, max: 3 }) });
+
+  test('scale numbers', () => {
+    const given = fc.record({ count: fc.integer({ min: 1, max: 100 }), factor: fc.double({ min: -2, max: 2 }) });
+    fc.assert(
+      fc.property(
+        any,
+        given,
+        fc.constantFrom(...numberTypes),
+        ({ seed, areSmall, layers }, { count, factor }, type) => {
+          const sizeBytes = count * numberBytes(type);
+          expectSame(
+            bytesOf(layers * sizeBytes, seed, areSmall),
+            layers * sizeBytes + 64,
+            (kernels, source, target) => {
+              const starts = Array.from({ length: layers }, (_, layer) => layer * sizeBytes);
+              const moves = {
+                sources: starts.map((at) => source + at),
+                targets: starts.map((at) => target + at),
+                sizeBytes,
+              };
+              if (!kernels.scale(type, moves, factor)) throw new Error('not finite');
+            },
+          );
+        },
+      ),
+      { numRuns: 250, seed: 1 },
+    );
+  });
+
+  test('restore quantised numbers', () => {
+    const types = fc.tuple(fc.constantFrom(...quantisedTypes), fc.constantFrom(...numberTypes));
+    fc.assert(
+      fc.property(any, types, fc.integer({ min: 1, max: 20 }), ({ seed, layers }, [quantised, type], groups) => {
+        const sizeBytes = groups * groupBytes[quantised];
+        const restoredBytes = groups * GROUP * numberBytes(type);
+        expectSame(bytesOf(layers * sizeBytes, seed, false), layers * restoredBytes, (kernels, source, target) => {
+          const sources = Array.from({ length: layers }, (_, layer) => source + layer * sizeBytes);
+          const targets = Array.from({ length: layers }, (_, layer) => target + layer * restoredBytes);
+          if (!kernels.restore(quantised, type, { sources, targets, sizeBytes })) throw new Error('not finite');
+        });
+      }),
+      { numRuns: 250, seed: 1 },
+    );
+  });
+});
+
 describe('native kernels refuse', () => {
   const head = { pairing: 'neox', type: 'F16', dimensions: 64, headDimension: 64 } as const;
   const memoryEnd = (): number => wholeMemory().length;
@@ -150,6 +197,13 @@ describe('native kernels refuse', () => {
     expect(() => nativeKernels.rotate(head, { ...moves, sizeBytes: 100 }, 0)).toThrow('keys are no whole vectors');
     expect(() => nativeKernels.rotate(head, { ...moves, targets: [] }, 0)).toThrow('a rotation takes memory');
     expect(() => nativeKernels.rotate({ ...head, dimensions: 72 }, moves, 0)).toThrow('is not known');
+    const outside = { sources: [0], targets: [memoryEnd() - 63], sizeBytes: 34 };
+    expect(() => nativeKernels.restore('q8_0', 'F16', outside)).toThrow('quantised numbers lie outside of the memory');
+    expect(() => nativeKernels.restore('q4_0', 'F16', outside)).toThrow('quantised numbers are no whole groups');
+    expect(() => nativeKernels.scale('F16', { ...outside, sizeBytes: 64 }, 1)).toThrow(
+      'values lie outside of the memory',
+    );
+    expect(() => nativeKernels.scale('F32', outside, 1)).toThrow('values are no whole numbers');
   });
 });
 
@@ -177,6 +231,10 @@ test('kernels with another bit are refused', () => {
     spreadRows: (moves, rowBytes) => nativeKernels.spreadRows(moves, rowBytes, rowBytes),
   };
   expect(() => tryKernels(packing)).toThrow('a copy of rows of 3 bytes differs');
+  const doubling: Kernels = { ...nativeKernels, scale: (type, moves) => nativeKernels.scale(type, moves, 2) };
+  expect(() => tryKernels(doubling)).toThrow('F32 values are scaled otherwise');
+  const other: Kernels = { ...nativeKernels, restore: (_, type, moves) => nativeKernels.restore('q8_0', type, moves) };
+  expect(() => tryKernels(other)).toThrow('q4_0 numbers are restored as other F32 numbers');
   expect(() => tryKernels(nativeKernels)).not.toThrow();
 });
 
@@ -192,7 +250,8 @@ function scaledBytes(values: Uint8Array, type: NumberType, alpha: number): Uint8
   const address = scratch.take(values.length + 32);
   wholeMemory().fill(FILL, address, address + values.length + 32);
   wholeMemory().set(values, address);
-  if (!scaleNumbers({ address, sizeBytes: values.length }, type, alpha, address)) throw new Error('not finite');
+  const inPlace = { sources: [address], targets: [address], sizeBytes: values.length };
+  if (!wasmKernels.scale(type, inPlace, alpha)) throw new Error('not finite');
   const end = address + values.length;
   expect([...wholeMemory().subarray(end, end + 32)]).toEqual(new Array(32).fill(FILL));
   return wholeMemory().slice(address, end);
@@ -202,7 +261,7 @@ function scaled(numbers: Uint16Array, alpha: number): Uint16Array {
   return new Uint16Array(scaledBytes(viewOf(numbers), 'F16', alpha).buffer);
 }
 
-describe('scaleNumbers', () => {
+describe('scaling', () => {
   // 1/2, 1/4 and 1/4096 make subnormal numbers and ties; 1 + 2^-23 is no tie by the last bit that there is.
   test.each([0, -0.5, 0.5, 0.25, 0.4, 1 / 4096, 3 / 4096, 0.1, 0.999, 1 - 2 ** -11, 1 - 2 ** -24, -1])(
     'rounds every finite half-precision number times %f to the nearest, ties to even',

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../base/bench-error.ts';
 import { numberBytes, type NumberType, numberTypes, type Rotary } from '../engine/sequence-state.ts';
-import type { QuantisedType } from '../store/records/prefill-record.ts';
+import { type QuantisedType, quantisedTypes } from '../store/records/prefill-record.ts';
 import { arena, giveMemoryBack, PARAMETERS_AT, takeMemory, wholeMemory } from './wasm-heap.ts';
 
 // Neither Node's types nor the library of the language declare it.
@@ -13,12 +13,21 @@ declare const WebAssembly: {
   readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
 };
 
+/** Numbers that share a scale. */
+export const GROUP = 32;
+export const SCALE_BYTES = 2;
+/** Bytes of 32 numbers: a scale in half precision, and 8 or 4 bits each. */
+export const groupBytes: Readonly<Record<QuantisedType, number>> = {
+  q8_0: SCALE_BYTES + GROUP,
+  q4_0: SCALE_BYTES + GROUP / 2,
+};
+
 const kernelNames = ['native', 'wasm'] as const;
 
 /** Ranges of equal length in the arena, one a layer, and the addresses where they go. */
 export interface LayerMoves {
   readonly sources: readonly number[];
-  /** None of them among the sources. */
+  /** None of them among the sources, unless a kernel says so. */
   readonly targets: readonly number[];
   /** Of each range; at least 1. */
   readonly sizeBytes: number;
@@ -48,6 +57,17 @@ export interface Kernels {
   rotate(shape: RotationShape, moves: LayerMoves, angles: number): boolean;
   /** Copies contiguous rows to where they begin `targetRowBytes` apart. */
   spreadRows(moves: LayerMoves, rowBytes: number, targetRowBytes: number): void;
+  /**
+   * Multiplies numbers, with one rounding each. Targets may be the sources.
+   * @returns false where a number or a product is not finite
+   */
+  scale(type: NumberType, moves: LayerMoves, factor: number): boolean;
+  /**
+   * Restores groups of 32 quantised numbers; what is too large becomes the largest number of the type.
+   * @param moves whole groups, restored one range after the other
+   * @returns false where a scale is not finite
+   */
+  restore(quantised: QuantisedType, type: NumberType, moves: LayerMoves): boolean;
 }
 
 type RotationName = `rotate${'Norm' | 'Neox'}${NumberType}`;
@@ -56,12 +76,16 @@ function rotationName({ pairing, type }: RotationShape): RotationName {
   return `rotate${pairing === 'norm' ? 'Norm' : 'Neox'}${type}`;
 }
 
+type ScaleName = `scale${NumberType}`;
+type RestoreName = `restore_${QuantisedType}_${NumberType}`;
+type MovingExport = RotationName | ScaleName | RestoreName | 'spreadRows';
+
 /** The exports of `kv-kernels.wasm`. Those that calculate return 1 where a number is not finite or too large, else 0. */
 type WasmExports = Readonly<
   // source, end of source, target, angles, dimensions, head dimension
   Record<RotationName, (...numbers: [number, number, number, number, number, number]) => number> &
-    Record<`scale${NumberType}`, (source: number, sourceEnd: number, target: number, factor: number) => number> &
-    Record<`restore_${QuantisedType}_${NumberType}`, (source: number, sourceEnd: number, target: number) => number> &
+    Record<ScaleName, (source: number, sourceEnd: number, target: number, factor: number) => number> &
+    Record<RestoreName, (source: number, sourceEnd: number, target: number) => number> &
     Record<`transpose${NumberType}`, (source: number, rows: number, columns: number, target: number) => void> &
     Record<'spreadRows' | 'gatherRows', (...numbers: [number, number, number, number, number]) => void>
 >;
@@ -89,6 +113,12 @@ export const wasmKernels: Kernels = {
     sources.forEach((source, layer) =>
       wasm.spreadRows(source, sizeBytes / rowBytes, rowBytes, targets[layer]!, targetRowBytes),
     ),
+  scale: (type, { sources, targets, sizeBytes }, factor) =>
+    sources.every((source, layer) => wasm[`scale${type}`](source, source + sizeBytes, targets[layer]!, factor) === 0),
+  restore: (quantised, type, { sources, targets, sizeBytes }) => {
+    const restore = wasm[`restore_${quantised}_${type}`];
+    return sources.every((source, index) => restore(source, source + sizeBytes, targets[index]!) === 0);
+  },
 };
 
 /** A function of `scripts/kv-kernels/addon.c`; it moves the ranges of all layers in one call. */
@@ -104,7 +134,7 @@ type NativeKernel = (
  * @throws Error if they were not compiled, do not load, or need instructions that the processor lacks
  */
 export function loadNativeKernels(): Kernels {
-  const addon = createRequire(import.meta.url)(nativeFile) as Record<RotationName | 'spreadRows', NativeKernel>;
+  const addon = createRequire(import.meta.url)(nativeFile) as Record<MovingExport, NativeKernel>;
   const run = (kernel: NativeKernel, { sources, targets, sizeBytes }: LayerMoves, ...numbers: number[]): number =>
     kernel(wholeMemory(), new Uint32Array(sources), new Uint32Array(targets), sizeBytes, ...numbers);
   return {
@@ -112,7 +142,13 @@ export function loadNativeKernels(): Kernels {
     rotate: (shape, moves, angles) =>
       run(addon[rotationName(shape)], moves, angles, shape.dimensions, shape.headDimension) === 0,
     spreadRows: (moves, rowBytes, targetRowBytes) => void run(addon.spreadRows, moves, rowBytes, targetRowBytes),
+    scale: (type, moves, factor) => run(addon[`scale${type}`], moves, floatBits(factor)) === 0,
+    restore: (quantised, type, moves) => run(addon[`restore_${quantised}_${type}`], moves) === 0,
   };
+}
+
+function floatBits(number: number): number {
+  return new Uint32Array(Float32Array.of(number).buffer)[0]!;
 }
 
 /**
@@ -177,6 +213,16 @@ export function tryKernels(kernels: Kernels): void {
         if (!isGood) throw new Error('a rotation refused good keys');
       };
       if (!isSame(rotate)) throw new Error(`a rotation of ${pairing} ${type} keys differs`);
+    }
+    for (const type of numberTypes) {
+      const moves = { sources: [source], targets: [target], sizeBytes: 101 * numberBytes(type) };
+      if (!isSame((on) => void on.scale(type, moves, 0.4))) throw new Error(`${type} values are scaled otherwise`);
+      for (const quantised of quantisedTypes) {
+        const groups = { ...moves, sizeBytes: 10 * groupBytes[quantised] };
+        if (!isSame((on) => void on.restore(quantised, type, groups))) {
+          throw new Error(`${quantised} numbers are restored as other ${type} numbers`);
+        }
+      }
     }
     // Of each length for which a kernel has code of its own.
     for (const rowBytes of [3, 9, 20, 100]) {

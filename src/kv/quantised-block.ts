@@ -11,17 +11,8 @@ import { type BlockFormat, readCells, writeCells } from './block-file.ts';
 import { wholeMemory } from './wasm-heap.ts';
 import { ownedState } from './cut-cells.ts';
 import { encodeFloat16, readNumbers } from '../base/float16.ts';
-import { wasm } from './kernels.ts';
+import { GROUP, groupBytes, kernelChoice, SCALE_BYTES, wasm } from './kernels.ts';
 import { unusableNumbers } from './rope-shift.ts';
-
-/** Numbers that share a scale. */
-const GROUP = 32;
-const SCALE_BYTES = 2;
-/** Bytes of 32 numbers: a scale in half precision, and 8 or 4 bits each. */
-const groupBytes: Readonly<Record<QuantisedType, number>> = {
-  q8_0: SCALE_BYTES + GROUP,
-  q4_0: SCALE_BYTES + GROUP / 2,
-};
 
 function quantisedBytes(numbers: number, type: QuantisedType): number {
   return Math.ceil(numbers / GROUP) * groupBytes[type];
@@ -126,21 +117,20 @@ function restoreTensors(bytes: Uint8Array, layout: KvLayout, cells: number, type
   const rowsAt = scratch.take((cells * columns + GROUP) * numberBytes('F32'));
   const transposedAt = scratch.take(cells * columns * numberBytes('F32'));
   const memory = new Uint8Array(Buffer.allocUnsafeSlow(cells * cellBytes(layout)).buffer);
+  // Head by head where each ends within a group, whose rest the next head overwrites.
+  const ranges = headDimension % GROUP === 0 ? 1 : cells * heads;
+  const sources = rangeStarts(source, ranges, tensorBytes);
+  const { kernels } = kernelChoice();
   let used = 0;
   const restore = (tensor: number, into: NumberType, what: 'keys' | 'values'): Uint8Array => {
+    const sizeBytes = cells * columns * numberBytes(into);
+    const restored = memory.subarray(used, (used += sizeBytes));
     wholeMemory().set(bytes.subarray(tensor * tensorBytes, (tensor + 1) * tensorBytes), source);
-    const kernel = wasm[`restore_${type}_${into}`];
-    // Head by head where each ends within a group, whose rest the next head overwrites.
-    const stepBytes = headDimension % GROUP === 0 ? tensorBytes : quantisedBytes(headDimension, type);
-    for (let from = source, to = rowsAt; from < source + tensorBytes; from += stepBytes) {
-      if (kernel(from, from + stepBytes, to) !== 0) throw unusableNumbers(what);
-      to += headDimension * numberBytes(into);
-    }
+    const groups = { sources, targets: rangeStarts(rowsAt, ranges, sizeBytes), sizeBytes: tensorBytes / ranges };
+    if (!kernels.restore(type, into, groups)) throw unusableNumbers(what);
     const isTransposed = what === 'values' && valuesTransposed;
     if (isTransposed) wasm[`transpose${into}`](rowsAt, cells, columns, transposedAt);
     const at = isTransposed ? transposedAt : rowsAt;
-    const sizeBytes = cells * columns * numberBytes(into);
-    const restored = memory.subarray(used, (used += sizeBytes));
     restored.set(wholeMemory().subarray(at, at + sizeBytes));
     return restored;
   };
@@ -148,4 +138,9 @@ function restoreTensors(bytes: Uint8Array, layout: KvLayout, cells: number, type
     keys: Array.from({ length: layers }, (_, layer) => restore(layer, keyType, 'keys')),
     values: Array.from({ length: layers }, (_, layer) => restore(layers + layer, valueType, 'values')),
   };
+}
+
+/** Where ranges of equal length begin that divide `sizeBytes` from an address on. */
+function rangeStarts(address: number, count: number, sizeBytes: number): number[] {
+  return Array.from({ length: count }, (_, index) => address + (index * sizeBytes) / count);
 }
