@@ -233,8 +233,12 @@ test('kernels with another bit are refused', () => {
   expect(() => tryKernels(packing)).toThrow('a copy of rows of 3 bytes differs');
   const doubling: Kernels = { ...nativeKernels, scale: (type, moves) => nativeKernels.scale(type, moves, 2) };
   expect(() => tryKernels(doubling)).toThrow('F32 values are scaled otherwise');
-  const other: Kernels = { ...nativeKernels, restore: (_, type, moves) => nativeKernels.restore('q8_0', type, moves) };
-  expect(() => tryKernels(other)).toThrow('q4_0 numbers are restored as other F32 numbers');
+  const shifted: Kernels = {
+    ...nativeKernels,
+    restore: (quantised, type, moves) =>
+      nativeKernels.restore(quantised, type, { ...moves, sources: moves.sources.map((source) => source + 2) }),
+  };
+  expect(() => tryKernels(shifted)).toThrow('q8_0 numbers are restored as other F32 numbers');
   expect(() => tryKernels(nativeKernels)).not.toThrow();
 });
 
