@@ -14,6 +14,7 @@ import {
 } from './gguf-file.ts';
 import { requirePossible } from './gguf-limits.ts';
 import { queriesObstacle } from './query-layer.ts';
+import { repeatedNumbers } from './tied-embeddings.ts';
 
 /** llama.cpp pairs neighbouring dimensions for these; for all others that are supported, the two halves of a head. */
 const NEIGHBOUR_PAIRING = ['llama'];
@@ -27,6 +28,7 @@ const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
 export interface GgufHeader {
   readonly name: string;
   readonly architecture: string;
+  /** Without an output layer that repeats the token embedding. */
   readonly parameters: number;
   readonly trainContextTokens: number;
   readonly vocabularySize: number;
@@ -83,7 +85,7 @@ export function readGgufHeader(path: string): GgufHeader {
   return {
     name: textValue(metadata.get('general.name')) ?? basename(path, '.gguf'),
     architecture,
-    parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), 0),
+    parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), -repeatedNumbers(files)),
     trainContextTokens: required('context_length'),
     vocabularySize: vocabulary.values.length,
     layers,

@@ -1,0 +1,121 @@
+import { closeSync, openSync } from 'node:fs';
+import { readNumbers } from '../../base/float16.ts';
+import { type GgufFile, type GgufTensorInfo, readBytes } from './gguf-file.ts';
+import { bytesOfNumbers } from './tensor-types.ts';
+
+const ROWS = 5;
+/** Quantising to 4 bits leaves more than .99; rows of a model with an output layer of its own stay far below. */
+const MIN_COSINE = 0.95;
+
+/**
+ * The numbers that a model stores a second time: some quantised files hold the token embedding again as the output layer, in
+ * another type. Found by comparing rows, since no key of the file says it.
+ */
+export function repeatedNumbers(files: readonly GgufFile[]): number {
+  const [embedding, output] = ['token_embd.weight', 'output.weight'].map((name) => findTensor(files, name));
+  if (embedding === undefined || output === undefined) return 0;
+  const [columns, rows] = embedding.tensor.dimensions as [number, number];
+  const isSameShape = output.tensor.dimensions.every((size, index) => size === embedding.tensor.dimensions[index]);
+  if (!isSameShape || embedding.tensor.dimensions.length !== 2) return 0;
+  const sample = Array.from({ length: ROWS }, (_, index) => Math.floor(((index + 0.5) * rows) / ROWS));
+  const [first, second] = [embedding, output].map(({ path, tensor }) => readRows(path, tensor, columns, sample));
+  return first && second && cosine(first, second) >= MIN_COSINE ? rows * columns : 0;
+}
+
+function findTensor(files: readonly GgufFile[], name: string) {
+  for (const { path, tensors } of files) {
+    const tensor = tensors.find((each) => each.name === name);
+    if (tensor !== undefined) return { path, tensor };
+  }
+  return undefined;
+}
+
+/** Rows of a matrix, one behind the other; undefined for a type that is not known here. */
+function readRows(path: string, { type, fileOffset }: GgufTensorInfo, columns: number, rows: readonly number[]) {
+  const rowBytes = bytesOfNumbers(type, columns);
+  const decode = DECODE[type];
+  if (rowBytes === undefined || decode === undefined) return undefined;
+  const groupBytes = bytesOfNumbers(type, decode.group)!;
+  const file = openSync(path, 'r');
+  try {
+    return rows.flatMap((row) => {
+      const bytes = readBytes(file, fileOffset + row * rowBytes, rowBytes);
+      const starts = Array.from({ length: bytes.length / groupBytes }, (_, group) => group * groupBytes);
+      return starts.flatMap((start) => decode.read(bytes.subarray(start, start + groupBytes)));
+    });
+  } finally {
+    closeSync(file);
+  }
+}
+
+function cosine(a: readonly number[], b: readonly number[]): number {
+  const dot = (x: readonly number[], y: readonly number[]): number =>
+    x.reduce((sum, value, i) => sum + value * y[i]!, 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}
+
+/** How groups of numbers that are stored together are read, by the type's number in GGML. @see ggml-quants.c of llama.cpp */
+const DECODE: Readonly<Record<number, { readonly group: number; readonly read: (bytes: Buffer) => number[] }>> = {
+  0: { group: 1, read: (bytes) => [bytes.readFloatLE()] }, // F32
+  1: { group: 1, read: (bytes) => [half(bytes, 0)] }, // F16
+  2: { group: 32, read: (bytes) => scaled(nibbles(bytes.subarray(2)), half(bytes, 0), -8 * half(bytes, 0)) }, // Q4_0
+  3: { group: 32, read: (bytes) => scaled(nibbles(bytes.subarray(4)), half(bytes, 0), half(bytes, 2)) }, // Q4_1
+  6: { group: 32, read: (bytes) => scaled(fiveBits(bytes), half(bytes, 0), -16 * half(bytes, 0)) }, // Q5_0
+  8: { group: 32, read: (bytes) => scaled([...new Int8Array(bytes.subarray(2))], half(bytes, 0), 0) }, // Q8_0
+  12: { group: 256, read: (bytes) => eightScales(bytes, fourBitQuarters(bytes.subarray(16))) }, // Q4_K
+  14: { group: 256, read: sixBits }, // Q6_K
+  30: { group: 1, read: (bytes) => [Buffer.from([0, 0, ...bytes]).readFloatLE()] }, // BF16
+};
+
+function half(bytes: Buffer, at: number): number {
+  return readNumbers(bytes.subarray(at, at + 2), 'F16')[0]!;
+}
+
+function scaled(levels: readonly number[], scale: number, offset: number): number[] {
+  return levels.map((level) => level * scale + offset);
+}
+
+/** The lower halves of all bytes, then the upper ones. */
+function nibbles(bytes: Buffer): number[] {
+  return [...[...bytes].map((byte) => byte & 0xf), ...[...bytes].map((byte) => byte >> 4)];
+}
+
+/** Q5_0: the fifth bits are one word. */
+function fiveBits(bytes: Buffer): number[] {
+  const high = bytes.readUInt32LE(2);
+  return nibbles(bytes.subarray(6)).map((level, index) => level | (((high >>> index) & 1) << 4));
+}
+
+/** Q4_K: 64 numbers in 32 bytes each. */
+function fourBitQuarters(bytes: Buffer): number[] {
+  return [0, 32, 64, 96].flatMap((start) => nibbles(bytes.subarray(start, start + 32)));
+}
+
+/** Q4_K: each 32 numbers have a scale and a minimum of 6 bits, packed into 12 bytes. */
+function eightScales(bytes: Buffer, levels: readonly number[]): number[] {
+  const [scale, minimum] = [half(bytes, 0), half(bytes, 2)];
+  const packed = bytes.subarray(4, 16);
+  return levels.map((level, index) => {
+    const group = index >> 5;
+    const [own, min] =
+      group < 4
+        ? [packed[group]! & 63, packed[group + 4]! & 63]
+        : [
+            (packed[group + 4]! & 0xf) | ((packed[group - 4]! >> 6) << 4),
+            (packed[group + 4]! >> 4) | ((packed[group]! >> 6) << 4),
+          ];
+    return scale * own * level - minimum * min;
+  });
+}
+
+/** Q6_K: of 128 numbers 64 bytes with the lower four bits, 32 with the upper two; each 16 have a scale. */
+function sixBits(bytes: Buffer): number[] {
+  const scale = half(bytes, 208);
+  return Array.from({ length: 256 }, (_, index) => {
+    const [part, quarter, at] = [index >> 7, (index >> 5) & 3, index & 31];
+    const low = bytes[part * 64 + (quarter & 1) * 32 + at]! >> (quarter >= 2 ? 4 : 0);
+    const high = bytes[128 + part * 32 + at]! >> (2 * quarter);
+    const level = ((low & 0xf) | ((high & 3) << 4)) - 32;
+    return scale * bytes.readInt8(192 + part * 8 + quarter * 2 + (at >> 4)) * level;
+  });
+}
