@@ -17,3 +17,10 @@ it('does not guess what is far from all', () => {
   expect(didYouMean('full-context', arms)).toBe('');
   expect(didYouMean('rga-cached', arms)).toBe(': did you mean rag-cached?');
 });
+
+it.each([
+  ['dki\u200b', 'dki', 'U+200B'],
+  ['ragcached', 'rag\u00adcached', 'U+00AD'],
+])('names the invisible characters in %j or %j', (typed, meant, character) => {
+  expect(didYouMean(typed, [meant])).toBe(`: ${meant} looks the same but for invisible characters (${character})`);
+});

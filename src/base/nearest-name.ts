@@ -17,8 +17,15 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return nearest;
 }
 
-/** Formats `: did you mean NAME?`; empty if no known name is similar. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Z}]/gu;
+
+/** Formats `: did you mean NAME?`, or names the invisible characters that make the difference; empty if no known name is similar. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const nearest = nearestName(name, known);
-  return nearest === undefined ? '' : `: did you mean ${nearest}?`;
+  if (nearest === undefined) return '';
+  if (name.replaceAll(INVISIBLE, '') !== nearest.replaceAll(INVISIBLE, '')) return `: did you mean ${nearest}?`;
+  const characters = [...new Set(`${name}${nearest}`.match(INVISIBLE))].map(
+    (character) => `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`,
+  );
+  return `: ${nearest} looks the same but for invisible characters (${characters.join(', ')})`;
 }
