@@ -26,6 +26,12 @@ test.each(commandNames)('the examples of %s are understood', async (name) => {
   }
 });
 
+test.each(commandNames)('%s and its subcommands take --debug', async (name) => {
+  const command = await declareCommand(name, new Command());
+  const leaves = [command, ...command.commands].filter(({ commands }) => commands.length === 0);
+  expect(leaves.filter(({ options }) => !options.some(({ long }) => long === '--debug'))).toEqual([]);
+});
+
 test.each([
   ['arms', 'list arms'],
   ['search', 'data search'],
