@@ -13,7 +13,6 @@ export function armSummary({ traits, requires }: Arm): string {
   return traits.summary + (requires.length === 0 ? '' : ` (needs ${requires.join(', ')})`);
 }
 
-/** The arms for the help of a command. */
 export function armHelp(arms: readonly Arm[] = everyArm()): string {
   const { width } = terminalPage();
   const columns = Math.max(...arms.map(({ traits }) => traits.name.length)) + 4;

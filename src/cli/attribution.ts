@@ -8,7 +8,6 @@ import { TurnRepository } from '../store/turn-repository.ts';
 import type { TurnRecord } from '../store/records/turn-record.ts';
 import { findRun } from './stored-runs.ts';
 
-/** A stored turn. */
 interface TurnPlace {
   readonly run: { readonly name: string };
   readonly turn: Pick<TurnRecord, 'itemId' | 'arm' | 'repeat' | 'turn'>;

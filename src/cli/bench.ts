@@ -26,7 +26,6 @@ import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { printLines, terminalPage } from './output.ts';
 import { estimateLine, ProgressDisplay } from './progress.ts';
 
-/** Declares `bench`. */
 export function declare(command: Command): void {
   command.description('run suites, check their results, and print the tables');
   const keys = configOptions().map(({ key }) => key);
@@ -110,7 +109,6 @@ export function exitCode(runs: readonly Pick<RunResults, 'checks'>[], missed: re
   return missed.length > 0 ? exitCodes.belowBar : exitCodes.ok;
 }
 
-/** Prints the summaries of runs, or one JSON document. */
 export function printResults(runs: readonly RunResults[], json: boolean): void {
   if (json) process.stdout.write(printableJson(runs.length === 1 ? runs[0] : { runs }));
   else process.stdout.write(runs.map((results) => renderSummary(results, terminalPage())).join('\n\n'));

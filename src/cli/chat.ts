@@ -33,7 +33,6 @@ interface ChatFlags extends Flags {
   readonly session?: string;
 }
 
-/** Declares `chat`. */
 export function declare(command: Command): void {
   command.description('chat with an arm; memories persist per user; /help lists the commands');
   addConfigOptions(command, OPTIONS)
@@ -111,7 +110,6 @@ class Terminal implements ChatTerminal, Disposable {
     if (this.#interface.terminal) this.#interface.prompt();
   }
 
-  /** Runs an answer with a signal that ^C aborts. */
   async stoppable<Result>(run: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     this.#answer = new AbortController();
     try {

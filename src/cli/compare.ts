@@ -15,7 +15,6 @@ interface CompareFlags extends Flags {
   readonly json?: true;
 }
 
-/** Declares `compare`. */
 export function declare(command: Command): void {
   command
     .description('compare two runs item by item: the first is judged against the second')

@@ -9,7 +9,6 @@ import { interruptible } from './interruption.ts';
 import { printLines, printResult } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
 
-/** Options of `data fetch`. */
 interface FetchFlags {
   readonly address?: string;
   readonly yes?: true;

@@ -23,13 +23,11 @@ import type { Flags } from './options.ts';
 import { terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
 
-/** User ids in a message. */
 const LISTED_USERS = 5;
 const GAP = 2;
 /** Narrowest column for a memory's text; longer ids stand on a line of their own. */
 const MIN_COLUMNS = 36;
 
-/** Options that a search depends on. */
 export const searchOptions = [
   ...optionKeys('Retrieval:'),
   ...engineOptionNames,

@@ -36,7 +36,6 @@ locomo: a conversation becomes a user, a turn a memory; questions of category 5 
 musique-s, longmemeval: a question becomes a user; its passages, or the turns of its history, are memories.
 docs/data.md has examples, and says how each public set is converted.`;
 
-/** Declares `data` with its subcommands. */
 export function declare(command: Command): void {
   command.description('list, make, verify, fetch, convert and search data sets');
   withExamples(command, {

@@ -20,7 +20,6 @@ import { ProgressDisplay } from './progress.ts';
 const MARKS = { works: ['✓', 'green'], warning: ['!', 'yellow'], fails: ['✗', 'red'] } as const;
 const INDENT = 13;
 
-/** Declares `doctor`. */
 export function declare(command: Command): void {
   command.description('check this machine, and list the arms that a model can run, with advice on every problem');
   const named = [

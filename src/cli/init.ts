@@ -54,7 +54,6 @@ const records = [
   },
 ];
 
-/** Declares `init`. */
 export function declare(command: Command): void {
   command
     .description('write a configuration, its schema for editors, and a data set of three lines, to begin with')

@@ -36,7 +36,6 @@ type InspectFlags = Readonly<Partial<Record<TextFlag, string> & Record<'print' |
 /** The turns to show. Defaults: the latest run, its first item, its primary arm (or two, comma-separated), the first turn. */
 type ChosenTurns = Readonly<Partial<Record<'run' | 'item' | 'arm' | 'repeat' | 'turn', string>>>;
 
-/** Declares `inspect`. */
 export function declare(command: Command): void {
   command.description(
     'inspect stored runs in a browser, or one turn in the terminal, with the prompt as the model got it',
@@ -104,7 +103,6 @@ async function inspectReports({
   await serve({ database, ofReports: true, hiddenTexts: hidden }, port, what);
 }
 
-/** Exports all turns of a run. */
 async function exportDatabase({ run, out, db, quiet, export: folder, ...others }: InspectFlags & { export: string }) {
   refuseOthers({ ...others }, 'has no effect with --export, which writes a whole run');
   const config = loadBenchConfig({ flags: { out, db, quiet } });

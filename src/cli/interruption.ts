@@ -7,7 +7,6 @@ export const SIGNAL_ECHO_MS = 500;
 const GRACE_MS = 1300;
 
 interface InterruptionOptions {
-  /** Called at the first signal. */
   readonly onInterrupt?: () => void;
   /**
    * Called once the work is interrupted: it stopped by itself, or the process exits without waiting for it.
@@ -15,7 +14,6 @@ interface InterruptionOptions {
    * the work is in a call that ignores signals; if not, the process waits for the work.
    */
   readonly onCutShort?: () => void;
-  /** Exit code of an interrupted process. */
   readonly exitCode?: number;
 }
 

@@ -22,11 +22,9 @@ import { shownPath } from './shell-quoting.ts';
 export interface Finding {
   readonly state: 'works' | 'warning' | 'fails';
   readonly found: string;
-  /** Advice to the user. */
   readonly advice?: string;
 }
 
-/** A check of one thing that the bench needs. */
 export interface Check {
   readonly name: string;
   readonly run: (config: BenchConfig, engines: EngineOpener) => Finding | Promise<Finding>;
@@ -37,7 +35,6 @@ const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 const works = (found: string): Finding => ({ state: 'works', found });
 const warning = (found: string, advice: string): Finding => ({ state: 'warning', found, advice });
 
-/** The folder, or the nearest existing one above it. */
 function nearestFolder(folder: string): string {
   return existsSync(folder) ? folder : nearestFolder(dirname(folder));
 }
@@ -177,7 +174,6 @@ export const checks: readonly Check[] = [
   { name: 'devices', run: devices },
 ];
 
-/** Runs a check; an error becomes its finding. */
 export async function examine(check: Check, config: BenchConfig, engines: EngineOpener): Promise<Finding> {
   try {
     return await check.run(config, engines);

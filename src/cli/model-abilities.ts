@@ -39,7 +39,6 @@ export async function modelAbilities(config: BenchConfig, engines: EngineOpener)
     registry: entry === undefined ? null : { name: entry.name, licence: entry.licence, kept: cacheState(entry) },
     /** The embedder of the run: a name, or the path of its folder. */
     embedder: embedders.find((known) => embedderFolder(known) === config.embedder)?.name ?? config.embedder,
-    /** How the run will prompt it. */
     asked: { template, systemPrompt, labels, answerPrefix },
     /** Capabilities that the engine will not have with this model, each with the reason. */
     missing: inspection.missing,
@@ -85,7 +84,6 @@ function facts(abilities: ModelAbilities): Readonly<Record<string, string>> {
   };
 }
 
-/** Renders the abilities for a terminal. */
 export function abilitiesText(abilities: ModelAbilities, page: Page): string {
   const { arms } = abilities;
   const able = arms.filter(({ obstacle }) => obstacle === null).map(({ arm }) => arm);

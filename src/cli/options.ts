@@ -30,7 +30,6 @@ export function withExamples(command: Command, examples: Readonly<Record<string,
     .addHelpText('after', lines.length === 0 ? '' : ['', 'Examples:', ...lines].join('\n'));
 }
 
-/** Declares a subcommand with `--json` and `--debug`. */
 export function subcommand(command: Command, name: string, description: string): Command {
   return withExamples(command.command(name).description(description), {}).option('--json', 'print one JSON document');
 }

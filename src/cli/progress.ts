@@ -70,7 +70,6 @@ function share(done: number, total: number): number {
   return total > 0 ? Math.min(1, Math.max(0, done / total)) : 1;
 }
 
-/** A progress bar and its percentage. */
 function barText(done: number, total: number): string {
   const filled = Math.round(share(done, total) * barColumns);
   return `${'█'.repeat(filled)}${'░'.repeat(barColumns - filled)} ${Math.floor(share(done, total) * 100)} %`;

@@ -42,7 +42,6 @@ const WORKER_OPTIONS = [
   ...(['engineUrl', 'allowRemote', 'slotsFolder', 'llamaServer', 'hot', 'cold'] as const),
 ];
 
-/** Declares `queue`: runs that many machines share. */
 export function declare(command: Command): void {
   command.description('share a run among machines by a queue on PostgreSQL, and merge the parts of a run');
   withExamples(command, {

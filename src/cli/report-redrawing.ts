@@ -68,7 +68,6 @@ export async function checkReports(path: string): Promise<number> {
   return count === 0 ? exitCodes.ok : exitCodes.checkFailed;
 }
 
-/** Prints the differences of a report, or that it agrees. */
 export function printDifferences(folder: string, differences: readonly string[], agreement: string): void {
   const lines = differences.length === 0 ? [agreement] : differences;
   printLines(lines.map((line) => `${shownPath(folder)}: ${line}`));

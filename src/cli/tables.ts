@@ -32,7 +32,6 @@ type TablesFlags = Readonly<
   Partial<Record<'run' | 'out' | 'db' | 'table' | 'report', string> & Record<'check' | 'write', true>>
 > & { readonly perTurn?: TurnFormat; readonly format: keyof typeof renderers };
 
-/** Declares `tables`. */
 export function declare(command: Command): void {
   command.description('draw the tables of a run from its stored turns, also while it is running');
   addConfigOptions(command, ['out', 'db'])

@@ -86,7 +86,6 @@ export class ReaderFiles {
   }
 }
 
-/** SHA-256 of a file, in hex. */
 function sha256(path: string): string {
   const file = openSync(path, 'r');
   try {

@@ -64,7 +64,6 @@ export class ReferenceCheck {
     this.#checkTimes(placed, 'evidence', placed.record.evidence);
   }
 
-  /** Checks what only items have. */
   checkItem(placed: Placed<ItemRecord>): void {
     const { record, place } = placed;
     const { answer, evidence, passages = [] } = record;

@@ -16,7 +16,6 @@ export interface DatasetSource {
   readonly brought: () => BroughtData | undefined;
 }
 
-/** The options that name data sets. */
 export type DatasetOptions = Pick<BenchConfig, 'dataset' | 'dataFile' | 'errata'>;
 
 /** A data set of a file in JSON Lines, or of one JSON list, packed by gzip or not. */

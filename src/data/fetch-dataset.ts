@@ -12,12 +12,10 @@ export interface DatasetOffer {
   readonly name: PublicDatasetName;
   readonly address: string;
   readonly licence: string;
-  /** Its place in the cache. */
   readonly path: string;
   readonly isFetched: boolean;
 }
 
-/** A public data set in the cache. */
 export interface FetchedDataset {
   readonly name: PublicDatasetName;
   readonly path: string;

@@ -24,7 +24,6 @@ export function generatorNamed(name: string): DatasetGenerator {
   throw new BenchError('bad-option', message, `data sets: ${names.join(', ')}; suites: ${suites.join(', ')}`);
 }
 
-/** What is to be generated, and where it is written. */
 interface DatasetRequest {
   readonly seed: number;
   readonly users: number;

@@ -15,7 +15,6 @@ export interface RunDatasets {
   readonly parts: readonly Dataset[];
 }
 
-/** A data set and where it lies. */
 interface PlacedDataset {
   readonly file: string;
   readonly dataset: Dataset;

@@ -74,7 +74,6 @@ const memoryRecord = z.strictObject({
   reinforcement: z.number().int().min(0).optional(),
   /** Ids of memories of the user that it is linked with. */
   links: ids.optional(),
-  /** How sure it is. */
   confidence: z.number().min(0).max(1).optional(),
 });
 
@@ -119,7 +118,6 @@ const questionRecord = z.strictObject({
   itemId: id,
   userId: id,
   query: question,
-  /** Ids of all memories that are needed to answer it. */
   evidence: z.array(id).min(1, 'expected the memories that it needs, at least one').transform(once),
   category: id.default('uncategorised'),
   askedAt: instant,

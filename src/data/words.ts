@@ -12,14 +12,12 @@ export interface Span {
   readonly to: number;
 }
 
-/** Cuts a text into words. */
 export type CutWords = (text: string, language: Language) => Word[];
 
 /** Marks that part two clauses. */
 const breaks = (isChinese: boolean): RegExp =>
   isChinese ? /[,;()—…!?\n，、；：（）。！？]/u : /[,;()—…!?\n]|\.\s|: /u;
 
-/** Words that begin a clause. */
 const LINKS = new Set('but and or although though while whereas because so then if who which yet'.split(' '));
 const ARTICLES = new Set(['a', 'an', 'the']);
 

@@ -139,7 +139,6 @@ export function estimateCell(estimate: Interval | Difference | null | undefined,
 
 type Interval = Pick<Estimate, 'mean' | 'low' | 'high'> & Partial<Pick<Estimate, 'n' | 'users'>>;
 
-/** A difference with its 95 % interval. */
 export interface Difference {
   readonly delta: number;
   readonly low: number;

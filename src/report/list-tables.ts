@@ -36,7 +36,6 @@ export function datasetsTable(entries: readonly CatalogueEntry[]): Table {
   });
 }
 
-/** Table of the public data sets, whose file a user brings. */
 export function broughtTable(entries: readonly BroughtEntry[]): Table {
   const caption = 'Public data sets: bring a file, or fetch it';
   const notes = ['--dataset NAME --data-file FILE, or fetch it once: data fetch NAME. docs/data.md says more.'];

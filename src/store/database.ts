@@ -92,7 +92,6 @@ export abstract class Repository {
     return this.database.guard((query) => query.select().from(table).where(where).orderBy(order).all());
   }
 
-  /** The rows of a statement. */
   protected query<Row>(statement: SQL): Row[] {
     return this.database.guard((query) => query.all<Row>(statement));
   }

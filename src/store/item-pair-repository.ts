@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { Repository } from './database.ts';
 
-/** The turns of one arm in one run. */
 export interface ArmOfRun {
   readonly runId: string;
   readonly arm: string;
@@ -62,7 +61,6 @@ export class ItemPairRepository extends Repository {
       ORDER BY turnA`);
   }
 
-  /** The number of items of an arm. */
   items({ runId, arm }: ArmOfRun): number {
     const counted = sql`SELECT count(DISTINCT item_id) AS items FROM turns WHERE run_id = ${runId} AND arm = ${arm}`;
     return this.query<{ readonly items: number }>(counted)[0]!.items;

@@ -29,7 +29,6 @@ export class RunGrowthRepository extends Repository {
     this.#isOfRun = sql`run_id = ${runId}`;
   }
 
-  /** The number of turns of the run. */
   turns(): number {
     return this.#count(this.#isOfRun).turns;
   }
@@ -57,7 +56,6 @@ export class RunGrowthRepository extends Repository {
     );
   }
 
-  /** All turns of a user. */
   userValues(userId: string): TurnValue[] {
     const rows = this.query<Omit<TurnValue, 'failed'> & { failed: number }>(
       sql`SELECT user_id AS userId, item_id AS itemId, arm, primary_value AS value, state = 'failed' AS failed FROM turns

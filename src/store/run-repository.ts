@@ -24,7 +24,6 @@ export interface RunHead extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'stat
   readonly resultsBytes: number | null;
 }
 
-/** The runs of the bench. */
 export class RunRepository extends Repository {
   /**
    * Stores a run that starts now and returns it.

@@ -6,7 +6,6 @@ import { readRecord } from './read-record.ts';
 import { runUsers } from './schema.ts';
 import { TurnRepository } from './turn-repository.ts';
 
-/** A user of the plan of a run. */
 export interface PlannedUser {
   readonly userId: string;
   /** Place among the users of the plan, from 0. */

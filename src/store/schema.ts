@@ -204,7 +204,6 @@ export const userPreferences = sqliteTable('user_preferences', {
   createdAt,
 });
 
-/** The messages of sessions. */
 export const conversations = sqliteTable('conversations', {
   id: text('id').primaryKey(),
   sessionId: text('session_id').notNull(),

@@ -19,7 +19,6 @@ interface SessionOwner {
   readonly runId?: string | null | undefined;
 }
 
-/** The sessions. */
 export class SessionRepository extends Repository {
   /**
    * The session of that id. If there is none it is made for `owner`; one of no user becomes that of the first who uses it.
@@ -78,7 +77,6 @@ interface NewMessage {
   readonly tokens?: TokenCounts;
 }
 
-/** The messages of the sessions. */
 export class ConversationRepository extends Repository {
   /** Stores a message of an existing session and returns its id. */
   create({ tokens, ...message }: NewMessage): string {
@@ -139,9 +137,7 @@ interface NewAuditLog {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Uses of memories. */
 export class AuditLogRepository extends Repository {
-  /** Writes one entry and returns its id. */
   log(entry: NewAuditLog): string {
     const id = randomUUID();
     const row = { ...entry, id, createdAt: Date.now() };

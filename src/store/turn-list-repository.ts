@@ -15,12 +15,9 @@ export interface TurnListFilter {
   /** Turns of items that one turn answers right and another wrong. */
   readonly disagreeing?: true | undefined;
   readonly category?: string | undefined;
-  /** The class of a wrong answer. */
   readonly wrongClass?: string | undefined;
-  /** The stage of the evidence funnel that failed. */
   readonly stage?: string | undefined;
   readonly cache?: string | undefined;
-  /** A check of the run that the turn fails. */
   readonly check?: string | undefined;
   readonly truncated?: true | undefined;
   readonly failed?: true | undefined;
@@ -117,7 +114,6 @@ const listFields = {
   gold: itemText(turns.gold),
 };
 
-/** Rows of one query. */
 const rowsAtOnce = 500;
 
 /** The turns of runs as lists and matrices show them. */
@@ -159,12 +155,10 @@ export class TurnListRepository extends Repository {
     }
   }
 
-  /** The arms that have turns, by name. */
   arms(runId: string): string[] {
     return this.#distinct(runId, turns.arm);
   }
 
-  /** The categories of the items, by name. */
   categories(runId: string): string[] {
     return this.#distinct(runId, turns.category);
   }
@@ -188,7 +182,6 @@ export class TurnListRepository extends Repository {
     ) as unknown as TurnOutcome[];
   }
 
-  /** The number of turns that fail each check by themselves, by name of the check. */
   failedChecks(runId: string): ReadonlyMap<string, number> {
     const rows = this.query<{ readonly checks: string; readonly turns: number }>(
       sql`SELECT failed_checks AS checks, count(*) AS turns FROM turns

@@ -22,7 +22,6 @@ interface TurnFilter {
   readonly itemId?: string;
 }
 
-/** The value of a metric on one turn of a run. */
 export type OwnScore = Pick<TurnKey, 'arm' | 'itemId' | 'repeat' | 'turn'> & { readonly value: number };
 
 const pageSize = 200;
@@ -41,7 +40,6 @@ const resultColumns = {
 
 type ResultRow = Omit<Pick<TurnRow, keyof typeof resultColumns>, 'measures'> & { readonly measures: string };
 
-/** The turns of the runs. */
 export class TurnRepository extends Repository {
   /**
    * Stores a turn as soon as it is answered, and returns its id. Run, arm, item, repeat and turn identify it: one that is stored

@@ -29,7 +29,6 @@ export interface UserRows {
   readonly turns: readonly Omit<TurnRow, 'id' | 'runId'>[];
 }
 
-/** A user of a run. */
 interface UserOfRun {
   readonly runId: string;
   readonly userId: string;
@@ -40,7 +39,6 @@ const sessionTables = { memories, userPreferences, conversations, auditLogs };
 
 const written = sql`rowid`;
 
-/** Reads all that a run holds of a user. */
 export function readUserRows(source: BenchDatabase, { runId, userId }: UserOfRun): UserRows {
   const isOfUser = and(eq(sessions.runId, runId), eq(sessions.userId, userId));
   const isTurnOfUser = and(eq(turns.runId, runId), eq(turns.userId, userId));
@@ -65,7 +63,6 @@ export function readUserRows(source: BenchDatabase, { runId, userId }: UserOfRun
 interface FinishedUser extends UserOfRun {
   /** Place among the users of the plan. */
   readonly position: number;
-  /** The worker that ran the user's turns. */
   readonly worker: string;
 }
 

@@ -39,13 +39,11 @@ export interface ViewerAppOptions {
   readonly database: BenchDatabase;
   /** The database holds reports: the outcomes of turns, but no turns. */
   readonly ofReports?: boolean | undefined;
-  /** By default the rule of reports. */
   readonly hiddenTexts?: HiddenTexts | undefined;
   /** Options of a command that name the database; none for the default one. */
   readonly places?: readonly string[] | undefined;
   /** Pages are written as files: they have no forms, and errors are thrown. `noteOf` says what an export leaves out. */
   readonly exported?: { readonly withRuns: boolean; readonly noteOf: (run: string) => Html };
-  /** Called with errors that are bugs. */
   readonly onBug: (error: Error) => void;
 }
 

@@ -90,7 +90,6 @@ const note = (run: string, leftOut: string | undefined) =>
     <a href="${links.run(run, { disagreeing: true })}">The turns of items on which arms disagree</a>
   </p>`;
 
-/** Paths of pages that belong to one item. */
 const ofItems = ['/item', '/turn', '/turn.json', '/pair'];
 
 const pathOf = (address: string): string => new URL(address, 'http://viewer').pathname;

@@ -9,7 +9,6 @@ import { printable } from '../render/printable.ts';
 /** Says in one line why hashes stand in place of a run's texts; null where the texts are shown. */
 export type HiddenTexts = (run: RunRecord) => string | null;
 
-/** Why the texts of a run cannot be shown: they were not stored. */
 export function neverStored(run: RunRecord): string | null {
   return storesTexts(run) ? null : 'the run stored hashes in their place (--no-text): they cannot be shown';
 }

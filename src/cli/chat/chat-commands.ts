@@ -14,7 +14,6 @@ interface ChatCommand {
   readonly run: (session: ChatSession, argument: string, page: Page) => Promise<string> | string;
 }
 
-/** A line of the user, read. */
 export type ChatLine =
   | { readonly kind: 'nothing' | 'quit' }
   | { readonly kind: 'text'; readonly text: string }

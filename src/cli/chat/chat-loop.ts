@@ -5,7 +5,6 @@ import type { ChatResponse } from '../../systems/contracts.ts';
 import { readChatLine } from './chat-commands.ts';
 import type { ChatSession } from './chat-session.ts';
 
-/** Input and output of a chat. */
 export interface ChatTerminal {
   readonly page: Page;
   lines(): AsyncIterable<string>;

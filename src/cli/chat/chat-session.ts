@@ -24,7 +24,6 @@ import { armSettingsHelp, blockSettingsHelp } from '../../systems/arms/arm-name.
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
 import { everyArm } from '../arm-help.ts';
 
-/** The user and the arm of a chat. */
 export interface ChatSetup {
   readonly arm: string;
   readonly userId: string;
@@ -60,7 +59,6 @@ export class ChatSession implements AsyncDisposable {
     return new ChatSession(config, setup, arm, await openParts(config, setup.userId, arm, engines));
   }
 
-  /** The name of the arm that answers. */
   get arm(): string {
     return this.#arm.traits.name;
   }
@@ -136,7 +134,6 @@ export class ChatSession implements AsyncDisposable {
     }
   }
 
-  /** The memories that the arm is given, by its traits. */
   async #given(query: string, history: NonNullable<ChatRequest['history']>) {
     const { keeper, memories } = this.#parts;
     const { topK, threshold } = this.#config;
@@ -252,7 +249,6 @@ function canChat({ traits: { retrieves } }: Arm): boolean {
   return retrieves !== 'evidence' && retrieves !== 'donor';
 }
 
-/** The arms that can chat. */
 export function chatArms(): readonly Arm[] {
   return everyArm().filter(canChat);
 }

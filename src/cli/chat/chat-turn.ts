@@ -5,14 +5,12 @@ import { type InspectedTurn, inspectedTurn } from '../../viewer/stored-turn.ts';
 import type { Observed } from '../../store/records/turn-observation.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 
-/** A turn of a chat, and its user. */
 export interface ChatTurn {
   readonly userId: string;
   readonly arm: string;
   /** From 0. */
   readonly number: number;
   readonly response: ChatResponse;
-  /** Number of memories of the user. */
   readonly memories: number;
 }
 

@@ -20,16 +20,13 @@ import { WrittenRecords } from './written-records.ts';
 export const sourceFormats = ['csv', 'jsonl', ...publicDatasetNames] as const;
 export type SourceFormat = (typeof sourceFormats)[number];
 
-/** A file to be converted, and how. */
 export interface ConversionSource {
   readonly from: SourceFormat;
   readonly file: string;
   readonly language: Language;
-  /** Of the data set. */
   readonly name: string;
   /** Columns by field, such as `answer=gold,user=speaker`. */
   readonly map?: string | undefined;
-  /** File of published errata. */
   readonly errata?: string | undefined;
 }
 
@@ -66,7 +63,6 @@ function requireFittingOptions({ from, map, errata }: ConversionSource): void {
   }
 }
 
-/** The header's statements of a data set. */
 function datasetHeader({ from, name, language }: ConversionSource): Readonly<Record<string, unknown>> {
   const header = { type: 'dataset', name, language, version: 1, unknownAnswer: grammarFor(language).unknownAnswer };
   // People who write their own ask models that answer in sentences.

@@ -15,7 +15,6 @@ const entrySchema = z.looseObject({
 
 type Entry = z.output<typeof entrySchema>;
 
-/** A question as the data file has it. */
 export interface PublishedQuestion {
   readonly text: string;
   readonly answer: string;

@@ -41,7 +41,6 @@ export const knownFields = [
   ...new Set(['user', 'memory', ...Object.keys(memoryFields), 'question', ...Object.keys(itemFields)]),
 ] as readonly Field[];
 
-/** Other names of fields. */
 const otherNames: readonly (readonly [name: string, field: Field])[] = [
   ['user_id', 'user'],
   ['content', 'memory'],

@@ -56,7 +56,6 @@ interface Conversation extends LocomoOptions {
   readonly memoryIds: Set<string>;
 }
 
-/** Notes and corrections of a conversion. */
 interface LocomoOptions {
   readonly notes: ConversionNotes;
   readonly errata?: Errata | undefined;

@@ -22,7 +22,6 @@ export interface SourceItem extends Omit<Written<'item'>, 'evidence' | 'language
   readonly place: string;
   readonly userId: string;
   readonly query: string;
-  /** Null if nothing answers it. */
   readonly answer: string | null;
   /** Ids of memories, or their whole texts; `preceding` for the memory right before it. */
   readonly evidence: readonly string[] | 'preceding';

@@ -13,7 +13,6 @@ const FIRST_MS = Date.UTC(2000, 0, 1);
 
 type PlacedItem = SourceItem & { readonly evidence: readonly string[] };
 
-/** The records of one user so far. */
 interface KnownUser {
   latestMs: number;
   /** Numbers of the last generated ids. */

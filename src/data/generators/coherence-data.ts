@@ -29,5 +29,4 @@ function grow(user: GrowingUser, { random }: GrowthScope): void {
   }
 }
 
-/** Data sets of suite `coherence`, one of each language. */
 export const coherenceData = growingData({ suite: 'coherence', letter: 'd', grow });

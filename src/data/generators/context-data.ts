@@ -26,5 +26,4 @@ async function grow(user: GrowingUser, { random, window: { contextTokens, countT
   }
 }
 
-/** Data sets of suite `context`, one of each language. */
 export const contextData = growingData({ suite: 'context', letter: 'c', grow });

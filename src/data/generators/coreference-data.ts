@@ -26,5 +26,4 @@ function grow(user: GrowingUser, { random, grammar }: GrowthScope): void {
   }
 }
 
-/** Data sets of suite `coreference`, one of each language. */
 export const coreferenceData = growingData({ suite: 'coreference', letter: 'r', presetUsers: USERS, grow });

@@ -7,14 +7,11 @@ export interface ContextWindow {
   readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
 }
 
-/** Generates one data set from a seed. */
 export interface DatasetGenerator {
-  /** Name of the data set. */
   readonly name: string;
   /** The suites that ask its questions. */
   readonly suites: readonly string[];
   readonly language: KnownLanguage;
-  /** Default number of users. */
   readonly presetUsers: number;
   /**
    * Generates the text of its file, JSON Lines. The same seed and number of users give the same bytes; for data that depend

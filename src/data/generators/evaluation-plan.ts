@@ -16,7 +16,6 @@ export interface QuestionPlan {
   readonly far: number;
 }
 
-/** The facts of one user and the numbers of questions. */
 export interface UserPlan {
   readonly kind: 'recurring' | 'large';
   readonly book: FactBook;

@@ -30,7 +30,6 @@ export interface EvaluationFact extends Fact {
 /** A fact of the user that is said in the conversation and stored in no memory. */
 export interface ToldFact extends Fact {
   readonly side: PhrasingSide;
-  /** They state it. */
   readonly messages: readonly HistoryMessage[];
 }
 
@@ -106,7 +105,6 @@ export class FactBook {
     return fact;
   }
 
-  /** Draws a fact that the user says in the conversation. */
   tell(): ToldFact {
     const relation = this.drawFree(USER);
     this.reserve(USER, relation);

@@ -6,7 +6,6 @@ import { makeRecallDataset } from './recall-dataset.ts';
 import { retrievalData } from './retrieval-data.ts';
 import { scalingData } from './scaling-data.ts';
 
-/** The seed of the data sets that ship. */
 export const PRESET_SEED = 7;
 
 /** The suites that ask a data set of questions, whichever is named. */

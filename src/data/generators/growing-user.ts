@@ -24,7 +24,6 @@ interface WantedMemory {
   readonly named?: Subject;
 }
 
-/** The circumstances of a question. */
 interface QuestionContext {
   /** The value of the variable that the suite varies. */
   readonly condition: number;
@@ -60,12 +59,10 @@ export class GrowingUser {
     this.#book = new FactBook(random, grammar, OTHERS);
   }
 
-  /** Subjects with a name. */
   get people(): readonly Subject[] {
     return this.#book.others.filter(({ kind }) => kind === 'named');
   }
 
-  /** Draws a relation that is free for all of the subjects. */
   drawFree([first, ...others]: readonly Subject[], wanted: (relation: Relation) => boolean = () => true): Relation {
     return this.#book.drawFree(
       first!,
@@ -152,16 +149,13 @@ function day(number: number, minutes = 0): string {
   return instant(FIRST_DAY_MS + number * DAY_MS + minutes * 60_000);
 }
 
-/** Inputs for growing one user. */
 export interface GrowthScope {
   readonly random: SeededRandom;
   readonly grammar: Grammar;
-  /** Index of the user in the data set. */
   readonly index: number;
   readonly window: ContextWindow;
 }
 
-/** Definition of a suite whose users grow. */
 interface GrowingSuite {
   readonly suite: string;
   /** First letter of the users' ids; for Chinese a `z` follows. */

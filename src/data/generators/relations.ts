@@ -27,7 +27,6 @@ export interface Relation extends OpenAttribute {
   readonly questions: Phrasings;
 }
 
-/** A relation of a subject and its value. */
 export interface Fact {
   readonly subject: Subject;
   readonly relation: Relation;
@@ -39,13 +38,11 @@ export type PhrasingSide = keyof Phrasings;
 
 export const USER: Subject = { kind: 'user' };
 
-/** Converts a relation of the grammar. */
 export function namedRelation(grammar: Grammar, template: Grammar['relations'][number]): Relation {
   const { name } = template;
   return { ...openRelation(grammar, template, { attribute: name, head: name }), open: false };
 }
 
-/** Applies an open relation of the grammar to an attribute. */
 export function openRelation(
   grammar: Grammar,
   { value, preference = false, statements, questions }: Grammar['openRelations'][number],
@@ -69,12 +66,10 @@ export function drawRelation(random: SeededRandom, grammar: Grammar, openShare: 
   return openRelation(grammar, template, drawOpenAttribute(random, grammar, heldOut));
 }
 
-/** Draws a relation that states a preference. */
 export function drawPreference(random: SeededRandom, grammar: Grammar): Relation {
   return namedRelation(grammar, random.pick(grammar.relations.filter(({ preference }) => preference)));
 }
 
-/** Draws a value of the relation's kind. */
 export function drawRelationValue(random: SeededRandom, { grammar, valueKind }: Relation, heldOut: boolean): string {
   return drawValue(random, grammar, valueKind, heldOut);
 }

@@ -7,10 +7,8 @@ import { datasetText } from './wording.ts';
 const VERSION = 1;
 const USERS = 30;
 
-/** Least number of memories of each user of suite `retrieval`. */
 export const RETRIEVAL_MEMORIES = 160;
 
-/** Draws the users of suite `retrieval` from a seed. */
 export function retrievalUsers(seed: number, users = USERS): RetrievalUser[] {
   return retrievalQuestions(new SeededRandom(seed), { users, memories: RETRIEVAL_MEMORIES });
 }

@@ -15,7 +15,6 @@ export interface PlannedMemory {
   readonly reinforcement: number;
 }
 
-/** A fact and the memory with its current value. */
 export interface PlannedFact {
   readonly fact: EvaluationFact;
   readonly memory: PlannedMemory;

@@ -33,7 +33,6 @@ export interface RetrievalQuestion {
   readonly askedAt: string;
 }
 
-/** One user of a retrieval set. */
 export interface RetrievalUser {
   readonly userId: string;
   /** By age, the oldest first. */

@@ -20,5 +20,4 @@ function grow(user: GrowingUser, { random, index, window: { contextTokens } }: G
   }
 }
 
-/** Data sets of suite `scaling`, one of each language. */
 export const scalingData = growingData({ suite: 'scaling', letter: 's', grow });

@@ -84,7 +84,6 @@ function chineseSpot(random: SeededRandom): string {
   return `${adjective}${chineseWord(random, 2, 2)}${random.pick(['下面', '后面', '里面', '旁边', '上面'])}`;
 }
 
-/** Sources by the kinds of values that the grammar of a language names. */
 const sources: Readonly<Record<Grammar['language'], Readonly<Record<string, ValueSource>>>> = {
   en: {
     name: [0.12, name],
@@ -132,7 +131,6 @@ export function isHeldOutValue(value: string): boolean {
   return crc32(value.toLowerCase()) % 10 === 0;
 }
 
-/** The real values of each kind in a grammar, held out or not. */
 function realValues({ values }: Grammar): ReadonlyMap<string, ReadonlyMap<boolean, readonly string[]>> {
   return new Map(Object.entries(values).map(([kind, { real }]) => [kind, Map.groupBy(real, isHeldOutValue)]));
 }

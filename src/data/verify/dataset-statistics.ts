@@ -47,7 +47,6 @@ function countLabels(labels: readonly string[], names: Iterable<string> = []): R
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Computes the statistics of a data set. */
 export function datasetStatistics(
   { header, memories, items, questions }: DatasetRecords,
   language: Language,

@@ -7,7 +7,6 @@ import type { Placed } from '../parse-record.ts';
 import type { DatasetRecords, Finding, SoundnessRule } from '../records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from '../schema.ts';
 
-/** A finding without its line number. */
 type Draft = Omit<Finding, 'line'>;
 
 function warning(rule: SoundnessRule, message: string, hint: string): Draft {

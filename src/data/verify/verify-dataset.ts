@@ -6,7 +6,6 @@ import { type Finding, readRecords, type Rule } from '../records.ts';
 import { datasetStatistics, type DatasetStatistics } from './dataset-statistics.ts';
 import { findUnsound } from './soundness.ts';
 
-/** The result of verifying a data set. */
 export interface Verification {
   readonly file: string;
   readonly sha256: string;

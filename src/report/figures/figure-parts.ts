@@ -3,7 +3,6 @@ import type { FigureSpec } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { Estimate } from '../../store/records/estimate.ts';
 
-/** The key of figures whose points have intervals. */
 export const MEANS = 'Points are means, lines their 95 % intervals.';
 
 type EstimateFields = ReturnType<typeof estimateFields>;

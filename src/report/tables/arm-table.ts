@@ -7,7 +7,6 @@ import type { ShownMetric } from '../shown-metric.ts';
 interface TableParts<Item> {
   readonly id: string;
   readonly title: string;
-  /** `arm` by default. */
   readonly rowHeading?: string;
   readonly blocks: readonly ItemBlock<Item>[];
   readonly notes?: readonly string[];
@@ -27,7 +26,6 @@ export function armTable(results: RunResults, parts: TableParts<ArmResults>): Ta
   return runTable(results, results.arms, ({ arm }) => arm, parts);
 }
 
-/** The column with the difference of each arm to the baseline by a metric. */
 export function differenceToBaseline(
   results: RunResults,
   metric: ShownMetric,

@@ -17,7 +17,6 @@ export interface QueuedUnit {
   readonly priority: number;
 }
 
-/** A job that was taken. */
 export interface TakenJob {
   readonly job: string;
   readonly position: number;
@@ -118,7 +117,6 @@ export class JobQueue implements AsyncDisposable {
     await this.put(run, [unit], transaction);
   }
 
-  /** Jobs that are waiting or taken. */
   async open(run: string): Promise<number> {
     // Counted here: what pg-boss says of a queue may be an hour old.
     const counted = `SELECT count(*)::int AS open FROM ${SCHEMA}.job WHERE name = $1 AND state < 'completed'`;

@@ -10,7 +10,6 @@ const PATIENCE_MS = 600_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 
-/** Statements of one transaction. */
 export interface QueueTransaction {
   readonly query: <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
   /** The form in which pg-boss takes a connection. */

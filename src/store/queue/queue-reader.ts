@@ -7,7 +7,6 @@ import type { QueueConnection } from './queue-connection.ts';
 import { SCHEMA } from './queue-schema.ts';
 import { LEASE_S } from './queue-store.ts';
 
-/** A run of a queue, with its plan. */
 export interface PlannedRun {
   readonly id: string;
   readonly planId: string;
@@ -16,7 +15,6 @@ export interface PlannedRun {
 
 type PlannedRow = Record<'id' | 'name' | 'planId' | 'plan', string>;
 
-/** The progress of a run. */
 export interface QueuedRun {
   readonly name: string;
   readonly plannedAt: Date;
@@ -33,7 +31,6 @@ export interface QueuedRun {
   readonly bytes: number;
 }
 
-/** A worker of a run. */
 export interface EnteredWorker extends QueueWorker {
   readonly id: string;
   readonly host: string;
@@ -45,7 +42,6 @@ export interface EnteredWorker extends QueueWorker {
   readonly turns: number;
 }
 
-/** Reads the runs of a queue. */
 export class QueueReader {
   readonly #connection: QueueConnection;
 

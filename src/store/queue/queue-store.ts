@@ -91,7 +91,6 @@ export class QueueStore implements AsyncDisposable {
     });
   }
 
-  /** Notes how a worker ended. */
   async leave(worker: string, how: string): Promise<void> {
     const update = `UPDATE ${SCHEMA}.workers SET ended = $2, seen_at = now() WHERE id = $1`;
     await this.#connection.rows(update, [worker, how]);
@@ -191,7 +190,6 @@ export class QueueStore implements AsyncDisposable {
     });
   }
 
-  /** Ends an attempt as failed. */
   async #fail(
     claim: LostClaim & { readonly run: string },
     reason: string,

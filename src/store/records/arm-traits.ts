@@ -34,7 +34,6 @@ export const armSettings = object({
   placement: z.enum(['chronological', 'rank', 'rank-last']).exactOptional(),
   /** Share of the window left that memories may take: `half` of it, or `all`. */
   budget: z.enum(['half', 'all']).exactOptional(),
-  /** The bench's own words, or the model's own chat template. */
   template: z.enum(['plain', 'chat']).exactOptional(),
   /** The beginning of the answer that the model is given: none, the run's general one, or the item's own where it has one. */
   answerPrefix: z.enum(['none', 'general', 'item']).exactOptional(),
@@ -79,7 +78,6 @@ export const armTraits = object({
    * first k tokens may be recomputed. Missing where it injects none, and of an arm that does not say.
    */
   prefill: prefillName.exactOptional(),
-  /** How its blocks are made, where that is not the default. */
   making: blockMaking.exactOptional(),
   /** The tokens of its memories that are dropped before their KV is kept; missing where none are. */
   evict: evictionName.exactOptional(),

@@ -18,7 +18,6 @@ export const estimate = object({
   mean: z.number(),
   low: lowerBound,
   high: upperBound,
-  /** Items. */
   n: z.number(),
   users: z.number(),
   /** Of durations. */

@@ -33,7 +33,6 @@ const origin = z.enum(['computed', 'resident', 'memory', 'disk']);
 
 const block = z.object({ key: z.string(), tokens: z.number(), origin, computeMs: z.number() });
 
-/** Rules by which tokens are evicted. */
 export const evictionRules = ['random', 'streaming', 'knorm', 'keydiff', 'lagkv'] as const;
 
 /** A rule and the fraction of the memory tokens that it drops: `knorm:.5`. */
@@ -93,7 +92,6 @@ export const joinedStrategy = z.union([
 const joinedBlocks = injected
   .extend({
     strategy: joinedStrategy,
-    /** How the blocks were made, where that is not the default. */
     making: blockMaking.exactOptional(),
     header: block.readonly(),
     /** In the order of the sequence; `position` is that of the first token. */

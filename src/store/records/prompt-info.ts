@@ -27,7 +27,6 @@ const promptSegment = object({
   role: segmentRole,
   /** Empty for BOS, which is one token and no text. */
   text: z.string(),
-  /** The memory that a `memory` segment holds. */
   memoryId: z.string().exactOptional(),
   tokenIds: list(z.number()),
   origin: z.enum(['evaluated', 'injected']),
@@ -42,7 +41,6 @@ const droppedPart = object({
   rule: z.enum(['memory-budget', 'history-budget', 'history-turns', 'forced-truncation']),
 });
 
-/** Use of the context window, in tokens. */
 export const budget = object({
   ...numbers('windowTokens', 'reserveTokens', 'memoryLimitTokens', 'memoryTokens', 'historyTokens'),
   /** BOS, system prompt, query, footer and answer prefix. */
@@ -59,7 +57,6 @@ export const budget = object({
   warnings: list(z.string()),
 });
 
-/** A message of the conversation so far. */
 const historyMessage = object({ role: z.enum(['user', 'assistant']), content: z.string() });
 
 /** The prompt as the model saw it, and the budget behind it. */

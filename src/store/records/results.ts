@@ -33,7 +33,6 @@ export const checkNames = [
   'errors',
 ] as const;
 
-/** The outcome of one check of a run. */
 export const checkResult = object({
   check: z.enum(checkNames),
   /** `undecided`: these arms, this model or this n cannot decide it. */
@@ -57,7 +56,6 @@ export const judgeProbe = object({
   failed: list(object({ reason: z.string(), answers: count, first: z.string() })),
 });
 
-/** Agreement of two verdicts on `n` answers. */
 export const verdictAgreement = object({
   n: count,
   share: z.number(),
@@ -114,7 +112,6 @@ export const tokenMeans = tokenCounts;
 /** Means per turn, ms: the parts of the time to first token, that time, and decoding. */
 export const phaseMeans = timings.unwrap().omit({ total: true }).readonly();
 
-/** The cost of a turn over a set of turns. */
 export const cost = object({
   turns: count,
   tokens: tokenMeans,
@@ -160,7 +157,6 @@ const retrievalPart = object({
   costAll: cost.nullable(),
 });
 
-/** One arm over all its turns. */
 export const armResults = object({
   arm: z.string(),
   traits: armTraits,

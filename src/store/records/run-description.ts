@@ -46,7 +46,6 @@ export const metricDeclaration = object({
   unit: z.string(),
   /** Also defined for items that no memory answers; missing for metrics that need a gold answer. */
   ofAbsent: z.literal(true).exactOptional(),
-  /** The better value. */
   direction: z.enum(['higher', 'lower']),
   /** A loss that still counts as kept: in points where the unit is `%`, else in the unit. */
   margin: z.number(),

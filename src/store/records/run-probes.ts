@@ -19,7 +19,6 @@ export function booksAgree({ answers, counters }: EngineAudit): boolean {
   return answers.evaluated === counters.evaluated && reusedAgree;
 }
 
-/** The sum of two audits. */
 export function auditSum(a: EngineAudit, b: EngineAudit): EngineAudit {
   const sum = (x: PromptTokens, y: PromptTokens): PromptTokens => ({
     evaluated: x.evaluated + y.evaluated,
@@ -85,7 +84,6 @@ export const rereadCounts = object({
   questions: z.number(),
   data: z.record(z.string(), z.number()).readonly(),
   scores: z.record(z.string(), z.number()).readonly(),
-  /** Turns without a file, or without their texts. */
   withoutFile: z.number(),
   withoutTexts: z.number(),
 });
@@ -120,7 +118,6 @@ export const runProbes = object({
   refusedCalls: z.record(z.string(), z.number()).readonly().exactOptional(),
   /** The largest load average of the machine between users; missing in older runs. */
   load: object(numbers('cores', 'average')).exactOptional(),
-  /** The check `metrics`. */
   metrics: checkResult,
   /** Missing in older runs. */
   embedder: embedderProbe.exactOptional(),

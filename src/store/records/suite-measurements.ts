@@ -61,7 +61,6 @@ const storageMeasurement = object({
 const leakMatrix = object({
   arm: z.string(),
   users: list(z.string()),
-  /** Answers of each asker. */
   answers: z.number(),
   said: list(list(z.number())),
   /** Upper 95 % bound of the share of answers that hold another's secret. */

@@ -25,7 +25,6 @@ export const observed = object({
   goldTokens: list(object({ token: z.string(), logProbability: z.number() })),
   /** Against the prompt evaluated as text; null for an arm that claims no such equality. */
   parity: object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }).nullable(),
-  /** The ten likeliest next tokens. */
   nextTokens: list(object({ token: z.string(), probability: z.number() })),
   /** Mean of ln p over the tokens of its own answer, at their place; null where that was not asked for. */
   freeLogProbability: z.number().nullable(),
@@ -63,7 +62,6 @@ export const observed = object({
     elsewhere: ids,
     /** Shown memories that are the asker's own. */
     own: tokens,
-    /** One of those shown holds a gold answer. */
     holdsGold: z.boolean(),
   }).exactOptional(),
   /** The conditions under which the engine generated the answer. */

@@ -6,7 +6,6 @@ import { list, numbers, object } from './zod-helpers.ts';
 
 /** A retrieval without its memories: what is stored of it with the turn. */
 const retrievalRecord = object({
-  /** The strategy that answered. */
   strategy: z.string(),
   /** Making vectors, asking stores and indexes, and putting their answers in order. */
   timingsMs: object(numbers('embedding', 'search', 'ranking')),
@@ -30,7 +29,6 @@ const retrievalRecord = object({
 
 export type RetrievalRecord = z.output<typeof retrievalRecord>;
 
-/** A memory that was retrieved for a turn. */
 const retrievedMemory = object({
   memoryId: z.string(),
   content: z.string(),
@@ -106,12 +104,10 @@ export const turnAccount = object({
 
 export type TurnAccount = z.output<typeof turnAccount>;
 
-/** Tokens of the selector that the model which answers evaluated. */
 export function selectedByModel({ selector }: Pick<TurnAccount, 'selector'>): number {
   return selector?.model === 'whole' ? selector.tokens : 0;
 }
 
-/** Tokens of the selector that ran through the model's first layers alone. */
 export function selectedByFirstLayers({ selector }: Pick<TurnAccount, 'selector'>): number {
   return selector?.model === 'first-layers' ? selector.tokens : 0;
 }
@@ -233,7 +229,6 @@ export const promptFacts = object({
   ...numbers('retrievedMemories', 'keptMemories', 'droppedMemories', 'droppedHistory'),
 });
 
-/** A generated answer. */
 export const answerRecord = object({
   /** Generated, as metrics score it: without the prefix, and without a thought. */
   text: z.string(),
@@ -272,7 +267,6 @@ export const answeredTurn = object({
   scores,
 });
 
-/** A turn that failed, and why. */
 export const failedTurn = object({
   state: z.literal('failed'),
   ...turnKey.shape,

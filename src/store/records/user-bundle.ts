@@ -15,7 +15,6 @@ const runBooks = object({
   embedderMs: z.number(),
 });
 
-/** The counts of a worker over all its users. */
 const workerCounts = object({
   /** Calls outside of turns that were refused, by arm. */
   refusedCalls: z.record(z.string(), z.number()).readonly(),

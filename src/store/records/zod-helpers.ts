@@ -3,11 +3,9 @@ import { z } from 'zod';
 /** The schema of an object whose fields are readonly. */
 export const object = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape).readonly();
 
-/** The fields of an object of numbers. */
 export const numbers = <Name extends string>(...names: readonly Name[]): Record<Name, z.ZodNumber> =>
   Object.fromEntries(names.map((name) => [name, z.number()])) as Record<Name, z.ZodNumber>;
 
-/** The schema of a readonly array. */
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
 
 /** Version of all records: of turns, of runs and of results. From 1 on, reading upgrades older ones. */

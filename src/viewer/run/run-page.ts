@@ -118,7 +118,6 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
     ${itemList(items, links)}`;
 }
 
-/** A page of the list alone, as an export has it beside the page of the run. */
 export function listPage({ run: { name }, items }: RunPage, links: Links): Html {
   return html`<h1>${items.query.disagreeing === true ? 'Where arms disagree' : 'Turns'}</h1>
     <p class="lead">Run <a href="${links.run(name)}">${printable(name)}</a></p>
@@ -132,7 +131,6 @@ function armsForm({ items: { run, values }, usualPair: [a, b] }: RunPage): Html 
   return filterForm({ action: '/compare', hidden: { a: run, b: run }, fields, button: 'Compare' });
 }
 
-/** The remark on a report that holds no outcomes of its turns. */
 export function withoutOutcomes({ run: { name } }: RunPage): Html {
   return html`<p class="note">
     This report holds no outcomes of its turns: lists and matrix are empty. Where its database is, they are added by

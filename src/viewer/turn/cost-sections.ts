@@ -64,7 +64,6 @@ export function kvSection(turn: AnsweredTurn): Section {
   };
 }
 
-/** The use of KV in a turn, in a sentence. */
 export function kvSummary({ prefill, tokens, account }: AnsweredTurn): string {
   if (prefill === null) {
     const nothing = 'Nothing was injected: the whole sequence was given as text.';

@@ -87,7 +87,6 @@ const primaryMetric = ({ dataset, plan }: RunRecord) => metricsOfRun({ dataset, 
 /** The progress of a run; `unknownQuality` says why answers are not judged, or is null. */
 export type RunState = ReturnType<RunObserver['read']>;
 
-/** Counts turns that failed, and those that fail a check by themselves. */
 function countFaults(faults: ReturnType<RunGrowthRepository['newTurns']>['faults']) {
   const checks = new Map<string, number>();
   for (const { checks: failed, turns } of faults) {

@@ -37,7 +37,6 @@ function phaseOf({ status, begun, turns, ofTurns, name }: RunState, links: Links
   }
 }
 
-/** Speed, time left, and the last turn. */
 function describeSpeed({ turns, ofTurns, turnsPerSecond, lastTurnAt }: RunState): string {
   const left = turnsPerSecond === null ? 0 : ((ofTurns - turns) / turnsPerSecond) * 1000;
   return [
