@@ -1,4 +1,4 @@
-import { wrapText } from '../render/text-width.ts';
+import { hangingText, wrapText } from '../render/text-width.ts';
 import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
 import { type Arm, armRegistry } from '../systems/arms/arm-registry.ts';
 import { terminalPage } from './output.ts';
@@ -16,11 +16,7 @@ export function armSummary({ traits, requires }: Arm): string {
 export function armHelp(arms: readonly Arm[] = everyArm()): string {
   const { width } = terminalPage();
   const columns = Math.max(...arms.map(({ traits }) => traits.name.length)) + 4;
-  const lines = arms.flatMap((arm) =>
-    wrapText(armSummary(arm), width - columns).map(
-      (line, index) => (index === 0 ? `  ${arm.traits.name}` : '').padEnd(columns) + line,
-    ),
-  );
+  const lines = arms.flatMap((arm) => hangingText(`  ${arm.traits.name}`.padEnd(columns), armSummary(arm), width));
   const settings = [
     `Each may have settings: ${armSettingsHelp}`,
     `Arms that join blocks of KV may have ${blockSettingsHelp}`,

@@ -6,7 +6,7 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { optionKeys } from '../config/config-options.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
-import { printable } from '../render/printable.ts';
+import { counted, printable } from '../render/printable.ts';
 import { requireSearching } from '../retrieval/given-retriever.ts';
 import { armHelp } from './arm-help.ts';
 import { chatLoop, type ChatTerminal } from './chat/chat-loop.ts';
@@ -59,9 +59,10 @@ async function chat({ arm, user, session, ...flags }: ChatFlags): Promise<void> 
   using terminal = new Terminal(user);
   await using chatSession = await openSession(config, setup);
   if (!config.quiet) {
-    const memories = (await chatSession.memories()).list().length;
-    const count = `${memories} ${memories === 1 ? 'memory' : 'memories'}`;
-    process.stderr.write(`${printable(user)} chats with ${chatSession.arm}, with ${count}; /help lists the commands\n`);
+    const memories = counted((await chatSession.memories()).list().length, 'memory', 'memories');
+    process.stderr.write(
+      `${printable(user)} chats with ${chatSession.arm}, with ${memories}; /help lists the commands\n`,
+    );
   }
   await chatLoop(chatSession, terminal);
 }

@@ -56,8 +56,7 @@ interface Terminal {
 
 /**
  * Asks a question; y and yes confirm, anything else does not.
- * @param yes `--yes` was given: no question is asked
- * @throws BenchError `bad-option` if standard input is no terminal
+ * @param yes `--yes` was given: no question is asked @throws BenchError `bad-option` if standard input is no terminal
  */
 export async function confirmed(
   question: string,

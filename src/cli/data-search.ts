@@ -15,7 +15,7 @@ import { readPreRetrievalFile } from '../eval/run/plan/pre-retrieval-file.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { formatNumber } from '../render/table.ts';
 import { coloured, emphasised, type Page } from '../render/terminal.ts';
-import { padText, textWidth, wrapText } from '../render/text-width.ts';
+import { hanging, hangingText, padText, textWidth, wrapText } from '../render/text-width.ts';
 import { requireSearching } from '../retrieval/given-retriever.ts';
 import type { MemorySearchResult, Retrieval } from '../retrieval/retriever.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
@@ -120,7 +120,7 @@ function facts({ strategy, timingsMs, flags, details, tokensUsed, tokenBudget }:
     ...flags.map(({ flag, reason }) => [flag, reason] as const),
   ];
   const columns = Math.max(...rows.map(([name]) => textWidth(name))) + GAP;
-  return rows.flatMap(([name, value]) => hanging(padText(name, columns), wrapped(value, page.width - columns)));
+  return rows.flatMap(([name, value]) => hangingText(padText(name, columns), printable(value), page.width));
 }
 
 /** The values of a strategy's details, at any depth; empty ones are left out. */
@@ -163,10 +163,4 @@ function indented(text: string, page: Page): string[] {
 /** Text on lines of at most so many columns, without control characters. */
 function wrapped(text: string, width: number): string[] {
   return wrapText(printable(text), width);
-}
-
-/** Puts a head in front of the first line, and as many spaces in front of the others. */
-function hanging(head: string, lines: readonly string[]): string[] {
-  const indent = ' '.repeat(textWidth(head));
-  return lines.map((line, index) => `${index === 0 ? head : indent}${line}`);
 }

@@ -9,7 +9,7 @@ import type { EngineOpener } from '../engine/engine-request.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';
-import { padText, wrapText } from '../render/text-width.ts';
+import { hangingText, padText } from '../render/text-width.ts';
 import { commandLine } from './shell-quoting.ts';
 import { type Check, checks, examine, type Finding } from './machine-checks.ts';
 import { abilitiesText, type ModelAbilities, modelAbilities } from './model-abilities.ts';
@@ -86,10 +86,7 @@ async function abilitiesIfReadable(config: BenchConfig, engines: EngineOpener): 
 
 function findingLines(name: string, { state, found, advice }: Finding, page: Page): string {
   const [mark, colour] = MARKS[state];
-  const indented = (text: string) =>
-    wrapText(printable(text), page.width - INDENT).map((line) => ' '.repeat(INDENT) + line);
-  const [first = '', ...rest] = indented(found);
-  const lines = [...rest, ...(advice === undefined ? [] : indented(`→ ${advice}`))];
-  const head = `${coloured(mark, colour, page)} ${padText(name, INDENT - 2)}${first.trimStart()}`;
-  return [head, ...lines].map((line) => `${line}\n`).join('');
+  const head = `${coloured(mark, colour, page)} ${padText(name, INDENT - 2)}`;
+  const below = advice === undefined ? [] : hangingText(' '.repeat(INDENT), printable(`→ ${advice}`), page.width);
+  return [...hangingText(head, printable(found), page.width), ...below].map((line) => `${line}\n`).join('');
 }

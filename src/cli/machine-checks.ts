@@ -16,6 +16,7 @@ import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieva
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
 import { promptFormOf } from '../systems/prompt/chat-form.ts';
+import { counted } from '../render/printable.ts';
 import { shownPath } from './shell-quoting.ts';
 
 /** The result of a check; with a `warning` the bench can run. */
@@ -41,7 +42,7 @@ function nearestFolder(folder: string): string {
 
 function cores(): Finding {
   const count = availableParallelism();
-  const found = `${count} ${count === 1 ? 'core' : 'cores'}, ${gibibytes(freemem())} of memory free`;
+  const found = `${counted(count, 'core')}, ${gibibytes(freemem())} of memory free`;
   return count > 1 ? works(found) : warning(found, 'times will vary more; run nothing else');
 }
 

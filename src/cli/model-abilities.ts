@@ -8,7 +8,7 @@ import { registryEntryOf } from '../eval/run/plan/fetch-models.ts';
 import { askedInWords } from '../report/list-tables.ts';
 import { printable } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';
-import { padText, wrapText } from '../render/text-width.ts';
+import { hangingText, padText } from '../render/text-width.ts';
 import { everyArm } from './arm-help.ts';
 
 const INDENT = 15;
@@ -100,6 +100,5 @@ export function abilitiesText(abilities: ModelAbilities, page: Page): string {
 }
 
 function entry(mark: string, label: string, text: string, page: Page): string[] {
-  const [first = '', ...rest] = wrapText(printable(text), page.width - INDENT);
-  return [`${mark} ${padText(label, INDENT - 2)}${first}`, ...rest.map((line) => ' '.repeat(INDENT) + line)];
+  return hangingText(`${mark} ${padText(label, INDENT - 2)}`, printable(text), page.width);
 }

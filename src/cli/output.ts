@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import { printable, printableJson } from '../render/printable.ts';
 import type { Page } from '../render/terminal.ts';
-import { wrapText } from '../render/text-width.ts';
+import { hangingText } from '../render/text-width.ts';
 
 const DEFAULT_COLUMNS = 80;
 
@@ -32,8 +32,6 @@ export function printResult(json: boolean | undefined, document: unknown, lines:
 export function printList(rows: readonly (readonly [name: string, text: string])[]): void {
   const column = Math.max(...rows.map(([name]) => name.length)) + 2;
   const width = process.stdout.isTTY ? terminalPage().width : Infinity;
-  const lines = rows.flatMap(([name, text]) =>
-    wrapText(text, width - column).map((line, index) => `${(index === 0 ? name : '').padEnd(column)}${line}\n`),
-  );
-  process.stdout.write(lines.join(''));
+  const lines = rows.flatMap(([name, text]) => hangingText(name.padEnd(column), text, width));
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }

@@ -27,7 +27,6 @@ function without(pattern: RegExp, text: string): string {
  * Han character and one per run of other letters and digits, the common unit of character-level F1 (CMRC 2018).
  *
  * Other languages: NFKC, lower case, punctuation deleted, and one token per character of scripts without spaces.
- *
  * @see Rajpurkar et al. 2016, SQuAD, evaluate-v1.1; Cui et al. 2019, CMRC 2018
  */
 export function normalise(text: string, language: Language): string {

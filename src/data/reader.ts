@@ -36,8 +36,7 @@ export async function readDataset(path: string): Promise<Dataset> {
 
 /**
  * Reads a data set from its source.
- * @param needsPassages every item must list passages
- * @throws BenchError as `readDataset`
+ * @param needsPassages every item must list passages @throws BenchError as `readDataset`
  */
 export async function readSource(source: DatasetSource, needsPassages = false): Promise<Dataset> {
   const refuse = (_rule: string, problem: BenchError): never => {

@@ -22,6 +22,11 @@ export function printableJson(value: unknown): string {
   return `${escapedControls(JSON.stringify(value, null, 2))}\n`;
 }
 
+/** `1 memory`, `2 memories` */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** A whole number in groups of three: `4,400`. A process's first `toLocaleString` would take longer than a page. */
 export function groupedNumber(value: number): string {
   return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');

@@ -13,7 +13,7 @@ import {
   type Share,
 } from './section.ts';
 import { coloured, type Page } from './terminal.ts';
-import { padText, textWidth, wrapText } from './text-width.ts';
+import { hangingText, padText, textWidth, wrapText } from './text-width.ts';
 
 /** Longer texts are cut: they would scroll everything else away. */
 const MAX_CHARACTERS = 2000;
@@ -47,10 +47,10 @@ function blockLines(block: SectionBlock, page: Page): string[] {
       return [];
     case 'pairs': {
       const indent = Math.max(10, ...block.rows.map(([name]) => textWidth(name) + GAP));
-      return block.rows.flatMap(([name, content]) => besideLines(name, shownText(content), indent, width));
+      return block.rows.flatMap(([name, content]) => hangingText(padText(name, indent), shownText(content), width));
     }
     case 'list':
-      return block.items.flatMap((item) => besideLines('-', shownText(item), GAP, width));
+      return block.items.flatMap((item) => hangingText('- ', shownText(item), width));
     case 'steps':
       return wrapText(
         block.steps
@@ -81,11 +81,6 @@ function shownText(content: Content): string {
     .join('');
 }
 
-function besideLines(name: string, text: string, indent: number, width: number): string[] {
-  const lines = wrapText(text, Math.max(16, width - indent));
-  return lines.map((line, index) => padText(index === 0 ? name : '', indent) + line);
-}
-
 /** Cuts a text to a width at its end, or at its beginning: ids of one user begin alike. */
 function shortened(text: string, columns: number, place: 'end' | 'beginning' = 'end'): string {
   if (textWidth(text) <= columns) return text;
@@ -108,12 +103,7 @@ export function sharesLines(parts: readonly Share[], width: number): string[] {
 function segmentLines({ name, kind, injected, tokens, text }: SectionSegment, page: Page): string[] {
   const label = padText(shortened(printable(name), 18), 18);
   const facts = ` ${String(tokens).padStart(4)}  ${injected ? 'injected ' : 'evaluated'}  `;
-  return besideLines(
-    coloured(label, segmentColours[kind], page) + facts,
-    shownText(text),
-    18 + facts.length,
-    page.width,
-  );
+  return hangingText(coloured(label, segmentColours[kind], page) + facts, shownText(text), page.width);
 }
 
 function barText(parts: readonly BarPart[], columns: number): string {
@@ -158,8 +148,8 @@ function tableLines({ rowHeading, columns, rows }: SectionTable, width: number):
     const line = [padText(shortened(labels[place]!, first, 'beginning'), first), ...cells].join(' '.repeat(GAP));
     if (wrapped === -1) return [line.trimEnd()];
     const long = shownText(row.cells[wrapped]!.content);
-    if (isBelow) return [line.trimEnd(), ...besideLines('', long, 4, width)];
-    return besideLines(`${line}${' '.repeat(GAP)}`, long, textWidth(line) + GAP, width);
+    if (isBelow) return [line.trimEnd(), ...hangingText(' '.repeat(4), long, width)];
+    return hangingText(line + ' '.repeat(GAP), long, width);
   });
   return rows.length === 0 ? [] : [head, ...body];
 }

@@ -17,6 +17,17 @@ export function wrapText(text: string, width: number): string[] {
   return [first.replaceAll(STAND_IN, ' '), ...rest];
 }
 
+/** Puts a head in front of the first of several lines, and as many spaces in front of the others. */
+export function hanging(head: string, lines: readonly string[]): string[] {
+  const indent = ' '.repeat(textWidth(head));
+  return lines.map((line, index) => (index === 0 ? head : indent) + line);
+}
+
+/** A text behind a head, wrapped to lines of at most `width` columns. */
+export function hangingText(head: string, text: string, width: number): string[] {
+  return hanging(head, wrapText(text, Math.max(16, width - textWidth(head))));
+}
+
 export function padText(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - textWidth(text)));
 }

@@ -56,9 +56,8 @@ async function allFiles(runs: readonly RunResults[], outcomes: string | undefine
 }
 
 /**
- * Writes the report of a run; for several runs of one name, the page that shows them together. Each file is written beside its
- * place and then renamed, so that a reader never sees half a file.
- *
+ * Writes the report of a run; for several runs of one name, the page that shows them together. Each file is written
+ * beside its place and then renamed, so that a reader never sees half a file.
  * @param outcomes of the turns of one run (`outcomeLines`); without them the report has no matrix in the viewer
  * @throws BenchError `disk` if the folder cannot be written
  */

@@ -11,7 +11,7 @@ import type { MetricDifference } from '../eval/analysis/compare/metric-differenc
 import { printable } from '../render/printable.ts';
 import { estimateCell, formatNumber, intervalColumn, itemRows, numberCell, numberColumn, type Table, textColumn } from '../render/table.ts'; // prettier-ignore
 import { coloured, emphasised, type Page, renderTerminal } from '../render/terminal.ts';
-import { wrapText } from '../render/text-width.ts';
+import { hangingText, wrapText } from '../render/text-width.ts';
 import { countColumns, ratioCell, testColumns, verdictText } from './tables/comparisons-table.ts';
 
 /** Metrics that the terminal shows beside the primary one; the others are in the JSON document. */
@@ -135,10 +135,8 @@ function flipLines({ itemId, outcome, question, gold, a, b }: FlippedItem, page:
   const mark = outcome === 'won' ? coloured('+', 'green', page) : coloured('−', 'red', page);
   const indented = (text: string): string[] =>
     wrapText(printable(text), page.width - 4).map((line, index) => (index === 0 ? '  ' : '    ') + line);
-  const [first = '', ...rest] = wrapText(printable(`${itemId} ${question}`), page.width - 2);
   return [
-    `${mark} ${first}`,
-    ...rest.map((line) => `  ${line}`),
+    ...hangingText(`${mark} `, printable(`${itemId} ${question}`), page.width),
     ...indented(`gold ${gold === null ? 'none: abstain' : JSON.stringify(gold)}`),
     ...indented(`A    ${answersText(a)}`),
     ...indented(`B    ${answersText(b)}`),

@@ -8,7 +8,7 @@ import { phrasingTable } from './tables/breakdown-tables.ts';
 import { namesItsMetric } from './shown-metric.ts';
 import { shownTables } from './tables/report-tables.ts';
 import { formatNumber } from '../render/table.ts';
-import { wrapText } from '../render/text-width.ts';
+import { hangingText, wrapText } from '../render/text-width.ts';
 import { verdictSentences } from './verdict-sentences.ts';
 
 /** Only shown in the report if data name no metric. */
@@ -48,10 +48,8 @@ function spentLine({ spent, evaluatedTokens: tokens }: RunResults['run']['profil
 export function renderSummary(results: RunResults, page: Page): string {
   const { run } = results;
   const lack = lackOfProof(results);
-  const wrapped = (text: string, indent = '') =>
-    wrapText(printable(text), page.width - indent.length).map((line) => indent + line);
-  const listed = (text: string) =>
-    wrapped(text, '  ').map((line, index) => (index === 0 ? `- ${line.slice(2)}` : line));
+  const wrapped = (text: string) => wrapText(printable(text), page.width);
+  const listed = (text: string) => hangingText('- ', printable(text), page.width);
   const tables = [
     ...shownTables(results),
     phrasingTable(results),
@@ -71,7 +69,7 @@ export function renderSummary(results: RunResults, page: Page): string {
       `cold start ${seconds(run.profile.coldStartMs)}; retrieval by ${retriever.name} on ${retriever.backend} ${retriever.version}`,
       `tokenising segments alone: ${tokenisation.differing} of ${tokenisation.tokens} ids differ from the joined text`,
     ]
-      .flatMap((line) => wrapped(line))
+      .flatMap(wrapped)
       .join('\n'),
     ...(run.notes.length === 0 ? [] : [[heading('Notes'), ...run.notes.flatMap(listed)].join('\n')]),
     ...(lack === undefined ? [] : [coloured(wrapped(lack).join('\n'), 'red', page)]),

@@ -1,15 +1,13 @@
 import type { Spread } from '../data/verify/dataset-statistics.ts';
 import type { Finding } from '../data/records.ts';
 import type { Verification } from '../data/verify/verify-dataset.ts';
-import { printable } from '../render/printable.ts';
+import { counted, printable } from '../render/printable.ts';
 import { coloured, emphasised, type Page } from '../render/terminal.ts';
 import { formatNumber } from '../render/table.ts';
-import { wrapText } from '../render/text-width.ts';
+import { hangingText, wrapText } from '../render/text-width.ts';
 
 const MAX_FINDINGS = 50;
 const SHOWN_HASH = 12;
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function spread({ least, median, most }: Spread): string {
   return least === most
@@ -38,14 +36,10 @@ export function statisticsLines({ statistics: counts }: Pick<Verification, 'stat
 }
 
 function findingLines({ severity, message, hint }: Finding, page: Page): string[] {
-  const wrapped = (text: string, indent: string): string[] =>
-    wrapText(printable(text), page.width - indent.length).map((line) => indent + line);
-  const [first = '', ...rest] = wrapped(message, '         ');
-  const colour = severity === 'error' ? 'red' : 'yellow';
+  const head = coloured(severity.padEnd(9), severity === 'error' ? 'red' : 'yellow', page);
   return [
-    coloured(severity.padEnd(9), colour, page) + first.trimStart(),
-    ...rest,
-    ...wrapped(`→ ${hint}`, '         '),
+    ...hangingText(head, printable(message), page.width),
+    ...hangingText(' '.repeat(9), printable(`→ ${hint}`), page.width),
   ];
 }
 

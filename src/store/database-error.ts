@@ -36,7 +36,6 @@ export function unreadable(path: string, what: string, cause: unknown): BenchErr
 
 /**
  * Turns an error of SQLite into one that its user can mend; any other error comes back as it is.
- *
  * @param path the database file, named in the message
  */
 export function databaseError(path: string, error: unknown): unknown {

@@ -49,9 +49,8 @@ export class BenchDatabase implements Disposable {
   }
 
   /**
-   * Runs `work` as one transaction: all of it is stored, or nothing. Transactions may be nested; an inner one
-   * can fail on its own.
-   *
+   * Runs `work` as one transaction: all of it is stored, or nothing. Transactions may be nested; an inner one can fail
+   * on its own.
    * @throws BenchError `disk` where the disk is full, `database` where the file cannot be read or written
    */
   transaction<Result>(work: (query: BetterSQLite3Database) => Result): Result {
@@ -104,9 +103,8 @@ export function beginsWith(column: SQLiteColumn, prefix: string): SQL {
 
 /**
  * Opens a database and brings its schema up to date, unless it is only read.
- *
- * @throws BenchError `database` where the file is of a newer schema, of an older one and only to be read, not a database or
- * not accessible; `unsupported` in an older Node
+ * @throws BenchError `database` where the file is of a newer schema, of an older one and only to be read, not a
+ * database or not accessible; `unsupported` in an older Node
  */
 export function openDatabase({ path, echo, readOnly }: OpenDatabaseOptions): BenchDatabase {
   requireNode();

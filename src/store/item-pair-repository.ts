@@ -66,10 +66,7 @@ export class ItemPairRepository extends Repository {
     return this.query<{ readonly items: number }>(counted)[0]!.items;
   }
 
-  /**
-   * Pairs as a list shows them, in their order.
-   * @param pairs the ids of the first turns of each
-   */
+  /** Pairs as a list shows them, in their order. @param pairs the ids of the first turns of each */
   shown(pairs: readonly Pick<ItemPairScores, 'turnA' | 'turnB'>[]): ItemPair[] {
     const ids = JSON.stringify(pairs.flatMap(({ turnA, turnB }) => [turnA, turnB]));
     const itemTurns = sql`FROM turns AS one

@@ -4,8 +4,7 @@ import { schemaVersion } from './records/zod-helpers.ts';
 
 /**
  * Reads what the database holds of a record.
- * @param name of the record, for the message
- * @throws BenchError `database` where it is not as this program writes it
+ * @param name of the record, for the message @throws BenchError `database` where it is not as this program writes it
  */
 export function readRecord<Schema extends z.ZodType>(schema: Schema, stored: unknown, name: string): z.output<Schema> {
   const read = schema.safeParse(stored);

@@ -27,7 +27,6 @@ export interface RunHead extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'stat
 export class RunRepository extends Repository {
   /**
    * Stores a run that starts now and returns it.
-   *
    * @param startedAt for a run that was made elsewhere, milliseconds since 1970
    * @throws BenchError `bad-option` where the name is taken
    */

@@ -1,8 +1,8 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { printTurn } from '../../viewer/turn/print-turn.ts';
-import { printable } from '../../render/printable.ts';
-import { padText, textWidth, wrapText } from '../../render/text-width.ts';
+import { counted, printable } from '../../render/printable.ts';
+import { hangingText, padText, textWidth } from '../../render/text-width.ts';
 import type { Page } from '../../render/terminal.ts';
 import type { ChatSession } from './chat-session.ts';
 
@@ -68,11 +68,8 @@ async function remember(session: ChatSession, argument: string): Promise<string>
 
 async function forget(session: ChatSession, memoryId: string): Promise<string> {
   const { messages, kvEntries } = await session.forget(memoryId);
-  const deleted = [
-    `${messages} ${messages === 1 ? 'message' : 'messages'}`,
-    `${kvEntries} ${kvEntries === 1 ? 'entry' : 'entries'} of KV`,
-  ];
-  return `forgot ${printable(memoryId)}; deleted ${deleted.join(' and ')}\n`;
+  const deleted = `${counted(messages, 'message')} and ${counted(kvEntries, 'entry', 'entries')} of KV`;
+  return `forgot ${printable(memoryId)}; deleted ${deleted}\n`;
 }
 
 async function switchArm(session: ChatSession, name: string): Promise<string> {
@@ -85,14 +82,11 @@ async function memoryList(session: ChatSession, page: Page): Promise<string> {
   const stored = (await session.memories()).list();
   if (stored.length === 0) return 'no memories yet; add one: /remember TEXT\n';
   const columns = Math.max(...stored.map(({ memoryId }) => textWidth(printable(memoryId)))) + 2;
-  return stored
-    .flatMap(({ memoryId, content, metadata }) =>
-      wrapText(
-        `${printable(content)}${metadata['preference'] === true ? ' (preference)' : ''}`,
-        Math.max(16, page.width - columns),
-      ).map((line, index) => `${padText(index === 0 ? printable(memoryId) : '', columns)}${line}\n`),
-    )
-    .join('');
+  const lines = stored.flatMap(({ memoryId, content, metadata }) => {
+    const text = `${printable(content)}${metadata['preference'] === true ? ' (preference)' : ''}`;
+    return hangingText(padText(printable(memoryId), columns), text, page.width);
+  });
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 async function lastTurn(session: ChatSession, page: Page): Promise<string> {

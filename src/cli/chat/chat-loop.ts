@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { printable } from '../../render/printable.ts';
+import { counted, printable } from '../../render/printable.ts';
 import { coloured, type Page } from '../../render/terminal.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 import { readChatLine } from './chat-commands.ts';
@@ -71,7 +71,7 @@ function costLine({ timings, tokens, memoriesUsed, trace, promptInfo }: ChatResp
   return [
     `TTFT ${timings.firstToken.toFixed(1)} ms`,
     `${prompt} prompt, ${kvResident} KV, ${evaluated} evaluated, ${generated} generated`,
-    `${memoriesUsed.length} ${memoriesUsed.length === 1 ? 'memory' : 'memories'}${cache}`,
+    `${counted(memoriesUsed.length, 'memory', 'memories')}${cache}`,
     ...(trace.answer.stop === 'aborted' ? ['stopped'] : []),
     ...promptInfo.budget.warnings,
   ].join(' · ');

@@ -339,9 +339,8 @@ export type EvidenceRank = (typeof evidenceRanks)[number];
 export type MethodResults = z.output<typeof methodResults>;
 
 /**
- * The results of a run: the document that `results.json` and `--json` hold, and from which tables and figures are drawn.
- * Every number is computed from the stored turns of the run.
- *
+ * The results of a run: the document that `results.json` and `--json` hold, and from which tables and figures are
+ * drawn. Every number is computed from the stored turns of the run.
  * @see docs/results.md
  */
 export const runResults = object({

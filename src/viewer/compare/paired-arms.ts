@@ -42,9 +42,8 @@ function successDifference(pairs: readonly ItemPairScores[]) {
 }
 
 /**
- * Pairs two arms by item. `listed` has items whose scores differ first, then those whose answers differ, then the others, each in
- * the order of the first run.
- *
+ * Pairs two arms by item. `listed` has items whose scores differ first, then those whose answers differ, then the
+ * others, each in the order of the first run.
  * @param judged false if scores are withheld: there is no difference, and items with different answers come first
  */
 export function pairedArms(database: BenchDatabase, a: ArmOfRun, b: ArmOfRun, judged: boolean) {

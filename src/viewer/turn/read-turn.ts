@@ -45,7 +45,6 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
  * Reads a turn with what is shown beside it.
- *
  * @param against the arm whose sequence is compared; by default the one that gives the same memories as text
  * @param hidden by default the rule of reports
  * @throws BenchError `not-found` for a name that the run does not have, `database` for a row that cannot be read
