@@ -10,6 +10,13 @@ import { findReports, readReport, reportDocument } from '../viewer/report-reader
 import { shownPath } from './shell-quoting.ts';
 import { printLines } from './output.ts';
 
+export interface ReportContent {
+  readonly folder: string;
+  readonly runs: readonly RunResults[];
+  /** Of a single run. */
+  readonly outcomes?: string;
+}
+
 /** The results of stored reports, the oldest first. @throws BenchError as `findReports` and `readReport` */
 export function storedReports(path: string): RunResults[] {
   return byAge(findReports(path).map(readReport));
@@ -19,16 +26,14 @@ const byAge = (runs: readonly RunResults[]): RunResults[] =>
   runs.toSorted((a, b) => Date.parse(a.run.startedAt) - Date.parse(b.run.startedAt));
 
 /** Reports by folder: each its own, and the suites of one run together in the folder above. */
-function drawnReports(folders: readonly string[]): (readonly [folder: string, runs: readonly RunResults[]])[] {
-  const reports = folders.map((folder) => [folder, [readReport(folder)]] as const);
-  return [
-    ...reports,
-    ...[...Map.groupBy(reports, ([folder]) => dirname(folder))].flatMap(([parent, children]) => {
-      const runs = byAge(children.flatMap(([, own]) => own));
-      const groups = new Set(runs.map(({ run }) => groupOf(run.name)));
-      return runs.length > 1 && groups.size === 1 ? [[parent, runs] as const] : [];
-    }),
-  ];
+function drawnReports(folders: readonly string[]): ReportContent[] {
+  const reports = folders.map((folder) => ({ folder, runs: [readReport(folder)] }));
+  const groups = [...Map.groupBy(reports, ({ folder }) => dirname(folder))].flatMap(([folder, children]) => {
+    const runs = byAge(children.flatMap((child) => child.runs));
+    const names = new Set(runs.map(({ run }) => groupOf(run.name)));
+    return runs.length > 1 && names.size === 1 ? { folder, runs } : [];
+  });
+  return [...reports, ...groups];
 }
 
 /** Gives the arms of a report the marks of the registry, and changes nothing else. */
@@ -50,25 +55,39 @@ async function renewMarks(folder: string): Promise<void> {
 export async function redrawReports(path: string): Promise<number> {
   const folders = findReports(path);
   for (const folder of folders) await renewMarks(folder);
-  for (const [folder, runs] of drawnReports(folders)) {
-    await redrawReport(folder, runs);
-    printLines([`${shownPath(folder)}: drawn`]);
-  }
-  return exitCodes.ok;
+  return await writeReports(drawnReports(folders), ({ folder, runs }) => redrawReport(folder, runs), 'drawn');
 }
 
 /** Names the files of stored reports that would be drawn differently now. */
 export async function checkReports(path: string): Promise<number> {
+  const reports = drawnReports(findReports(path));
+  return await compareReports(reports, ({ folder, runs }) => checkDrawings(folder, runs), 'agrees with its results');
+}
+
+export async function writeReports(
+  reports: readonly ReportContent[],
+  write: (report: ReportContent) => Promise<void>,
+  done: string,
+): Promise<number> {
+  for (const report of reports) {
+    await write(report);
+    printLines([`${shownPath(report.folder)}: ${done}`]);
+  }
+  return exitCodes.ok;
+}
+
+/** Prints the differences of each report, or that it agrees. */
+export async function compareReports(
+  reports: readonly ReportContent[],
+  compare: (report: ReportContent) => Promise<string[]>,
+  agreement: string,
+): Promise<number> {
   let count = 0;
-  for (const [folder, runs] of drawnReports(findReports(path))) {
-    const differences = await checkDrawings(folder, runs);
-    printDifferences(folder, differences, 'agrees with its results');
+  for (const report of reports) {
+    const differences = await compare(report);
+    const lines = differences.length === 0 ? [agreement] : differences;
+    printLines(lines.map((line) => `${shownPath(report.folder)}: ${line}`));
     count += differences.length;
   }
   return count === 0 ? exitCodes.ok : exitCodes.checkFailed;
-}
-
-export function printDifferences(folder: string, differences: readonly string[], agreement: string): void {
-  const lines = differences.length === 0 ? [agreement] : differences;
-  printLines(lines.map((line) => `${shownPath(folder)}: ${line}`));
 }

@@ -1,13 +1,6 @@
 import { relative, resolve } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { printable } from '../render/printable.ts';
-
-/** A word of a shell's command; one with control characters in the form in which a shell reads escapes. */
-function quoted(word: string): string {
-  if (/^[\w./:,@=-]+$/.test(word)) return word;
-  if (printable(word) !== word) return `$'${printable(word.replaceAll(/['\\]/g, String.raw`\$&`))}'`;
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
-}
+import { shellWord } from '../render/printable.ts';
 
 /** A path relative to the working folder if it is below it, else from the root. */
 export function shownPath(path: string): string {
@@ -26,5 +19,5 @@ export function placeWords({ out, db }: Pick<BenchConfig, 'out' | 'db'>): string
 /** A command that calls a verb on the database and folder of a configuration, quoted for a shell. */
 export function commandLine(verb: string, config: Pick<BenchConfig, 'out' | 'db'>, words: readonly string[]): string {
   const program = process.env['npm_lifecycle_event'] === undefined ? `npx dki-bench ${verb}` : `npm run ${verb} --`;
-  return [program, ...[...words, ...placeWords(config)].map(quoted)].join(' ');
+  return [program, ...[...words, ...placeWords(config)].map(shellWord)].join(' ');
 }

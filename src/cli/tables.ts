@@ -20,10 +20,15 @@ import { groupOf } from '../store/run-name.ts';
 import { RunUserRepository } from '../store/run-user-repository.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { checksFailed } from './bench.ts';
-import { shownPath } from './shell-quoting.ts';
 import { addConfigOptions, refuseOthers, withExamples } from './options.ts';
-import { printLines } from './output.ts';
-import { checkReports, printDifferences, redrawReports, storedReports } from './report-redrawing.ts';
+import {
+  checkReports,
+  compareReports,
+  redrawReports,
+  type ReportContent,
+  storedReports,
+  writeReports,
+} from './report-redrawing.ts';
 import { openStoredRuns } from './stored-runs.ts';
 
 const CHUNK_CHARACTERS = 65_536;
@@ -70,7 +75,12 @@ async function databaseTables({ run, table, format, perTurn, check, write, ...fl
     throw new BenchError('bad-option', `--per-turn lists turns, and ${other} is about tables`, 'give one of them');
   }
   if (check === true || write === true) {
-    return await (check === true ? checkRuns : writeRuns)(reports(database, config.out, resultsOfRuns(database, run)));
+    const all = reports(database, config.out, resultsOfRuns(database, run));
+    if (check !== true) {
+      return await writeReports(all, ({ folder, runs, outcomes }) => writeReport(folder, runs, outcomes), 'written');
+    }
+    const compare = ({ folder, runs, outcomes }: ReportContent) => checkReport(folder, runs, outcomes);
+    return await compareReports(all, compare, 'agrees with the stored turns');
   }
   const runs = availableResults(database, runsNamed(database, run));
   return runs.length === 0 ? exitCodes.ok : printTables(runs, table, format);
@@ -129,13 +139,6 @@ function continueHint(run: string): string {
   return `wait for it, or continue it: npm run bench -- --resume ${groupOf(run)}`;
 }
 
-interface ReportContent {
-  readonly folder: string;
-  readonly runs: readonly RunResults[];
-  /** Only of a single run. */
-  readonly outcomes?: string;
-}
-
 /** The reports: one for each run, with its outcomes, and one for all if there are several. */
 function reports(database: BenchDatabase, out: string, runs: readonly RunResults[]): ReportContent[] {
   const own = runs.map((results): ReportContent => {
@@ -143,23 +146,4 @@ function reports(database: BenchDatabase, out: string, runs: readonly RunResults
     return { folder: join(out, results.run.name), runs: [results], outcomes };
   });
   return runs.length > 1 ? [...own, { folder: join(out, groupOf(runs[0]!.run.name)), runs }] : own;
-}
-
-async function writeRuns(written: readonly ReportContent[]): Promise<number> {
-  for (const { folder, runs, outcomes } of written) {
-    await writeReport(folder, runs, outcomes);
-    printLines([`${shownPath(folder)}: written`]);
-  }
-  return exitCodes.ok;
-}
-
-/** Compares each report with the stored turns, and prints the differences. */
-async function checkRuns(checked: readonly ReportContent[]): Promise<number> {
-  let count = 0;
-  for (const { folder, runs, outcomes } of checked) {
-    const differences = await checkReport(folder, runs, outcomes);
-    printDifferences(folder, differences, 'agrees with the stored turns');
-    count += differences.length;
-  }
-  return count === 0 ? exitCodes.ok : exitCodes.checkFailed;
 }

@@ -10,6 +10,13 @@ export function printable(text: string): string {
   });
 }
 
+/** A word for a shell: plain, in single quotes, or with control characters as a shell reads their escapes. */
+export function shellWord(word: string): string {
+  if (/^[\w./:,@=-]+$/.test(word)) return word;
+  if (printable(word) !== word) return `$'${printable(word.replaceAll(/['\\]/g, String.raw`\$&`))}'`;
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 /** Escapes the control characters that JSON allows in its texts; line breaks between its parts stay. */
 export function escapedControls(json: string): string {
   return json.replace(controlCharacters, (character) =>

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { Repository } from './database.ts';
-import { type OutcomeColumn, outcomeColumns } from './records/outcome-columns.ts';
+import { type OutcomeColumn, outcomeColumns, type turnSorts } from './records/outcome-columns.ts';
 import { turns, type TurnRow } from './schema.ts';
 
 /** Turns of a run; a field that is not set filters nothing. */
@@ -24,27 +24,6 @@ export interface TurnListFilter {
   /** A part of the question, the gold or the answer; ASCII letters match in either case. */
   readonly text?: string | undefined;
 }
-
-/** Numbers by which lists are sorted; turns without the number come last. */
-export const turnSorts = [
-  'primaryValue',
-  'taskSuccess',
-  'exactMatch',
-  'tokenF1',
-  'memoryRecall',
-  'rougeL',
-  'bleu',
-  'abstention',
-  'goldLogProbability',
-  'freeLogProbability',
-  'evidenceRank',
-  'firstTokenMs',
-  'totalMs',
-  'promptTokens',
-  'kvResidentTokens',
-  'evaluatedTokens',
-  'generatedTokens',
-] as const;
 
 export type TurnSort = (typeof turnSorts)[number];
 

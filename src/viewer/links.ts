@@ -1,9 +1,10 @@
 /** The addresses of the viewer: the parameters that each takes, and the links that lead to them. */
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
+import { turnSorts } from '../store/records/outcome-columns.ts';
 import { checkNames } from '../store/records/results.ts';
 import { cacheStates, funnelStages, wrongClasses } from '../store/records/turn-record.ts';
-import { type TurnListFilter, turnSorts } from '../store/turn-list-repository.ts';
+import type { TurnListFilter } from '../store/turn-list-repository.ts';
 
 const name = z.string({ error: 'is missing' }).min(1, 'is empty').max(500, 'has more than 500 characters');
 const text = z.string().max(200, 'has more than 200 characters').exactOptional();

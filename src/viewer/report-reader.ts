@@ -107,29 +107,8 @@ export async function openReports(path: string, textsOf: TextsOfRun) {
 
 /** The record of a run as its results tell it, without probes. @param place the file, for messages */
 function reportedRun({ run, arms }: RunResults, place: string): RunRecord {
-  const {
-    id,
-    name,
-    suite,
-    seed,
-    status,
-    startedAt,
-    finishedAt,
-    settings,
-    environment,
-    armsNotRun,
-    metrics,
-    metricsVersion,
-  } = run;
-  const { model, embedder, dataset, retriever } = run;
-  const plan = {
-    arms: arms.map(({ traits }) => traits),
-    armsNotRun,
-    ...(metrics === undefined ? {} : { metrics }),
-    ...(metricsVersion === undefined ? {} : { metricsVersion }),
-    settings,
-  };
+  const { startedAt, finishedAt } = run;
+  const plan = { ...run, arms: arms.map(({ traits }) => traits) };
   const times = { startedAt: Date.parse(startedAt), finishedAt: finishedAt === null ? null : Date.parse(finishedAt) };
-  const described = { id, name, suite, status, seed, environment, model, embedder, dataset, retriever };
-  return readRecord(runRecord, { schemaVersion, ...described, plan, probes: null, ...times }, place);
+  return readRecord(runRecord, { ...run, schemaVersion, plan, probes: null, ...times }, place);
 }

@@ -1,7 +1,7 @@
 import type { Grammar } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { FactBook, type FactCategory } from './fact-book.ts';
-import { canChange, drawPreference, USER, type Relation, type Subject } from './relations.ts';
+import { canChange, USER, type Relation, type Subject } from './relations.ts';
 
 /** Numbers of questions to one user by kind; ten in all. */
 export interface QuestionPlan {
@@ -25,13 +25,8 @@ export interface UserPlan {
 const MIN_LARGE = 24;
 const MAX_LARGE = 40;
 
-function addPreferences(book: FactBook, random: SeededRandom, ...categories: readonly FactCategory[]): Relation[] {
-  return categories.map((category) => {
-    for (;;) {
-      const relation = drawPreference(random, book.grammar);
-      if (book.isFree(USER, relation)) return book.add(USER, relation, category).relation;
-    }
-  });
+function addPreferences(book: FactBook, ...categories: readonly FactCategory[]): Relation[] {
+  return categories.map((category) => book.addPreference(category).relation);
 }
 
 /** Adds two or more facts of one subject, if possible with one kind of value. */
@@ -50,7 +45,7 @@ function addUpdate(book: FactBook): void {
 interface RecurringShape {
   /** Subjects other than the user. */
   readonly others: number;
-  readonly add: (book: FactBook, random: SeededRandom) => void;
+  readonly add: (book: FactBook) => void;
   readonly questions: QuestionPlan;
 }
 
@@ -58,8 +53,8 @@ interface RecurringShape {
 const RECURRING: readonly RecurringShape[] = [
   {
     others: 1,
-    add: (book, random) => {
-      const [first] = addPreferences(book, random, 'several', 'plain');
+    add: (book) => {
+      const [first] = addPreferences(book, 'several', 'plain');
       book.add(book.others[0]!, first!, 'several');
       addUpdate(book);
     },
@@ -67,8 +62,8 @@ const RECURRING: readonly RecurringShape[] = [
   },
   {
     others: 2,
-    add: (book, random) => {
-      addPreferences(book, random, 'plain', 'plain');
+    add: (book) => {
+      addPreferences(book, 'plain', 'plain');
       addNear(book, book.others[1]!, 2);
       book.add(USER, book.drawFree(USER), 'plain');
     },
@@ -76,16 +71,16 @@ const RECURRING: readonly RecurringShape[] = [
   },
   {
     others: 1,
-    add: (book, random) => {
-      addPreferences(book, random, 'plain', 'plain');
+    add: (book) => {
+      addPreferences(book, 'plain', 'plain');
       addUpdate(book);
     },
     questions: { facts: { plain: 4, several: 0, update: 3, distractor: 0 }, afterOthers: 1, told: 1, near: 1, far: 0 },
   },
   {
     others: 2,
-    add: (book, random) => {
-      const [first] = addPreferences(book, random, 'several', 'plain');
+    add: (book) => {
+      const [first] = addPreferences(book, 'several', 'plain');
       const other = book.others[1]!;
       book.add(other, first!, 'several');
       book.add(other, book.drawFree(other), 'distractor');
@@ -97,7 +92,7 @@ const RECURRING: readonly RecurringShape[] = [
 
 function planLarge(random: SeededRandom, grammar: Grammar, told: 0 | 1): UserPlan {
   const book = new FactBook(random, grammar, 4);
-  addPreferences(book, random, 'plain', 'plain', 'plain');
+  addPreferences(book, 'plain', 'plain', 'plain');
   for (let updates = 0; updates < 3; updates++) addUpdate(book);
   const [first, second, third, fourth] = book.others;
   const shared = book.drawFree(USER, (relation) => book.isFree(first!, relation) && book.isFree(second!, relation));
@@ -120,6 +115,6 @@ export function planUser(random: SeededRandom, grammar: Grammar, index: number):
   if (index % 2 === 1) return planLarge(random, grammar, turn % 2 === 1 ? 1 : 0);
   const { others, add, questions } = RECURRING[turn % RECURRING.length]!;
   const book = new FactBook(random, grammar, others);
-  add(book, random);
+  add(book);
   return { kind: 'recurring', book, questions };
 }

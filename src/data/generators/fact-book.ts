@@ -2,6 +2,7 @@ import type { Grammar } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import type { HistoryMessage } from '../schema.ts';
 import {
+  drawPreference,
   drawRelation,
   drawRelationValue,
   type Fact,
@@ -103,6 +104,14 @@ export class FactBook {
     const fact = { subject, relation, value, ...old, side: this.drawSide(relation), category };
     this.facts.push(fact);
     return fact;
+  }
+
+  /** Adds a preference of the user. */
+  addPreference(category: FactCategory): EvaluationFact {
+    for (;;) {
+      const relation = drawPreference(this.#random, this.grammar);
+      if (this.isFree(USER, relation)) return this.add(USER, relation, category);
+    }
   }
 
   tell(): ToldFact {

@@ -2,7 +2,7 @@ import { grammars } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import { drawChineseFacts } from './chinese-facts.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';
-import { canChange, drawPreference, type Fact, statement, type Subject, USER } from './relations.ts';
+import { canChange, type Fact, statement, type Subject, USER } from './relations.ts';
 
 /** A memory of a retrieval set before ids and times are given. */
 export interface PlannedMemory {
@@ -89,13 +89,6 @@ export function planRetrieval(random: SeededRandom, least: number): RetrievalPla
     return { fact, memory: add({ content: current, ...about }, ageDays) };
   }
 
-  function addPreference(): PlannedFact {
-    for (;;) {
-      const relation = drawPreference(random, book.grammar);
-      if (book.isFree(USER, relation)) return remember(book.add(USER, relation, 'plain'));
-    }
-  }
-
   /** Adds a fact about the user or about a relative. */
   function addAny(ageDays?: number): PlannedFact {
     const subject = random.chance(0.4) ? random.pick(roles) : USER;
@@ -114,7 +107,7 @@ export function planRetrieval(random: SeededRandom, least: number): RetrievalPla
     return { role, named, facts, bridge: add({ content, memoryType: 'entity', section: named.name }) };
   }
 
-  const preferences = repeat(PREFERENCES, addPreference);
+  const preferences = repeat(PREFERENCES, () => remember(book.addPreference('plain')));
   const chains = roles.map((role, index) => addChain(role, people[index]!));
   const updated = RECENT_AGES.slice(0, UPDATED).map((age) => {
     const relation = book.drawFree(USER, (each) => each.open && !each.preference && canChange(each));

@@ -4,12 +4,9 @@ import { isPublicDataset } from '../../config/public-datasets.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import { presetModels } from '../../models/preset-models.ts';
 import { languageModels } from '../../models/registry.ts';
+import { shellWord } from '../../render/printable.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { groupOf } from '../../store/run-name.ts';
-
-/** A word for a POSIX shell: plain, or in single quotes. */
-export const quoted = (word: string): string =>
-  /^[\w./:,@=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Settings that are given in another way, or whose paths differ between machines. */
 const givenOtherwise = new Set(['suite', 'dataset', 'dataFile', 'model', 'kvStore']);
@@ -81,9 +78,9 @@ export function reproduceCommands(runs: readonly RunResults[]): string[] {
   const commit = environment['gitCommit'];
   const words = ['--suite', suites, '--run', group, ...options(runs)];
   return [
-    ...(typeof commit === 'string' ? [`git checkout ${quoted(commit)}`] : []),
+    ...(typeof commit === 'string' ? [`git checkout ${shellWord(commit)}`] : []),
     'npm ci',
-    `npm run bench -- ${words.map(quoted).join(' ')}`,
-    `npm run tables -- --run ${quoted(group)} --check`,
+    `npm run bench -- ${words.map(shellWord).join(' ')}`,
+    `npm run tables -- --run ${shellWord(group)} --check`,
   ];
 }

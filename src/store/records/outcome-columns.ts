@@ -1,3 +1,23 @@
+const scores = [
+  'exactMatch',
+  'tokenF1',
+  'memoryRecall',
+  'rougeL',
+  'bleu',
+  'abstention',
+  'goldLogProbability',
+  'freeLogProbability',
+] as const;
+
+const costs = [
+  'firstTokenMs',
+  'totalMs',
+  'promptTokens',
+  'kvResidentTokens',
+  'evaluatedTokens',
+  'generatedTokens',
+] as const;
+
 /** Values of a turn in the outcomes of a report, in the order of its columns; docs/results.md says what each means. */
 export const outcomeColumns = [
   'arm',
@@ -6,28 +26,19 @@ export const outcomeColumns = [
   'cache',
   'taskSuccess',
   'primaryValue',
-  'exactMatch',
-  'tokenF1',
-  'memoryRecall',
-  'rougeL',
-  'bleu',
-  'abstention',
-  'goldLogProbability',
-  'freeLogProbability',
+  ...scores,
   'evidenceRank',
   'wrongClass',
   'failedStage',
   'failedChecks',
   'truncated',
-  'firstTokenMs',
-  'totalMs',
-  'promptTokens',
-  'kvResidentTokens',
-  'evaluatedTokens',
-  'generatedTokens',
+  ...costs,
   'answer',
   'error',
 ] as const;
+
+/** Numbers by which lists are sorted; turns without the number come last. */
+export const turnSorts = ['primaryValue', 'taskSuccess', ...scores, 'evidenceRank', ...costs] as const;
 
 export type OutcomeColumn = (typeof outcomeColumns)[number];
 
@@ -35,14 +46,7 @@ export type OutcomeColumn = (typeof outcomeColumns)[number];
 export const judgingColumns: readonly OutcomeColumn[] = [
   'taskSuccess',
   'primaryValue',
-  'exactMatch',
-  'tokenF1',
-  'memoryRecall',
-  'rougeL',
-  'bleu',
-  'abstention',
-  'goldLogProbability',
-  'freeLogProbability',
+  ...scores,
   'wrongClass',
   'failedStage',
 ];

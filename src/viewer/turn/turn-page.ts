@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { Html } from '../../render/html-table.ts';
-import { quoted } from '../../report/html/reproduce.ts';
-import { printable } from '../../render/printable.ts';
+import { printable, shellWord } from '../../render/printable.ts';
 import { longText, sectionHtml } from '../../render/section-html.ts';
 import { hiddenNote } from '../hidden-texts.ts';
 import type { Links, TurnRef } from '../links.ts';
@@ -87,5 +86,5 @@ function siblings({ run, turn, siblings: all }: TurnModel, links: Links): Html {
 function printCommand({ run, item, arm, repeat, turn }: TurnRef, places: readonly string[]): string {
   const numbers = [...(repeat === 0 ? [] : ['--repeat', `${repeat}`]), ...(turn === 0 ? [] : ['--turn', `${turn}`])];
   const words = ['--run', run, '--item', item, '--arm', arm, ...numbers, '--print', ...places];
-  return `npx dki-bench inspect ${words.map(quoted).join(' ')}`;
+  return `npx dki-bench inspect ${words.map(shellWord).join(' ')}`;
 }
