@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { makeRecallDataset } from '../../src/data/generators/recall-dataset.ts';
 import { verifyDataset } from '../../src/data/verify/verify-dataset.ts';
 import { writeText } from '../../src/data/write-lines.ts';
-import { makeFactsDataset } from './facts/facts-dataset.ts';
+import { factsName, makeFactsDataset } from './facts/facts-dataset.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -22,11 +22,15 @@ const { values, positionals } = parseArgs({
 const shipped: Record<string, { users: number; make: (seed: number, users: number) => string }> = {};
 for (const language of ['en', 'zh'] as const) {
   shipped[`recall-${language}`] = { users: 20, make: (seed, users) => makeRecallDataset(language, seed, users).text };
-  shipped[`facts-${language}`] = { users: 40, make: (seed, users) => makeFactsDataset(language, 'test', seed, users) };
-  shipped[`facts-${language}-dev`] = {
-    users: 20,
-    make: (seed, users) => makeFactsDataset(language, 'development', seed, users),
-  };
+  for (const edition of [1, 2] as const) {
+    for (const [split, users] of [
+      ['test', edition === 1 ? 40 : 60],
+      ['development', 20],
+    ] as const) {
+      const source = { language, split, edition };
+      shipped[factsName(source)] = { users, make: (seed, count) => makeFactsDataset(source, seed, count) };
+    }
+  }
 }
 
 const unknown = positionals.find((name) => !Object.hasOwn(shipped, name));

@@ -29,6 +29,19 @@ const fact = z.strictObject({
   paraphrases: texts,
   /** Statements that replace an earlier value; empty for what never changes. */
   changes: texts,
+  /** How two memories of this relation, or one and another on the same day, are combined into one question. */
+  combined: z
+    .strictObject({
+      /** Which subject has the highest value, or the lowest. */
+      most: z.string().optional(),
+      least: z.string().optional(),
+      /** Which subject has the day `{d}`, and how others name such a day: "my appointment with {o}". */
+      sameDay: z.string().optional(),
+      day: z.string().optional(),
+      /** How many subjects have a day in the month `{m}`. */
+      inMonth: z.string().optional(),
+    })
+    .optional(),
   /** Labels of the only subjects that have it, or of those that do not. */
   only: texts.optional(),
   except: texts.optional(),
@@ -64,6 +77,10 @@ const factGrammar = z.strictObject({
   acknowledgements: texts.min(1),
   /** Templates of a question that is asked once more: `{q}` its words, `{l}` the same within a sentence. */
   repeats: texts.min(1),
+  /** Begin the answers to combined questions: the name of a subject, and a count. */
+  answerPrefixes: z.strictObject({ subject: z.string(), count: z.string() }),
+  /** Words for 0 to 3. */
+  counts: texts.length(4),
   chatter: z.array(z.tuple([z.string(), z.string()])).min(1),
   /** Words that question and evidence may share in a paraphrase; in Chinese, characters. */
   stopWords: texts,

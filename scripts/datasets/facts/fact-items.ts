@@ -49,6 +49,7 @@ export class QuestionWriter {
   #worded(planned: PlannedQuestion): WordedQuestion {
     const { category, about, fact, note } = planned;
     const { grammar } = this.#notes;
+    if (planned.combined !== undefined) return { ...planned, ...planned.combined, history: [] };
     if (planned.repeats !== undefined) return this.#again(this.#written.get(planned.repeats)!);
     if (category === 'absent') return { ...planned, query: this.#ask(planned, 'mine'), evidence: [], history: [] };
     if (category === 'history') return note === undefined ? this.#told(planned) : this.#pointed(planned, note);

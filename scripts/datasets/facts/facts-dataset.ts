@@ -1,15 +1,14 @@
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { WrittenRecord } from '../../../src/data/schema.ts';
 import { instant, type ItemLine, type MemoryLine, ordinal } from '../../../src/data/generators/wording.ts';
-import { factGrammars, type FactGrammar, type FactLanguage } from './fact-grammar.ts';
+import { factGrammars, type FactLanguage } from './fact-grammar.ts';
 import { QuestionWriter, type WordedQuestion } from './fact-items.ts';
 import { evenValues, factValues, type Split, valuesOf } from './fact-values.ts';
 import { UserNotes, type Note } from './user-notes.ts';
 import { topicWheels, UserPlanner, type Extra, type UserShape } from './user-plan.ts';
 
-const VERSION = 1;
-const MIN_SIZE = 10;
-const MAX_SIZE = 400;
+/** Memories of the smallest and the largest user. */
+const SIZES = { 1: { least: 10, most: 400 }, 2: { least: 60, most: 300 } } as const;
 /** Users up to this size count as `recurring`: about half of them. */
 const RECURRING_SIZE = 24;
 /** Shares of the category that a user is asked twice. */
@@ -25,14 +24,15 @@ const DEVELOPMENT_SEED = 1_000_003;
 const idPrefixes = { en: { test: 'fe', development: 'fed' }, zh: { test: 'fz', development: 'fzd' } } as const;
 
 /** The sizes of users, many small and few large: log-spread, denser at the small end. */
-function shapes(random: SeededRandom, count: number): UserShape[] {
+function shapes(random: SeededRandom, count: number, edition: Edition): UserShape[] {
+  const { least, most } = SIZES[edition];
   const extras = Array.from({ length: count }, (_, rank): Extra => {
     const share = rank / count;
     return share < TWO_MEMORIES_BELOW ? 'two memories' : share < ABSENT_BELOW ? 'absent' : 'updated';
   });
   return random.shuffled(extras).map((extra, rank) => {
     const place = count === 1 ? 0 : rank / (count - 1);
-    return { size: Math.round(MIN_SIZE * (MAX_SIZE / MIN_SIZE) ** (place * place)), extra };
+    return { size: Math.round(least * (most / least) ** (place * place)), extra };
   });
 }
 
@@ -82,14 +82,17 @@ function item(
   };
 }
 
-function drawUsers(random: SeededRandom, grammar: FactGrammar, split: Split, count: number) {
+function drawUsers(random: SeededRandom, { language, split, edition }: FactsSource, count: number) {
+  const grammar = factGrammars[language];
   const lists = Object.entries(factValues(grammar)).map(([kind, all]) => [kind, valuesOf(all, split)] as const);
   const drawValue = evenValues(random, Object.fromEntries(lists));
   const wheels = topicWheels(random, grammar);
-  return random.shuffled(shapes(random, count)).map((shape, index) => {
-    const userId = `${idPrefixes[grammar.language][split]}${ordinal(index)}`;
+  const prefix = `${idPrefixes[language][split]}${edition === 1 ? '' : 'h'}`;
+  return random.shuffled(shapes(random, count, edition)).map((shape, index) => {
+    const userId = `${prefix}${ordinal(index)}`;
     const notes = new UserNotes(random, grammar, drawValue);
-    const planned = new UserPlanner(random, notes, wheels).plan(shape);
+    const planner = new UserPlanner(random, notes, wheels);
+    const planned = edition === 1 ? planner.plan(shape) : planner.planHarder(shape.size, index);
     const writer = new QuestionWriter(random, notes);
     const questions = planned.map((question) => writer.write(question));
     const ids = namedNotes(userId, notes.notes);
@@ -98,17 +101,32 @@ function drawUsers(random: SeededRandom, grammar: FactGrammar, split: Split, cou
   });
 }
 
-/** Generates `facts-LANGUAGE` (test users) or `facts-LANGUAGE-dev`, JSON Lines; the same seed and users give the same bytes. */
-export function makeFactsDataset(language: FactLanguage, split: Split, seed: number, userCount: number): string {
+/** The first edition, or the harder one, in which each user is asked three questions of each category. */
+export type Edition = keyof typeof SIZES;
+
+interface FactsSource {
+  readonly language: FactLanguage;
+  readonly split: Split;
+  readonly edition: Edition;
+}
+
+/** `facts-en`, `facts-en-dev`, `facts-en-2`, … */
+export function factsName({ language, split, edition }: FactsSource): string {
+  return `facts-${language}${edition === 1 ? '' : `-${edition}`}${split === 'test' ? '' : '-dev'}`;
+}
+
+/** Generates a data set as JSON Lines; the same seed and users give the same bytes. */
+export function makeFactsDataset(source: FactsSource, seed: number, userCount: number): string {
+  const { language, split, edition } = source;
   const grammar = factGrammars[language];
   const random = SeededRandom.ofPublished(split === 'test' ? seed : seed + DEVELOPMENT_SEED);
-  const users = drawUsers(random, grammar, split, userCount);
+  const users = drawUsers(random, source, userCount);
   const kinds = users.map(({ userId, size }) => [userId, size <= RECURRING_SIZE ? 'recurring' : 'large'] as const);
   const header: WrittenRecord = {
     type: 'dataset',
-    name: split === 'test' ? `facts-${language}` : `facts-${language}-dev`,
+    name: factsName(source),
     language,
-    version: VERSION,
+    version: edition,
     seed,
     unknownAnswer: grammar.unknownAnswer,
     primaryMetric: 'contains',

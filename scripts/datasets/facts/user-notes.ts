@@ -29,6 +29,12 @@ export interface Wanted {
   /** Questions that share no content word with it. */
   readonly apartFrom?: string;
   readonly replaces?: Note;
+  /** The value, which another memory has too. */
+  readonly value?: FactValue;
+  /** Values that suit. */
+  readonly suits?: (value: FactValue) => boolean;
+  /** Sentences of small talk; default: none to two, drawn. */
+  readonly talk?: number;
 }
 
 const TRIES = 200;
@@ -98,15 +104,16 @@ export class UserNotes {
   }
 
   /** Adds a memory. @throws RangeError if no wording of no value fits */
-  tell(about: Acquaintance, fact: FactTemplate, { apartFrom, replaces }: Wanted = {}): Note {
+  tell(about: Acquaintance, fact: FactTemplate, wanted: Wanted = {}): Note {
+    const { apartFrom, replaces, talk } = wanted;
     const { subject, naming } = about;
     this.reserve(subject, fact);
     for (let tries = 0; tries < TRIES; tries++) {
-      const value = this.#drawValue(subject, fact);
+      const value = wanted.value ?? this.#drawValue(subject, fact, wanted.suits);
       const template = this.#random.pick(replaces === undefined ? fact.says : fact.changes);
-      const content = this.#withTalk(about, worded(this.grammar, template, subject, naming, value.text));
+      const content = this.#withTalk(about, worded(this.grammar, template, subject, naming, value.text), talk);
       if (apartFrom !== undefined && sharedWords(this.grammar, apartFrom, content).length > 0) continue;
-      if (!this.#canSay(content, about)) continue;
+      if (!this.#canSay(content, about, wanted.value)) continue;
       const start = replaces?.at ?? 0;
       const at = start + (1 - start) * (replaces === undefined ? this.#random.float() : 1 - this.#random.float());
       const note: Note = { about, fact, value, content, at, ...(replaces === undefined ? {} : { replaces }) };
@@ -131,25 +138,26 @@ export class UserNotes {
     return this.#forms(value).some((gold) => form.includes(gold));
   }
 
-  #drawValue(subject: Subject, fact: FactTemplate): FactValue {
+  #drawValue(subject: Subject, fact: FactTemplate, suits: (value: FactValue) => boolean = () => true): FactValue {
     return this.#draw(fact.relation, valueKind(fact, subject), (value) => {
+      if (!suits(value)) return false;
       const forms = this.#forms(value);
       return !forms.some((form) => this.#contents.some((content) => content.includes(form)));
     });
   }
 
-  /** True if a text holds no earlier gold but the name of its own subject. */
-  #canSay(content: string, { subject }: Acquaintance): boolean {
+  /** True if a text holds no earlier gold but the name of its own subject and a value that it shares. */
+  #canSay(content: string, { subject }: Acquaintance, shared?: FactValue): boolean {
     const form = this.#form(content);
+    const allowed = new Set(shared === undefined ? [] : this.#forms(shared));
     for (const [gold, owner] of this.#golds) {
-      if (owner?.subject.label !== subject.label && form.includes(gold)) return false;
+      if (!allowed.has(gold) && owner?.subject.label !== subject.label && form.includes(gold)) return false;
     }
     return true;
   }
 
-  #withTalk({ topic, subject }: Acquaintance, statement: string): string {
-    const draw = this.#random.float();
-    const count = draw < THREE_SENTENCES ? 2 : draw < THREE_SENTENCES + TWO_SENTENCES ? 1 : 0;
+  #withTalk({ topic, subject }: Acquaintance, statement: string, wanted?: number): string {
+    const count = wanted ?? this.#drawTalk();
     const sentences = [statement];
     for (let added = 0; added < count; added++) {
       const template = this.#nextTalk(topic, subject);
@@ -159,6 +167,12 @@ export class UserNotes {
       else sentences.push(said);
     }
     return sentences.join(this.grammar.joiner);
+  }
+
+  /** How many sentences of small talk a memory has. */
+  #drawTalk(): number {
+    const draw = this.#random.float();
+    return draw < THREE_SENTENCES ? 2 : draw < THREE_SENTENCES + TWO_SENTENCES ? 1 : 0;
   }
 
   /** Small talk about a subject, without repetition until all of it is said. */

@@ -1,6 +1,8 @@
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { type FactGrammar, factsOf, type FactTemplate, type Subject, type Topic } from './fact-grammar.ts';
 import type { Acquaintance, Note, UserNotes, Wanted } from './user-notes.ts';
+import { sharedWords } from './content-words.ts';
+import { type CombinedQuestion, CombinedQuestions, combinations } from './combined-questions.ts';
 import { Wheel } from './wheel.ts';
 import { pronounAsks, worded } from './wording.ts';
 
@@ -20,6 +22,10 @@ const NEAR_SHARE = 0.7;
 const NAMED_SHARE = 0.25;
 const CHANGED_SHARE = 0.15;
 const FACTS_A_SUBJECT = 8;
+/** Questions of each category that the harder edition asks a user. */
+const ROUNDS = 3;
+/** Sentences of small talk beside a statement. */
+const MAX_TALK = 5;
 
 /** Wheels over the topics of the subjects that questions return to, and of those with a name. */
 export type TopicWheels = ReturnType<typeof topicWheels>;
@@ -79,6 +85,67 @@ export class UserPlanner {
       ...this.#random.shuffled([[paraphrase, again(paraphrase)], [twice, again(twice)], [early!]]).flat(),
       ...late,
     ];
+  }
+
+  /**
+   * Plans the questions of the harder edition: three of each category, no question twice. Of every two updates one has its
+   * superseded memory in words nearer to the question: a bare statement, while the new one stands among small talk.
+   * @param index of the user: the combinations of memories take turns
+   */
+  planHarder(size: number, index: number): PlannedQuestion[] {
+    const combined = new CombinedQuestions(this.#random, this.#notes);
+    const questions = [0, 1, 2].flatMap((round): PlannedQuestion[] => {
+      const place = (ROUNDS * index + round) % (combinations.length + 1);
+      const twoMemories = combinations[place]
+        ? combined.plan(combinations[place])
+        : this.#byName(this.#meetByName(this.#grammar.topics[0]!))[0]!;
+      const cluster = this.#meet(round === 0 ? 'first' : 'second', []);
+      const planned = [
+        this.#updatedBesideTalk(cluster, (ROUNDS * index + round) % 2 === 0),
+        this.#asked(
+          'plain',
+          this.#tellSome(cluster, (fact) => this.#canAskInItsWords(cluster.about, fact)),
+        ),
+        this.#paraphrase(cluster),
+        this.#absent(cluster),
+        this.#history(cluster),
+        this.#besideAnother(),
+        twoMemories,
+      ];
+      while (cluster.notes.length < CLUSTER) this.#tellSome(cluster);
+      return planned;
+    });
+    this.#fillTo(size);
+    return this.#random.shuffled(questions);
+  }
+
+  /** True if each statement of a fact shares a content word with a question: "I studied law" shares none. */
+  #canAskInItsWords({ subject }: Acquaintance, { says, asks }: FactTemplate): boolean {
+    const inWords = (template: string): string => worded(this.#grammar, template, subject, 'mine');
+    return says.every((say) => asks.some((ask) => sharedWords(this.#grammar, inWords(ask), inWords(say)).length > 0));
+  }
+
+  /** An update of which either the old or the new memory is hidden by small talk. */
+  #updatedBesideTalk(cluster: Cluster, isOldNearer: boolean): PlannedQuestion {
+    const fact = this.#pickFact(cluster, ({ changes }) => changes.length > 0);
+    const old = this.#tell(cluster, fact, { talk: isOldNearer ? 0 : this.#random.int(2, MAX_TALK) });
+    const talk = isOldNearer ? this.#random.int(2, MAX_TALK) : 0;
+    return this.#asked('updated', this.#tell(cluster, fact, { replaces: old, talk }));
+  }
+
+  /** A fact that is told of two subjects of a topic; one of them is asked about. */
+  #besideAnother(): PlannedQuestion {
+    const suits = (topic: Topic): boolean => this.#newSubjects(topic).length > 1;
+    const topic = this.#wheels.first.next(suits);
+    const [subject, other] = this.#random.shuffled(this.#newSubjects(topic)) as [Subject, Subject];
+    const shared = factsOf(topic, subject).filter((fact) => factsOf(topic, other).includes(fact));
+    const fact = this.#random.pick(shared.filter((one) => one.relation !== topic.link?.relation));
+    const [about, beside] = [subject, other].map((one) => this.#notes.meet(topic, one));
+    const tellOther = (): Note => this.#notes.tell(beside!, fact, { talk: 0 });
+    if (this.#random.chance(0.5)) tellOther();
+    const note = this.#notes.tell(about!, fact, { talk: this.#random.int(0, MAX_TALK) });
+    if (this.#notes.isFree(other, fact)) tellOther();
+    return this.#asked('distractor', note);
   }
 
   /** Introduces a subject that questions return to. */
@@ -203,7 +270,7 @@ export class UserPlanner {
 }
 
 /** Each question is in exactly one. */
-export type FactCategory = 'plain' | 'paraphrase' | 'updated' | 'absent' | 'two memories' | 'history';
+export type FactCategory = 'plain' | 'paraphrase' | 'updated' | 'absent' | 'two memories' | 'distractor' | 'history';
 
 export interface PlannedQuestion {
   readonly category: FactCategory;
@@ -213,6 +280,8 @@ export interface PlannedQuestion {
   readonly note?: Note;
   /** Fixed where the memory was written to share no word with it. */
   readonly query?: string;
+  /** Fixed where two memories or more are compared, counted or joined. */
+  readonly combined?: CombinedQuestion;
   /** The earlier question that this one asks once more. */
   readonly repeats?: PlannedQuestion;
 }
