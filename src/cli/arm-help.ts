@@ -3,12 +3,10 @@ import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts'
 import { type Arm, armRegistry } from '../systems/arms/arm-registry.ts';
 import { terminalPage } from './output.ts';
 
-/** Every arm of the registry, with an example of its argument. */
 export function everyArm(): readonly Arm[] {
   return armRegistry.named(armRegistry.names, { alpha: 1, gatingThreshold: 0 });
 }
 
-/** Summary of an arm, and the capabilities that its engine needs. */
 export function armSummary({ traits, requires }: Arm): string {
   return traits.summary + (requires.length === 0 ? '' : ` (needs ${requires.join(', ')})`);
 }

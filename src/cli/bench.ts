@@ -42,7 +42,6 @@ export function declare(command: Command): void {
   });
 }
 
-/** How far a bench has come. */
 interface BenchState {
   /** Name of the run that was begun last, or is resumed. */
   begun: string | undefined;
@@ -71,7 +70,6 @@ interface Running {
   readonly signal: AbortSignal;
 }
 
-/** Runs the suites, prints their results, and writes their reports. @returns the exit code */
 async function runAndReport(
   config: BenchConfig,
   bars: readonly QualityBar[],
@@ -157,7 +155,6 @@ function machineWords(config: BenchConfig): string[] {
   ];
 }
 
-/** The command that continues an interrupted bench. */
 function continueLine(config: BenchConfig, { begun, finished }: BenchState): string {
   if (begun === undefined) return 'no question was asked yet';
   const name = groupOf(begun);

@@ -18,7 +18,6 @@ import { ProgressDisplay } from './progress.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Options that a conversation depends on. */
 const OPTIONS = [
   ...optionKeys('Prompt:'),
   ...optionKeys('Retrieval:'),

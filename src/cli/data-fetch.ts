@@ -15,7 +15,6 @@ interface FetchFlags {
   readonly json?: true;
 }
 
-/** Fetches a public data set into the cache, after its terms were shown and accepted. */
 export async function fetchData(name: string, { address, yes, json }: FetchFlags): Promise<void> {
   if (!isPublicDataset(name)) {
     const message = `unknown public data set "${name}"${didYouMean(name, publicDatasetNames)}`;
@@ -48,7 +47,6 @@ function fetchedLine({ name, path, sha256, hash, users, items }: FetchedDataset,
   return `${name}: ${users} users, ${items} questions, ${where}; sha256 ${sha256}, ${proof}; use it: --dataset ${name}`;
 }
 
-/** Streams on which a question is asked and answered. */
 interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream;

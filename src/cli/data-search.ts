@@ -42,7 +42,6 @@ export type FoundMemories = Omit<Retrieval, 'summary'> &
     readonly summary?: string;
   };
 
-/** Searches the memories of a user for a question, as a run would, and prints what is found. */
 export async function dataSearch(question: string, { user: userId, ...flags }: Flags & { readonly user: string }) {
   const config = loadBenchConfig({ flags });
   requireSearching(config.retriever);
@@ -96,7 +95,6 @@ async function retrieve(question: string, user: DatasetUser, now: Date, given: B
   }
 }
 
-/** Renders a retrieval for a terminal, within the width of the page. */
 export function searchText(found: FoundMemories, page: Page): string {
   const { user, dataset, at, held, memories, summary } = found;
   const heading = `${memories.length} of ${held} memories of ${user}, ${dataset}, asked at ${at.slice(0, 16).replace('T', ' ')}`;
@@ -108,7 +106,6 @@ export function searchText(found: FoundMemories, page: Page): string {
   return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** The strategy's own details: a name and a value each. */
 function facts({ strategy, timingsMs, flags, details, tokensUsed, tokenBudget }: FoundMemories, page: Page): string[] {
   const { embedding, search, ranking } = timingsMs;
   const ms = (value: number): string => `${formatNumber(value, 1)} ms`;
@@ -160,7 +157,6 @@ function indented(text: string, page: Page): string[] {
   return lines.flatMap((line) => wrapped(line, page.width - GAP).map((part) => `${' '.repeat(GAP)}${part}`.trimEnd()));
 }
 
-/** Text on lines of at most so many columns, without control characters. */
 function wrapped(text: string, width: number): string[] {
   return wrapText(printable(text), width);
 }

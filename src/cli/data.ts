@@ -85,7 +85,6 @@ export function declare(command: Command): void {
     .action(dataSearch);
 }
 
-/** Lists the data sets that ship, those that a suite makes, and public ones whose file you bring or fetch. */
 export async function listDatasets({ json }: JsonFlag): Promise<void> {
   const entries = await withContextWindow(loadBenchConfig(), datasetCatalogue);
   const brought = broughtDatasets();

@@ -76,7 +76,6 @@ async function inspect(flags: InspectFlags): Promise<void> {
   } else await viewDatabase(flags);
 }
 
-/** Opens stored reports in the viewer, or exports them. */
 async function inspectReports({
   report,
   port,
@@ -110,7 +109,6 @@ async function exportDatabase({ run, out, db, quiet, export: folder, ...others }
   await writePages({ database, run: findRun(database, run).name, folder }, config.quiet);
 }
 
-/** Serves the viewer, which shows all turns. */
 async function viewDatabase({
   out,
   db,
@@ -178,7 +176,6 @@ async function writePages(
   printLines([`${shownPath(join(wanted.folder, 'index.html'))}: ${what}, ${counts}`, ...leftOut]);
 }
 
-/** Prints turns as JSON or as text; the reason for missing texts goes to standard error. */
 function printTurns({ out, db, json, dataFile, ...chosen }: InspectFlags): void {
   const { hidden } = new ReaderFiles(dataFile);
   using database = openStoredRuns(loadBenchConfig({ flags: { out, db } }).db, { readOnly: true });

@@ -16,7 +16,6 @@ The argument in a name may be another number: dki-link:16, dki-first:.15. Each a
 Arms that join blocks of KV may have ${blockSettingsHelp}.
 doctor --model NAME says which arms a model can run, and why not the others.`;
 
-/** Declares `list`: the names that options take. */
 export function declare(command: Command): void {
   command.description('list the arms, suites, metrics or data sets that can be named');
   withExamples(command, {

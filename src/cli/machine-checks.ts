@@ -19,7 +19,6 @@ import { promptFormOf } from '../systems/prompt/chat-form.ts';
 import { counted } from '../render/printable.ts';
 import { shownPath } from './shell-quoting.ts';
 
-/** The result of a check; with a `warning` the bench can run. */
 export interface Finding {
   readonly state: 'works' | 'warning' | 'fails';
   readonly found: string;
@@ -159,7 +158,6 @@ async function devices(_config: BenchConfig, engines: EngineOpener): Promise<Fin
   return advice.length === 0 ? result : { ...result, advice: advice.join('; ') };
 }
 
-/** All checks, the cheap ones first. */
 export const checks: readonly Check[] = [
   { name: 'node', run: () => works(`Node ${process.versions.node}`) },
   { name: 'machine', run: cores },

@@ -54,7 +54,6 @@ const IN_CACHE = {
   absent: 'not in the cache',
 };
 
-/** Facts about a model, a label and a text each. */
 function facts(abilities: ModelAbilities): Readonly<Record<string, string>> {
   const { name, architecture, parameters, trainContextTokens, attention, rope, registry, asked } = abilities;
   const { systemPrompt } = asked;

@@ -6,12 +6,10 @@ import { configOptions, flagOf } from '../config/config-options.ts';
 /** Flags as Commander gives them. */
 export type Flags = Readonly<Record<string, unknown>>;
 
-/** The flags of a command that can print one JSON document. */
 export interface JsonFlag {
   readonly json?: true;
 }
 
-/** Gives a command all options of the configuration, or those with the given keys. */
 export function addConfigOptions(command: Command, keys?: readonly (keyof BenchConfig)[]): Command {
   for (const { key, flag, value, help, negated, group } of configOptions()) {
     if (keys !== undefined && !(keys as readonly string[]).includes(key)) continue;

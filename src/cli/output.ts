@@ -22,7 +22,6 @@ export function printLines(lines: readonly string[], stream: WriteStream = proce
   stream.write(lines.map((line) => `${printable(line)}\n`).join(''));
 }
 
-/** Prints one JSON document with `--json`, else lines. */
 export function printResult(json: boolean | undefined, document: unknown, lines: () => readonly string[]): void {
   if (json === true) process.stdout.write(printableJson(document));
   else printLines(lines());

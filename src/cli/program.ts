@@ -37,7 +37,6 @@ const renamed: Readonly<Record<string, string>> = {
 
 export const commandNames: readonly string[] = Object.keys(commands);
 
-/** Declares a command with its options in a program. */
 export async function declareCommand(name: string, program: Command): Promise<Command> {
   const { declare } = await commands[name]!();
   const command = program.command(name);

@@ -120,7 +120,6 @@ export class ProgressDisplay implements Disposable {
     written.tenth = tenth;
   }
 
-  /** The calls of a run that are shown. */
   get hooks() {
     return { onProgress: this.show, onNote: this.note, onDownload: this.showDownload };
   }
@@ -131,7 +130,6 @@ export class ProgressDisplay implements Disposable {
     this.#stream.write(`${text}\n`);
   };
 
-  /** Shows the current activity. */
   say(text: string): void {
     if (this.#spinner === undefined) this.#stream.write(`${text}\n`);
     else this.#spinner.text = text;

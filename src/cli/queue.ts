@@ -74,7 +74,6 @@ function openQueue({ queue }: Pick<BenchConfig, 'queue'>): QueueConnection {
   throw new BenchError('bad-option', 'no queue is named', 'give --queue postgres://…, or DKI_BENCH_QUEUE');
 }
 
-/** Plans the run that the flags name, stores it in the queue, and prints what was stored. */
 async function planAndStore(flags: Flags, signal: AbortSignal): Promise<void> {
   const config = loadBenchConfig({ flags, arms: armRegistry });
   const [suite, another] = suitesNamed(config.suite);
@@ -101,7 +100,6 @@ async function planAndStore(flags: Flags, signal: AbortSignal): Promise<void> {
   ]);
 }
 
-/** Works on the run that the flags name, until no user is left. */
 async function work(flags: Flags, signal: AbortSignal): Promise<void> {
   const named = loadBenchConfig({ flags });
   await using connection = openQueue(named);

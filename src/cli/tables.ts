@@ -58,7 +58,6 @@ export function declare(command: Command): void {
   });
 }
 
-/** Draws, checks or redraws stored reports. */
 async function reportTables(path: string, { table, format, check, write, ...others }: TablesFlags): Promise<number> {
   refuseOthers({ ...others }, 'has no effect with --report, which opens no database');
   if (check === true) return await checkReports(path);
@@ -139,7 +138,6 @@ function continueHint(run: string): string {
   return `wait for it, or continue it: npm run bench -- --resume ${groupOf(run)}`;
 }
 
-/** The reports: one for each run, with its outcomes, and one for all if there are several. */
 function reports(database: BenchDatabase, out: string, runs: readonly RunResults[]): ReportContent[] {
   const own = runs.map((results): ReportContent => {
     const outcomes = storedOutcomes(database, results.run.id);

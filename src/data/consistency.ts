@@ -32,7 +32,6 @@ function byId<Field extends string, T extends Readonly<Record<Field | 'userId', 
   return found;
 }
 
-/** Checks the memories that records name, and their times. */
 export class ReferenceCheck {
   /** By `keyOf`. */
   readonly #memories: ReadonlyMap<string, Placed<MemoryRecord>>;

@@ -26,7 +26,6 @@ export interface BroughtEntry extends PublicDatasetOrigin {
 export interface CatalogueEntry {
   readonly name: string;
   readonly ships: boolean;
-  /** The suites that generate it; empty if no generator does. */
   readonly suites: readonly string[];
   readonly language: Dataset['language'];
   readonly users: number;
@@ -62,7 +61,6 @@ export async function datasetCatalogue(window: ContextWindow): Promise<Catalogue
   return entries;
 }
 
-/** Lists the public data sets that can be named with a file of them. */
 export function broughtDatasets(): BroughtEntry[] {
   return publicDatasetNames.map((name) => {
     const file = fetchedFile(name);

@@ -9,7 +9,6 @@ import { recordLines } from './record-lines.ts';
 
 /** The lines of a data set, of a file or converted on the way, and what they are called in messages. */
 export interface DatasetSource {
-  /** A path, or the name of a public data set. */
   readonly place: string;
   readonly lines: FileLines;
   /** Of a public data set: where it comes from; known after the last line was read. */
@@ -23,7 +22,6 @@ export function datasetFile(path: string): DatasetSource {
   return { place: path, lines: recordLines(path), brought: () => undefined };
 }
 
-/** A public data set, converted from the file that a user brought. */
 function publicDataset(name: PublicDatasetName, file: string, errata: string | undefined): DatasetSource {
   const converted = convertedLines({ from: name, file, name, language: 'en', errata });
   const hash = createHash('sha256');

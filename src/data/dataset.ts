@@ -33,7 +33,6 @@ export interface BroughtData {
   readonly sha256: string;
   /** Of those of published errata, where they were applied. */
   readonly errataSha256?: string;
-  /** Assumptions and corrections of the conversion. */
   readonly notes: readonly string[];
 }
 
@@ -66,7 +65,6 @@ export function evidenceIsKnown({
   return answer === null || evidence.length > 0 || history.length > 0 || conversation !== undefined;
 }
 
-/** Orders memories by creation, then by id. */
 export function byAge(
   a: Pick<DatasetMemory, 'createdAt' | 'memoryId'>,
   b: Pick<DatasetMemory, 'createdAt' | 'memoryId'>,

@@ -7,7 +7,6 @@ import { datasetSources } from './dataset-source.ts';
 import type { DatasetStatistics } from './verify/dataset-statistics.ts';
 import { verifySource } from './verify/verify-dataset.ts';
 
-/** A public data set at an address, before it is fetched. */
 export interface DatasetOffer {
   readonly name: PublicDatasetName;
   readonly address: string;

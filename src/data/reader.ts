@@ -67,7 +67,6 @@ export async function readSource(source: DatasetSource, needsPassages = false): 
   };
 }
 
-/** The statements of the header that are there. */
 function readDeclaration({ header }: DatasetRecords): DatasetDeclaration {
   const { primaryMetric, split, licence, texts, note } = header?.record ?? {};
   const declared = Object.entries({ primaryMetric, split, licence, texts, note });

@@ -46,7 +46,6 @@ export interface Finding {
 /** The records of a file in the order of its lines, before they are checked against one another. */
 export interface DatasetRecords {
   readonly path: string;
-  /** Of the file's bytes. */
   readonly sha256: string;
   readonly header: Placed<DatasetRecord> | undefined;
   readonly memories: readonly Placed<MemoryRecord>[];

@@ -63,7 +63,6 @@ const memoryRecord = z.strictObject({
   /** Name of what the value says of the user, such as `city`: values of one relation are alternatives to each other. */
   relation: id.optional(),
   preference: z.boolean().default(false),
-  /** The id of the earlier memory that this one replaces. */
   supersedes: id.optional(),
   /** Metadata for retrieval strategies: file and section that it is filed in, its type, and how often it was said. */
   uri: id.optional(),
@@ -72,7 +71,6 @@ const memoryRecord = z.strictObject({
   section: id.optional(),
   memoryType: id.optional(),
   reinforcement: z.number().int().min(0).optional(),
-  /** Ids of memories of the user that it is linked with. */
   links: ids.optional(),
   confidence: z.number().min(0).max(1).optional(),
 });
@@ -123,7 +121,6 @@ const questionRecord = z.strictObject({
   askedAt: instant,
 });
 
-/** The records of a data set by their `type`. */
 export const recordSchemas = {
   dataset: datasetRecord,
   memory: memoryRecord,

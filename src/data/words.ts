@@ -1,6 +1,5 @@
 import { knownLanguage, type Language } from '../base/language.ts';
 
-/** A word of a text in normal form, and the number of its clause. */
 export interface Word {
   readonly text: string;
   readonly clause: number;
@@ -14,7 +13,6 @@ export interface Span {
 
 export type CutWords = (text: string, language: Language) => Word[];
 
-/** Marks that part two clauses. */
 const breaks = (isChinese: boolean): RegExp =>
   isChinese ? /[,;()—…!?\n，、；：（）。！？]/u : /[,;()—…!?\n]|\.\s|: /u;
 

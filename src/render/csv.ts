@@ -15,7 +15,6 @@ function fields(cell: Cell | undefined, isInterval: boolean): string[] {
   }
 }
 
-/** Renders rows of fields as CSV (RFC 4180). */
 export function csvText(rows: readonly (readonly string[])[]): string {
   return stringify([...rows], { record_delimiter: 'windows', quoted_match: /[\r\n]/ });
 }

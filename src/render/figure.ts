@@ -6,7 +6,6 @@ import { wrapText } from './text-width.ts';
 /** A row of data: one value per field, null for none. All rows of a figure have the same fields. */
 export type FigureRow = Readonly<Record<string, string | number | null>>;
 
-/** A part of a Vega-Lite specification. */
 export type FigureSpec = Readonly<Record<string, unknown>>;
 
 export interface Figure {
@@ -99,7 +98,6 @@ export function renderSpecification(figure: Figure): string {
   return printableJson(specification(figure));
 }
 
-/** The data of a figure as CSV, a column for each field. */
 export function renderFigureData({ data }: Figure): string {
   const fields = Object.keys(data[0]!);
   const text = (value: string | number | null | undefined) => (value === null ? '' : printable(String(value)));

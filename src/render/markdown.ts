@@ -4,7 +4,6 @@ import { cellTexts, type Table } from './table.ts';
 const escape = (text: string) => printable(text).replace(/[\\|<>*_`[\]]/g, '\\$&');
 const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
-/** Renders a table in GitHub's Markdown, its blocks below one another. */
 export function renderMarkdown(table: Table): string {
   const parts = table.blocks.flatMap((block) => {
     const [headings, ...rows] = cellTexts(table, block).map((texts) => line(texts.map(escape)));

@@ -63,12 +63,10 @@ export function textColumn<Item>(key: string, heading: string, value: (item: Ite
   return { key, heading, kind: 'text', cell: (item) => textCell(value(item)) };
 }
 
-/** A column of sentences, which are wrapped on a narrow page. */
 export function sentenceColumn<Item>(key: string, heading: string, value: (item: Item) => Text): ItemColumn<Item> {
   return { ...textColumn(key, heading, value), kind: 'sentence' };
 }
 
-/** A column of numbers, or of texts in place of some. */
 export function numberColumn<Item>(
   key: string,
   heading: string,
@@ -99,7 +97,6 @@ export function intervalColumn<Item>(
   return { key, heading, kind: 'interval', cell };
 }
 
-/** The blocks and rows of a table with one row per item. */
 export function itemRows<Item>(
   items: readonly Item[],
   label: (item: Item) => string,

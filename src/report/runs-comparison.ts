@@ -143,7 +143,6 @@ function flipLines({ itemId, outcome, question, gold, a, b }: FlippedItem, page:
   ];
 }
 
-/** The flips of all arms in one list, cut after the first ones. */
 function flipsText(flips: readonly ArmFlips[], page: Page): string {
   let left = MAX_FLIPS;
   const lines = flips.flatMap(({ arms, wins, losses, ties, items }) => {

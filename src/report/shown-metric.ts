@@ -8,7 +8,6 @@ import { type Cell, type Difference, estimateCell, intervalColumn, type ItemColu
 type Run = RunResults['run'];
 type Estimates = Readonly<Record<string, Estimate | null | undefined>>;
 
-/** A cell of quality, or the reason if the run gives none. */
 export const qualityCell = ({ unknownQuality }: Run, cell: Cell): Cell =>
   unknownQuality === null ? cell : textCell(unknownQuality);
 

@@ -15,7 +15,6 @@ function spread({ least, median, most }: Spread): string {
     : `${least} to ${most} (median ${formatNumber(median, median % 1 === 0 ? 0 : 1)})`;
 }
 
-/** The statistics of a data set, a line for each of its parts. */
 export function statisticsLines({ statistics: counts }: Pick<Verification, 'statistics'>): string[] {
   const { answersInEvidence: found } = counts;
   const share = found.of === 0 ? '' : `; the evidence holds the answer in ${found.items} of ${found.of}`;
@@ -55,7 +54,6 @@ function problemsOf({ file, findings }: Verification): Finding[] {
   });
 }
 
-/** Renders a verification for a terminal: statistics, findings and their counts. */
 export function renderVerification(verification: Verification, page: Page): string {
   const { file, name, language, sha256, errors, warnings, partial } = verification;
   const about = [...(name === null ? [] : [name]), `language ${language}`, `sha256 ${sha256.slice(0, SHOWN_HASH)}`];

@@ -6,7 +6,6 @@ import { attributions } from './schema.ts';
 
 /** Leave-one-out attributions of answers, at most one per turn. */
 export class AttributionRepository extends Repository {
-  /** Stores the attribution of a turn, replacing an earlier one. */
   put(turnId: number, { method, logProbability, memories, modelMs }: AttributionRecord): void {
     const row = { turnId, method, logProbability, memories, modelMs, createdAt: Date.now() };
     const update = { target: attributions.turnId, set: row };

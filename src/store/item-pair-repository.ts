@@ -9,7 +9,6 @@ export interface ArmOfRun {
 /** An item that two arms ran, as far as pairs are sorted and counted by it. */
 export interface ItemPairScores {
   readonly userId: string;
-  /** Ids of the first turns. */
   readonly turnA: number;
   readonly turnB: number;
   /** Mean task success over repeats; null where nothing could be scored. */
@@ -41,7 +40,6 @@ export interface ItemPair {
   readonly b: ItemSide;
 }
 
-/** Two arms item by item, of one run or of two. */
 export class ItemPairRepository extends Repository {
   /** The items that both have, in the order of A's first turns. */
   scores(a: ArmOfRun, b: ArmOfRun): ItemPairScores[] {

@@ -51,7 +51,6 @@ export class MemoryRepository extends Repository {
     return this.select(memories, eq(memories.sessionId, sessionId));
   }
 
-  /** The memories of a user in all sessions. */
   getByUser(userId: string): MemoryRow[] {
     return this.select(memories, eq(memories.owner, this.#owner({ userId })));
   }
@@ -71,7 +70,6 @@ export class MemoryRepository extends Repository {
     return new Set(this.select(memories, and(isOwned, inArray(memories.id, [...ids]))).map(({ id }) => id));
   }
 
-  /** Removes a memory and leaves a tombstone. */
   delete({ owner, id }: Pick<MemoryRow, 'owner' | 'id'>): void {
     this.database.transaction((query) => {
       query

@@ -11,7 +11,6 @@ export interface FaultyTurn {
   readonly failedChecks: string | null;
 }
 
-/** A turn of a user: its value of the primary metric. */
 export interface TurnValue {
   readonly userId: string;
   readonly itemId: string;
@@ -48,7 +47,6 @@ export class RunGrowthRepository extends Repository {
     return { turns, last: last ?? undefined, faults: faults.map((one) => ({ ...one, failed: one.failed === 1 })) };
   }
 
-  /** The latest turns that failed, or fail a check by themselves, the last first. */
   latestFaults(most: number): FaultyTurn[] {
     return this.query(
       sql`SELECT item_id AS itemId, arm, repeat, turn, failed_checks AS failedChecks, substr(error, 1, 300) AS error

@@ -99,7 +99,6 @@ export class RunRepository extends Repository {
     );
   }
 
-  /** The names of all runs, the oldest first. */
   names(): string[] {
     const rows = this.query<{ readonly name: string }>(sql`SELECT name FROM runs ORDER BY started_at, rowid`);
     return rows.map(({ name }) => name);

@@ -10,7 +10,6 @@ export interface PlannedUser {
   readonly userId: string;
   /** Place among the users of the plan, from 0. */
   readonly position: number;
-  /** Turns that the user takes in all. */
   readonly turns: number;
 }
 
@@ -38,7 +37,6 @@ export class RunUserRepository extends Repository {
     });
   }
 
-  /** True where all turns of the user are stored. */
   isFinished({ userId, turns }: PlannedUser): boolean {
     const begun = this.#find(userId);
     if (begun !== undefined) return begun.finishedAt !== null;

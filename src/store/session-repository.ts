@@ -78,7 +78,6 @@ interface NewMessage {
 }
 
 export class ConversationRepository extends Repository {
-  /** Stores a message of an existing session and returns its id. */
   create({ tokens, ...message }: NewMessage): string {
     const id = randomUUID();
     const row = {
@@ -145,7 +144,6 @@ export class AuditLogRepository extends Repository {
     return id;
   }
 
-  /** The entries of a session in the order in which they were written. */
   getBySession(sessionId: string): AuditLogRow[] {
     return this.select(auditLogs, eq(auditLogs.sessionId, sessionId));
   }

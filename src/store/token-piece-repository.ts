@@ -22,7 +22,6 @@ export class TokenPieceRepository extends Repository {
     });
   }
 
-  /** All stored pieces of a model, by token id. */
   all(modelSha256: string): Map<number, string> {
     const rows = this.select(tokenPieces, eq(tokenPieces.modelSha256, modelSha256));
     return new Map(rows.map(({ tokenId, piece }) => [tokenId, piece]));

@@ -8,7 +8,6 @@ import { turns, type TurnRow } from './schema.ts';
 export interface TurnListFilter {
   readonly arm?: string | undefined;
   readonly answer?: 'right' | 'wrong' | undefined;
-  /** Turns of items that the arm `wrong` answers wrong. */
   readonly wrong?: string | undefined;
   /** Turns of items that the arm `right` answers right, in every repeat. */
   readonly right?: string | undefined;
@@ -53,7 +52,6 @@ export const mostCounted = 10_000;
 /** The outcome of one turn, as pages of items and arms show it; long texts are cut. */
 export type TurnOutcome = Pick<TurnRow, OutcomeColumn | 'itemId' | 'userId' | 'category' | 'question' | 'gold'>;
 
-/** A turn as lists show it. */
 export interface TurnListRow extends TurnOutcome {
   readonly turnId: number;
   readonly runId: string;
@@ -95,7 +93,6 @@ const listFields = {
 
 const rowsAtOnce = 500;
 
-/** The turns of runs as lists and matrices show them. */
 export class TurnListRepository extends Repository {
   /**
    * A page of the turns that match. Pages are found by the turn before or after them, so that the last takes as long as the first;

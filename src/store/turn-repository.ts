@@ -121,7 +121,6 @@ export class TurnRepository extends Repository {
     });
   }
 
-  /** The number of turns that a run holds of each user, or of one; users without turns are not in it. */
   countByUser(runId: string, userId?: string): Map<string, number> {
     const where = runTurns(runId, userId === undefined ? {} : { userId });
     const rows = this.database.guard((query) =>

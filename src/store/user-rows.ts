@@ -61,12 +61,10 @@ export function readUserRows(source: BenchDatabase, { runId, userId }: UserOfRun
 
 /** A user whose rows are written into a run, finished. */
 interface FinishedUser extends UserOfRun {
-  /** Place among the users of the plan. */
   readonly position: number;
   readonly worker: string;
 }
 
-/** Writes all rows of a user into a run, where the user is finished then. */
 export function writeUserRows(target: BenchDatabase, user: FinishedUser, rows: UserRows): void {
   const { runId, userId } = user;
   target.transaction((query) => {

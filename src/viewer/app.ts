@@ -35,7 +35,6 @@ import { RunObserver } from './watch/run-observer.ts';
 import { watchPage } from './watch/watch-page.ts';
 
 export interface ViewerAppOptions {
-  /** Read only. */
   readonly database: BenchDatabase;
   /** The database holds reports: the outcomes of turns, but no turns. */
   readonly ofReports?: boolean | undefined;
@@ -58,7 +57,6 @@ const mostPictures = 24;
 interface Page {
   readonly kind: PageKind;
   readonly title: string;
-  /** The run and the item above the page. */
   readonly run?: string | undefined;
   readonly item?: string;
   readonly body: Html;

@@ -21,7 +21,6 @@ import { viewerApp, type ViewerAppOptions } from './app.ts';
 import { runNamed } from './find-run.ts';
 import { serverLinks as links } from './links.ts';
 
-/** The folder of all files but the index. */
 const filesFolder = 'files';
 /** Reserved for pages that list turns: those are written last. */
 const bytesOfListedTurn = 3000;

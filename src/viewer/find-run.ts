@@ -7,7 +7,6 @@ import { lastRunsHint } from '../store/run-name.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 
-/** The error for an unknown name, with the nearest known one. */
 export function unknownName(what: string, name: string, known: readonly string[]): BenchError {
   const others = known.length > 8 ? `, and ${known.length - 8} more` : '';
   const hint = known.length === 0 ? 'it has none' : `it has ${known.slice(0, 8).join(', ')}${others}`;

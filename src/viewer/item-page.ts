@@ -48,7 +48,6 @@ export function readItemPage(database: BenchDatabase, runName: string, itemId: s
 /** A question with the turns of all arms; `evidence` is the part of it that some arm retrieved or was given. */
 export type ItemModel = ReturnType<typeof readItemPage>;
 
-/** The page of an item: question, gold answer and evidence, and the answers of all arms. */
 export function itemPage(model: ItemModel, links: Links): Html {
   const { run, turns } = model;
   const more = turns.length - MAX_TURNS;

@@ -43,7 +43,6 @@ const filter = run.extend({
   text,
 });
 
-/** Parameters of each address, and the queries of lists. */
 export const addresses = {
   runs: z.object({ text, page: positive }),
   run,
@@ -127,7 +126,6 @@ export const serverLinks = {
   /** @param against the arm whose sequence is compared with the turn's */
   turn: (turn: TurnRef, against?: string) => address('/turn', { ...turn, against }),
   turnJson: (turn: TurnRef) => address('/turn.json', { ...turn }),
-  /** A turn side by side with that of another arm on the same item. */
   pair: (turn: TurnRef, other: string) => address('/pair', { ...turn, other }),
   /** @param options.force compares runs of different data or models, too */
   compare: (a: ArmRef, b: ArmRef, options: { readonly page?: number; readonly force?: true } = {}) =>

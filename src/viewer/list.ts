@@ -15,7 +15,6 @@ export interface ListColumn<Row> {
   readonly isWhole?: true;
 }
 
-/** A list as a table in a box that scrolls on a narrow page. */
 export function listTable<Row>(label: string, look: string, columns: readonly ListColumn<Row>[], rows: readonly Row[]) {
   const heading = ({ heading: text, look: own, title, sorted }: ListColumn<Row>): Html =>
     html`<th
@@ -46,7 +45,6 @@ export interface PageLink {
 
 const relations = { First: 'first', Previous: 'prev', Next: 'next', 'Swap A and B': 'alternate' } as const;
 
-/** The place of a page in its list, and links to the pages around it. */
 export function pager(status: string, links: readonly PageLink[]): Html {
   return html`<nav class="pages" aria-label="Pages of the list">
     <span role="status">${status}</span>
@@ -91,7 +89,6 @@ export function filterForm({ action, live, hidden, fields, button = 'Show', unfi
 
 export type Option = readonly [value: string, text: string];
 
-/** Options whose text is their value. */
 export const options = (names: readonly string[]): Option[] => names.map((name) => [name, name]);
 
 export const select = (name: string, label: string, chosen: string | undefined, values: readonly Option[]): Html =>

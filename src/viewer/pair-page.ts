@@ -37,7 +37,6 @@ export function readPair(database: BenchDatabase, ref: TurnRef, other: string, h
 /** Two arms on one item, A beside B, and the `arms` that gave an answer in this repeat and turn. */
 export type PairModel = ReturnType<typeof readPair>;
 
-/** The page of two arms on one item, side by side: answers, prompts, KV, cost and probabilities, differences marked. */
 export function pairPage(model: PairModel, links: Links): Html {
   const { run, a, b } = model;
   return html`<h1>${printable(a.arm)} <span class="soft">beside</span> ${printable(b.arm)}</h1>

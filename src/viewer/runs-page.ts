@@ -98,7 +98,6 @@ function columns(links: Links): ListColumn<ListedRun>[] {
   ];
 }
 
-/** The page of all runs; two of them can be marked and compared. */
 export function runsPage({ query, runs, matching, page, pages }: RunsPage, links: Links): Html {
   const table = listTable('Runs', 'runs', columns(links), runs);
   const hint = query.text === undefined ? html`: make one with <code>npm run bench</code>` : ' matches';

@@ -1,6 +1,5 @@
 import { style as reportStyle } from '../report/html/style.ts';
 
-/** Style of all pages of the viewer, in addition to that of the report. */
 export const style = `${reportStyle}
 body { max-width: 90rem; }
 body, input, select, button, textarea {

@@ -9,9 +9,7 @@ export interface ChatTerminal {
   readonly page: Page;
   lines(): AsyncIterable<string>;
   write(text: string): void;
-  /** Called before each line. */
   prompt(): void;
-  /** Runs an answer with a signal that stops it. */
   stoppable<Result>(run: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
 }
 
@@ -32,7 +30,6 @@ export async function chatLoop(session: ChatSession, terminal: ChatTerminal): Pr
   }
 }
 
-/** Writes the answer as it is generated, then its cost. */
 async function answer(session: ChatSession, question: string, terminal: ChatTerminal): Promise<void> {
   const gray = (line: string) => terminal.write(`${coloured(line, 'gray', terminal.page)}\n`);
   let written = '';

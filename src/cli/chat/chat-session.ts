@@ -194,7 +194,6 @@ export class ChatSession implements AsyncDisposable {
 
 type ChatParts = Awaited<ReturnType<typeof openParts>>;
 
-/** Opens what stays open when a chat changes arms. */
 async function openParts(config: BenchConfig, userId: string, arm: Arm, engines: EngineOpener) {
   const inspection = await engines.inspect(config.model);
   runnableArms(inspection, [arm], config, false);
@@ -239,7 +238,6 @@ async function requireCalibration(
   if (calibration !== undefined) requireCalibrationFor(calibration, await embeddings.info());
 }
 
-/** Closes in reverse order of opening. */
 async function closeAll(closers: readonly (() => unknown)[]): Promise<void> {
   for (const close of closers.toReversed()) await close();
 }

@@ -15,7 +15,6 @@ export function chatSessionId(userId: string, conversation?: string): string {
 /** The memories of one user, kept from chat to chat in the database, and in the retriever of this chat. */
 export class UserMemories {
   readonly #userId: string;
-  /** The session that stores them, for all conversations. */
   readonly #sessionId: string;
   readonly #database: BenchDatabase;
   readonly #keeper: MemoryKeeper;
@@ -36,7 +35,6 @@ export class UserMemories {
     this.#embedderSha256 = embedderSha256;
   }
 
-  /** All stored memories, oldest first. */
   list(): MemorySearchResult[] {
     return this.#rows.getBySession(this.#sessionId).map((row) => ({ ...entryOf(row), score: 1 }));
   }

@@ -16,7 +16,6 @@ import { publicDatasetForms } from './format-registry.ts';
 import { ConversionNotes, type SourceRecord } from './source-record.ts';
 import { WrittenRecords } from './written-records.ts';
 
-/** The formats that can be converted: tables, and those of public data sets by their names. */
 export const sourceFormats = ['csv', 'jsonl', ...publicDatasetNames] as const;
 export type SourceFormat = (typeof sourceFormats)[number];
 
@@ -36,7 +35,6 @@ export interface ConversionOptions extends Omit<ConversionSource, 'name'> {
   readonly name?: string | undefined;
 }
 
-/** Counts of the written records, and the assumptions that the conversion made. */
 export interface Conversion {
   readonly file: string;
   readonly users: number;

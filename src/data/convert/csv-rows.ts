@@ -7,7 +7,6 @@ import type { Row } from './rows.ts';
 const MAX_RECORD_CHARACTERS = 16_000_000;
 const DELIMITERS = [',', ';', '\t'] as const;
 
-/** Finds the delimiter that is most frequent in the first line, outside of quotes. */
 async function findDelimiter(path: string): Promise<string> {
   let start = '';
   for await (const piece of fileText(path)) {
@@ -20,7 +19,6 @@ async function findDelimiter(path: string): Promise<string> {
   return DELIMITERS.reduce((best, delimiter) => (count(delimiter) > count(best) ? delimiter : best));
 }
 
-/** Converts an error of the parser to one that names file and line. */
 function badCsv(path: string, error: CsvError): BenchError {
   const { lines } = error as CsvError & { readonly lines?: number };
   const reason = error.message.replace(/ on line \d+.*$/su, '').split('\n')[0]!;

@@ -27,7 +27,6 @@ export type Correction =
   | {
       /** The right answer; undefined where the published one is. */
       readonly answer?: string;
-      /** Another wording of the published answer. */
       readonly accepted: readonly string[];
       readonly evidence: readonly string[];
     };
@@ -110,7 +109,6 @@ export class Errata {
     return correction;
   }
 
-  /** Counts what was done to the questions so far. */
   summary(): string {
     const { matched, answers, citations, dropped } = this.#counts;
     const unmatched = this.#entries.size - matched;

@@ -1,7 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean, nearestName } from '../../base/nearest-name.ts';
 
-/** Fields of a memory, and how each is read. */
 export const memoryFields = {
   memory_id: 'text',
   created_at: 'instant',
@@ -16,7 +15,6 @@ export const memoryFields = {
   confidence: 'number',
 } as const;
 
-/** Fields of a question, and how each is read. */
 export const itemFields = {
   item_id: 'text',
   answer: 'texts',
@@ -62,7 +60,6 @@ const byPlainName = new Map<string, Field>(
 export class FieldNames {
   /** Fields by the columns that `--map` names for them. */
   readonly #mapped = new Map<string, Field>();
-  /** Fields by the columns of the file so far. */
   readonly #columns = new Map<string, Field | undefined>();
 
   /**
@@ -88,7 +85,6 @@ export class FieldNames {
     }
   }
 
-  /** The field that a column holds; undefined for a column that is not used. */
   field(column: string): Field | undefined {
     if (this.#columns.has(column)) return this.#columns.get(column);
     const named = byPlainName.get(plain(column));
@@ -110,7 +106,6 @@ export class FieldNames {
     return this.field(column) === undefined ? withNearest(column, this.#missing()) : column;
   }
 
-  /** Names of fields that no column holds so far. */
   #missing(): string[] {
     const held = new Set(this.#columns.values());
     return [...byPlainName.keys()].filter((name) => !held.has(byPlainName.get(name)));

@@ -12,7 +12,6 @@ interface PublicDatasetForm {
   readonly shape: string;
   /** The metric by which its publications compare. */
   readonly primaryMetric: string;
-  /** A warning of what its results do not show. */
   readonly note: string;
   readonly records: (
     path: string,
@@ -21,7 +20,6 @@ interface PublicDatasetForm {
   ) => AsyncGenerator<SourceRecord>;
 }
 
-/** The public data sets that can be read. */
 export const publicDatasetForms: Readonly<Record<PublicDatasetName, PublicDatasetForm>> = {
   locomo: {
     shape: 'a LoCoMo file is one JSON list of conversations',

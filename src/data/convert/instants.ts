@@ -49,7 +49,6 @@ export function readInstant(text: string): Instant | undefined {
 
 const dayText = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** A day in words: `8 May 2023`. */
 export function dayInWords(atMs: number): string {
   return dayText.format(atMs);
 }

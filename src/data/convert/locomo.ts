@@ -46,7 +46,6 @@ interface Session {
   readonly turns: readonly unknown[];
 }
 
-/** A conversation of the file, which becomes a user. */
 interface Conversation extends LocomoOptions {
   readonly userId: string;
   readonly place: string;
@@ -81,7 +80,6 @@ function readSessions(sessions: Readonly<Record<string, unknown>>, { place, note
   return read.sort((a, b) => a.number - b.number);
 }
 
-/** The ids of memories for all ids of turns in a text. */
 function turnIds(userId: string, text: string): string[] {
   return Array.from(text.matchAll(TURN_IDS), ([, session, turn]) => `${userId}/D${Number(session)}:${Number(turn)}`);
 }

@@ -6,7 +6,6 @@ import { type Field, type FieldNames, itemFields, knownFields, memoryFields } fr
 import { readInstant } from './instants.ts';
 import type { ConversionNotes, SourceItem, SourceMemory, SourceRecord } from './source-record.ts';
 
-/** A row of a table or a line of JSON: columns and their values. */
 export interface Row {
   readonly place: string;
   readonly values: readonly (readonly [column: string, value: unknown])[];
@@ -106,7 +105,6 @@ class Cells {
     throw this.#bad(field, 'true or false');
   }
 
-  /** Reads a value; a text is parsed as JSON. */
   json(field: Field): unknown {
     const value = this.#values.get(field);
     if (typeof value !== 'string') return value;
@@ -118,7 +116,6 @@ class Cells {
     }
   }
 
-  /** The texts of a JSON list; undefined for any other value. */
   #entries(field: Field): string[] | undefined {
     const value = this.#values.get(field);
     if (!Array.isArray(value)) return undefined;

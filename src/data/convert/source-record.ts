@@ -16,7 +16,6 @@ export interface SourceMemory extends Omit<Written<'memory'>, 'scope'> {
   readonly scope?: string | undefined;
 }
 
-/** One question of a foreign file. */
 export interface SourceItem extends Omit<Written<'item'>, 'evidence' | 'language' | 'phrasing' | 'history'> {
   readonly kind: 'item';
   readonly place: string;

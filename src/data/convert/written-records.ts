@@ -15,7 +15,6 @@ type PlacedItem = SourceItem & { readonly evidence: readonly string[] };
 
 interface KnownUser {
   latestMs: number;
-  /** Numbers of the last generated ids. */
   memoryNumber: number;
   itemNumber: number;
   readonly byContent: Map<string, MemoryRecord>;
@@ -44,7 +43,6 @@ export class WrittenRecords {
   readonly #users = new Map<string, KnownUser>();
   readonly #items: PlacedItem[] = [];
   readonly #itemPlaces = new Map<string, string>();
-  /** Whether the memories of the file have times. */
   #timed: boolean | undefined;
 
   constructor(notes: ConversionNotes) {

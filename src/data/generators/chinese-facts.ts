@@ -1,6 +1,5 @@
 import type { SeededRandom } from '../../base/seeded-random.ts';
 
-/** A sentence in Chinese and a question that it answers. */
 export interface ChineseFact {
   readonly subject: string;
   readonly statement: string;

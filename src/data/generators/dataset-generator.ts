@@ -9,7 +9,6 @@ export interface ContextWindow {
 
 export interface DatasetGenerator {
   readonly name: string;
-  /** The suites that ask its questions. */
   readonly suites: readonly string[];
   readonly language: KnownLanguage;
   readonly presetUsers: number;

@@ -43,7 +43,6 @@ function addUpdate(book: FactBook): void {
 }
 
 interface RecurringShape {
-  /** Subjects other than the user. */
   readonly others: number;
   readonly add: (book: FactBook) => void;
   readonly questions: QuestionPlan;

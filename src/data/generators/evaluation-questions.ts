@@ -5,7 +5,6 @@ import type { EvaluationFact, FactCategory } from './fact-book.ts';
 import { type Fact, type PhrasingSide, question, USER } from './relations.ts';
 import { answerIn, exchange } from './wording.ts';
 
-/** One question of a user; `fact` is the fact that answers it. */
 export interface EvaluationQuestion {
   readonly query: string;
   readonly answer: string | null;

@@ -20,7 +20,6 @@ import { exchange } from './wording.ts';
 /** The difficulty that a question about a fact tests. */
 export type FactCategory = 'plain' | 'update' | 'several' | 'distractor';
 
-/** A fact about a subject, with the set of wordings that states it. */
 export interface EvaluationFact extends Fact {
   /** The value that an earlier memory holds and a later one replaced. */
   readonly oldValue?: string;
@@ -71,7 +70,6 @@ export class FactBook {
     return !this.#topics.has(topicKey(subject, relation)) && !isOddAbout(subject, relation);
   }
 
-  /** True if no fact, of any subject, has this topic. */
   isNewTopic(relation: Relation): boolean {
     return this.facts.every((fact) => relationTopic(fact.relation) !== relationTopic(relation));
   }
@@ -106,7 +104,6 @@ export class FactBook {
     return fact;
   }
 
-  /** Adds a preference of the user. */
   addPreference(category: FactCategory): EvaluationFact {
     for (;;) {
       const relation = drawPreference(this.#random, this.grammar);
@@ -128,7 +125,6 @@ export class FactBook {
     return this.#random.chance(othersShare) && this.others.length > 0 ? this.#random.pick(this.others) : USER;
   }
 
-  /** Draws a held-out value that was not drawn before. */
   #drawNewValue(relation: Relation): string {
     return this.#drawUnused(() => drawRelationValue(this.#random, relation, true));
   }

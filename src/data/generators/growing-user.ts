@@ -31,7 +31,6 @@ interface QuestionContext {
   readonly history?: readonly HistoryMessage[];
 }
 
-/** A question to a growing user, about the memories so far. */
 interface GrownQuestion extends QuestionContext {
   /** Index of the memory whose fact is asked for. */
   readonly memory: number;
@@ -48,7 +47,6 @@ export class GrowingUser {
   readonly #random: SeededRandom;
   readonly #book: FactBook;
   readonly #facts: EvaluationFact[] = [];
-  /** The memories so far, the oldest first. */
   readonly memories: MemoryLine[] = [];
   readonly items: ItemLine[] = [];
   readonly #queries = new Set<string>();
@@ -70,7 +68,6 @@ export class GrowingUser {
     );
   }
 
-  /** Adds a memory. @returns its index */
   remember(wanted?: WantedMemory): number {
     const holds = (text: string, value: string): boolean => containsTokens(text, value, this.#book.grammar.language);
     for (let tries = 0; tries < TRIES; tries++) {
@@ -158,10 +155,8 @@ export interface GrowthScope {
 
 interface GrowingSuite {
   readonly suite: string;
-  /** First letter of the users' ids; for Chinese a `z` follows. */
   readonly letter: string;
   readonly presetUsers?: number;
-  /** Adds memories and questions to one user. */
   readonly grow: (user: GrowingUser, scope: GrowthScope) => Promise<void> | void;
 }
 

@@ -16,7 +16,6 @@ export interface OpenAttribute {
   readonly head: string;
 }
 
-/** Relation of a fact: an attribute, its kind of value and its wordings. */
 export interface Relation extends OpenAttribute {
   readonly grammar: Grammar;
   readonly valueKind: string;
@@ -109,7 +108,6 @@ export function relationTopic({ grammar, head }: Relation): string {
   return topics[grammar.language]!.get(head) ?? head;
 }
 
-/** Key of subject and topic: facts with one key can be confused. */
 export function topicKey(subject: Subject, relation: Relation): string {
   return `${subjectName(subject)}|${relationTopic(relation)}`;
 }
@@ -127,7 +125,6 @@ function subjectWords({ voices }: Grammar, subject: Subject, own: boolean): { po
   return { possessive: fill(voices.possessive, { s: nominative }), nominative };
 }
 
-/** Possessive form of a subject, such as "my sister's". */
 export function possessive(grammar: Grammar, subject: Subject): string {
   return subjectWords(grammar, subject, true).possessive;
 }
@@ -162,7 +159,6 @@ function drawTemplate(
   return random.pick(useOwn ? own : relation.grammar.generic[what][side]);
 }
 
-/** Words a fact as the sentence of a memory. */
 export function statement(
   random: SeededRandom,
   { subject, relation, value }: Fact,
@@ -177,7 +173,6 @@ export function statement(
   return fillFor(template, { grammar, subject, own }, { np: attribute, v: value });
 }
 
-/** Words a question of the user about a fact. */
 export function question(random: SeededRandom, subject: Subject, relation: Relation, side: PhrasingSide): string {
   const template = drawTemplate(random, relation, 'questions', side);
   return fillFor(template, { grammar: relation.grammar, subject, own: true }, { np: relation.attribute });

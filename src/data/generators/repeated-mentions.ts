@@ -4,7 +4,6 @@ import { drawRelation, drawRelationValue, question, type Relation, statement, US
 import type { RetrievalMemory, RetrievalQuestion } from './retrieval-questions.ts';
 import { instant, ordinal } from './wording.ts';
 
-/** A question about something that was said several times. */
 export interface MentionQuestion extends Omit<RetrievalQuestion, 'kind'> {
   /** How often it was said, such as `said 5 times`. */
   readonly kind: string;
@@ -66,7 +65,6 @@ function drawUser(random: SeededRandom, userId: string): MentionUser {
   };
 }
 
-/** Draws a relation that the user has not talked about. */
 function drawOther(random: SeededRandom, attributes: Set<string>): Relation {
   for (;;) {
     const relation = drawRelation(random, grammars.en, 0, true);

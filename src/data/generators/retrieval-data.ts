@@ -26,7 +26,6 @@ function writeRecords({ userId, memories, questions }: RetrievalUser): WrittenRe
   ];
 }
 
-/** Generator of the questions of suite `retrieval`, which have evidence and no answers. */
 export const retrievalData: DatasetGenerator = {
   name: 'retrieval',
   suites: ['retrieval'],

@@ -11,7 +11,6 @@ export interface PlannedMemory {
   readonly ageDays: number;
   readonly memoryType: 'preference' | 'entity' | 'fact';
   readonly section: string;
-  /** Number of times that the user said it. */
   readonly reinforcement: number;
 }
 
@@ -39,7 +38,6 @@ export interface RetrievalPlan {
   /** All other facts, in known wordings. */
   readonly plain: readonly PlannedFact[];
   readonly chinese: readonly { readonly question: string; readonly memory: PlannedMemory }[];
-  /** All memories, replaced ones included. */
   readonly memories: readonly PlannedMemory[];
 }
 
@@ -89,7 +87,6 @@ export function planRetrieval(random: SeededRandom, least: number): RetrievalPla
     return { fact, memory: add({ content: current, ...about }, ageDays) };
   }
 
-  /** Adds a fact about the user or about a relative. */
   function addAny(ageDays?: number): PlannedFact {
     const subject = random.chance(0.4) ? random.pick(roles) : USER;
     const relation = book.drawFree(subject, ({ preference }) => !preference);

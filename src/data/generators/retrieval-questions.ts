@@ -22,12 +22,10 @@ export interface RetrievalMemory {
   };
 }
 
-/** A question and all memories that it needs. */
 export interface RetrievalQuestion {
   readonly questionId: string;
   readonly kind: RetrievalKind;
   readonly query: string;
-  /** Ids, at least one. */
   readonly evidence: readonly string[];
   /** ISO 8601. */
   readonly askedAt: string;

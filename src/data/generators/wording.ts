@@ -35,7 +35,6 @@ export function instant(ms: number): string {
   return new Date(ms - (ms % MINUTE_MS)).toISOString().replace('.000', '');
 }
 
-/** The text of a generated data set, JSON Lines. */
 export function datasetText(
   { name, language, version, seed, userKinds }: Omit<DatasetLine, 'type' | 'unknownAnswer'>,
   records: readonly WrittenRecord[],

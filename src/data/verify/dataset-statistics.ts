@@ -3,14 +3,12 @@ import { keyOf } from '../consistency.ts';
 import { holdsWords } from '../words.ts';
 import type { DatasetRecords } from '../records.ts';
 
-/** Minimum, median and maximum of a count. */
 export interface Spread {
   readonly least: number;
   readonly median: number;
   readonly most: number;
 }
 
-/** Counts over the records of a data set. */
 export interface DatasetStatistics {
   readonly users: number;
   readonly memories: number;

@@ -9,18 +9,14 @@ import { findUnsound } from './soundness.ts';
 export interface Verification {
   readonly file: string;
   readonly sha256: string;
-  /** Of its `dataset` record; null without one. */
   readonly name: string | null;
   readonly language: Language;
-  /** True if no finding is an error. */
   readonly valid: boolean;
   readonly errors: number;
   readonly warnings: number;
-  /** Sorted by line. */
   readonly findings: readonly Finding[];
   /** True if records were not compared with one another, because some lines cannot be read. */
   readonly partial: boolean;
-  /** Over the lines that can be read. */
   readonly statistics: DatasetStatistics;
 }
 

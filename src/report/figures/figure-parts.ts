@@ -53,7 +53,6 @@ export function intervalLayer(
   };
 }
 
-/** A quantitative channel, by the title of its axis. */
 export function quantity(title: string | null, scale: FigureSpec = {}, axis: FigureSpec = {}): FigureSpec {
   return { type: 'quantitative', scale, axis: { title, ...axis } };
 }
@@ -68,7 +67,6 @@ export function layer(filter: string, mark: string | FigureSpec, encoding: Figur
   return { transform: [{ filter }], mark, encoding };
 }
 
-/** The axis of rows that are named: arms, strategies. */
 export function nameAxis(field: string, names: readonly string[]): FigureSpec {
   return { field, type: 'nominal', sort: names, axis: { title: null, grid: true, labelLimit: 0 } };
 }

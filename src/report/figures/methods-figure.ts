@@ -63,7 +63,6 @@ function againstRandom(methods: readonly MethodResults[]): string {
   return `${better.length} of ${tested.length} ${better.length === 1 ? 'is' : 'are'} better than tokens drawn at random: ${named}`;
 }
 
-/** Names how many methods lose quality against the text, and which do better than tokens drawn at random. */
 function methodsFinding(results: RunResults, text: string, metric: ShownMetric): string {
   const { comparisons, methods = [] } = results;
   const own = methods.filter(({ kind }) => kind !== 'reference');

@@ -33,7 +33,6 @@ export function reportFigures(results: RunResults): Figure[] {
     .map((figure) => ({ ...figure, title: titleWithProof(figure.title, results) }));
 }
 
-/** A figure with its picture, in the colour of the text around it. */
 export interface DrawnFigure {
   readonly figure: Figure;
   readonly svg: string;
@@ -46,7 +45,6 @@ export const drawnFigures = memoize(async (results: RunResults): Promise<readonl
   return figures;
 });
 
-/** The files of a run's figures: the picture, its Vega-Lite specification and its data, by path within the report. */
 export async function figureFiles(results: RunResults): Promise<(readonly [path: string, content: string])[]> {
   return (await drawnFigures(results)).flatMap(({ figure, svg }) => [
     [`figures/${figure.id}.svg`, pictureFile(svg)] as const,

@@ -77,7 +77,6 @@ export function environmentFacts(runs: readonly RunResults[]): Fact[] {
   ];
 }
 
-/** The options that the turns depend on, and the arms that could not run. */
 export function settingsFacts(runs: readonly RunResults[]): Fact[] {
   const armsNotRun = ({ run }: RunResults) => run.armsNotRun.map(({ arm, why }) => `${arm}: ${why}`).join('; ');
   const notRun = fact('arms not run', runs, (results) => armsNotRun(results) || undefined);

@@ -14,7 +14,6 @@ export const list = (texts: readonly string[]): Html | string =>
         ${texts.map((text) => html`<li>${printable(text)}</li>`)}
       </ul>`;
 
-/** Section with the verdict of the runs; failed checks come first and in red. */
 export function verdictSection(runs: readonly RunResults[]): Html {
   const several = runs.length > 1;
   const lacking = runs.flatMap((results) => {

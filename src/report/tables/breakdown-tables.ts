@@ -14,7 +14,6 @@ const dimensions: readonly { readonly field: Field; readonly title: string; read
   { field: 'language', title: 'By language', leastValues: 2 },
 ];
 
-/** The values of a field, in the order of the arms. */
 export function fieldValues(arms: readonly ArmResults[], field: Field): string[] {
   const parts = arms.flatMap(({ breakdown }) => breakdown.filter((part) => part.field === field));
   return [...new Set(parts.map(({ value }) => value))];

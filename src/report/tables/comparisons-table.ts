@@ -11,7 +11,6 @@ export function formatProbability(p: number): string {
   return p < 0.001 ? '<.001' : p.toFixed(3).replace(/^0/, '');
 }
 
-/** A cell with a probability, empty where nothing was tested. */
 export function probabilityCell(p: number | null): Cell {
   return p === null ? none : textCell(formatProbability(p));
 }
@@ -106,7 +105,6 @@ const testNote = ({ run }: RunResults): string =>
 interface PairsTable {
   readonly title: string;
   readonly columns: readonly ItemColumn<Comparison>[];
-  /** Beside the counts of items. */
   readonly counts: readonly ItemColumn<Comparison>[];
   readonly notes: readonly string[];
 }

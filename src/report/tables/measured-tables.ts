@@ -75,7 +75,6 @@ export function leakTable(results: RunResults, leaks: readonly LeakMatrix[]): Ta
   });
 }
 
-/** Answers that told a user the secret of another. */
 export function countLeaks({ said }: LeakMatrix): number {
   return said.flatMap((row, user) => row.filter((_, owner) => owner !== user)).reduce((sum, count) => sum + count, 0);
 }

@@ -159,7 +159,6 @@ const claim = z.strictObject({
     )
     .min(1)
     .readonly(),
-  /** Why the number here may be another. */
   differs: z.string(),
 });
 

@@ -6,7 +6,6 @@ import { loadNotes } from '../timing-notes.ts';
 import { metricsNamed, primaryMetric, qualityCell } from '../shown-metric.ts';
 import { armTable, differenceToBaseline, hitRateColumn, runTable, withArmsNotRun } from './arm-table.ts';
 
-/** The next token of an arm against that of the text with the same prompt. */
 function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock<ArmResults> {
   return {
     title,

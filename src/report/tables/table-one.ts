@@ -119,7 +119,6 @@ export function fidelityBlock({ run, comparisons }: RunResults): ArmBlock {
   };
 }
 
-/** The quality of each language, if there are several. */
 function languageBlocks({ run, arms }: RunResults): ArmBlock[] {
   const languages = fieldValues(arms, 'language').sort();
   if (languages.length < 2) return [];

@@ -2,7 +2,6 @@ import { PgBoss } from 'pg-boss';
 import { BenchError } from '../../base/bench-error.ts';
 import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
 
-/** The schema of pg-boss. */
 const SCHEMA = 'dki_bench_jobs';
 /** A unit that fails this often is put aside. */
 const ATTEMPTS = 6;
@@ -60,12 +59,10 @@ export class JobQueue implements AsyncDisposable {
     }
   }
 
-  /** Stops pg-boss, not the connection. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#boss.stop({ close: false, graceful: false });
   }
 
-  /** Makes the queue of a run, where there is none. */
   async create(run: string): Promise<void> {
     const kept = { retentionSeconds: YEAR_S };
     await this.#boss.createQueue(setAside(run), kept);
@@ -94,7 +91,6 @@ export class JobQueue implements AsyncDisposable {
     return jobs.length;
   }
 
-  /** Takes the next job; undefined where none can be taken now. */
   async take(run: string, { boss: db }: QueueTransaction): Promise<TakenJob | undefined> {
     const [job] = await this.#boss.fetch<{ position: number }>(run, { includeMetadata: true, db });
     if (job === undefined) return undefined;
@@ -124,7 +120,6 @@ export class JobQueue implements AsyncDisposable {
   }
 }
 
-/** The queue of the jobs of a run that failed too often. */
 function setAside(run: string): string {
   return `${run}_failed`;
 }

@@ -117,7 +117,6 @@ export class QueueConnection implements AsyncDisposable {
     }
   }
 
-  /** One statement outside of transactions. */
   async #query(text: string, values: unknown[]): Promise<pg.QueryResult> {
     try {
       return await this.#pool.query(text, values);

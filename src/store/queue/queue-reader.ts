@@ -22,7 +22,6 @@ export interface QueuedRun {
   readonly stored: number;
   readonly turns: number;
   readonly ofTurns: number;
-  /** Units that workers hold now. */
   readonly underWay: number;
   /** Units that were put aside after too many failures. */
   readonly failed: number;
@@ -83,7 +82,6 @@ export class QueueReader {
     return (await this.#connection.rows<PlannedRow>(planned, [wanted]))[0]!;
   }
 
-  /** The names of all runs, the oldest first. */
   async names(): Promise<string[]> {
     const table = `SELECT to_regclass('${SCHEMA}.runs') AS name`;
     const [found] = await this.#connection.rows<{ name: string | null }>(table);

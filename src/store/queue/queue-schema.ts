@@ -29,7 +29,6 @@ const STATEMENTS = [
     worker uuid NOT NULL, reason text NOT NULL, failed_at timestamptz NOT NULL DEFAULT now())`,
 ];
 
-/** Makes the tables of the queue, where there are none. */
 export async function createQueueSchema(connection: QueueConnection): Promise<void> {
   await connection.transaction(async ({ query }) => {
     for (const statement of STATEMENTS) await query(statement);

@@ -15,7 +15,6 @@ export interface Claim extends TakenJob {
   readonly worker: string;
 }
 
-/** The compressed results of a unit. */
 export interface PackedBundle {
   readonly content: Buffer;
   readonly turns: number;
@@ -40,7 +39,6 @@ export class QueueStore implements AsyncDisposable {
     return new QueueStore(connection, await JobQueue.open(connection, options));
   }
 
-  /** Leaves the connection open. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#jobs[Symbol.asyncDispose]();
   }
@@ -174,7 +172,6 @@ export class QueueStore implements AsyncDisposable {
     await this.#release(claim, (transaction) => this.#jobs.giveBack(claim.run, claim, transaction));
   }
 
-  /** The number of units that are waiting or under way. */
   open(run: string, signal?: AbortSignal): Promise<number> {
     return this.#connection.again(() => this.#jobs.open(run), signal);
   }

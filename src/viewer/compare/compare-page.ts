@@ -22,7 +22,6 @@ const pageSize = 50;
 /** The runs to compare, and their arms; an arm that is not named is chosen among those that both runs have. */
 export type ComparisonQuery = z.output<typeof addresses.compare>;
 
-/** Chooses the arms that are not named: the usual pair of one run, the same arm of two runs. */
 function chosenArms(
   { a, b, armA: wantedA, armB: wantedB }: ComparisonQuery,
   traits: readonly ArmTraits[],

@@ -212,7 +212,6 @@ function pageLinks({ run, query, page: { rows, hasPrevious, hasNext } }: ItemLis
   ];
 }
 
-/** The turns of a run as a list with filters, order and pages. */
 export function itemList(list: ItemList, links: Links): Html {
   const { page, unknownQuality, hiddenTexts } = list;
   const { sort: _sort, descending: _descending, ...filter } = fromStart(list.query);

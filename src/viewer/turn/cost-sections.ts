@@ -21,7 +21,6 @@ function bytesText(bytes: number): string {
   return bytes < 2 ** 20 ? `${formatNumber(bytes / 1024, 1)} KiB` : `${formatNumber(bytes / 2 ** 20, 1)} MiB`;
 }
 
-/** The injected KV: origin, place and size of each block. */
 export function kvSection(turn: AnsweredTurn): Section {
   const { prefill } = turn;
   const pieces = kvPieces(prefill);
@@ -110,7 +109,6 @@ export function kvPieces(prefill: PrefillRecord | null) {
   ];
 }
 
-/** Token counts, and the phases of the turn one after the other. */
 export function costSection(turn: AnsweredTurn): Section {
   const { timings, tokens, account } = turn;
   const phases = turnPhases(turn);

@@ -94,7 +94,6 @@ function segmentAt({ prompt: { segments } }: AnsweredTurn, token: number): strin
   return 'the end';
 }
 
-/** Compares two arms on one item, for the terminal. */
 export function turnDifferences(a: AnsweredTurn, b: AnsweredTurn): Section {
   const [idsA, idsB] = [tokenIds(a), tokenIds(b)];
   const place = (idsA.length >= idsB.length ? idsA : idsB).findIndex((_, index) => idsA[index] !== idsB[index]);

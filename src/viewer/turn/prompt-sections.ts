@@ -43,7 +43,6 @@ export function sequenceSection(turn: AnsweredTurn, pieces: ReadonlyMap<number, 
   };
 }
 
-/** The use of the context window, and the parts that were dropped. */
 export function budgetSection({ prompt: { budget } }: AnsweredTurn): Section {
   const { dropped, warnings, sharedTokens, memoryLimitTokens, windowTokens, forced } = budget;
   const parts = [

@@ -3,7 +3,6 @@ import { segmentName, type PlacedSegment, placedSegments } from './placed-segmen
 import type { TokenSpan } from '../../render/section.ts';
 import { tokenSpans } from './token-spans.ts';
 
-/** One segment of two sequences, or of one of them. */
 export type SegmentDifference =
   | {
       readonly kind: 'same';
@@ -58,7 +57,6 @@ export function alignedSegments(
   ];
 }
 
-/** The spans of a segment; without pieces it is one span. */
 export function segmentSpans({ text, tokenIds }: PlacedSegment, pieces: ReadonlyMap<number, string>): TokenSpan[] {
   return pieces.size === 0 ? [{ text, ids: tokenIds }] : tokenSpans(text, tokenIds, pieces);
 }

@@ -21,7 +21,6 @@ import { attributionSection, budgetSection, memoriesSection, sequenceSection } f
 const MAX_BYTES = 2000;
 const MAX_GOLD_TOKENS = 60;
 
-/** Facts about a turn that its own record does not hold. */
 export interface TurnContext {
   /** The turn of the arm that gives the same memories as text. */
   readonly rag?: AnsweredTurn | undefined;
@@ -81,7 +80,6 @@ export function goldContent(gold: string | null, most: number): Phrase {
   return gold === null ? { text: 'none: abstaining is right', look: 'soft' } : { text: gold, most };
 }
 
-/** The verdict on an answer: right, or the class of the error and the stage that failed. */
 export function verdict({ scores, unknownQuality }: Pick<AnsweredTurn, 'scores' | 'unknownQuality'>): Phrase {
   if (unknownQuality !== null) return { text: `not judged: ${unknownQuality}`, look: 'soft' };
   if (scores.taskSuccess === 1) return { text: '✓ right', look: 'good' };
@@ -133,7 +131,6 @@ function probabilityText(value: number | undefined): string {
   return value >= 0.0005 ? value.toFixed(3) : value.toExponential(0);
 }
 
-/** The likeliest next tokens, beside those of another arm. */
 export function nextSection({ arm, observed }: AnsweredTurn, other?: AnsweredTurn): Section {
   const agreement = observed.agreement;
   const likeliest = agreement?.topOne === true ? 'the same likeliest token' : 'another likeliest token';

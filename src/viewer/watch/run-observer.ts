@@ -8,7 +8,6 @@ import type { RunRecord } from '../../store/records/run-record.ts';
 import { runNamed } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 
-/** The latest turns, by which the rate is measured. */
 const ratedTurns = 400;
 const shownFaults = 5;
 /** Turns that were written earlier say nothing about the present speed. */
