@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import {
-  fetchedFile,
-  type PublicDatasetName,
-  publicDatasetNames,
-  type PublicDatasetOrigin,
-  publicDatasetOrigins,
-} from '../config/public-datasets.ts';
+import { fetchedFile, publicDatasetNames, publicDatasetOrigins } from '../config/public-datasets.ts';
 import { shippedDatasets } from '../config/shipped-datasets.ts';
 import type { ContextWindow } from './generators/dataset-generator.ts';
 import { generators, PRESET_SEED, questionSuites } from './generators/generators.ts';
@@ -15,12 +9,7 @@ import { readDataset } from './reader.ts';
 import type { WrittenRecord } from './schema.ts';
 
 /** A public data set, whose file a user brings: what it is, and on which terms. */
-export interface BroughtEntry extends PublicDatasetOrigin {
-  readonly name: PublicDatasetName;
-  readonly ships: false;
-  /** The fetched file; null where it was not fetched. */
-  readonly fetched: string | null;
-}
+export type BroughtEntry = ReturnType<typeof broughtDatasets>[number];
 
 /** A data set that can be named: it ships, it is generated from a seed, or both. */
 export interface CatalogueEntry {
@@ -61,9 +50,10 @@ export async function datasetCatalogue(window: ContextWindow): Promise<Catalogue
   return entries;
 }
 
-export function broughtDatasets(): BroughtEntry[] {
+export function broughtDatasets() {
   return publicDatasetNames.map((name) => {
     const file = fetchedFile(name);
-    return { name, ships: false, ...publicDatasetOrigins[name], fetched: existsSync(file) ? file : null };
+    const ships = false as const;
+    return { name, ships, ...publicDatasetOrigins[name], fetched: existsSync(file) ? file : null };
   });
 }

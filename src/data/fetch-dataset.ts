@@ -15,15 +15,8 @@ export interface DatasetOffer {
   readonly isFetched: boolean;
 }
 
-export interface FetchedDataset {
-  readonly name: PublicDatasetName;
-  readonly path: string;
-  readonly sha256: string;
-  /** `recorded`: no hash of the file is published, and this is that of its first fetch; `as before`: it is the recorded one. */
-  readonly hash: 'recorded' | 'as before';
-  readonly users: number;
-  readonly items: number;
-}
+/** A public data set in the cache. */
+export type FetchedDataset = Awaited<ReturnType<typeof fetchDataset>>;
 
 /**
  * A fetch before it is confirmed: the file, its address, its terms.
@@ -34,7 +27,7 @@ export function datasetOffer(
   name: PublicDatasetName,
   givenAddress: string | undefined,
   environment?: Readonly<Record<string, string | undefined>>,
-): DatasetOffer {
+) {
   const { licence, published, address: known } = publicDatasetOrigins[name];
   const address = givenAddress ?? known;
   if (address === null) {
@@ -54,7 +47,7 @@ export function datasetOffer(
  * first fetch is recorded beside the file, in hex, and every later fetch must have it.
  * @throws BenchError `network`, `not-found`, `disk`; `bad-data` for a file that is no such set, or another than before
  */
-export async function fetchDataset(offer: DatasetOffer, options: DownloadOptions = {}): Promise<FetchedDataset> {
+export async function fetchDataset(offer: DatasetOffer, options: DownloadOptions = {}) {
   const { name, address, path, isFetched } = offer;
   const record = `${path}.sha256`;
   const before = existsSync(record) ? readFileSync(record, 'utf8').trim() : undefined;
@@ -69,7 +62,8 @@ export async function fetchDataset(offer: DatasetOffer, options: DownloadOptions
     const { users, items } = await countRecords(offer, arrived);
     if (!isFetched) renameSync(arrived, path);
     if (before === undefined) writeFileSync(record, `${sha256}\n`);
-    return { name, path, sha256, hash: before === undefined ? 'recorded' : 'as before', users, items };
+    const hash = before === undefined ? ('recorded' as const) : ('as before' as const);
+    return { name, path, sha256, hash, users, items };
   } catch (error) {
     if (!isFetched) rmSync(arrived, { force: true });
     throw error;

@@ -44,15 +44,7 @@ export interface Finding {
 }
 
 /** The records of a file in the order of its lines, before they are checked against one another. */
-export interface DatasetRecords {
-  readonly path: string;
-  readonly sha256: string;
-  readonly header: Placed<DatasetRecord> | undefined;
-  readonly memories: readonly Placed<MemoryRecord>[];
-  readonly items: readonly Placed<ItemRecord>[];
-  /** Questions without answers; a consistent file has no items beside them. */
-  readonly questions: readonly Placed<QuestionRecord>[];
-}
+export type DatasetRecords = Awaited<ReturnType<typeof readRecords>>;
 
 /**
  * Reads the records of a data set; an invalid line is reported and left out.
@@ -60,7 +52,7 @@ export interface DatasetRecords {
  * @throws BenchError `not-found` for a missing file, `bad-data` for one that is not UTF-8, has a line over 16 MB or is
  * empty
  */
-export async function readRecords(path: string, lines: FileLines, report: Report): Promise<DatasetRecords> {
+export async function readRecords(path: string, lines: FileLines, report: Report) {
   const memories: Placed<MemoryRecord>[] = [];
   const items: Placed<ItemRecord>[] = [];
   const questions: Placed<QuestionRecord>[] = [];

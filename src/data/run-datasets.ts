@@ -5,15 +5,8 @@ import type { Dataset, DatasetUser } from './dataset.ts';
 import { type DatasetOptions, datasetSources } from './dataset-source.ts';
 import { readSource } from './reader.ts';
 
-/** The data sets of a run, one or several; each user keeps their own language profile. */
-export interface RunDatasets {
-  /** `recall-en`, or `recall-en+recall-zh`. */
-  readonly name: string;
-  /** Of the file's bytes; of several files, of their hashes in order. */
-  readonly sha256: string;
-  /** In the order in which they were named. */
-  readonly parts: readonly Dataset[];
-}
+/** The data sets of a run, one or several, in the order in which they were named; each user keeps their own language profile. */
+export type RunDatasets = ReturnType<typeof joinDatasets>;
 
 interface PlacedDataset {
   readonly file: string;
@@ -48,7 +41,7 @@ function requireUnique(
  * Joins the data sets of a run.
  * @throws BenchError `bad-option` if one of them is named twice, `bad-data` if two have an id in common
  */
-export function joinDatasets(placed: readonly PlacedDataset[]): RunDatasets {
+export function joinDatasets(placed: readonly PlacedDataset[]) {
   requireUnique(
     placed,
     ({ sha256 }) => [sha256],
@@ -69,6 +62,7 @@ export function joinDatasets(placed: readonly PlacedDataset[]): RunDatasets {
   }
   const parts = placed.map(({ dataset }) => dataset);
   const hashes = parts.map(({ sha256 }) => sha256);
+  // Of the file's bytes; of several files, of their hashes in order.
   const sha256 = hashes.length === 1 ? hashes[0]! : createHash('sha256').update(hashes.join('\n')).digest('hex');
   return { name: parts.map(({ name }) => name).join('+'), sha256, parts };
 }

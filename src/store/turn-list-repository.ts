@@ -38,14 +38,6 @@ export interface TurnListQuery {
   readonly size: number;
 }
 
-export interface TurnListPage {
-  readonly rows: readonly TurnListRow[];
-  readonly hasPrevious: boolean;
-  readonly hasNext: boolean;
-  /** All turns that match: `many` if there are more than `mostCounted`, undefined where only a search of all texts could tell. */
-  readonly matching: number | 'many' | undefined;
-}
-
 /** Turns that pass a filter are counted up to this number. */
 export const mostCounted = 10_000;
 
@@ -98,7 +90,7 @@ export class TurnListRepository extends Repository {
    * A page of the turns that match. Pages are found by the turn before or after them, so that the last takes as long as the first;
    * a turn of another run stands for the beginning.
    */
-  page(runId: string, query: TurnListQuery): TurnListPage {
+  page(runId: string, query: TurnListQuery) {
     const { filter = {}, sort, after = 0, before, size } = query;
     const cursor = this.#rows(and(eq(turns.runId, runId), eq(turns.id, before ?? after)))[0];
     const backwards = cursor !== undefined && before !== undefined;
@@ -176,7 +168,8 @@ export class TurnListRepository extends Repository {
     ) as unknown as TurnListRow[];
   }
 
-  #count(filter: TurnListFilter, matching: SQL | undefined): TurnListPage['matching'] {
+  /** All turns that match: `many` for more than `mostCounted`, undefined where only a search of all texts could tell. */
+  #count(filter: TurnListFilter, matching: SQL | undefined): number | 'many' | undefined {
     if (filter.text !== undefined) return undefined;
     const most = isEmpty(filter) ? Number.MAX_SAFE_INTEGER : mostCounted + 1;
     const [row] = this.query<{ readonly count: number }>(

@@ -7,13 +7,7 @@ type KeyFields = 'state' | 'itemId' | 'userId' | 'arm' | 'repeat' | 'turn' | 'po
 export type Measures = Omit<AnsweredResult, KeyFields> | Pick<FailedTurn, 'error'>;
 
 /** The parts of an answered turn that only its own page and replays read. */
-export interface TurnDocument {
-  readonly prompt: AnsweredTurn['prompt'];
-  readonly given: Omit<AnsweredTurn['given'], 'retrieval'>;
-  readonly prefill: object | null;
-  readonly answer: Omit<AnsweredTurn['answer'], 'text'>;
-  readonly observed: Pick<AnsweredTurn['observed'], 'goldTokens' | 'nextTokens'>;
-}
+export type TurnDocument = NonNullable<ReturnType<typeof splitTurn>['document']>;
 
 /** What decides a turn's marks in lists: the run's primary metric, and its self-test of numerical parity. */
 export interface RunFacts {
@@ -22,15 +16,15 @@ export interface RunFacts {
 }
 
 /** Splits a turn into the parts that statistics read and the others. */
-export function splitTurn(turn: TurnRecord): { readonly measures: Measures; readonly document: TurnDocument | null } {
-  if (turn.state === 'failed') return { measures: { error: turn.error }, document: null };
+export function splitTurn(turn: TurnRecord) {
+  if (turn.state === 'failed') return { measures: { error: turn.error } satisfies Measures, document: null };
   const { item, facts, account, timings, tokens, scores, prompt } = turn;
   const { retrieval, ...given } = turn.given;
   const { text, ...answer } = turn.answer;
   const { goldTokens, nextTokens, ...observed } = turn.observed;
   const { sizeBytes, memoryLines, ...prefill } = turn.prefill ?? {};
   const sizes = sizeBytes === undefined ? null : { sizeBytes, ...(memoryLines === undefined ? {} : { memoryLines }) };
-  const measures = {
+  const measures: Measures = {
     item,
     facts,
     account,

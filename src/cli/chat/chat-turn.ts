@@ -3,6 +3,7 @@ import { firstDifference, hashIds } from '../../eval/run/observe/turn-observer.t
 import { retrievedMemories } from '../../eval/run/observe/turn-writer.ts';
 import { type InspectedTurn, inspectedTurn } from '../../viewer/stored-turn.ts';
 import type { Observed } from '../../store/records/turn-observation.ts';
+import { scores } from '../../store/records/turn-record.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 
 export interface ChatTurn {
@@ -13,6 +14,12 @@ export interface ChatTurn {
   readonly response: ChatResponse;
   readonly memories: number;
 }
+
+const noScores = scores.parse({
+  ...Object.fromEntries(Object.keys(scores.unwrap().shape).map((name) => [name, null])),
+  own: {},
+  passedStages: [],
+});
 
 /**
  * Presents a turn of a chat as the inspector shows one of a run. It is never stored as such: stored turns belong to a run and
@@ -73,22 +80,7 @@ export function inspectedChatTurn(
         closed: false,
         nextTokens,
       },
-      scores: {
-        exactMatch: null,
-        squadExactMatch: null,
-        contains: null,
-        tokenF1: null,
-        memoryRecall: null,
-        locomoF1: null,
-        rougeL: null,
-        bleu: null,
-        abstention: null,
-        taskSuccess: null,
-        wrongClass: null,
-        failedStage: null,
-        passedStages: [],
-        evidenceRank: null,
-      },
+      scores: noScores,
     },
     'a chat has no right answer to compare with',
   );

@@ -35,22 +35,8 @@ export interface ConversionOptions extends Omit<ConversionSource, 'name'> {
   readonly name?: string | undefined;
 }
 
-export interface Conversion {
-  readonly file: string;
-  readonly users: number;
-  readonly memories: number;
-  readonly items: number;
-  readonly notes: readonly string[];
-}
-
-/** A conversion; counts, notes and hashes are known after the last line. */
-export interface ConvertedLines {
-  readonly lines: AsyncIterable<string>;
-  readonly counts: () => Pick<Conversion, 'users' | 'memories' | 'items'>;
-  readonly notes: () => readonly string[];
-  /** Of the file's bytes, and of those of the errata; of a public data set only. */
-  readonly sha256: () => { readonly file: string; readonly errata?: string } | undefined;
-}
+/** Counts of the written records, and the assumptions that the conversion made. */
+export type Conversion = Awaited<ReturnType<typeof convertDataset>>;
 
 function requireFittingOptions({ from, map, errata }: ConversionSource): void {
   if (isPublicDataset(from) && map !== undefined) {
@@ -71,10 +57,11 @@ function datasetHeader({ from, name, language }: ConversionSource): Readonly<Rec
 }
 
 /**
- * Converts a file of another format to the lines of a data set: memories in their order, then the questions.
+ * Converts a file of another format to the lines of a data set: memories in their order, then the questions. Counts, notes
+ * and hashes are known after the last line.
  * @throws BenchError `bad-option` at once; `bad-data` that names the place at fault, or `not-found`, while iterating
  */
-export function convertedLines(source: ConversionSource): ConvertedLines {
+export function convertedLines(source: ConversionSource) {
   requireFittingOptions(source);
   const { from, file, map, language } = source;
   const notes = new ConversionNotes();
@@ -82,7 +69,8 @@ export function convertedLines(source: ConversionSource): ConvertedLines {
     notes.add(`unknownAnswer of the first line is English: write what "I don't know." is in ${language}`, file);
   }
   const records = new WrittenRecords(notes);
-  let sha256: ReturnType<ConvertedLines['sha256']>;
+  /** Of the file's bytes, and of those of the errata; of a public data set only. */
+  let sha256: { readonly file: string; readonly errata?: string } | undefined;
 
   async function* sourceRecords(): AsyncGenerator<SourceRecord> {
     if (isPublicDataset(from)) {
@@ -117,7 +105,7 @@ export function convertedLines(source: ConversionSource): ConvertedLines {
  * complete.
  * @throws BenchError `bad-data` that names the place in the file at fault, `bad-option`, `not-found` or `disk`
  */
-export async function convertDataset({ out, ...options }: ConversionOptions): Promise<Conversion> {
+export async function convertDataset({ out, ...options }: ConversionOptions) {
   const { file } = options;
   if (existsSync(out) && existsSync(file) && realpathSync(out) === realpathSync(file)) {
     throw new BenchError('bad-option', `--out ${out}: is the file to be converted`, 'name another file');

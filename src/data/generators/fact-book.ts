@@ -1,6 +1,5 @@
 import type { Grammar } from '../../base/language-phrasings.ts';
 import type { SeededRandom } from '../../base/seeded-random.ts';
-import type { HistoryMessage } from '../schema.ts';
 import {
   drawPreference,
   drawRelation,
@@ -25,12 +24,6 @@ export interface EvaluationFact extends Fact {
   readonly oldValue?: string;
   readonly side: PhrasingSide;
   readonly category: FactCategory;
-}
-
-/** A fact of the user that is said in the conversation and stored in no memory. */
-export interface ToldFact extends Fact {
-  readonly side: PhrasingSide;
-  readonly messages: readonly HistoryMessage[];
 }
 
 const OPEN_SHARE = 0.45;
@@ -111,7 +104,8 @@ export class FactBook {
     }
   }
 
-  tell(): ToldFact {
+  /** Draws a fact that the user says in the conversation and no memory stores; `messages` state it. */
+  tell() {
     const relation = this.drawFree(USER);
     this.reserve(USER, relation);
     const side = this.drawSide(relation);

@@ -1,19 +1,14 @@
 import { type Grammar, grammars } from '../../base/language-phrasings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { containsTokens } from '../normalise.ts';
-import { planUser, type UserPlan } from './evaluation-plan.ts';
+import { planUser } from './evaluation-plan.ts';
 import { drawQuestions, type EvaluationQuestion, WordingsExhausted } from './evaluation-questions.ts';
 import type { EvaluationFact } from './fact-book.ts';
 import { statement } from './relations.ts';
 import { datasetText, instant, type ItemLine, type MemoryLine, ordinal } from './wording.ts';
 
 /** One generated user: memories by creation, questions in the order in which they are asked. */
-export interface EvaluationUser {
-  readonly userId: string;
-  readonly kind: UserPlan['kind'];
-  readonly memories: readonly MemoryLine[];
-  readonly items: readonly ItemLine[];
-}
+export type EvaluationUser = ReturnType<typeof drawUser>;
 
 const VERSION = 2;
 /** Prefixes of users' ids, different by language, so that one run can ask both data sets. */
@@ -86,7 +81,7 @@ function writeItem(
 }
 
 /** True if no value occurs in a text where it would give an answer away. */
-function isSound({ memories, items }: EvaluationUser, { language }: Grammar): boolean {
+function isSound({ memories, items }: Pick<EvaluationUser, 'memories' | 'items'>, { language }: Grammar): boolean {
   const holds = (text: string, value: string): boolean => containsTokens(text, value, language);
   const areApart = memories.every((memory) =>
     memories.every((other) => other === memory || !holds(other.content, memory.value!)),
@@ -101,7 +96,7 @@ function isSound({ memories, items }: EvaluationUser, { language }: Grammar): bo
   );
 }
 
-function drawUser(random: SeededRandom, grammar: Grammar, userId: string, index: number): EvaluationUser {
+function drawUser(random: SeededRandom, grammar: Grammar, userId: string, index: number) {
   for (let tries = 0; tries < TRIES; tries++) {
     try {
       const { kind, book, questions: counts } = planUser(random, grammar, index);

@@ -1,20 +1,8 @@
 import { grammars } from '../../base/language-phrasings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawRelation, drawRelationValue, question, type Relation, statement, USER } from './relations.ts';
-import type { RetrievalMemory, RetrievalQuestion } from './retrieval-questions.ts';
+import type { RetrievalMemory } from './retrieval-questions.ts';
 import { instant, ordinal } from './wording.ts';
-
-export interface MentionQuestion extends Omit<RetrievalQuestion, 'kind'> {
-  /** How often it was said, such as `said 5 times`. */
-  readonly kind: string;
-}
-
-/** One user who says some things once, and others again and again. */
-export interface MentionUser {
-  readonly userId: string;
-  readonly memories: readonly RetrievalMemory[];
-  readonly questions: readonly MentionQuestion[];
-}
 
 const USERS = 30;
 /** Mentions of the value that holds, by topic. */
@@ -30,12 +18,12 @@ const [MIN_OLD_DAYS, OLDEST_DAYS] = [8, 60];
  * Draws users of whom each said eight values of a topic, one of them on several days in the same words: it is the one that
  * holds, and its first mention is the evidence. Meaning and words tell no value from another.
  */
-export function mentionUsers(seed: number, users = USERS): MentionUser[] {
+export function mentionUsers(seed: number, users = USERS) {
   const random = new SeededRandom(seed);
   return Array.from({ length: users }, (_, index) => drawUser(random, `s${ordinal(index)}`));
 }
 
-function drawUser(random: SeededRandom, userId: string): MentionUser {
+function drawUser(random: SeededRandom, userId: string) {
   const attributes = new Set<string>();
   const topics = MENTIONS.map((times, topic) => {
     const relation = drawOther(random, attributes);
@@ -50,7 +38,7 @@ function drawUser(random: SeededRandom, userId: string): MentionUser {
   const memoryId = (place: number): string => `${userId}-m${ordinal(place)}`;
   return {
     userId,
-    memories: said.map(({ content, section, atMs }, place) => ({
+    memories: said.map(({ content, section, atMs }, place): RetrievalMemory => ({
       memoryId: memoryId(place),
       content,
       metadata: { createdAt: instant(atMs), section, memory_type: 'fact', reinforcement: 1, preference: false },

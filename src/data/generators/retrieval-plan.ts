@@ -20,26 +20,13 @@ export interface PlannedFact {
 }
 
 /** A relative whose name one memory gives, and facts that other memories state under that name only. */
-export interface PlannedChain {
-  readonly role: Extract<Subject, { kind: 'role' }>;
-  readonly named: Extract<Subject, { kind: 'named' }>;
-  readonly bridge: PlannedMemory;
-  readonly facts: readonly PlannedFact[];
-}
+export type PlannedChain = RetrievalPlan['chains'][number];
 
-/** The memories of one user of a retrieval set, grouped by the kind of question about them. */
-export interface RetrievalPlan {
-  readonly preferences: readonly PlannedFact[];
-  /** Said in the last days, the newest first; the first is of today, the second of yesterday. */
-  readonly recent: readonly PlannedFact[];
-  /** Recent facts that replaced a statement of months ago. */
-  readonly updated: readonly PlannedFact[];
-  readonly chains: readonly PlannedChain[];
-  /** All other facts, in known wordings. */
-  readonly plain: readonly PlannedFact[];
-  readonly chinese: readonly { readonly question: string; readonly memory: PlannedMemory }[];
-  readonly memories: readonly PlannedMemory[];
-}
+/**
+ * The memories of one user of a retrieval set, grouped by the kind of question about them. `recent` are of the last days, the
+ * newest first; `updated` those of them that replaced a statement of months ago; `plain` all other facts, in known wordings.
+ */
+export type RetrievalPlan = ReturnType<typeof planRetrieval>;
 
 const CHAINS = 4;
 const CHAIN_FACTS = 3;
@@ -59,7 +46,7 @@ function memoryType(subject: Subject, preference: boolean): PlannedMemory['memor
 }
 
 /** Plans the memories of one user, a quarter of them in Chinese. @param least how many there are at least */
-export function planRetrieval(random: SeededRandom, least: number): RetrievalPlan {
+export function planRetrieval(random: SeededRandom, least: number) {
   const memories: PlannedMemory[] = [];
   const book = new FactBook(random, grammars.en, 2 * CHAINS);
   const roles = book.others.filter((subject) => subject.kind === 'role');
@@ -93,7 +80,7 @@ export function planRetrieval(random: SeededRandom, least: number): RetrievalPla
     return remember(book.add(subject, relation, 'plain'), ageDays);
   }
 
-  function addChain(role: PlannedChain['role'], named: PlannedChain['named']): PlannedChain {
+  function addChain(role: (typeof roles)[number], named: (typeof people)[number]) {
     const facts = repeat(CHAIN_FACTS, () => {
       const relation = book.drawFree(named, (each) => book.isFree(role, each));
       // Never stated of the relative directly.

@@ -22,21 +22,8 @@ export interface RetrievalMemory {
   };
 }
 
-export interface RetrievalQuestion {
-  readonly questionId: string;
-  readonly kind: RetrievalKind;
-  readonly query: string;
-  readonly evidence: readonly string[];
-  /** ISO 8601. */
-  readonly askedAt: string;
-}
-
-export interface RetrievalUser {
-  readonly userId: string;
-  /** By age, the oldest first. */
-  readonly memories: readonly RetrievalMemory[];
-  readonly questions: readonly RetrievalQuestion[];
-}
+/** One user of a retrieval set: memories by age, the oldest first, and questions with all memories that they need. */
+export type RetrievalUser = ReturnType<typeof retrievalQuestions>[number];
 
 const ASKED_MS = Date.UTC(2026, 5, 1, 14);
 const DAY_MS = 86_400_000;
@@ -56,7 +43,7 @@ const memoriesIn = (facts: readonly { readonly memory: PlannedMemory }[]): Plann
 export function retrievalQuestions(
   random: SeededRandom,
   { users, memories }: { readonly users: number; readonly memories: number },
-): RetrievalUser[] {
+) {
   return Array.from({ length: users }, (_, index) => {
     const userId = `r${ordinal(index)}`;
     const plan = planRetrieval(random, memories);
@@ -73,7 +60,7 @@ export function retrievalQuestions(
     const drawn = retrievalKinds.flatMap((kind) => questions[kind].map(([query, needed]) => ({ kind, query, needed })));
     return {
       userId,
-      memories: byAge.map((memory) => ({
+      memories: byAge.map((memory): RetrievalMemory => ({
         memoryId: ids.get(memory)!,
         content: memory.content,
         metadata: {

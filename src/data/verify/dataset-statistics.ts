@@ -3,35 +3,12 @@ import { keyOf } from '../consistency.ts';
 import { holdsWords } from '../words.ts';
 import type { DatasetRecords } from '../records.ts';
 
-export interface Spread {
-  readonly least: number;
-  readonly median: number;
-  readonly most: number;
-}
+export type Spread = ReturnType<typeof spread>;
 
-export interface DatasetStatistics {
-  readonly users: number;
-  readonly memories: number;
-  readonly items: number;
-  readonly answerable: number;
-  readonly absent: number;
-  /** Questions without answers, for measuring retrieval; not among the items. */
-  readonly questions: number;
-  readonly withHistory: number;
-  readonly preferences: number;
-  readonly superseding: number;
-  readonly memoriesAUser: Spread;
-  readonly itemsAUser: Spread;
-  readonly memoryCharacters: Spread;
-  readonly evidenceAnItem: Spread;
-  /** Answerable items with evidence: how many have an answer that occurs in the evidence, token by token. */
-  readonly answersInEvidence: { readonly items: number; readonly of: number };
-  readonly categories: Readonly<Record<string, number>>;
-  readonly phrasings: Readonly<Record<string, number>>;
-  readonly userKinds: Readonly<Record<string, number>>;
-}
+export type DatasetStatistics = ReturnType<typeof datasetStatistics>;
 
-function spread(counts: readonly number[]): Spread {
+/** Minimum, median and maximum. */
+function spread(counts: readonly number[]) {
   const sorted = [...counts].sort((a, b) => a - b);
   const at = (index: number): number => sorted[index] ?? 0;
   const middle = (sorted.length - 1) / 2;
@@ -45,10 +22,7 @@ function countLabels(labels: readonly string[], names: Iterable<string> = []): R
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export function datasetStatistics(
-  { header, memories, items, questions }: DatasetRecords,
-  language: Language,
-): DatasetStatistics {
+export function datasetStatistics({ header, memories, items, questions }: DatasetRecords, language: Language) {
   const memoryRecords = memories.map(({ record }) => record);
   const itemRecords = items.map(({ record }) => record);
   const unanswered = questions.map(({ record }) => record);
@@ -76,6 +50,7 @@ export function datasetStatistics(
     items: items.length,
     answerable: answerable.length,
     absent: items.length - answerable.length,
+    /** Questions without answers, for measuring retrieval; not among the items. */
     questions: questions.length,
     withHistory: itemRecords.filter(({ history }) => history.length > 0).length,
     preferences: memoryRecords.filter(({ preference }) => preference).length,
@@ -84,6 +59,7 @@ export function datasetStatistics(
     itemsAUser: spreadByUser(all),
     memoryCharacters: spread(memoryRecords.map(({ content }) => [...content].length)),
     evidenceAnItem: spread([...answerable, ...unanswered].map(({ evidence }) => evidence.length)),
+    /** Answerable items with evidence: how many have an answer that occurs in the evidence, token by token. */
     answersInEvidence: { items: evident.length, of: withEvidence.length },
     categories: countLabels(all.map(({ category }) => category)),
     phrasings: countLabels(itemRecords.flatMap(({ phrasing }) => phrasing ?? [])),

@@ -1,24 +1,11 @@
 import type { BenchError } from '../../base/bench-error.ts';
-import type { Language } from '../../base/language.ts';
 import { checkConsistency } from '../consistency.ts';
 import { datasetFile, type DatasetSource } from '../dataset-source.ts';
 import { type Finding, readRecords, type Rule } from '../records.ts';
-import { datasetStatistics, type DatasetStatistics } from './dataset-statistics.ts';
+import { datasetStatistics } from './dataset-statistics.ts';
 import { findUnsound } from './soundness.ts';
 
-export interface Verification {
-  readonly file: string;
-  readonly sha256: string;
-  readonly name: string | null;
-  readonly language: Language;
-  readonly valid: boolean;
-  readonly errors: number;
-  readonly warnings: number;
-  readonly findings: readonly Finding[];
-  /** True if records were not compared with one another, because some lines cannot be read. */
-  readonly partial: boolean;
-  readonly statistics: DatasetStatistics;
-}
+export type Verification = Awaited<ReturnType<typeof verifySource>>;
 
 /** Reads the line number behind `file:`; null for a message about the whole file. */
 function lineOf(path: string, message: string): number | null {
@@ -36,7 +23,7 @@ export async function verifyDataset(path: string): Promise<Verification> {
 }
 
 /** Verifies a data set from its source, as `verifyDataset` does. @throws BenchError as `verifyDataset` */
-export async function verifySource(source: DatasetSource): Promise<Verification> {
+export async function verifySource(source: DatasetSource) {
   const { place: path } = source;
   const findings: Finding[] = [];
   const add = (finding: Omit<Finding, 'line'>): void => {
@@ -54,12 +41,14 @@ export async function verifySource(source: DatasetSource): Promise<Verification>
   return {
     file: path,
     sha256: records.sha256,
+    /** Of its `dataset` record. */
     name: records.header?.record.name ?? null,
-    language,
+    language: language,
     valid: errors === 0,
     errors,
     warnings: findings.length - errors,
     findings: findings.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    /** Some lines cannot be read, so that records were not compared with one another. */
     partial,
     statistics: datasetStatistics(records, language),
   };

@@ -33,14 +33,11 @@ export function reportFigures(results: RunResults): Figure[] {
     .map((figure) => ({ ...figure, title: titleWithProof(figure.title, results) }));
 }
 
-export interface DrawnFigure {
-  readonly figure: Figure;
-  readonly svg: string;
-}
+export type DrawnFigure = Awaited<ReturnType<typeof drawnFigures>>[number];
 
 /** Draws the figures of a run, once for the same results: they are in their own files, in the page of the run and in that of its group. */
-export const drawnFigures = memoize(async (results: RunResults): Promise<readonly DrawnFigure[]> => {
-  const figures: DrawnFigure[] = [];
+export const drawnFigures = memoize(async (results: RunResults) => {
+  const figures: { readonly figure: Figure; readonly svg: string }[] = [];
   for (const figure of reportFigures(results)) figures.push({ figure, svg: await renderFigure(figure) });
   return figures;
 });

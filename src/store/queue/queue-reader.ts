@@ -15,20 +15,7 @@ export interface PlannedRun {
 
 type PlannedRow = Record<'id' | 'name' | 'planId' | 'plan', string>;
 
-export interface QueuedRun {
-  readonly name: string;
-  readonly plannedAt: Date;
-  readonly users: number;
-  readonly stored: number;
-  readonly turns: number;
-  readonly ofTurns: number;
-  readonly underWay: number;
-  /** Units that were put aside after too many failures. */
-  readonly failed: number;
-  /** The isolation probe is stored, or the run needs none. */
-  readonly isProbed: boolean;
-  readonly bytes: number;
-}
+export type QueuedRun = Awaited<ReturnType<QueueReader['progress']>>;
 
 export interface EnteredWorker extends QueueWorker {
   readonly id: string;
@@ -91,7 +78,7 @@ export class QueueReader {
   }
 
   /** @param open units that are waiting or under way */
-  async progress({ id, plan }: PlannedRun, open: number): Promise<QueuedRun> {
+  async progress({ id, plan }: PlannedRun, open: number) {
     const [row] = await this.#connection.rows<
       Record<'units' | 'stored' | 'probed' | 'turns' | 'underWay' | 'bytes', number> & { at: Date }
     >(
@@ -111,7 +98,9 @@ export class QueueReader {
       users,
       stored: stored - probed,
       ofTurns: plan.plan.users.reduce((sum, { turns }) => sum + turns, 0),
+      /** Units that were put aside after too many failures. */
       failed: Math.max(0, units - stored - open),
+      /** The isolation probe is stored, or the run needs none. */
       isProbed: units === users || probed > 0,
     };
   }
