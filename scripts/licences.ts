@@ -35,7 +35,7 @@ export async function licencesPage(): Promise<string> {
     '**What does dki-bench bring along, and under which terms?** Drawn by `npx tsx scripts/licences.ts` from the lockfile and the registry of\nmodels; a test fails where this page is not what they say.',
     '## In the package',
     `Code, data sets and models that ship are the project’s own, MIT: ${shipped.map(({ name }) => `\`${name}\``).join(', ')}, ` +
-      '`facts-en`, `facts-zh`, `recall-en`, `recall-zh` and their development splits.',
+      '`facts-en`, `facts-zh`, their second editions, `recall-en`, `recall-zh` and their development splits.',
     '## Fetched where they are asked for',
     brought.map(({ name, licence, source }) => `- \`${name}\`: ${licence}, ${source}`).join('\n'),
     'Public data sets (`locomo`, `musique-s`, `longmemeval`) are the reader’s own files; their licences stand in [data](data.md#public-sets).',
