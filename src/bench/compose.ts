@@ -42,7 +42,6 @@ export function composeForRuns(
     composeEngine({ ...choice, ...places, engine: given.includes('engine') ? engine : (choice.engine ?? engine) });
 }
 
-/** Opens the model of a configuration, for one session. */
 export function openConfigured(
   engines: EngineOpener,
   { model, contextTokens, threads }: Pick<BenchConfig, 'model' | 'contextTokens' | 'threads'>,

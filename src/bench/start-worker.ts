@@ -3,7 +3,6 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StartWorker, WorkerTask } from '../eval/run/workers/workers.ts';
 
-/** Messages from the run to a worker: first its task, then that it may begin. */
 export type ToWorker = { readonly task: WorkerTask } | { readonly begin: true };
 
 /** Messages from a worker to the run: turns answered for its current user, a user who is done, why it failed. */

@@ -5,7 +5,6 @@ import { composeEngine } from './compose.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import type { FromWorker, ToWorker } from './start-worker.ts';
 
-/** Time in which a worker that is told to end may come to a stop by itself. */
 const GRACE_MS = 400;
 
 const controller = new AbortController();

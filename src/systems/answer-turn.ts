@@ -28,7 +28,6 @@ import type { Engine } from '../engine/engine.ts';
 import type { KvTools } from '../kv/kv-tools.ts';
 import { type MemoryKeeper, type RetrievalSettings, retrieveFor } from './memory-keeper.ts';
 
-/** An engine, and the session that a system answers in. */
 export interface OpenEngine {
   readonly engine: Engine;
   readonly session: EngineSession;
@@ -56,7 +55,6 @@ export interface SystemParts {
 
 /** A system's own parts; two systems differ in what they retrieve, `openStrategy` and what they log. */
 export interface TurnParts extends SystemParts, RetrievalSettings {
-  /** Called at the first turn. */
   readonly openStrategy: (opened: OpenEngine) => Promise<PrefillStrategy>;
   /** Memories begin at one position and may take all cells of the context that are left. */
   readonly fillsCells?: boolean;
@@ -74,7 +72,6 @@ export interface OpenTurn extends OpenEngine {
   readonly strategy: PrefillStrategy;
 }
 
-/** Work done ahead of turns, since the last one. */
 export type Ahead = NonNullable<TurnAccount['ahead']>;
 
 const DEFAULT_NEW_TOKENS = 48;
@@ -189,7 +186,6 @@ async function storeKv({ record, keep }: Prefilled, areStored: () => boolean): P
   return record === null || sizeBytes === undefined ? record : { ...record, sizeBytes };
 }
 
-/** Deletes the KV of memories that another process has removed. */
 async function forgetRemoved(
   { removed = [] }: RetrievedMemories,
   strategy: PrefillStrategy,

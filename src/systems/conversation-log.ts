@@ -5,7 +5,6 @@ import type { ConversationRow } from '../store/schema.ts';
 import type { HistoryMessage } from '../store/records/prompt-info.ts';
 import type { ChatRequest, ChatResponse } from './contracts.ts';
 
-/** What the audit log says of a turn. */
 export type LoggedAction = 'rag_generate' | 'dki_generate';
 
 /** The conversations of a system, in the tables `sessions`, `conversations` and `audit_logs`; one transaction a turn. */
@@ -35,7 +34,6 @@ export class ConversationLog {
     this.#sessions.requireOwned(sessionId, userId);
   }
 
-  /** The messages of a session in order of time: all, or the newest so many. */
   history(sessionId: string, maxMessages?: number): HistoryMessage[] {
     return this.#conversations
       .getRecent(sessionId, maxMessages)
@@ -82,7 +80,6 @@ export class ConversationLog {
     });
   }
 
-  /** Writes messages that were said before the first turn. */
   seed(sessionId: string, userId: string | undefined, messages: readonly HistoryMessage[]): void {
     this.#database.transaction(() => {
       this.#openSession(sessionId, userId);

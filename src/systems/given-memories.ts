@@ -18,7 +18,6 @@ export interface MemorySources {
   readonly all: readonly MemorySearchResult[];
   /** Those of `all` that are the user's preferences. */
   readonly preferences: readonly MemorySearchResult[];
-  /** The memories that answer it. */
   readonly evidence: readonly MemorySearchResult[];
   /** Another user's memories in place of those retrieved. */
   readonly donated: readonly MemorySearchResult[];

@@ -11,12 +11,10 @@ import { newestFirst } from './given-memories.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import { isPreference } from './prompt/select.ts';
 
-/** The parts of a memory keeper. */
 export interface MemoryKeeperParts {
   readonly retriever: Retriever;
   readonly embeddings: EmbeddingService;
   readonly database: BenchDatabase;
-  /** The run that its sessions belong to, where there is one. */
   readonly runId?: string;
   /** False stores a hash in place of a memory's text, and neither its vector nor its metadata. Default true. */
   readonly storesTexts?: boolean;
@@ -131,7 +129,6 @@ export class MemoryKeeper {
     return ids.filter((id) => !stored.has(id));
   }
 
-  /** Retrieves for one query, and times it. */
   async retrieve(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
     const start = performance.now();
     const { memories, summary, ...record } = await this.#parts.retriever.retrieve(query, options);
@@ -177,7 +174,6 @@ export class MemoryKeeper {
     return this.#parts.retriever.reset();
   }
 
-  /** Counts of the retriever and the embedder. */
   stats(): Readonly<Record<string, unknown>> {
     return { ...this.#parts.retriever.stats(), embeddings: this.#parts.embeddings.stats() };
   }
@@ -267,7 +263,6 @@ async function retrieveOwn(
   }
 }
 
-/** Metadata of a memory that has a creation time. */
 type Dated = Readonly<Record<string, unknown>> & { readonly createdAt: string };
 
 /** Metadata with their own creation time; without one, with the given time in milliseconds since 1970. */

@@ -44,7 +44,6 @@ function sessionQueue(session: EngineSession): TurnQueue {
 export class PipelineSystem implements BenchSystem {
   readonly #parts: PipelineParts;
   readonly #turns = new TurnQueue([undefined]);
-  /** Memories whose blocks were computed ahead. */
   readonly #prepared = new Set<string>();
   #opening: Promise<OpenTurn> | undefined;
   #opened: OpenTurn | undefined;

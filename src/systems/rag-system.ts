@@ -5,7 +5,6 @@ import type { OpenStore, PrefillStrategy } from './prefill/prefill-strategy.ts';
 import { CachedTextPrefill, EngineCachePrefill, textPrefill } from './prefill/text-prefill.ts';
 import type { SystemParts } from './answer-turn.ts';
 
-/** The parts of a system that puts its memories into the prompt as text. */
 export interface RAGSystemParts extends SystemParts {
   /**
    * Reuses the longest common prefix of an earlier prompt: from checkpoints in the store that this opens, or by the engine's

@@ -1,6 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
 
-/** Conditions of one turn in a queue. */
 export interface QueuedTurn {
   /** Two turns of one conversation never run at once: the later one goes on from what the earlier one said. */
   readonly conversation?: string | undefined;
@@ -23,7 +22,6 @@ export class TurnQueue<Place = undefined> {
   readonly #places: readonly Place[];
   readonly #free: Place[];
   readonly #waiting: Waiting<Place>[] = [];
-  /** Conversations of the turns that run. */
   readonly #conversations = new Set<string>();
   readonly #idle = Promise.withResolvers<undefined>();
   #running = 0;

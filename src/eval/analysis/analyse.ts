@@ -37,7 +37,6 @@ import { unknownQuality, withoutQuality } from './unknown-quality.ts';
 /** The suite whose arms are methods at a budget; runs of other suites may have some. */
 const METHODS_SUITE: SuiteName = 'methods';
 
-/** Computes the results of a run from its record and its turns. */
 export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunResults {
   const { seed, probes, plan } = run;
   const { arms } = plan;

@@ -3,13 +3,11 @@ import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record
 /** Answered turns, in the order of the plan. */
 export type Turns = readonly AnsweredResult[];
 
-/** The turns of a run. */
 export interface TurnsOfRun {
   readonly answered: Turns;
   readonly failed: readonly FailedTurn[];
 }
 
-/** The turns of one arm; none for an arm that answered nothing. */
 export function turnsOfArm(turns: Turns, arm: string | undefined): Turns {
   return turns.filter((turn) => turn.arm === arm);
 }

@@ -10,7 +10,6 @@ import type {
 } from '../../store/records/turn-record.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 
-/** A data set whose texts appear in no report. */
 export interface WithheldSet {
   readonly name: string;
   /** Of the bytes of the user's own file. */
@@ -24,7 +23,6 @@ export function withheldSets({ dataset }: Pick<RunRecord, 'dataset'>): WithheldS
     .map(({ name, sha256, brought }) => ({ name, fileSha256: brought?.sha256 ?? sha256 }));
 }
 
-/** True if reports must show hashes in place of the texts of a run. */
 export function withholdsTexts(run: Pick<RunRecord, 'dataset'>): boolean {
   return withheldSets(run).length > 0;
 }

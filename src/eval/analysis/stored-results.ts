@@ -54,7 +54,6 @@ export function hasEnded(run: RunRecord): run is EndedRun {
   return run.status === 'finished' && run.probes !== null;
 }
 
-/** Computes the results of a run from its stored turns. */
 export function resultsOf(database: BenchDatabase, run: EndedRun): RunResults {
   return analyse(run, readStoredTurns(database, run.id));
 }

@@ -20,7 +20,6 @@ export type UnfinishedRun = RunRecord & {
   readonly probes: RunProbes;
 };
 
-/** Results of an unfinished run. */
 export interface UnfinishedResults {
   readonly progress: NonNullable<RunResults['run']['progress']>;
   /** Over the users whose turns are complete; null if there are none. */
@@ -34,7 +33,6 @@ export function isUnfinished(run: RunRecord): run is UnfinishedRun {
   return run.status !== 'finished' && run.probes !== null;
 }
 
-/** The number of turns that a run takes. */
 export function turnsOfPlan(run: Pick<RunRecord, 'dataset' | 'plan'>): number {
   return plannedTurns(run.plan.arms, plannedSample(run));
 }
@@ -90,14 +88,12 @@ function withoutTest({ againstRandom, ...method }: MethodResults): MethodResults
 /** The quality of an arm over the users whose turns are complete. */
 export interface PartialArm {
   readonly arm: string;
-  /** Answered turns. */
   readonly n: number;
   readonly errors: number;
   /** Of the primary metric; null without a value. */
   readonly estimate: Estimate | null;
 }
 
-/** Running results of the primary metric by arm. */
 export class PartialResults {
   readonly #metric: Pick<MetricDeclaration, 'unit'>;
   readonly #arms: readonly { readonly traits: ArmTraits; n: number; errors: number; readonly values: Observation[] }[];
@@ -118,7 +114,6 @@ export class PartialResults {
     }
   }
 
-  /** In the order of the run. */
   arms(): PartialArm[] {
     const pooled = this.#arms.filter(({ traits, values }) => isPooled(traits) && values.length > 0);
     const effect = pooled.length === 0 ? undefined : designEffect(pooled.map(({ values }) => unitTotals(values)));

@@ -7,7 +7,6 @@ export function unknownQuality(model: { readonly name: string }): string | null 
   return model.name.startsWith(randomModelPrefix) ? 'random weights' : null;
 }
 
-/** The parts of a turn that judge its answer. */
 interface JudgedTurn {
   readonly scores: Scores;
   readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & {

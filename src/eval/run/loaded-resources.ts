@@ -21,12 +21,10 @@ import { coresOfWorker } from './workers/number-of-workers.ts';
 import { readPreRetrievalFile } from './plan/pre-retrieval-file.ts';
 import type { Suite } from './suite.ts';
 
-/** The two models and the vector index of a run, loaded. */
 export class BenchParts implements AsyncDisposable {
   readonly engine: Engine;
   readonly embeddings: EmbeddingService;
   readonly backend = chooseVectorBackend();
-  /** How a strategy prepares questions. */
   readonly preRetrieval: ReadPreRetrievalConfig;
   readonly modelLoadMs: number;
 
@@ -68,7 +66,6 @@ export class BenchParts implements AsyncDisposable {
   }
 }
 
-/** Opens the database of the runs. */
 export function openRuns({ db, databaseEcho }: Pick<BenchConfig, 'db' | 'databaseEcho'>): BenchDatabase {
   // It holds texts of users, on lines of its own.
   const echo = (sql: string) => void process.stderr.write(`${sql.replaceAll(controlCharacters, ' ')}\n`);
@@ -80,7 +77,6 @@ export function openEmbeddings(folder: string): EmbeddingService {
   return new EmbeddingService(() => TransformersEmbedder.open(folder));
 }
 
-/** The settings by which every prompt of the run is built. */
 export function promptRules(config: BenchConfig): Omit<PromptRules, 'windowTokens'> {
   const { placement, labels, template, systemPrompt, answerPrefix, reserve, historyTurns } = config;
   const use = answerPrefix === 'none' || answerPrefix === 'item' ? answerPrefix : 'general';

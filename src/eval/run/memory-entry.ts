@@ -1,7 +1,6 @@
 import { type DatasetItem, type DatasetMemory, type DatasetUser, profileOf } from '../../data/dataset.ts';
 import type { ChatRequest } from '../../systems/contracts.ts';
 
-/** A memory of the data as systems and retrievers store it, with the metadata that strategies read. */
 export interface MemoryEntry {
   readonly memoryId: string;
   readonly content: string;

@@ -24,21 +24,18 @@ import { TurnRecorder } from './observe/turn-recorder.ts';
 import { RunClock } from './run-findings.ts';
 import { type Claims, claimOrder } from './workers/claims.ts';
 
-/** An arm with its system and its session, open for the whole run. */
 export interface OpenArm {
   readonly arm: Arm;
   readonly system: BenchSystem;
   readonly session: EngineSession;
   /** Stands between the system and everything that serves it. */
   readonly recorder: TurnRecorder;
-  /** Opens another system on the same store. */
   readonly reopen: () => BenchSystem;
 }
 
 /** The arms of a run, open, with everything that their turns need except claims. */
 export type OpenBench = Awaited<ReturnType<typeof openBench>>;
 
-/** Everything that all users of a run share. */
 export type RunBench = OpenBench['bench'] & { readonly claims: Claims };
 
 /** Opens what a process needs to take turns of a run. @param judge judges the answers after all turns */
@@ -55,7 +52,6 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
   const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...keepsTexts });
   const arms = await openArms(prepared, run.id, keeper);
   const traits = prepared.arms.map((arm) => arm.traits);
-  /** The users in the shard of this run. */
   const planned = shardUsers(planUsers(users, traits, repeats), settings);
   const sample = new TurnSample(users, traits, { seed, repeats });
   const bench = {
@@ -71,12 +67,10 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     openProbed: isProbed(prepared) ? () => openRetriever('/probe', join(place.folder, 'probe')) : undefined,
     /** Files of the data in JSON Lines; undefined where a part of them was converted. */
     dataFiles: dataFiles(prepared),
-    /** Users share KV (`--kv-store`). */
     sharesStore: stores.shared,
     /** Deletes what an interrupted process of this run left in the KV of a user. */
     dropKv: (userId: string) => stores.forgetSince(userId, run.startedAt, engine),
     sample,
-    /** Users whose memories the negative control may show. */
     controlUsers: await controlUsers(users),
     embeddings,
     clock: new RunClock(engine, embeddings),
@@ -97,7 +91,6 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
   };
   return {
     bench,
-    /** The users of this run in the order in which processes claim them. */
     claimed: settings.workers === undefined ? planned : claimOrder(planned, { arms: traits, repeats, sample }),
     [Symbol.asyncDispose]: async () => {
       for (const { system } of arms) await system[Symbol.asyncDispose]();
@@ -111,7 +104,6 @@ function isProbed({ settings: { retriever }, parts }: PreparedSuite): boolean {
   return retriever === 'router' || (retriever === 'hinted' && !asksModel(parts.preRetrieval.config));
 }
 
-/** The files that the data of a run were read from. */
 function dataFiles({ suite, folder, settings }: PreparedSuite): readonly string[] | undefined {
   if (suite.data !== undefined) return suite.data.map(({ name }) => join(folder, `${name}.jsonl`));
   return settings.dataset.some(isPublicDataset) ? undefined : settings.dataset;

@@ -14,7 +14,6 @@ import type { EvaluatedTokens } from '../../store/records/run-description.ts';
 export interface ProcessStart {
   readonly coldStartMs: number;
   readonly modelLoadMs: number;
-  /** When it began, by `performance.now`. */
   readonly started: number;
 }
 
@@ -26,9 +25,7 @@ export class RunFindings {
   readonly #runId: string;
   readonly #clock: RunClock;
   readonly #start: ProcessStart;
-  /** The last ones of each worker. */
   #counts: ReadonlyMap<string, WorkerCounts> = new Map();
-  /** Of processes that made the run before this one. */
   readonly #wallMsBefore: number;
   #profile: RunProbes['profile'];
   #probes: RunProbes | null;
@@ -51,7 +48,6 @@ export class RunFindings {
     return this.#probes;
   }
 
-  /** Stores the first findings: those of the self-tests. */
   async begin(tests: Omit<RunProbes, 'profile' | 'kvStores' | 'isolation' | 'measured'>): Promise<void> {
     this.#probes = { ...tests, profile: this.#profile, kvStores: {}, isolation: null, measured: null };
     await this.save({});
@@ -149,7 +145,6 @@ export class RunClock {
   }
 }
 
-/** The books of a run with those of a part of it. */
 export function withBooks(profile: Profile, { spent, evaluatedTokens, modelMs, embedderMs }: RunBooks): Profile {
   const { spent: before = noTime, evaluatedTokens: tokensBefore = noTokens } = profile;
   return {
@@ -161,7 +156,6 @@ export function withBooks(profile: Profile, { spent, evaluatedTokens, modelMs, e
   };
 }
 
-/** The numbers of both under each name. */
 function added<Numbers extends Readonly<Record<string, number>>>(a: Numbers, b: Numbers): Numbers {
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);
   return Object.fromEntries([...names].map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)])) as Numbers;

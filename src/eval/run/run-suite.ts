@@ -43,11 +43,9 @@ import { probeBench, runUnits } from './workers/run-units.ts';
 import { type StartWorker, Workers } from './workers/workers.ts';
 import { withWorkers } from './workers/number-of-workers.ts';
 
-/** One suite under the name of its run. */
 export interface SuiteRun {
   readonly suite: Suite;
   readonly name: string;
-  /** The run to resume, if it was begun before. */
   readonly begun: RunRecord | undefined;
 }
 
@@ -187,7 +185,6 @@ function countTurns(users: readonly PlanUser[]): number {
   return users.reduce((sum, { turns }) => sum + turns, 0);
 }
 
-/** Everything that follows the turns: the isolation probe, the suite's own measurement, the judge. */
 async function takeMeasures(context: RunContext, prepared: PreparedSuite): Promise<void> {
   const { database, run, bench, findings, hooks, signal } = context;
   const { suite, judge, clock } = bench;
@@ -221,7 +218,6 @@ async function takeMeasures(context: RunContext, prepared: PreparedSuite): Promi
   await findings.save({ judge: judged });
 }
 
-/** Opens retrieval strategies with an index of their own. */
 function retrieverOpener({ parts, settings, folder }: PreparedSuite, run: RunRecord): MeasureContext['openRetriever'] {
   return (strategy, { embedder, ...others } = {}) => {
     const embeddings = embedder === undefined ? parts.embeddings : openEmbeddings(embedder);
@@ -232,7 +228,6 @@ function retrieverOpener({ parts, settings, folder }: PreparedSuite, run: RunRec
   };
 }
 
-/** Findings of the engine so far, of this process and of those before. */
 async function engineAudit({ bench, run, signal }: RunContext): Promise<Pick<RunProbes, 'audit'>> {
   const own = await bench.engine.audit({ signal });
   if (own === null) return {};

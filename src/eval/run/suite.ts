@@ -16,10 +16,8 @@ export interface RetrieverOptions {
   readonly embedder?: string;
 }
 
-/** Everything that a measurement beside turns may use. */
 export interface MeasureContext {
   readonly config: BenchConfig;
-  /** The data sets of the run, with the users who were drawn and their memories. */
   readonly datasets: readonly DrawnDataset[];
   /** The folder of the run's report; files that stay there are part of it. */
   readonly folder: string;
@@ -30,7 +28,6 @@ export interface MeasureContext {
   readonly onStep: (done: number, total: number) => void;
 }
 
-/** Further parts, for a measurement that asks the arms of a run. */
 export interface ServeContext extends MeasureContext {
   readonly runId: string;
   readonly arms: readonly Arm[];
@@ -56,9 +53,7 @@ export interface Suite {
   readonly cellsPerPosition?: number;
   /** The metric that its verdicts are on, whatever its data name. */
   readonly primaryMetric?: string;
-  /** Measures what no question shows. */
   readonly measure?: (context: ServeContext) => Promise<Measured>;
-  /** Capabilities of the engine that `measure` needs. */
   readonly requires?: readonly CapabilityName[];
   /** Its answer is a time: one process takes all turns, while no other is at work. */
   readonly timesAreResults?: true;

@@ -28,7 +28,6 @@ function atTwoShares(...arms: readonly string[]): string[] {
   return arms.flatMap((arm) => [`${arm}:.15`, `${arm}:.3`]);
 }
 
-/** Every suite by its name: a question, and the arms, data and options that answer it. */
 const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
   // Tables 1 and 1b.
   main: {
@@ -158,7 +157,6 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
   },
 };
 
-/** Every suite by its name. */
 export const suites = Object.fromEntries(
   suiteNames.map((name): [SuiteName, Suite] => [name, { name, ...definitions[name] }]),
 ) as Readonly<Record<SuiteName, Suite>>;

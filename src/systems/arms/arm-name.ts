@@ -23,7 +23,6 @@ export const blockSettingsHelp =
 const knownSettings = z.strictObject(armSettings.unwrap().shape);
 /** The one setting of two words, as names spell it. */
 const PREFIX_SETTING = 'answer-prefix';
-/** The settings that are numbers. */
 const NUMBERS: readonly string[] = ['alpha', 'temperature', 'run'] satisfies (keyof ArmSettings)[];
 const DECIMAL = /^\d+(\.\d+)?$/;
 
@@ -49,7 +48,6 @@ export function parseArmName(name: string): ArmName | undefined {
   };
 }
 
-/** The name of an arm with one more setting. */
 export function withSetting(arm: string, setting: keyof ArmSettings, value: string | number): string {
   return `${arm}@${setting === 'answerPrefix' ? PREFIX_SETTING : setting}=${value}`;
 }

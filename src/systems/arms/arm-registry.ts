@@ -14,13 +14,10 @@ import { textArms } from './text-arms.ts';
 
 /** Options of a run that an arm's own settings override. */
 export interface ArmDefaults {
-  /** Multiplies the values of injected memories. */
   readonly alpha: number;
-  /** Least relevance at which a gate injects. */
   readonly gatingThreshold: number;
 }
 
-/** One arm of a run. */
 export interface Arm {
   readonly traits: ArmTraits;
   readonly requires: readonly CapabilityName[];
@@ -180,7 +177,6 @@ const defaultTraits = {
   keepsSession: false,
 } as const satisfies Partial<OwnTraits>;
 
-/** The traits of a definition for one name. */
 export function ownTraits({ traits }: ArmDefinition, ...given: Parameters<TraitsOf>): OwnTraits {
   return typeof traits === 'function' ? traits(...given) : traits;
 }
@@ -205,7 +201,6 @@ function requireInjection(
 /** The arm that others are compared with. */
 const BASELINE = 'rag';
 
-/** All arms that ship. */
 export const armRegistry = new ArmRegistry([...textArms, ...injectingArms]);
 
 function exampleName({ name, argument }: ArmDefinition): string {

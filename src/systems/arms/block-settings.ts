@@ -4,12 +4,10 @@ import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { JoinRecipe } from '../prefill/join-recipe.ts';
 import type { TokenSelection } from '../prefill/select-tokens.ts';
 
-/** The settings of arms that join blocks. */
 const blockSettings = ['context', 'sink', 'positions', 'temperature', 'run', 'built'] as const;
 
 export type BlockSettings = Pick<ArmSettings, (typeof blockSettings)[number]>;
 
-/** Splits an arm's settings into those of blocks and the others. */
 export function splitSettings(settings: ArmSettings): Record<'blocks' | 'others', ArmSettings> {
   const isOfBlocks = ([name]: [string, unknown]): boolean => blockSettings.some((setting) => setting === name);
   const { true: blocks = [], false: others = [] } = Object.groupBy(Object.entries(settings), (setting) =>
@@ -18,7 +16,6 @@ export function splitSettings(settings: ArmSettings): Record<'blocks' | 'others'
   return { blocks: Object.fromEntries(blocks), others: Object.fromEntries(others) };
 }
 
-/** The recipe of an arm by its settings. */
 export function recipeWith(
   recipe: JoinRecipe,
   { context, sink, positions, temperature, run }: BlockSettings,
@@ -37,7 +34,6 @@ export function recipeWith(
   };
 }
 
-/** True for a selection whose tokens may be taken in runs. */
 function takesRuns(
   recompute: TokenSelection | null,
 ): recompute is Exclude<TokenSelection, { readonly by: 'link' | 'ranked' }> {
@@ -59,7 +55,6 @@ interface Conflict {
   readonly hint: string;
 }
 
-/** Settings that contradict each other or the arm. */
 const conflicts: readonly Conflict[] = [
   {
     when: ({ settings, recipe }) => recipe.positions === 'parallel' && settings.positions === 'contiguous',

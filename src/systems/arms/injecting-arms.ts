@@ -7,7 +7,6 @@ import { type JoinRecipe, makingOf, parseRecipe, type RecipeName, recipeName, SH
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 import { type BlockSettings, recipeWith } from './block-settings.ts';
 
-/** An arm that injects memories as KV. */
 interface InjectingArm extends Pick<ArmDefinition, 'name' | 'argument' | 'gated'> {
   readonly needs: readonly CapabilityName[];
   readonly traits: OwnTraits | ((argument: string | null) => OwnTraits);

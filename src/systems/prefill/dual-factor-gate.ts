@@ -33,9 +33,7 @@ export const PAPER_RELEVANCE_THRESHOLD = 0.7;
 const MIN_ALPHA = 0.1;
 const LARGEST_ALPHA = 1;
 
-/** The factors of the gate. */
 interface GateFactors {
-  /** Best score of the retrieval. */
   readonly relevance: number;
   /** Entropy of the next token on the bare query, from 0, certain, to 1, uniform. */
   readonly uncertainty: number;

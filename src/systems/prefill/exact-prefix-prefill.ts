@@ -21,7 +21,6 @@ import {
   PrefixCells,
 } from './prefix-cells.ts';
 
-/** Settings of an exact prefix. */
 export interface ExactPrefixOptions extends KvParts<KvStore> {
   /** Leaves the KV of a turn in the session, so that the same set of memories is not even loaded. */
   readonly keepsSession: boolean;

@@ -53,7 +53,6 @@ export function tokensByPosition({ tokenIds, positions }: SequenceState): TokenI
   return tokens;
 }
 
-/** True for an error that says that KV cannot be used. */
 export function isBadState(error: unknown): boolean {
   return error instanceof BenchError && error.code === 'bad-state';
 }

@@ -11,15 +11,12 @@ import type { MemoryLine, MemoryLines } from '../prompt/memory-lines.ts';
 import { computeExactly, holdsTokens, requireInSession, requireTokens } from './exact-tokens.ts';
 import type { KvParts } from './prefill-strategy.ts';
 
-/** Everything that work on blocks needs. */
 export interface BlockContext extends KvParts<BlockStore> {
   /** Its meter counts every block that is built. */
   readonly session: EngineSession;
-  /** Cancels the evaluation of a block. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Cells that were found or computed. */
 export interface GatheredBlock {
   readonly key: string;
   readonly state: SequenceState;
@@ -43,9 +40,7 @@ export interface GatheredBlocks {
   readonly computeMs: number;
 }
 
-/** Cells to find or to compute. */
 interface WantedBlock {
-  /** Part of its key. */
   readonly part: string;
   /** What it attends to: tokens whose cells exist, and a memory that is evaluated together with it. */
   readonly front: readonly TokenId[];

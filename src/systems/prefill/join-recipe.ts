@@ -24,7 +24,6 @@ export type RecipeName =
 /** A share as arms spell it: 0, 1, or decimals without the zero in front of them. */
 export const SHARE = '(?:0|1|\\.\\d{1,3})';
 
-/** The name that records and keys give a recipe, without the making of its blocks. */
 export function recipeName({ positions, recompute }: JoinRecipe): RecipeName {
   if (positions === 'parallel') return 'parallel';
   if (recompute === null) return 'blocks';

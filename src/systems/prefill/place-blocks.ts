@@ -16,7 +16,6 @@ export interface RankedBlock {
   readonly rank: number;
 }
 
-/** Cells to place, and how. */
 export interface UnplacedBlocks extends Pick<JoinOptions, 'rotated'> {
   readonly header: SequenceState;
   /** Cells of no memory in front of each block; null for none. */
@@ -100,7 +99,6 @@ function contiguousStarts(blocks: readonly RankedBlock[], header: number): numbe
   });
 }
 
-/** The tokens that a recipe selects, counted from the first one behind the header. */
 async function selectRanges(
   recompute: TokenSelection | null,
   context: BlockContext,

@@ -10,7 +10,6 @@ import type { TurnAccount } from '../../store/records/turn-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import type { MemoryLines } from '../prompt/memory-lines.ts';
 
-/** The session and the user of one turn. */
 export interface TurnContext {
   /** Its content before the turn is unknown, unless the arm keeps its session. */
   readonly session: EngineSession;
@@ -51,7 +50,6 @@ export interface PrefillStrategy {
   prepare?(lines: MemoryLines, turn: TurnContext): Promise<void>;
   /** Deletes all KV that contains a memory of the user before it returns; gives the number of entries. */
   forget(userId: string, memoryId: string): Promise<number>;
-  /** Deletes all stored KV. */
   reset(): Promise<void>;
   /** Statistics of its store; null if it has none. */
   stats(): Readonly<Record<string, unknown>> | null;
@@ -76,7 +74,6 @@ export function textAccount({ length }: readonly TokenId[], resident: number): P
   return { cache: 'bypass', built: 0, recomputed: 0, resident, positions: length };
 }
 
-/** The parts of a strategy that injects stored KV. */
 export interface KvParts<Store> {
   readonly engine: Engine;
   readonly store: Store;
@@ -85,11 +82,9 @@ export interface KvParts<Store> {
   readonly template: string;
   /** Drops tokens of memories before their KV is stored, never of the header; null for none. */
   readonly evict: Eviction | null;
-  /** The type in which KV is stored. */
   readonly keptAs: StoreType;
 }
 
-/** A KV store of one arm. */
 export interface ArmStore {
   readonly store: KvStore;
   /** `when-evicted` where no other process opens the store's folder. */

@@ -42,7 +42,6 @@ export interface PrefixCut {
   readonly memories: SequenceState;
 }
 
-/** Copies header and memories apart. */
 export function cutPrefix(
   cells: SequenceState,
   headerTokens: number,
@@ -51,7 +50,6 @@ export function cutPrefix(
   return { header: cut(cells, 0, headerTokens), memories: cut(cells, headerTokens, cells.positions.length) };
 }
 
-/** Copies the prefix that a session holds. */
 export async function exportPrefix(
   session: EngineSession,
   headerTokens: number,

@@ -40,7 +40,6 @@ export const tokenScorers = ['cacheblend-oracle', 'cacheblend', 'informative', '
 
 export type TokenScorer = (typeof tokenScorers)[number];
 
-/** A block whose tokens may be selected. */
 export interface SelectableBlock {
   readonly tokenIds: ArrayLike<TokenId>;
   /** The rank of its memory among the retrieved, 0 for the best. */
@@ -78,7 +77,6 @@ export function selectTokens(
   return merge(taken);
 }
 
-/** True for a rule that scores tokens. */
 export function isScored(selection: TokenSelection): selection is ScoredSelection {
   return tokenScorers.some((scorer) => scorer === selection.by);
 }
@@ -93,7 +91,6 @@ export function leavesChoice(share: number, blocks: readonly SelectableBlock[]):
 interface Piece extends TokenRange {
   /** The number of pieces before it in its block. */
   readonly place: number;
-  /** The rank of its block. */
   readonly rank: number;
 }
 
@@ -106,7 +103,6 @@ function countMemoryTokens(blocks: readonly SelectableBlock[]): number {
   return blocks.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
 }
 
-/** Tokens in ranges. */
 export function countTokens(ranges: readonly TokenRange[]): number {
   return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }

@@ -102,7 +102,6 @@ function memoryIds(kept: BuiltPrompt['kept']): string[] {
   return [WHOLE_PROMPT, ...kept.map(({ memoryId }) => memoryId)];
 }
 
-/** What the engine has evaluated for a user. */
 interface UserCache {
   /** The name under which the engine caches it; each user has another. */
   readonly scope: string;
@@ -121,7 +120,6 @@ export class EngineCachePrefill implements PrefillStrategy {
   readonly #blockTokens: number;
   readonly #users = new Map<string, UserCache>();
 
-  /** @param blockTokens of the engine's cache */
   constructor(blockTokens: number) {
     this.#blockTokens = blockTokens;
   }
@@ -180,7 +178,6 @@ export class EngineCachePrefill implements PrefillStrategy {
   }
 }
 
-/** Counts the tokens of the longest common prefix. */
 export function commonLength(a: readonly number[], b: readonly number[]): number {
   const limit = Math.min(a.length, b.length);
   let length = 0;

@@ -6,7 +6,6 @@ import type { BlockContext } from './gather-blocks.ts';
 import { requireCells } from './prefix-cells.ts';
 import type { TokenScorer } from './select-tokens.ts';
 
-/** Scores by which tokens are selected, and their cost. */
 export interface TokenScores {
   /** Of every memory token, in order; nothing of the first block is selected, whatever its scores. */
   readonly scores: Float64Array;
@@ -20,7 +19,6 @@ export interface PromptSuffix {
   readonly question: TokenRange;
 }
 
-/** The input of a scorer. */
 export interface JoinedBlocks {
   /** Contiguous, header included. */
   readonly state: SequenceState;
@@ -56,7 +54,6 @@ const scorers: Readonly<Record<TokenScorer, Score>> = {
   query: attention,
 };
 
-/** Scores the memory tokens of joined blocks by a rule. */
 export async function scoreTokens(by: TokenScorer, context: BlockContext, joined: JoinedBlocks): Promise<TokenScores> {
   const begin = performance.now();
   const { scores, ...selector } = await scorers[by](context, joined);

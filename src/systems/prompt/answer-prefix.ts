@@ -12,7 +12,6 @@ export interface AnswerPrefixRule {
   readonly use: 'none' | 'general' | 'item';
 }
 
-/** No beginning. */
 export const noAnswerPrefix: AnswerPrefixRule = { general: '', use: 'none' };
 
 /** The prefix of an answer. @param own of the item, where it has one */
@@ -63,16 +62,13 @@ function leadBehind(prefix: string, answer: string): string {
   return opens || isWide || CLOSING.test(answer) ? '' : ' ';
 }
 
-/** The way in which a prompt opens the answer. */
 export interface AnswerOpening {
   readonly form: FormName;
-  /** The beginning of the answer that the model was given; empty without one. */
   readonly prefix: string;
   /** Tokens of that beginning, the last of the prompt. */
   readonly prefixTokens: number;
 }
 
-/** A place where an answer may be scored. */
 export interface AnswerPlace {
   /** In place of the suffix of the turn. */
   readonly suffix: readonly TokenId[];

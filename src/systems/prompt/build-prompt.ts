@@ -36,7 +36,6 @@ const RESERVE_TOKENS = 512;
 /** Memories get at most this share of the tokens left after reserve and fixed part. */
 const MEMORY_SHARE = 0.5;
 
-/** The contents of a prompt, before selection. */
 export interface PromptParts {
   readonly query: string;
   /** Empty for no system message. */
@@ -51,7 +50,6 @@ export interface PromptParts {
   readonly answerPrefix?: string;
 }
 
-/** The settings by which a prompt is built. */
 export interface PromptRules {
   readonly windowTokens: number;
   readonly reserveTokens?: number;
@@ -122,7 +120,6 @@ export function buildPrompt(
   return tokenizer.settle(() => planPrompt(parts, rules, { tokenizer, form }));
 }
 
-/** The selected contents of a prompt. */
 interface Content {
   readonly segments: readonly PromptSegment[];
   /** In the order of the sequence. */

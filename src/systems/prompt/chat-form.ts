@@ -14,7 +14,6 @@ import {
   type Segment,
 } from './prompt-form.ts';
 
-/** The engine as a chat form sees it. */
 export interface ChatEngine extends Pick<Engine, 'tokenize' | 'detokenize'> {
   readonly info: Pick<Engine['info'], 'bosToken' | 'markers' | 'endTokens'> & {
     readonly model: Pick<Engine['info']['model'], 'name' | 'chatTemplate'>;
@@ -84,7 +83,6 @@ export class ChatForm implements PromptForm {
     return form;
   }
 
-  /** What a reader of a run must know of the template. */
   static notes(info: ChatEngine['info']): string[] {
     const { name, chatTemplate } = info.model;
     if (chatTemplate === null || new ChatForm(name, chatTemplate, info, undefined).#hasSystem) return [];

@@ -2,7 +2,6 @@ import { createContext, Script } from 'node:vm';
 import * as jinja from '@huggingface/jinja';
 import { BenchError } from '../../base/bench-error.ts';
 
-/** A message as chat templates know it. */
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
@@ -59,7 +58,6 @@ export class ChatTemplate {
     return this.#refusing(() => this.#template.render({ ...this.#values, messages, add_generation_prompt: true }));
   }
 
-  /** The template cannot be used; `why` completes the sentence. */
   refusal(why: string, cause?: unknown): BenchError {
     return new BenchError(
       'bad-model',

@@ -10,7 +10,6 @@ export interface MemoryText {
   readonly content: string;
 }
 
-/** A memory line of a prompt, tokenised alone. */
 export interface MemoryLine {
   readonly memoryId: string;
   readonly tokenIds: readonly TokenId[];
@@ -26,7 +25,6 @@ export interface MemoryLines {
 export interface PrefixParts extends MemoryLines {
   /** Everything behind the last line that is injected: evaluated in every turn. */
   readonly suffix: readonly TokenId[];
-  /** The question in the suffix. */
   readonly question: TokenRange;
   /** Ids of all memories that the prompt was given, the best first. */
   readonly ranked: readonly string[];
@@ -58,7 +56,6 @@ export function questionRange(segments: readonly Pick<PromptSegment, 'role' | 't
   return { start: Math.max(0, end - Math.max(1, segments[place]?.tokenIds.length ?? 0)), end };
 }
 
-/** The prompts in which memories may stand later. */
 export interface FuturePrompts {
   readonly form: PromptForm;
   readonly systemPrompt: string;

@@ -13,7 +13,6 @@ export interface Segment {
   readonly memoryId?: string;
 }
 
-/** The parts of a prompt after selection. */
 export interface FormParts {
   readonly systemPrompt: string;
   /** The memory lines, in order. */
@@ -119,7 +118,6 @@ export function querySegments(query: string, footer = texts.footer): [Segment, S
   ];
 }
 
-/** The text of a list of segments, as `finalPrompt` shows it. */
 export function joinSegments(segments: readonly Segment[]): string {
   return segments.map(({ text }) => text).join('');
 }
@@ -151,5 +149,4 @@ export function plainFormWith(headerText?: string): PromptForm {
   };
 }
 
-/** That template as it ships. */
 export const plainForm = plainFormWith();

@@ -3,7 +3,6 @@ import type { TokenId } from '../../engine/token-id.ts';
 import type { PromptSegment } from '../../store/records/prompt-info.ts';
 import type { Segment } from './prompt-form.ts';
 
-/** The engine as a tokenizer sees it. */
 export type TokenizingEngine = Pick<Engine, 'tokenize'> & { readonly info: Pick<Engine['info'], 'bosToken'> };
 
 /**

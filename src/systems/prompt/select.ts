@@ -11,7 +11,6 @@ export interface Selection<T> {
   readonly dropped: readonly DroppedPart[];
 }
 
-/** Writes and counts the segments of a prompt. */
 export interface PromptWriter {
   readonly tokenizer: PromptTokenizer;
   readonly form: PromptForm;

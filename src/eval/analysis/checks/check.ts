@@ -5,7 +5,6 @@ import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, type TurnsOfRun, turnsOfArm } from '../arm-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 
-/** The extent of a run as it was planned. */
 export interface RunSample {
   readonly items: number;
   /** Items without evidence, which arms that retrieve the evidence skip. */
@@ -17,7 +16,6 @@ export interface RunSample {
   readonly sharesKv?: boolean;
 }
 
-/** All that a check may look at. */
 export interface CheckInput extends TurnsOfRun {
   readonly arms: readonly ArmTraits[];
   readonly probes: RunProbes;
@@ -60,7 +58,6 @@ export function describeFaults(faults: Readonly<Record<string, Turns>>, noun = '
     .join('; ');
 }
 
-/** A turn of an arm, and that of another arm on the same item and repeat. */
 interface TurnPair {
   readonly turn: AnsweredResult;
   readonly other: AnsweredResult;
@@ -75,7 +72,6 @@ export function pairWithReference(answered: Turns, arm: string, reference: strin
   });
 }
 
-/** The turns of the pairs for which a condition holds. */
 export function turnsWhere(
   pairs: readonly TurnPair[],
   holds: (turn: AnsweredResult, other: AnsweredResult) => boolean,

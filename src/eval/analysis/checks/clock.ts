@@ -83,7 +83,6 @@ function median(turns: Turns, reading: Reading): number {
   return quantiles(turns.map(reading)).p50;
 }
 
-/** The value that nine of ten turns exceed. */
 function lowest(turns: Turns, reading: Reading): number {
   const sorted = turns.map(reading).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 10)]!;

@@ -81,7 +81,6 @@ export function decideChecks(input: CheckInput): CheckResult[] {
   return checks.map((check) => check(input)).filter((result) => result !== null);
 }
 
-/** Decides the checks of a stored run. */
 export function checksOfRun(
   run: RunRecord & { readonly probes: RunProbes },
   turns: TurnsOfRun,

@@ -66,7 +66,6 @@ function changesOutcome(turn: AnsweredResult, base: AnsweredResult, floor: numbe
   return !isMade && counts(turn) !== counts(base);
 }
 
-/** The settings in which two arms differ. */
 function differingSettings(arm: ArmTraits, other: ArmTraits): (keyof ArmSettings)[] {
   const names = Object.keys({ ...arm.settings, ...other.settings }) as (keyof ArmSettings)[];
   return names.filter((name) => arm.settings[name] !== other.settings[name]);

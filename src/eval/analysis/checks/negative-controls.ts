@@ -112,7 +112,6 @@ interface Golds {
   readonly forms: readonly string[];
 }
 
-/** The items of turns, in the order of their first turns. */
 function itemsOfTurns(turns: Turns): Golds[] {
   const firsts = [...Map.groupBy(turns, ({ itemId }) => itemId).values()].map(([first]) => first!);
   return firsts.map(({ itemId, item }) => {

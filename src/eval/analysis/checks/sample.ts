@@ -42,7 +42,6 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
   return decided('sample', problems.length === 0, problems.length === 0 ? evidence : problems.join('; '));
 };
 
-/** The extent of a run, from its plan and its data. */
 export function plannedSample({ dataset, plan }: Pick<RunRecord, 'dataset' | 'plan'>): RunSample {
   const { repeats = 1 } = plan.settings as { readonly repeats?: number };
   const { shard } = plan.settings;
@@ -56,7 +55,6 @@ export function plannedSample({ dataset, plan }: Pick<RunRecord, 'dataset' | 'pl
   return shard === undefined ? extent : { ...extent, shard };
 }
 
-/** The turns that all these arms take. */
 export function plannedTurns(arms: readonly ArmTraits[], { items, withoutEvidence, repeats }: RunSample): number {
   const perRepeat = arms.map(({ retrieves }) => (retrieves === 'evidence' ? items - withoutEvidence : items));
   return repeats * perRepeat.reduce((sum, turns) => sum + turns, 0);

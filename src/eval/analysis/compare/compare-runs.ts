@@ -25,7 +25,6 @@ export interface ComparisonOptions {
   readonly arms?: readonly string[] | undefined;
   readonly force: boolean;
   readonly seed: number;
-  /** Points. */
   readonly margin: number;
 }
 
@@ -48,7 +47,6 @@ function matchItems(a: ComparedRun, b: ComparedRun, arms: ArmPair) {
   };
 }
 
-/** Notes on items of one run only, golds that differ, and turns that failed. */
 function pairingNotes(a: ComparedRun, b: ComparedRun, arms: ArmPair): string[] {
   const { common, onlyA, onlyB, differentGolds } = matchItems(a, b, arms);
   const [failedA, failedB] = [a.failedTurns(arms.a), b.failedTurns(arms.b)];
@@ -110,7 +108,6 @@ export function compareRuns(first: RunAndTurns, second: RunAndTurns, options: Co
 /** One run's answers to an item, by repeat, and the share of them that are right. */
 export type ItemAnswers = NonNullable<ReturnType<typeof itemAnswers>>;
 
-/** An item that one run answers better than the other. */
 export interface FlippedItem {
   readonly itemId: string;
   readonly userId: string;

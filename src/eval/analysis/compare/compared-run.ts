@@ -41,7 +41,6 @@ export function comparedRun({ run, turns }: RunAndTurns) {
 /** A stored run prepared for a comparison, with hashes in place of texts that are withheld. */
 export type ComparedRun = ReturnType<typeof comparedRun>;
 
-/** Something in which two runs differ. */
 export interface RunDifference {
   readonly what: string;
   readonly a: string;

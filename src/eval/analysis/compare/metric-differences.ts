@@ -32,7 +32,6 @@ interface DifferenceSettings {
   readonly latency: boolean;
 }
 
-/** The turns of an arm in two runs. */
 interface ComparedTurns {
   readonly arms: ArmPair;
   readonly a: Turns;

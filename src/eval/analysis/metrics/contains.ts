@@ -6,7 +6,6 @@ import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
 import { exactMatch, squadExactMatch } from './text-overlap.ts';
 import { knownLanguage, type Language } from '../../../base/language.ts';
 
-/** What an answer is judged by, beside its golds. */
 export interface AnswerSetting extends UserLanguage {
   readonly query: string;
   /** Wrong values: superseded ones, and those of other memories shown with the same relation. */
@@ -15,11 +14,9 @@ export interface AnswerSetting extends UserLanguage {
   readonly bystanders: readonly string[];
   /** Texts of the evidence that was shown: an answer may deny what they deny. */
   readonly evidenceTexts: readonly string[];
-  /** Default: that of new runs. */
   readonly version?: MetricsVersion;
 }
 
-/** Cuts a text into words, as the version does. */
 const cutter =
   ({ language, version = metricsVersion }: AnswerSetting) =>
   (text: string): Word[] =>

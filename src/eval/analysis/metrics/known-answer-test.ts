@@ -14,7 +14,6 @@ const GOLDS: Readonly<Record<KnownLanguage, readonly string[]>> = {
   zh: ['布伦科', '上海', '软件工程师', '橡木桌子下面', '五月十四日', '绿茶', '４８２１', '小提琴'],
 };
 
-/** Answers that say a gold in other words. */
 const PARAPHRASES: readonly { readonly language: Language; readonly gold: string; readonly answer: string }[] = [
   { language: 'en', gold: 'Brenko', answer: 'Your dog is called Brenko.' },
   { language: 'en', gold: 'a software engineer', answer: 'Software Engineer!' },
@@ -28,7 +27,6 @@ const TEXT_METRICS = Object.keys(textMetrics);
 /** Metrics that are tried on the golds of the data, too; other metrics rightly count words that these share. */
 const STRICT = ['exactMatch', 'memoryRecall', 'contains'];
 
-/** Golds on which text metrics are tried. */
 interface Trial {
   readonly label: string;
   readonly language: Language;
@@ -61,7 +59,6 @@ function tryGolds({ label, language, golds, metrics }: Trial, seed: number): { p
   };
 }
 
-/** The shares of golds for which each way fools `contains`. */
 function fooledShares({ golds, language }: Trial, seed: number): { readonly way: string; readonly share: number }[] {
   const order = new SeededRandom(seed).shuffled(golds);
   const apart = (a: string, b: string): boolean => !holdsWords(a, b, language) && !holdsWords(b, a, language);

@@ -6,7 +6,6 @@ const SEVERAL_ANSWERS = 'multi-hop';
 /** Published phrases that decline an adversarial question. */
 const DECLINES = ['no information available', 'not mentioned'];
 
-/** ASCII punctuation. */
 const PUNCTUATION = /[!-/:-@[-`{-~]/g;
 /** Words that do not count, "and" among them. */
 const UNCOUNTED = /(?<![\p{L}\p{N}_])(?:a|an|the|and)(?![\p{L}\p{N}_])/gu;
@@ -23,7 +22,6 @@ function stemF1(answer: string, gold: string): number {
   return bagF1(stems(answer), stems(gold));
 }
 
-/** The mean over comma-separated parts of the gold, each against the part of the answer that fits it best. */
 function partsF1(answer: string, gold: string): number {
   const given = answer.split(',');
   const wanted = gold.split(',');
@@ -31,7 +29,6 @@ function partsF1(answer: string, gold: string): number {
   return best.reduce((sum, value) => sum + value, 0) / best.length;
 }
 
-/** Stemmed F1, best over the golds: the score of categories without a rule of their own. */
 export function stemmedF1(answer: string, golds: readonly string[]): number {
   return Math.max(0, ...golds.map((gold) => stemF1(answer, gold)));
 }

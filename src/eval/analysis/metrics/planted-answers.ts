@@ -15,13 +15,11 @@ interface PlantedAnswer {
   readonly rivals?: readonly string[];
   readonly bystanders?: readonly string[];
   readonly superseded?: readonly string[];
-  /** Other right answers. */
   readonly accepted?: readonly string[];
   /** The model assigns the gold a high probability, as its reference does. */
   readonly sure?: boolean;
 }
 
-/** The relation that the question of a planted turn is about. */
 const RELATION = 'relation';
 
 function zeros<Name extends string>(...names: readonly Name[]): Record<Name, number> {
@@ -131,7 +129,6 @@ const WORDINGS = {
   },
 };
 
-/** An answer that declines to answer. */
 export function plantedRefusal(language: KnownLanguage): string {
   return WORDINGS[language].refusal;
 }
@@ -157,7 +154,6 @@ interface Way {
     readonly say: (typeof WORDINGS)[KnownLanguage];
     readonly gold: string;
     readonly others: readonly string[];
-    /** The first of the others. */
     readonly other: string;
   }) => Pick<PlantedAnswer, 'answer' | 'accepted' | 'rivals' | 'bystanders' | 'superseded'>;
 }

@@ -1,8 +1,7 @@
 /**
- * Stems of English words by Porter's algorithm with the extensions of NLTK's `PorterStemmer`, since scores that are published with
- * that stemmer are computed with these stems. Libraries of the plain algorithm give other stems for one word in fifty ("always",
- * "age", "dies").
- *
+ * Stems of English words by Porter's algorithm with the extensions of NLTK's `PorterStemmer`, since scores that are
+ * published with that stemmer are computed with these stems. Libraries of the plain algorithm give other stems for one
+ * word in fifty ("always", "age", "dies").
  * @see Porter 1980, "An algorithm for suffix stripping", Program 14(3); https://www.nltk.org/api/nltk.stem.porter.html
  */
 

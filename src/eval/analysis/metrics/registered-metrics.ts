@@ -46,7 +46,6 @@ export function registerMetric(definition: MetricDefinition): void {
   registered.set(name, definition);
 }
 
-/** The registered metrics, in the order of registration. */
 export function registeredMetrics(): readonly MetricDefinition[] {
   return [...registered.values()];
 }

@@ -1,13 +1,11 @@
 /**
  * Measures of a ranked list against the set of memories that a question needs. Relevance is binary; a memory that
  * stands twice in a list counts once, at its first place.
- *
  * @see Voorhees 1999 (reciprocal rank); Järvelin and Kekäläinen 2002 (nDCG)
  */
 
 /**
  * The share of the evidence among the first `k`, 0 to 1.
- *
  * @throws RangeError where there is no evidence: nothing could be missed
  */
 export function recallAtK(ranked: readonly string[], evidence: readonly string[], k: number): number {

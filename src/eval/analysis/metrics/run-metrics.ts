@@ -20,7 +20,6 @@ export interface RunMetrics {
 /** The parts of a run, or of its description, that name its metrics. */
 export interface MeasuredRun {
   readonly dataset: { readonly primaryMetric?: string };
-  /** Metrics of the calling program. */
   readonly metrics?: readonly MetricDeclaration[];
   readonly metricsVersion?: MetricsVersion;
 }

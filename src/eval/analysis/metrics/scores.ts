@@ -8,7 +8,6 @@ import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
 import { textMetric } from './text-metrics.ts';
 import { classifyWrong } from './wrong-answer.ts';
 
-/** A question and its right answers. */
 export interface ScoredItem {
   readonly query: string;
   /** Null for an absent item: the right answer is to abstain. */
@@ -27,7 +26,6 @@ export interface ScoredItem {
 export interface ScoredTurn {
   readonly answer: string;
   readonly storedIds: readonly string[];
-  /** In rank order. */
   readonly retrievedIds: readonly string[];
   readonly keptIds: readonly string[];
   /** The memories that stand in the sequence, as the model saw them. */
@@ -85,7 +83,6 @@ function followEvidence(
   };
 }
 
-/** The metric by which an answer is right, and the version of its rules. */
 export interface SuccessRule {
   readonly metric: string;
   readonly version: MetricsVersion;

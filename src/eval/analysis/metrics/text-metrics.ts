@@ -29,7 +29,6 @@ export const textMetrics: Readonly<Record<string, TextMetric>> = {
   bleu,
 };
 
-/** As version 1 computed them. */
 const version1: Readonly<Record<string, TextMetric>> = {
   ...textMetrics,
   exactMatch: squadExactMatch,

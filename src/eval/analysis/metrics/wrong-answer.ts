@@ -6,14 +6,12 @@ import { containsTokens, normalise, tokensOf } from '../../../data/normalise.ts'
 import { tokenF1 } from './text-overlap.ts';
 import type { UserLanguage } from '../../../data/dataset.ts';
 
-/** An answer and everything that tells its class. */
 interface AnswerUnderTest extends UserLanguage {
   readonly answer: string;
   /** By the metric that decides. */
   readonly isRight: boolean;
   /** The gold answers; empty for an absent item, where abstaining is right. */
   readonly golds: readonly string[];
-  /** Values that a later memory replaced. */
   readonly superseded: readonly string[];
   /** Values of the memories that were shown, other than the evidence. */
   readonly otherValues: readonly string[];
@@ -40,18 +38,16 @@ function isNearCopy(answer: string, golds: readonly string[], language: Language
   });
 }
 
-/** A word of the answer that nothing shown holds. */
 function bringsNewWord(test: AnswerUnderTest): boolean {
   const shown = new Set(test.shownTexts.flatMap((text) => tokensOf(text, test.language)));
   return tokensOf(test.answer, test.language).some((token) => !shown.has(token) && !FUNCTION_WORDS.includes(token));
 }
 
 /**
- * The class of a wrong answer, null for a right one; the first that fits, in this order:
- * wrong abstention · stale (a superseded value) · confused (the value of another memory that was shown) ·
- * near-copy (edit distance to the gold ≤ 2, or token F1 ≥ 0.5) · fabricated (words that nothing shown holds) ·
- * off-topic (nothing at all, or only words of what was shown).
- * An absent item cannot be abstained from wrongly and has no gold to be near to.
+ * The class of a wrong answer, null for a right one; the first that fits, in this order: wrong abstention · stale (a
+ * superseded value) · confused (the value of another memory that was shown) · near-copy (edit distance to the gold ≤ 2,
+ * or token F1 ≥ 0.5) · fabricated (words that nothing shown holds) · off-topic (nothing at all, or only words of what
+ * was shown). An absent item cannot be abstained from wrongly and has no gold to be near to.
  */
 export function classifyWrong(test: AnswerUnderTest): WrongClass | null {
   const { answer, golds, language } = test;

@@ -3,7 +3,6 @@ import { designEffect } from './design-effect.ts';
 import { betaQuantile, studentQuantile } from './distributions.ts';
 import type { UnitTotals } from './observations.ts';
 
-/** A 95 % interval; infinite where nothing bounds it. */
 export interface Interval {
   readonly low: number;
   readonly high: number;

@@ -20,11 +20,9 @@ export interface Pair {
   readonly b: number;
 }
 
-/** Sums and counts of values, one entry a unit. */
 export interface UnitTotals {
   readonly sums: readonly number[];
   readonly counts: readonly number[];
-  /** Sum of the squares of all values. */
   readonly squares: number;
 }
 
@@ -68,7 +66,6 @@ export function pairItems(a: readonly ItemValue[], b: readonly ItemValue[]): Pai
   });
 }
 
-/** One arm's values of pairs. */
 export function sideValues(pairs: readonly Pair[], side: 'a' | 'b'): Observation[] {
   return pairs.map((pair) => ({ userId: pair.userId, value: pair[side] }));
 }

@@ -4,7 +4,6 @@ import { type Interval, meanInterval, TAIL, unbounded } from './intervals.ts';
 import { differences, type Pair, sum, unitTotals } from './observations.ts';
 import { type DiscordantPairs, tangoInterval, tangoScore } from './tango-interval.ts';
 
-/** A mean paired difference, its interval and its tests. */
 export interface PairedDifference {
   readonly delta: number;
   /** 95 %. */

@@ -32,7 +32,6 @@ export function noiseFloor({ low, high }: Interval): number {
   return Math.max(Math.abs(low), Math.abs(high));
 }
 
-/** A planned test of a log-ratio. */
 export interface TestedRatio {
   readonly delta: number;
   readonly users: number;

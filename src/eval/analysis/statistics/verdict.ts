@@ -31,7 +31,6 @@ export interface FamilyMember {
   readonly effect: number | undefined;
 }
 
-/** Results of a family's tests for one arm. */
 export interface Judgement {
   /** Over the family (Holm); null where nothing was planned. */
   readonly pAdjusted: number | null;

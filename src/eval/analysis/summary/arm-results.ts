@@ -45,7 +45,6 @@ function breakdown(turns: Turns, baseline: Turns, { all, primary }: RunMetrics, 
   });
 }
 
-/** The number of turns of each name. */
 function counts<Name extends string>(
   names: readonly Name[],
   turns: Turns,
@@ -82,14 +81,12 @@ function costByRetrieval(turns: Turns, regime: Regime, kinds: ReadonlyMap<string
   return byRetrieval.length === 0 ? {} : { byRetrieval };
 }
 
-/** Settings that all arms of a run share. */
 interface ResultsSettings {
   /** Turns of the arm that the others are compared with; none if it did not run. */
   readonly baseline: Turns;
   readonly metrics: RunMetrics;
   readonly regime: Regime;
   readonly effects: DesignEffects;
-  /** By user. */
   readonly kinds: ReadonlyMap<string, RetrievalKind>;
   /** False for random weights, whose scores are null. */
   readonly judged: boolean;

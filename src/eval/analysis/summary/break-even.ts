@@ -39,7 +39,6 @@ export function breakEvens(answered: Turns, arms: readonly ArmTraits[]): BreakEv
     );
 }
 
-/** Turns after which an interval says "never". */
 const MAX_TURNS = 10_000;
 
 /** The deviation that each unit contributes to a mean: each user, or each observation of a single user. */

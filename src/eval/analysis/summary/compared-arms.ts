@@ -1,7 +1,6 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
 
-/** The arms of a run that are compared, and their turns. */
 export type ComparedArms = NonNullable<ReturnType<typeof comparedArms>>;
 
 /** Comparisons that were planned before the run. */

@@ -20,7 +20,6 @@ import {
 import { signFlipP } from '../statistics/sign-flip.ts';
 import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 
-/** Metrics that are compared beside the primary one. */
 const SECONDARY = ['abstention', 'goldLogProb'];
 
 interface ComparisonSettings extends Pick<ComparedArms, 'regime' | 'seed'> {

@@ -15,7 +15,6 @@ import { asDifference, gain, pooledEffect, tally } from './paired-quality.ts';
 
 type AgainstRandom = NonNullable<MethodResults['againstRandom']>;
 
-/** Settings that all methods of a run share. */
 interface MethodSettings extends Pick<ComparedArms, 'regime' | 'seed'> {
   readonly primary: MetricDefinition;
   readonly effects: DesignEffects;

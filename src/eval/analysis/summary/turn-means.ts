@@ -53,7 +53,6 @@ const PHASES: readonly (keyof Timings & keyof PhaseMeans)[] = [
   'decode',
 ];
 
-/** Means per turn, ms. */
 export function phaseMeans(turns: Turns): PhaseMeans {
   return Object.fromEntries(
     PHASES.map((phase) => [phase, meanOver(turns, ({ timings }) => timings[phase])]),

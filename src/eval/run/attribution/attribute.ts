@@ -17,7 +17,6 @@ const TOLERANCE = 0.01;
 /** Below this probability, the engine's rounding shows in ln p. */
 const RELEVANT_PROBABILITY = 1e-6;
 
-/** Progress of a computation, and the way to end it. */
 export interface AttributionHooks {
   /** Called after each evaluation, including the one with all memories. */
   readonly onProgress?: (done: number, of: number) => void;

@@ -6,7 +6,6 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { ComposeEngine } from '../../../engine/engine-request.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 
-/** The model of a run and the options it was loaded with, as far as its numbers depend on them. */
 export type RunModel = RunRecord['model'] &
   Pick<RunRecord['environment'], 'threads'> & { readonly choice: EngineChoice };
 

@@ -10,7 +10,6 @@ import type { PromptForm } from '../../../systems/prompt/prompt-form.ts';
 import { isHidden } from '../../analysis/redact.ts';
 import { hashIds } from '../observe/turn-observer.ts';
 
-/** The KV in front of a turn's prompt. */
 export interface StoredInjection {
   /** How blocks are joined; null for one contiguous prefix. */
   readonly recipe: JoinRecipe | null;
@@ -68,7 +67,6 @@ export function storedSequence(turn: TurnRecord): StoredSequence {
   };
 }
 
-/** The memories of a sequence, in their order. */
 export function memoryIds({ segments }: StoredSequence): string[] {
   return segments.flatMap(({ memoryId }) => memoryId ?? []);
 }

@@ -61,7 +61,6 @@ async function beginText(
   return ids.slice(kept);
 }
 
-/** A prefix whose values are scaled, whose tokens are evicted or whose numbers are quantised. */
 async function beginPrefix(
   { header, lines, suffix }: ReturnType<typeof splitSequence>,
   { alpha, evict, keptAs }: StoredInjection,

@@ -10,9 +10,7 @@ import {
 } from '../../../base/http-request.ts';
 import { judgeKeyVariable } from '../../../config/service-endpoints.ts';
 
-/** A server with an OpenAI-compatible route for chats. */
 export interface ChatServer {
-  /** The whole route. */
   readonly address: string;
   /** Sent as a bearer token, and never shown. */
   readonly key?: string | undefined;
@@ -22,7 +20,6 @@ export interface ChatServer {
   readonly pausesMs?: readonly number[];
 }
 
-/** Why a judge gave no verdict, as results count it. */
 export type FailureReason =
   | 'no server'
   | 'no such route or model'

@@ -71,7 +71,6 @@ function quote(text: string): string {
   );
 }
 
-/** The prompt about an answer, with the texts as JSON strings. */
 export function promptAbout({ query, golds, answer }: AnswerToJudge): string {
   const slots: Readonly<Record<string, string>> = {
     '{question}': quote(query),
@@ -82,7 +81,6 @@ export function promptAbout({ query, golds, answer }: AnswerToJudge): string {
   return judgePrompt.replaceAll(/\{question\}|\{golds\}|\{answer\}/g, (slot) => slots[slot]!);
 }
 
-/** The key of a stored verdict: sha256 of model, prompt, question, golds and answer. */
 export function verdictKey(model: string, { query, golds, answer }: AnswerToJudge): string {
   return createHash('sha256')
     .update(JSON.stringify([model, judgePrompt, query, golds, answer]))
@@ -114,7 +112,6 @@ const PLANTED = [
 /** Misses of one kind that a judge may have and still tell right from wrong. */
 const MAX_MISSES = 1;
 
-/** Verdicts of a judge on planted answers. */
 export interface PlantedVerdicts {
   readonly model: string;
   readonly right: { readonly accepted: number; readonly of: number };
@@ -142,7 +139,6 @@ export async function plantedVerdicts(judge: Judge, signal?: AbortSignal): Promi
   return { model: judge.model, right: { accepted: accepted.right, of }, wrong: { accepted: accepted.wrong, of } };
 }
 
-/** The check `metrics` with the judge among the tested metrics. */
 export function withPlantedVerdicts(check: CheckResult, { model, right, wrong }: PlantedVerdicts): CheckResult {
   const tells = right.of - right.accepted <= MAX_MISSES && wrong.accepted <= MAX_MISSES;
   const said = `judge ${model} accepts ${right.accepted} of ${right.of} planted right answers and ${wrong.accepted} of ${wrong.of} wrong ones`;

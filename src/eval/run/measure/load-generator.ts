@@ -9,9 +9,7 @@ export const CONVERSATION_TURNS = 5;
 /** Mean pause between the turns of a conversation, in mean gaps between the turns of all. */
 const PAUSE_GAPS = 5;
 
-/** One turn of a load, planned before anything is answered. */
 export interface PlannedTurn {
-  /** Index of its conversation, from 0. */
   readonly conversation: number;
   readonly user: DatasetUser;
   readonly item: DatasetItem;

@@ -23,7 +23,6 @@ const BASE = 'router' as const;
 /** pgvector's default: it searches one list of ivfflat, not all of them. */
 const DEFAULT_PROBES = 'ivfflat-approximate';
 
-/** One user with questions, each with the memories that answer it, at least one. */
 interface RetrievalUser {
   readonly userId: string;
   readonly memories: readonly MemoryEntry[];
@@ -43,11 +42,9 @@ interface QuestionSet {
   readonly leftOut: number;
 }
 
-/** A retrieval strategy as the suite measures it. */
 export interface Strategy {
   readonly label: string;
   readonly opening: Parameters<MeasureContext['openRetriever']>;
-  /** Name of the embedder, unless it is the run's. */
   readonly embedder?: string;
 }
 
@@ -157,7 +154,6 @@ export function datasetStrategies(config: BenchConfig): Strategy[] {
   return config.retriever === 'given' ? [...searching, { label: 'given', opening: ['given'] }] : searching;
 }
 
-/** The strategies for repeated mentions: the router, `salience`, and `salience` without reinforcement. */
 export function mentionStrategies(config: Pick<BenchConfig, 'halfLife' | 'salienceWeights'>): Strategy[] {
   const compared: Strategy[] = [BASE, 'salience' as const].map((name) => ({ label: name, opening: [name] }));
   const salienceWeights = withoutReinforcement(salienceRule(config).weights);
@@ -173,7 +169,6 @@ function withoutReinforcement({ semantic, reinforcement, recency, access }: Sali
   return writeSalienceWeights({ ...others, reinforcement: 0 });
 }
 
-/** Retrieves for every question of the users, over the memories that each had at that time. */
 export async function retrieveAll(
   retriever: Retriever,
   users: readonly RetrievalUser[],

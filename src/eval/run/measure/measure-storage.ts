@@ -41,7 +41,6 @@ async function prefix(
   return { ids: ids.slice(0, tokens), textBytes: (bytes * tokens) / ids.length };
 }
 
-/** Evaluates one prefix, saves and restores it, and takes it apart and together as blocks are. */
 async function measurePrefix(
   context: MeasureContext,
   engine: Engine,

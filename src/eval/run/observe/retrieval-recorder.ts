@@ -1,6 +1,5 @@
 import type { RetrieveOptions, Retriever } from '../../../retrieval/retriever.ts';
 
-/** A retrieval: its query, what it gave, and the time that it took. */
 export interface RecordedRetrieval {
   readonly query: string;
   /** The memories that it gave, best first. */
@@ -11,7 +10,6 @@ export interface RecordedRetrieval {
 /** Wraps the retriever of a run, and keeps its last retrieval. */
 export class RetrievalRecorder {
   readonly retriever: Retriever;
-  /** Undefined before the first call. */
   last: RecordedRetrieval | undefined;
 
   constructor(retriever: Retriever) {

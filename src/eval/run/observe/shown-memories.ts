@@ -5,7 +5,6 @@ import type { Observed } from '../../../store/records/turn-observation.ts';
 import type { PromptInfo, PromptSegment } from '../../../store/records/prompt-info.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 
-/** The runner's request to an arm for one turn. */
 export interface GivenForTurn {
   readonly item: DatasetItem;
   /** The user's own memories at that time. */
@@ -56,7 +55,6 @@ export function shownMemories(given: GivenForTurn, prompt: PromptInfo): NonNulla
   };
 }
 
-/** Prompts write texts from outside on one line. */
 function onOneLine(text: string): string {
   return text.replace(/\s+/gu, ' ').trim();
 }

@@ -28,16 +28,12 @@ import { type ScorerParts, TurnScorer, type TurnScore } from './turn-scorer.ts';
 
 const LIKELIEST_TOKENS = 10;
 
-/** An engine to observe with. */
 export interface ObserverParts extends ScorerParts {
   readonly engine: Engine;
-  /** Scores each arm's own answer too: another pass a turn. */
   readonly scoresAnswers: boolean;
-  /** Positions that every prompt leaves to its answer. */
   readonly reserveTokens: number;
 }
 
-/** A turn that was answered. */
 export interface AnsweredInSession {
   readonly session: EngineSession;
   readonly response: ChatResponse;
@@ -162,7 +158,6 @@ export class TurnObserver {
   }
 }
 
-/** True if the gold answer stands nowhere in the prompt's texts. */
 function isClosed(
   { answer, acceptedAnswers, query, history }: DatasetItem,
   { promptInfo, memoriesUsed }: ChatResponse,
@@ -194,7 +189,6 @@ function observedAnswer(
   };
 }
 
-/** How the system, the engine and the retriever were called for a turn. */
 function observedCall(
   arm: ArmTraits,
   turn: AnsweredInSession,
@@ -254,7 +248,6 @@ function goldDivergence(own: ObservedTurn, reference: ObservedTurn): number | nu
   return meanDivergence(theirs, ours);
 }
 
-/** The likeliest next tokens as text. */
 export async function likeliestTexts(
   engine: Pick<Engine, 'detokenize'>,
   next: NextDistribution,
@@ -277,7 +270,6 @@ function knownTokens(
   return sessionTokens.map((id, at) => (id === UNKNOWN_TOKEN && at >= header.length && at < end ? promptIds[at]! : id));
 }
 
-/** The first index at which two lists differ, or null. */
 export function firstDifference(a: readonly TokenId[], b: readonly TokenId[]): number | null {
   const common = commonLength(a, b);
   return common === Math.max(a.length, b.length) ? null : common;

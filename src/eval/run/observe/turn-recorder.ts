@@ -8,7 +8,6 @@ import type { SystemParts } from '../../../systems/answer-turn.ts';
 import type { OpenStore } from '../../../systems/prefill/prefill-strategy.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 
-/** An answer as its engine generated it. */
 export interface RecordedGeneration {
   /** The engine's session, not the recorded one. */
   readonly session: EngineSession;
@@ -40,7 +39,6 @@ export interface RecordedTurn {
   readonly generation: RecordedGeneration | null;
 }
 
-/** Methods that serve no turn. */
 const UNWATCHED: readonly PropertyKey[] = ['stats', 'reset'];
 
 type Watch = <R>(call: () => R) => R;
@@ -114,7 +112,6 @@ export class TurnRecorder {
     return this.#refused;
   }
 
-  /** The parts that the arm's system gets. */
   parts(parts: SystemParts, openStore: OpenStore): SystemParts & { readonly openStore: OpenStore } {
     const opened = parts.open().then(({ engine, session }) => ({
       engine: this.#recordedEngine(engine),

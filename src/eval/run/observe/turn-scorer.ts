@@ -12,14 +12,12 @@ export interface ScorerParts {
   readonly scoring: EngineSession;
 }
 
-/** A turn in its session: so many positions, and the suffix behind them. */
 interface TurnState {
   readonly session: EngineSession;
   readonly prefixPositions: number;
   readonly suffix: readonly TokenId[];
 }
 
-/** The continuations of a turn that are scored. */
 export interface ScoredTexts {
   /** What replaces the turn's suffix in front of the gold answer, and the answer's ids there. */
   readonly gold: { readonly suffix: readonly TokenId[]; readonly answer: readonly TokenId[] };
@@ -84,7 +82,6 @@ export class TurnScorer {
     });
   }
 
-  /** The same tokens evaluated whole, as text. */
   async scoreText(ids: readonly TokenId[], answer: readonly TokenId[], options: CallOptions): Promise<SequenceScore> {
     const { scoring } = this.#parts;
     await scoring.clear(options);

@@ -24,7 +24,6 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
 
-/** A turn before it is written: answered and observed, or failed. */
 export type TurnOutcome =
   | {
       readonly arm: Arm;
@@ -35,16 +34,13 @@ export type TurnOutcome =
     }
   | { readonly arm: Arm; readonly error: unknown };
 
-/** What a run writes turns with. */
 export interface WriterParts {
   readonly runId: string;
   readonly database: BenchDatabase;
   readonly claims: Pick<Claims, 'put'>;
   readonly log: ConversationLog;
   readonly pieces: TokenPieces;
-  /** Metrics of the calling program. */
   readonly metrics: readonly MetricDefinition[];
-  /** The metric by which an answer is right. */
   readonly success: SuccessRule;
   /** If false, hashes are stored instead, and no token ids. */
   readonly storesTexts: boolean;
@@ -55,7 +51,6 @@ export function turnSessionId(runId: string, item: DatasetItem, arm: Arm, repeat
   return `${runId}/${item.conversation ?? item.itemId}/${arm.traits.name}/${repeat}`;
 }
 
-/** Writes the turns of one user, each in one transaction. */
 export class TurnWriter {
   readonly #parts: WriterParts;
   readonly #turns: TurnRepository;

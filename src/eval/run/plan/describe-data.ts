@@ -34,14 +34,12 @@ function countBy(names: readonly (string | undefined)[]): Readonly<Record<string
   return Object.fromEntries([...groups].map(([name, same]) => [name, same.length]));
 }
 
-/** A data set's own statements and its origin. */
 function origin({ declared, brought }: Dataset) {
   if (brought === undefined) return declared;
   const { notes: _, ...hashes } = brought;
   return { ...declared, brought: hashes };
 }
 
-/** The primary metric that all data sets name; a run has one. */
 function sharedMetric(parts: RunDatasets['parts']): { readonly primaryMetric?: string } {
   const [name, ...others] = new Set(parts.map(({ declared }) => declared.primaryMetric));
   return name === undefined || others.length > 0 ? {} : { primaryMetric: name };

@@ -7,13 +7,11 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { PlannedUser } from '../../../store/run-user-repository.ts';
 import { MIN_USERS } from '../../analysis/statistics/verdict.ts';
 
-/** A data set of a run with those of its users who were drawn. */
 export interface DrawnDataset {
   readonly part: Dataset;
   readonly users: readonly DatasetUser[];
 }
 
-/** A user of the plan of a run. */
 export interface PlanUser extends PlannedUser {
   readonly user: DatasetUser;
   /** Items of the users before, in one repeat: the rotation of arms continues from there. */
@@ -25,7 +23,6 @@ export function takesItem({ retrieves }: Pick<ArmTraits, 'retrieves'>, item: Dat
   return retrieves !== 'evidence' || evidenceIsKnown(item);
 }
 
-/** The users of a run in the order of its plan, however it is divided. */
 export function planUsers(users: readonly DatasetUser[], arms: readonly ArmTraits[], repeats: number): PlanUser[] {
   let items = 0;
   return users.map((user, position) => {
@@ -105,13 +102,11 @@ function alternatingKinds(users: readonly DatasetUser[]): DatasetUser[] {
   return inTurn([...kinds.keys()].sort().map((kind) => kinds.get(kind)!));
 }
 
-/** One of each list in turn, until all are used up. */
 function inTurn<T>(lists: readonly (readonly T[])[]): T[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1))).flat();
 }
 
-/** The data sets of a run, each with its drawn users. */
 export function drawnDatasets({ parts }: Pick<RunDatasets, 'parts'>, users: readonly DatasetUser[]): DrawnDataset[] {
   const drawn = new Map(users.map((user) => [user.userId, user]));
   return parts.map((part) => ({ part, users: part.users.flatMap(({ userId }) => drawn.get(userId) ?? []) }));

@@ -26,17 +26,13 @@ import { checkSame } from './resumable-run.ts';
 import type { Suite } from '../suite.ts';
 import { withoutIdleWorkers } from '../workers/number-of-workers.ts';
 
-/** A suite, and the run that is made of it. */
 interface SuiteToPrepare {
   readonly suite: Suite;
-  /** The run to resume or to take part in. */
   readonly begun: RunRecord | undefined;
-  /** Folder of the run's report. */
   readonly folder: string;
   /** Where this process keeps KV and the retriever's files, and what names them in stores that processes share. */
   readonly place: { readonly folder: string; readonly suffix: string };
   readonly engines: EngineOpener;
-  /** The settings in force, with models as local files. */
   readonly settings: BenchConfig;
   /** The suite's generated data are already in the folder. */
   readonly isMade: boolean;
@@ -49,7 +45,6 @@ export interface PreparedSuite extends SuiteToPrepare, AsyncDisposable {
   readonly stores: KvFolder;
   readonly parts: BenchParts;
   readonly dataset: RunDatasets;
-  /** The drawn users. */
   readonly users: readonly DatasetUser[];
   /** The embedder's, if an arm has a gate; undefined if it has none, null without such an arm. */
   readonly calibration: GatingCalibration | null | undefined;
@@ -111,7 +106,6 @@ function planArms(
   return { arms, notRun: [...bySuite.notRun, ...notRun], isSuites, calibration };
 }
 
-/** The suite's own data, generated beside its report. */
 async function generatedData(
   { suite: { data = [] }, folder, settings: { seed }, isMade }: SuiteToPrepare,
   engine: Engine,

@@ -87,7 +87,6 @@ function describeModel({ modelSha256, model, contextTokens, cellTokens }: Engine
   };
 }
 
-/** The retrieval strategy, with the stores of memories and the preparation of questions if it has a choice. */
 function describeRetriever(config: BenchConfig, { backend, preRetrieval }: BenchParts): RunRecord['retriever'] {
   return {
     name: config.retriever,
@@ -133,13 +132,11 @@ export async function checkSame(
   throw new BenchError('bad-option', message, `give the same ${changed}, or start a new run`);
 }
 
-/** The machine and the build that compute turns. */
 export function currentEnvironment({ engine }: Pick<BenchParts, 'engine'>): RunRecord['environment'] {
   const { engine: name, build, threads, compute, stateIdentity } = engine.info;
   return { ...describeEnvironment(), engine: name, build, threads: threads ?? 0, compute, stateIdentity };
 }
 
-/** What a run begins with. */
 interface RunStart {
   readonly suite: { readonly name: string; readonly primaryMetric?: string; readonly data?: readonly unknown[] };
   readonly settings: BenchConfig;
@@ -213,7 +210,6 @@ function git(...args: string[]): string | null {
   }
 }
 
-/** The machine and the code that a run ran on. */
 export function describeEnvironment() {
   const lockfile = `${root}/package-lock.json`;
   const status = git('status', '--porcelain', '--untracked-files=no');

@@ -3,7 +3,6 @@ import { type DatasetItem, type DatasetUser, visibleMemories } from '../../../da
 import { takesItem } from './plan-users.ts';
 import { isProbed, probeTurns } from '../prove/isolation-probe.ts';
 
-/** The rest of a run, and about how long it takes. */
 export interface RunEstimate {
   readonly users: number;
   readonly questions: number;
@@ -13,21 +12,18 @@ export interface RunEstimate {
   readonly smaller: { readonly limit: number; readonly ms: number } | null;
 }
 
-/** One arm's turn of the warm-up. */
 export interface WarmTurn {
   readonly traits: Pick<ArmTraits, 'retrieves' | 'control'>;
   readonly turnMs: number;
   readonly scoringMs: number;
 }
 
-/** A warm-up: every arm on one item. */
 export interface WarmUp {
   readonly user: DatasetUser;
   readonly item: DatasetItem;
   readonly turns: readonly WarmTurn[];
 }
 
-/** Settings that decide how long turns are. */
 export interface EstimateSettings {
   readonly topK: number;
   readonly repeats: number;
@@ -49,7 +45,6 @@ const SMALLER_SHARE = 0.25;
 /** Fewer are never drawn. */
 const MIN_LIMIT = 10;
 
-/** Characters of the prompt of an arm, about. */
 function promptCharacters(
   retrieves: ArmTraits['retrieves'],
   user: DatasetUser,

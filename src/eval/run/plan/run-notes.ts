@@ -22,7 +22,6 @@ export function exactCutNotes({ info, capabilities: { exactCuts } }: Pick<Engine
   ];
 }
 
-/** What options ask for that the model, or a score, cannot give. */
 export function optionNotes(
   { threshold, template }: Pick<BenchConfig, 'threshold' | 'template'>,
   { info }: Pick<Engine, 'info'>,
@@ -39,7 +38,6 @@ export function optionNotes(
   return notes;
 }
 
-/** Notes that a reader of a run must see, known before its first turn. */
 export function notesBeforeTurns(
   { calibration, dataset, parts, settings, stores }: PreparedSuite,
   run: RunRecord,

@@ -16,7 +16,6 @@ const VERSIONS = [...CODE, 'engine', 'build', 'stateIdentity'];
 /** Settings that name a path of the machine or a part of the run; data are compared by their bytes. */
 const LOCAL_SETTINGS = ['dataset', 'dataFile', 'errata', 'allowRemote', 'shard'];
 
-/** Everything that the turns of a run depend on, with its name. */
 function decisiveFacts(run: PlanFacts): (readonly [what: string, value: unknown])[] {
   const { model, embedder, dataset, retriever, environment, plan, seed, suite } = run;
   const settings: Readonly<Record<string, unknown>> = plan.settings;

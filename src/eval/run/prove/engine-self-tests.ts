@@ -10,7 +10,6 @@ import type { InjectedParts } from '../observe/injected-parts.ts';
 import { type CellMaker, expectedCells, FreshCells } from './expected-cells.ts';
 import { cellDifference, movedCell, type ReferenceCell, referenceCells, toState } from './reference-cells.ts';
 
-/** A prompt, and the continuation that is scored behind it. */
 export interface ContinuedPrompt {
   readonly prompt: readonly TokenId[];
   readonly continuation: readonly TokenId[];
@@ -26,7 +25,6 @@ const MIN_BUDGET_MS = 20_000;
 /** Of the time in which a run of so many turns would evaluate that many prompts. */
 const SHARE = 0.02;
 
-/** The extent of a self-test. */
 export interface SelfTestOptions extends CallOptions {
   /** Milliseconds that it may take, from those of one prompt that is evaluated whole. Default: all prompts are tested. */
   readonly budgetOf?: (wholeMs: number) => number;
@@ -94,7 +92,6 @@ function cutPlaces(tokens: number, capabilities: EngineCapabilities): number[] {
   return [...new Set(places)].filter((place) => place >= 2);
 }
 
-/** A prompt with memories, and a text that is scored behind it. */
 interface PromptInParts extends Pick<InjectedParts, 'header' | 'lines'> {
   readonly suffix: readonly TokenId[];
   readonly continuation: readonly TokenId[];

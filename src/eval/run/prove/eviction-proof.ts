@@ -16,7 +16,6 @@ import {
 /** Scores of equal tokens may differ by this much if computed in another order. */
 const ORDER_ERROR = 1e-9;
 
-/** An arm that evicts, and what it injected. */
 export interface EvictedParts extends Pick<ExpectedParts, 'header' | 'lines' | 'keptAs'> {
   /** One eviction over all memories, or one per memory. */
   readonly prefill: 'prefix' | 'blocks';
@@ -37,7 +36,6 @@ interface Unit {
 
 type Part = 'keys' | 'values';
 
-/** Allowed differences of the cells that were found. */
 interface Tolerance extends CellBound {
   /** Of the numbers that scores are computed from; 0 if evaluating again gives the same bits. */
   readonly rounding: number;
@@ -54,12 +52,10 @@ interface HeadVectors {
 /** The least and the greatest score of each token that rounding allows. */
 type ScoreRange = readonly { readonly low: number; readonly high: number }[];
 
-/** Cells of header and memories that an eviction leaves. */
 export function cellsLeft({ header, lines, prefill, evict }: Omit<EvictedParts, 'alpha'>): number {
   return unitTokens({ lines, prefill }).reduce((sum, { length }) => sum + tokensLeft(evict, length), header.length);
 }
 
-/** Memory tokens that are evicted together. */
 function unitTokens({ lines, prefill }: Pick<EvictedParts, 'lines' | 'prefill'>): readonly (readonly TokenId[])[] {
   return prefill === 'prefix' ? [lines.flat()] : lines;
 }

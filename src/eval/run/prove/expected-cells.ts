@@ -18,7 +18,6 @@ import {
   toState,
 } from './reference-cells.ts';
 
-/** Injected tokens, and how their KV is computed and stored. */
 export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
   /** Default: blocks see the header, keys are not scaled. */
   readonly making?: BlockMaking | undefined;
@@ -32,7 +31,6 @@ export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
   readonly found?: (count: number) => Promise<SequenceState>;
 }
 
-/** Everything that computes cells again. */
 export interface CellMaker {
   readonly engine: Pick<Engine, 'firstLayers'>;
   readonly fresh: FreshCells;
@@ -139,17 +137,14 @@ async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: Expecte
   return await recomputedCells(maker, cells, parts, parts.recomputed ?? selectedPositions(prefill, parts));
 }
 
-/** The shared cells that stay in front of each block. */
 function sinkCells(front: readonly ReferenceCell[], sink: BlockMaking['sink']): readonly ReferenceCell[] {
   return sink?.kept === true ? front.slice(-sink.tokens) : [];
 }
 
-/** The line that a block was computed behind. */
 export function precedingLine({ lines, making }: ExpectedParts, index: number): readonly TokenId[] {
   return making?.context === 'previous' ? (lines[index - 1] ?? []) : [];
 }
 
-/** Evaluates the tokens of some positions again, each range behind the cells in front of it. */
 async function recomputedCells(
   maker: CellMaker,
   joined: readonly ReferenceCell[],
@@ -175,7 +170,6 @@ export function memoryCells({ header, lines, making }: ExpectedParts): boolean[]
   return [...header.map(() => false), ...lines.flatMap(line)];
 }
 
-/** The positions that the rule of a recipe selects. */
 export function selectedPositions(prefill: RecipeName, { header, lines, ranks }: ExpectedParts): TokenRange[] {
   const { recompute } = parseRecipe(prefill);
   const blocks = lines.map((tokenIds, index) => ({ tokenIds, rank: ranks?.[index] ?? index }));
@@ -183,7 +177,6 @@ export function selectedPositions(prefill: RecipeName, { header, lines, ranks }:
   return selected.map(({ start, end }) => ({ start: header.length + start, end: header.length + end }));
 }
 
-/** The cells of tokens that are evaluated behind other tokens. */
 export async function evaluatedBehind(
   { fresh, options }: Pick<CellMaker, 'fresh' | 'options'>,
   front: readonly TokenId[],

@@ -21,7 +21,6 @@ import { type CellBound, referenceCells, wrongCells } from './reference-cells.ts
 import { cellsLeft, wrongEviction } from './eviction-proof.ts';
 import { wrongSelection, wrongShare } from './selection-proof.ts';
 
-/** A turn that injected KV, with all that its proof needs. */
 export interface InjectedTurn {
   readonly prefill: PrefillName;
   readonly evict: EvictionName | undefined;
@@ -47,7 +46,6 @@ export async function wrongInjection(maker: CellMaker, turn: InjectedTurn): Prom
   return wrongCells(referenceCells(found), expected.slice(0, count), bound);
 }
 
-/** What is wrong with the cells of a turn that evicted tokens. */
 async function wrongRest(
   maker: CellMaker,
   { prefill: name, session, parts, alpha, bound, isExact }: InjectedTurn,
@@ -90,7 +88,6 @@ async function wrongJoin(
   return await brokenLaw(maker, { ...parts, recomputed }, alpha, found);
 }
 
-/** What is wrong with the tokens that a rule recomputed: how many they are, or which. */
 async function wrongTokens(
   maker: CellMaker,
   recompute: TokenSelection | null,

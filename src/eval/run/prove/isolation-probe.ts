@@ -34,7 +34,6 @@ interface Canary {
 }
 
 interface Canaries {
-  /** Users whose secrets are planted. */
   readonly owners: readonly Canary[];
   /** For each owner a user with the same memories except the secret, who has no code. */
   readonly strangers: readonly Canary[];
@@ -43,7 +42,6 @@ interface Canaries {
   readonly late: readonly Canary[];
 }
 
-/** The index, the arms and their stores as the run uses them. */
 interface IsolationSubject {
   readonly runId: string;
   readonly engine: Pick<Engine, 'meter'>;
@@ -85,7 +83,6 @@ export function isProbed({ retrieves, control }: Pick<ArmTraits, 'retrieves' | '
   return retrieves === 'retrieved' && control === null;
 }
 
-/** Sessions of the probe begin with it. */
 export const sessionPrefix = (runId: string): string => `${runId}/isolation/`;
 
 /**
@@ -149,7 +146,6 @@ function memoryId({ userId }: Canary, index: number): string {
   return `${userId}-m${index}`;
 }
 
-/** Asks an arm for all users, and counts the secrets in its answers. */
 async function probeArm(
   subject: IsolationSubject,
   { traits, system, reopen }: IsolationSubject['systems'][number],

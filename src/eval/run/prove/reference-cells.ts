@@ -51,12 +51,10 @@ export function movedCell(
   return { ...cell, position, keys: cell.keys.map((keys) => rotated(keys, distance, rotary, headDimension)) };
 }
 
-/** A cell whose values are multiplied by α. */
 export function scaledCell(cell: ReferenceCell, alpha: number): ReferenceCell {
   return alpha === 1 ? cell : { ...cell, values: cell.values.map((values) => values.map((number) => alpha * number)) };
 }
 
-/** A cell whose keys are divided by a temperature. */
 export function cooledCell(cell: ReferenceCell, temperature: number): ReferenceCell {
   if (temperature === 1) return cell;
   return { ...cell, keys: cell.keys.map((keys) => keys.map((number) => number / temperature)) };

@@ -11,7 +11,6 @@ import type { PlanUser } from '../plan/plan-users.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { type ScoredItem, scoreTurn, type SuccessRule } from '../../analysis/metrics/scores.ts';
 
-/** A memory of a data file. */
 interface FileMemory {
   readonly memoryId: string;
   readonly content: string;
@@ -28,7 +27,6 @@ type FileItem = Omit<ScoredItem, 'acceptedAnswers'> & {
   readonly language?: string;
 };
 
-/** The lines of a user, questions in the order of the file. */
 interface UserLines {
   readonly items: FileItem[];
   readonly memories: Map<string, FileMemory>;
@@ -41,7 +39,6 @@ export interface DataLines {
   readonly memories: ReadonlyMap<string, FileMemory>;
 }
 
-/** A line as it may stand in a file. */
 type WrittenLine = Partial<Omit<FileItem, 'golds'> & FileMemory> & {
   readonly type?: string;
   readonly userId?: string;
@@ -134,7 +131,6 @@ function itemOf(line: WrittenLine): FileItem {
   };
 }
 
-/** What the turns of a user are held against. */
 export interface Rereading {
   readonly lines: DataLines | undefined;
   readonly user: DatasetUser;
@@ -201,7 +197,6 @@ export function rereadTurns(turns: Iterable<StoredTurn>, reading: Rereading): Re
 const holding = (faults: Readonly<Record<string, boolean>>): string[] =>
   Object.entries(faults).flatMap(([fault, is]) => (is ? [fault] : []));
 
-/** What of a stored question is not as it stands in the file. */
 function questionFaults({ item, observed }: AnsweredTurn, line: FileItem, storesTexts: boolean): string[] {
   const same = (own: string, text: string): boolean =>
     storesTexts ? own.normalize().trim() === text.normalize().trim() : own === textHash(text);
@@ -221,7 +216,6 @@ interface AnsweredLine {
   readonly traits: ArmTraits;
 }
 
-/** What of the memories of a turn is not as it stands in the file. */
 function memoryFaults(
   { item, given: { retrieved, retrieval } }: AnsweredTurn,
   { item: line, own, traits, storesTexts }: AnsweredLine & { readonly storesTexts: boolean },
@@ -254,7 +248,6 @@ function isPart(part: string, text: string): boolean {
   return inner !== '' && outer!.includes(inner!);
 }
 
-/** The scores of a turn that are not those of its stored answer. */
 function otherScores(
   { facts, given, answer, scores }: AnsweredTurn,
   { item, own, traits }: AnsweredLine,
@@ -297,7 +290,6 @@ function goldFaults({ observed }: AnsweredTurn, { answer, language }: FileItem, 
   });
 }
 
-/** Holds the turns of these users of a run against the files of its data. */
 export async function rereadUsers(
   bench: Pick<
     OpenBench['bench'],
@@ -325,7 +317,6 @@ export async function rereadUsers(
 
 const noTurns: RereadCounts = { turns: 0, questions: 0, data: {}, scores: {}, withoutFile: 0, withoutTexts: 0 };
 
-/** The counts of two parts of a run. */
 export function addRereadCounts(a: RereadCounts, b: RereadCounts): RereadCounts {
   const sum = (one: RereadCounts['data'], other: RereadCounts['data']): RereadCounts['data'] =>
     Object.fromEntries(

@@ -13,7 +13,6 @@ import {
 /** The state of a worker, which goes with the results of a unit. */
 export type WorkerState = Omit<IsolationBundle, 'isolation'>;
 
-/** Makes a bundle from the rows of a user. @param pieces texts of tokens by id */
 export function bundleOf(
   userId: string,
   { memories, ...rows }: UserRows,
@@ -29,20 +28,17 @@ export function bundleOf(
   };
 }
 
-/** The rows of a bundle. */
 export function rowsOf({ sessions, memories, userPreferences, conversations, auditLogs, turns }: UserBundle): UserRows {
   const decoded = memories.map(({ embedding, ...memory }) => ({ ...memory, embedding: decodedVector(embedding) }));
   return { sessions, memories: decoded, userPreferences, conversations, auditLogs, turns } as unknown as UserRows;
 }
 
-/** The ids of the tokens of the prompts of a user. */
 export function tokensOf({ turns }: Pick<UserRows, 'turns'>): Set<number> {
   return new Set(
     turns.flatMap(({ document }) => document?.prompt.segments.flatMap(({ tokenIds }) => [...tokenIds]) ?? []),
   );
 }
 
-/** Compresses results for the store. */
 export async function packed(bundle: UserBundle | IsolationBundle): Promise<PackedBundle> {
   const content = await promisify(gzip)(JSON.stringify(bundle));
   return { content, turns: 'turns' in bundle ? bundle.turns.length : 0 };

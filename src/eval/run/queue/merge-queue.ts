@@ -15,10 +15,8 @@ import { withBooks } from '../run-findings.ts';
 import { rowsOf, unpackedIsolation, unpackedUser, type WorkerState } from './bundles.ts';
 import { ISOLATION_POSITION, unitsOf } from './plan-run.ts';
 
-/** The results that a worker has stored. */
 interface WorkerPart {
   readonly worker: EnteredWorker;
-  /** In the staged database. */
   readonly run: RunRecord;
   /** State at the last stored bundle; its counts cover everything that the worker has done. */
   last: { readonly state: WorkerState; readonly at: Date };

@@ -14,12 +14,10 @@ import { parseShard } from '../plan/plan-users.ts';
 import { firstDifference } from '../plan/same-plan.ts';
 import { mergedProbes } from './merged-probes.ts';
 
-/** Missing users that an error names. */
 const MAX_NAMED = 8;
 
 /** A part of a run: a shard, or what a worker of a queue has stored. */
 export interface RunPart {
-  /** As the user named it. */
   readonly file: string;
   /** Id that stays the same however often the part is merged: of the shard's run, or of the worker. */
   readonly source: string;
@@ -29,11 +27,8 @@ export interface RunPart {
 
 type Parts = readonly [RunPart, ...RunPart[]];
 
-/** What differs between merging shards and merging a queue. */
 interface MergeRules {
-  /** Added to the notes of the run. */
   readonly notes: readonly string[];
-  /** The hint if users or turns are missing. */
   readonly toComplete: string;
   /** Called when all turns were found. @throws BenchError if anything else is missing */
   readonly requireWhole: () => void;
@@ -104,7 +99,6 @@ function requireOnePlan([first, ...others]: Parts): void {
   }
 }
 
-/** A user, and the part that holds them. */
 interface Holder {
   readonly userId: string;
   readonly turns: number;
@@ -138,7 +132,6 @@ function userHolders(parts: Parts, toComplete: string): Holder[] {
   throw new BenchError('bad-option', `missing: ${missing.slice(0, MAX_NAMED).join(', ')}${more}`, toComplete);
 }
 
-/** The kinds of machine that took the turns of a run, in the order of the plan. */
 function machineKinds(holders: readonly Holder[]): readonly MachineKind[] {
   type Machine = Omit<MachineKind, 'users' | 'turns'>;
   const kinds: { readonly machine: Machine; readonly users: string[]; turns: number }[] = [];
@@ -153,7 +146,6 @@ function machineKinds(holders: readonly Holder[]): readonly MachineKind[] {
   return kinds.map(({ machine, users, turns }) => ({ ...machine, users, turns }));
 }
 
-/** A shard of a run, from the file that holds it. */
 export type ShardFile = Omit<RunPart, 'source'>;
 
 /**

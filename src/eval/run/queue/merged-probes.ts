@@ -26,7 +26,6 @@ function wrongIsolation({ isolation }: RunProbes): number {
   return isolation === null ? Infinity : Math.max(0, ...leaks);
 }
 
-/** Time and tokens of all machines together. */
 function together(profiles: readonly Profile[]): Profile {
   const [first, ...others] = profiles;
   return others.reduce((sum, { wallMs, coldStartMs, modelMs, embedderMs, spent, evaluatedTokens = null }) => {

@@ -23,7 +23,6 @@ export const ISOLATION_POSITION = -1;
 
 /** Settings that a worker has of its own: they name paths of its machine, or its user's consent. */
 const OWN_SETTINGS = ['dataset', 'dataFile', 'errata', 'allowRemote'] as const;
-/** Settings of runs that cannot be divided. */
 const REFUSED_SETTINGS = ['workers', 'shard', 'judge', 'judgeModel', 'kvStore'];
 
 /**

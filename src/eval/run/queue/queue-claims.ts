@@ -19,11 +19,9 @@ const BEAT_MS = 5000;
 /** Consecutive failures that no error of the user's explains: the engine itself may be wrong. */
 const MAX_FAILURES = 2;
 
-/** A worker of a queue. */
 interface QueueMember {
   readonly store: QueueStore;
   readonly planned: PlannedRun;
-  /** Id that the queue gave the worker. */
   readonly worker: string;
   readonly signal: AbortSignal;
   readonly onNote?: ((note: string) => void) | undefined;
@@ -31,7 +29,6 @@ interface QueueMember {
 
 /** Claims units of a queue in PostgreSQL. The rows of a unit are in the bench's own database until its results are stored. */
 export class QueueClaims implements Claims, AsyncDisposable {
-  /** Results that this worker has stored. */
   readonly stored = { users: 0, turns: 0 };
   readonly #member: QueueMember;
   readonly #bench: OpenBench['bench'];
@@ -143,7 +140,6 @@ export class QueueClaims implements Claims, AsyncDisposable {
     throw this.#end(new BenchError('bad-state', failures, 'see why: dki-bench queue status --queue …'));
   }
 
-  /** Leaves the queue, with how the worker ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     await ignoringAbsence(this.#member.store.leave(this.#member.worker, this.#ended));

@@ -24,7 +24,6 @@ interface QueueWork {
   readonly store: QueueStore;
   readonly planned: PlannedRun;
   readonly suite: Suite;
-  /** The worker's own options. */
   readonly config: BenchConfig;
   /** For KV and generated data; no other process uses it. */
   readonly folder: string;

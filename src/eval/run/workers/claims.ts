@@ -9,7 +9,6 @@ import type { TurnSample } from '../prove/turn-sample.ts';
 /** A part of a run that one process does as a whole: all turns of a user, or the isolation probe. */
 export type Unit = PlanUser | 'isolation probe';
 
-/** What a unit leaves beside its turns. */
 export interface UnitResult {
   readonly share: UserShare;
   readonly isolation?: IsolationProbe | null;
@@ -36,7 +35,6 @@ export interface Claims {
 }
 
 interface RowClaimOptions {
-  /** The name of this process. */
   readonly worker: string;
   readonly signal: AbortSignal;
   /** Resolves when a user may have become free; without it `next` returns null while other processes have all users that are left. */

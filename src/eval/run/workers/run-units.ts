@@ -9,11 +9,9 @@ import type { RunBench } from '../open-bench.ts';
 import { UserRun, warmUp } from './user-run.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 
-/** Listeners to the progress of a process. */
 interface UnitHooks {
   /** Called after every turn, with the number of turns of the current user. */
   readonly onTurn?: (turns: number) => void;
-  /** Called when all turns of a user are stored. */
   readonly onUser?: () => Promise<void> | void;
   /** Warms up on the first claimed user, before the self-tests are needed. */
   readonly warmsUp: boolean;
@@ -82,7 +80,6 @@ export async function probeBench(
   return await probe();
 }
 
-/** Counts of this process so far. */
 function workerCounts({ arms, keeper }: RunBench): WorkerCounts {
   const kvStores = arms.flatMap(({ arm, system }) => {
     const { kvStore } = system.getStats();

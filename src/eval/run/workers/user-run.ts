@@ -40,7 +40,6 @@ interface PreparedItem {
   readonly question: ReturnType<typeof itemQuestion>;
   readonly visible: readonly DatasetMemory[];
   readonly sources: MemorySources;
-  /** The retrieval as the retriever saw it. */
   readonly recordedRetrieval: RecordedRetrieval | undefined;
   readonly observer: TurnObserver;
 }
@@ -54,7 +53,6 @@ export class UserRun {
   /** Messages so far of conversations over several items, by session. */
   readonly #conversations = new Map<string, readonly HistoryMessage[]>();
   readonly #prompts: EarlierPrompts;
-  /** Consecutive turns for which no engine could be reached. */
   #unreached = 0;
 
   constructor(bench: RunBench, { user, itemsBefore }: PlanUser) {
@@ -250,7 +248,6 @@ export class UserRun {
   }
 }
 
-/** Warms up every arm on an item of the user. */
 export async function warmUp(user: UserRun, item: DatasetItem, signal: AbortSignal): Promise<WarmUp> {
   const start = performance.now();
   const warm = await user.warmUp(item, signal);
@@ -274,7 +271,6 @@ export function armOrder<T>(arms: readonly T[], seed: number, turn: number): T[]
   return count % 2 === 1 && Math.floor(turn / count) % 2 === 1 ? order.reverse() : order;
 }
 
-/** The memories that an arm may show, by its own rule. */
 function allowedMemories(
   { gated, readsSummary, traits }: Arm,
   { retrieved, preferences = [] }: ChatRequest,

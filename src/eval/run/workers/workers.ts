@@ -17,7 +17,6 @@ import type { Suite } from '../suite.ts';
 import { RowClaims } from './claims.ts';
 import { runUnits } from './run-units.ts';
 
-/** Time that a worker has to stop by itself. */
 const GRACE_MS = 500;
 /** The folder of all workers of a run, in that of its report; deleted with them. */
 const WORKERS_FOLDER = 'workers';
@@ -27,49 +26,38 @@ const CHECK_MS = 1000;
 /** Everything that a worker process needs to take part in a run; serialisable. */
 export interface WorkerTask {
   readonly suite: SuiteName;
-  /** Id of the run. */
   readonly run: string;
-  /** Folder of the run's report. */
   readonly folder: string;
   /** From 2: the process that makes the run is the first. */
   readonly number: number;
-  /** The name under which it claims users. */
   readonly worker: string;
-  /** The settings in force. */
   readonly config: BenchConfig;
 }
 
-/** Reports of a worker. */
 interface WorkerEvents {
   /** Called after every turn, with the number of turns of the current user. */
   readonly onTurn: (turns: number) => void;
-  /** Called when all turns of a user are stored. */
   readonly onUser: () => void;
 }
 
-/** A worker process that was started. */
 interface RunningWorker {
   /** Lets the worker take turns, after the self-tests; until then it loads its model, claims a user and warms up. */
   begin(): void;
-  /** Tells it to end soon. */
   stop(): void;
   kill(): void;
   /** Null if it came to its end, else the reason; never rejects. */
   readonly ended: Promise<string | null>;
 }
 
-/** Starts a worker process. */
 export type StartWorker = (task: WorkerTask, events: WorkerEvents) => RunningWorker;
 
 interface Member {
   readonly worker: RunningWorker;
   isWorking: boolean;
-  /** Turns of finished users, and of the current one. */
   finished: number;
   current: number;
 }
 
-/** Settings of all workers of a run. */
 interface WorkersSettings extends Pick<WorkerTask, 'config' | 'suite' | 'folder'> {
   readonly startWorker: StartWorker | undefined;
   readonly hooks: Pick<BenchHooks, 'onNote' | 'signal'>;
@@ -107,7 +95,6 @@ export class Workers implements AsyncDisposable {
     return this.#members.length + 1;
   }
 
-  /** Turns that the workers have taken, including those of unfinished users. */
   get turns(): number {
     return this.#members.reduce((sum, { finished, current }) => sum + finished + current, 0);
   }
@@ -169,9 +156,7 @@ export class Workers implements AsyncDisposable {
   }
 }
 
-/** Reports of a worker process, and what it waits for. */
 export interface WorkerHooks extends WorkerEvents {
-  /** Resolves when the self-tests of the run have passed. */
   readonly begun: Promise<void>;
   readonly signal: AbortSignal;
 }
