@@ -42,10 +42,7 @@ export function composeForRuns(
     composeEngine({ ...choice, ...places, engine: given.includes('engine') ? engine : (choice.engine ?? engine) });
 }
 
-export function openConfigured(
-  engines: EngineOpener,
-  { model, contextTokens, threads }: Pick<BenchConfig, 'model' | 'contextTokens' | 'threads'>,
-): Promise<Engine> {
+export function openConfigured(engines: EngineOpener, { model, contextTokens, threads }: BenchConfig): Promise<Engine> {
   return engines.open({
     model,
     ...(contextTokens === undefined ? {} : { contextTokens }),

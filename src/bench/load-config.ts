@@ -65,10 +65,7 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
 }
 
 /** A server has its own names for models, and one that is loaded. */
-function modelPlace(
-  { model, engineUrl }: { readonly model?: string; readonly engineUrl?: string },
-  workingFolder: string,
-): string {
+function modelPlace({ model, engineUrl }: { model?: string; engineUrl?: string }, workingFolder: string): string {
   if (model === undefined) return engineUrl === undefined ? presetModels.model : servedModel;
   return resolveModel(model, workingFolder, engineUrl !== undefined);
 }

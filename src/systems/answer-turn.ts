@@ -163,10 +163,7 @@ export async function answerTurn(
   return response;
 }
 
-function turnHistory(
-  { includeHistory, history, sessionId, userId }: ChatRequest,
-  { log }: TurnParts,
-): NonNullable<ChatRequest['history']> {
+function turnHistory({ includeHistory, history, sessionId, userId }: ChatRequest, { log }: TurnParts) {
   log?.requireOwned(sessionId, userId);
   return includeHistory === false ? [] : (history ?? log?.history(sessionId) ?? []);
 }
@@ -186,11 +183,7 @@ async function storeKv({ record, keep }: Prefilled, areStored: () => boolean): P
   return record === null || sizeBytes === undefined ? record : { ...record, sizeBytes };
 }
 
-async function forgetRemoved(
-  { removed = [] }: RetrievedMemories,
-  strategy: PrefillStrategy,
-  userId: string,
-): Promise<void> {
+async function forgetRemoved({ removed = [] }: RetrievedMemories, strategy: PrefillStrategy, userId: string) {
   for (const memoryId of removed) await strategy.forget(userId, memoryId);
 }
 
@@ -296,11 +289,7 @@ function withReserveWarning(prompt: BuiltPrompt, maxNewTokens: number | undefine
 }
 
 /** How the prompt opens the answer: with the prefix as its last segment, where there is one. */
-export function answerOpening(
-  { name }: Pick<PromptForm, 'name'>,
-  prefix: string,
-  { info }: BuiltPrompt,
-): TurnTrace['opening'] {
+export function answerOpening({ name }: PromptForm, prefix: string, { info }: BuiltPrompt): TurnTrace['opening'] {
   const last = info.segments.at(-1);
   return { form: name, prefix, prefixTokens: last?.role === 'answerPrefix' ? last.tokenIds.length : 0 };
 }

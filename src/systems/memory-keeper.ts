@@ -52,11 +52,7 @@ export class MemoryKeeper {
    * Embeds memories in one batch, stores and then indexes them, and returns their ids; an id that exists is replaced.
    * @throws BenchError `bad-data` for a preference without a user
    */
-  async addAll(
-    sessionId: string,
-    userId: string | undefined,
-    entries: readonly MemoryEntry[],
-  ): Promise<readonly string[]> {
+  async addAll(sessionId: string, userId: string | undefined, entries: readonly MemoryEntry[]) {
     const { database, embeddings, retriever, runId } = this.#parts;
     for (const { metadata } of entries) requireUser(userId, metadata);
     const vectors = await embeddings.embedMany(entries.map(({ content }) => content));

@@ -208,10 +208,7 @@ function exampleName({ name, argument }: ArmDefinition): string {
 }
 
 /** The rules by which an arm's prompt is built: the run's, but for its own settings. */
-function rulesBy(
-  { labels, placement, budget, template, answerPrefix }: ArmSettings,
-  rules: SystemParts['rules'],
-): SystemParts['rules'] {
+function rulesBy({ labels, placement, budget, template, answerPrefix }: ArmSettings, rules: SystemParts['rules']) {
   return {
     ...rules,
     ...(labels === undefined ? {} : { labels }),

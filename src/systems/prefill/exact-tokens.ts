@@ -61,10 +61,7 @@ export function isBadState(error: unknown): boolean {
  * Computes KV, and once more where it comes out with other tokens.
  * @throws BenchError `bad-state` where it does so the second time, too
  */
-export async function computeExactly<T>(
-  compute: () => Promise<T>,
-  store: { readonly countRejected: () => void },
-): Promise<T> {
+export async function computeExactly<T>(compute: () => Promise<T>, store: { countRejected: () => void }): Promise<T> {
   try {
     return await compute();
   } catch (error) {

@@ -42,19 +42,11 @@ export interface PrefixCut {
   readonly memories: SequenceState;
 }
 
-export function cutPrefix(
-  cells: SequenceState,
-  headerTokens: number,
-  { cut }: Pick<KvTools, 'cut'> = kvTools,
-): PrefixCut {
+export function cutPrefix(cells: SequenceState, headerTokens: number, { cut }: KvTools = kvTools): PrefixCut {
   return { header: cut(cells, 0, headerTokens), memories: cut(cells, headerTokens, cells.positions.length) };
 }
 
-export async function exportPrefix(
-  session: EngineSession,
-  headerTokens: number,
-  kv?: Pick<KvTools, 'cut'>,
-): Promise<PrefixCut> {
+export async function exportPrefix(session: EngineSession, headerTokens: number, kv?: KvTools): Promise<PrefixCut> {
   using cells = await session.exportCells();
   return cutPrefix(cells, headerTokens, kv);
 }

@@ -55,11 +55,7 @@ export function methodResults(
  * and all budgets.
  * @returns by name of the arm; arms without a control are missing
  */
-function compareWithRandom(
-  metric: MetricDefinition,
-  arms: readonly ArmTraits[],
-  { byArm, seed }: Pick<ComparedArms, 'byArm' | 'seed'>,
-): ReadonlyMap<string, AgainstRandom> {
+function compareWithRandom(metric: MetricDefinition, arms: readonly ArmTraits[], { byArm, seed }: ComparedArms) {
   const compared = arms.flatMap((arm) => {
     const control = controlOf(arm, arms);
     const [own, others] = [byArm.get(arm.name), byArm.get(control?.name ?? '')];

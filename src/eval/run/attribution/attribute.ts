@@ -3,7 +3,6 @@ import { firstSentence } from '../../../base/first-sentence.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import { likeliestTokens } from '../../../engine/sequence-score.ts';
-import type { TokenId } from '../../../engine/token-id.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
 import type { AttributionRecord, TurnRecord } from '../../../store/records/turn-record.ts';
 import { answerLimits } from '../../../systems/answer-turn.ts';
@@ -68,12 +67,7 @@ export async function attribute(
  * @returns all generated tokens, with those of a stop text and the end of text, and the sum of their ln p
  * @throws BenchError `not-reproduced` if the answer, or the probabilities in front of it, are not the stored ones
  */
-async function answerAgain(
-  turn: StoredSequence,
-  replay: TurnReplay,
-  engine: Engine,
-  session: EngineSession,
-): Promise<{ readonly tokens: readonly TokenId[]; readonly logProbability: number }> {
+async function answerAgain(turn: StoredSequence, replay: TurnReplay, engine: Engine, session: EngineSession) {
   const limits = {
     ...answerLimits(await promptFormOf(turn.form, engine), turn.reserveTokens),
     // Earlier releases did not end an answer after its first sentence.

@@ -78,11 +78,7 @@ export async function chatReply(
   }
 }
 
-async function send(
-  { address, key, timeoutMs = 120_000 }: ChatServer,
-  body: string,
-  signal: AbortSignal | undefined,
-): Promise<{ readonly response: Response; readonly text: string }> {
+async function send({ address, key, timeoutMs = 120_000 }: ChatServer, body: string, signal: AbortSignal | undefined) {
   const headers = {
     'content-type': 'application/json',
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),

@@ -258,10 +258,7 @@ function means(retrieved: readonly Retrieved[]) {
   };
 }
 
-function mapValues<Name extends string, A, B>(
-  values: Readonly<Record<Name, A>>,
-  map: (value: A, name: Name) => B,
-): Record<Name, B> {
+function mapValues<Name extends string, A, B>(values: Readonly<Record<Name, A>>, map: (value: A, name: Name) => B) {
   const entries = Object.entries(values) as [Name, A][];
   return Object.fromEntries(entries.map(([name, value]) => [name, map(value, name)])) as Record<Name, B>;
 }

@@ -152,11 +152,7 @@ function countingSession(session: EngineSession, count: (bytes: number) => void)
 }
 
 /** The numbers of one load. @param rag the same load played to `rag`; undefined for `rag` itself, and if it did not run */
-function servedLoad(
-  { arm, served, meter, movedBytes }: PlayedLoad,
-  sessions: number,
-  rag: PlayedLoad | undefined,
-): ServedLoad {
+function servedLoad({ arm, served, meter, movedBytes }: PlayedLoad, sessions: number, rag: PlayedLoad | undefined) {
   const answers = answered(served);
   const saturated = isSaturated(served, sessions);
   const times = answers.map(({ plannedMs, firstTokenMs }) => firstTokenMs - plannedMs);

@@ -21,11 +21,7 @@ async function elapsed(act: () => unknown): Promise<number> {
 }
 
 /** Memory lines of the data, one after the other, until there are so many tokens; and the bytes of their text. */
-async function prefix(
-  { datasets }: MeasureContext,
-  engine: Engine,
-  tokens: number,
-): Promise<{ readonly ids: readonly TokenId[]; readonly textBytes: number }> {
+async function prefix({ datasets }: MeasureContext, engine: Engine, tokens: number) {
   const contents = datasets
     .flatMap(({ users }) => users)
     .flatMap(({ memories }) => memories.map(({ content }) => content));

@@ -47,10 +47,7 @@ export interface AnsweredInSession {
 }
 
 /** The session in which a turn was answered: that of its arm, unless its system chose another. */
-export function answeringSession({
-  session,
-  recorded,
-}: Pick<AnsweredInSession, 'session' | 'recorded'>): EngineSession {
+export function answeringSession({ session, recorded }: AnsweredInSession): EngineSession {
   return recorded.generation?.session ?? session;
 }
 
@@ -189,10 +186,7 @@ function observedAnswer(
   };
 }
 
-function observedCall(
-  arm: ArmTraits,
-  turn: AnsweredInSession,
-): Pick<Observed, 'limits' | 'watch' | 'retrieverQuery' | 'asRetrieved' | 'tries' | 'aheadTokens' | 'sharedTokens'> {
+function observedCall(arm: ArmTraits, turn: AnsweredInSession) {
   const { recorded, sharedTokens } = turn;
   const { firstTokenMs, totalMs, outerMs, tries, aheadTokens, generation } = recorded;
   const retrieval = arm.retrieves === 'retrieved' || arm.retrieves === 'donor' ? turn.recordedRetrieval : undefined;

@@ -149,10 +149,7 @@ export class TurnRecorder {
   }
 
   /** Runs a turn: its clock begins with the call. @param turn its name, by which calls for the same turn are counted */
-  async turn<T>(
-    work: () => Promise<T>,
-    turn?: string,
-  ): Promise<{ readonly value: T; readonly recorded: RecordedTurn }> {
+  async turn<T>(work: () => Promise<T>, turn?: string) {
     const isAgain = turn !== undefined && this.#tried.turn === turn;
     this.#tried = { turn, times: isAgain ? this.#tried.times + 1 : 1 };
     const aheadTokens = this.#aheadTokens;

@@ -66,12 +66,7 @@ export class TurnWriter {
    * @param memories those that the user had at that time
    * @param outcomes those of all arms on the item, in the order in which they ran
    */
-  async write(
-    item: DatasetItem,
-    memories: readonly DatasetMemory[],
-    repeat: number,
-    outcomes: readonly TurnOutcome[],
-  ): Promise<void> {
+  async write(item: DatasetItem, memories: readonly DatasetMemory[], repeat: number, outcomes: readonly TurnOutcome[]) {
     const { claims, log, pieces, runId, storesTexts } = this.#parts;
     const { userId } = this.#user;
     for (const [position, outcome] of outcomes.entries()) {

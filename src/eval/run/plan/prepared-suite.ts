@@ -51,10 +51,7 @@ export interface PreparedSuite extends SuiteToPrepare, AsyncDisposable {
 }
 
 /** Prepares a suite in three steps: plans arms and users, opens models and stores, validates data against them. @throws BenchError */
-export async function prepareSuite(
-  task: SuiteToPrepare,
-  hooks: Pick<BenchHooks, 'arms' | 'signal'>,
-): Promise<PreparedSuite> {
+export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Promise<PreparedSuite> {
   const inspection = await task.engines.inspect(task.settings.model);
   const plan = planArms(task, inspection, hooks);
   // Given data are read before the models are loaded: a mistake in them is found at once.
@@ -88,11 +85,7 @@ export async function prepareSuite(
 }
 
 /** The arms that the model can run, before its weights are read. */
-function planArms(
-  { suite, begun, settings }: SuiteToPrepare,
-  inspection: EngineInspection,
-  hooks: Pick<BenchHooks, 'arms'>,
-) {
+function planArms({ suite, begun, settings }: SuiteToPrepare, inspection: EngineInspection, hooks: BenchHooks) {
   const calibration = readGatingCalibration(settings.embedder);
   const bySuite = armsOfSuite(suite, inspection, settings);
   const named = begun?.plan.arms.map((arm) => arm.name) ?? settings.arms;

@@ -154,11 +154,7 @@ function largest(numbers: Float64Array): number {
 }
 
 /** The tokens whose keys and values stand in the cells, in order; fewer than cells if some cell holds those of no token. */
-function keptTokens(
-  scores: ScoreRange,
-  left: number,
-  isIn: (cell: number, token: number) => boolean,
-): readonly number[] {
+function keptTokens(scores: ScoreRange, left: number, isIn: (cell: number, token: number) => boolean) {
   const middle = scores.map(({ low, high }) => (low + high) / 2);
   const best = [...scores.keys()]
     .sort((a, b) => middle[b]! - middle[a]! || b - a)

@@ -57,11 +57,7 @@ export class FreshCells {
    * The cells of tokens that are evaluated together, behind the tokens `front`.
    * @returns cells that live until `forget`; do not dispose of them
    */
-  async behind(
-    front: readonly TokenId[],
-    tokens: readonly TokenId[],
-    options: CallOptions = {},
-  ): Promise<SequenceState> {
+  async behind(front: readonly TokenId[], tokens: readonly TokenId[], options: CallOptions = {}) {
     const key = JSON.stringify([front, tokens]);
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
@@ -196,11 +192,7 @@ export async function evaluatedBehindStored(
     : await evaluatedBehindCells(maker, toState(front.cells, maker.cells.layout), tokens);
 }
 
-async function evaluatedBehindCells(
-  { fresh, options }: CellMaker,
-  front: SequenceState,
-  tokens: readonly TokenId[],
-): Promise<ReferenceCell[]> {
+async function evaluatedBehindCells({ fresh, options }: CellMaker, front: SequenceState, tokens: readonly TokenId[]) {
   const session = fresh.use();
   await session.importCells(front, options);
   await session.evaluate(tokens, options);

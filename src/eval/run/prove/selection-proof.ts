@@ -152,11 +152,7 @@ async function deviations(
 }
 
 /** −ln p of each token of a line, behind the header and the tokens before it in the line. */
-async function surprises(
-  { fresh, options }: CellMaker,
-  { header, lines }: ExpectedParts,
-  rounding: number,
-): Promise<TokenScores> {
+async function surprises({ fresh, options }: CellMaker, { header, lines }: ExpectedParts, rounding: number) {
   const scores = header.map(() => 0);
   const session = fresh.use();
   for (const line of lines) {

@@ -35,11 +35,7 @@ export class TurnProver {
   readonly #first = new Set<string>();
 
   /** @param selfTest the differences that the engine itself makes, with which cells are compared */
-  constructor(
-    parts: ScorerParts & { readonly engine: Pick<Engine, 'firstLayers'> },
-    sample: TurnSample,
-    selfTest: CellsSelfTest | undefined,
-  ) {
+  constructor(parts: ScorerParts & { engine: Engine }, sample: TurnSample, selfTest: CellsSelfTest | undefined) {
     this.#parts = parts;
     this.#fresh = new FreshCells(parts.scoring);
     this.#sample = sample;

@@ -56,11 +56,7 @@ export async function mergeQueue(target: BenchDatabase, reader: QueueReader, pla
 }
 
 /** Writes all bundles into a database, each under the run of its worker. */
-async function stagedParts(
-  staged: BenchDatabase,
-  reader: QueueReader,
-  planned: PlannedRun,
-): Promise<{ readonly parts: readonly WorkerPart[]; readonly isolation: IsolationProbe | null | undefined }> {
+async function stagedParts(staged: BenchDatabase, reader: QueueReader, planned: PlannedRun) {
   const { schemaVersion: _, ...plan } = planned.plan;
   const runs = new RunRepository(staged);
   const pieces = new TokenPieceRepository(staged);
