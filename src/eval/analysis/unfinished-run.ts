@@ -9,7 +9,7 @@ import { plannedSample, plannedTurns } from './checks/sample.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { MetricDeclaration } from '../../store/records/run-description.ts';
 import type { Estimate } from '../../store/records/estimate.ts';
-import { designEffect } from './statistics/design-effect.ts';
+import { designEffect } from './statistics/intervals.ts';
 import { estimateMean, estimateShare } from './statistics/estimate.ts';
 import { type Observation, perItem, unitTotals } from './statistics/observations.ts';
 import { isPooled } from './summary/turn-means.ts';

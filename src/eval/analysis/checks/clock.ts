@@ -2,7 +2,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import { mean } from '../statistics/observations.ts';
-import { quantiles } from '../statistics/quantile.ts';
+import { quantiles } from '../statistics/estimate.ts';
 import { type Check, type CheckInput, decided, undecided } from './check.ts';
 
 /** Own time that a system may take, more where it joins blocks and for each token of its prompt, ms; or this share of the engine's. */

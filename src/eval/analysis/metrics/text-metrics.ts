@@ -1,10 +1,9 @@
 import { grammarFor } from '../../../base/language-phrasings.ts';
 import type { Language } from '../../../base/language.ts';
-import { bleu } from './bleu.ts';
+import { bleu, exactMatch, memoryRecall, rougeL, squadExactMatch, squadRecall, tokenF1 } from './text-overlap.ts';
 import { contains } from './contains.ts';
 import { stemmedF1 } from './locomo-f1.ts';
 import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
-import { exactMatch, memoryRecall, rougeL, squadExactMatch, squadRecall, tokenF1 } from './text-overlap.ts';
 
 /** A score of an answer by its golds alone, 0 to 1. */
 export type TextMetric = (answer: string, golds: readonly string[], language: Language) => number;

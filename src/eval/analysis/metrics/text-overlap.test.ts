@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { bleu } from './bleu.ts';
-import { exactMatch, memoryRecall, rougeL, tokenF1 } from './text-overlap.ts';
+import { bleu, exactMatch, memoryRecall, rougeL, tokenF1 } from './text-overlap.ts';
 
 it.each([
   [' brenko.', ['Brenko'], 1],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { estimateLatency, estimateMean, estimateShare } from './estimate.ts';
+import { estimateLatency, estimateMean, estimateShare, quantiles } from './estimate.ts';
 
 const items = (value: (index: number) => number) =>
   Array.from({ length: 100 }, (_, index) => ({ userId: `u${index % 20}`, value: value(index) }));
@@ -18,4 +18,15 @@ test('carry mean, interval, items and users; latency its quantiles too', () => {
 
 test('nothing observed is no estimate', () => {
   expect([estimateShare, estimateLatency, estimateMean].map((estimate) => estimate([]))).toEqual([null, null, null]);
+});
+
+const upTo = (n: number) => Array.from({ length: n }, (_, index) => n - index);
+
+test("agrees with R's type 7, p95 left out below 100 values; values are compared as numbers and left in place", () => {
+  expect(quantiles(upTo(100))).toEqual({ p50: 50.5, p95: expect.closeTo(95.05, 10) });
+  expect(quantiles(upTo(99))).toEqual({ p50: 50 });
+  const values = [10, 9, 100, 11];
+  expect(quantiles(values)).toEqual({ p50: 10.5 });
+  expect(values).toEqual([10, 9, 100, 11]);
+  expect(() => quantiles([])).toThrow(RangeError);
 });

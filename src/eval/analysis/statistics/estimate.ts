@@ -1,7 +1,7 @@
-import type { Estimate } from '../../../store/records/estimate.ts';
+import type { Estimate, Quantiles } from '../../../store/records/estimate.ts';
 import { type Interval, meanInterval, shareInterval } from './intervals.ts';
 import { countUsers, mean, type Observation, type UnitTotals, unitTotals } from './observations.ts';
-import { quantiles } from './quantile.ts';
+import { quantileSorted } from 'simple-statistics';
 
 type Observations = readonly Observation[];
 
@@ -32,4 +32,18 @@ export function estimateLatency(observations: Observations): Estimate | null {
  */
 export function estimateShare(observations: Observations, effect?: number): Estimate | null {
   return estimate(observations, (totals) => shareInterval(totals, effect));
+}
+
+/** p95 of fewer values than this rests on fewer than five of them. */
+const MIN_FOR_P95 = 100;
+
+/**
+ * p50 and p95 by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996, R's default).
+ * @throws RangeError without values
+ */
+export function quantiles(values: readonly number[]): Quantiles {
+  if (values.length === 0) throw new RangeError('no quantile of no values');
+  const sorted = values.toSorted((a, b) => a - b);
+  const p50 = quantileSorted(sorted, 0.5);
+  return values.length < MIN_FOR_P95 ? { p50 } : { p50, p95: quantileSorted(sorted, 0.95) };
 }

@@ -8,7 +8,7 @@ import { type ComparedArms, comparedArms, isPlanned } from './compared-arms.ts';
 import { isPooled } from './turn-means.ts';
 import { judgeDifferences, tally } from './paired-quality.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { holm } from '../statistics/holm.ts';
+import { holm, MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import {
   judgeLatency,
@@ -18,7 +18,6 @@ import {
   type TestedRatio,
 } from '../statistics/paired-latency.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
-import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 
 const SECONDARY = ['abstention', 'goldLogProb'];
 

@@ -3,12 +3,11 @@ import { evidenceRanks, type MethodResults } from '../../../store/records/result
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../arm-turns.ts';
 import type { MetricDefinition } from '../metrics/metrics.ts';
-import { holm } from '../statistics/holm.ts';
+import { holm, MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 import { countUsers, mean, pairItems, perItem } from '../statistics/observations.ts';
 import { pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
-import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 import { type ComparedArms, comparedArms, type Regime } from './compared-arms.ts';
 import { type DesignEffects, estimateMetric } from './turn-means.ts';
 import { asDifference, gain, pooledEffect, tally } from './paired-quality.ts';

@@ -1,7 +1,6 @@
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { Comparison } from '../../../store/records/results.ts';
-import { pairedDesignEffect } from '../statistics/design-effect.ts';
-import type { Interval } from '../statistics/intervals.ts';
+import { pairedDesignEffect, type Interval } from '../statistics/intervals.ts';
 import { countUsers, type Pair, sideValues, unitTotals } from '../statistics/observations.ts';
 import {
   meanDifference,
@@ -9,9 +8,8 @@ import {
   pairedTotals,
   shareDifference,
 } from '../statistics/paired-difference.ts';
-import { minimumDetectableEffect } from '../statistics/power.ts';
+import { minimumDetectableEffect, judgeFamily, type Judgement, marginOf } from '../statistics/verdict.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
-import { judgeFamily, type Judgement, marginOf } from '../statistics/verdict.ts';
 
 type Direction = Pick<MetricDeclaration, 'direction'>;
 type Delta = Interval & { readonly delta: number };

@@ -7,7 +7,7 @@ import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate.ts';
 import { mean, perItem, unitTotals } from '../statistics/observations.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { designEffect } from '../statistics/design-effect.ts';
+import { designEffect } from '../statistics/intervals.ts';
 
 /** Mean and interval of one metric over turns of one arm; null where no turn has a value. */
 export function estimateMetric(metric: MetricDefinition, turns: Turns, effects: DesignEffects): Estimate | null {

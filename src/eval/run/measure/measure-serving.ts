@@ -8,7 +8,7 @@ import { kvBytes } from '../../../kv/cut-cells.ts';
 import type { ServedLoad, ServingMeasurement } from '../../../store/records/suite-measurements.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { SystemPool } from '../../../systems/system-pool.ts';
-import { quantiles } from '../../analysis/statistics/quantile.ts';
+import { quantiles } from '../../analysis/statistics/estimate.ts';
 import { systemParts } from '../loaded-resources.ts';
 import { KvFolder } from '../kv-folder.ts';
 import { memoryEntry } from '../memory-entry.ts';

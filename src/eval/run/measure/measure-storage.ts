@@ -6,7 +6,7 @@ import { joinBlocks } from '../../../kv/join-blocks.ts';
 import type { StorageMeasurement } from '../../../store/records/suite-measurements.ts';
 import { requireCells } from '../../../systems/prefill/prefix-cells.ts';
 import { memorySegment } from '../../../systems/prompt/prompt-form.ts';
-import { quantiles } from '../../analysis/statistics/quantile.ts';
+import { quantiles } from '../../analysis/statistics/estimate.ts';
 import type { MeasureContext } from '../suite.ts';
 
 const KV_TYPES: readonly NumberType[] = ['F16', 'F32'];

@@ -1,9 +1,8 @@
 import { basename } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
 import { PrivateFolder } from '../../../base/private-folder.ts';
-import { type BenchConfig, benchConfigSchema } from '../../../config/bench-config.ts';
+import { type BenchConfig, benchConfigSchema, systemPromptSchema } from '../../../config/bench-config.ts';
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
-import { systemPromptSchema } from '../../../config/bench-config.ts';
 import type { ComposeEngine } from '../../../engine/engine-request.ts';
 import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
 import { type QueuedPlan, queuedPlan, type RunRecord } from '../../../store/records/run-record.ts';
