@@ -1,7 +1,14 @@
 import type { SeededRandom } from '../../src/base/seeded-random.ts';
 import { type Design, type Kind, sample } from './samples.ts';
 import { cumulativeStdNormalProbability, probit } from 'simple-statistics';
-import { clopperPearson, type Interval, meanInterval, shareInterval, TAIL, clusteredMean } from '../../src/eval/analysis/statistics/intervals.ts';
+import {
+  clopperPearson,
+  type Interval,
+  meanInterval,
+  shareInterval,
+  TAIL,
+  clusteredMean,
+} from '../../src/eval/analysis/statistics/intervals.ts';
 import { sum, type UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
 import { studentQuantile } from '../../src/eval/analysis/statistics/distributions.ts';
 

@@ -4,7 +4,15 @@ import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/data
 import { presetModels } from '../../../models/preset-models.ts';
 import { GivenRetriever } from '../../../retrieval/given-retriever.ts';
 import type { DrawnDataset } from '../plan/plan-users.ts';
-import { datasetStrategies, mentionStrategies, questionSet, retrievalRows, retrieveAll, searchingStrategies, type Strategy } from './measure-retrieval.ts';
+import {
+  datasetStrategies,
+  mentionStrategies,
+  questionSet,
+  retrievalRows,
+  retrieveAll,
+  searchingStrategies,
+  type Strategy,
+} from './measure-retrieval.ts';
 
 const memories = [1, 2, 3, 4].map((day): DatasetMemory => ({
   ...{ userId: 'ann', memoryId: `m${day}`, content: `Day ${day}.`, createdAt: `2026-01-0${day}T00:00:00Z` },
