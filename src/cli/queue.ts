@@ -12,7 +12,7 @@ import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
 import { datasetsOf, planRun, unitsOf } from '../eval/run/queue/plan-run.ts';
 import { hashPlan, requireSameVersion, requireUnchanged } from '../eval/run/plan/same-plan.ts';
 import { workOnQueue } from '../eval/run/queue/work-on-queue.ts';
-import { WorkerFolder } from '../eval/run/queue/worker-folder.ts';
+import { workerFolder } from '../eval/run/queue/worker-folder.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { openDatabase } from '../store/database.ts';
 import { QueueConnection } from '../store/queue/queue-connection.ts';
@@ -113,7 +113,7 @@ async function work(flags: Flags, signal: AbortSignal): Promise<void> {
   const config = loadBenchConfig({ flags: usesPlanned ? { ...flags, dataset: datasetsOf(plan).join(',') } : flags });
   await using store = await QueueStore.open(connection, { creates: false });
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
-  using folder = new WorkerFolder(join(config.out, plan.name), plan.name);
+  using folder = workerFolder(join(config.out, plan.name), plan.name);
   const part = { store, planned, suite: suite!, config, folder: folder.path };
   const done = await workOnQueue(part, composeEngine, { signal, ...display?.hooks });
   display?.[Symbol.dispose]();

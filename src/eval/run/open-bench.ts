@@ -16,7 +16,7 @@ import { openRunRetriever, systemParts } from './loaded-resources.ts';
 import type { Judge } from './judge/judge.ts';
 import { controlUsers } from './workers/negative-control.ts';
 import { RetrievalRecorder } from './observe/retrieval-recorder.ts';
-import { TokenPieces } from './observe/turn-writer.ts';
+import { tokenPieces } from './observe/turn-writer.ts';
 import { planUsers, shardUsers } from './plan/plan-users.ts';
 import type { PreparedSuite } from './plan/prepared-suite.ts';
 import { TurnSample } from './prove/turn-sample.ts';
@@ -79,7 +79,7 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     reserveTokens: reserveFor(engine.info.contextTokens, settings.reserve),
     log: new ConversationLog(database, run.id, keepsTexts),
     ...keepsTexts,
-    pieces: new TokenPieces(engine, database),
+    pieces: tokenPieces(engine, database),
     arms,
     metrics: ownMetrics(settings),
     judge,

@@ -5,7 +5,7 @@ import { RunUserRepository } from '../../store/run-user-repository.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { RunBooks, WorkerCounts } from '../../store/records/user-bundle.ts';
-import { addCounts } from './workers/count-totals.ts';
+import { addCounts, added } from './workers/count-totals.ts';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EvaluatedTokens } from '../../store/records/run-description.ts';
@@ -151,12 +151,7 @@ export function withBooks(profile: Profile, { spent, evaluatedTokens, modelMs, e
     ...profile,
     modelMs: profile.modelMs + modelMs,
     embedderMs: profile.embedderMs + embedderMs,
-    spent: added(before, spent),
-    evaluatedTokens: tokensBefore === null || evaluatedTokens === null ? null : added(tokensBefore, evaluatedTokens),
+    spent: added([before, spent]),
+    evaluatedTokens: tokensBefore === null || evaluatedTokens === null ? null : added([tokensBefore, evaluatedTokens]),
   };
-}
-
-function added<Numbers extends Readonly<Record<string, number>>>(a: Numbers, b: Numbers): Numbers {
-  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return Object.fromEntries([...names].map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)])) as Numbers;
 }

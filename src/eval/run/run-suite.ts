@@ -38,7 +38,7 @@ import { rereadUsers } from './prove/reread-data.ts';
 import { selfTests } from './prove/self-tests.ts';
 import { type MeasureContext, type ServeContext, type Suite, suiteOptions } from './suite.ts';
 import { UserRun, warmUp } from './workers/user-run.ts';
-import { RowClaims } from './workers/claims.ts';
+import { rowClaims } from './workers/claims.ts';
 import { probeBench, runUnits } from './workers/run-units.ts';
 import { type StartWorker, Workers } from './workers/workers.ts';
 import { withWorkers } from './workers/number-of-workers.ts';
@@ -85,7 +85,7 @@ export async function runSuite(
   const planted = judge === undefined ? undefined : await plantedVerdicts(judge, hooks.signal);
   const run = begun ?? runs.create(await newRun(prepared, { name, listsUsers: settings.shard !== undefined }));
   using _lock = new RunLock(folder, run.name);
-  using end = new RunEnd(runs, run.id, signal);
+  using end = runEnd(runs, run.id, signal);
   // Claims of workers that were killed: this process alone makes the run, and its workers claim users from now on.
   new RunUserRepository(database, run.id).release();
   hooks.onBegin?.(run.name);
@@ -94,7 +94,7 @@ export async function runSuite(
   await using open = await openBench(prepared, database, run, judge);
   hooks.signal?.throwIfAborted();
   const worker = randomUUID();
-  const claims = new RowClaims(database, run.id, open.claimed, { worker, signal, wait: () => workers.changed(signal) });
+  const claims = rowClaims(database, run.id, open.claimed, { worker, signal, wait: () => workers.changed(signal) });
   const bench: RunBench = { ...open.bench, claims };
   const { modelLoadMs } = parts;
   const findings = new RunFindings(database, run, bench.clock, { coldStartMs, modelLoadMs, started });
@@ -236,30 +236,23 @@ async function engineAudit({ bench, run, signal }: RunContext): Promise<Pick<Run
 }
 
 /** Stores how a run ended unless it finished: at once if it is interrupted, because the caller may not wait for the rest. */
-class RunEnd implements Disposable {
-  isFinished = false;
-  readonly #runs: RunRepository;
-  readonly #id: string;
-  readonly #signal: AbortSignal;
-  readonly #interrupt = (): void => {
-    if (!this.isFinished) this.#runs.update(this.#id, { status: 'interrupted' });
+function runEnd(runs: RunRepository, id: string, signal: AbortSignal) {
+  const interrupt = (): void => {
+    if (!end.isFinished) runs.update(id, { status: 'interrupted' });
   };
-
-  constructor(runs: RunRepository, id: string, signal: AbortSignal) {
-    this.#runs = runs;
-    this.#id = id;
-    this.#signal = signal;
-    signal.addEventListener('abort', this.#interrupt);
-  }
-
-  [Symbol.dispose](): void {
-    this.#signal.removeEventListener('abort', this.#interrupt);
-    if (this.isFinished) return;
-    try {
-      this.#runs.update(this.#id, { status: this.#signal.aborted ? 'interrupted' : 'failed' });
-    } catch (error) {
-      // The run may have ended because the database cannot be written.
-      if (!(error instanceof BenchError)) throw error;
-    }
-  }
+  signal.addEventListener('abort', interrupt);
+  const end = {
+    isFinished: false,
+    [Symbol.dispose]: (): void => {
+      signal.removeEventListener('abort', interrupt);
+      if (end.isFinished) return;
+      try {
+        runs.update(id, { status: signal.aborted ? 'interrupted' : 'failed' });
+      } catch (error) {
+        // The run may have ended because the database cannot be written.
+        if (!(error instanceof BenchError)) throw error;
+      }
+    },
+  };
+  return end;
 }

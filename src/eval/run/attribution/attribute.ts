@@ -7,6 +7,7 @@ import { meterDifference } from '../../../engine/token-meter.ts';
 import type { AttributionRecord, TurnRecord } from '../../../store/records/turn-record.ts';
 import { answerLimits } from '../../../systems/answer-turn.ts';
 import { promptFormOf } from '../../../systems/prompt/chat-form.ts';
+import { sum } from '../../analysis/statistics/observations.ts';
 import { likeliestTexts } from '../observe/turn-observer.ts';
 import { memoryIds, type StoredSequence, storedSequence } from './stored-sequence.ts';
 import { openReplay, type TurnReplay } from './turn-replay.ts';
@@ -92,10 +93,6 @@ async function answerAgain(turn: StoredSequence, replay: TurnReplay, engine: Eng
     throw notReproduced(`${place} has p = ${now.toPrecision(6)}, and ${probability.toPrecision(6)} is stored`);
   }
   return { tokens: answer, logProbability: sum(logProbabilities) };
-}
-
-function sum(logProbabilities: readonly number[]): number {
-  return logProbabilities.reduce((total, value) => total + value, 0);
 }
 
 function notReproduced(why: string): BenchError {

@@ -19,6 +19,7 @@ import type { Observed } from '../../../store/records/turn-observation.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-prefix.ts';
+import { sum } from '../../analysis/statistics/observations.ts';
 import { agreementOf } from '../../analysis/metrics/agreement.ts';
 import type { RecordedRetrieval } from './retrieval-recorder.ts';
 import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
@@ -267,10 +268,6 @@ function knownTokens(
 export function firstDifference(a: readonly TokenId[], b: readonly TokenId[]): number | null {
   const common = commonLength(a, b);
   return common === Math.max(a.length, b.length) ? null : common;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 /** sha-256 of token ids, 32 bits each, in hex. */

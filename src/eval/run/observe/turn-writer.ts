@@ -39,7 +39,7 @@ export interface WriterParts {
   readonly database: BenchDatabase;
   readonly claims: Pick<Claims, 'put'>;
   readonly log: ConversationLog;
-  readonly pieces: TokenPieces;
+  readonly pieces: ReturnType<typeof tokenPieces>;
   readonly metrics: readonly MetricDefinition[];
   readonly success: SuccessRule;
   /** If false, hashes are stored instead, and no token ids. */
@@ -51,103 +51,105 @@ export function turnSessionId(runId: string, item: DatasetItem, arm: Arm, repeat
   return `${runId}/${item.conversation ?? item.itemId}/${arm.traits.name}/${repeat}`;
 }
 
-export class TurnWriter {
-  readonly #parts: WriterParts;
-  readonly #turns: TurnRepository;
-  readonly #user: DatasetUser;
-
-  constructor(parts: WriterParts, user: DatasetUser) {
-    this.#parts = parts;
-    this.#turns = new TurnRepository(parts.database);
-    this.#user = user;
-  }
-
-  /**
-   * @param memories those that the user had at that time
-   * @param outcomes those of all arms on the item, in the order in which they ran
-   */
-  async write(item: DatasetItem, memories: readonly DatasetMemory[], repeat: number, outcomes: readonly TurnOutcome[]) {
-    const { claims, log, pieces, runId, storesTexts } = this.#parts;
-    const { userId } = this.#user;
-    for (const [position, outcome] of outcomes.entries()) {
-      const { arm } = outcome;
-      const sessionId = turnSessionId(runId, item, arm, repeat);
-      const key: TurnKey = { itemId: item.itemId, userId, arm: arm.traits.name, repeat, turn: 0, position };
-      const record = this.#recordOf(key, item, memories, outcome);
-      const shows = storesTexts && record.state === 'answered';
-      const missing = shows ? await pieces.missing(record.prompt.segments) : new Map();
-      // The turn, its messages and its entry in the audit log, or nothing.
-      claims.put(userId, () => {
-        log.seed(sessionId, userId, item.history);
-        if ('response' in outcome) {
-          const action = arm.traits.injects === 'nothing' ? 'rag_generate' : 'dki_generate';
-          log.record(outcome.request, outcome.response, action);
-        }
-        pieces.keep(missing);
-        this.#turns.put({ runId, sessionId }, storesTexts ? record : turnWithoutTexts(record));
-      });
-    }
-  }
-
-  #recordOf(key: TurnKey, item: DatasetItem, memories: readonly DatasetMemory[], outcome: TurnOutcome): TurnRecord {
-    if ('error' in outcome) {
-      const { error } = outcome;
-      const message = error instanceof Error ? error.message : String(error);
-      const { code } = error as { readonly code?: unknown };
-      return { state: 'failed', ...key, error: { code: typeof code === 'string' ? code : null, message } };
-    }
-    const { response, scores, observed } = outcome;
-    const { trace, promptInfo: prompt, timings, tokens } = response;
-    const { retrieval, summary, prefill, account, answer } = trace;
-    const given = { retrieved: retrievedMemories(response, item.evidence), retrieval };
-    return this.#withOwnMetrics({
-      state: 'answered',
-      ...key,
-      item: this.#itemRecord(item, memories),
-      given: summary === undefined ? given : { ...given, summary },
-      prompt,
-      facts: promptFacts(prompt, trace.retrieved.length),
-      prefill,
-      account,
-      answer,
-      timings,
-      tokens,
-      observed,
-      scores,
+/**
+ * Writes the turns of one user, each in one transaction.
+ * @param memories those that the user had at that time
+ * @param outcomes those of all arms on the item, in the order in which they ran
+ */
+export async function writeTurns(
+  parts: WriterParts,
+  {
+    user,
+    item,
+    memories,
+    repeat,
+  }: { user: DatasetUser; item: DatasetItem; memories: readonly DatasetMemory[]; repeat: number },
+  outcomes: readonly TurnOutcome[],
+): Promise<void> {
+  const { claims, database, log, pieces, runId, storesTexts } = parts;
+  const { userId } = user;
+  const turns = new TurnRepository(database);
+  for (const [position, outcome] of outcomes.entries()) {
+    const { arm } = outcome;
+    const sessionId = turnSessionId(runId, item, arm, repeat);
+    const key: TurnKey = { itemId: item.itemId, userId, arm: arm.traits.name, repeat, turn: 0, position };
+    const record = turnRecord(key, itemRecord(user, item, memories), item, outcome);
+    const turn = record.state === 'answered' ? withOwnMetrics(parts, record) : record;
+    const shows = storesTexts && turn.state === 'answered';
+    const missing = shows ? await pieces.missing(turn.prompt.segments) : new Map();
+    // The turn, its messages and its entry in the audit log, or nothing.
+    claims.put(userId, () => {
+      log.seed(sessionId, userId, item.history);
+      if ('response' in outcome) {
+        const action = arm.traits.injects === 'nothing' ? 'rag_generate' : 'dki_generate';
+        log.record(outcome.request, outcome.response, action);
+      }
+      pieces.keep(missing);
+      turns.put({ runId, sessionId }, storesTexts ? turn : turnWithoutTexts(turn));
     });
   }
+}
 
-  /** The turn with the values of the calling program's metrics, which may decide whether it is right. */
-  #withOwnMetrics(turn: AnsweredTurn): AnsweredTurn {
-    const { metrics, success } = this.#parts;
-    if (metrics.length === 0) return turn;
-    const own = Object.fromEntries(metrics.map((metric) => [metric.name, checkedValue(metric, metric.of(turn))]));
-    const decided = turn.item.gold === null ? undefined : own[success.metric];
-    const scores = { ...turn.scores, own };
-    if (decided === undefined) return { ...turn, scores };
-    const wrongClass = decided === 1 ? null : scores.wrongClass;
-    return { ...turn, scores: { ...scores, taskSuccess: decided, wrongClass } };
+function turnRecord(key: TurnKey, record: ItemRecord, { evidence }: DatasetItem, outcome: TurnOutcome): TurnRecord {
+  if ('error' in outcome) {
+    const { error } = outcome;
+    const message = error instanceof Error ? error.message : String(error);
+    const { code } = error as { readonly code?: unknown };
+    return { state: 'failed', ...key, error: { code: typeof code === 'string' ? code : null, message } };
   }
+  const { response, scores, observed } = outcome;
+  const { trace, promptInfo: prompt, timings, tokens } = response;
+  const { retrieval, summary, prefill, account, answer } = trace;
+  const given = { retrieved: retrievedMemories(response, evidence), retrieval };
+  return {
+    state: 'answered',
+    ...key,
+    item: record,
+    given: summary === undefined ? given : { ...given, summary },
+    prompt,
+    facts: promptFacts(prompt, trace.retrieved.length),
+    prefill,
+    account,
+    answer,
+    timings,
+    tokens,
+    observed,
+    scores,
+  };
+}
 
-  #itemRecord(item: DatasetItem, memories: readonly DatasetMemory[]): ItemRecord {
-    const { kind, languageProfile } = this.#user;
-    const first = memories.findIndex(({ memoryId }) => item.evidence.includes(memoryId));
-    return {
-      query: item.query,
-      gold: item.answer,
-      acceptedAnswers: item.acceptedAnswers,
-      relation: item.relation ?? null,
-      answerPrefix: item.answerPrefix ?? null,
-      category: item.category,
-      phrasing: item.phrasing ?? '',
-      userKind: kind ?? '',
-      language: item.language ?? languageProfile.language,
-      memories: memories.length,
-      evidence: item.evidence.length,
-      evidencePlace: first === -1 ? null : memories.length === 1 ? 0 : first / (memories.length - 1),
-      condition: item.condition ?? null,
-    };
-  }
+/** The turn with the values of the calling program's metrics, which may decide whether it is right. */
+function withOwnMetrics({ metrics, success }: WriterParts, turn: AnsweredTurn): AnsweredTurn {
+  if (metrics.length === 0) return turn;
+  const own = Object.fromEntries(metrics.map((metric) => [metric.name, checkedValue(metric, metric.of(turn))]));
+  const decided = turn.item.gold === null ? undefined : own[success.metric];
+  const scores = { ...turn.scores, own };
+  if (decided === undefined) return { ...turn, scores };
+  const wrongClass = decided === 1 ? null : scores.wrongClass;
+  return { ...turn, scores: { ...scores, taskSuccess: decided, wrongClass } };
+}
+
+function itemRecord(
+  { kind, languageProfile }: DatasetUser,
+  item: DatasetItem,
+  memories: readonly DatasetMemory[],
+): ItemRecord {
+  const first = memories.findIndex(({ memoryId }) => item.evidence.includes(memoryId));
+  return {
+    query: item.query,
+    gold: item.answer,
+    acceptedAnswers: item.acceptedAnswers,
+    relation: item.relation ?? null,
+    answerPrefix: item.answerPrefix ?? null,
+    category: item.category,
+    phrasing: item.phrasing ?? '',
+    userKind: kind ?? '',
+    language: item.language ?? languageProfile.language,
+    memories: memories.length,
+    evidence: item.evidence.length,
+    evidencePlace: first === -1 ? null : memories.length === 1 ? 0 : first / (memories.length - 1),
+    condition: item.condition ?? null,
+  };
 }
 
 /** All that was retrieved for a turn, ranked. @param evidence ids of the memories that answer it */
@@ -167,27 +169,21 @@ export function retrievedMemories(
 }
 
 /** Stores the text of each token that stands in a prompt, once, so that a reader needs no model to see where tokens end. */
-export class TokenPieces {
-  readonly #engine: Pick<Engine, 'detokenize' | 'info'>;
-  readonly #repository: TokenPieceRepository;
+export function tokenPieces(engine: Pick<Engine, 'detokenize' | 'info'>, database: BenchDatabase) {
+  const repository = new TokenPieceRepository(database);
   /** Stored by a transaction that may still fail: such a run ends, and the next one stores them again. */
-  readonly #kept = new Set<TokenId>();
-
-  constructor(engine: Pick<Engine, 'detokenize' | 'info'>, database: BenchDatabase) {
-    this.#engine = engine;
-    this.#repository = new TokenPieceRepository(database);
-  }
-
-  /** The pieces of the segments' tokens that were not met before. */
-  async missing(segments: readonly Pick<PromptSegment, 'tokenIds'>[]): Promise<ReadonlyMap<TokenId, string>> {
-    const ids = [...new Set(segments.flatMap(({ tokenIds }) => tokenIds))].filter((id) => !this.#kept.has(id));
-    const texts = await this.#engine.detokenize(ids.map((id) => [id]));
-    return new Map(ids.map((id, index) => [id, texts[index]!]));
-  }
-
-  keep(pieces: ReadonlyMap<TokenId, string>): void {
-    if (pieces.size === 0) return;
-    this.#repository.add(this.#engine.info.modelSha256 ?? this.#engine.info.model.name, pieces);
-    for (const id of pieces.keys()) this.#kept.add(id);
-  }
+  const kept = new Set<TokenId>();
+  return {
+    /** The pieces of the segments' tokens that were not met before. */
+    missing: async (segments: readonly Pick<PromptSegment, 'tokenIds'>[]): Promise<ReadonlyMap<TokenId, string>> => {
+      const ids = [...new Set(segments.flatMap(({ tokenIds }) => tokenIds))].filter((id) => !kept.has(id));
+      const texts = await engine.detokenize(ids.map((id) => [id]));
+      return new Map(ids.map((id, index) => [id, texts[index]!]));
+    },
+    keep: (pieces: ReadonlyMap<TokenId, string>): void => {
+      if (pieces.size === 0) return;
+      repository.add(engine.info.modelSha256 ?? engine.info.model.name, pieces);
+      for (const id of pieces.keys()) kept.add(id);
+    },
+  };
 }

@@ -7,6 +7,7 @@ import type { RereadCounts } from '../../../store/records/run-probes.ts';
 import type { AnsweredTurn, Scores } from '../../../store/records/turn-record.ts';
 import { type StoredTurn, TurnRepository } from '../../../store/turn-repository.ts';
 import type { OpenBench } from '../open-bench.ts';
+import { added } from '../workers/count-totals.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { type ScoredItem, scoreTurn, type SuccessRule } from '../../analysis/metrics/scores.ts';
@@ -312,25 +313,7 @@ export async function rereadUsers(
       isOwnSuccess: metrics.some(({ name }) => name === success.metric),
     }),
   );
-  return counts.reduce(addRereadCounts, noTurns);
+  return added([noTurns, ...counts]);
 }
 
 const noTurns: RereadCounts = { turns: 0, questions: 0, data: {}, scores: {}, withoutFile: 0, withoutTexts: 0 };
-
-export function addRereadCounts(a: RereadCounts, b: RereadCounts): RereadCounts {
-  const sum = (one: RereadCounts['data'], other: RereadCounts['data']): RereadCounts['data'] =>
-    Object.fromEntries(
-      [...new Set([...Object.keys(one), ...Object.keys(other)])].map((kind) => [
-        kind,
-        (one[kind] ?? 0) + (other[kind] ?? 0),
-      ]),
-    );
-  return {
-    turns: a.turns + b.turns,
-    questions: a.questions + b.questions,
-    data: sum(a.data, b.data),
-    scores: sum(a.scores, b.scores),
-    withoutFile: a.withoutFile + b.withoutFile,
-    withoutTexts: a.withoutTexts + b.withoutTexts,
-  };
-}

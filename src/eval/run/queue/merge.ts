@@ -14,8 +14,7 @@ import { parseShard } from '../plan/plan-users.ts';
 import { firstDifference } from '../plan/same-plan.ts';
 import { auditSum, type RunProbes } from '../../../store/records/run-probes.ts';
 import { withBooks } from '../run-findings.ts';
-import { addRereadCounts } from '../prove/reread-data.ts';
-import { addCounts } from '../workers/count-totals.ts';
+import { addCounts, added } from '../workers/count-totals.ts';
 
 const MAX_NAMED = 8;
 
@@ -232,7 +231,7 @@ function mergedProbes(all: readonly RunProbes[], notes: readonly string[]): RunP
     ...(embedder.embedder === undefined ? {} : { embedder: embedder.embedder }),
     isolation: worst(all, wrongIsolation).isolation,
     ...addCounts(all.map(({ refusedCalls = {}, kvStores, retriever = {} }) => ({ refusedCalls, kvStores, retriever }))),
-    ...(rereads.length === 0 ? {} : { reread: rereads.reduce(addRereadCounts) }),
+    ...(rereads.length === 0 ? {} : { reread: added(rereads) }),
     ...(retriever === undefined ? {} : { retrieverProbe: retriever }),
     ...(load === undefined ? {} : { load }),
     ...(audits.length === 0 ? {} : { audit: audits.reduce(auditSum) }),

@@ -7,7 +7,8 @@ import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { readUserRows } from '../../../store/user-rows.ts';
 import type { OpenBench } from '../open-bench.ts';
-import { addRereadCounts, rereadUsers } from '../prove/reread-data.ts';
+import { rereadUsers } from '../prove/reread-data.ts';
+import { added } from '../workers/count-totals.ts';
 import { machineLoad } from '../run-findings.ts';
 import type { Claims, Unit, UnitResult } from '../workers/claims.ts';
 import { bundleOf, packed, tokensOf, type WorkerState } from './bundles.ts';
@@ -84,7 +85,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
     const audit = await engine.audit({ signal });
     if (unit !== 'isolation probe') {
       const reread = await rereadUsers(this.#bench, [unit]);
-      this.#reread = this.#reread === undefined ? reread : addRereadCounts(this.#reread, reread);
+      this.#reread = this.#reread === undefined ? reread : added([this.#reread, reread]);
     }
     const counts = this.#reread === undefined ? share.counts : { ...share.counts, reread: this.#reread };
     const state: WorkerState = { share: { ...share, counts }, load: this.#load, ...(audit === null ? {} : { audit }) };

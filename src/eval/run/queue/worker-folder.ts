@@ -10,28 +10,22 @@ const SLOTS = 1000;
 /**
  * A folder that no other worker of the machine uses: the first that nobody has, so that what killed workers left is deleted
  * by those after them. Machines that share the folder above it have their own by their names.
+ * @param folder of the run's report
+ * @throws BenchError `disk` where nothing can be written there
  */
-export class WorkerFolder implements Disposable {
-  readonly path: string;
-  readonly #lock: RunLock;
-
-  /** @param folder of the run's report @throws BenchError `disk` where nothing can be written there */
-  constructor(folder: string, run: string) {
-    const machine = hostname().replaceAll(/[^\w-]/g, '_');
-    for (let slot = 1; ; slot++) {
-      const path = join(folder, 'queue', `${machine}-${slot}`);
-      try {
-        this.#lock = new RunLock(path, run);
-        this.path = path;
-        return;
-      } catch (error) {
-        if (!(error instanceof BenchError) || error.code !== 'bad-option' || slot === SLOTS) throw error;
-      }
+export function workerFolder(folder: string, run: string): Disposable & { readonly path: string } {
+  const machine = hostname().replaceAll(/[^\w-]/g, '_');
+  for (let slot = 1; ; slot++) {
+    const path = join(folder, 'queue', `${machine}-${slot}`);
+    try {
+      const lock = new RunLock(path, run);
+      const dispose = (): void => {
+        lock[Symbol.dispose]();
+        rmSync(path, { recursive: true, force: true });
+      };
+      return { path, [Symbol.dispose]: dispose };
+    } catch (error) {
+      if (!(error instanceof BenchError) || error.code !== 'bad-option' || slot === SLOTS) throw error;
     }
-  }
-
-  [Symbol.dispose](): void {
-    this.#lock[Symbol.dispose]();
-    rmSync(this.path, { recursive: true, force: true });
   }
 }

@@ -15,7 +15,7 @@ export interface UnitResult {
 }
 
 /**
- * Divides a run among processes. Implemented on rows of a SQLite database (`RowClaims`: worker processes; a shard `i/n` is a filter
+ * Divides a run among processes. Implemented on rows of a SQLite database (`rowClaims`: worker processes; a shard `i/n` is a filter
  * in front) and on a queue in PostgreSQL (`QueueClaims`).
  */
 export interface Claims {
@@ -41,50 +41,40 @@ interface RowClaimOptions {
   readonly wait?: () => Promise<void>;
 }
 
-/** Claims of the processes that share one database. */
-export class RowClaims implements Claims {
-  readonly signal: AbortSignal;
-  readonly #database: BenchDatabase;
-  readonly #rows: RunUserRepository;
-  readonly #options: RowClaimOptions;
-  #open: readonly PlanUser[];
-
-  /** @param users in the order in which they are claimed */
-  constructor(database: BenchDatabase, runId: string, users: readonly PlanUser[], options: RowClaimOptions) {
-    this.signal = options.signal;
-    this.#database = database;
-    this.#rows = new RunUserRepository(database, runId);
-    this.#options = options;
-    this.#open = users;
-  }
-
-  async next(): Promise<Unit | null> {
-    for (;;) {
-      for (const user of this.#open) {
-        const claim = this.#rows.claim(user, this.#options.worker);
-        if (claim !== 'taken') this.#open = this.#open.filter((one) => one !== user);
-        if (claim === 'claimed') return user;
+/** Claims of the processes that share one database. @param users in the order in which they are claimed */
+export function rowClaims(
+  database: BenchDatabase,
+  runId: string,
+  users: readonly PlanUser[],
+  { worker, signal, wait }: RowClaimOptions,
+): Claims {
+  const rows = new RunUserRepository(database, runId);
+  let open = users;
+  return {
+    signal,
+    next: async () => {
+      for (;;) {
+        for (const user of open) {
+          const claim = rows.claim(user, worker);
+          if (claim !== 'taken') open = open.filter((one) => one !== user);
+          if (claim === 'claimed') return user;
+        }
+        if (open.length === 0 || wait === undefined) return null;
+        await wait();
       }
-      if (this.#open.length === 0 || this.#options.wait === undefined) return null;
-      await this.#options.wait();
-    }
-  }
-
-  put(userId: string, write: () => void): void {
-    this.#database.transaction(() => {
-      this.#rows.requireHeld(userId, this.#options.worker);
-      write();
-    });
-  }
-
-  done(unit: Unit, { share }: UnitResult): Promise<void> {
-    if (unit !== 'isolation probe') this.#rows.finish(unit.userId, this.#options.worker, share);
-    return Promise.resolve();
-  }
-
-  failed(_: Unit, error: unknown): Promise<void> {
-    return Promise.reject(error instanceof Error ? error : new Error(String(error)));
-  }
+    },
+    put: (userId, write) =>
+      database.transaction(() => {
+        rows.requireHeld(userId, worker);
+        write();
+      }),
+    done: async (unit, { share }) => {
+      if (unit !== 'isolation probe') rows.finish(unit.userId, worker, share);
+    },
+    failed: async (_, error) => {
+      throw error;
+    },
+  };
 }
 
 /**

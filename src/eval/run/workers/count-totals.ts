@@ -15,16 +15,16 @@ export function addCounts(workers: readonly WorkerCounts[]): WorkerCounts {
     Object.fromEntries(Object.entries(facts).filter(([name]) => RETRIEVER_COUNTS.test(name))),
   );
   return {
-    refusedCalls: added(workers.map(({ refusedCalls }) => refusedCalls)) as WorkerCounts['refusedCalls'],
-    kvStores: added(workers.map(({ kvStores }) => kvStores)) as WorkerCounts['kvStores'],
+    refusedCalls: added(workers.map(({ refusedCalls }) => refusedCalls)),
+    kvStores: added(workers.map(({ kvStores }) => kvStores)),
     retriever: { ...first, ...added(counts), ...('warnings' in first ? { warnings } : {}) },
   };
 }
 
 /** The sum of all numbers under each name, at any depth; of everything else the first. */
-function added(all: readonly Facts[]): Facts {
+export function added<T extends Facts>(all: readonly T[]): T {
   const [first, ...others] = all;
-  if (others.length === 0) return first ?? {};
+  if (others.length === 0) return first ?? ({} as T);
   const names = [...new Set(all.flatMap((facts) => Object.keys(facts)))];
   return Object.fromEntries(
     names.map((name) => {
@@ -35,7 +35,7 @@ function added(all: readonly Facts[]): Facts {
       if (typeof value === 'number') return [name, (values as number[]).reduce((sum, one) => sum + one, 0)];
       return [name, isFacts(value) ? added(values as Facts[]) : value];
     }),
-  );
+  ) as T;
 }
 
 function isFacts(value: unknown): value is Facts {

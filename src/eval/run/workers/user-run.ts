@@ -26,7 +26,7 @@ import type { RecordedRetrieval } from '../observe/retrieval-recorder.ts';
 import { EarlierPrompts } from '../observe/earlier-prompts.ts';
 import { measuredResponse } from '../observe/turn-recorder.ts';
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
-import { turnSessionId, type TurnOutcome, TurnWriter } from '../observe/turn-writer.ts';
+import { turnSessionId, type TurnOutcome, writeTurns } from '../observe/turn-writer.ts';
 
 /** Consecutive turns without a reachable engine that end the run, which can be resumed. */
 const MAX_UNREACHED = 2;
@@ -69,7 +69,6 @@ export class UserRun {
   async run(prover: TurnProver, onTurn: () => void, signal: AbortSignal): Promise<void> {
     const { arms, clock, embeddings, keeper, settings, sharesStore } = this.#bench;
     const { items } = this.#user;
-    const writer = new TurnWriter(this.#bench, this.#user);
     for (let repeat = 0; repeat < settings.repeats; repeat++) {
       // A repeat is the same experiment again: it must find nothing of the last one.
       embeddings.clear();
@@ -89,7 +88,8 @@ export class UserRun {
         // Observations that compare with other arms need the answers of all.
         const outcomes: TurnOutcome[] = [];
         for (const complete of taken) outcomes.push(await complete());
-        await clock.time('turns', () => writer.write(item, prepared.visible, repeat, outcomes));
+        const written = { user: this.#user, item, memories: prepared.visible, repeat };
+        await clock.time('turns', () => writeTurns(this.#bench, written, outcomes));
       }
       this.#conversations.clear();
     }

@@ -14,7 +14,7 @@ import { openRuns } from '../loaded-resources.ts';
 import { prepareSuite } from '../plan/prepared-suite.ts';
 import type { BenchHooks } from '../progress.ts';
 import type { Suite } from '../suite.ts';
-import { RowClaims } from './claims.ts';
+import { rowClaims } from './claims.ts';
 import { runUnits } from './run-units.ts';
 
 const GRACE_MS = 500;
@@ -181,7 +181,7 @@ export async function runWorker(
     { signal },
   );
   await using open = await openBench(prepared, database, run);
-  const claims = new RowClaims(database, id, open.claimed, { worker, signal });
+  const claims = rowClaims(database, id, open.claimed, { worker, signal });
   const selfTested = async (): Promise<CellsSelfTest | undefined> => {
     await begun;
     signal.throwIfAborted();
