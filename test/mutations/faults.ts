@@ -81,21 +81,21 @@ export const faults: readonly Fault[] = [
   ...faultsIn('scores', WRITER, [
     {
       name: 'wrong answers of KV arms are stored as right',
-      find: '      observed,\n      scores,\n',
+      find: '    observed,\n    scores,\n',
       replace:
-        '      observed,\n      scores: prefill !== null && scores.exactMatch === 0 ? { ...scores, exactMatch: 1, taskSuccess: 1, wrongClass: null } : scores,\n',
+        '    observed,\n    scores: prefill !== null && scores.exactMatch === 0 ? { ...scores, exactMatch: 1, taskSuccess: 1, wrongClass: null } : scores,\n',
       run: ['--dataset', 'facts-en'],
     },
     {
       name: 'the golds of every turn are its answer too',
-      find: '      gold: item.answer,\n',
-      replace: "      gold: item.answer === null ? null : item.answer.split(' ')[0]!,\n",
+      find: '    gold: item.answer,\n',
+      replace: "    gold: item.answer === null ? null : item.answer.split(' ')[0]!,\n",
     },
     {
       name: 'scores are those of the turn before',
-      find: '      observed,\n      scores,\n',
+      find: '    observed,\n    scores,\n',
       replace:
-        "      observed,\n      scores: ((globalThis as Record<string, any>)['late'] ?? scores, ([(globalThis as Record<string, any>)['late'], ((globalThis as Record<string, any>)['late'] = scores)] as any)[0] ?? scores),\n",
+        "    observed,\n    scores: ((globalThis as Record<string, any>)['late'] ?? scores, ([(globalThis as Record<string, any>)['late'], ((globalThis as Record<string, any>)['late'] = scores)] as any)[0] ?? scores),\n",
     },
   ]),
   ...faultsIn('limits', ANSWER_TURN, [
@@ -366,15 +366,15 @@ export const faults: readonly Fault[] = [
   ...faultsIn('retrieval', USER_RUN, [
     {
       name: 'golds are those of the next question',
-      find: 'const { items } = this.#user;\n    const writer',
+      find: 'const { items } = this.#user;\n    for (let repeat',
       replace:
-        'const items = this.#user.items.map((item, at, all) => ({ ...item, answer: all[(at + 1) % all.length]!.answer }));\n    const writer',
+        'const items = this.#user.items.map((item, at, all) => ({ ...item, answer: all[(at + 1) % all.length]!.answer }));\n    for (let repeat',
     },
     {
       name: 'evidence is that of the next question',
-      find: 'const { items } = this.#user;\n    const writer',
+      find: 'const { items } = this.#user;\n    for (let repeat',
       replace:
-        'const items = this.#user.items.map((item, at, all) => ({ ...item, evidence: all[(at + 1) % all.length]!.evidence }));\n    const writer',
+        'const items = this.#user.items.map((item, at, all) => ({ ...item, evidence: all[(at + 1) % all.length]!.evidence }));\n    for (let repeat',
     },
     {
       name: 'the last question of each user is left out',
