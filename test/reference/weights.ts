@@ -1,4 +1,7 @@
-import { readGgufTensors, type GgufTensors } from './gguf-tensors.ts';
+import { readFileSync } from 'node:fs';
+import { readGgufFile } from '../../src/engine/gguf/gguf-file.ts';
+
+const F32 = 0;
 
 /** One layer. A matrix is a list of rows, laid end to end: one row for each output. */
 export interface LayerWeights {
@@ -40,12 +43,21 @@ export interface Weights {
 
 /** Reads a GGUF file of architecture llama, qwen2 or qwen3 whose weights are 32-bit floats. */
 export function readWeights(path: string): Weights {
-  const file = readGgufTensors(path);
-  const architecture = file.header.get('general.architecture') as string;
-  const hyper = (key: string): number => file.header.get(`${architecture}.${key}`) as number;
+  const { metadata, tensors: described } = readGgufFile(path);
+  const { buffer, byteOffset } = readFileSync(path);
+  const tensors = new Map(
+    described.map(({ name, dimensions, type, fileOffset }) => {
+      if (type !== F32) throw new Error(`${path}: ${name} is no tensor of 32-bit floats`);
+      const numbers = dimensions.reduce((product, dimension) => product * dimension, 1);
+      const start = byteOffset + fileOffset;
+      return [name, new Float32Array(buffer.slice(start, start + 4 * numbers))] as const;
+    }),
+  );
+  const architecture = metadata.get('general.architecture')!.value as string;
+  const hyper = (key: string): number => metadata.get(`${architecture}.${key}`)!.value as number;
   const headDimension = hyper('attention.key_length');
-  const embedding = file.tensor('token_embd.weight');
-  const factors = optional(file, 'rope_freqs.weight');
+  const embedding = tensors.get('token_embd.weight')!;
+  const factors = tensors.get('rope_freqs.weight');
   return {
     vocabularySize: embedding.length / hyper('embedding_length'),
     heads: hyper('attention.head_count'),
@@ -58,32 +70,29 @@ export function readWeights(path: string): Weights {
     ),
     neighbourPairs: architecture === 'llama',
     embedding,
-    layers: Array.from({ length: hyper('block_count') }, (_, layer) => readLayer(file, layer)),
-    outputNorm: file.tensor('output_norm.weight'),
-    unembedding: optional(file, 'output.weight') ?? embedding,
+    layers: Array.from({ length: hyper('block_count') }, (_, layer) => layerOf(tensors, `blk.${layer}`)),
+    outputNorm: tensors.get('output_norm.weight')!,
+    unembedding: tensors.get('output.weight') ?? embedding,
   };
 }
 
-function readLayer(file: GgufTensors, layer: number): LayerWeights {
-  const at = (name: string): string => `blk.${layer}.${name}`;
+function layerOf(tensors: ReadonlyMap<string, Float32Array>, layer: string): LayerWeights {
+  const weight = (name: string): Float32Array => tensors.get(`${layer}.${name}.weight`)!;
+  const bias = (name: string): Float32Array | undefined => tensors.get(`${layer}.${name}.bias`);
   return {
-    attentionNorm: file.tensor(at('attn_norm.weight')),
-    query: file.tensor(at('attn_q.weight')),
-    key: file.tensor(at('attn_k.weight')),
-    value: file.tensor(at('attn_v.weight')),
-    output: file.tensor(at('attn_output.weight')),
-    queryBias: optional(file, at('attn_q.bias')),
-    keyBias: optional(file, at('attn_k.bias')),
-    valueBias: optional(file, at('attn_v.bias')),
-    queryNorm: optional(file, at('attn_q_norm.weight')),
-    keyNorm: optional(file, at('attn_k_norm.weight')),
-    feedForwardNorm: file.tensor(at('ffn_norm.weight')),
-    gate: file.tensor(at('ffn_gate.weight')),
-    up: file.tensor(at('ffn_up.weight')),
-    down: file.tensor(at('ffn_down.weight')),
+    attentionNorm: weight('attn_norm'),
+    query: weight('attn_q'),
+    key: weight('attn_k'),
+    value: weight('attn_v'),
+    output: weight('attn_output'),
+    queryBias: bias('attn_q'),
+    keyBias: bias('attn_k'),
+    valueBias: bias('attn_v'),
+    queryNorm: tensors.get(`${layer}.attn_q_norm.weight`),
+    keyNorm: tensors.get(`${layer}.attn_k_norm.weight`),
+    feedForwardNorm: weight('ffn_norm'),
+    gate: weight('ffn_gate'),
+    up: weight('ffn_up'),
+    down: weight('ffn_down'),
   };
-}
-
-function optional(file: GgufTensors, name: string): Float32Array | undefined {
-  return file.has(name) ? file.tensor(name) : undefined;
 }
