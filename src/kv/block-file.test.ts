@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { copyOf, plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
+import { copyOf } from '../../test/fixtures/moved-cells.ts';
+import { plainState, smallLayout } from '../../test/fixtures/plain-states.ts';
 import type { KvLayout } from '../engine/sequence-state.ts';
 import { readBlockFile, writeBlockFile } from './block-file.ts';
 import { kvBytes } from './cut-cells.ts';

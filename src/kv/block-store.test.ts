@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { copyOf, smallLayout } from '../../test/fixtures/plain-states.ts';
+import { copyOf } from '../../test/fixtures/moved-cells.ts';
+import { smallLayout } from '../../test/fixtures/plain-states.ts';
 import { replacing } from '../../test/fixtures/replacing.ts';
 import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
@@ -9,7 +10,7 @@ import { writeBlockFile } from './block-file.ts';
 import { BlockStore } from './block-store.ts';
 import { ownedState } from './cut-cells.ts';
 
-const folder = StoreFolder.forEach();
+const folder = new StoreFolder();
 
 /** Of one cell: keys and values of two layers. */
 const CELL_BYTES = 32;

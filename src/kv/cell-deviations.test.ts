@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeHalf } from '../../test/fixtures/plain-keys.ts';
-import { numbersOf, plainState, tensorOf } from '../../test/fixtures/plain-states.ts';
+import { fromBytes, toBytes } from '../../test/fixtures/fake-engine/number-bytes.ts';
+import { plainState } from '../../test/fixtures/plain-states.ts';
 import type { KvLayout, SequenceState } from '../engine/sequence-state.ts';
 import { cellDeviations } from './cell-deviations.ts';
 import { ownedState } from './cut-cells.ts';
@@ -31,8 +32,8 @@ describe.each<Pick<KvLayout, 'keyType' | 'valueType' | 'valuesTransposed'>>([
     const type = kind === 'keys' ? layout.keyType : layout.valueType;
     const isTransposed = kind === 'values' && layout.valuesTransposed;
     const at = isTransposed ? 3 * CELLS + cell : cell * shape.heads * shape.headDimension + 3;
-    const numbers = numbersOf(state[kind][layer]!, type);
-    const tensors = state[kind].with(layer, tensorOf(numbers.with(at, 3), type));
+    const numbers = fromBytes(state[kind][layer]!, type);
+    const tensors = state[kind].with(layer, toBytes(numbers.with(at, 3), type));
     return [ownedState({ ...state, [kind]: tensors }), 3 - numbers[at]!];
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { copyOf, keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
+import { copyOf } from '../../test/fixtures/moved-cells.ts';
+import { keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
 import type { SequenceState } from '../engine/sequence-state.ts';
 import { evictionRules } from '../store/records/prefill-record.ts';
 import { evictCells } from './evict-cells.ts';

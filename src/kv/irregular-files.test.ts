@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { irregularFiles } from '../../test/fixtures/irregular-files.ts';
 import { kvKinds, StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 
-const folder = StoreFolder.forEach();
+const folder = new StoreFolder();
 
 describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
   describe.each(['.json', '.block', '.checkpoint'])('with something else in place of its %s', (ending) => {

@@ -1,15 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { bothKernels } from '../../test/fixtures/both-kernels.ts';
+import { fromBytes, toBytes } from '../../test/fixtures/fake-engine/number-bytes.ts';
+import { copyOf } from '../../test/fixtures/moved-cells.ts';
 import { decodeHalf, encodeHalf, rotateHead } from '../../test/fixtures/plain-keys.ts';
-import {
-  copyOf,
-  keysOfCell,
-  numbersOf,
-  plainState,
-  smallLayout,
-  tensorOf,
-  valuesOfCell,
-} from '../../test/fixtures/plain-states.ts';
+import { keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
 import { keyRowBytes, type KvLayout, type Rotary, type SequenceState } from '../engine/sequence-state.ts';
 import { cutCells, kvBytes } from './cut-cells.ts';
 import { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './join-blocks.ts';
@@ -108,9 +102,9 @@ test('alpha scales the values of memories, not those of the header, and no key',
   expect(scaled.keys).toEqual(plain.keys);
   const cells = plain.positions.length;
   plain.values.forEach((values, layer) => {
-    const numbers = numbersOf(values, 'F16');
+    const numbers = fromBytes(values, 'F16');
     const expected = numbers.map((value, index) => (index % cells < headerIds.length ? value : value / 2));
-    expect(numbersOf(scaled.values[layer]!, 'F16')).toEqual(rounded(expected, 'F16'));
+    expect([...fromBytes(scaled.values[layer]!, 'F16')]).toEqual(rounded(expected, 'F16'));
   });
 });
 
@@ -185,9 +179,9 @@ test.each([2, 0.9])(
         const headerBytes = header.positions.length * rowBytes;
         expect(Buffer.compare(keys.subarray(0, headerBytes), plain.keys[layer]!.subarray(0, headerBytes))).toBe(0);
         const factor = Math.fround(1 / temperature);
-        const own = numbersOf(plain.keys[layer]!.subarray(headerBytes), 'F16');
+        const own = fromBytes(plain.keys[layer]!.subarray(headerBytes), 'F16');
         const divided = own.map((number) => decodeHalf(encodeHalf(Math.fround(number * factor))));
-        expect(numbersOf(keys.subarray(headerBytes), 'F16')).toEqual(divided);
+        expect(fromBytes(keys.subarray(headerBytes), 'F16')).toEqual(divided);
       });
       expect(joined.values.map((values) => [...values])).toEqual(plain.values.map((values) => [...values]));
     }
@@ -226,6 +220,6 @@ test('refuses positions that an engine would ignore, factors that are no numbers
   );
 });
 
-function rounded(numbers: readonly number[], type: KvLayout['keyType']): number[] {
-  return numbersOf(tensorOf(numbers, type), type);
+function rounded(numbers: Iterable<number>, type: KvLayout['keyType']): number[] {
+  return [...fromBytes(toBytes(numbers, type), type)];
 }

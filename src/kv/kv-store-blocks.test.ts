@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type KvKind, kvKinds, StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 
-const folder = StoreFolder.forEach();
+const folder = new StoreFolder();
 
 const [{ keep, find }] = kvKinds(folder) as [KvKind];
 

@@ -8,7 +8,7 @@ import { BenchError } from '../base/bench-error.ts';
 import type { Checkpoint } from '../engine/checkpoint.ts';
 import { KvStore } from './kv-store.ts';
 
-const folder = StoreFolder.forEach();
+const folder = new StoreFolder();
 
 const making =
   (content: string, tokens?: number) =>

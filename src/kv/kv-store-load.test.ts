@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { runProcess, typescript } from '../../test/fixtures/run-process.ts';
 import { StoreFolder } from '../../test/fixtures/store-folder.ts';
 
-const folder = StoreFolder.forEach();
+const folder = new StoreFolder();
 
 it.each(['blocks', 'checkpoints'])(
   'two processes that keep %s in one folder survive each other under load',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { kvKinds, StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 import { KvStore } from './kv-store.ts';
 
-const folder = StoreFolder.forEach();
+const folder = new StoreFolder();
 
 describe.each(kvKinds(folder))('a store of $kind', ({ keep, find }) => {
   it('gives back what was stored, to its user alone, and counts', async () => {

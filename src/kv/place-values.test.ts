@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { bothKernels } from '../../test/fixtures/both-kernels.ts';
-import { copyOf, keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
+import { copyOf } from '../../test/fixtures/moved-cells.ts';
+import { keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
 import type { Rotary, SequenceState } from '../engine/sequence-state.ts';
 import { cutCells } from './cut-cells.ts';
 import { joinBlocks } from './join-blocks.ts';

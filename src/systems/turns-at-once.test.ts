@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { askedTurns, calling, modes, nameOf, said, TurnsAtOnce } from '../../test/fixtures/turns-at-once.ts';
 import { expectSameInAnyOrder } from '../../test/fixtures/interleaved-turns.ts';
 import { replacing } from '../../test/fixtures/replacing.ts';
 import type { ChatRequest } from './contracts.ts';
 
-let at: TurnsAtOnce;
-beforeAll(async () => {
-  at = await TurnsAtOnce.open();
-});
+const at = await TurnsAtOnce.open();
 afterAll(() => at[Symbol.asyncDispose]());
 
 /** One turn of each user. */
@@ -28,7 +25,7 @@ describe.each(modes)('%s', (mode) => {
         return session!.generate(...args);
       },
     });
-    await using system = at.system(mode, givingUp);
+    await using system = at.system(mode, { session: givingUp });
     const { trace, text } = await system.chat({ ...four[0]!, signal: controller.signal });
     expect([trace.answer.stop, text]).toEqual(['aborted', '']);
     const alone = await at.oneByOne(mode, four);
@@ -37,7 +34,7 @@ describe.each(modes)('%s', (mode) => {
 });
 
 it('two systems in one session take turns there', async () => {
-  const [rag, dki] = (['rag', 'dki'] as const).map((mode) => at.system(mode, at.sessions[0]!));
+  const [rag, dki] = (['rag', 'dki'] as const).map((mode) => at.system(mode));
   const responses = await Promise.all(four.flatMap((turn) => [rag!.chat(turn), dki!.chat(turn)]));
   const alone = await at.oneByOne('rag', four);
   responses.forEach((response, index) => expect(said(response)).toEqual(alone.get(nameOf(four[index >> 1]!))));
@@ -48,13 +45,11 @@ it('two systems in one session take turns there', async () => {
 describe('between turns', () => {
   it('a memory is replaced and removed when the turn under way has ended', async () => {
     const events: string[] = [];
-    await using system = at.system(
-      'dki',
-      calling(at.sessions[0]!, (call) => async (...args) => {
-        events.push('call');
-        return call(...args);
-      }),
-    );
+    const session = calling(at.sessions[0]!, (call) => async (...args) => {
+      events.push('call');
+      return call(...args);
+    });
+    await using system = at.system('dki', { session });
     const turn = system.chat(four[0]!).then(() => events.push('answered'));
     const changes = [
       system.addMemory('s', 'My dog is Orso.', { userId: 'ann', memoryId: 'm0' }).then(() => events.push('added')),
@@ -71,7 +66,7 @@ describe('between turns', () => {
   });
 
   it('blocks are computed ahead', async () => {
-    await using system = at.system('dki-blocks@built=ahead', at.sessions[0]!);
+    await using system = at.system('dki-blocks@built=ahead');
     const prepared = system.prepare!('ann', [{ memoryId: 'm0', content: 'My dog is Brenko.' }]);
     const [response] = await Promise.all([system.chat(four[0]!), prepared]);
     expect(said(response)).toEqual((await at.oneByOne('dki-blocks', four)).get(nameOf(four[0]!)));
@@ -80,7 +75,7 @@ describe('between turns', () => {
 
 describe('a turn that waits', () => {
   it('leaves at once when its signal is aborted', async () => {
-    await using system = at.system('dki', at.sessions[0]!);
+    await using system = at.system('dki');
     const controller = new AbortController();
     const running = system.chat(four[0]!);
     const waiting = system.chat({ ...four[1]!, signal: controller.signal });
@@ -102,13 +97,13 @@ describe('a turn that waits', () => {
         return session!.evaluate(tokens, options);
       },
     });
-    await using system = at.system('dki', aborting);
+    await using system = at.system('dki', { session: aborting });
     await expect(system.chat({ ...four[0]!, signal: controller.signal })).rejects.toMatchObject({ message: 'enough' });
     expect(system.getStats().kvStore).toMatchObject({ entries: 0 });
   });
 
   it('is refused when its system closes, which waits for the turn under way', async () => {
-    const system = at.system('dki', at.sessions[0]!);
+    const system = at.system('dki');
     const events: string[] = [];
     const ask = async (turn: ChatRequest): Promise<void> => {
       await system.chat(turn).then(

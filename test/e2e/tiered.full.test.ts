@@ -1,23 +1,15 @@
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { RunRepository } from '../../src/store/run-repository.ts';
-import { TurnRepository } from '../../src/store/turn-repository.ts';
 import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
 import { PostgresServer } from '../fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../fixtures/redis-server.ts';
 import { failedChecks, smallConfig, TestFolder } from '../model/bench-fixture.ts';
+import { answeredTurns } from '../model/finished-run.ts';
 
 const flags = { retriever: 'tiered', arms: 'none,rag', run: 'tiered', limit: '16' };
 
-function answeredTurns(folder: TestFolder): AnsweredTurn[] {
-  using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
-  const run = new RunRepository(database).findByName('tiered')!;
-  return [...new TurnRepository(database).listByRun(run.id)].map((turn) =>
-    turn.state === 'answered' ? turn : expect.fail(turn.error.message),
-  );
-}
+const turnsIn = (folder: TestFolder) => answeredTurns(smallConfig(folder), 'tiered');
 
 it('runs without any server, records how each question was answered by the tiers, and passes its checks', async () => {
   using folder = new TestFolder();
@@ -33,7 +25,7 @@ it('runs without any server, records how each question was answered by the tiers
   expect(results!.run.notes).toContain(
     `the ingress filter would have dropped ${ignored} of ${ignored! + admitted!} memories, ${ignored} of them for being short`,
   );
-  const turns = answeredTurns(folder);
+  const turns = turnsIn(folder);
   expect(turns.filter(({ arm }) => arm === 'none').every(({ given }) => given.retrieval === null)).toBe(true);
   for (const { arm, given, item, facts } of turns) {
     if (arm === 'none') continue;
@@ -79,8 +71,8 @@ it.runIf(hasRedisServer())(
         const failed = retrieval?.flags.some(({ flag }) => flag === 'failed') ?? false;
         return failed ? { itemId, arm, failed } : { itemId, arm, answer, memories: facts.memoryIds };
       });
-    const disturbed = shape(answeredTurns(folder));
-    const expected = shape(answeredTurns(undisturbed));
+    const disturbed = shape(turnsIn(folder));
+    const expected = shape(turnsIn(undisturbed));
     const failed = disturbed.filter((turn) => 'failed' in turn);
     expect(disturbed.filter((turn) => !('failed' in turn))).toEqual(
       expected.filter(({ itemId, arm }) => !failed.some((turn) => turn.itemId === itemId && turn.arm === arm)),

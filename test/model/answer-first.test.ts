@@ -1,14 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { replacing } from '../fixtures/replacing.ts';
-import { type OtherParts, systemOn } from '../fixtures/system-on.ts';
-import { askedTurns, TurnsAtOnce } from '../fixtures/turns-at-once.ts';
+import { askedTurns, type OtherParts, TurnsAtOnce } from '../fixtures/turns-at-once.ts';
 
-let at: TurnsAtOnce;
-beforeAll(async () => {
-  at = await TurnsAtOnce.open();
-});
+const at = await TurnsAtOnce.open();
 afterAll(() => at[Symbol.asyncDispose]());
 
 const [first, , , second] = askedTurns;
@@ -30,7 +26,7 @@ async function filesOf(mode: string, parts: OtherParts = {}): Promise<Record<'ca
     generate: (suffix, limits, options) =>
       session.generate(suffix, { ...limits, onToken: () => (firstToken ??= files()) }, options),
   });
-  await using system = systemOn(at, mode, { ...parts, session: seen });
+  await using system = at.system(mode, { ...parts, session: seen });
   // Opens its store, and leaves blocks that memory has to give up for the next.
   await system.chat(second!);
   firstToken = undefined;

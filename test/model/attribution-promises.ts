@@ -6,15 +6,15 @@ import { evidenceOf, type FinishedRun, meterOf } from './finished-run.ts';
 
 /** Promises of attribution for each arm. */
 export function attributionPromises(
-  finished: () => FinishedRun,
+  finished: FinishedRun,
   arms: readonly string[],
   /** Arms whose blocks are replayed, and the tokens that they recompute of each. */
   replayed: readonly (readonly [arm: string, recomputedTokens: number])[],
 ): void {
   describe('attribute', () => {
     it.each(arms)('finds the memory that the answer of %s rests on', async (arm) => {
-      const row = finished().telling(arm);
-      const { logProbability, memories, method } = await attribute(row, finished().engine);
+      const row = finished.telling(arm);
+      const { logProbability, memories, method } = await attribute(row, finished.engine);
       expect(method).toBe(arm.startsWith('dki-') ? 'blocks' : 'text');
       expect(memories.map(({ memoryId }) => memoryId)).toEqual(memoryIds(storedSequence(row)));
       const lost = memories.map((memory) => logProbability - memory.logProbability);
@@ -26,9 +26,9 @@ export function attributionPromises(
 
   describe('openReplay', () => {
     it.each(replayed)('leaves a block of %s out without reading a memory again', async (arm, recomputedTokens) => {
-      const turn = storedSequence(finished().telling(arm));
-      await using session = await finished().engine.openSession('test');
-      await using replay = await openReplay(turn, finished().engine, session);
+      const turn = storedSequence(finished.telling(arm));
+      await using session = await finished.engine.openSession('test');
+      await using replay = await openReplay(turn, finished.engine, session);
       const { lines } = splitSequence(turn);
       const built = await meterOf(session);
       await replay.begin();

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll } from 'vitest';
 import { attributionPromises } from './attribution-promises.ts';
-import { type FinishedRun, finishedRun } from './finished-run.ts';
+import { finishedRun } from './finished-run.ts';
 
 const arms = [
   'dki',
@@ -11,13 +11,10 @@ const arms = [
   'dki-blocks@sink=2:kept',
 ];
 
-let finished: FinishedRun;
-beforeAll(async () => {
-  finished = await finishedRun(arms);
-});
+const finished = await finishedRun(arms);
 afterAll(() => finished[Symbol.asyncDispose]());
 
-attributionPromises(() => finished, arms, [
+attributionPromises(finished, arms, [
   ['dki-parallel', 0],
   ['dki-link:2', 2],
 ]);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { AttributionRepository } from '../../src/store/attribution-repository.ts';
 import { attributions } from '../../src/store/schema.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
@@ -7,24 +7,19 @@ import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-
 import { memoryIds, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import { storeAttributions } from '../../src/cli/attribution.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
-import type { Engine } from '../../src/engine/engine.ts';
 import type { TurnRecord } from '../../src/store/records/turn-record.ts';
 import { errorLike } from '../fixtures/error-like.ts';
 import { changed } from '../fixtures/draft.ts';
 import { attributionPromises } from './attribution-promises.ts';
-import { type FinishedRun, finishedRun } from './finished-run.ts';
+import { finishedRun } from './finished-run.ts';
 
 const arms = ['rag', 'dki-blocks', 'dki-link:1000'];
 
-let finished: FinishedRun;
-let engine: Engine;
-beforeAll(async () => {
-  finished = await finishedRun(arms);
-  engine = finished.engine;
-});
+const finished = await finishedRun(arms);
+const { engine } = finished;
 afterAll(() => finished[Symbol.asyncDispose]());
 
-attributionPromises(() => finished, arms, [['dki-blocks', 0]]);
+attributionPromises(finished, arms, [['dki-blocks', 0]]);
 
 describe('attribute', () => {
   it('reproduces every turn of the run, and gives what scoring the whole text without a line gives', async () => {

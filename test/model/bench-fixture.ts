@@ -1,20 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ScratchFolder } from '../../scripts/run-script.ts';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import type { CheckName, RunResults } from '../../src/store/records/results.ts';
 
 /** A folder of its own for what a test writes; gone when it ends. */
-export class TestFolder implements Disposable {
-  readonly path = mkdtempSync(join(tmpdir(), 'dki-bench-test-'));
+export class TestFolder extends ScratchFolder {
+  constructor() {
+    super('test');
+  }
 
   file(name: string): string {
     return join(this.path, name);
-  }
-
-  [Symbol.dispose](): void {
-    rmSync(this.path, { recursive: true, force: true });
   }
 }
 

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { errorLike } from '../fixtures/error-like.ts';
 import { replacing } from '../fixtures/replacing.ts';
-import { systemOn } from '../fixtures/system-on.ts';
 import { askedTurns, nameOf, said, TurnsAtOnce } from '../fixtures/turns-at-once.ts';
 import type { Checkpoint } from '../../src/engine/checkpoint.ts';
 import type { KvStore, StoredBlock } from '../../src/kv/kv-store.ts';
 import type { BenchSystem } from '../../src/systems/contracts.ts';
 
-let at: TurnsAtOnce;
-beforeAll(async () => {
-  at = await TurnsAtOnce.open();
-});
+const at = await TurnsAtOnce.open();
 afterAll(() => at[Symbol.asyncDispose]());
 
 const [first, , , second] = askedTurns;
@@ -43,7 +39,7 @@ describe.each(['dki', 'dki@alpha=0.5', 'rag-cached', 'dki-blocks', 'dki-parallel
   it('never uses what a store gives of other tokens', async () => {
     const turns = [first!, second!, askedTurns[4]!];
     const alone = await at.oneByOne(mode, turns);
-    await using system = systemOn(at, mode, { lies: confused });
+    await using system = at.system(mode, { lies: confused });
     for (const turn of turns) expect(said(await system.chat(turn))).toEqual(alone.get(nameOf(turn)));
     if (mode !== 'rag-cached') expect(rejected(system)).toBeGreaterThan(0);
   });
@@ -55,7 +51,7 @@ describe.each(['dki', 'dki@alpha=0.5', 'rag-cached', 'dki-blocks', 'dki-parallel
     const lying = replacing(session, {
       evaluate: (tokens, options) => session.evaluate(lies-- > 0 ? [...tokens.slice(0, -1), 5] : tokens, options),
     });
-    await using system = systemOn(at, mode, { session: lying });
+    await using system = at.system(mode, { session: lying });
     for (let turn = 0; turn < 2; turn++) {
       expect(said(await system.chat(first!))).toEqual(alone.get(nameOf(first!)));
     }
@@ -68,7 +64,7 @@ it('an engine that never evaluates what it is given is refused in one line', asy
   const lying = replacing(session, {
     evaluate: (tokens, options) => session.evaluate([...tokens.slice(0, -1), 5], options),
   });
-  await using system = systemOn(at, 'dki', { session: lying });
+  await using system = at.system('dki', { session: lying });
   await expect(system.chat(first!)).rejects.toMatchObject(errorLike('bad-state', 'other tokens'));
   expect(system.getStats().kvStore).toMatchObject({ entries: 0 });
 });
@@ -83,7 +79,7 @@ it('a checkpoint that an engine restores as another is rejected and computed aga
       lies = false;
     },
   });
-  await using system = systemOn(at, 'dki', { session: lying });
+  await using system = at.system('dki', { session: lying });
   const answer = said(await system.chat(first!));
   lies = true;
   const again = await system.chat(first!);

@@ -1,5 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
-import type { RunResults } from '../../src/store/records/results.ts';
+import { expect, it } from 'vitest';
 import { formatCell } from '../../src/render/table.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { smallRun } from '../fixtures/small-run.ts';
@@ -10,10 +9,7 @@ const arms = [
   ...['dki-evict-random:.5', 'dki-evict-knorm:.5', 'dki-blocks@store=q8_0'],
 ];
 
-let results: RunResults;
-beforeAll(async () => {
-  results = await smallRun(arms.join(), { flags: { suite: 'methods', contextTokens: '2048' } });
-});
+const results = await smallRun(arms.join(), { flags: { suite: 'methods', contextTokens: '2048' } });
 
 it('a run of suite methods passes every check, and draws its tables without a hole', () => {
   expect(failedChecks(results)).toEqual([]);

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
-import type { Engine } from '../../src/engine/engine.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { paritySelfTest } from '../../src/eval/run/prove/engine-self-tests.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await composeEngine().open({ model: presetModels.model });
-});
+const engine = await composeEngine().open({ model: presetModels.model });
 afterAll(() => engine[Symbol.asyncDispose]());
 
 const idsOf = (texts: readonly string[]) => engine.tokenize(texts.map((text) => ({ text, as: 'text' })));

@@ -110,6 +110,7 @@ describe('in a run with arms that lie', () => {
   });
 });
 
+const stumbledOn = new Set<string>();
 const others: readonly ArmDefinition[] = [
   // A control that is shown what it must not see.
   lying(shippedArm('dki-wrong'), (system, { memories }) => async (request) => {
@@ -119,9 +120,11 @@ const others: readonly ArmDefinition[] = [
     const other = { memoryId: 'other-m1', content: 'My dog is called Quavi.', score: 0.1, metadata: {} };
     return system.chat({ ...request, retrieved: { ...retrieved!, memories: [...retrieved!.memories, other] } });
   }),
+  // What fails is failed, though it would succeed when it is tried again.
   liar('stumbles', dki, (system) => async (request) => {
-    if (request.query.endsWith('please?')) throw new Error('out of breath');
-    return system.chat(request);
+    if (!request.query.endsWith('please?') || stumbledOn.has(nameOf(request))) return system.chat(request);
+    stumbledOn.add(nameOf(request));
+    throw new Error('out of breath');
   }),
   // A setting that nobody reads.
   { ...dki, open: (parts, argument) => dki.open({ ...parts, alpha: 1 }, argument) },

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { cellFaults } from '../fixtures/cell-faults.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
 import { ProvenTurns } from '../fixtures/proven-turn.ts';
 import { replacing } from '../fixtures/replacing.ts';
 import { twoFacedSession } from '../fixtures/two-faced-session.ts';
 
-let turns: ProvenTurns;
-beforeAll(async () => {
-  turns = await ProvenTurns.open(openFakeEngine({ sessions: 3, cellsPerPosition: 2, kvType: 'F16' }));
-});
+const turns = await ProvenTurns.open(openFakeEngine({ sessions: 3, cellsPerPosition: 2, kvType: 'F16' }));
 afterAll(() => turns[Symbol.asyncDispose]());
 
 const proven = { sameAgain: true, wrongCells: null };

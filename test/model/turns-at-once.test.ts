@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { presetModels } from '../../src/models/preset-models.ts';
 import type { EngineSession } from '../../src/engine/engine-session.ts';
 import { realEngine } from '../fixtures/engines.ts';
 import { shippedTurns } from '../fixtures/shipped-turns.ts';
 import { TurnsAtOnce } from '../fixtures/turns-at-once.ts';
 
-let at: TurnsAtOnce;
-beforeAll(async () => {
-  at = await TurnsAtOnce.open(realEngine, presetModels.model);
-});
+const at = await TurnsAtOnce.open(realEngine, presetModels.model);
 afterAll(() => at[Symbol.asyncDispose]());
 
 it('three users who ask at once hear in three sessions what each hears alone, and so does who comes later', async () => {

@@ -4,6 +4,7 @@ import type { EndedRun } from '../../src/eval/analysis/summary/describe-run.ts';
 import type { ArmTraits } from '../../src/store/records/arm-traits.ts';
 import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
 import { handmadeTraits } from '../fixtures/arm-traits.ts';
+import { runProbes } from '../fixtures/check-input.ts';
 import { newRun, turnOf } from '../fixtures/stored-runs.ts';
 import {
   effectOf,
@@ -106,14 +107,7 @@ const { plan, ...rest } = newRun({ name: 'planted', turns: [] });
 const run: EndedRun = {
   ...{ schemaVersion: 1, id: 'run-1', status: 'finished', startedAt: 0, finishedAt: 1, ...rest },
   plan: { ...plan, arms: ARMS },
-  probes: {
-    parity: { prompts: 1, cuts: 3, bitwiseEqual: false, largestDifference: 1e-6 },
-    metrics: { check: 'metrics', status: 'passed', evidence: 'by hand' },
-    embedder: { sentences: 8, shared: [], lost: [] },
-    profile: { wallMs: 1, modelMs: 1, embedderMs: 1, coldStartMs: 1 },
-    tokenisation: { prompts: 0, tokens: 0, differing: 0 },
-    ...{ notes: [], kvStores: {}, isolation: null, measured: null },
-  },
+  probes: { ...runProbes, parity: { prompts: 1, cuts: 3, bitwiseEqual: false, largestDifference: 1e-6 } },
 };
 
 // Rows come as a run with several workers writes them: by no order of users.
