@@ -13,10 +13,7 @@ interface TurnPlace {
   readonly turn: Pick<TurnRecord, 'itemId' | 'arm' | 'repeat' | 'turn'>;
 }
 
-/**
- * Computes and stores the leave-one-out attribution of turns of one run, with its model.
- * @throws BenchError `bad-model` if the model is not the run's
- */
+/** Computes and stores the attribution of turns of one run. @throws BenchError `bad-model` for another model than the run's */
 export async function storeAttributions(
   database: BenchDatabase,
   config: Pick<BenchConfig, 'model' | 'engine' | 'given'>,

@@ -52,10 +52,7 @@ interface Terminal {
   readonly output: NodeJS.WritableStream;
 }
 
-/**
- * Asks a question; y and yes confirm, anything else does not.
- * @param yes `--yes` was given: no question is asked @throws BenchError `bad-option` if standard input is no terminal
- */
+/** Asks a question unless `yes`. @throws BenchError `bad-option` if standard input is no terminal */
 export async function confirmed(
   question: string,
   yes: boolean,

@@ -10,9 +10,10 @@ import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';
 import { hangingText, padText } from '../render/text-width.ts';
+import { orBenchError } from './failure.ts';
 import { commandLine } from './shell-quoting.ts';
 import { type Check, checks, examine, type Finding } from './machine-checks.ts';
-import { abilitiesText, type ModelAbilities, modelAbilities } from './model-abilities.ts';
+import { abilitiesText, modelAbilities } from './model-abilities.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
@@ -54,12 +55,14 @@ async function doctor(flags: Flags): Promise<void> {
   }
   const able = findings.every(({ state }) => state !== 'fails');
   process.exitCode = able ? exitCodes.ok : exitCodes.checkFailed;
-  const abilities = await abilitiesIfReadable(config, engines);
+  const found = await orBenchError(modelAbilities(config, engines));
+  // The check `model` has reported that it cannot be read.
+  const abilities = found instanceof BenchError ? null : found;
   if (config.json) {
-    process.stdout.write(printableJson({ able, checks: findings, model: abilities ?? null }));
+    process.stdout.write(printableJson({ able, checks: findings, model: abilities }));
     return;
   }
-  if (abilities !== undefined) process.stdout.write(`\n${abilitiesText(abilities, page)}`);
+  if (abilities !== null) process.stdout.write(`\n${abilitiesText(abilities, page)}`);
   const words = ['engine', 'model', ...engineOptionNames].flatMap((key) => {
     const value = flags[key];
     if (value === true) return [flagOf(key)];
@@ -72,16 +75,6 @@ async function doctor(flags: Flags): Promise<void> {
 async function fetchModels(config: BenchConfig, engines: EngineOpener): Promise<BenchConfig> {
   using display = config.json ? undefined : new ProgressDisplay(process.stderr);
   return await withFetchedModels(config, engines, { onProgress: display?.showDownload });
-}
-
-/** Undefined if the model cannot be read; the check `model` has reported that already. */
-async function abilitiesIfReadable(config: BenchConfig, engines: EngineOpener): Promise<ModelAbilities | undefined> {
-  try {
-    return await modelAbilities(config, engines);
-  } catch (error) {
-    if (error instanceof BenchError) return undefined;
-    throw error;
-  }
 }
 
 function findingLines(name: string, { state, found, advice }: Finding, page: Page): string {

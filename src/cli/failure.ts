@@ -16,6 +16,14 @@ function complainOfUsage({ message }: CommanderError): void {
   printError(what, hint ?? 'see --help');
 }
 
+/** Settles with the `BenchError` of a rejected promise. @throws other errors */
+export function orBenchError<Value>(promise: Promise<Value>): Promise<Value | BenchError> {
+  return promise.catch((error: unknown) => {
+    if (error instanceof BenchError) return error;
+    throw error;
+  });
+}
+
 function keepStack(stack: string): string {
   try {
     const file = join(mkdtempSync(join(tmpdir(), 'dki-bench-')), 'error.log');
@@ -26,10 +34,7 @@ function keepStack(stack: string): string {
   }
 }
 
-/**
- * Reports an error and a hint on standard error, in two lines, and gives the exit code. A user's mistake never shows a
- * stack; anything else is a bug, whose stack goes to a file, or to the terminal with `debug`.
- */
+/** Reports an error in two lines, and gives the exit code. A bug has a stack: in a file, or with `debug` here. */
 export function reportFailure(error: unknown, debug: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.ok;

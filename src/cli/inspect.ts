@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
@@ -6,7 +5,7 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { viewerPort } from '../config/viewer-address.ts';
 import { printable } from '../render/printable.ts';
-import { type BenchDatabase, openDatabase } from '../store/database.ts';
+import type { BenchDatabase } from '../store/database.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
@@ -122,11 +121,8 @@ async function viewDatabase({
   refuseOthers({ ...chosen }, 'chooses a turn for the terminal', 'add --print, or --json');
   refuseOthers({ model, engine }, 'has no effect without --attribution', 'add --attribution, or drop it');
   const config = loadBenchConfig({ flags: { out, db } });
-  if (!existsSync(config.db)) {
-    throw new BenchError('not-found', `there is no database ${shownPath(config.db)}`, 'make one: npm run bench');
-  }
+  using database = openStoredRuns(config.db, { readOnly: true });
   const { hidden: hiddenTexts } = new ReaderFiles(dataFile);
-  using database = openDatabase({ path: config.db, readOnly: true });
   await serve({ database, hiddenTexts, places: placeWords(config) }, port, `runs of ${shownPath(config.db)}`);
 }
 

@@ -17,6 +17,7 @@ import { routeExamples } from '../retrieval/hinted/route-examples.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
 import { promptFormOf } from '../systems/prompt/chat-form.ts';
 import { counted } from '../render/printable.ts';
+import { orBenchError } from './failure.ts';
 import { shownPath } from './shell-quoting.ts';
 
 export interface Finding {
@@ -113,21 +114,10 @@ async function model(config: BenchConfig, engines: EngineOpener): Promise<Findin
   const [prompt = []] = await engine.tokenize([{ text: 'User: hello\n\nAI:', as: 'text', first: true }]);
   const { tokens } = await session.generate([...(bosToken === null ? [] : [bosToken]), ...prompt], { maxTokens: 8 });
   // A chat template that cannot be used is a warning: the plain form works.
-  const problem = described.chatTemplate === null ? undefined : await failure(promptFormOf('chat', engine));
+  const form = described.chatTemplate === null ? null : await orBenchError(promptFormOf('chat', engine));
   const versions = Object.entries(build).map(([name, version]) => `${name} ${version}`);
   const found = `${described.name} answered a prompt with ${tokens.length} tokens (${versions.join(', ')})`;
-  return problem === undefined ? works(found) : warning(`${found}; ${problem.message}`, problem.hint);
-}
-
-/** The `BenchError` of a rejected promise; undefined if it is fulfilled. @throws other errors */
-function failure(promise: Promise<unknown>): Promise<BenchError | undefined> {
-  return promise.then(
-    () => undefined,
-    (error: unknown) => {
-      if (error instanceof BenchError) return error;
-      throw error;
-    },
-  );
+  return form instanceof BenchError ? warning(`${found}; ${form.message}`, form.hint) : works(found);
 }
 
 /** Tests the model as a router of questions, for `--retriever hinted` with `"route_strategy": "llm"`. */

@@ -16,6 +16,7 @@ import { type ModelEntry, modelRegistry, shippedPath } from '../models/registry.
 import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
 import { askedInWords, megabytes, modelsTable } from '../report/list-tables.ts';
+import { orBenchError } from './failure.ts';
 import { interruptible } from './interruption.ts';
 import { type JsonFlag, subcommand, withExamples } from './options.ts';
 import { printResult, terminalPage } from './output.ts';
@@ -89,11 +90,9 @@ async function importedRow({ kind, name, path }: ImportedModel, engines: EngineO
   const found = { name, kind, path, bytes: statSync(path).size, kept: 'whole' as const, missing: [], ...unknown };
   if (kind === 'embedder') return { ...found, asked: null };
   // The list shows an unreadable file too, so that it can be removed.
-  const inspection = await engines.inspect(path).catch((error: unknown) => {
-    if (error instanceof BenchError) return null;
-    throw error;
-  });
-  return { ...found, asked: inspection && defaultPrompt(undefined, inspection.model.chatTemplate !== null) };
+  const inspection = await orBenchError(engines.inspect(path));
+  if (inspection instanceof BenchError) return { ...found, asked: null };
+  return { ...found, asked: defaultPrompt(undefined, inspection.model.chatTemplate !== null) };
 }
 
 async function fetchModels(names: readonly string[], { json }: JsonFlag): Promise<void> {

@@ -5,10 +5,7 @@ import { hangingText } from '../render/text-width.ts';
 
 const DEFAULT_COLUMNS = 80;
 
-/**
- * Width and colours of a stream: at a terminal its width, and colours unless NO_COLOR is set; elsewhere 80 columns, and
- * no colours unless FORCE_COLOR is set, as for `less -R`.
- */
+/** Width and colours of a stream: 80 columns and no colours where it is no terminal; see NO_COLOR, FORCE_COLOR. */
 export function terminalPage(stream: WriteStream = process.stdout, environment: NodeJS.ProcessEnv = process.env): Page {
   const forced = !['', '0', 'false'].includes(environment['FORCE_COLOR'] ?? '');
   if (!stream.isTTY) return { width: DEFAULT_COLUMNS, colour: forced };

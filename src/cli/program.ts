@@ -4,10 +4,7 @@ import { requireNode } from '../base/node-floor.ts';
 import { ownPackage } from '../base/own-package.ts';
 import { reportFailure } from './failure.ts';
 
-/**
- * The command line: one file per command, which declares its options and runs it. A file is loaded when its command is
- * called, because models and figures take seconds to load.
- */
+/** A file per command, loaded when the command is called: models and figures take seconds to load. */
 const commands: Readonly<Record<string, () => Promise<{ readonly declare: (command: Command) => void }>>> = {
   init: () => import('./init.ts'),
   bench: () => import('./bench.ts'),

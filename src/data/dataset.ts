@@ -49,10 +49,7 @@ export interface Dataset extends UserLanguage {
   readonly places?: ReadonlyMap<string, string>;
 }
 
-/**
- * True where the data say what answers an item: memories, its conversation, or nothing at all. Where they do not, its evidence
- * cannot be given, and no rank or stage of it is known.
- */
+/** True where the data say what answers an item: memories, its conversation, or nothing at all. */
 export function evidenceIsKnown({
   answer,
   evidence,
@@ -97,10 +94,7 @@ export interface UserLanguage {
   readonly unknownAnswer: string;
 }
 
-/**
- * The profile of a language, unless it is that of the file, user or both, whose own is `whole`. A language without wordings of its
- * own has the unknown answer of the file.
- */
+/** The profile of a language; one without wordings of its own has the unknown answer of `whole`. */
 export function profileOf(language: Language | undefined, whole: UserLanguage): UserLanguage {
   if (language === undefined || language === whole.language) return whole;
   const known = knownLanguage(language);

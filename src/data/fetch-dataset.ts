@@ -7,13 +7,8 @@ import { datasetSources } from './dataset-source.ts';
 import type { DatasetStatistics } from './verify/dataset-statistics.ts';
 import { verifySource } from './verify/verify-dataset.ts';
 
-export interface DatasetOffer {
-  readonly name: PublicDatasetName;
-  readonly address: string;
-  readonly licence: string;
-  readonly path: string;
-  readonly isFetched: boolean;
-}
+/** A public data set at an address, before it is fetched; `path` is its place in the cache. */
+export type DatasetOffer = ReturnType<typeof datasetOffer>;
 
 /** A public data set in the cache. */
 export type FetchedDataset = Awaited<ReturnType<typeof fetchDataset>>;

@@ -5,10 +5,7 @@ import { generators } from './generators/generators.ts';
 import { verifyDataset, type Verification } from './verify/verify-dataset.ts';
 import { writeText } from './write-lines.ts';
 
-/**
- * Finds a generator by the name of its data set or of its suite.
- * @throws BenchError `bad-option` for an unknown name, and for a suite with several data sets
- */
+/** Finds a generator by its data set or suite. @throws BenchError `bad-option` for an unknown name, or several data sets */
 export function generatorNamed(name: string): DatasetGenerator {
   const named = generators.find((generator) => generator.name === name);
   if (named !== undefined) return named;

@@ -90,10 +90,7 @@ function withOneAnswer(value: Readonly<Record<string, unknown>>): Readonly<Recor
   return { ...value, answer: first, acceptedAnswers: [...others, ...given] };
 }
 
-/**
- * Parses one line of a data set as a record of its `type`.
- * @throws BenchError `bad-data` that names file, line and field, with the expected and the actual value
- */
+/** Parses a line as a record of its `type`. @throws BenchError `bad-data` naming file, line, field, and both values */
 export function parseRecord(text: string, place: string): DatasetRecord | MemoryRecord | ItemRecord | QuestionRecord {
   const value = parsedObject(text, place);
   const kinds = Object.keys(recordSchemas) as (keyof typeof recordSchemas)[];
@@ -110,10 +107,7 @@ export function parseRecord(text: string, place: string): DatasetRecord | Memory
   return { ...item, acceptedAnswers: [...item.acceptedAnswers, ...aliases] };
 }
 
-/**
- * Checks a value against a schema and fills in its defaults.
- * @throws BenchError `bad-data` that names place and field, with the expected and the actual value
- */
+/** Checks a value, and fills in defaults. @throws BenchError `bad-data` naming place, field, and both values */
 export function checkedBy<Schema extends z.ZodObject>(schema: Schema, value: unknown, place: string): z.output<Schema> {
   const result = schema.safeParse(value);
   if (!result.success) throw badField(place, value, result.error.issues[0]!, schema);

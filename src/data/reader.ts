@@ -34,10 +34,7 @@ export async function readDataset(path: string): Promise<Dataset> {
   return readSource(datasetFile(path));
 }
 
-/**
- * Reads a data set from its source.
- * @param needsPassages every item must list passages @throws BenchError as `readDataset`
- */
+/** @param needsPassages every item must list passages @throws BenchError as `readDataset` */
 export async function readSource(source: DatasetSource, needsPassages = false): Promise<Dataset> {
   const refuse = (_rule: string, problem: BenchError): never => {
     throw problem;
@@ -124,10 +121,7 @@ function sharedLanguage(items: readonly DatasetItem[]): DatasetItem['language'] 
   return others.length > 0 ? undefined : language;
 }
 
-/**
- * Groups the records of a consistent file by user, in the order in which users first appear.
- * @param whole profile of all users for whom the file names no other language
- */
+/** @param whole profile of all users for whom the file names no other language */
 function assembleUsers({ header, memories, items }: DatasetRecords, whole: UserLanguage): DatasetUser[] {
   const users = new Map<string, { memories: DatasetMemory[]; items: DatasetItem[] }>(
     [...memories, ...items].map(({ record }) => [record.userId, { memories: [], items: [] }]),

@@ -16,10 +16,7 @@ async function isList(path: string): Promise<boolean> {
   return /^\[\s*\{/u.test(start);
 }
 
-/**
- * Reads the records of a file: the lines of JSON Lines, or the elements of one JSON list, numbered from 1; packed by gzip or not.
- * @throws BenchError while iterating, as `fileLines` and `jsonElements`
- */
+/** The records of JSON Lines or of one JSON list, numbered from 1. @throws BenchError while iterating, as `fileLines` */
 export function recordLines(path: string): FileLines {
   let hashed: Pick<FileLines, 'sha256'> | undefined;
   async function* lines(): AsyncGenerator<FileLine> {

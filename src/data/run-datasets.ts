@@ -37,10 +37,7 @@ function requireUnique(
   }
 }
 
-/**
- * Joins the data sets of a run.
- * @throws BenchError `bad-option` if one of them is named twice, `bad-data` if two have an id in common
- */
+/** @throws BenchError `bad-option` if a data set is named twice, `bad-data` if two have an id in common */
 export function joinDatasets(placed: readonly PlacedDataset[]) {
   requireUnique(
     placed,
@@ -67,10 +64,7 @@ export function joinDatasets(placed: readonly PlacedDataset[]) {
   return { name: parts.map(({ name }) => name).join('+'), sha256, parts };
 }
 
-/**
- * Reads the data sets of a run and joins them. With retriever `given` every item lists passages.
- * @throws BenchError as `datasetSources`, `readSource` and `joinDatasets` do
- */
+/** Reads the data sets of a run and joins them. @throws BenchError as `datasetSources`, `readSource` and `joinDatasets` */
 export async function readRunDatasets(
   options: DatasetOptions & Partial<Pick<BenchConfig, 'retriever'>>,
 ): Promise<RunDatasets> {

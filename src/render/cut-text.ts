@@ -4,10 +4,7 @@ const LISTED_CHARACTERS = 120;
 /** Length of an escape such as `&quot;` or `\u202e`. */
 const ESCAPED_BYTES = 6;
 
-/**
- * The beginning of a text, cut between code points, and the number of characters `left` out.
- * @param cost of a character, 1 by default; `most` is the limit of their sum
- */
+/** The beginning of a text, and the number of characters `left` out. @param most limit of the sum of all costs */
 export function cutText(text: string, most: number, cost: (character: string) => number = () => 1) {
   let end = 0;
   let spent = 0;

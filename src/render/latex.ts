@@ -65,10 +65,7 @@ function tabular(table: Table, block: Block): string {
   ].join('\n');
 }
 
-/**
- * Renders a table for LaTeX with `booktabs`, `graphicx` (to scale wide blocks) and `amssymb` (for the marks of checks), its
- * blocks below one another, in several floats if they do not fit one page. A comment names the packages.
- */
+/** Renders a table with `booktabs`, `graphicx` and `amssymb`, in several floats if its blocks do not fit one page. */
 export function renderLatex(table: Table): string {
   const caption = escape(table.caption);
   const notes =

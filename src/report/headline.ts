@@ -53,10 +53,7 @@ function saved(rag: ArmResults, arm: ArmResults, cached: ArmResults | undefined)
 const preferring = (runs: readonly RunResults[], suite: string): RunResults[] =>
   runs.toSorted((a, b) => Number(b.run.suite === suite) - Number(a.run.suite === suite));
 
-/**
- * A sentence for exact and one for joined KV: answers kept, tokens saved, and the break-even. Quality and tokens are from the suite
- * `main`, the break-even from `latency`, if these are among the runs. None without the baseline and an arm that injects.
- */
+/** A sentence each for exact and joined KV; where there, `main` gives quality and tokens, `latency` the break-even. */
 export function headline(runs: readonly RunResults[]): string[] {
   return subjects.flatMap(({ name, matches }) => {
     for (const results of preferring(runs, 'main')) {

@@ -70,10 +70,7 @@ export async function redrawReport(folder: string, runs: readonly RunResults[]):
   writeFiles(folder, await drawings(runs));
 }
 
-/**
- * Writes files of a report, which hold what users said: for the user alone, unless others may read the folder of the reports
- * and the one above it.
- */
+/** Writes files of a report: for the user alone, unless others may read the folder of the reports and the one above it. */
 export function writeFiles(folder: string, files: ReadonlyMap<string, string>): void {
   const above = [dirname(folder), dirname(dirname(resolve(folder)))];
   const isShared = above.every((path) => existsSync(path) && (statSync(path).mode & OTHERS_READ) !== 0);

@@ -84,10 +84,7 @@ function csvField(value: TurnValue): string {
   return spreadsheetText(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/**
- * A line per turn, each ending with a line break, in the order of writing; in CSV a line of names first. Quality is empty
- * for random weights; hashes stand for withheld texts. Turns are read one by one, so that a large run is not held in memory.
- */
+/** A line per turn, read one by one. Quality is empty for random weights; hashes replace withheld texts. */
 export function* turnLines(runs: Iterable<ListedRun>, format: TurnFormat): Generator<string, void, undefined> {
   if (format === 'csv') yield csvText([turnColumns.map(({ name }) => name)]);
   for (const { run, turns } of runs) {

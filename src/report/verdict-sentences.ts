@@ -70,10 +70,7 @@ export function breakEvenText({ turn, low, high }: Pick<BreakEven, 'turn' | 'low
   return `${turn === null ? 'never' : `turn ${turn}`} [${orNever(low)}, ${orNever(high)}]`;
 }
 
-/**
- * `dki evaluated 25.2 tokens per turn, rag 128.1 (fewer)`, or `its first token took 0.37 [0.35, 0.40] of the time, 11.2 ms against
- * 30.1 ms (faster)`; undefined without a comparison.
- */
+/** `dki evaluated 25.2 tokens per turn, rag 128.1 (fewer)`, `its first token took 0.37 [0.35, 0.40] of the time, …` */
 function costText(compared: Comparison | undefined): string | undefined {
   if (compared?.means === undefined) return undefined;
   const { a, b, means, metric, verdict } = compared;

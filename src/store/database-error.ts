@@ -34,10 +34,7 @@ export function unreadable(path: string, what: string, cause: unknown): BenchErr
   return damaged(path, `a record cannot be read: ${what}`, cause);
 }
 
-/**
- * Turns an error of SQLite into one that its user can mend; any other error comes back as it is.
- * @param path the database file, named in the message
- */
+/** Turns an error of SQLite into one that its user can mend; any other error comes back as it is. */
 export function databaseError(path: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   // Not instanceof SqliteError: a second copy of better-sqlite3 in the tree has a class of its own.

@@ -2,10 +2,7 @@ import type { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import { schemaVersion } from './records/zod-helpers.ts';
 
-/**
- * Reads what the database holds of a record.
- * @param name of the record, for the message @throws BenchError `database` where it is not as this program writes it
- */
+/** @param name of the record, for the message @throws BenchError `database` where it is not as this program writes it */
 export function readRecord<Schema extends z.ZodType>(schema: Schema, stored: unknown, name: string): z.output<Schema> {
   const read = schema.safeParse(stored);
   if (read.success) return read.data;

@@ -32,11 +32,7 @@ export class RunGrowthRepository extends Repository {
     return this.#count(this.#isOfRun).turns;
   }
 
-  /**
-   * The number of turns after one, the id of the last of them (undefined without any), and the number of those that failed or fail
-   * a check by themselves, by checks.
-   * @param after an id, 0 for all
-   */
+  /** Counts the turns after an id, and the failing ones by checks; `last` is the id of the last. @param after 0 for all */
   newTurns(after: number) {
     const isNew = sql`${this.#isOfRun} AND id > ${after}`;
     const faults = this.query<{ failed: number; checks: string; turns: number }>(

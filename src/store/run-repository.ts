@@ -76,10 +76,7 @@ export class RunRepository extends Repository {
     return this.#read(or(eq(runs.name, name), beginsWith(runs.name, `${name}/`)));
   }
 
-  /**
-   * The results of a run as they were when it ended; null before, and where there is no such run.
-   * @throws BenchError `database` for results of another version
-   */
+  /** The final results of a run, or null. @throws BenchError `database` for results of another version */
   results(id: string): RunResults | null {
     const { name, results } = runs;
     const row = this.database.guard((query) => query.select({ name, results }).from(runs).where(eq(runs.id, id)).get());

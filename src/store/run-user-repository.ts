@@ -44,10 +44,7 @@ export class RunUserRepository extends Repository {
     return (new TurnRepository(this.database).countByUser(this.#runId, userId).get(userId) ?? 0) === turns;
   }
 
-  /**
-   * Requires that the worker still has the user: call it in the transaction that writes the user's rows.
-   * @throws BenchError `database` where the user was given to another worker since
-   */
+  /** Call it in the transaction that writes the user's rows. @throws BenchError `database` if another worker has the user now */
   requireHeld(userId: string, worker: string): void {
     const held = this.#find(userId);
     if (held?.worker === worker && held.finishedAt === null) return;

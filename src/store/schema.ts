@@ -11,10 +11,7 @@ import { type RunRecord, runStatuses } from './records/run-record.ts';
 import type { UserShare } from './records/user-bundle.ts';
 import type { Measures, TurnDocument } from './turn-parts.ts';
 
-/**
- * A JSON document in a text column. Unlike drizzle's own `text({ mode: 'json' })` it writes NULL for `null`
- * in prepared statements too, where drizzle would write the four letters of the JSON literal.
- */
+/** JSON in a text column; unlike drizzle's own it writes NULL for `null` in prepared statements too. */
 const json = customType<{ data: unknown; driverData: string | null }>({
   dataType: () => 'text',
   toDriver: (value) => (value === null || value === undefined ? null : JSON.stringify(value)),
@@ -61,10 +58,7 @@ export const runs = sqliteTable('runs', {
   finishedAt: integer('finished_at'),
 });
 
-/**
- * The users of a run that a worker has claimed. A worker is one process; it holds the claim until all turns of the user are
- * stored. Claims of workers that ended early are deleted.
- */
+/** The users of a run that a worker, one process, has claimed. Claims of workers that ended early are deleted. */
 export const runUsers = sqliteTable('run_users', {
   runId: text('run_id').notNull(),
   userId: text('user_id').notNull(),

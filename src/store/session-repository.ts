@@ -20,10 +20,7 @@ interface SessionOwner {
 }
 
 export class SessionRepository extends Repository {
-  /**
-   * The session of that id. If there is none it is made for `owner`; one of no user becomes that of the first who uses it.
-   * @throws BenchError `no-session` for a session of another user
-   */
+  /** Finds or makes a session; one of no user becomes the caller's. @throws BenchError `no-session` for another user's */
   getOrCreate(id: string, { userId = null, runId = null }: SessionOwner = {}): SessionRow {
     return this.database.guard((query) => {
       let session = this.#find(id);

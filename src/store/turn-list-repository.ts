@@ -86,10 +86,7 @@ const listFields = {
 const rowsAtOnce = 500;
 
 export class TurnListRepository extends Repository {
-  /**
-   * A page of the turns that match. Pages are found by the turn before or after them, so that the last takes as long as the first;
-   * a turn of another run stands for the beginning.
-   */
+  /** A page of the turns that match, found by the turn before or after it: the last takes as long as the first. */
   page(runId: string, query: TurnListQuery) {
     const { filter = {}, sort, after = 0, before, size } = query;
     const cursor = this.#rows(and(eq(turns.runId, runId), eq(turns.id, before ?? after)))[0];

@@ -41,10 +41,7 @@ const resultColumns = {
 type ResultRow = Omit<Pick<TurnRow, keyof typeof resultColumns>, 'measures'> & { readonly measures: string };
 
 export class TurnRepository extends Repository {
-  /**
-   * Stores a turn as soon as it is answered, and returns its id. Run, arm, item, repeat and turn identify it: one that is stored
-   * already stays as it is.
-   */
+  /** Stores a turn as soon as it is answered, and returns its id. One that is stored already stays as it is. */
   put({ runId, sessionId }: TurnPlace, turn: TurnRecord): number {
     const { state, itemId, userId, arm, repeat, turn: number, position } = turn;
     const key = { runId, sessionId, state, itemId, userId, arm, repeat, turn: number, position };
@@ -66,18 +63,12 @@ export class TurnRepository extends Repository {
     };
   }
 
-  /**
-   * The turns of a run in the order in which they were written, read in pages: other statements may run meanwhile.
-   * @throws BenchError `database` where a turn is not as this program writes it
-   */
+  /** The turns of a run in the order of writing, read in pages. @throws BenchError `database` for an unreadable turn */
   *listByRun(runId: string, filter: TurnFilter = {}): Generator<StoredTurn, void, undefined> {
     for (const row of this.#pages<TurnRow>(getTableColumns(turns), runId, filter)) yield storedTurn(row);
   }
 
-  /**
-   * Like `listByRun`, but only the parts that results are computed from.
-   * @throws BenchError `database` where a turn cannot be read
-   */
+  /** Like `listByRun`, but only the parts that results are computed from. @throws BenchError as `listByRun` */
   *listForResults(runId: string, filter: TurnFilter = {}): Generator<TurnResult, void, undefined> {
     for (const { id: _, measures, ...key } of this.#pages<ResultRow>(resultColumns, runId, filter)) {
       yield { ...key, ...parsed(measures, this.database.path, key) } as TurnResult;
@@ -101,10 +92,7 @@ export class TurnRepository extends Repository {
     }
   }
 
-  /**
-   * The turns of one arm on one item, by repeat and number of the turn.
-   * @throws BenchError `database` where a turn is not as this program writes it
-   */
+  /** The turns of one arm on one item, by repeat and number. @throws BenchError as `listByRun` */
   find(runId: string, itemId: string, arm: string): StoredTurn[] {
     const where = runTurns(runId, { itemId, arm });
     const rows = this.select(turns, where).sort((a, b) => a.repeat - b.repeat || a.turn - b.turn);
@@ -129,10 +117,7 @@ export class TurnRepository extends Repository {
     return new Map(rows.map((row) => [row.userId, row.turns]));
   }
 
-  /**
-   * Removes all that a run wrote for a user: turns, their sessions with messages and memories, and their audit entries. What
-   * other runs wrote for that user stays. Returns the number of turns removed.
-   */
+  /** Removes turns, sessions and audit entries that a run wrote for a user. @returns the number of turns */
   deleteUser(runId: string, userId: string): number {
     const userTurns = runTurns(runId, { userId });
     return this.database.transaction((query) => {

@@ -23,10 +23,7 @@ const MAX_EVIDENCE = 40;
 const MAX_MESSAGES = 40;
 const MAX_BYTES = 400;
 
-/**
- * Reads an item.
- * @throws BenchError `not-found` for a name that there is not, `database` for a row that cannot be read
- */
+/** Reads an item. @throws BenchError `not-found` for an unknown name, `database` for a row that cannot be read */
 export function readItemPage(database: BenchDatabase, runName: string, itemId: string, hidden = hiddenInReports) {
   const run = inspectedRun(database, runName, hidden);
   const quality = unknownQuality(run.model);

@@ -31,10 +31,7 @@ const commands: Readonly<Record<string, ChatCommand>> = {
   '/help': { help: 'show this list', run: help },
 };
 
-/**
- * Reads a line of a user: a text, a command, or nothing. A text that begins with `/` is written with `//`.
- * @throws BenchError `bad-option` for an unknown command, and for one without its argument
- */
+/** Reads a line of a user. @throws BenchError `bad-option` for an unknown command, or one without its argument */
 export function readChatLine(line: string): ChatLine {
   const text = line.trim();
   if (text === '') return { kind: 'nothing' };

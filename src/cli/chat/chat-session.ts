@@ -165,10 +165,7 @@ export class ChatSession implements AsyncDisposable {
     return likeliestTexts(bench.engine, next);
   }
 
-  /**
-   * Deletes all KV of a memory, of every arm, and of whole prompts, whose history may repeat the memory; drops the last turn if it used
-   * the memory. @returns the number of deleted entries
-   */
+  /** Deletes the KV of a memory in all arms, and of whole prompts, which may repeat it. @returns the number of deleted entries */
   async #dropKv(memoryId: string): Promise<number> {
     const { stores, bench } = this.#parts;
     let entries = 0;

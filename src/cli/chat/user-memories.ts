@@ -45,10 +45,7 @@ export class UserMemories {
     return [...this.#loaded].filter((memoryId) => !stored.has(memoryId));
   }
 
-  /**
-   * Follows other chats of the user: memories that they forgot are removed here, memories that they added are loaded.
-   * @param dropKv deletes all KV of a memory, before the memory itself is removed
-   */
+  /** Follows other chats of the user. @param dropKv is called before a memory that they forgot is removed */
   async refresh(dropKv: (memoryId: string) => Promise<unknown>): Promise<void> {
     for (const memoryId of this.gone()) {
       await dropKv(memoryId);

@@ -100,11 +100,7 @@ export function convertedLines(source: ConversionSource) {
   return { lines: lines(), counts: () => records.counts, notes: () => notes.list(), sha256: () => sha256 };
 }
 
-/**
- * Converts a file of another format to a data set in JSON Lines. An existing file at `out` stays until the new one is
- * complete.
- * @throws BenchError `bad-data` that names the place in the file at fault, `bad-option`, `not-found` or `disk`
- */
+/** Converts a file to JSON Lines. @throws BenchError `bad-data` naming the place, `bad-option`, `not-found`, `disk` */
 export async function convertDataset({ out, ...options }: ConversionOptions) {
   const { file } = options;
   if (existsSync(out) && existsSync(file) && realpathSync(out) === realpathSync(file)) {

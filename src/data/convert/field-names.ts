@@ -62,10 +62,7 @@ export class FieldNames {
   readonly #mapped = new Map<string, Field>();
   readonly #columns = new Map<string, Field | undefined>();
 
-  /**
-   * @param map `answer=gold,user=speaker`: field, then column
-   * @throws BenchError `bad-option` for an unknown field, and for one that is named twice
-   */
+  /** @param map `answer=gold,user=speaker`: field, column @throws BenchError `bad-option` for unknown and repeated fields */
   constructor(map: string | undefined) {
     for (const pair of map?.split(',') ?? []) {
       const [name = '', column = '', ...more] = pair.split('=').map((part) => part.trim());

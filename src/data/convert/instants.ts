@@ -38,10 +38,7 @@ function fromSpoken(text: string): Instant | undefined {
   return isDay(date) ? { iso: `${date}T${two(hours)}:${two(minute)}:00Z`, zoned: false } : undefined;
 }
 
-/**
- * Reads `2026-03-01`, `2026-03-01 09:00`, `2026-03-01T09:00:00+01:00` or `1:56 pm on 8 May, 2023`; undefined for anything
- * else, and for days that do not exist.
- */
+/** Reads `2026-03-01`, `2026-03-01T09:00:00+01:00`, `1:56 pm on 8 May, 2023` and the like; undefined for anything else. */
 export function readInstant(text: string): Instant | undefined {
   const trimmed = text.trim();
   return fromIso(trimmed) ?? fromSpoken(trimmed);

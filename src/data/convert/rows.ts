@@ -160,10 +160,7 @@ export function* readRow(row: Row, names: FieldNames, notes: ConversionNotes): G
   yield { ...fields, kind: 'item', place, userId, query: cells.required('question'), answer, evidence };
 }
 
-/**
- * Reads a JSON Lines file whose objects have any fields; the `type` of our own records is ignored.
- * @throws BenchError `not-found` for a missing file, `bad-data` for a line that is not a JSON object
- */
+/** Reads JSON Lines with any fields. @throws BenchError `not-found`, or `bad-data` for a line that is not a JSON object */
 export async function* jsonlRows(path: string): AsyncGenerator<Row> {
   for await (const { number, text } of recordLines(path)) {
     const place = `${path}:${number}`;

@@ -6,10 +6,7 @@ export interface ChineseFact {
   readonly question: string;
 }
 
-/**
- * Statement and two questions, `{s}` for the subject and `{v}` for the value, then the kind of value. The second question
- * shares fewer characters with the statement.
- */
+/** Statement and two questions, `{s}` the subject, `{v}` the value; the second question shares fewer characters with it. */
 const relations: readonly (readonly [
   statement: string,
   same: string,

@@ -7,10 +7,7 @@ const DEPTH = 12;
 const DELAY = 2;
 const TOLD_EVERY = 3;
 
-/**
- * Grows one conversation a user: most questions ask for memories, every third asks for something that was said in the
- * conversation shortly before. The history of a question holds the arm's own answers.
- */
+/** One conversation a user; every third question asks for something that was said shortly before. */
 function grow(user: GrowingUser, { random }: GrowthScope): void {
   while (user.memories.length < MEMORIES) user.remember();
   const conversation = `${user.userId}-talk`;

@@ -12,9 +12,6 @@ export interface DatasetGenerator {
   readonly suites: readonly string[];
   readonly language: KnownLanguage;
   readonly presetUsers: number;
-  /**
-   * Generates the text of its file, JSON Lines. The same seed and number of users give the same bytes; for data that depend
-   * on the context window, with the same window.
-   */
+  /** The text of its file, JSON Lines: the same bytes for the same seed, users and window. */
   readonly make: (seed: number, users: number, window: ContextWindow) => Promise<string>;
 }

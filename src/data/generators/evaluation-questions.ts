@@ -19,10 +19,7 @@ const TRIES = 60;
 /** Signals that the facts of a plan allow too few different wordings: the user must be drawn again. */
 export class WordingsExhausted extends Error {}
 
-/**
- * Draws the questions of a planned user, each in a different wording, in the order in which they are asked.
- * @throws WordingsExhausted where the drawn facts cannot be asked for in enough different words
- */
+/** Draws the questions of a planned user in different wordings. @throws WordingsExhausted where there are too few */
 export function drawQuestions(random: SeededRandom, { book, questions: counts }: UserPlan): EvaluationQuestion[] {
   const queries = new Set<string>();
 

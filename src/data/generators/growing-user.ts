@@ -38,10 +38,7 @@ interface GrownQuestion extends QuestionContext {
   readonly before?: number;
 }
 
-/**
- * One user whose memories grow day by day, with questions in between, so that comparisons are made within a user. No two
- * memories can be confused, no value occurs twice, and no question holds its answer.
- */
+/** A user whose memories grow day by day, with questions in between: no two can be confused, and no question holds its answer. */
 export class GrowingUser {
   readonly userId: string;
   readonly #random: SeededRandom;
@@ -106,10 +103,7 @@ export class GrowingUser {
     this.#addItem(query, { answer: value, evidence, category: 'memory' }, side, context);
   }
 
-  /**
-   * Draws a fact that is said in the conversation and stored in no memory.
-   * @returns the messages that state it, and a function that adds the question for it
-   */
+  /** Draws a fact that is said in the conversation alone. @returns its messages, and a function that adds the question for it */
   tell(): { readonly messages: readonly HistoryMessage[]; readonly ask: (context: QuestionContext) => void } {
     const { relation, side, value, messages } = this.#book.tell();
     const ask = (context: QuestionContext): void => {

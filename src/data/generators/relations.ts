@@ -100,10 +100,7 @@ const topics = Object.fromEntries(
   ]),
 );
 
-/**
- * The topic of a relation, which is wider than its attribute: "spare umbrella" and "umbrella" share a topic, as do "wife" and
- * "partner's name". If one is stored, the other cannot be asked for as absent.
- */
+/** The topic of a relation is wider than its attribute: while "wife" is stored, "partner's name" is not absent. */
 export function relationTopic({ grammar, head }: Relation): string {
   return topics[grammar.language]!.get(head) ?? head;
 }

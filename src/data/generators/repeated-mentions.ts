@@ -14,10 +14,7 @@ const DAY_MS = 86_400_000;
 /** Older than the journal, so that no question is about the last days. */
 const [MIN_OLD_DAYS, OLDEST_DAYS] = [8, 60];
 
-/**
- * Draws users of whom each said eight values of a topic, one of them on several days in the same words: it is the one that
- * holds, and its first mention is the evidence. Meaning and words tell no value from another.
- */
+/** Draws users who say eight values of a topic, one of them again and again: it holds, its first mention is evidence. */
 export function mentionUsers(seed: number, users = USERS) {
   const random = new SeededRandom(seed);
   return Array.from({ length: users }, (_, index) => drawUser(random, `s${ordinal(index)}`));

@@ -123,10 +123,7 @@ const sources: Readonly<Record<Grammar['language'], Readonly<Record<string, Valu
   },
 };
 
-/**
- * Separates held-out values from those of training: a value is held out if and only if crc32 of its lower-case UTF-8 text
- * is a multiple of ten.
- */
+/** A value is held out if and only if crc32 of its lower-case UTF-8 text is a multiple of ten. */
 export function isHeldOutValue(value: string): boolean {
   return crc32(value.toLowerCase()) % 10 === 0;
 }
@@ -145,10 +142,7 @@ function drawUntil(heldOut: boolean, draw: () => string): string {
   }
 }
 
-/**
- * Draws a value of a kind that the grammar names (`name`, `place`, `code`, `date`, … or `any`).
- * @throws RangeError for a kind without a source
- */
+/** Draws a value of a kind that the grammar names, or of `any`. @throws RangeError for a kind without a source */
 export function drawValue(random: SeededRandom, { language }: Grammar, kindName: string, heldOut: boolean): string {
   const kind = kindName === 'any' ? random.pick(ANY) : kindName;
   const source = sources[language][kind];

@@ -84,10 +84,7 @@ const channel = <Range>(field: string, domain: readonly string[], range: readonl
   legend: { columns },
 });
 
-/**
- * The scales that give each arm its colour, its shape and its dash; one legend explains all three. Arms that differ in an argument,
- * such as `dki-link:4` and `dki-link:8`, share a colour, and no two arms a shape.
- */
+/** The scales of colour, shape and dash, with one legend. Arms that differ in an argument share a colour, and no two a shape. */
 export function armEncoding(results: WithArms, arms: readonly string[]) {
   const marks = arms.map((arm) => findMark(results, arm));
   const columns = legendColumns(arms);

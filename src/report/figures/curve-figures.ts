@@ -71,10 +71,7 @@ function drawnConditions(results: RunResults, place: ConditionResults['place'] =
     .sort((a, b) => a.condition - b.condition);
 }
 
-/**
- * The finding of quality by condition, from the first to the last: `from 1 to 80 memories, exact match of rag shows no change
- * (95.8 and 89.6 %), of dki-blocks falls from …`. It names the baseline and the first planned arm that injects, or else the first arms.
- */
+/** `from 1 to 80 memories, exact match of rag shows no change (95.8 and 89.6 %), of dki-blocks falls from …` */
 function curvesFinding(
   results: RunResults,
   conditions: readonly ConditionResults[],

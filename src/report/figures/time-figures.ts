@@ -112,10 +112,7 @@ function crossingWords(crossing: BreakEven): string {
     : `is not shown to break even against ${against} (${text})`;
 }
 
-/**
- * Lines of an arm and of the texts that it is compared with, summed over turns: the first turn is a miss, later ones are hits; then
- * the interval of the first break-even, whose bound "never" is drawn at the end of the picture.
- */
+/** Sums over turns, first a miss, then hits; and the interval of the first break-even, whose bound "never" is the last turn. */
 function breakEvenRows(ofArm: readonly [BreakEven, ...BreakEven[]], turns: number): FigureRow[] {
   const [{ arm, missMs, hitMs, turn, low, high }] = ofArm;
   const line = (name: string, firstMs: number, laterMs: number): FigureRow[] =>

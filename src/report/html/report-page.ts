@@ -115,10 +115,7 @@ function contents(runs: readonly RunResults[]): Html {
   </nav> `;
 }
 
-/**
- * Renders the report of a run, or of the suites of one name, as one HTML document that needs no network and no font; its
- * script sorts and filters tables, which are complete without it. Every text from data is escaped.
- */
+/** Renders runs of one name as one HTML document that needs no network; tables are complete without its script. */
 export async function renderReport(runs: readonly RunResults[]): Promise<string> {
   const { run } = runs[0]!;
   const several = runs.length > 1;

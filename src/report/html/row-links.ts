@@ -3,10 +3,7 @@ import type { RowLink } from '../../render/html-table.ts';
 import { checkNames, type RunResults } from '../../store/records/results.ts';
 import { viewerAddress } from '../../config/viewer-address.ts';
 
-/**
- * Links of rows by label: of an arm or a category to its turns, of a check to those that fail it, else to the run.
- * @param address of the turns that a row is about, by default in the viewer
- */
+/** Links of rows by label: of an arm or a category to its turns, of a check to those that fail it, else to the run. */
 export function rowLinks(
   results: Pick<RunResults, 'run' | 'arms'>,
   address = (filter: Readonly<Partial<Record<'arm' | 'category' | 'check', string>>>): string =>

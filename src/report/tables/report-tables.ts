@@ -85,10 +85,7 @@ export function allTables(results: RunResults): Table[] {
   return [...reportTables(results).values(), ...comparisonsTables(results)];
 }
 
-/**
- * The tables that are shown first: those of the suite, or tables 1 and 1b, and 1c for data that name their metric; then those of
- * methods if the run compares some.
- */
+/** The tables shown first: those of the suite, or of every run; then those of methods if the run compares some. */
 export function shownTables(results: RunResults): Table[] {
   const ofSuite = paperTables.filter(({ suite }) => suite === results.run.suite);
   const ofEveryRun = paperTables.filter(

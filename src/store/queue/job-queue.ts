@@ -24,10 +24,7 @@ export interface TakenJob {
   readonly attempt: number;
 }
 
-/**
- * The jobs of runs, in pg-boss: for each run a queue, and one for jobs that failed too often. Jobs do not expire by a clock: claims
- * tell which workers are gone.
- */
+/** The jobs of runs, in pg-boss: a queue a run, and one for jobs that failed too often. They do not expire by a clock. */
 export class JobQueue implements AsyncDisposable {
   readonly #boss: PgBoss;
   readonly #connection: QueueConnection;
@@ -37,10 +34,7 @@ export class JobQueue implements AsyncDisposable {
     this.#connection = connection;
   }
 
-  /**
-   * @param options.creates makes the tables of pg-boss where there are none
-   * @throws BenchError `database` where they are those of another version of it
-   */
+  /** @param options.creates makes missing tables of pg-boss @throws BenchError `database` for those of another version */
   static async open(connection: QueueConnection, { creates }: { readonly creates: boolean }): Promise<JobQueue> {
     const { boss: db, address } = connection;
     // It neither supervises jobs nor registers itself.

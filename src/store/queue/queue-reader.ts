@@ -35,10 +35,7 @@ export class QueueReader {
     this.#connection = connection;
   }
 
-  /**
-   * The run of that name; without one, the only one.
-   * @throws BenchError `not-found`; `database` for records of another version
-   */
+  /** The named or only run. @throws BenchError `not-found`; `database` for records of another version */
   async find(name?: string): Promise<PlannedRun> {
     const row = await this.#planned(name);
     const what = `the plan of run "${row.name}" in ${this.#connection.address}`;

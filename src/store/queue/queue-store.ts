@@ -20,10 +20,7 @@ export interface PackedBundle {
   readonly turns: number;
 }
 
-/**
- * Changes the runs of a queue. Each result is written once, by the worker that holds the claim, in one transaction with the end of
- * its job.
- */
+/** Changes the runs of a queue. Only the holder of a claim writes its result, in one transaction with the end of the job. */
 export class QueueStore implements AsyncDisposable {
   readonly #connection: QueueConnection;
   readonly #jobs: JobQueue;
@@ -94,10 +91,7 @@ export class QueueStore implements AsyncDisposable {
     await this.#connection.rows(update, [worker, how]);
   }
 
-  /**
-   * Claims the next unit; undefined where none can be taken now.
-   * @param options.reaps first takes the units of silent workers
-   */
+  /** Claims the next unit, if one can be taken now. @param options.reaps first takes the units of silent workers */
   async claim(
     run: string,
     worker: string,

@@ -83,10 +83,7 @@ export const armTraits = object({
   evict: evictionName.exactOptional(),
   /** Multiplies the values of injected memories; missing where it injects none, and where each turn has its own. */
   alpha: z.number().exactOptional(),
-  /**
-   * Its claim to equal its reference: in the `tokens` of its sequence; `bitwise`: in these, and in its next-token
-   * probabilities bit by bit; or in nothing.
-   */
+  /** What of its reference it claims to equal: the `tokens` of the sequence; `bitwise`: also the next-token probabilities. */
   equivalence: z.enum(['bitwise', 'tokens', 'none']),
   /** The text arm of the run whose prompt is made by the same settings; null where there is none, and for that arm itself. */
   reference: z.string().nullable(),

@@ -144,10 +144,7 @@ export const profile = object({
 /** Ids that differ between tokenising each segment alone and tokenising the joined text. */
 export const tokenisation = object(numbers('prompts', 'tokens', 'differing'));
 
-/**
- * Counts of each arm's KV store: hits and evictions since the last start of the run, bytes and entries after the last user;
- * the sum over several workers.
- */
+/** Counts of each arm's KV store since the last start of the run; the sum over several workers. */
 export const kvStores = z.record(z.string(), facts).readonly();
 
 /** An arm of a suite that did not run, and the reason in one line. */

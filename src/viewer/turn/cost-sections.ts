@@ -155,10 +155,7 @@ export function costSection(turn: AnsweredTurn): Section {
   };
 }
 
-/**
- * The phases of a turn, one after the other. KV that is stored after the answer counts in `kvCompute` and follows `decode`;
- * time that no phase accounts for comes last.
- */
+/** The phases of a turn, one after the other. KV stored after the answer counts in `kvCompute`; unaccounted time comes last. */
 export function turnPhases({ timings }: Pick<AnsweredTurn, 'timings'>) {
   const { retrieve, gate, assemble, kvLoad, kvCompute, prefill, firstToken, decode, total } = timings;
   const computed = Math.min(kvCompute, Math.max(0, firstToken - retrieve - gate - assemble - kvLoad - prefill));

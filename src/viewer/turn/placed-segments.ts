@@ -3,10 +3,7 @@ import type { AnsweredTurn } from '../stored-turn.ts';
 
 export type PlacedSegment = ReturnType<typeof placedSegments>[number];
 
-/**
- * Places the segments of the final sequence: cell and position of their first tokens, which differ after blocks that share
- * positions. Shared tokens in front of blocks take cells, and are no segment.
- */
+/** Places segments: cell and position of their first tokens differ behind blocks that share positions. */
 export function placedSegments({ prompt: { segments }, prefill, tokens }: AnsweredTurn) {
   const all = segments.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   const joined = prefill === null || prefill.strategy === 'prefix' ? undefined : prefill;

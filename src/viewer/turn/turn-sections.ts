@@ -160,10 +160,7 @@ export function nextSection({ arm, observed }: AnsweredTurn, other?: AnsweredTur
 
 type Likely = AnsweredTurn['observed']['nextTokens'];
 
-/**
- * Pairs the likeliest next tokens of two arms: in the order of the first, then those of the second alone.
- * Different tokens may have one text; the n-th with a text is then paired with the n-th of the other arm.
- */
+/** Pairs the likeliest next tokens of two arms in the order of the first; tokens of one text by their order. */
 export function pairTokens(here: Likely, there: Likely) {
   const left = [...there];
   const rows = here.map(({ token, probability }) => {
