@@ -16,10 +16,7 @@ export function splitSettings(settings: ArmSettings): Record<'blocks' | 'others'
   return { blocks: Object.fromEntries(blocks), others: Object.fromEntries(others) };
 }
 
-export function recipeWith(
-  recipe: JoinRecipe,
-  { context, sink, positions, temperature, run }: BlockSettings,
-): JoinRecipe {
+export function recipeWith(recipe: JoinRecipe, { context, sink, positions, temperature, run }: BlockSettings) {
   const making: BlockMaking = {
     ...(context === undefined || context === 'header' ? {} : { context }),
     ...(sink === undefined ? {} : { sink: { tokens: Number.parseInt(sink, 10), kept: sink.endsWith(':kept') } }),

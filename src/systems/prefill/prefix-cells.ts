@@ -55,12 +55,7 @@ export async function exportPrefix(session: EngineSession, headerTokens: number,
  * The prefix in one piece again, the values of its memories multiplied by α; for α = 1 bit for bit.
  * @throws BenchError `unsupported` where the engine gives no cells
  */
-export function joinPrefix(
-  { header, memories }: PrefixCut,
-  alpha: number,
-  engine: Pick<Engine, 'capabilities'>,
-  kv: Pick<KvTools, 'join'> = kvTools,
-): SequenceState {
+export function joinPrefix({ header, memories }: PrefixCut, alpha: number, engine: Engine, kv: KvTools = kvTools) {
   // At its own position: its keys are not rotated again.
   const placement = { block: memories, position: memories.positions[0]!, alpha };
   return kv.join(header, [placement], { rotary: requireCells(engine).rotary });

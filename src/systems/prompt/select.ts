@@ -138,11 +138,7 @@ export function chronological(memories: readonly MemorySearchResult[]): MemorySe
 }
 
 /** Orders the selected memories, given in rank order, as they will appear in the sequence: preferences first if only they form the prefix. */
-export function placed(
-  memories: readonly MemorySearchResult[],
-  placement: Placement,
-  prefix: PrefixMemories = 'all',
-): readonly MemorySearchResult[] {
+export function placed(memories: readonly MemorySearchResult[], placement: Placement, prefix: PrefixMemories = 'all') {
   const ranked = placement === 'rank' ? memories : memories.toReversed();
   const ordered = placement === 'chronological' ? chronological(memories) : ranked;
   if (prefix === 'all') return ordered;

@@ -80,11 +80,7 @@ export function decideChecks(input: CheckInput): CheckResult[] {
   return checks.map((check) => check(input)).filter((result) => result !== null);
 }
 
-export function checksOfRun(
-  run: RunRecord & { readonly probes: RunProbes },
-  turns: TurnsOfRun,
-  metrics: RunMetrics,
-): CheckResult[] {
+export function checksOfRun(run: RunRecord & { readonly probes: RunProbes }, turns: TurnsOfRun, metrics: RunMetrics) {
   return decideChecks({
     ...turns,
     arms: run.plan.arms,

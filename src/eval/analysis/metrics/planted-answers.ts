@@ -208,12 +208,7 @@ const WAYS: readonly Way[] = [
 export const foolingWays = WAYS.filter(({ due }) => due === FOOLING);
 
 /** Answers in one of the ways. @param others values other than the gold, two or more */
-export function plantAnswer(
-  { plant, due }: Way,
-  gold: string,
-  others: readonly string[],
-  language: KnownLanguage,
-): PlantedAnswer {
+export function plantAnswer({ plant, due }: Way, gold: string, others: readonly string[], language: KnownLanguage) {
   const planted = plant({ say: WORDINGS[language], gold, others, other: others[0]! });
   return { ...planted, gold: due.declined === undefined ? gold : null, language };
 }

@@ -36,10 +36,7 @@ const version1: Readonly<Record<string, TextMetric>> = {
 };
 
 /** The text metric of that name; `contains` for a metric that reads more than the text. */
-export function textMetric(
-  name: string,
-  version: MetricsVersion = metricsVersion,
-): { readonly name: string; readonly score: TextMetric } {
+export function textMetric(name: string, version: MetricsVersion = metricsVersion) {
   const metrics = version === 1 ? version1 : textMetrics;
   const score = name === 'locomoF1' ? stemmedF1 : metrics[name];
   return score === undefined ? { name: 'contains', score: metrics['contains']! } : { name, score };

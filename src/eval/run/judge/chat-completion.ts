@@ -54,12 +54,7 @@ const WRONG_SERVER = 'give the address of an OpenAI-compatible server';
  * The reply of a model to one message, at temperature 0.
  * @throws JudgeFailure in one line; the reason of `signal` if it ends the request
  */
-export async function chatReply(
-  server: ChatServer,
-  model: string,
-  prompt: string,
-  signal?: AbortSignal,
-): Promise<string> {
+export async function chatReply(server: ChatServer, model: string, prompt: string, signal?: AbortSignal) {
   const { pausesMs = [1000, 5000] } = server;
   const messages = [{ role: 'user', content: prompt }];
   const body = JSON.stringify({ model, temperature: 0, max_tokens: MAX_TOKENS, stream: false, messages });

@@ -169,11 +169,7 @@ function withoutReinforcement({ semantic, reinforcement, recency, access }: Sali
   return writeSalienceWeights({ ...others, reinforcement: 0 });
 }
 
-export async function retrieveAll(
-  retriever: Retriever,
-  users: readonly RetrievalUser[],
-  signal: AbortSignal,
-): Promise<Retrieved[]> {
+export async function retrieveAll(retriever: Retriever, users: readonly RetrievalUser[], signal: AbortSignal) {
   const results: Retrieved[] = [];
   for (const { userId, memories, questions } of users) {
     let indexed: ReadonlySet<string> = new Set();
@@ -213,11 +209,7 @@ async function retrieve(
 }
 
 /** Rows of all questions and of each kind, strategy by strategy; recall@5 against the router, paired by question. */
-export function retrievalRows(
-  measured: readonly MeasuredStrategy[],
-  dataset: string | undefined,
-  seed: number,
-): RetrievalMeasurement[] {
+export function retrievalRows(measured: readonly MeasuredStrategy[], dataset: string | undefined, seed: number) {
   const router = measured.find(({ strategy }) => strategy.label === BASE)!;
   const base = new Map(router.retrieved.map(({ questionId, metrics }) => [questionId, metrics.recallAt5]));
   return measured.flatMap(({ strategy: { label, embedder }, retrieved }) => {

@@ -20,10 +20,7 @@ export interface InjectedParts {
   readonly question: TokenRange;
 }
 
-export function injectedParts(
-  { injects }: Pick<ArmTraits, 'injects'>,
-  { memoriesUsed, promptInfo: { segments } }: Pick<ChatResponse, 'memoriesUsed' | 'promptInfo'>,
-): InjectedParts {
+export function injectedParts({ injects }: ArmTraits, { memoriesUsed, promptInfo: { segments } }: ChatResponse) {
   const isInjected = (memory: MemorySearchResult): boolean => injects === 'memories' || isPreference(memory);
   const wanted = injects === 'nothing' ? [] : memoriesUsed.filter(isInjected);
   const ids = new Set(wanted.map(({ memoryId }) => memoryId));

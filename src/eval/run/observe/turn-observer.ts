@@ -243,11 +243,7 @@ function goldDivergence(own: ObservedTurn, reference: ObservedTurn): number | nu
   return meanDivergence(theirs, ours);
 }
 
-export async function likeliestTexts(
-  engine: Pick<Engine, 'detokenize'>,
-  next: NextDistribution,
-  count = LIKELIEST_TOKENS,
-): Promise<Observed['nextTokens']> {
+export async function likeliestTexts(engine: Engine, next: NextDistribution, count = LIKELIEST_TOKENS) {
   const likeliest = likeliestTokens(next, count);
   const texts = await engine.detokenize(likeliest.map(({ id }) => [id]));
   return likeliest.map(({ probability }, index) => ({ token: texts[index]!, probability }));

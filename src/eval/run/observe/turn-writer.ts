@@ -1,14 +1,7 @@
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import type { Observed } from '../../../store/records/turn-observation.ts';
-import type {
-  AnsweredTurn,
-  ItemRecord,
-  RetrievedMemory,
-  Scores,
-  TurnKey,
-  TurnRecord,
-} from '../../../store/records/turn-record.ts';
+import type { AnsweredTurn, ItemRecord, Scores, TurnKey, TurnRecord } from '../../../store/records/turn-record.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
@@ -129,11 +122,7 @@ function withOwnMetrics({ metrics, success }: WriterParts, turn: AnsweredTurn): 
   return { ...turn, scores: { ...scores, taskSuccess: decided, wrongClass } };
 }
 
-function itemRecord(
-  { kind, languageProfile }: DatasetUser,
-  item: DatasetItem,
-  memories: readonly DatasetMemory[],
-): ItemRecord {
+function itemRecord({ kind, languageProfile }: DatasetUser, item: DatasetItem, memories: readonly DatasetMemory[]) {
   const first = memories.findIndex(({ memoryId }) => item.evidence.includes(memoryId));
   return {
     query: item.query,
@@ -153,10 +142,7 @@ function itemRecord(
 }
 
 /** All that was retrieved for a turn, ranked. @param evidence ids of the memories that answer it */
-export function retrievedMemories(
-  { memoriesUsed, trace }: ChatResponse,
-  evidence: readonly string[],
-): readonly RetrievedMemory[] {
+export function retrievedMemories({ memoriesUsed, trace }: ChatResponse, evidence: readonly string[]) {
   const used = new Set(memoriesUsed.map(({ memoryId }) => memoryId));
   return trace.retrieved.map(({ memoryId, content, score }, rank) => ({
     memoryId,

@@ -18,11 +18,7 @@ import type { EngineOpener } from '../../../engine/engine-request.ts';
  * and its prompts. Options that the user gave stay as they are.
  * @throws BenchError as `fetchModel`, `EngineOpener.fetch` and `localEmbedder`
  */
-export async function withFetchedModels(
-  config: BenchConfig,
-  engines: EngineOpener,
-  options: DownloadOptions = {},
-): Promise<BenchConfig> {
+export async function withFetchedModels(config: BenchConfig, engines: EngineOpener, options: DownloadOptions = {}) {
   const { model, given } = config;
   const named = languageModels.find(({ source }) => source === model);
   if (named !== undefined) await fetchModel(named, options);

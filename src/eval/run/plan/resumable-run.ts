@@ -98,12 +98,7 @@ function describeRetriever(config: BenchConfig, { backend, preRetrieval }: Bench
 }
 
 /** A run is resumed only with the data, the models and the index that it began with. @throws BenchError `bad-option` */
-export async function checkSame(
-  run: RunRecord,
-  config: BenchConfig,
-  dataset: RunDatasets,
-  parts: BenchParts,
-): Promise<void> {
+export async function checkSame(run: RunRecord, config: BenchConfig, dataset: RunDatasets, parts: BenchParts) {
   const { info } = parts.engine;
   const model = describeModel(info);
   const retriever = describeRetriever(config, parts);

@@ -98,9 +98,7 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
 }
 
 /** The item that is cheapest to warm up with: the one with the fewest characters of memories. @returns with the index of its user */
-export function cheapestItem(
-  users: readonly DatasetUser[],
-): { readonly user: number; readonly item: DatasetItem } | undefined {
+export function cheapestItem(users: readonly DatasetUser[]) {
   return users
     .flatMap((owner, user) => owner.items.map((item) => ({ user, item, size: memoryCharacters(owner, item) })))
     .reduce<{ user: number; item: DatasetItem; size: number } | undefined>(

@@ -38,10 +38,7 @@ export function optionNotes(
   return notes;
 }
 
-export function notesBeforeTurns(
-  { calibration, dataset, parts, settings, stores }: PreparedSuite,
-  run: RunRecord,
-): string[] {
+export function notesBeforeTurns({ calibration, dataset, parts, settings, stores }: PreparedSuite, run: RunRecord) {
   const notes = [...dataNotes(dataset), ...optionNotes(settings, parts.engine)];
   const { backend, rejectedBackends } = parts.backend;
   // FAISS is the same through either of its bindings.

@@ -95,12 +95,7 @@ export class FreshCells {
  * the cells that were found: a rounding difference in those, which are compared separately, grows in the layers of a model with
  * quantised weights.
  */
-export async function expectedCells(
-  maker: CellMaker,
-  prefill: PrefillName,
-  parts: ExpectedParts,
-  alpha: number,
-): Promise<ReferenceCell[]> {
+export async function expectedCells(maker: CellMaker, prefill: PrefillName, parts: ExpectedParts, alpha: number) {
   const { header, lines, keptAs = 'f16' } = parts;
   const cells =
     prefill === 'prefix'

@@ -40,12 +40,7 @@ export function referenceCells({ layout, positions, keys, values }: SequenceStat
 }
 
 /** A cell moved to another position: its keys rotated by RoPE in 64-bit floats. */
-export function movedCell(
-  cell: ReferenceCell,
-  position: number,
-  rotary: Rotary,
-  { headDimension }: KvLayout,
-): ReferenceCell {
+export function movedCell(cell: ReferenceCell, position: number, rotary: Rotary, { headDimension }: KvLayout) {
   const distance = position - cell.position;
   if (distance === 0) return cell;
   return { ...cell, position, keys: cell.keys.map((keys) => rotated(keys, distance, rotary, headDimension)) };
@@ -86,11 +81,7 @@ export function toState(cells: readonly ReferenceCell[], layout: KvLayout): Sequ
  * Cells as they come out of a store: each number the nearest multiple of the scale that up to 32 neighbours of its head share, as
  * ggml defines q8_0 and q4_0, rounded to the engine's type. Shares no code with the layer that quantises.
  */
-export function restoredCells(
-  cells: readonly ReferenceCell[],
-  type: StoreType,
-  layout: KvLayout,
-): readonly ReferenceCell[] {
+export function restoredCells(cells: readonly ReferenceCell[], type: StoreType, layout: KvLayout) {
   if (type === 'f16' || cells.length === 0) return cells;
   const quantised = type === 'q8_0' ? eightBits : fourBits;
   const restored = (numbers: Float64Array): Float64Array => {
@@ -132,10 +123,7 @@ function storedScale(exact: number): { readonly inverse: number; readonly half: 
  * The largest differences between cells in the same order, as a part of the largest number of its cell and layer.
  * @throws RangeError for different numbers of cells
  */
-export function cellDifference(
-  a: readonly ReferenceCell[],
-  b: readonly ReferenceCell[],
-): { readonly firstKeys: number; readonly keys: number; readonly values: number } {
+export function cellDifference(a: readonly ReferenceCell[], b: readonly ReferenceCell[]) {
   if (a.length !== b.length) throw new RangeError(`${a.length} cells cannot be compared with ${b.length}`);
   let [firstKeys, keys, values] = [0, 0, 0];
   for (const [index, cell] of a.entries()) {
@@ -162,11 +150,7 @@ function relativeDifference(a: Float64Array, b: Float64Array): number {
 }
 
 /** The first thing that is wrong with cells, in words; null if nothing is. */
-export function wrongCells(
-  found: readonly ReferenceCell[],
-  expected: readonly ReferenceCell[],
-  bound: CellBound,
-): string | null {
+export function wrongCells(found: readonly ReferenceCell[], expected: readonly ReferenceCell[], bound: CellBound) {
   if (found.length !== expected.length) return `${found.length} cells in place of ${expected.length}`;
   const moved = found.findIndex(({ position }, index) => position !== expected[index]!.position);
   if (moved !== -1)

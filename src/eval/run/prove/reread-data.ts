@@ -48,10 +48,7 @@ type WrittenLine = Partial<Omit<FileItem, 'golds'> & FileMemory> & {
 };
 
 /** Reads the lines of these users; undefined where a file is no JSON Lines. */
-export async function readDataAgain(
-  files: readonly string[],
-  users: ReadonlySet<string>,
-): Promise<DataLines | undefined> {
+export async function readDataAgain(files: readonly string[], users: ReadonlySet<string>) {
   const found = new Map<string, UserLines>();
   const memories = new Map<string, FileMemory>();
   for (const file of files) {
