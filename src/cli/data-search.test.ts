@@ -3,18 +3,13 @@ import { textWidth } from '../render/text-width.ts';
 import { type FoundMemories, searchText } from './data-search.ts';
 
 const page = { width: 80, colour: false };
+const of = (memoryId: string, content: string, score: number) => ({ memoryId, content, score, metadata: {} });
 const found: FoundMemories = {
   ...{ question: 'q', user: 'u01', dataset: 'recall-en', at: '2026-06-01T14:33:00.000Z', held: 12 },
   strategy: 'hinted',
   memories: [
-    {
-      memoryId: 'm1',
-      content: 'My dog is called Brenko.',
-      score: 0.91234,
-      metadata: {},
-      path: 'user/entities.md#Pets',
-    },
-    { memoryId: 'm12', content: '我喜欢茶。'.repeat(12), score: -0.04, metadata: {} },
+    { ...of('m1', 'My dog is called Brenko.', 0.91234), path: 'user/entities.md#Pets' },
+    of('m12', '我喜欢茶。'.repeat(12), -0.04),
   ],
   timingsMs: { embedding: 1.26, search: 0.04, ranking: 0 },
   ...{ tokensUsed: 31, tokenBudget: 1500 },
@@ -49,7 +44,7 @@ it('shows what was searched, what the strategy did, and each memory with score, 
 it('keeps within the page, whatever the ids, and lets no text command the terminal', () => {
   const memoryId = `\u001b[2J${'very-long-'.repeat(12)}`;
   const content = `a\u202eb\r\n${'word '.repeat(80)}`;
-  const hostile = { memoryId, content, score: 1, metadata: {}, path: '\u0007'.repeat(90) };
+  const hostile = { ...of(memoryId, content, 1), path: '\u0007'.repeat(90) };
   const text = searchText(
     {
       ...found,

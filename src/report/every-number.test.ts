@@ -40,6 +40,8 @@ interface Shown {
   readonly text: string;
 }
 
+type Place = readonly [key: string, shown: Shown];
+
 function shownNumbers(row: string, column: string, text: string): Shown[] {
   return [...text.matchAll(/[−-]?[\d.,]+/g)].map(([number], place) => ({ row, column, place, text: number }));
 }
@@ -48,9 +50,7 @@ function tableNumbers(results: RunResults): Map<string, Shown> {
   const all = allTables(results).flatMap(({ id, rows }) =>
     rows.flatMap(({ label, cells }, at) =>
       Object.entries(cells).flatMap(([column, cell]) =>
-        shownNumbers(label, column, formatCell(cell)).map(
-          (one) => [`${id} ${at} ${column} ${one.place}`, one] as const,
-        ),
+        shownNumbers(label, column, formatCell(cell)).map((one): Place => [`${id} ${at} ${column} ${one.place}`, one]),
       ),
     ),
   );
@@ -60,16 +60,10 @@ function tableNumbers(results: RunResults): Map<string, Shown> {
 function figureNumbers(results: RunResults): Map<string, Shown> {
   const all = reportFigures(results).flatMap(({ id, data }) =>
     data.flatMap((row, at) =>
-      Object.entries(row).flatMap(([column, value]) =>
-        typeof value === 'number'
-          ? [
-              [
-                `${id} ${at} ${column}`,
-                { row: String(row['arm'] ?? ''), column, place: 0, text: String(value) },
-              ] as const,
-            ]
-          : [],
-      ),
+      Object.entries(row).flatMap(([column, value]): Place[] => {
+        if (typeof value !== 'number') return [];
+        return [[`${id} ${at} ${column}`, { row: String(row['arm'] ?? ''), column, place: 0, text: String(value) }]];
+      }),
     ),
   );
   return new Map(all);
@@ -88,10 +82,8 @@ const GROUPS: readonly (readonly string[])[] = [
 ];
 
 function wordOf(text: string, group: readonly string[]): string | undefined {
-  const words = text
-    .replace(/([A-Z])/g, ' $1')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/);
+  const separated = text.replace(/([A-Z])/g, ' $1').toLowerCase();
+  const words = separated.split(/[^a-z0-9]+/);
   const joined = words.map((word, at) => `${word}${words[at + 1] ?? ''}`);
   return group.find((word) => [...words, ...joined].some((one) => one === word || one === `${word}s`));
 }
@@ -109,12 +101,9 @@ function misplaced(results: RunResults, path: Path, { row, column, place }: Show
   const isBound = (last === 'low' || last === 'high') && !/^(turn|interval|low|high|from|to)|Low$|High$/.test(column);
   if (isBound && INTERVAL[place] !== last && place < 3) return `${last} stands at place ${place}`;
   if (['mean', 'delta'].includes(last) && place !== 0) return `${last} stands at place ${place}`;
-  const subject =
-    path[0] === 'arms'
-      ? results.arms[Number(path[1])]!.arm
-      : path[0] === 'comparisons'
-        ? results.comparisons[Number(path[1])]!.a
-        : undefined;
+  const [part, at] = [path[0], Number(path[1])];
+  const compared = part === 'comparisons' ? results.comparisons[at]!.a : undefined;
+  const subject = part === 'arms' ? results.arms[at]!.arm : compared;
   const own = row.split(' : ')[0]!;
   // Rows of α are named by its values, and points of its figure by the arm without them.
   const isOwn =
@@ -124,12 +113,8 @@ function misplaced(results: RunResults, path: Path, { row, column, place }: Show
 
 /** Comparisons with wins and losses, and costs of hits, of misses and of all turns that are no one object. */
 function withDistinctNumbers(results: RunResults): RunResults {
-  const comparisons = results.comparisons.map((one, at) => ({
-    ...one,
-    wins: 11 + at,
-    losses: 31 + at,
-    ties: 278 - 2 * at,
-  }));
+  const counts = (at: number) => ({ wins: 11 + at, losses: 31 + at, ties: 278 - 2 * at });
+  const comparisons = results.comparisons.map((one, at) => ({ ...one, ...counts(at) }));
   return unshared({ ...results, comparisons });
 }
 
@@ -169,56 +154,24 @@ describe('the sentences of a report', () => {
     ...wrong,
     arm: 'dki-blocks',
     traits: {
-      ...wrong.traits,
-      name: 'dki-blocks',
-      base: 'dki-blocks',
-      retrieves: 'retrieved',
-      comparison: 'planned',
-      control: null,
+      ...{ ...wrong.traits, name: 'dki-blocks', base: 'dki-blocks' },
+      ...{ retrieves: 'retrieved', comparison: 'planned', control: null },
     },
   };
-  const of = (a: string, metric: string) => ({ ...runResults.comparisons[0]!, a, metric });
+  const of = (a: string, metric: string, [delta, low, high]: readonly number[], verdict: string) => {
+    return { ...runResults.comparisons[0]!, a, metric, delta, low, high, verdict };
+  };
   const results: RunResults = {
     ...runResults,
     arms: [rag, { ...dki, tokens: { ...dki.tokens!, evaluated: 31 } }, blocks],
     comparisons: [
+      { ...of('dki', 'exactMatch', [-0.0128, -0.019, 0.004], 'kept'), wins: 13, losses: 17, n: 311 },
       {
-        ...of('dki', 'exactMatch'),
-        verdict: 'kept',
-        wins: 13,
-        losses: 17,
-        n: 311,
-        delta: -0.0128,
-        low: -0.019,
-        high: 0.004,
+        ...of('dki-blocks', 'exactMatch', [-0.013, -0.05, 0.02], 'undecided'),
+        ...{ wins: 19, losses: 23, n: 307, neededItems: 2169 },
       },
-      {
-        ...of('dki-blocks', 'exactMatch'),
-        verdict: 'undecided',
-        wins: 19,
-        losses: 23,
-        n: 307,
-        delta: -0.013,
-        low: -0.05,
-        high: 0.02,
-        neededItems: 2169,
-      },
-      {
-        ...of('dki', 'ttftLogRatio'),
-        means: { a: 9.84, b: 24 },
-        delta: Math.log(0.41),
-        low: Math.log(0.4),
-        high: Math.log(0.42),
-        verdict: 'faster',
-      },
-      {
-        ...of('dki', 'evaluatedTokens'),
-        means: { a: 31.25, b: 181.3 },
-        delta: -150,
-        low: -152,
-        high: -148,
-        verdict: 'fewer',
-      },
+      { ...of('dki', 'ttftLogRatio', [0.41, 0.4, 0.42].map(Math.log), 'faster'), means: { a: 9.84, b: 24 } },
+      { ...of('dki', 'evaluatedTokens', [-150, -152, -148], 'fewer'), means: { a: 31.25, b: 181.3 } },
     ] as RunResults['comparisons'],
     breakEven: [
       { arm: 'dki', against: 'rag', missMs: 40, hitMs: 10, textMissMs: 24, textHitMs: 24, turn: 3, low: 2, high: 7 },

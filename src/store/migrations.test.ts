@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { getTableColumns, getTableName, is } from 'drizzle-orm';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { type SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { type Scores, turnRecord } from './records/turn-record.ts';
 import { AttributionRepository } from './attribution-repository.ts';
@@ -63,11 +63,8 @@ test('every turn of a database of version 0.1.0 keeps every field', () => {
       const { id: _, prompt: __, given, prefill, answer, observed, ...others } = turn;
       const { goldTokens, nextTokens: ___, ...measured } = observed;
       return {
-        ...others,
-        scores: storedScores(others.scores),
-        given: { retrieval: given.retrieval },
-        prefill: prefill && { sizeBytes: prefill.sizeBytes },
-        answer: { text: answer.text },
+        ...{ ...others, scores: storedScores(others.scores), answer: { text: answer.text } },
+        ...{ given: { retrieval: given.retrieval }, prefill: prefill && { sizeBytes: prefill.sizeBytes } },
         observed: { ...measured, goldTokens: { length: goldTokens.length } },
       };
     }),
@@ -115,23 +112,21 @@ function storeOlder(version: number): void {
   client.close();
 }
 
-describe.each([4, 5, 6, 7, 8, 9, 10, 11])('a database of schema %i', (version) => {
-  test('gets the schema of today and loses nothing', () => {
-    storeOlder(version);
-    using database = openDatabase({ path });
-    const [run] = new RunRepository(database).list();
-    expect([...new TurnRepository(database).listByRun(run!.id)]).toEqual(releasedRecords);
-    const rows = [...new TurnListRepository(database).rows(run!.id)];
-    const marks = rows.map(({ primaryValue, failedStage, cache }) => [primaryValue, failedStage, cache]);
-    expect(marks).toEqual(releasedRows.map((row) => [row['primary_value'], row['failed_stage'], row['cache']]));
-    expect(new AttributionRepository(database).find(3)).toMatchObject({ logProbability: -1 });
-    const memories = new MemoryRepository(database);
-    expect(memories.getBySession('s').map(({ content }) => content)).toEqual(['about b', 'about a', 'about c']);
-    expect(memories.preferences('ann')).toMatchObject([
-      { id: 'b', sessionId: 's', content: 'about b', metadata: { value: 'b' } },
-      { id: 'a', sessionId: 's', content: 'about a', metadata: { value: 'a' } },
-    ]);
-  });
+test.each([4, 5, 6, 7, 8, 9, 10, 11])('a database of schema %i gets that of today and loses nothing', (version) => {
+  storeOlder(version);
+  using database = openDatabase({ path });
+  const [run] = new RunRepository(database).list();
+  expect([...new TurnRepository(database).listByRun(run!.id)]).toEqual(releasedRecords);
+  const rows = [...new TurnListRepository(database).rows(run!.id)];
+  const marks = rows.map(({ primaryValue, failedStage, cache }) => [primaryValue, failedStage, cache]);
+  expect(marks).toEqual(releasedRows.map((row) => [row['primary_value'], row['failed_stage'], row['cache']]));
+  expect(new AttributionRepository(database).find(3)).toMatchObject({ logProbability: -1 });
+  const memories = new MemoryRepository(database);
+  expect(memories.getBySession('s').map(({ content }) => content)).toEqual(['about b', 'about a', 'about c']);
+  expect(memories.preferences('ann')).toMatchObject([
+    { id: 'b', sessionId: 's', content: 'about b', metadata: { value: 'b' } },
+    { id: 'a', sessionId: 's', content: 'about a', metadata: { value: 'a' } },
+  ]);
 });
 
 test('a database that cannot be brought up to date stays as it is', () => {

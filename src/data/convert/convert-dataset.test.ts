@@ -82,33 +82,15 @@ describe('CSV', () => {
     ].join('\n');
     const { user } = await converted('csv', file('all.csv', text));
     expect(user('ann').memories[1]).toMatchObject({
-      memoryId: 'new',
-      value: 'Turin',
-      relation: 'city',
-      preference: true,
-      supersedes: 'old',
+      ...{ memoryId: 'new', value: 'Turin', relation: 'city', preference: true, supersedes: 'old' },
+      ...{ uri: 'user/home.md', scope: 'project', links: ['old', 'new'], confidence: 0.9 },
       updatedAt: '2026-02-03T00:00:00Z',
-      uri: 'user/home.md',
-      scope: 'project',
-      links: ['old', 'new'],
-      confidence: 0.9,
     });
     expect(user('ann').items[0]).toEqual({
-      itemId: 'q',
-      userId: 'ann',
-      query: 'Where?',
-      answer: 'Turin',
-      acceptedAnswers: ['Torino', 'Augusta'],
-      answerPrefix: 'You moved to',
-      systemPrompt: 'Be brief.',
-      relation: 'city',
-      language: 'en',
-      passages: ['old', 'new'],
-      evidence: ['new', 'old'],
-      superseded: ['Oslo'],
-      category: 'update',
-      phrasing: 'held-out',
-      askedAt: '2026-03-01T00:00:00Z',
+      ...{ itemId: 'q', userId: 'ann', query: 'Where?', answer: 'Turin', acceptedAnswers: ['Torino', 'Augusta'] },
+      ...{ answerPrefix: 'You moved to', systemPrompt: 'Be brief.', relation: 'city', language: 'en' },
+      ...{ passages: ['old', 'new'], evidence: ['new', 'old'], superseded: ['Oslo'], category: 'update' },
+      ...{ phrasing: 'held-out', askedAt: '2026-03-01T00:00:00Z' },
       history: [{ role: 'user', content: 'Hi' }],
     });
   });
@@ -322,12 +304,8 @@ test('a line of ten times as many columns, answers or characters takes far less 
   const convertAll = async (size: number): Promise<number> => {
     const start = performance.now();
     for (const line of lines(size)) {
-      await convertDataset({
-        from: 'jsonl',
-        file: file('wide.jsonl', JSON.stringify(line)),
-        out: folder.file('wide-out.jsonl'),
-        language: 'en',
-      });
+      const wide = file('wide.jsonl', JSON.stringify(line));
+      await convertDataset({ from: 'jsonl', file: wide, out: folder.file('wide-out.jsonl'), language: 'en' });
     }
     return performance.now() - start;
   };

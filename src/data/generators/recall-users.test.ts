@@ -92,12 +92,8 @@ describe.each(drawn)('forty users in %s of seed %i', (language, seed) => {
 test('what could be taken for a known fact is neither stored nor asked as absent', () => {
   const wording = (text: string) => ({ known: [text], trained: [text], heldOut: [] });
   const relation = (attribute: string, open: boolean): Relation => ({
-    grammar: grammars.en,
-    attribute,
+    ...{ grammar: grammars.en, attribute, open, valueKind: 'name', preference: false },
     head: attribute.split(' ').at(-1)!,
-    open,
-    valueKind: 'name',
-    preference: false,
     statements: wording('{p} {np} is {v}.'),
     questions: wording('What is {p} {np}?'),
   });

@@ -1,20 +1,13 @@
 import { expect, test } from 'vitest';
-import {
-  header,
-  item as plainItem,
-  late,
-  memory,
-  other,
-  question,
-  writeLines,
-} from '../../../test/fixtures/dataset-lines.ts';
+import * as lines from '../../../test/fixtures/dataset-lines.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import { verifyDataset } from './verify-dataset.ts';
 
+const { header, late, memory, other, question } = lines;
 const folder = temporaryFolder();
-const file = (lines: readonly (object | string)[]): string => writeLines(folder, lines);
-const item = (id: string, more: object = {}) => plainItem(id, { evidence: ['m'], ...more });
+const file = (records: readonly (object | string)[]): string => lines.writeLines(folder, records);
+const item = (id: string, more: object = {}) => lines.item(id, { evidence: ['m'], ...more });
 
 const naming = { evidence: ['n'] };
 
@@ -70,8 +63,8 @@ test.each<[string, readonly (object | string)[]]>([
   ['error duplicate-id 3, warning duplicate-question 3', [memory('m'), question('q'), question('q')]],
   ['error schema 3', [memory('m'), item('q'), question('r')]],
   ['warning user-without-items 1, error schema file', [memory('m')]],
-])('finds: %s', async (expected, lines) => {
-  const { findings } = await verifyDataset(file(lines));
+])('finds: %s', async (expected, records) => {
+  const { findings } = await verifyDataset(file(records));
   const found = findings.map(({ severity, rule, line }) => `${severity} ${rule} ${line ?? 'file'}`);
   expect(found.sort()).toEqual(expected === '' ? [] : expected.split(', ').sort());
 });
