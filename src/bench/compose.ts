@@ -12,10 +12,7 @@ export { adapterNamed, adapters };
 
 const engineNames = adapters.map(({ name }) => name);
 
-/**
- * Chooses the engine: the one place that does.
- * @throws BenchError `bad-option` for a name that no adapter has, and for a given option that it does not know
- */
+/** Chooses the engine: the one place that does. @throws BenchError `bad-option` for its name or a foreign option */
 export function composeEngine(choice: EngineChoice = {}): EngineOpener {
   const adapter = adapterNamed(choice.engine ?? engineNames[0]!);
   const isOwn = (key: string): boolean => key in adapter.options.shape;

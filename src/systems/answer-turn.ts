@@ -35,10 +35,7 @@ export interface OpenEngine {
 
 /** The parts that all systems share, so that nothing but retrieval and prefill strategy differs between them. */
 export interface SystemParts {
-  /**
-   * Called at the first turn, so that retrieval works without a model. Engine and session stay the caller's: a system
-   * closes neither.
-   */
+  /** Called at the first turn, so that retrieval works without a model. A system closes neither of them. */
   readonly open: () => Promise<OpenEngine>;
   readonly memories: MemoryKeeper;
   /** Joins, keys and keeps KV. Default: the functions of the KV layer. */

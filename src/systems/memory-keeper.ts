@@ -48,10 +48,7 @@ export class MemoryKeeper {
     return memoryId!;
   }
 
-  /**
-   * Embeds memories in one batch, stores and then indexes them, and returns their ids; an id that exists is replaced.
-   * @throws BenchError `bad-data` for a preference without a user
-   */
+  /** Adds memories in one batch, and returns their ids. @throws BenchError `bad-data` for a preference without a user */
   async addAll(sessionId: string, userId: string | undefined, entries: readonly MemoryEntry[]) {
     const { database, embeddings, retriever, runId } = this.#parts;
     for (const { metadata } of entries) requireUser(userId, metadata);
@@ -69,10 +66,7 @@ export class MemoryKeeper {
     return memories.map(({ memoryId }) => memoryId);
   }
 
-  /**
-   * Brings the index to the stored memories of a session, with their stored vectors: those that another process removed leave it.
-   * Returns how many are stored.
-   */
+  /** Brings the index to the stored memories of a session, by their stored vectors; returns how many are stored. */
   async load(sessionId: string): Promise<number> {
     const rows = this.#memories.getBySession(sessionId);
     const indexed = this.#indexedIn(sessionId);
@@ -217,10 +211,7 @@ export interface RetrievalSettings {
   readonly preferencesOnly?: boolean;
 }
 
-/**
- * The memories of a turn: those that the request brings, else those that the system retrieves for itself.
- * @throws BenchError `bad-option` where only a data set knows them: the evidence, another user's memories
- */
+/** The memories of a request, else those that the system retrieves. @throws BenchError `bad-option` if only data know */
 export async function retrieveFor(
   request: ChatRequest,
   settings: RetrievalSettings,

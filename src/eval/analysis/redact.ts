@@ -32,10 +32,7 @@ export function storesTexts({ plan }: Pick<RunRecord, 'plan'>): boolean {
   return plan.settings['text'] !== false;
 }
 
-/**
- * As many negative numbers as there are ids, all equal to a hash of the ids, since ids give back the text. Equal lists stay
- * equal, and counts stay the same.
- */
+/** As many equal negative numbers as there are ids, from a hash: ids give back the text, and equal lists stay equal. */
 function hiddenIds(ids: readonly number[]): number[] {
   if (ids.length === 0 || isHidden(ids)) return [...ids];
   const hash = createHash('sha256').update(ids.join()).digest().readUInt32BE();
@@ -86,10 +83,7 @@ function redactFailure(turn: FailedTurn): FailedTurn {
   return { ...turn, error: { ...turn.error, message: textHash(turn.error.message) } };
 }
 
-/**
- * A turn with hashes in place of its texts and of the token ids that would give them back. Ids of items, users and memories,
- * names of categories and relations, numbers and times stay.
- */
+/** A turn with hashes for its texts, and without the ids that give them back; other ids, names and numbers stay. */
 export function turnWithoutTexts<Turn extends TurnRecord>(turn: Turn): Turn;
 export function turnWithoutTexts(turn: TurnRecord): TurnRecord {
   if (turn.state === 'failed') return redactFailure(turn);

@@ -13,10 +13,7 @@ import { TurnRepository } from '../../store/turn-repository.ts';
 import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
 import type { TurnsOfRun } from './arm-turns.ts';
 
-/**
- * Finds a run by name, or all runs `NAME/SUITE` of one name; the latest without a name.
- * @throws BenchError `not-found` if there is no such run; `database` for a run of another version
- */
+/** The run of a name, or all runs `NAME/SUITE`; the latest without one. @throws BenchError `not-found`, `database` */
 export function runsNamed(database: BenchDatabase, name?: string): RunRecord[] {
   const runs = new RunRepository(database);
   const names = runs.names();
@@ -34,10 +31,7 @@ export function runsNamed(database: BenchDatabase, name?: string): RunRecord[] {
   return found;
 }
 
-/**
- * Computes the results of runs, found as by `runsNamed`, from their stored turns.
- * @throws BenchError as `runsNamed`, and `not-found` for a run that is not finished
- */
+/** Computes the results of finished runs from their turns. @throws BenchError as `runsNamed`, and `not-found` */
 export function resultsOfRuns(database: BenchDatabase, name?: string): RunResults[] {
   return runsNamed(database, name).map((run) => {
     if (hasEnded(run)) return resultsOf(database, run);

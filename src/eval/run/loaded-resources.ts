@@ -35,10 +35,7 @@ export class BenchParts implements AsyncDisposable {
     this.modelLoadMs = modelLoadMs;
   }
 
-  /**
-   * Loads the models.
-   * @throws BenchError `bad-model` if one of them cannot be used, `bad-option` for an unknown random one
-   */
+  /** Loads the models. @throws BenchError `bad-model`, and `bad-option` for an unknown random one */
   static async open(
     engines: EngineOpener,
     config: BenchConfig,
@@ -106,11 +103,7 @@ export function salienceRule({ halfLife, salienceWeights }: SalienceOptions): Sa
   return { halfLifeDays: halfLife ?? halfLifeDays, weights: given };
 }
 
-/**
- * The retrieval strategy of the run, empty.
- * @param parts the engine may be missing if no model is needed
- * @param runFolder the folder of the run's report
- */
+/** The retrieval strategy of the run, empty. @param parts without an engine if no model is needed */
 export function openRunRetriever(
   parts: Pick<BenchParts, 'embeddings' | 'backend' | 'preRetrieval'> & { readonly engine: Engine | undefined },
   config: BenchConfig,

@@ -114,10 +114,7 @@ function itemsPerUser({ settings: { limit }, users }: PreparedSuite): number | u
   return limit === undefined ? undefined : Math.ceil(limit / users.length);
 }
 
-/**
- * Opens every arm on the same parts, so that only memories and prefill strategy differ. Arms that keep their session have one each;
- * all others share one, which each of them clears or replaces before its turn.
- */
+/** Opens every arm on the same parts. Arms that keep their session have one each; all others share one. */
 async function openArms({ arms, parts, settings, stores }: PreparedSuite, runId: string, memories: MemoryKeeper) {
   const shared = await parts.engine.openSession(runId);
   const open: OpenArm[] = [];

@@ -116,10 +116,7 @@ export class RunClock {
     return { spent, evaluatedTokens, modelMs, embedderMs: this.#taken.embedderMs - before.embedderMs };
   }
 
-  /**
-   * Runs a part; one that fails counts too. Parts follow each other.
-   * @param tokensOf the part that its tokens are booked on. Default: the part itself
-   */
+  /** Runs a part; one that fails counts too. @param tokensOf the part that its tokens are booked on */
   async time<T>(
     part: keyof SpentMs,
     work: () => Promise<T>,

@@ -49,10 +49,7 @@ export interface SuiteRun {
   readonly begun: RunRecord | undefined;
 }
 
-/**
- * Runs one suite, or resumes it, and returns its results; every turn is stored as it is made.
- * @throws BenchError on bad options, data or models; the reason of `signal` if that ends the run
- */
+/** Runs or resumes one suite. @throws BenchError on bad options, data or models; the reason of `signal` */
 export async function runSuite(
   { suite, name, begun }: SuiteRun,
   config: BenchConfig,

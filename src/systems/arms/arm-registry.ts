@@ -69,10 +69,7 @@ export class ArmRegistry {
     return this.#find(name) !== undefined;
   }
 
-  /**
-   * The arms of those names, each once.
-   * @throws BenchError `bad-option` for a name that no arm has, and for an alpha that no arm would use
-   */
+  /** The arms of those names. @throws BenchError `bad-option` for an unknown name, or an alpha that no arm would use */
   named(names: readonly string[], defaults: ArmDefaults): readonly Arm[] {
     const found = [...new Set(names)].map((name) => this.#named(name, defaults));
     const injects = ({ traits }: Arm): boolean => traits.injects !== 'nothing';

@@ -91,11 +91,7 @@ const conflicts: readonly Conflict[] = [
   },
 ];
 
-/**
- * Refuses settings that make no sense for an arm.
- * @param name as the user gave it @param recipe without settings; null for an arm that joins no blocks
- * @throws BenchError `bad-option` with the reason
- */
+/** @param recipe without settings; null for an arm that joins no blocks @throws BenchError `bad-option` */
 export function requireSense(name: string, settings: ArmSettings, recipe: JoinRecipe | null): void {
   const [first] = blockSettings.filter((setting) => settings[setting] !== undefined);
   if (first === undefined) return;

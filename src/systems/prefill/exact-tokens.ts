@@ -57,10 +57,7 @@ export function isBadState(error: unknown): boolean {
   return error instanceof BenchError && error.code === 'bad-state';
 }
 
-/**
- * Computes KV, and once more where it comes out with other tokens.
- * @throws BenchError `bad-state` where it does so the second time, too
- */
+/** Computes KV, once more where it has other tokens. @throws BenchError `bad-state` at the second time */
 export async function computeExactly<T>(compute: () => Promise<T>, store: { countRejected: () => void }): Promise<T> {
   try {
     return await compute();

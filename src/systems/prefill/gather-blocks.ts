@@ -109,10 +109,7 @@ function wantedBlocks(
   });
 }
 
-/**
- * Finds a block with the cells that its key says, or computes it: once more where it comes out with other tokens.
- * @param beginSession makes the session hold the tokens in front
- */
+/** Finds a block, or computes it. @param beginSession makes the session hold the tokens in front */
 async function gatherBlock(
   { engine, session, store, kv, template, keptAs, signal }: BlockContext,
   userId: string,

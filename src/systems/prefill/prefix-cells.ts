@@ -51,10 +51,7 @@ export async function exportPrefix(session: EngineSession, headerTokens: number,
   return cutPrefix(cells, headerTokens, kv);
 }
 
-/**
- * The prefix in one piece again, the values of its memories multiplied by α; for α = 1 bit for bit.
- * @throws BenchError `unsupported` where the engine gives no cells
- */
+/** The prefix in one piece again, values of memories times α. @throws BenchError `unsupported` without cells */
 export function joinPrefix({ header, memories }: PrefixCut, alpha: number, engine: Engine, kv: KvTools = kvTools) {
   // At its own position: its keys are not rotated again.
   const placement = { block: memories, position: memories.positions[0]!, alpha };

@@ -28,10 +28,7 @@ export interface JoinedBlocks {
   readonly rest: PromptSuffix;
 }
 
-/**
- * The layers that CacheBlend compares. The KV of the first comes from the token and its position alone, so that the second is
- * the cheapest one that depends on the tokens before it.
- */
+/** The layers that CacheBlend compares: the second is the first whose KV depends on the tokens before it. */
 const EARLY_LAYERS = 2;
 
 type Score = (
@@ -157,10 +154,7 @@ export interface EvaluatedCells extends Disposable {
   readonly evaluatedTokens: number;
 }
 
-/**
- * Evaluates the tokens of a range again, attending to the cells before it.
- * @param state contiguous, so that the cell of a position is the cell of that number
- */
+/** Evaluates the tokens of a range again, behind the cells before it. @param state contiguous */
 export async function reevaluate(
   { engine, session, kv, signal }: Pick<BlockContext, 'engine' | 'session' | 'kv' | 'signal'>,
   state: SequenceState,

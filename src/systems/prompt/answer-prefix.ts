@@ -76,10 +76,7 @@ export interface AnswerPlace {
   readonly answer: readonly TokenId[];
 }
 
-/**
- * The places of an answer: behind the prompt of the turn, and behind the item's own prefix in place of the run's, where every
- * answer is about the fact alone. One object where the item has no prefix of its own, or the prompt has it already.
- */
+/** The places of an answer: behind the turn's prompt, and behind the item's own prefix; one object where they are one. */
 export async function answerPlaces(
   { suffix, opening }: { readonly suffix: readonly TokenId[]; readonly opening: AnswerOpening },
   { answer, ownPrefix }: { readonly answer: string; readonly ownPrefix?: string | null | undefined },

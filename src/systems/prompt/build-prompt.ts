@@ -92,10 +92,7 @@ export interface BuiltPrompt {
   readonly ranked: readonly string[];
 }
 
-/**
- * The tokens reserved for generation: as many as requested, else 512, at most a quarter of the window.
- * @throws BenchError `bad-option` where that leaves nothing for a prompt
- */
+/** Tokens reserved for the answer. @throws BenchError `bad-option` where that leaves nothing for a prompt */
 export function reserveFor(windowTokens: number, requestedTokens?: number): number {
   const reserveTokens = requestedTokens ?? Math.min(RESERVE_TOKENS, Math.floor(windowTokens / 4));
   if (reserveTokens < windowTokens) return reserveTokens;

@@ -46,10 +46,7 @@ export function prefixParts({ info, tokenIds, prefixTokens, ranked }: BuiltPromp
   return { header, lines, suffix: tokenIds.slice(prefixTokens), question, ranked };
 }
 
-/**
- * The tokens of the question among those of segments; for a question without a token of its own, the one in front of it.
- * @param segments of a suffix: those behind the memories
- */
+/** The tokens of the question in a suffix; without a token of its own, the one in front of it. */
 export function questionRange(segments: readonly Pick<PromptSegment, 'role' | 'tokenIds'>[]): TokenRange {
   const place = segments.findLastIndex(({ role }) => role === 'query');
   const end = segments.slice(0, place + 1).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);

@@ -23,10 +23,7 @@ export class PromptTokenizer {
     return this.#engine.info.bosToken === null ? 0 : 1;
   }
 
-  /**
-   * The result of a computation that counts and tokenises segments. It runs again after each batch of segments that it
-   * asked for and that were not tokenised yet; until then they count as empty.
-   */
+  /** Runs a computation again after each batch of segments that it asked for; until then they count as empty. */
   async settle<T>(compute: () => T): Promise<T> {
     for (;;) {
       const result = compute();

@@ -16,10 +16,7 @@ export interface PromptWriter {
   readonly form: PromptForm;
 }
 
-/**
- * The texts that the prompt of a turn may show: the memories, or the records of the retriever's own summary.
- * @throws BenchError `bad-option` where a summary is to be shown and the retriever made none
- */
+/** The memories that a prompt may show, or the records of a summary. @throws BenchError `bad-option` without one */
 export function shownMemories(
   { memories, summary }: { readonly memories: readonly MemorySearchResult[]; readonly summary?: RetrievalSummary },
   { memoriesAs = 'lines' }: { readonly memoriesAs?: MemoriesAs },
@@ -80,10 +77,7 @@ export function selectMemories(
   };
 }
 
-/**
- * Selects messages from the newest backwards while they fit, with the segments around them; the order of time is kept.
- * @param most the most messages that are kept; older ones are dropped by the rule `history-turns`
- */
+/** Selects messages from the newest backwards while they fit. @param most older ones are dropped by `history-turns` */
 export function selectHistory(
   messages: readonly HistoryMessage[],
   limitTokens: number,

@@ -8,10 +8,7 @@ function listed(counts: RereadCounts['data']): string {
   return shown.join(', ') + (kinds.length > shown.length ? ', …' : '');
 }
 
-/**
- * Data: questions, golds, evidence and memories of the stored turns are those of the data file, which is read again by other code,
- * and every question of a drawn user that the plan wants was asked. Null for older runs.
- */
+/** Data: stored turns say what the data file says, read again by other code, and no drawn question was left out. */
 export const data: OptionalCheck = ({ probes: { reread } }) => {
   if (reread === undefined) return null;
   const { turns, questions, withoutFile } = reread;
@@ -36,10 +33,7 @@ export const scores: OptionalCheck = ({ probes: { reread } }) => {
   return decided('scores', true, `${turns} stored answers, scored again, have the stored scores`);
 };
 
-/**
- * Retrieval: memories that were planted in the retriever of the run come back in the order of their nearness to planted questions,
- * and arms are given what the retriever found, in its order. Null for older runs.
- */
+/** Retrieval: planted memories come back, the nearest first; arms are given what the retriever found, in its order. */
 export const retrieval: OptionalCheck = ({ answered, probes: { retrieverProbe: probe } }) => {
   const observed = answered.filter((turn) => turn.observed.asRetrieved !== undefined);
   const faults = describeFaults({

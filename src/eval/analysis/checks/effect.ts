@@ -127,10 +127,7 @@ function recurs(turns: Turns): boolean {
   return new Set(sets).size < sets.length;
 }
 
-/**
- * The arm that an arm must differ from. Without settings: the prefix or the joined blocks that it is a variety of, else the
- * baseline. With settings: the same arm with all of them but one, else without any, else with others, else the baseline.
- */
+/** The arm that an arm must differ from: with settings the same arm without one of them, else what it is a variety of. */
 function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTraits): ArmTraits {
   if (arm.base !== arm.name) {
     const sameBase = arms.filter((other) => other !== arm && other.base === arm.base);

@@ -4,10 +4,7 @@ import { type Check, decided, examples, undecided } from './check.ts';
 /** Noise must be below this share of what a planted rotation by one position too many does, or parity proves nothing. */
 const NOISE_SHARE = 0.1;
 
-/**
- * Numerical parity: exact arms give the probabilities of the same prompt evaluated as text, bitwise if the start-up self-test
- * was bitwise equal, else within twice its largest difference.
- */
+/** Numerical parity: exact arms have the probabilities of text, bitwise or within twice the noise of the self-test. */
 export const numericalParity: Check = ({ arms, answered, probes }) => {
   const exact = new Set(arms.filter((arm) => arm.equivalence === 'bitwise').map((arm) => arm.name));
   const compared = answered.filter((turn) => exact.has(turn.arm) && turn.observed.parity !== null);

@@ -3,10 +3,7 @@ import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../arm-turns.ts';
 import { type CheckInput, decided, describeFaults, examples, type OptionalCheck, undecided } from './check.ts';
 
-/**
- * True if a turn evaluated what its account says: to the token, or within a block of the engine's own prefix cache, which
- * finds whole blocks.
- */
+/** True if a turn evaluated what it says, to the token or within a block of the engine's own prefix cache. */
 export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'tokens' | 'account'>): boolean {
   const block = account.found?.blockTokens ?? 1;
   return Math.abs(tokens.evaluated - account.evaluated) < block;

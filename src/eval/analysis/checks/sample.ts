@@ -2,10 +2,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { type Check, decided, type RunSample, undecided } from './check.ts';
 
-/**
- * Sample: every arm was asked every question of the plan as often as planned, and each turn is a row, failed ones included.
- * Arms come equally often at each place of the order, and the twin evaluated its prompts itself.
- */
+/** Sample: each planned turn is a row, arms stand equally often at each place, and the twin evaluates its prompts. */
 export const sample: Check = ({ arms, answered, failed, plan }) => {
   if (plan.shard !== undefined) {
     return undecided('sample', `shard ${plan.shard} has its own users alone: merge decides`);

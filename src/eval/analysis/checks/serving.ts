@@ -1,10 +1,7 @@
 import type { ServedLoad } from '../../../store/records/suite-measurements.ts';
 import { decided, type OptionalCheck, undecided } from './check.ts';
 
-/**
- * Serving: under load, the engine evaluated exactly the tokens that the turns say, and arms that claim the bits of the text give
- * the answers of `rag` to the same conversations. Null for a run without load.
- */
+/** Serving: under load the engine evaluated what the turns say, and exact arms answered as `rag`. Null without load. */
 export const serving: OptionalCheck = ({ probes, arms }) => {
   const loads = probes.measured?.serving?.loads;
   if (loads === undefined) return null;

@@ -66,11 +66,7 @@ function isBuilt(built: number, injectableTokens: number, making: ArmTraits['mak
   return built > 0 && built <= most;
 }
 
-/**
- * The reason why the engine's totals of the whole run do not match the turns; null if they do, and for an engine that does not
- * count. Turns must add up to the engine's count, except for what failed turns evaluated, and nothing may be evaluated
- * outside turns and declared work.
- */
+/** Why the engine's totals of the run are not those of its turns; null if they are, and where it counts none. */
 function totalMismatch({ arms, answered, failed, probes, plan }: CheckInput): string | null {
   const total = probes.profile.evaluatedTokens;
   const isWhole = answered.length + failed.length === plannedTurns(arms, plan);

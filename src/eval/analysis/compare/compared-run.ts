@@ -102,11 +102,7 @@ export function differentMachines(a: ComparedRun, b: ComparedRun): RunDifference
   ];
 }
 
-/**
- * The arms to compare: those named, or all that both runs have.
- * @param names `rag`, or `rag/dki` for an arm of the first run and another of the second
- * @throws BenchError `not-found` if a run does not have the arm, or the runs have no arm in common
- */
+/** The arms to compare. @param names `rag`, or `rag/dki`. Default: all in both runs @throws BenchError `not-found` */
 export function armPairs(a: ComparedRun, b: ComparedRun, names: readonly string[] | undefined): ArmPair[] {
   if (names === undefined) {
     const common = a.arms.filter((arm) => b.arms.includes(arm));

@@ -8,10 +8,7 @@ import { pairedLatency } from '../statistics/paired-latency.ts';
 import { judgeDifferences, tally } from '../summary/paired-quality.ts';
 import type { ArmPair, ComparedRun } from './compared-run.ts';
 
-/**
- * One metric of one arm in two runs, over the items that both answered: a metric of quality, `evaluatedTokens`, or `ttftLogRatio`
- * over cache hits. Differences are the first run's value minus the second's.
- */
+/** One metric of one arm in two runs, over the items that both answered: the first run's value minus the second's. */
 export interface MetricDifference extends Omit<Comparison, 'a' | 'b' | 'means' | 'detectable'> {
   readonly arms: ArmPair;
   /** For `ttftLogRatio` geometric, ms. */
@@ -84,10 +81,7 @@ function plainDifference(turns: ComparedTurns, metric: string, better: 'higher' 
   return [{ arms: turns.arms, metric, ...averages, delta, ...interval, ...tally(pairs, better), ...noTest }];
 }
 
-/**
- * Every metric of every pair of arms, paired by item, metric by metric. Costs are over cache hits; times have no verdict, since
- * the runs were not made at the same time, and no twin measures the noise between them.
- */
+/** Every metric of every pair of arms, paired by item. Costs are over hits; times have no verdict without a twin. */
 export function metricDifferences(
   a: ComparedRun,
   b: ComparedRun,

@@ -161,11 +161,7 @@ function hasNegation(asked: readonly Word[], language: Language): boolean {
   );
 }
 
-/**
- * True where the clause of a value denies it: a negator before it ("is not Dubois", "isn't", "no longer", 不是) or right behind
- * it ("Dubois is not …"). By word lists, without a parser: docs/metrics.md says
- * what escapes it; false for languages without a list.
- */
+/** True where the clause of a value denies it, before or right behind it, by word lists. @see docs/metrics.md */
 function isNegated(words: readonly Word[], span: Span, language: Language): boolean {
   const known = knownLanguage(language);
   if (known === undefined) return false;

@@ -78,10 +78,7 @@ function fooledShares({ golds, language }: Trial, seed: number): { readonly way:
   });
 }
 
-/**
- * The reason why a metric does not tell right from wrong on planted answers, null if it does: golds against exchanged golds and
- * silence, refusals against answers, expected golds against unexpected ones.
- */
+/** Why a metric does not tell right from wrong on planted answers; null if it does. */
 function blindness(metric: MetricDefinition, seed: number): string | null {
   const golds = GOLDS.en;
   const average = (exchanges: readonly Exchange[], sure: boolean): number | null => {

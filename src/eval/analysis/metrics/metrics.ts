@@ -23,10 +23,7 @@ function goldLogProb({ item, observed: { goldLogProbability, goldTokens } }: Ans
   return isScored ? goldLogProbability / goldTokens.length : null;
 }
 
-/**
- * All built-in metrics. To add one: compute its value in `scores.ts` (or read it from the turn here), and list it below;
- * `known-answer-test.ts` then tests that it tells right answers from wrong ones.
- */
+/** All built-in metrics, each tried by `known-answer-test.ts`. A score is computed in `scores.ts`. */
 export const builtInMetrics: readonly MetricDefinition[] = [
   score('exactMatch', 'binary', 'exact match'),
   score('squadExactMatch', 'binary', 'SQuAD exact match'),
@@ -70,10 +67,7 @@ export const builtInMetrics: readonly MetricDefinition[] = [
   },
 ];
 
-/**
- * The verdict of a model that was asked whether an answer is right (`--judge`): 1 or 0; null without a verdict. It is
- * optional and never primary: whether an answer is right must not depend on a server.
- */
+/** The judge's verdict (`--judge`), 1 or 0. Never primary: what is right must not depend on a server. */
 export const judgeMetric: MetricDefinition = {
   ...share,
   name: 'judge',

@@ -235,11 +235,7 @@ function isDue(value: number | null, due: Due | undefined): boolean {
   return due === 'part' ? value > 0 && value < 1 : value === due;
 }
 
-/**
- * Wrong values of metrics on planted answers, one line each: the gold, in a sentence and in other characters; another's value,
- * abstentions and silence; and answers that hold the gold and take it back.
- * @param golds four or more that share no word
- */
+/** Wrong values of metrics on planted answers, one line each. @param golds four or more that share no word */
 export function misjudged(
   golds: readonly string[],
   language: KnownLanguage,

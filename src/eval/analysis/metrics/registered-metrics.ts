@@ -55,10 +55,7 @@ export function declarationOf(definition: MetricDefinition): MetricDeclaration {
   return metricDeclaration.parse(definition);
 }
 
-/**
- * The value of a registered metric, checked against its declaration.
- * @throws BenchError `bad-option` for NaN, for a share outside 0 to 1, and for a binary value that is neither 0 nor 1
- */
+/** The value of a registered metric. @throws BenchError `bad-option` for NaN and what its unit or kind excludes */
 export function checkedValue({ name, kind, unit }: MetricDeclaration, value: number | null): number | null {
   if (value === null) return null;
   const isShare = unit === '%' && value >= 0 && value <= 1;

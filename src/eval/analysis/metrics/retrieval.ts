@@ -4,10 +4,7 @@
  * @see Voorhees 1999 (reciprocal rank); Järvelin and Kekäläinen 2002 (nDCG)
  */
 
-/**
- * The share of the evidence among the first `k`, 0 to 1.
- * @throws RangeError where there is no evidence: nothing could be missed
- */
+/** The share of the evidence among the first `k`, 0 to 1. @throws RangeError without evidence */
 export function recallAtK(ranked: readonly string[], evidence: readonly string[], k: number): number {
   const relevant = relevance(ranked, evidence);
   return relevant.slice(0, k).filter(Boolean).length / new Set(evidence).size;
@@ -19,11 +16,7 @@ export function reciprocalRank(ranked: readonly string[], evidence: readonly str
   return first === -1 ? 0 : 1 / (first + 1);
 }
 
-/**
- * Discounted gain of the first `k`, Σ 1 / log₂(place + 1) over the evidence, over that of the best list possible: 0 to 1.
- *
- * @throws RangeError as `recallAtK`
- */
+/** Gain Σ 1 / log₂(place + 1) of the first `k` over that of the best list: 0 to 1. @throws RangeError as `recallAtK` */
 export function ndcgAtK(ranked: readonly string[], evidence: readonly string[], k: number): number {
   const gain = (list: readonly boolean[]): number =>
     list.slice(0, k).reduce((sum, isRelevant, index) => (isRelevant ? sum + 1 / Math.log2(index + 2) : sum), 0);

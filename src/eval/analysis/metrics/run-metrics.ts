@@ -41,11 +41,7 @@ export function metricsOfRun({ dataset, metrics = [], metricsVersion = 1 }: Meas
   );
 }
 
-/**
- * Checks the primary metric that data name.
- * @param own metrics of the calling program @param place of the name, for the message
- * @throws BenchError `bad-data` if it does not exist or cannot be primary
- */
+/** Checks the primary metric that data or a suite name. @param place of the name @throws BenchError `bad-data` */
 export function requirePrimary(name: string, own: readonly MetricDeclaration[], place: string): void {
   const known = [...builtInMetrics, ...own].map((metric) => metric.name).filter((one) => !NEVER_PRIMARY.has(one));
   if (known.includes(name)) return;
@@ -56,10 +52,7 @@ export function requirePrimary(name: string, own: readonly MetricDeclaration[], 
   );
 }
 
-/**
- * The metric that decides whether an answer is right: the primary one where its values are shares, else `contains`, since a
- * log-probability is neither right nor wrong.
- */
+/** The metric by which an answer is right: the primary one if its values are shares, else `contains`. */
 export function successMetric({ all, primary }: RunMetrics): MetricDefinition {
   return primary.unit === '%' ? primary : all.find(({ name }) => name === 'contains')!;
 }

@@ -56,10 +56,7 @@ function longestCommonSubsequence(a: readonly string[], b: readonly string[]): n
   return row[b.length]!;
 }
 
-/**
- * Harmonic mean of precision and recall of the longest common subsequence of tokens, 0 to 1, best over the golds.
- * @see Lin 2004, ROUGE, §3.1, with β = 1
- */
+/** F1 of the longest common subsequence of tokens, best over the golds. @see Lin 2004, ROUGE, §3.1, with β = 1 */
 export function rougeL(answer: string, golds: readonly string[], language: Language): number {
   const tokens = tokensOf(answer, language);
   const scores = golds.map((gold) => {

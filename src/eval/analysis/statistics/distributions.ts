@@ -22,10 +22,7 @@ function continuedFraction(x: number, a: number, b: number): number {
   return fraction;
 }
 
-/**
- * The regularised incomplete beta function Iₓ(a, b), the distribution function of Beta(a, b), for a, b > 0.
- * @see Press et al., Numerical Recipes, §6.4
- */
+/** The regularised incomplete beta function Iₓ(a, b) for a, b > 0. @see Press et al., Numerical Recipes, §6.4 */
 export function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;

@@ -26,10 +26,7 @@ export function estimateLatency(observations: Observations): Estimate | null {
   return found && { ...found, low: Math.max(0, found.low), ...quantiles(observations.map(({ value }) => value)) };
 }
 
-/**
- * Mean and 95 % interval of a score from 0 to 1; null without observations.
- * @param effect design effect pooled over the arms of the run; the worst case by default
- */
+/** Mean and 95 % interval of a score from 0 to 1. @param effect design effect of the run. Default: the worst */
 export function estimateShare(observations: Observations, effect?: number): Estimate | null {
   return estimate(observations, (totals) => shareInterval(totals, effect));
 }
@@ -37,10 +34,7 @@ export function estimateShare(observations: Observations, effect?: number): Esti
 /** p95 of fewer values than this rests on fewer than five of them. */
 const MIN_FOR_P95 = 100;
 
-/**
- * p50 and p95 by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996, R's default).
- * @throws RangeError without values
- */
+/** p50 and p95 by linear interpolation. @see Hyndman and Fan 1996, type 7 @throws RangeError without values */
 export function quantiles(values: readonly number[]): Quantiles {
   if (values.length === 0) throw new RangeError('no quantile of no values');
   const sorted = values.toSorted((a, b) => a - b);

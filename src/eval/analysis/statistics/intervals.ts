@@ -57,10 +57,7 @@ function spread(square: number, mean: number): number {
   return difference > 1e-12 * square ? difference : 0;
 }
 
-/**
- * The mean over items of equal weight, and its variance over the units that were sampled.
- * @see Efron and Tibshirani 1993, An Introduction to the Bootstrap, §11.5
- */
+/** The mean over items of equal weight, and its variance over units. @see Efron and Tibshirani 1993, §11.5 */
 export function clusteredMean({ sums, counts, squares }: UnitTotals) {
   const units = sums.length;
   const items = sum(counts);

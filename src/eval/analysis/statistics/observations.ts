@@ -35,10 +35,7 @@ export function mean(values: readonly number[]): number {
   return sum(values) / values.length;
 }
 
-/**
- * Averages the repeats of each item; items come in the order of their first value.
- * @param value null where a turn has none, which leaves it out
- */
+/** Averages the repeats of each item, in the order of first values. @param value null leaves a turn out */
 export function perItem<Turn extends { readonly itemId: string; readonly userId: string }>(
   turns: readonly Turn[],
   value: (turn: Turn) => number | null,
@@ -74,10 +71,7 @@ export function differences(pairs: readonly Pair[]): Observation[] {
   return pairs.map(({ userId, a, b }) => ({ userId, value: a - b }));
 }
 
-/**
- * Totals by user, in the order of their ids, so that a result does not depend on the order of rows. A single user is no
- * sample of users: each observation is a unit then, and the result says nothing about other users.
- */
+/** Totals by user, in the order of ids. A single user is no sample of users: each observation is a unit then. */
 export function unitTotals(observations: readonly Observation[]): UnitTotals {
   const values = observations.map(({ value }) => value);
   const squares = sum(values.map((value) => value * value));

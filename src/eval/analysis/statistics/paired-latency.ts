@@ -7,10 +7,7 @@ import { MIN_USERS, LEVEL } from './verdict.ts';
 /** The mean of ln(a ÷ b) over paired turns, its sums by user, and the geometric means of both, ms. */
 export type LatencyRatio = ReturnType<typeof pairedLatency>;
 
-/**
- * Compares durations (ms) turn by turn; the log makes twice as fast and twice as slow equally far from 0.
- * @throws RangeError without pairs, or on a duration that is not positive: a failed turn must not count as a fast one
- */
+/** Compares durations in ms turn by turn, by ln(a ÷ b). @throws RangeError without pairs, or unless positive */
 export function pairedLatency(pairs: readonly Pair[]) {
   if (pairs.length === 0) throw new RangeError('no paired turns to compare');
   const invalid = pairs.find(({ a, b }) => !(a > 0 && b > 0));

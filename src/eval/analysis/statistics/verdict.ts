@@ -70,10 +70,7 @@ const MANY = 100_000;
 /** Of a test that finds what is there four times in five. */
 const MISSES = 0.2;
 
-/**
- * The smallest true mean difference that items of this spread would show at p < 0.05 with 80 % power: 2.8 standard errors.
- * @see Bloom 1995, "Minimum detectable effects"
- */
+/** The least true difference found at p < 0.05 with 80 % power: 2.8 standard errors. @see Bloom 1995 */
 export function minimumDetectableEffect({ error }: Pick<PairedDifference, 'error'>): number {
   return (studentQuantile(TAIL, MANY) + studentQuantile(MISSES, MANY)) * error;
 }

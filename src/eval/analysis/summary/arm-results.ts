@@ -20,10 +20,7 @@ import { shareGain, tally } from './paired-quality.ts';
 /** Metrics by language, beside those of every breakdown. */
 const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
 
-/**
- * Metrics by user kind, category, phrasing and language of the items.
- * @param baseline turns that categories are compared with; none for the baseline itself
- */
+/** Metrics by user kind, category, phrasing and language. @param baseline turns that categories are compared with */
 function breakdown(turns: Turns, baseline: Turns, { all, primary }: RunMetrics, effects: DesignEffects) {
   return (['userKind', 'category', 'phrasing', 'language'] as const).flatMap((field) => {
     const names = ['exactMatch', primary.name, 'taskSuccess', ...(field === 'language' ? BY_LANGUAGE : [])];
@@ -55,10 +52,7 @@ function counts<Name extends string>(
   return found;
 }
 
-/**
- * The retrieval kind of each user: `everything` where retrieval returned every memory in all turns of the primary arm, so that
- * the same set recurs, or `selection`. Empty without a primary arm.
- */
+/** By user: `everything` where the primary arm always retrieved every memory, so that the same set recurs. */
 export function retrievalKinds(answered: Turns, arms: readonly ArmTraits[]): ReadonlyMap<string, RetrievalKind> {
   const primary = arms.find(({ comparison }) => comparison === 'primary')?.name;
   const kinds = new Map<string, RetrievalKind>();
@@ -145,10 +139,7 @@ function isRight({ scores: { taskSuccess } }: AnsweredResult): number | null {
   return taskSuccess === null ? null : Number(taskSuccess === 1);
 }
 
-/**
- * Fidelity of an arm to the text of the baseline: the share of identical answers, and the items that flip from right to wrong
- * or from wrong to right. Undefined without a common item that is judged.
- */
+/** The share of answers that are those of the baseline, and items that flip; undefined without a common item. */
 function fidelityTo(baseline: Turns, turns: Turns): ArmResults['fidelity'] {
   const counterpart = counterpartIn(baseline);
   const sameAnswer = estimateShare(

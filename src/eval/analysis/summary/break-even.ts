@@ -22,10 +22,7 @@ function breakEvenAgainst(text: Turns, turns: Turns): Omit<BreakEven, 'arm' | 'a
   };
 }
 
-/**
- * Break-even of every arm that injects, against the baseline and against prefix caching if it ran: the first turn builds the KV
- * cache (a miss), later turns find it (hits), and text takes what it took on the same items.
- */
+/** Break-even of every arm that injects, against the baseline and prefix caching: a miss builds KV, hits find it. */
 export function breakEvens(answered: Turns, arms: readonly ArmTraits[]): BreakEven[] {
   const baseline = arms.find(({ comparison }) => comparison === 'baseline');
   const opponents = [baseline, prefixCacheArm(arms)].filter((arm) => arm !== undefined);

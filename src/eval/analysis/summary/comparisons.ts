@@ -46,10 +46,7 @@ function areIdentical(turns: Turns, others: Turns): boolean {
   );
 }
 
-/**
- * Compares every arm with the baseline: by the primary metric, by costs, then by abstention and the gold's log-probability. Each
- * metric and each cost is a family of tests of the planned arms. Empty without a baseline.
- */
+/** Compares every arm with the baseline; each metric and each cost is a family of tests of the planned arms. */
 export function compareWithBaseline(
   answered: Turns,
   arms: readonly ArmTraits[],
@@ -145,10 +142,7 @@ function compareCost(
   });
 }
 
-/**
- * Costs of every arm, paired by item. Planned arms that inject are tested against prefix caching, which saves the same work,
- * or against the baseline if that did not run; all others are shown. Each cost is a family of its own.
- */
+/** Costs of every arm, tested for planned arms that inject: against prefix caching if it ran, else the baseline. */
 function costComparisons(arms: ComparedArms): Comparison[] {
   const { others, baseline, prefixCache } = arms;
   const injects = (arm: ArmTraits): boolean => arm.injects !== 'nothing';

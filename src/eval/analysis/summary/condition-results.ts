@@ -29,10 +29,7 @@ function measured(turns: Turns, metrics: RunMetrics, effects: DesignEffects) {
   };
 }
 
-/**
- * The results of each arm under each condition that the data set names, in ascending order, over all items and by the place of
- * the evidence; empty where the data set names no condition.
- */
+/** The results of each arm by condition of the data, in ascending order, over all and by place of the evidence. */
 export function conditionResults(
   { answered, failed }: { readonly answered: Turns; readonly failed: readonly FailedTurn[] },
   arms: readonly string[],

@@ -25,11 +25,7 @@ export function shownSettings<Settings extends RunDescription['settings']>(setti
   return shown as Settings;
 }
 
-/**
- * The description of a run in its results.
- * @param notes about its turns, after those that it was stored with
- * @param machineDifferences tests of them; empty for a run of one kind of machine
- */
+/** The description of a run in its results. @param notes about its turns, after those that it was stored with */
 export function describeRun(
   run: EndedRun,
   notes: readonly string[],

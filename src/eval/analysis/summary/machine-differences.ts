@@ -7,10 +7,7 @@ import { holm } from '../statistics/verdict.ts';
 import { mean, type Observation, sum, unitTotals } from '../statistics/observations.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 
-/**
- * Tests whether users of one kind of machine have other values than users of another: the primary metric of every arm that is
- * not a control, and times to first token of the primary arm against the baseline. Empty for one kind of machine.
- */
+/** Tests whether values of the primary metric, and ratios of first tokens, differ between kinds of machine. */
 export function machineDifferences(
   answered: Turns,
   machines: readonly MachineKind[],

@@ -49,11 +49,7 @@ export function methodResults(
   });
 }
 
-/**
- * Every method less as many tokens drawn at random, by the primary metric: one family of tests over all deployable methods
- * and all budgets.
- * @returns by name of the arm; arms without a control are missing
- */
+/** Every method less as many random tokens, by name: one family of tests over deployable methods and budgets. */
 function compareWithRandom(metric: MetricDefinition, arms: readonly ArmTraits[], { byArm, seed }: ComparedArms) {
   const compared = arms.flatMap((arm) => {
     const control = controlOf(arm, arms);
@@ -159,10 +155,7 @@ export function methodOf(arm: ArmTraits): Method {
   return { method, kind: arm.evict === undefined ? 'recomputed' : 'evicted', budget: number };
 }
 
-/**
- * The arm that draws as many tokens at random: of the same blocks or prefix, by the same settings. Undefined where none ran,
- * for a random one itself, and where nothing is left to choose.
- */
+/** The arm that draws as many tokens at random, with the same settings; undefined where none ran or none is left. */
 export function controlOf(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits | undefined {
   const { rule = 'link', number = 'all' } = selectionRule(arm) ?? {};
   const leavesNothing = ['0', '1', 'all'].includes(number);

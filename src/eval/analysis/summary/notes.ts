@@ -14,11 +14,7 @@ const MEANING: Readonly<Record<RetrievalRecord['flags'][number]['flag'], string>
   cached: 'retrieval gave an earlier answer again',
 };
 
-/**
- * Notes on retrieval: the questions for which it did not go the ordinary way, each once for all arms, and the memories that
- * a filter would have kept out.
- * @param stats as the retriever counts
- */
+/** Questions that were not retrieved in the ordinary way, and memories that a filter would have kept out. */
 export function retrievalNotes(answered: Turns, stats: Readonly<Record<string, unknown>>): string[] {
   const questions = new Map(
     answered.flatMap(({ itemId, repeat, given: { retrieval } }) =>
@@ -54,10 +50,7 @@ export function evidenceNotes(
   return [`no evidence is known of ${withoutEvidence} of ${items} items: they are left out of ${left}`];
 }
 
-/**
- * A note on items without an answer prefix of their own, where arms are asked with that of each item.
- * @param settings of the run: which prefix its arms use where they do not say it, and the general one
- */
+/** A note on items without an answer prefix of their own, where arms are asked with that of each item. */
 export function answerPrefixNotes(
   answered: Turns,
   arms: readonly Pick<ArmTraits, 'name' | 'settings'>[],

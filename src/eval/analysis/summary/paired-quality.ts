@@ -28,10 +28,7 @@ export function tally(pairs: readonly Pair[], better: 'higher' | 'lower'): Tally
   };
 }
 
-/**
- * Design effect of paired shares, pooled over arms that were paired with the same baseline; 1 without any.
- * @param arms pairs of each, the baseline second
- */
+/** Design effect of paired shares, pooled over arms that were paired with one baseline; 1 without any. */
 export function pooledEffect(arms: readonly (readonly Pair[])[]): number {
   const some = arms.filter(({ length }) => length > 0);
   if (some.length === 0) return 1;

@@ -36,10 +36,7 @@ export interface StoredSequence {
   readonly nextTokens: Observed['nextTokens'];
 }
 
-/**
- * The sequence of a turn.
- * @throws BenchError `not-reproduced` for a turn that failed, or whose ids are not those that the session held
- */
+/** The sequence of a turn. @throws BenchError `not-reproduced` if it failed, or has other ids than its session had */
 export function storedSequence(turn: TurnRecord): StoredSequence {
   const { itemId, arm } = turn;
   const refuse = (why: string, hint: string): BenchError =>
@@ -71,10 +68,7 @@ export function memoryIds({ segments }: StoredSequence): string[] {
   return segments.flatMap(({ memoryId }) => memoryId ?? []);
 }
 
-/**
- * A sequence cut where injection ends; its header is empty if nothing is injected. Without one memory, its line is gone and
- * everything else stays in place, including the labels of the other lines and the header of the list, so that one thing changes.
- */
+/** A sequence cut where injection ends. Without one memory its line alone is gone: labels and header stay. */
 export function splitSequence({ segments, injection, ranked }: StoredSequence, leftOut?: string): PrefixParts {
   const last = segments.findLastIndex(({ memoryId = '' }) => injection?.memoryIds.includes(memoryId));
   const isLeft = ({ memoryId }: PromptSegment): boolean => memoryId === undefined || memoryId !== leftOut;

@@ -81,10 +81,7 @@ async function beginPrefix(
   return suffix;
 }
 
-/**
- * Computes every block once, the first time; then no memory is evaluated again, except recomputed tokens and blocks that saw the
- * left-out memory.
- */
+/** Computes every block once; then only recomputed tokens and blocks that saw the left-out memory are evaluated. */
 async function blocksReplay(
   turn: StoredSequence,
   { recipe, alpha, evict, keptAs, positions }: StoredInjection & { readonly recipe: JoinRecipe },

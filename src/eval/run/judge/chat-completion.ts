@@ -29,10 +29,7 @@ export type FailureReason =
   | 'no reply'
   | 'neither yes nor no';
 
-/**
- * An answer that was not judged. The message is stored with the run and quotes nothing from the server, because a server may repeat
- * the texts that it was sent; the hint may.
- */
+/** An answer that was not judged. The message is stored, and quotes nothing of the server's reply; the hint may. */
 export class JudgeFailure extends BenchError {
   readonly reason: FailureReason;
 
@@ -50,10 +47,7 @@ const MAX_BYTES = 2 ** 20;
 const SHOWN_CHARACTERS = 120;
 const WRONG_SERVER = 'give the address of an OpenAI-compatible server';
 
-/**
- * The reply of a model to one message, at temperature 0.
- * @throws JudgeFailure in one line; the reason of `signal` if it ends the request
- */
+/** The reply of a model to one message, at temperature 0. @throws JudgeFailure; the reason of `signal` */
 export async function chatReply(server: ChatServer, model: string, prompt: string, signal?: AbortSignal) {
   const { pausesMs = [1000, 5000] } = server;
   const messages = [{ role: 'user', content: prompt }];

@@ -24,10 +24,7 @@ export class Judge {
     return this.#verdicts.find(verdictKey(this.model, answer));
   }
 
-  /**
-   * Asks about an answer, and stores the verdict.
-   * @throws JudgeFailure if there is none, also for a reply that is neither yes nor no; the reason of an aborted signal
-   */
+  /** Asks about an answer, and stores the verdict. @throws JudgeFailure without one; the reason of `signal` */
   async ask(answer: AnswerToJudge, signal?: AbortSignal): Promise<boolean> {
     const reply = await chatReply(this.#server, this.model, promptAbout(answer), signal);
     const verdict = parseVerdict(reply);
@@ -87,10 +84,7 @@ export function verdictKey(model: string, { query, golds, answer }: AnswerToJudg
     .digest('hex');
 }
 
-/**
- * Reads a reply: true for yes, false for no, null for anything else. The whole reply must be that word, apart from punctuation and a
- * thought in front of it, because a word within a sentence may be quoted from the answer.
- */
+/** True for yes, false for no; null unless the reply is that word, but for punctuation and a thought before it. */
 export function parseVerdict(reply: string): boolean | null {
   const said = reply.replace(/^\s*<think>[^]*?<\/think>/, '');
   const word = /^[\s"'“”‘’*_`]*(yes|no)[\s"'“”‘’*_`.!]*$/i.exec(said)?.[1]?.toLowerCase();
@@ -118,10 +112,7 @@ export interface PlantedVerdicts {
   readonly wrong: { readonly accepted: number; readonly of: number };
 }
 
-/**
- * Asks a judge about planted answers, before the run starts, so that a judge that cannot be reached is found here.
- * @throws JudgeFailure if it cannot be reached, or if no reply is yes or no
- */
+/** Asks about planted answers before a run. @throws JudgeFailure if it is out of reach, or no reply is yes or no */
 export async function plantedVerdicts(judge: Judge, signal?: AbortSignal): Promise<PlantedVerdicts> {
   const accepted = { right: 0, wrong: 0 };
   let unclear = 0;

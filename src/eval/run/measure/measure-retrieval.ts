@@ -70,10 +70,7 @@ interface MeasuredStrategy {
   readonly retrieved: readonly Retrieved[];
 }
 
-/**
- * Every strategy on the same questions, by kind: generated ones, then those of the run's data sets. Reinforcement is measured
- * on questions about facts that were mentioned several times.
- */
+/** Every strategy on the same questions, by kind: generated ones, those of the data, and repeated mentions. */
 export async function measureRetrieval(context: MeasureContext): Promise<RetrievalMeasurements> {
   const { config, datasets, openRetriever, onStep, signal } = context;
   const generated: QuestionSet = { dataset: undefined, users: retrievalUsers(config.seed), leftOut: 0 };
@@ -130,10 +127,7 @@ function count<Name extends string>(users: readonly Readonly<Record<Name, readon
   return users.reduce((sum, user) => sum + user[name].length, 0);
 }
 
-/**
- * Every strategy that searches, as the run opens it. Where long-term memory is in PostgreSQL, `tiered` with pgvector's default
- * probes as well; where the run's embedder is not the bundled one, the router with that one as well.
- */
+/** Every strategy that searches; `tiered` in PostgreSQL by default probes too, `router` by the bundled embedder too. */
 export function searchingStrategies({ cold, coldIndex, embedder }: BenchConfig): Strategy[] {
   return searchingRetrieverNames.flatMap((name): Strategy[] => {
     const own: Strategy = { label: name, opening: [name] };

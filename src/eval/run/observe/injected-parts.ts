@@ -42,10 +42,7 @@ export function turnAlpha({ alpha }: ArmTraits, { trace }: Pick<ChatResponse, 't
   return alpha ?? trace.prefill?.alpha ?? 1;
 }
 
-/**
- * Tokens of a prefix whose KV is injected as it was evaluated, up to its last exact cut; undefined for KV that is edited, and where
- * nothing is injected.
- */
+/** Tokens of a prefix that are injected as evaluated, up to the last exact cut; undefined where KV is edited or none. */
 export function exactTokens(
   { prefill, evict, settings }: ArmTraits,
   { header, lines }: InjectedParts,

@@ -64,10 +64,7 @@ interface ObservedTurn {
   readonly isWhole: boolean;
 }
 
-/**
- * Scores gold answers and numerical parity of the turns of one item, after each turn, outside every clock and meter: from
- * the KV that the turn left in its session.
- */
+/** Scores the turns of one item, after each turn and outside every clock, from the KV that the turn left. */
 export class TurnObserver {
   readonly #parts: ObserverParts;
   readonly #item: DatasetItem;
@@ -141,10 +138,7 @@ export class TurnObserver {
     };
   }
 
-  /**
-   * Against the same tokens evaluated whole, as text: by another arm of the item if one did that, else by this turn
-   * itself if it did, else here.
-   */
+  /** Against the same tokens evaluated whole, as text: by another arm of the item, else by this turn, else here. */
   async #parity(own: ObservedTurn, options: CallOptions): Promise<Observed['parity']> {
     const key = hashIds(own.ids);
     const whole = this.#turns.filter(({ isWhole, ids }) => isWhole && hashIds(ids) === key);
@@ -167,11 +161,7 @@ function isClosed(
   return answer !== null && ![answer, ...acceptedAnswers].some(isIn);
 }
 
-/**
- * The answer of a turn as its engine generated it, beside the one that the system reports.
- * @param next the distribution behind the prompt, from the KV that the turn left
- * @param endTokens at which the engine ends generation
- */
+/** The answer as its engine generated it. @param next from the KV that the turn left */
 function observedAnswer(
   generation: RecordedGeneration | null,
   { trace: { answer } }: Pick<ChatResponse, 'trace'>,

@@ -32,10 +32,7 @@ export interface TurnScore {
   readonly own: readonly number[] | undefined;
 }
 
-/**
- * Copies a turn's state into the scoring session, up to a position, and works there.
- * @param work gets the position: less than `end` if a system cut its session after it answered
- */
+/** Copies a turn's state into the scoring session. @param work gets its end: before `end` if a system cut its session */
 export async function withTurnState<T>(
   { engine, scoring }: ScorerParts,
   { session, end }: { readonly session: EngineSession; readonly end: number },
@@ -88,10 +85,7 @@ export class TurnScorer {
     return scoring.score(ids, answer, options);
   }
 
-  /**
-   * Tokens that need no second evaluation: those that both suffixes begin with, except the last, up to an exact cut; none where any
-   * cut may change bits.
-   */
+  /** Tokens that both suffixes begin with, except the last, up to an exact cut; 0 where any cut may change bits. */
   #reusableTokens(suffix: readonly TokenId[], goldSuffix: readonly TokenId[]): number {
     const { capabilities } = this.#parts.engine;
     if (capabilities.exactCuts === null) return 0;

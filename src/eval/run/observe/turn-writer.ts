@@ -44,11 +44,7 @@ export function turnSessionId(runId: string, item: DatasetItem, arm: Arm, repeat
   return `${runId}/${item.conversation ?? item.itemId}/${arm.traits.name}/${repeat}`;
 }
 
-/**
- * Writes the turns of one user, each in one transaction.
- * @param memories those that the user had at that time
- * @param outcomes those of all arms on the item, in the order in which they ran
- */
+/** Writes the turns of an item, each in one transaction. @param outcomes of all arms, in the order in which they ran */
 export async function writeTurns(
   parts: WriterParts,
   {

@@ -94,10 +94,7 @@ export function runnableArms(
   throw new BenchError('bad-model', `${config.model} cannot run ${reasons.join('; ')}`, hint ?? OTHER_ARMS);
 }
 
-/**
- * Refuses a suite that measures KV with an engine that gives none, before any turn.
- * @throws BenchError `bad-model` with the reason
- */
+/** Refuses a suite that measures KV with an engine that gives none. @throws BenchError `bad-model` with the reason */
 export function requireMeasurable(
   model: string,
   { missing }: EngineInspection,

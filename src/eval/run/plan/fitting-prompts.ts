@@ -14,10 +14,7 @@ interface PromptParts {
   readonly rules: Omit<PromptRules, 'windowTokens'>;
 }
 
-/**
- * Refuses the first question that does not fit into the window even without memories, in any prompt template of the arms.
- * @throws BenchError `context-overflow` naming the item and its place
- */
+/** Refuses the first question that does not fit into the window alone. @throws BenchError `context-overflow` */
 export async function requireFittingQueries(
   users: readonly DatasetUser[],
   { parts }: Pick<RunDatasets, 'parts'>,
@@ -54,10 +51,7 @@ function mayExceed({ query }: Pick<DatasetItem, 'query'>, mostTokens: number): b
 /** Any memory: the tokens in front of memories do not depend on it. */
 const MEMORY = { memoryId: 'm', content: 'x', score: 1, metadata: {} };
 
-/**
- * Refuses an arm that shares more tokens among its blocks than some prompt has in front of its memories.
- * @throws BenchError `bad-option` naming the arm and the most that all prompts have
- */
+/** Refuses an arm that shares more tokens than some prompt has before its memories. @throws BenchError `bad-option` */
 export async function requireFittingSinks(
   users: readonly DatasetUser[],
   arms: readonly Pick<Arm, 'template' | 'traits'>[],

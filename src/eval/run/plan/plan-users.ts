@@ -45,11 +45,7 @@ export function shardUsers<User>(users: readonly User[], { shard = '1/1' }: Pick
   return users.filter((_, position) => position % of === index - 1);
 }
 
-/**
- * Refuses to divide a run whose parts could not be merged.
- * @param by the option that divides it
- * @throws BenchError `bad-option`
- */
+/** Refuses to divide a run whose parts could not be merged. @throws BenchError `bad-option` */
 export function requireDivisible(
   { judge, kvStore }: BenchConfig,
   suite: { readonly name: string; readonly measure?: unknown; readonly timesAreResults?: true },

@@ -8,10 +8,7 @@ import {
   type ReadPreRetrievalConfig,
 } from '../../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 
-/**
- * How questions are prepared: as the file of `--pre-retrieval` says, else by the defaults.
- * @throws BenchError `bad-option` for a file that cannot be read or understood
- */
+/** How questions are prepared, by the file of `--pre-retrieval` or the defaults. @throws BenchError `bad-option` */
 export function readPreRetrievalFile({
   preRetrieval: path,
 }: Pick<BenchConfig, 'preRetrieval'>): ReadPreRetrievalConfig {

@@ -47,10 +47,7 @@ export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig 
   return { ...resumed, given: [...config.given, ...ofRun, ...(model === undefined ? [] : ['model'])] };
 }
 
-/**
- * The model that a run opens again if the command names none; undefined if the command names one, and if a server has it.
- * @throws BenchError `bad-option` for a file of the user's, because runs do not store its path
- */
+/** The model that a run opens again. @throws BenchError `bad-option` for a file, whose path no run stores */
 function modelToOpen({ engine, given }: BenchConfig, { name, model, plan }: RunRecord): string | undefined {
   if (given.includes('model') || engine !== 'llama-cpp') return undefined;
   const known = languageModelWithHash(model.sha256);
@@ -142,10 +139,7 @@ interface RunStart {
   readonly parts: BenchParts;
 }
 
-/**
- * The metric of data that a suite makes: the models that ship were trained to answer such questions with the value alone, others
- * answer in sentences. Undefined for the default.
- */
+/** The metric of generated data: only models that ship were trained to answer with the value alone. */
 export function generatedMetric(
   { data }: Pick<RunStart['suite'], 'data'>,
   { modelSha256 }: Pick<EngineInfo, 'modelSha256'>,
@@ -155,10 +149,7 @@ export function generatedMetric(
   return data === undefined || isTrained ? undefined : 'contains';
 }
 
-/**
- * The record of a new run, with everything that is needed to repeat it.
- * @param listsUsers the plan lists its users, because the run is divided
- */
+/** The record of a new run, with everything needed to repeat it. @param listsUsers because the run is divided */
 export async function newRun(
   { suite, settings: config, arms, armsNotRun, dataset, users, parts }: RunStart,
   { name, listsUsers }: { readonly name: string; readonly listsUsers: boolean },

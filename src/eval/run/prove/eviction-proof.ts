@@ -175,10 +175,7 @@ function randomScores(ids: readonly TokenId[]): () => number {
   return () => random.float();
 }
 
-/**
- * The scores by which a rule keeps the tokens of one head, as its paper and kvpress define it, in 64-bit floats. Shares no code
- * with the layer that evicts.
- */
+/** The scores of a head's tokens by its paper and kvpress, in 64-bit floats; no code of the layer that evicts. */
 function evictionScores(evict: EvictionName, head: HeadVectors, left: number, draw: () => number): ScoreRange {
   const { keys, keyError } = head;
   const error = keyError * Math.sqrt(keys[0]!.length);

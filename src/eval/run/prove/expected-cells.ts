@@ -39,10 +39,7 @@ export interface CellMaker {
   readonly options: CallOptions;
 }
 
-/**
- * Evaluates tokens in a session that no arm uses. The arms of one question share header and memories, which are evaluated once:
- * cells are cached until `forget`.
- */
+/** Evaluates tokens in a session that no arm uses. Cells that arms of one question share are cached until `forget`. */
 export class FreshCells {
   readonly #session: EngineSession;
   readonly #cache = new Map<string, SequenceState>();
@@ -53,10 +50,7 @@ export class FreshCells {
     this.#session = session;
   }
 
-  /**
-   * The cells of tokens that are evaluated together, behind the tokens `front`.
-   * @returns cells that live until `forget`; do not dispose of them
-   */
+  /** The cells of tokens evaluated together behind `front`; they live until `forget`, so do not dispose of them. */
   async behind(front: readonly TokenId[], tokens: readonly TokenId[], options: CallOptions = {}) {
     const key = JSON.stringify([front, tokens]);
     const cached = this.#cache.get(key);

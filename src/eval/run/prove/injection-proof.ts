@@ -61,10 +61,7 @@ async function wrongRest(
   return await wrongEviction(maker, evicted, referenceCells(found), { ...bound, rounding: isExact ? 0 : bound.deeper });
 }
 
-/**
- * What is wrong with the cells of joined blocks: with the selection of recomputed tokens, with the numbers, or with the laws that
- * hold byte for byte.
- */
+/** What is wrong with joined blocks: with the selected tokens, the numbers, or the laws that hold byte for byte. */
 async function wrongJoin(
   maker: CellMaker,
   { session, parts, alpha, record, bound, isExact }: InjectedTurn,

@@ -119,10 +119,7 @@ function storedScale(exact: number): { readonly inverse: number; readonly half: 
   return { inverse: scale === 0 ? 0 : Math.fround(1 / scale), half: halfPrecision()[halfBits(scale)]! };
 }
 
-/**
- * The largest differences between cells in the same order, as a part of the largest number of its cell and layer.
- * @throws RangeError for different numbers of cells
- */
+/** The largest differences, relative to the largest number of cell and layer. @throws RangeError for other counts */
 export function cellDifference(a: readonly ReferenceCell[], b: readonly ReferenceCell[]) {
   if (a.length !== b.length) throw new RangeError(`${a.length} cells cannot be compared with ${b.length}`);
   let [firstKeys, keys, values] = [0, 0, 0];

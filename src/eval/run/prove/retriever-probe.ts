@@ -13,10 +13,7 @@ const LONGER: Readonly<Record<KnownLanguage, (sentence: string) => string>> = {
 const USER = 'retriever probe';
 const OTHER = 'another user of the retriever probe';
 
-/**
- * Plants memories in a retriever that is opened as that of the run, and asks for each in its own words: the memory itself must come
- * first, the same with a few words more second, and no memory of another user at all.
- */
+/** Plants memories and asks for each: it must come first, its longer form second, and none of another user at all. */
 export async function probeRetriever(
   open: () => Promise<Retriever>,
   embeddings: EmbeddingService,

@@ -174,10 +174,7 @@ async function surprisesByRank(maker: CellMaker, parts: ExpectedParts, rounding:
   return { scores: scores.map((score, at) => score - RANK_APART * (ranked[at - header.length] ?? 0)), tolerance };
 }
 
-/**
- * ln of the attention that the question pays to each memory token in the middle layer, averaged over its tokens and over heads:
- * queries from a session of its own behind recomputed cells, products and softmax in 64-bit floats.
- */
+/** ln of the attention of the question to each memory token in the middle layer, over its tokens and heads. */
 async function questionAttention(
   maker: CellMaker,
   { header, lines, making, keptAs, suffix, question }: ScoredParts,

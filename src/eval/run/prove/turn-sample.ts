@@ -7,10 +7,7 @@ import { takesItem } from '../plan/plan-users.ts';
 const MIN_TURNS = 10;
 const SHARE = 0.05;
 
-/**
- * The turns that are proven: a seeded sample of the plan, the same for any division of the run among workers. All arms share the
- * drawn questions where they answer them, and so the cells that are evaluated to prove them.
- */
+/** The turns that are proven: a seeded sample, for any division of the run. All arms share the drawn questions. */
 export class TurnSample {
   readonly #drawn: ReadonlySet<string>;
   readonly #firstUserItems: ReadonlySet<string>;

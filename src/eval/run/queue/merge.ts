@@ -150,10 +150,7 @@ function machineKinds(holders: readonly Holder[]): readonly MachineKind[] {
 
 export type ShardFile = Omit<RunPart, 'source'>;
 
-/**
- * Merges the shards of a run; a shard may be named more than once.
- * @throws BenchError as `mergeParts`, and for a run that is no shard or is unfinished
- */
+/** Merges the shards of a run. @throws BenchError as `mergeParts`, and for one that is no shard or is unfinished */
 export function mergeShards(target: BenchDatabase, files: readonly [ShardFile, ...ShardFile[]]): RunResults {
   const byRun = new Map(files.map((file) => [file.run.id, { ...file, source: file.run.id }]));
   const shards = [...byRun.values()] as unknown as Parts;

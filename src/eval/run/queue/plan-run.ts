@@ -67,10 +67,7 @@ export function datasetsOf({ plan }: QueuedPlan): string[] {
   });
 }
 
-/**
- * The options of a worker: from the plan everything that turns depend on, from its own command the paths of its machine.
- * @throws BenchError `bad-option` for a model that neither has; `database` for a plan with settings that this program does not take
- */
+/** A worker's options: the plan's, with the paths of its machine. @throws BenchError `bad-option`, `database` */
 export function workerSettings(own: BenchConfig, run: RunRecord): BenchConfig {
   requireKnownSettings(run);
   const { threads } = run.environment;

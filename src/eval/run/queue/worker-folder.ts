@@ -7,12 +7,7 @@ import { RunLock } from '../run-lock.ts';
 /** More workers on one machine are not expected. */
 const SLOTS = 1000;
 
-/**
- * A folder that no other worker of the machine uses: the first that nobody has, so that what killed workers left is deleted
- * by those after them. Machines that share the folder above it have their own by their names.
- * @param folder of the run's report
- * @throws BenchError `disk` where nothing can be written there
- */
+/** The first folder that no worker of the machine uses; what killed ones left is deleted. @throws BenchError `disk` */
 export function workerFolder(folder: string, run: string): Disposable & { readonly path: string } {
   const machine = hostname().replaceAll(/[^\w-]/g, '_');
   for (let slot = 1; ; slot++) {

@@ -14,19 +14,13 @@ export interface UnitResult {
   readonly isolation?: IsolationProbe | null;
 }
 
-/**
- * Divides a run among processes. Implemented on rows of a SQLite database (`rowClaims`: worker processes; a shard `i/n` is a filter
- * in front) and on a queue in PostgreSQL (`QueueClaims`).
- */
+/** Divides a run among processes: by rows in SQLite (`rowClaims`), or by a queue in PostgreSQL (`QueueClaims`). */
 export interface Claims {
   /** Aborted when the current unit must end. */
   readonly signal: AbortSignal;
   /** Claims a unit that no other process has; null if none is left. */
   next(): Promise<Unit | null>;
-  /**
-   * Writes a turn of a claimed user in one transaction.
-   * @throws BenchError `database` if another process has the user now
-   */
+  /** Writes a turn of a claimed user in a transaction. @throws BenchError `database` if another process has the user */
   put(userId: string, write: () => void): void;
   /** Ends a claim whose turns are all written. */
   done(unit: Unit, result: UnitResult): Promise<void>;
@@ -77,10 +71,7 @@ export function rowClaims(
   };
 }
 
-/**
- * The order in which several workers claim users: the most work first, so that the last ones, during which some workers have nothing
- * left to do, are short. Users of equal work stay in the order of the plan.
- */
+/** The order in which several workers claim users: the most work first, so that the last ones are short. */
 export function claimOrder(
   users: readonly PlanUser[],
   run: { readonly arms: readonly ArmTraits[]; readonly repeats: number; readonly sample: Pick<TurnSample, 'has'> },

@@ -38,10 +38,7 @@ export function controlMemories(
   });
 }
 
-/**
- * The users whose memories the negative control may show: those of the run, and for a language that only one of them speaks those of
- * the bundled data set in it.
- */
+/** The users whose memories it may show: the run's, and bundled ones for a language that only one of them speaks. */
 export async function controlUsers(users: readonly DatasetUser[]): Promise<readonly DatasetUser[]> {
   const speakers = Map.groupBy(users, ({ languageProfile }): Language => languageProfile.language);
   const alone = [...speakers].filter(([, own]) => own.length === 1).map(([language]) => language);

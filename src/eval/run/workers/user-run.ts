@@ -62,10 +62,7 @@ export class UserRun {
     this.#prompts = new EarlierPrompts(bench.engine.capabilities);
   }
 
-  /**
-   * @param onTurn called after every turn
-   * @throws the reason of an aborted signal, within a turn too; finished items are stored
-   */
+  /** @param onTurn called after every turn @throws the reason of `signal`; finished items are stored */
   async run(prover: TurnProver, onTurn: () => void, signal: AbortSignal): Promise<void> {
     const { arms, clock, embeddings, keeper, settings, sharesStore } = this.#bench;
     const { items } = this.#user;

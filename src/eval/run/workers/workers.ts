@@ -161,10 +161,7 @@ export interface WorkerHooks extends WorkerEvents {
   readonly signal: AbortSignal;
 }
 
-/**
- * Takes turns of a run that another process makes: loads the same model and data, claims users, and ends when none is left.
- * @throws BenchError if models or data are not those of the run; the reason of the signal
- */
+/** Takes turns of a run of another process. @throws BenchError for other models or data; the reason of `signal` */
 export async function runWorker(
   { run: id, folder, number, worker, config: settings }: WorkerTask,
   suite: Suite,
