@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeHalf } from '../../test/fixtures/plain-keys.ts';
-import { fromBytes, toBytes } from '../../test/fixtures/fake-engine/number-bytes.ts';
+import { decodeHalf, fromBytes, toBytes } from '../../test/fixtures/plain-keys.ts';
 import { plainState } from '../../test/fixtures/plain-states.ts';
 import type { KvLayout, SequenceState } from '../engine/sequence-state.ts';
 import { cellDeviations } from './cell-deviations.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { bothKernels } from '../../test/fixtures/both-kernels.ts';
-import { fromBytes, toBytes } from '../../test/fixtures/fake-engine/number-bytes.ts';
 import { copyOf } from '../../test/fixtures/moved-cells.ts';
-import { decodeHalf, encodeHalf, rotateHead } from '../../test/fixtures/plain-keys.ts';
+import { decodeHalf, encodeHalf, fromBytes, rotateHead, toBytes } from '../../test/fixtures/plain-keys.ts';
 import { keysOfCell, plainState, smallLayout, valuesOfCell } from '../../test/fixtures/plain-states.ts';
 import { keyRowBytes, type KvLayout, type Rotary, type SequenceState } from '../engine/sequence-state.ts';
 import { cutCells, kvBytes } from './cut-cells.ts';

@@ -1,19 +1,77 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { turns } from '../../src/store/schema.ts';
+import { ofDebian } from '../fixtures/debian-postgres.ts';
 import { noMounts, ownMounts } from '../fixtures/own-mounts.ts';
 import { QueueRuns } from '../fixtures/queue-run.ts';
 import { program, type RunningProcess } from '../fixtures/run-process.ts';
-import { StoppingProxy } from '../fixtures/stopping-proxy.ts';
-import { wrongClock } from '../fixtures/wrong-clock.ts';
 
 /** KV of which some must go to the disk. */
 const options = ['--limit', '12', '--arms', 'rag,rag-cached,dki', '--kv-bytes', '32KiB'];
 /** A user has five turns or so: this ends one of them in the middle. */
 const INTO_A_TURN_MS = 150;
+
+/** The environment of a process whose clock is wrong by so many seconds, and goes on from there. */
+function wrongClock(seconds: number): Readonly<Record<string, string>> {
+  const libraries = readdirSync('/usr/lib').map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`);
+  const library = ofDebian('libfaketime', () => libraries.find((file) => existsSync(file)));
+  return { LD_PRELOAD: library, FAKETIME: `${seconds < 0 ? '' : '+'}${seconds}s`, DONT_FAKE_MONOTONIC: '1' };
+}
+
+/** A way to a port of this machine that can stop letting anything through, and break no connection by it. */
+class StoppingProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #isStopped = false;
+
+  private constructor(target: number) {
+    this.#server = createServer((client) => {
+      const server = connect(target, '127.0.0.1');
+      for (const [from, to] of [
+        [client, server],
+        [server, client],
+      ] as const) {
+        this.#sockets.add(from);
+        from.on('data', (data) => to.write(data)).on('close', () => to.destroy());
+        // Whoever is at either end was killed, or has ended.
+        from.on('error', () => to.destroy());
+        if (this.#isStopped) from.pause();
+      }
+    });
+  }
+
+  static async to(target: number): Promise<StoppingProxy> {
+    const proxy = new StoppingProxy(target);
+    await once(proxy.#server.listen(0, '127.0.0.1'), 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  goOn(): void {
+    this.#isStopped = false;
+    for (const socket of this.#sockets) socket.resume();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
 
 let runs: QueueRuns;
 beforeAll(async () => void (runs = await QueueRuns.start(options)));

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
@@ -8,9 +8,37 @@ import { viewerApp } from '../../src/viewer/app.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
 import { type InspectServer, startServer } from '../../src/viewer/server.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
-import { hostileDataset, hostileMemory } from '../fixtures/hostile-dataset.ts';
 import { excessWidth, followLinks, hasChromium, openPage, seriousFaults } from '../fixtures/viewer-browser.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
+
+/** Things that memories must not get to do: to be markup, to turn the reading direction, to fetch something, to fill a page. */
+const hostileMemory =
+  '<script>document.title = "taken"</script><img src="http://foreign.example/x.png" onerror="document.title = 1"> ' +
+  '\u202eevil\u2066 My cat is Plibo.';
+
+/** The first user of the shipped data set, and one whose memories are hostile; of every kind of item one or more. */
+function hostileDataset(): string {
+  const lines = readFileSync(new URL('../../datasets/recall-en.jsonl', import.meta.url), 'utf8').split('\n');
+  const kept = lines.filter((line) => line.includes('"userId":"u01"'));
+  const about = { name: 'hostile', language: 'en', version: 1, seed: 7, unknownAnswer: "I don't know." };
+  const userId = 'u<b>99</b>';
+  const memory = (memoryId: string, content: string) => ({
+    ...{ type: 'memory', userId, memoryId, content },
+    ...{ createdAt: '2026-02-08T10:22:00Z', value: 'Plibo' },
+  });
+  const made = [
+    memory('<i>m-1</i>', hostileMemory),
+    memory('m-2', `My dog: ${'长<b>'.repeat(200_000)}`),
+    memory('m-3', '我的妹妹住在都灵。'),
+    {
+      ...{ type: 'item', itemId: '<img src=x>', userId, query: 'What is my cat <script>alert(1)</script>?' },
+      ...{ answer: 'Plibo', evidence: ['<i>m-1</i>'], category: 'plain', askedAt: '2026-06-01T09:00:00Z' },
+    },
+  ];
+  return [JSON.stringify({ type: 'dataset', ...about }), ...kept, ...made.map((record) => JSON.stringify(record))].join(
+    '\n',
+  );
+}
 
 const run = 'small';
 const hostileItem = '<img src=x>';

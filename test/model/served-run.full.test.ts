@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { errorLike } from '../fixtures/error-like.ts';
-import { fakeOpenAiOpener } from '../fixtures/fake-openai-server/fake-openai-opener.ts';
+import { fakeOpenAiOpener } from '../fixtures/fake-openai-server/fake-openai-server.ts';
 import type { Misbehave } from '../fixtures/fake-server.ts';
 import { checkOf, smallRun } from '../fixtures/small-run.ts';
 import { failedChecks } from './bench-fixture.ts';

@@ -4,16 +4,63 @@ import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { RunUserRepository } from '../../src/store/run-user-repository.ts';
-import { runSuites } from '../../src/eval/bench-run.ts';
-import type { StartWorker } from '../../src/eval/run/workers/workers.ts';
+import { runSuites, workOnRun } from '../../src/eval/bench-run.ts';
+import type { StartWorker, WorkerTask } from '../../src/eval/run/workers/workers.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallDataset } from '../fixtures/small-run.ts';
 import { untimedResults, untimedTurns } from '../fixtures/untimed.ts';
-import { type StartedWorker, workersInProcess } from '../fixtures/workers-in-process.ts';
 import { folderOfEachTest } from '../fixtures/folder-of-each-test.ts';
 
 const compose = () => fakeAdapter.opener({});
+
+/** A worker that a test has started. */
+interface StartedWorker {
+  readonly task: WorkerTask;
+  /** Turns that it has taken. */
+  turns: number;
+  /** Users whom it has finished. */
+  users: number;
+}
+
+/** Starts workers within this process, each with an engine and a database connection of its own. */
+function workersInProcess(endAfterTurns = Infinity): {
+  readonly startWorker: StartWorker;
+  readonly started: readonly StartedWorker[];
+} {
+  const started: StartedWorker[] = [];
+  const startWorker: StartWorker = (task, events) => {
+    const worker: StartedWorker = { task, turns: 0, users: 0 };
+    started.push(worker);
+    const controller = new AbortController();
+    const { signal } = controller;
+    let begin = (): void => undefined;
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const onTurn = (turns: number): void => {
+      worker.turns++;
+      // As a process that is killed: what it wrote of the user stays, and nobody says so.
+      if (worker.turns > endAfterTurns) throw new Error('killed in a turn');
+      events.onTurn(turns);
+    };
+    const onUser = (): void => {
+      worker.users++;
+      events.onUser();
+    };
+    const stop = (): void => {
+      controller.abort();
+      begin();
+    };
+    // As a process is: begun later.
+    const ended = Promise.resolve()
+      .then(() => workOnRun(task, compose, { begun, onTurn, onUser, signal }))
+      .then(
+        () => null,
+        (error: unknown) => (error as Error).message,
+      );
+    return { begin, stop, kill: stop, ended };
+  };
+  return { startWorker, started };
+}
 
 const folder = folderOfEachTest();
 beforeEach(() => writeFileSync(folder.file('small.jsonl'), smallDataset(['ann', 'bob', 'eve', 'dan', 'kim'])));
@@ -31,7 +78,7 @@ async function run(
     environment: {},
     workingFolder: folder.path,
   });
-  const own = workersInProcess(compose, endAfterTurns === undefined ? {} : { endAfterTurns });
+  const own = workersInProcess(endAfterTurns);
   const [results] = await runSuites({ ...config, model: 'fake' }, compose, {}, startWorker ?? own.startWorker);
   return { results: results!, started: own.started };
 }

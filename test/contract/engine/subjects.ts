@@ -4,8 +4,8 @@ import type { EngineOpener } from '../../../src/engine/engine-request.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { llamaCpp } from '../../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { fakeAdapter } from '../../fixtures/fake-engine/fake-adapter.ts';
-import { fakeServerOpener } from '../../fixtures/fake-llama-server/fake-server-opener.ts';
-import { fakeOpenAiOpener } from '../../fixtures/fake-openai-server/fake-openai-opener.ts';
+import { fakeServerOpener } from '../../fixtures/fake-llama-server/fake-llama-server.ts';
+import { fakeOpenAiOpener } from '../../fixtures/fake-openai-server/fake-openai-server.ts';
 
 /** An adapter with a model, and what the port shall show of them. */
 export interface Subject {
