@@ -3,12 +3,14 @@ import { closeSync, existsSync, ftruncateSync, openSync, writeFileSync } from 'n
 import { totalmem } from 'node:os';
 import Sqlite from 'better-sqlite3';
 import { beforeAll, expect, it } from 'vitest';
+import { ChatServer } from '../fixtures/chat-server.ts';
 import { expectMistake, programIn } from '../fixtures/program-host.ts';
 import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const folder = temporaryFolder();
-const host = programIn(folder.path);
+const KEY = 'a-key-that-nobody-may-see';
+const host = programIn(folder.path, { DKI_BENCH_JUDGE_KEY: KEY });
 
 beforeAll(() => {
   const [content, createdAt] = ['My dog is Rex.', '2026-01-01T00:00:00Z'];
@@ -51,14 +53,43 @@ it.each([
   ['an unknown suite', ['--suite', 'mian'], /--suite: unknown suite "mian": did you mean main\?/],
   ['an unknown option', ['--sede', '3'], /unknown option '--sede'\n {2}hint: did you mean --seed\?/],
   ['a run that nobody made', ['--resume', 'nobody'], /--resume nobody: there is no such run/],
+  [
+    'working memory that is not there',
+    ['--retriever', 'tiered', '--hot', 'redis://me:secret@127.0.0.1:1'],
+    /redis:\/\/127\.0\.0\.1:1: connecting failed: connect ECONNREFUSED/,
+  ],
+  [
+    'long-term memory that is not there',
+    ['--retriever', 'tiered', '--cold', 'postgres://me:secret@127.0.0.1:1/x'],
+    /postgres:\/\/127\.0\.0\.1:1\/x: opening long-term memory failed/,
+  ],
+  ['a store that has no address', ['--retriever', 'tiered', '--hot', 'secret'], /--hot: not a valid server URL/],
   // Found before any model is opened.
   ['the database of another program', ['--db', 'newer.sqlite', '--model', 'text.gguf'], /newer\.sqlite/],
 ])('%s ends with 2, one line and what to do, and leaves nothing behind', async (_, words, message) => {
-  expectMistake(await host.run('bench', '--quiet', '--out', 'reports', ...words), message);
+  const ended = await host.run('bench', '--quiet', '--out', 'reports', ...words);
+  expectMistake(ended, message);
+  expect(ended.stderr).not.toContain('secret');
   expect(existsSync(folder.file('reports'))).toBe(false);
 });
 
 it.each(['csv', 'jsonl', 'locomo'])('a pipe to be converted from %s is named', async (from) => {
   const ended = await host.run('data', 'convert', 'pipe.jsonl', '--from', from, '--out', 'new.jsonl');
   expectMistake(ended, /pipe\.jsonl: cannot be read: is a pipe or a device/);
+});
+
+it('a run with a judge that is not there, or refuses the key, ends before its first turn', async () => {
+  await using server = await ChatServer.start(() => ({
+    status: 401,
+    body: `{"error":{"message":"wrong key ${KEY}"}}`,
+  }));
+  for (const [address, why] of [
+    ['http://127.0.0.1:1', 'cannot be reached (ECONNREFUSED)\n  hint: start the server, or correct --judge\n'],
+    [server.address, 'refuses access (401)\n  hint: correct DKI_BENCH_JUDGE_KEY\n'],
+  ] as const) {
+    const words = ['--judge-model', 'grader', '--judge', address, '--limit', '8', '--arms', 'none,rag'];
+    const ended = await host.run('bench', ...words, '--quiet', '--db', 'judged.sqlite');
+    expectMistake(ended, `error: judge ${address}/v1/chat/completions: ${why}`);
+  }
+  expect((await host.run('tables', '--db', 'judged.sqlite')).stderr).toContain('holds no run');
 });

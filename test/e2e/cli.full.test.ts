@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { expectMistake } from '../fixtures/program-host.ts';
-import { type ProcessOptions, program, runProcess } from '../fixtures/run-process.ts';
+import { type ProcessOptions, program, runProcess, startProcess } from '../fixtures/run-process.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -35,6 +35,21 @@ it('a run that is interrupted has tables of what is there, and goes on to its en
   const { arms, run } = JSON.parse(resumed.stdout) as RunResults;
   expect([resumed.code, run.status]).toEqual([0, 'finished']);
   expect(arms.map(({ n }) => n)).toEqual([run.dataset.items, run.dataset.items]);
+});
+
+it('of two processes one makes a run, and the other is told which does', async () => {
+  let second: ReturnType<typeof runProcess> | undefined;
+  const words = ['bench', '--arms', 'none,rag', '--run', 'one', '--limit', '200'];
+  const { child, ended } = startProcess([...program, ...words], {
+    cwd: folder.path,
+    onStderr: (stderr) => {
+      if (second !== undefined || !stderr.includes(': about ')) return;
+      second = dkiBench(['bench', '--resume', 'one', '--quiet']);
+    },
+  });
+  expect(await ended).toMatchObject({ code: 0 });
+  const stderr = `error: process ${child.pid} is making run "one"\n  hint: wait for its end, or end it\n`;
+  expect(await second).toEqual({ code: 2, stdout: '', stderr });
 });
 
 it('the doctor tries everything out and finds that the bench can run', async () => {

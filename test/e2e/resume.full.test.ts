@@ -2,11 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
-import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
-import { untimed, untimedResults } from '../fixtures/untimed.ts';
+import { turnsWritten, untimedResults } from '../fixtures/untimed.ts';
 import { TestFolder } from '../model/bench-fixture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -33,7 +32,7 @@ function stored(folder: TestFolder, name: string): unknown {
     database.query.all(`SELECT substr(${session}, ${id.length + 1}), ${columns} FROM ${table}
       WHERE ${session} LIKE '${id}%' AND ${session} NOT LIKE '%/isolation/%' ORDER BY ${order}`);
   return {
-    turns: [...new TurnRepository(database).listByRun(id)].map(untimed),
+    turns: turnsWritten(database, name),
     sessions: rows('user_id', 'sessions', 'id', 'id'),
     messages: rows('role, content, injection_mode', 'conversations'),
     audits: rows('action, memory_ids, mode', 'audit_logs'),

@@ -1,4 +1,3 @@
-import { readdirSync, truncateSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openKeeper, openParts, storeIn } from '../../scripts/open-parts.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
@@ -124,35 +123,6 @@ describe('DKISystem', () => {
     expect(second.tokens.prompt + second.tokens.kvResident).toBe(text.tokens.prompt);
     expect(second.trace.sessionTokens).toEqual(text.trace.sessionTokens);
     expect(second.promptInfo.segments.find(({ role }) => role === 'memory')!.origin).toBe('injected');
-  });
-
-  it('forgets all KV of a memory that is replaced or removed', async () => {
-    await using dki = new DKISystem({ ...parts, openStore: store('forget') });
-    const kept = () => dki.getStats().kvStore;
-    await dki.addMemory('s9', 'My cat is called Mirto.', { userId: 'eve', memoryId: 'cat' });
-    await dki.chat({ query: 'What is my cat called?', sessionId: 's9', userId: 'eve' });
-    expect(kept()).toMatchObject({ entries: 1 });
-    await dki.addMemory('s9', 'My cat is called Zorin.', { userId: 'eve', memoryId: 'cat' });
-    expect(kept()).toMatchObject({ entries: 0, sizeBytes: 0 });
-    const replaced = await dki.chat({ query: 'What is my cat called?', sessionId: 's10', userId: 'eve' });
-    expect(replaced.promptInfo.retrievedContext).toBe('Relevant information:\n[1] My cat is called Zorin.\n');
-    expect(await dki.removeMemory('s9', 'cat', 'eve')).toBe(true);
-    expect(kept()).toMatchObject({ entries: 0 });
-    expect(await dki.removeMemory('s9', 'cat', 'eve')).toBe(false);
-  });
-
-  it('computes again what was damaged on the disk', async () => {
-    const checkpoints = () => readdirSync(folder.file('checkpoints'));
-    const before = checkpoints();
-    await using dki = new DKISystem({ ...parts, openStore: store('damage') });
-    const ask = (sessionId: string) => dki.chat({ query: 'What is my dog called?', sessionId, userId: 'ann' });
-    const first = await ask('s11');
-    const [made] = checkpoints().filter((name) => !before.includes(name));
-    truncateSync(`${folder.file('checkpoints')}/${made!}`, 100);
-    const second = await ask('s12');
-    expect(second.trace.account.cache).toBe('miss');
-    expect(second.text).toBe(first.text);
-    expect(dki.getStats().kvStore).toMatchObject({ rejected: 1 });
   });
 });
 

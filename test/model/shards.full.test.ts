@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
@@ -10,8 +9,8 @@ import type { RunRecord } from '../../src/store/records/run-record.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { changed } from '../fixtures/draft.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
-import { smallDataset } from '../fixtures/small-run.ts';
-import { untimed, untimedResults } from '../fixtures/untimed.ts';
+import { fakeConfig, smallDataset } from '../fixtures/small-run.ts';
+import { turnsWritten, untimedResults } from '../fixtures/untimed.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const compose = () => fakeAdapter.opener({});
@@ -29,8 +28,7 @@ beforeAll(async () => {
 /** Makes a run in a folder of its own. */
 async function bench(place: string, flags: Readonly<Record<string, string>> = {}): Promise<RunResults> {
   const given = { dataset: folder.file('small.jsonl'), arms: 'none,rag,dki', out: folder.file(place), run: NAME };
-  const config = loadBenchConfig({ flags: { ...given, ...flags }, environment: {}, workingFolder: folder.path });
-  const [results] = await runSuites({ ...config, model: 'fake' }, compose);
+  const [results] = await runSuites(fakeConfig(folder, { ...given, ...flags }), compose);
   return results!;
 }
 
@@ -39,11 +37,7 @@ function shardAt(place: string): ShardFile {
   return { file: place, database, run: new RunRepository(database).findByName(NAME)! };
 }
 
-/** All turns in the order of writing, without times. */
-function turnsIn(database: BenchDatabase): unknown[] {
-  const { id } = new RunRepository(database).findByName(NAME)!;
-  return [...new TurnRepository(database).listByRun(id)].map(untimed);
-}
+const turnsIn = (database: BenchDatabase) => turnsWritten(database, NAME);
 
 function merged(...places: [string, ...string[]]): { readonly results: RunResults; readonly turns: unknown[] } {
   using target = openDatabase({ path: ':memory:' });

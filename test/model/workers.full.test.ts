@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { RunUserRepository } from '../../src/store/run-user-repository.ts';
@@ -8,7 +7,7 @@ import { runSuites, workOnRun } from '../../src/eval/bench-run.ts';
 import type { StartWorker, WorkerTask } from '../../src/eval/run/workers/workers.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
-import { smallDataset } from '../fixtures/small-run.ts';
+import { fakeConfig, smallDataset } from '../fixtures/small-run.ts';
 import { untimedResults, untimedTurns } from '../fixtures/untimed.ts';
 import { folderOfEachTest } from '../fixtures/folder-of-each-test.ts';
 
@@ -70,16 +69,11 @@ async function run(
   flags: Readonly<Record<string, string>> = {},
   { endAfterTurns, startWorker }: { readonly endAfterTurns?: number; readonly startWorker?: StartWorker } = {},
 ): Promise<{ readonly results: RunResults; readonly started: readonly StartedWorker[] }> {
-  const config = loadBenchConfig({
-    flags: {
-      ...{ dataset: folder.file('small.jsonl'), arms: 'none,rag,rag-cached,dki,dki-blocks', out: folder.path },
-      ...{ run: name, ...flags },
-    },
-    environment: {},
-    workingFolder: folder.path,
-  });
+  const arms = 'none,rag,rag-cached,dki,dki-blocks';
+  const given = { dataset: folder.file('small.jsonl'), arms, out: folder.path, run: name };
+  const config = fakeConfig(folder, { ...given, ...flags });
   const own = workersInProcess(endAfterTurns);
-  const [results] = await runSuites({ ...config, model: 'fake' }, compose, {}, startWorker ?? own.startWorker);
+  const [results] = await runSuites(config, compose, {}, startWorker ?? own.startWorker);
   return { results: results!, started: own.started };
 }
 
