@@ -3,6 +3,7 @@ import { closeSync, existsSync, ftruncateSync, openSync, writeFileSync } from 'n
 import { totalmem } from 'node:os';
 import Sqlite from 'better-sqlite3';
 import { beforeAll, expect, it } from 'vitest';
+import { freePort } from '../../src/base/free-port.ts';
 import { ChatServer } from '../fixtures/chat-server.ts';
 import { expectMistake, programIn } from '../fixtures/program-host.ts';
 import { tinyGguf, tinyHeader } from '../fixtures/tiny-gguf.ts';
@@ -84,7 +85,10 @@ it('a run with a judge that is not there, or refuses the key, ends before its fi
     body: `{"error":{"message":"wrong key ${KEY}"}}`,
   }));
   for (const [address, why] of [
-    ['http://127.0.0.1:1', 'cannot be reached (ECONNREFUSED)\n  hint: start the server, or correct --judge\n'],
+    [
+      `http://127.0.0.1:${await freePort()}`,
+      'cannot be reached (ECONNREFUSED)\n  hint: start the server, or correct --judge\n',
+    ],
     [server.address, 'refuses access (401)\n  hint: correct DKI_BENCH_JUDGE_KEY\n'],
   ] as const) {
     const words = ['--judge-model', 'grader', '--judge', address, '--limit', '8', '--arms', 'none,rag'];
