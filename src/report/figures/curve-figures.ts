@@ -1,5 +1,5 @@
 /** Figures of quality by condition: 2 (window), 6 (depth of the conversation), 10 (coreference) and F3 (number of memories). */
-import { type Figure, type FigureRow, PANEL_WIDTH } from '../../render/figure.ts';
+import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { ConditionResults, RunResults } from '../../store/records/results.ts';
 import { baselineArm, joinedArm } from '../arm-roles.ts';
@@ -9,25 +9,19 @@ import { asLines, curveEncoding, isContender, namedArmEncoding } from './arm-enc
 import { distinct, estimateFields, facets, intervalLayer, inWords, MEANS, nameAxis, quantity } from './figure-parts.ts';
 import { capitalised, changeFinding, NAMED_ARMS } from './title-wording.ts';
 
-interface CurvePoint extends FigureRow {
-  readonly panel: string;
-  readonly arm: string;
-  readonly at: string;
-  readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
+type CurvePoint = ReturnType<typeof curvePoints>[number];
 
 /** Share of a step over which the arms stand side by side. */
 const SPREAD = 0.66;
 
-/** A figure with the curves of all arms and their intervals, side by side within a step, since equal arms would hide one another. */
+/** A figure with the curves of all arms and their intervals, side by side within a step, since equal arms would hide one another; undefined without points. */
 function curveFigure(
   results: RunResults,
   { title, unit }: ShownMetric,
   data: readonly CurvePoint[],
   figure: { id: string; title: string; by: string; x: string; inWords?: readonly CurvePoint[] },
-): Figure {
+): Figure | undefined {
+  if (data.length === 0) return undefined;
   const arms = distinct(data.map(({ arm }) => arm));
   const panels = distinct(data.map(({ panel }) => panel));
   const steps = distinct(data.map(({ at }) => at));
@@ -105,7 +99,7 @@ function curvePoints(
   conditions: readonly ConditionResults[],
   metric: ShownMetric,
   { panel = '', at = String, name = (arm) => arm }: PointNames = {},
-): CurvePoint[] {
+) {
   return conditions.flatMap(({ arm, condition, metrics }) => {
     const quality = metric.of(metrics);
     if (quality === null) return [];
@@ -114,12 +108,8 @@ function curvePoints(
 }
 
 const budgets = [
-  {
-    budget: 'half',
-    panel: 'Same budget: half of the remaining window',
-    words: 'with half of the remaining window as budget',
-  },
-  { budget: 'all', panel: 'KV budget: all of the remaining window', words: 'with all of it' },
+  ['half', 'Same budget: half of the remaining window', 'with half of the remaining window as budget'],
+  ['all', 'KV budget: all of the remaining window', 'with all of it'],
 ] as const;
 
 /** Figure 2: task success by the share of the window that the memories would fill; undefined if quality is unknown. */
@@ -128,36 +118,28 @@ export function contextFigure(results: RunResults): Figure | undefined {
   const traits = new Map(results.arms.map((one) => [one.arm, one.traits]));
   const name = (arm: string) => traits.get(arm)?.base ?? arm;
   const range = (first: number, last: number) => `from ${shareLabel(first)} to ${shareLabel(last)} of the window`;
-  const shown = budgets.flatMap(({ budget, panel, words }) => {
-    const conditions = drawnConditions(results).filter(
-      ({ arm }) => (traits.get(arm)?.settings.budget ?? 'half') === budget,
-    );
+  const shown = budgets.flatMap(([budget, panel, words]) => {
+    const isOfBudget = (arm: string) => (traits.get(arm)?.settings.budget ?? 'half') === budget;
+    const conditions = drawnConditions(results).filter(({ arm }) => isOfBudget(arm));
     const points = curvePoints(conditions, success, { panel, at: shareLabel, name });
     if (points.length === 0) return [];
     return [{ points, finding: capitalised(`${words}, ${curvesFinding(results, conditions, success, range)}`) }];
   });
-  if (shown.length === 0) return undefined;
-  return curveFigure(
-    results,
-    success,
-    shown.flatMap(({ points }) => points),
-    {
-      id: 'context',
-      title: `Figure 2. ${shown.map(({ finding }) => finding).join('. ')}`,
-      by: 'share of the window',
-      x: 'Memories, share of the window',
-    },
-  );
+  const data = shown.flatMap(({ points }) => points);
+  return curveFigure(results, success, data, {
+    id: 'context',
+    title: `Figure 2. ${shown.map(({ finding }) => finding).join('. ')}`,
+    by: 'share of the window',
+    x: 'Memories, share of the window',
+  });
 }
 
 /** Figure 6: recall by depth of the conversation; undefined if quality is unknown. */
 export function coherenceFigure(results: RunResults): Figure | undefined {
   const primary = primaryMetric(results.run);
   const conditions = drawnConditions(results);
-  const data = curvePoints(conditions, primary);
-  if (data.length === 0) return undefined;
   const range = (first: number, last: number) => `from turn ${first} to turn ${last} of the conversation`;
-  return curveFigure(results, primary, data, {
+  return curveFigure(results, primary, curvePoints(conditions, primary), {
     id: 'coherence',
     title: `Figure 6. ${capitalised(curvesFinding(results, conditions, primary, range))}`,
     by: 'turn of the conversation',
@@ -177,7 +159,6 @@ export function recallFigure(results: RunResults): Figure | undefined {
   const primary = primaryMetric(results.run);
   const conditions = drawnConditions(results);
   const data = places.flatMap(({ place, panel }) => curvePoints(drawnConditions(results, place), primary, { panel }));
-  if (data.length === 0) return undefined;
   const range = (first: number, last: number) => `from ${first} to ${last} memories`;
   return curveFigure(results, primary, data, {
     id: 'recall',

@@ -11,18 +11,15 @@ import { capitalised, listed, lossText, sortedDifferences } from './title-wordin
 const ALL = 'All questions';
 
 /** One method at one budget in one panel: quality in % of the text's, time beside the question alone. */
-interface Point extends FigureRow {
+interface Point extends ReturnType<typeof keptFields>, FigureRow {
   readonly panel: string;
   readonly method: string;
   readonly arm: string;
   readonly budget: string | null;
   readonly times: number;
-  readonly kept: number;
-  readonly low: number | null;
-  readonly high: number | null;
 }
 
-function keptFields(text: number, { delta, low, high }: Difference): Pick<Point, 'kept' | 'low' | 'high'> {
+function keptFields(text: number, { delta, low, high }: Difference) {
   const share = (difference: number): number => 100 * (1 + difference / text);
   const bounded = Number.isFinite(low) && Number.isFinite(high);
   return { kept: share(delta), low: bounded ? share(low) : null, high: bounded ? share(high) : null };
