@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { Repository } from './database.ts';
+import type { TurnRow } from './schema.ts';
 
 export interface ArmOfRun {
   readonly runId: string;
@@ -22,20 +23,13 @@ export interface ItemPairScores {
 }
 
 /** One arm's side of an item: means are over repeats, the answer is that of the first turn; long texts are cut. */
-export interface ItemSide {
-  readonly repeat: number;
-  readonly turn: number;
+export interface ItemSide extends Pick<TurnRow, 'repeat' | 'turn' | 'answer' | 'error'> {
   readonly success: number | null;
   readonly repeats: number;
-  readonly answer: string;
-  readonly error: string | null;
 }
 
 /** An item that two arms ran, as a list shows it. */
-export interface ItemPair {
-  readonly itemId: string;
-  readonly question: string | null;
-  readonly gold: string | null;
+export interface ItemPair extends Pick<TurnRow, 'itemId' | 'question' | 'gold'> {
   readonly a: ItemSide;
   readonly b: ItemSide;
 }

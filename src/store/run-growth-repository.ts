@@ -1,20 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type BenchDatabase, Repository } from './database.ts';
+import type { TurnRow } from './schema.ts';
 
 /** A turn that failed, or fails a check by itself; a long message is cut. */
-export interface FaultyTurn {
-  readonly itemId: string;
-  readonly arm: string;
-  readonly repeat: number;
-  readonly turn: number;
-  readonly error: string | null;
-  readonly failedChecks: string | null;
-}
+type FaultyTurn = Pick<TurnRow, 'itemId' | 'arm' | 'repeat' | 'turn' | 'error' | 'failedChecks'>;
 
-export interface TurnValue {
-  readonly userId: string;
-  readonly itemId: string;
-  readonly arm: string;
+export interface TurnValue extends Pick<TurnRow, 'userId' | 'itemId' | 'arm'> {
   readonly failed: boolean;
   readonly value: number | null;
 }

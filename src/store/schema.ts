@@ -204,6 +204,7 @@ export const conversations = sqliteTable('conversations', {
   role: text('role', { enum: ['user', 'assistant', 'system'] }).notNull(),
   content: text('content').notNull(),
   // The columns below are null for messages that are no answers.
+  /** The prefill strategy: `rag`, `dki` and so on. */
   injectionMode: text('injection_mode'),
   /** Factor on the values of memories; null if no KV was injected. */
   injectionAlpha: real('injection_alpha'),
@@ -221,9 +222,11 @@ export const conversations = sqliteTable('conversations', {
 /** Uses of memories; a row outlives its session. */
 export const auditLogs = sqliteTable('audit_logs', {
   id: text('id').primaryKey(),
+  /** `rag_generate`, `dki_generate` and so on. */
   action: text('action').notNull(),
   sessionId: text('session_id'),
   memoryIds: json('memory_ids').$type<readonly string[] | null>(),
+  /** Null if no KV was injected. */
   alpha: real('alpha'),
   mode: text('mode'),
   metadata: json('metadata'),
@@ -235,4 +238,3 @@ export type SessionRow = typeof sessions.$inferSelect;
 export type MemoryRow = typeof memories.$inferSelect;
 export type ConversationRow = typeof conversations.$inferSelect;
 export type UserPreferenceRow = typeof userPreferences.$inferSelect;
-export type AuditLogRow = typeof auditLogs.$inferSelect;

@@ -2,14 +2,7 @@ import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
 import { shownValue } from '../base/shown-value.ts';
 import { beginsWith, Repository } from './database.ts';
-import {
-  type AuditLogRow,
-  auditLogs,
-  type ConversationRow,
-  conversations,
-  type SessionRow,
-  sessions,
-} from './schema.ts';
+import { auditLogs, type ConversationRow, conversations, type SessionRow, sessions } from './schema.ts';
 import { randomUUID } from 'node:crypto';
 import type { TokenCounts } from './records/turn-record.ts';
 
@@ -61,16 +54,9 @@ function requireOwner({ id, userId: owner }: SessionRow, userId: string | null):
   );
 }
 
-interface NewMessage {
-  readonly sessionId: string;
-  readonly role: ConversationRow['role'];
-  readonly content: string;
-  /** The prefill strategy: `rag`, `dki` and so on; of an answer only. */
-  readonly injectionMode?: string;
-  /** Null if no KV was injected. */
-  readonly injectionAlpha?: number | null;
-  readonly memoryIds?: readonly string[];
-  readonly latencyMs?: number;
+type AnswerFields = 'injectionMode' | 'injectionAlpha' | 'memoryIds' | 'latencyMs';
+
+interface NewMessage extends Pick<typeof conversations.$inferInsert, 'sessionId' | 'role' | 'content' | AnswerFields> {
   readonly tokens?: TokenCounts;
 }
 
@@ -122,26 +108,15 @@ export class ConversationRepository extends Repository {
   }
 }
 
-interface NewAuditLog {
-  /** `rag_generate`, `dki_generate` and so on. */
-  readonly action: string;
-  readonly sessionId?: string;
-  readonly memoryIds?: readonly string[];
-  /** Null if no KV was injected. */
-  readonly alpha?: number | null;
-  readonly mode?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-}
-
 export class AuditLogRepository extends Repository {
-  log(entry: NewAuditLog): string {
+  log(entry: Omit<typeof auditLogs.$inferInsert, 'id' | 'createdAt'>): string {
     const id = randomUUID();
     const row = { ...entry, id, createdAt: Date.now() };
     this.database.guard((query) => query.insert(auditLogs).values(row).run());
     return id;
   }
 
-  getBySession(sessionId: string): AuditLogRow[] {
+  getBySession(sessionId: string) {
     return this.select(auditLogs, eq(auditLogs.sessionId, sessionId));
   }
 }

@@ -1,31 +1,29 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
 import type { BenchDatabase } from './database.ts';
 import {
-  type AuditLogRow,
   auditLogs,
-  type ConversationRow,
   conversations,
   memories,
-  type MemoryRow,
   runUsers,
-  type SessionRow,
   sessions,
   type TurnRow,
   turns,
-  type UserPreferenceRow,
   userPreferences,
 } from './schema.ts';
+
+/** Tables whose rows belong to a session; each after those that it refers to. */
+const sessionTables = { memories, userPreferences, conversations, auditLogs };
+
+type SessionRows = {
+  readonly [Name in keyof typeof sessionTables]: readonly (typeof sessionTables)[Name]['$inferSelect'][];
+};
 
 /**
  * All that a run holds of a user, in the order of writing. Ids of sessions lack the id of the run, with which they begin in the
  * database: the rows can become those of any run.
  */
-export interface UserRows {
-  readonly sessions: readonly Pick<SessionRow, 'id' | 'createdAt'>[];
-  readonly memories: readonly MemoryRow[];
-  readonly userPreferences: readonly UserPreferenceRow[];
-  readonly conversations: readonly ConversationRow[];
-  readonly auditLogs: readonly AuditLogRow[];
+export interface UserRows extends SessionRows {
+  readonly sessions: readonly { readonly id: string; readonly createdAt: number }[];
   readonly turns: readonly Omit<TurnRow, 'id' | 'runId'>[];
 }
 
@@ -33,9 +31,6 @@ interface UserOfRun {
   readonly runId: string;
   readonly userId: string;
 }
-
-/** Tables whose rows belong to a session; each after those that it refers to. */
-const sessionTables = { memories, userPreferences, conversations, auditLogs };
 
 const written = sql`rowid`;
 
@@ -53,7 +48,7 @@ export function readUserRows(source: BenchDatabase, { runId, userId }: UserOfRun
     const userTurns = query.select().from(turns).where(isTurnOfUser).orderBy(asc(turns.id)).all();
     return {
       sessions: userSessions.map(({ id, createdAt }) => ({ id: within(id), createdAt })),
-      ...(Object.fromEntries(rows) as unknown as Pick<UserRows, keyof typeof sessionTables>),
+      ...(Object.fromEntries(rows) as unknown as SessionRows),
       turns: userTurns.map(({ id: _, runId: __, ...row }) => ({ ...row, sessionId: within(row.sessionId) })),
     };
   });
