@@ -15,10 +15,8 @@ import { resultsOfRuns } from './analysis/stored-results.ts';
 import { suitesNamed } from './suites/suites.ts';
 
 /**
- * Runs the suites that are named, one run each, or goes on with runs that were interrupted, and gives their results in order.
- * Several suites are runs of one name: `NAME/SUITE`.
- * @param startWorker starts the workers of `config.workers`; without it one process takes all turns
- * @throws BenchError on bad options, data or models; the reason of `signal` where it ends a run
+ * Runs the named suites, one run each (`NAME/SUITE`), or resumes them. @param startWorker Default: one process takes all
+ * turns @throws BenchError on bad options, data or models; the reason of `signal`
  */
 export async function runSuites(
   config: BenchConfig,

@@ -63,7 +63,6 @@ export interface TurnParts extends SystemParts, RetrievalSettings {
   readonly action: LoggedAction;
 }
 
-/** An engine, a session that only this turn uses, and what a system opened for them. */
 export interface OpenTurn extends OpenEngine {
   readonly form: PromptForm;
   readonly strategy: PrefillStrategy;
@@ -75,12 +74,10 @@ const DEFAULT_NEW_TOKENS = 48;
 
 type Phase = 'assemble' | 'uncounted' | 'gate' | 'answer' | 'keep';
 
-/** A stopwatch that splits a turn into phases, in ms. */
 class PhaseClock {
   readonly ms: Record<Phase, number> = { assemble: 0, uncounted: 0, gate: 0, answer: 0, keep: 0 };
   #last = performance.now();
 
-  /** Adds the time since the last phase ended to this one. */
   end(phase: Phase): void {
     const now = performance.now();
     this.ms[phase] += now - this.#last;

@@ -104,7 +104,6 @@ function comparable(text: string): string {
     .replace(/[.!?。！？]+$/, '');
 }
 
-/** The messages of a session, from one question to the next. */
 function turns(messages: readonly ConversationRow[]): ConversationRow[][] {
   const found: ConversationRow[][] = [];
   for (const message of messages) {

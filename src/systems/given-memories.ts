@@ -10,11 +10,9 @@ export function newestFirst(all: () => readonly MemorySearchResult[]): Retrieved
   return { memories, elapsedMs: performance.now() - start, record: null };
 }
 
-/** All memories of one question that an arm may be given. */
 export interface MemorySources {
   /** From the retriever, once for all arms. */
   readonly retrieved: RetrievedMemories;
-  /** All memories that the user has at that time. */
   readonly all: readonly MemorySearchResult[];
   /** Those of `all` that are the user's preferences. */
   readonly preferences: readonly MemorySearchResult[];

@@ -3,7 +3,6 @@ import { textHash } from '../base/text-hash.ts';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import type { MemorySearchResult, RetrieveOptions, Retriever } from '../retrieval/retriever.ts';
 import type { BenchDatabase } from '../store/database.ts';
-import type { MemoryRow } from '../store/schema.ts';
 import { MemoryRepository } from '../store/memory-repository.ts';
 import { SessionRepository } from '../store/session-repository.ts';
 import { type AddMemoryOptions, type ChatRequest, nothingRetrieved, type RetrievedMemories } from './contracts.ts';
@@ -20,7 +19,6 @@ export interface MemoryKeeperParts {
   readonly storesTexts?: boolean;
 }
 
-/** A memory to add; without an id it gets one. */
 export interface MemoryEntry extends Pick<AddMemoryOptions, 'memoryId' | 'metadata'> {
   readonly content: string;
 }
@@ -87,12 +85,8 @@ export class MemoryKeeper {
     return rows.length;
   }
 
-  /**
-   * The owner of a session's memory, and its text: by its row, else by the caller's word where no row says otherwise.
-   * Undefined where the memory is another user's.
-   * @throws BenchError `bad-option` where no user is named, and several have a memory of that id there
-   */
-  owned(sessionId: string, memoryId: string, userId?: string): OwnedMemory | undefined {
+  /** The owner of a memory; undefined if another user's. @throws BenchError `bad-option` for several, and no user named */
+  owned(sessionId: string, memoryId: string, userId?: string) {
     const rows = this.#memories.getInSession(sessionId, memoryId);
     const ofUser = userId === undefined ? rows : rows.filter((row) => row.userId === userId);
     const [row, ...others] = ofUser;
@@ -134,19 +128,15 @@ export class MemoryKeeper {
     return { ...found, memories: found.memories.filter(({ memoryId }) => !removed.includes(memoryId)), removed };
   }
 
-  /** As `retrieveStored`, the memories alone. */
   async search(query: string, { topK, threshold, userId }: RetrieveOptions): Promise<readonly MemorySearchResult[]> {
     return (await this.retrieveStored(query, { topK, threshold, userId })).memories;
   }
 
   /** All memories of a user in the database, in the order in which they were stored; in a run, those of the run. */
   all(userId: string): MemorySearchResult[] {
-    return this.#memories.getByUser(userId).map(({ id, content, metadata, createdAt }) => ({
-      memoryId: id,
-      content,
-      score: 1,
-      metadata: dated(metadata ?? {}, createdAt),
-    }));
+    return this.#memories.getByUser(userId).map(({ id: memoryId, content, metadata, createdAt }) => {
+      return { memoryId, content, score: 1, metadata: dated(metadata ?? {}, createdAt) };
+    });
   }
 
   /** The preferences of a user, in the order in which they were stored; in a run, those of the run. */
@@ -193,12 +183,6 @@ export class MemoryKeeper {
     if (userId !== undefined && isPreference(memory)) this.#memories.prefer({ ...stored, id, userId });
     return id;
   }
-}
-
-/** A memory with its owner; without a row where it is not stored. */
-export interface OwnedMemory {
-  readonly row: MemoryRow | undefined;
-  readonly userId: string | undefined;
 }
 
 /** Settings of a system's own retrieval. */

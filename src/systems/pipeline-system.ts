@@ -18,7 +18,6 @@ import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import { systemPromptFor } from './prompt/build-prompt.ts';
 import { TurnQueue } from './turn-queue.ts';
 
-/** The parts of a system, and how it handles stored KV. */
 export interface PipelineParts extends TurnParts {
   /** False where its strategy stores no KV: forgetting a memory then does not open the engine. */
   readonly storesKv: boolean;

@@ -1,6 +1,5 @@
 import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
 
-/** Answered turns, in the order of the plan. */
 export type Turns = readonly AnsweredResult[];
 
 export interface TurnsOfRun {
@@ -12,7 +11,6 @@ export function turnsOfArm(turns: Turns, arm: string | undefined): Turns {
   return turns.filter((turn) => turn.arm === arm);
 }
 
-/** Finds, among the turns of another arm, the turn on the same item and repeat. */
 export function counterpartIn(others: Turns): (turn: AnsweredResult) => AnsweredResult | undefined {
   const byItem = Map.groupBy(others, ({ itemId }) => itemId);
   return ({ itemId, repeat }) => byItem.get(itemId)?.findLast((other) => other.repeat === repeat);

@@ -43,7 +43,6 @@ export function resultsOfRuns(database: BenchDatabase, name?: string): RunResult
   });
 }
 
-/** A run whose turns are complete, so that its results are final. */
 export function hasEnded(run: RunRecord): run is EndedRun {
   return run.status === 'finished' && run.probes !== null;
 }

@@ -1,4 +1,4 @@
-import type { CheckName, Comparison, MethodResults, RunResults } from '../../store/records/results.ts';
+import type { CheckName, Comparison, MethodResults } from '../../store/records/results.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { TurnResult } from '../../store/records/turn-record.ts';
@@ -8,23 +8,15 @@ import { undecided } from './checks/check.ts';
 import { plannedSample, plannedTurns } from './checks/sample.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import type { MetricDeclaration } from '../../store/records/run-description.ts';
-import type { Estimate } from '../../store/records/estimate.ts';
 import { designEffect } from './statistics/intervals.ts';
 import { estimateMean, estimateShare } from './statistics/estimate.ts';
 import { type Observation, perItem, unitTotals } from './statistics/observations.ts';
 import { isPooled } from './summary/turn-means.ts';
 
-/** A run that has not ended normally, after its self-tests have passed. */
 export type UnfinishedRun = RunRecord & {
   readonly status: Exclude<RunRecord['status'], 'finished'>;
   readonly probes: RunProbes;
 };
-
-export interface UnfinishedResults {
-  readonly progress: NonNullable<RunResults['run']['progress']>;
-  /** Over the users whose turns are complete; null if there are none. */
-  readonly results: RunResults | null;
-}
 
 /** Checks that need every turn; the others hold or fail turn by turn. */
 const NEED_ALL_TURNS: readonly CheckName[] = ['sample', 'negative controls', 'isolation', 'serving', 'effect'];
@@ -46,7 +38,7 @@ export function unfinishedResults(
   run: UnfinishedRun,
   written: Iterable<TurnResult>,
   underWay: ReadonlySet<string> | null,
-): UnfinishedResults {
+) {
   const turns = [...written];
   const ofTurns = turnsOfPlan(run);
   const complete = new Set(turns.map(({ userId }) => userId));
@@ -85,15 +77,6 @@ function withoutTest({ againstRandom, ...method }: MethodResults): MethodResults
   };
 }
 
-/** The quality of an arm over the users whose turns are complete. */
-export interface PartialArm {
-  readonly arm: string;
-  readonly n: number;
-  readonly errors: number;
-  /** Of the primary metric; null without a value. */
-  readonly estimate: Estimate | null;
-}
-
 export class PartialResults {
   readonly #metric: Pick<MetricDeclaration, 'unit'>;
   readonly #arms: readonly { readonly traits: ArmTraits; n: number; errors: number; readonly values: Observation[] }[];
@@ -114,7 +97,7 @@ export class PartialResults {
     }
   }
 
-  arms(): PartialArm[] {
+  arms() {
     const pooled = this.#arms.filter(({ traits, values }) => isPooled(traits) && values.length > 0);
     const effect = pooled.length === 0 ? undefined : designEffect(pooled.map(({ values }) => unitTotals(values)));
     return this.#arms.map(({ traits, n, errors, values }) => {

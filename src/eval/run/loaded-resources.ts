@@ -131,7 +131,6 @@ export function openRunRetriever(
   });
 }
 
-/** The parts that all systems of a run share; what they say is written down by the runner. */
 export function systemParts(
   { engine }: Pick<BenchParts, 'engine'>,
   session: EngineSession,

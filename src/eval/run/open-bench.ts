@@ -28,7 +28,6 @@ export interface OpenArm {
   readonly arm: Arm;
   readonly system: BenchSystem;
   readonly session: EngineSession;
-  /** Stands between the system and everything that serves it. */
   readonly recorder: TurnRecorder;
   readonly reopen: () => BenchSystem;
 }

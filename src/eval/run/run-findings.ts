@@ -10,7 +10,6 @@ import type { EmbeddingService } from '../../models/embedding/embedding-service.
 import type { Engine } from '../../engine/engine.ts';
 import type { EvaluatedTokens } from '../../store/records/run-description.ts';
 
-/** Time and tokens that a process has spent before the first turn of a run. */
 export interface ProcessStart {
   readonly coldStartMs: number;
   readonly modelLoadMs: number;
@@ -103,7 +102,6 @@ export class RunClock {
     this.#embeddings = embeddings;
   }
 
-  /** Returns what was booked since the last call, and begins with empty books. */
   async take(): Promise<RunBooks> {
     await this.#book('unbooked');
     const { busyMs } = await this.#engine.meter();

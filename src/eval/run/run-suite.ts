@@ -165,7 +165,6 @@ async function takeTurns(context: RunContext): Promise<void> {
   await findings.save({ notes: [...findings.probes!.notes, ...workers.notes] });
 }
 
-/** Warms up on the cheapest item of the users who are left, and estimates how long the run takes. */
 async function warmUpRun({ bench, hooks, workers, signal }: RunContext, left: readonly PlanUser[]): Promise<void> {
   const { planned, settings, engine } = bench;
   const unfinished = left.map(({ user }) => user);

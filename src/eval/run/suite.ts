@@ -31,16 +31,13 @@ export interface MeasureContext {
 export interface ServeContext extends MeasureContext {
   readonly runId: string;
   readonly arms: readonly Arm[];
-  /** Memories of the run, in the index that its arms search. */
   readonly keeper: MemoryKeeper;
 }
 
 /** A question of the field, and the arms, data and options that answer it. */
 export interface Suite {
   readonly name: SuiteName;
-  /** One line, for help and tables. */
   readonly question: string;
-  /** Default arms, in the order of the tables. */
   readonly arms: readonly string[];
   /** Of these arms, those that also run with the other prompt template, plain or chat, where the model has both. */
   readonly triesTemplate?: readonly string[];

@@ -12,7 +12,6 @@ import { type BlockSettings, requireSense, splitSettings } from './block-setting
 import { injectingArms } from './injecting-arms.ts';
 import { textArms } from './text-arms.ts';
 
-/** Options of a run that an arm's own settings override. */
 export interface ArmDefaults {
   readonly alpha: number;
   readonly gatingThreshold: number;
@@ -103,7 +102,6 @@ export class ArmRegistry {
     return fits ? { definition, parsed } : undefined;
   }
 
-  /** An arm of a run, not yet compared with the others. */
   #named(name: string, defaults: ArmDefaults) {
     const found = this.#find(name);
     if (found === undefined) {

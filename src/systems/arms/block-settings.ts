@@ -37,7 +37,6 @@ function takesRuns(
   return recompute !== null && recompute.by !== 'link' && recompute.by !== 'ranked';
 }
 
-/** The settings of an arm's name, and the recipe that they change. */
 interface Setting {
   readonly settings: ArmSettings;
   /** Without settings. */

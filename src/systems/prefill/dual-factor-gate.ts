@@ -4,7 +4,6 @@ import type { CallOptions, EngineSession } from '../../engine/engine-session.ts'
 import type { TokenId } from '../../engine/token-id.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 
-/** A gate's decision on one turn. */
 export interface GateDecision {
   readonly inject: boolean;
   /** Multiplies the values of injected memories. */
@@ -37,7 +36,6 @@ interface GateFactors {
   readonly relevance: number;
   /** Entropy of the next token on the bare query, from 0, certain, to 1, uniform. */
   readonly uncertainty: number;
-  /** Best score less the second. */
   readonly margin: number;
 }
 

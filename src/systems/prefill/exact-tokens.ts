@@ -68,7 +68,6 @@ export async function computeExactly<T>(compute: () => Promise<T>, store: { coun
   }
 }
 
-/** Tokens whose checkpoint is stored, and its key. */
 export interface StoredTokens {
   readonly key: string;
   readonly tokenIds: readonly TokenId[];

@@ -27,7 +27,6 @@ export interface GatheredBlock {
   readonly computeMs: number;
 }
 
-/** Header and blocks of a prompt, and the cost of getting them. */
 export interface GatheredBlocks {
   /** Evaluated with the sink tokens behind it, where blocks see those. */
   readonly header: GatheredBlock;
@@ -163,11 +162,7 @@ export function keptSinkTokens({ sink }: BlockMaking): number {
   return sink?.kept === true ? sink.tokens : 0;
 }
 
-/**
- * Cuts cells that were evaluated in one piece: the header, the front that blocks attend to (null for none), and the sink tokens
- * that stay in front of each block (null for none). Sink tokens lie behind the header, or are its beginning where blocks do not
- * attend to the header.
- */
+/** Cuts cells of one evaluation: header, the front that blocks attend to, and kept sink tokens; null for none of these. */
 function cutContext(
   whole: SequenceState,
   headerTokens: number,

@@ -8,7 +8,6 @@ import { type JoinedBlocks, type PromptSuffix, reevaluate, scoreTokens } from '.
 import { requireCells } from './prefix-cells.ts';
 import { isScored, leavesChoice, selectTokens, type TokenSelection } from './select-tokens.ts';
 
-/** A block and the rank of its memory among the retrieved, 0 for the best. */
 export interface RankedBlock {
   readonly state: SequenceState;
   /** The position at which its first token was built, evicted or not. */

@@ -22,7 +22,6 @@ export interface ExactPrefix extends StoredTokens {
   readonly headerTokens: number;
 }
 
-/** A prefix that is in the session, in front of the suffix. */
 export interface LoadedPrefix {
   readonly sizeBytes: number;
   /** Fewer than tokens where some were evicted. */
@@ -112,11 +111,7 @@ export class PrefixCells {
     }
   }
 
-  /**
-   * Evaluates a prefix in the session and scales it there. Quantised cells are restored at once: a turn that computes KV answers
-   * from the same numbers as later turns.
-   * @throws BenchError `bad-state` where the engine evaluates other tokens twice
-   */
+  /** Evaluates and scales a prefix, restored at once if quantised. @throws BenchError `bad-state` for other tokens */
   async compute(prefix: ExactPrefix, turn: TurnContext): Promise<ComputedPrefix> {
     const { engine, kv, evict, keptAs, store } = this.#parts;
     const { key, tokenIds, headerTokens, memoryIds } = prefix;

@@ -89,7 +89,6 @@ export function leavesChoice(share: number, blocks: readonly SelectableBlock[]):
 
 /** Neighbours of one block that are taken together. */
 interface Piece extends TokenRange {
-  /** The number of pieces before it in its block. */
   readonly place: number;
   readonly rank: number;
 }
@@ -144,7 +143,6 @@ function meanScore(scores: ArrayLike<number>, { start, end }: TokenRange): numbe
   return sum / (end - start);
 }
 
-/** In order, neighbours as one range, without empty ones. */
 function merge(ranges: readonly TokenRange[]): TokenRange[] {
   const result: TokenRange[] = [];
   for (const range of ranges.filter(({ start, end }) => end > start).sort((a, b) => a.start - b.start)) {

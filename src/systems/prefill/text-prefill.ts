@@ -30,7 +30,6 @@ export const textPrefill: PrefillStrategy = {
 export class CachedTextPrefill implements PrefillStrategy {
   readonly #store: KvStore;
   readonly #capabilities: EngineCapabilities;
-  /** The earlier prompts of each user, and the keys of their checkpoints. */
   readonly #cached = new Map<string, readonly Omit<StoredTokens, 'memoryIds'>[]>();
 
   /** @param capabilities of the engine: the exact cuts at which a prompt is continued, and its shortest call */
@@ -105,7 +104,6 @@ function memoryIds(kept: BuiltPrompt['kept']): string[] {
 interface UserCache {
   /** The name under which the engine caches it; each user has another. */
   readonly scope: string;
-  /** Prompts with their answers. */
   readonly evaluated: { readonly tokens: readonly TokenId[]; readonly memoryIds: readonly string[] }[];
   /** A prompt was sent, and its outcome is unknown. */
   isUnsure: boolean;

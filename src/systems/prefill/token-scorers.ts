@@ -13,7 +13,6 @@ export interface TokenScores {
   readonly selector: Selector | null;
 }
 
-/** The rest of a prompt behind joined blocks, and the place of the question in it. */
 export interface PromptSuffix {
   readonly suffix: readonly TokenId[];
   readonly question: TokenRange;
@@ -57,11 +56,7 @@ export async function scoreTokens(by: TokenScorer, context: BlockContext, joined
   return { scores, selector: selector.tokens === 0 ? null : { ...selector, ms: performance.now() - begin } };
 }
 
-/**
- * The deviation of each token's KV from a full prefill. The first block equals the prefill already, so that all tokens behind it
- * are evaluated.
- * @param context with a session whose engine has the layers of the state @param fromLayer the first layer that is compared
- */
+/** Deviations of KV from a full prefill of all behind the first block. @param fromLayer the first that is compared */
 async function deviations(
   context: BlockContext,
   { state, header, blocks }: JoinedBlocks,
@@ -147,19 +142,12 @@ async function attention(
   return { scores, model: 'first-layers', tokens: ids.length, layers };
 }
 
-/** Cells that were computed again; they last until they are disposed of. */
-export interface EvaluatedCells extends Disposable {
-  readonly cells: SequenceState;
-  /** More than there are cells where the engine needs longer calls; later tokens do not change earlier ones. */
-  readonly evaluatedTokens: number;
-}
-
 /** Evaluates the tokens of a range again, behind the cells before it. @param state contiguous */
 export async function reevaluate(
   { engine, session, kv, signal }: Pick<BlockContext, 'engine' | 'session' | 'kv' | 'signal'>,
   state: SequenceState,
   { start, end }: TokenRange,
-): Promise<EvaluatedCells> {
+) {
   const { leastTokens } = engine.capabilities;
   const ids = [...state.tokenIds.subarray(start, Math.max(end, start + leastTokens))];
   while (ids.length < leastTokens) ids.push(ids.at(-1)!);
@@ -169,5 +157,6 @@ export async function reevaluate(
   }
   await session.evaluate(ids, { signal });
   const cells = await session.exportCells({ start, end });
+  // More than there are cells where the engine needs longer calls; later tokens do not change earlier ones.
   return { cells, evaluatedTokens: ids.length, [Symbol.dispose]: () => cells[Symbol.dispose]() };
 }

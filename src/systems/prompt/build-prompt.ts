@@ -251,7 +251,6 @@ function finished(parts: PromptParts, content: Content, prefix: PrefixMemories =
   };
 }
 
-/** The text from the first segment of these roles to the last. */
 function textOf(segments: readonly Segment[], roles: readonly Segment['role'][]): string {
   const isWanted = ({ role }: Segment): boolean => roles.includes(role);
   const first = segments.findIndex(isWanted);

@@ -20,7 +20,6 @@ export interface ChatEngine extends Pick<Engine, 'tokenize' | 'detokenize'> {
   };
 }
 
-/** A part that the template must put in its place, as messages name it. */
 interface Place {
   readonly name: string;
   readonly role: ChatMessage['role'];
@@ -61,12 +60,7 @@ export class ChatForm implements PromptForm {
     }
   }
 
-  /**
-   * Reads the model's template.
-   * @param headerText the line above the memories, where it is not the usual one
-   * @throws BenchError `bad-model` where the model has no template, or one that leaves out, repeats or moves a part, or
-   * writes the date
-   */
+  /** Reads the template. @throws BenchError `bad-model` without one, or for one that moves a part or writes the date */
   static async open(engine: ChatEngine, headerText?: string): Promise<ChatForm> {
     const { name, chatTemplate } = engine.info.model;
     if (chatTemplate === null) {

@@ -4,7 +4,6 @@ import type { BuiltPrompt } from './build-prompt.ts';
 import { type LabelStyle, memorySegment, type PromptForm } from './prompt-form.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 
-/** A memory that later prompts may show. */
 export interface MemoryText {
   readonly memoryId: string;
   readonly content: string;
@@ -15,13 +14,11 @@ export interface MemoryLine {
   readonly tokenIds: readonly TokenId[];
 }
 
-/** Memory lines, and the header in front of them. */
 export interface MemoryLines {
   readonly header: readonly TokenId[];
   readonly lines: readonly MemoryLine[];
 }
 
-/** A prompt as injection sees it. */
 export interface PrefixParts extends MemoryLines {
   /** Everything behind the last line that is injected: evaluated in every turn. */
   readonly suffix: readonly TokenId[];

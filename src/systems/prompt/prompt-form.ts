@@ -4,7 +4,6 @@ import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { HistoryMessage, SegmentRole } from '../../store/records/prompt-info.ts';
 import { answerPrefixSegments, type FormName, oneLine } from './answer-prefix.ts';
 
-/** A piece of the final sequence that is tokenised alone. */
 export interface Segment {
   readonly role: SegmentRole;
   /** Empty for the BOS segment, which is one token and no text. */
@@ -15,7 +14,6 @@ export interface Segment {
 
 export interface FormParts {
   readonly systemPrompt: string;
-  /** The memory lines, in order. */
   readonly lines: readonly Segment[];
   /** In order of time. */
   readonly history: readonly HistoryMessage[];

@@ -4,7 +4,6 @@ import type { DroppedPart, HistoryMessage } from '../../store/records/prompt-inf
 import type { MemoriesAs, PromptForm, WriteLine } from './prompt-form.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 
-/** The items that fit into a part of the budget, and those that do not. */
 export interface Selection<T> {
   readonly kept: readonly T[];
   readonly tokens: number;

@@ -11,11 +11,9 @@ import {
 } from './check.ts';
 
 /**
- * Answers: what is scored is what the engine generated last in the turn; its first token is the likeliest behind the KV cache
- * of the turn, within the noise of the self-test; arms that claim the bits of another arm give its answers, token by token; and
- * for a seeded sample, the answer generated again from that KV cache is the same. Where the self-test is not bitwise equal,
- * answers may differ at a near tie, so that other answers decide nothing. All arms of an item with one template generate under the
- * same limits: tokens, stops, temperature and seed.
+ * Answers: what is scored is what the engine generated last; it begins with the likeliest token, within the noise of the
+ * self-test, equals that of an arm whose bits are claimed, and comes out again from the same KV cache; all arms of an item
+ * generate under the same limits. Other answers decide nothing where the self-test is not bitwise equal.
  */
 export const answers: Check = ({ arms, answered, probes }) => {
   const observed = answered.filter((turn) => turn.observed.answer !== undefined);

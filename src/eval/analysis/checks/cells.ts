@@ -5,10 +5,8 @@ import { type Check, decided, undecided } from './check.ts';
 const SHIFT_BOUND = 2 ** -7;
 
 /**
- * Cells: for a seeded sample of the turns that inject, and each arm's first cache hit and miss of the first user, the cells
- * were read back from the engine and equal those of a fresh evaluation, rotated and scaled by separate code. A self-test of
- * the model shows that one joined block equals the text, where the header ends at an exact cut, and that the engine rotates as that
- * code does.
+ * Cells: a seeded sample of injecting turns, and the first user's first hit and miss of each arm, has the cells of a fresh
+ * evaluation by separate code, for a model whose self-test shows that a joined block is the text and that keys rotate alike.
  */
 export const cells: Check = ({ arms, answered, probes }) => {
   const injecting = arms.filter(({ injects }) => injects !== 'nothing').map(({ name }) => name);

@@ -28,7 +28,6 @@ export interface CheckInput extends TurnsOfRun {
   readonly randomWeights: boolean;
 }
 
-/** One thing that a run verifies about itself. */
 export type Check = (input: CheckInput) => CheckResult;
 
 /** A check that applies to some runs only; null for the others. */

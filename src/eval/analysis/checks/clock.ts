@@ -27,10 +27,8 @@ const UNPHASED_MS = 1;
 const UNPHASED_SHARE = 0.02;
 
 /**
- * Clock: the time to the first token and the total are those of the runner's stopwatch, which agrees with a second one, with the
- * engine's own time and with the sum of the phases. Outside calls of engine, store and memories, no system, the baseline's included,
- * spends more of it than building a prompt takes; and no system works outside its turns. Times are judged by the median of 20 turns or
- * more; on a busy machine, and of fewer turns, only by what nine of ten turns show.
+ * Clock: times are those of the runner's stopwatch, which agrees with a second one, the engine's own time and the phases; no
+ * system works outside its turns, or spends more outside calls than a prompt takes. Medians decide, or nine of ten turns.
  */
 export const clock: Check = ({ arms, answered, probes }) => {
   const timed = arms.flatMap((arm) => {
@@ -148,7 +146,6 @@ function unphased(turns: Turns): [string, Turns, Reading, number][] {
   ];
 }
 
-/** Work of an arm that took no time at all, in words. */
 function missingTimes({ name }: ArmTraits, all: Turns): string[] {
   const turns = all.filter(({ observed }) => observed.watch !== undefined);
   const loads = ({ account, prefill }: AnsweredResult): boolean => account.cache === 'hit' && prefill !== null;

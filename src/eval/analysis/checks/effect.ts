@@ -52,11 +52,7 @@ export const effect: Check = ({ arms, answered, probes }) => {
   return undecided('effect', `nothing in these data lets ${list(unbound)} differ; ${evidence}`);
 };
 
-/**
- * True for another sequence, another number of evaluated tokens or kept memories, another answer, or a gold answer whose
- * probability differs beyond noise. For blocks that are made in another way only the last two count: building a block behind
- * more tokens than it is shown changes counts without an effect.
- */
+/** True for another answer, gold likelihood beyond noise, sequence or count; blocks made otherwise may change counts. */
 function changesOutcome(turn: AnsweredResult, base: AnsweredResult, floor: number, isMade: boolean): boolean {
   if (turn.answer.text !== base.answer.text) return true;
   const [own, other] = [turn.observed.goldLogProbability, base.observed.goldLogProbability];

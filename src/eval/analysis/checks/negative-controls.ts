@@ -34,11 +34,9 @@ function forbiddenMemories(arms: readonly ArmTraits[], answered: Turns): string 
 }
 
 /**
- * Negative controls: no arm answers a closed item without its memory, neither without any memory nor with another user's, more
- * often than by chance. Chance is the same arm's answers scored against the golds of other items, so that a lenient metric or
- * golds that are easy to guess count on both sides. A control fails if the lower bound of its rate exceeds chance by two
- * points. On every item, the control with another user's memories holds none of the asker's own, none that answers, and no
- * more than the baseline.
+ * Negative controls: no arm answers a closed item without its memory more often than by chance, which is its answers scored
+ * against golds of other items. Fails if the lower bound of a rate exceeds chance by two points, or if another user's
+ * memories hold the asker's own, an answer, or more than the baseline.
  */
 export const negativeControls: Check = ({ arms, answered, metrics, seed, textsStored, randomWeights }) => {
   const forbidden = forbiddenMemories(arms, answered);
@@ -99,11 +97,9 @@ const scopeNames = Object.keys(SCOPES) as Scope[];
 interface Chance {
   /** Null if no item has another one whose gold differs. */
   readonly estimate: Estimate | null;
-  /** Items by the scope of their partners. */
   readonly scopes: Readonly<Record<Scope, number>>;
 }
 
-/** An item and the answers that count as right for it. */
 interface Golds {
   readonly itemId: string;
   readonly item: ItemRecord;
@@ -136,11 +132,7 @@ function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom):
   return partners;
 }
 
-/**
- * The chance rate of an arm: each of its answers scored against up to ten golds of other items, drawn by seed: of the same
- * relation and language, if there are none of the same category, else of any item.
- * @param all turns of the run, whose items lend their golds @param turns of one arm
- */
+/** The chance rate: answers scored against up to ten seeded golds of the relation, else category, else any item. */
 function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number): Chance {
   const lenders = itemsOfTurns(all).filter(({ item }) => item.gold !== null);
   const pools = scopeNames.map((scope) => Map.groupBy(lenders, ({ item }) => SCOPES[scope](item)));

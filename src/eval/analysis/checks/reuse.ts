@@ -10,11 +10,9 @@ export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'to
 }
 
 /**
- * Reuse: a cache of prompts in this process finds exactly what earlier prompts of its user share with a prompt; each repeat finds as
- * much KV as the first one; what was evaluated ahead of a turn is in its account. For engines that cache prefixes by themselves:
- * turns that do not use that cache found nothing in it, those that do found what they share with earlier prompts of their user,
- * within a block, and the server's answers agree with its counters. Counters include every user of the server, so that other users
- * show in them. Null where nothing can be reused.
+ * Reuse: a cache of prompts in this process finds exactly what earlier prompts of its user share; each repeat finds the KV of
+ * the first; work done ahead is in the account. An engine's own cache is found, within a block, by turns that use it alone,
+ * and a server's answers agree with its counters, which include all its users. Null where nothing can be reused.
  */
 export const reuse: OptionalCheck = (input) => {
   const { answered, plan, probes } = input;

@@ -6,11 +6,9 @@ import { evaluatesAsClaimed } from './reuse.ts';
 import { plannedTurns } from './sample.ts';
 
 /**
- * Token accounting: a turn that injects filled the cells of its memories, header included, without evaluating them. By the
- * token meter it evaluated exactly the tokens behind them, those of an exact prefix behind its last exact cut, recomputed tokens, tokens that select these and those of its gate,
- * and on a cache miss those that built the KV cache; likewise through the model's first layers. The cells are counted
- * from the segments of the stored prompt, and by the ratio of an arm that evicts. Every other turn evaluated what its account
- * says. Turns without a memory to inject are exempt.
+ * Token accounting: a turn that injects filled the cells of its memories, and evaluated by the meter exactly what its account
+ * says: the tokens behind them, recomputed and selecting ones, its gate's, and on a miss those that built the KV. Cells are
+ * counted from the stored prompt. Turns without a memory to inject are exempt.
  */
 export const tokenAccounting: Check = (input) => {
   const { arms, answered } = input;

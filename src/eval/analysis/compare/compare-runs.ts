@@ -34,7 +34,6 @@ function summary({ run, failedChecks }: ComparedRun) {
   return { id, name, suite, status, startedAt, failedChecks, model: run.model.name, dataset: run.dataset.name };
 }
 
-/** The items of a pair of arms: in both runs, in one of them only, and those with different golds. */
 function matchItems(a: ComparedRun, b: ComparedRun, arms: ArmPair) {
   const byItem = (turns: Turns) => new Map(turns.map(({ itemId, item }) => [itemId, item.gold]));
   const [golds, others] = [byItem(a.turns(arms.a)), byItem(b.turns(arms.b))];
@@ -128,7 +127,6 @@ function itemAnswers(turns: Turns) {
   return scores.length === 0 ? null : { answers: turns.map(({ answer }) => answer.text), right: mean(scores) };
 }
 
-/** Finds the items whose answer is right in one run and wrong, or less often right, in the other. */
 function armFlips(a: ComparedRun, b: ComparedRun, arms: ArmPair) {
   const others = Map.groupBy(b.turns(arms.b), ({ itemId }) => itemId);
   const items: FlippedItem[] = [];

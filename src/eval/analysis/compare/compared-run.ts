@@ -47,7 +47,6 @@ export interface RunDifference {
   readonly b: string;
 }
 
-/** An arm of the first run, and the arm of the second that it is compared with. */
 export interface ArmPair {
   readonly a: string;
   readonly b: string;

@@ -58,7 +58,6 @@ function means(pairs: readonly Pair[]): { meanA: number; meanB: number } {
   return { meanA: mean(pairs.map(({ a }) => a)), meanB: mean(pairs.map(({ b }) => b)) };
 }
 
-/** One metric of quality over all pairs of arms: a family of tests. */
 function qualityDifferences(all: readonly ComparedTurns[], metric: MetricDefinition, settings: DifferenceSettings) {
   const compared = all
     .map((turns) => ({ arms: turns.arms, pairs: pairTurns(turns, metric.of), identical: areIdentical(turns) }))

@@ -65,10 +65,8 @@ function sentenceHit(sentence: string, golds: readonly string[], setting: Answer
 }
 
 /**
- * 1 if the first sentence of an answer holds a gold, word by word, and nothing that takes it back: no rival value, no recital
- * of the memories shown, no negation; else 0. A gold of several sentences is searched in as many. An abstention is no hit.
- * A value that the question itself names is no rival.
- * @see docs/metrics.md
+ * 1 if the first sentence (as many as the gold has) holds a gold, and nothing that takes it back: no rival value, recital,
+ * negation or abstention; else 0. A value that the question itself names is no rival. @see docs/metrics.md
  */
 export function contains(answer: string, golds: readonly string[], setting: AnswerSetting): 0 | 1 {
   const { unknownAnswer, language, version } = setting;

@@ -34,7 +34,6 @@ interface Trial {
   readonly metrics: readonly string[];
 }
 
-/** An answer to an item; the gold is null for an absent item. */
 interface Exchange {
   readonly gold: string | null;
   readonly answer: string;
@@ -46,7 +45,6 @@ function derange(golds: readonly string[], seed: number): { readonly gold: strin
   return order.map((gold, index) => ({ gold, answer: order[(index + 1) % order.length]! }));
 }
 
-/** Tries text metrics on golds, on golds exchanged with each other, and on empty answers. */
 function tryGolds({ label, language, golds, metrics }: Trial, seed: number): { passed: boolean; evidence: string } {
   const scores = metrics.map((name) => (answer: string, gold: string) => textMetrics[name]!(answer, [gold], language));
   const exchanged = derange(golds, seed);
@@ -104,12 +102,9 @@ function blindness(metric: MetricDefinition, seed: number): string | null {
 }
 
 /**
- * The check `metrics`. Text metrics must give 1 to every gold, 0 to the empty answer, on average less than 2 % to golds
- * exchanged with each other, and, except exact matches, more than 0 to a paraphrase. `contains` must give 0 to a recital of all
- * values, two values of a relation, old and new together, and a negation. Each metric that judges a text must give every
- * planted answer its due value (`planted-answers.ts`). Every metric, including those of the calling program, must tell
- * planted right answers from wrong ones. The golds are built-in ones in English and Chinese; exact match, memory recall and
- * `contains` are also tried on the distinct golds of the data, in each language that has at least two.
+ * The check `metrics`: text metrics give 1 to golds, 0 to silence, under 2 % to exchanged golds and some to a paraphrase;
+ * `contains` is not fooled by recitals, rivals, old values and negations; planted answers get their due, and every metric
+ * tells right from wrong. Golds are built-in ones, and those of the data in each language that has two.
  * @param options.own metrics of the calling program
  */
 export function metricsCheck(

@@ -146,7 +146,6 @@ type Due = 0 | 'part' | 1;
 /** Kinds of metrics: equal to the gold; holds it as an answer; holds it anywhere; words in common; declines an absent item. */
 type Kind = 'same' | 'contained' | 'anywhere' | 'overlap' | 'declined';
 
-/** A way to answer, and the score due from each kind of metric; a kind without one has no value there. */
 interface Way {
   readonly name: string;
   readonly due: Readonly<Partial<Record<Kind, Due>>>;

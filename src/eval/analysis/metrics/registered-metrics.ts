@@ -6,7 +6,6 @@ const registered = new Map<string, MetricDefinition>();
 
 const NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
 
-/** Names that results use. */
 const TAKEN = new Set([
   ...[...builtInMetrics, judgeMetric].map(({ name }) => name),
   'ttftMs',
@@ -50,7 +49,6 @@ export function registeredMetrics(): readonly MetricDefinition[] {
   return [...registered.values()];
 }
 
-/** The declaration of a metric, as it is stored with a run. */
 export function declarationOf(definition: MetricDefinition): MetricDeclaration {
   return metricDeclaration.parse(definition);
 }

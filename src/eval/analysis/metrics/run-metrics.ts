@@ -10,14 +10,12 @@ const DEFAULT_PRIMARY = 'exactMatch';
 /** Metrics derived from another one, or without a value on answerable items. */
 const NEVER_PRIMARY = new Set(['taskSuccess', 'abstention', 'topOneAgreement', 'klDivergence', 'freeLogProbability']);
 
-/** The metrics of a run, and the one that its verdicts are about. */
 export interface RunMetrics {
   readonly all: readonly MetricDefinition[];
   readonly primary: MetricDefinition;
   readonly version: MetricsVersion;
 }
 
-/** The parts of a run, or of its description, that name its metrics. */
 export interface MeasuredRun {
   readonly dataset: { readonly primaryMetric?: string };
   readonly metrics?: readonly MetricDeclaration[];

@@ -24,7 +24,6 @@ export interface ScoredItem {
   readonly conversation?: string | undefined;
 }
 
-/** The answer of the system under test, and the memories on its way. */
 export interface ScoredTurn {
   readonly answer: string;
   readonly storedIds: readonly string[];
@@ -58,10 +57,8 @@ function answerSetting(item: ScoredItem, { shown }: ScoredTurn, profile: UserLan
 }
 
 /**
- * Follows the evidence of an answerable item: stored → retrieved → kept → in the sequence → answered. A stage is passed
- * when every piece of evidence passes it; an item without evidence, which the history answers, passes all but the last
- * freely. An answer that is right in spite of a failed stage keeps that stage: the model guessed or knew.
- * `evidenceRank`, from 1, is that of the evidence that was retrieved last; null if some was not retrieved or none is needed.
+ * Follows the evidence of an item: stored → retrieved → kept → sequence → answered. Every piece must pass a stage; without
+ * evidence all but the last are passed. `evidenceRank`, from 1, is that of the piece retrieved last; null if not all were.
  */
 function followEvidence(
   evidence: readonly string[],

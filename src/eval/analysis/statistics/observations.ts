@@ -8,12 +8,10 @@ export interface Observation {
   readonly value: number;
 }
 
-/** The value of an item, averaged over its repeats. */
 interface ItemValue extends Observation {
   readonly itemId: string;
 }
 
-/** The values of two arms on the same item. */
 export interface Pair {
   readonly userId: string;
   readonly a: number;
@@ -54,7 +52,6 @@ export function perItem<Turn extends { readonly itemId: string; readonly userId:
   return Array.from(items, ([itemId, item]) => ({ itemId, userId: item.userId, value: item.sum / item.count }));
 }
 
-/** Pairs the items that both lists have, in the order of `a`. */
 export function pairItems(a: readonly ItemValue[], b: readonly ItemValue[]): Pair[] {
   const others = new Map(b.map(({ itemId, value }) => [itemId, value]));
   return a.flatMap(({ itemId, userId, value }) => {

@@ -18,7 +18,6 @@ export function marginOf({ unit, margin }: Pick<MetricDeclaration, 'unit' | 'mar
   return (points === PRESET_MARGIN ? margin : points) / 100;
 }
 
-/** An arm of a family of tests, its difference so that more is better. */
 export interface FamilyMember {
   readonly gain: PairedDifference;
   readonly users: number;

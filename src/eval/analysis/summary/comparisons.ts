@@ -72,7 +72,6 @@ export function compareWithBaseline(
   return [...byMetric(primary), ...costComparisons(compared), ...secondary.flatMap(byMetric)];
 }
 
-/** A cost over a set of turns: its value, its comparison and its verdict. */
 interface ComparedCost {
   readonly name: CostName;
   readonly over: 'hits' | 'all';

@@ -62,7 +62,6 @@ export function shareGain(pairs: readonly Pair[]): Delta {
   return asDifference(gain(pairs, { unit: '%', direction: 'higher' }, pooledEffect([pairs])), { direction: 'higher' });
 }
 
-/** An arm in a family of tests against one baseline, paired with it by item. */
 interface TestedArm {
   readonly pairs: readonly Pair[];
   /** Its comparison was planned before the run; others are shown without a test. */

@@ -21,11 +21,7 @@ interface DistinctAnswer {
   readonly turns: Omit<OwnScore, 'value'>[];
 }
 
-/**
- * Asks a judge about every answer to an answerable item of a run, each distinct one once, and stores the verdicts in the turns. Each
- * verdict is stored at once, so that an interrupted run asks only about the rest.
- * @throws the reason of an aborted signal
- */
+/** Judges each distinct answer of a run once, and stores each verdict at once. @throws the reason of `signal` */
 export async function judgeTurns(
   judge: Judge,
   turns: TurnRepository,

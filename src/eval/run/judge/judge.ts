@@ -38,13 +38,11 @@ export class Judge {
   }
 }
 
-/** The judge that the options name, with its key from the environment; undefined if they name none. */
 export function openJudge({ judge, judgeModel }: BenchConfig, database: BenchDatabase): Judge | undefined {
   if (judge === undefined || judgeModel === undefined) return undefined;
   return new Judge(judgeModel, { address: judge, key: serverKey(judge, judgeKeyVariable, process.env) }, database);
 }
 
-/** An answer to judge, with the question and the answers that are right, at least one. */
 export interface AnswerToJudge {
   readonly query: string;
   readonly golds: readonly string[];

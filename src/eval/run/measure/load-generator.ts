@@ -152,11 +152,7 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/**
- * True if the queue still grows at the end of a load: the mean backlog rises from each third of the arrivals to the next, and by
- * more turns in all than are served at once. Times of such a load depend on its length.
- * @param served in the order of planned arrival
- */
+/** True if the mean backlog rises over all thirds of a load, by more than is served at once: times depend on length. */
 export function isSaturated(served: readonly ServedTurn[], sessions: number): boolean {
   const third = Math.floor(served.length / 3);
   if (third === 0) return false;

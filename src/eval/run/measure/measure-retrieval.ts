@@ -38,7 +38,6 @@ interface QuestionSet {
   /** Undefined for the questions generated for this suite. */
   readonly dataset: string | undefined;
   readonly users: readonly RetrievalUser[];
-  /** Items that no memory is known to answer. */
   readonly leftOut: number;
 }
 
@@ -111,7 +110,6 @@ export async function measureRetrieval(context: MeasureContext): Promise<Retriev
   };
 }
 
-/** The items of a data set that memories answer, by category. */
 export function questionSet({ part, users }: DrawnDataset): QuestionSet {
   const answered = users.map(({ userId, memories, items }) => ({
     userId,

@@ -52,7 +52,6 @@ export function answeringSession({ session, recorded }: AnsweredInSession): Engi
   return recorded.generation?.session ?? session;
 }
 
-/** A turn as observed, before the other arms of its item have answered. */
 interface ObservedTurn {
   readonly arm: ArmTraits;
   readonly observed: Omit<Observed, 'parity' | 'agreement' | 'goldKl'>;
@@ -80,7 +79,6 @@ export class TurnObserver {
     this.#scorer = new TurnScorer(parts);
   }
 
-  /** Observes a turn; its session is left as it is. */
   async observe(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions = {}): Promise<void> {
     const { engine, scoresAnswers, reserveTokens } = this.#parts;
     const [item, { language, unknownAnswer }] = [this.#item, this.#profile];

@@ -166,7 +166,6 @@ export class TurnRecorder {
     return { value, recorded: { ...times, outerMs, ...counted, generation: open.generation } };
   }
 
-  /** Runs work outside turns that is counted elsewhere, such as preparation. */
   async declared<T>(work: () => Promise<T>): Promise<T> {
     const before = await this.#engine.meter();
     const { value } = await this.#run(work);
@@ -227,11 +226,7 @@ async function countEvaluated(engine: Engine): Promise<number> {
   return (await engine.meter()).evaluated ?? 0;
 }
 
-/**
- * A response with the times, the evaluated tokens and the sequence that the runner measured; the phases in between stay what the
- * system reports.
- * @param retrieveMs time of the retrieval that was made for all arms of the item; 0 for an arm that retrieves nothing
- */
+/** A response with the runner's times, evaluated tokens and sequence. @param retrieveMs 0 where nothing is retrieved */
 export function measuredResponse(
   response: ChatResponse,
   { firstTokenMs, totalMs, evaluated, firstLayers, generation }: RecordedTurn,

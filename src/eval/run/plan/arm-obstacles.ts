@@ -49,11 +49,7 @@ export function armsOfSuite(
     : { names: [...arms, ...others], notRun: [] };
 }
 
-/**
- * The arms whose form of prompts the loaded model can be given: its own chat template may be one that cannot be used.
- * @param isSuites the user named no arms: those that cannot run are left out, with the reason
- * @throws BenchError `bad-model` if the run itself, or an arm that the user named, needs that template
- */
+/** The arms with a form of prompts that works. @param isSuites leaves out the others @throws BenchError `bad-model` */
 export async function armsWithForms(
   arms: readonly Arm[],
   engine: ChatEngine,
@@ -72,11 +68,7 @@ export async function armsWithForms(
   }
 }
 
-/**
- * The arms that an engine can run with a model, before its weights are read.
- * @param isSuites the user named no arms: those that cannot run are left out, each with the reason
- * @throws BenchError `bad-model` naming arms and reasons, if the user named one of them or if none is left
- */
+/** The arms that can run. @param isSuites leaves out the others, with reasons @throws BenchError `bad-model` */
 export function runnableArms(
   inspection: EngineInspection,
   arms: readonly Arm[],

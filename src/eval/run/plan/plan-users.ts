@@ -64,11 +64,8 @@ export function requireDivisible(
 type DrawSettings = Pick<BenchConfig, 'limit' | 'users' | 'seed'>;
 
 /**
- * Draws whole users by seed: `--users` of them, or as many as `--limit` fills but at least the ten that a verdict needs; each with
- * its first ⌈limit ÷ users⌉ items. Without either option, everything. Several data sets give users in turn, the same as each would
- * give alone.
- * @returns in the order of the data sets
- * @throws BenchError if more users are wanted than have questions
+ * Draws users by seed: `--users`, or as many as `--limit` fills but ten at least, each with its first ⌈limit ÷ users⌉ items;
+ * else all. Several data sets give users in turn, as each would alone. @throws BenchError for more than have questions
  */
 export function drawUsers({ parts }: Pick<RunDatasets, 'parts'>, settings: DrawSettings): DatasetUser[] {
   const withItems = parts.map((dataset) => dataset.users.filter((user) => user.items.length > 0));

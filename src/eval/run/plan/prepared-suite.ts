@@ -34,7 +34,6 @@ interface SuiteToPrepare {
   readonly place: { readonly folder: string; readonly suffix: string };
   readonly engines: EngineOpener;
   readonly settings: BenchConfig;
-  /** The suite's generated data are already in the folder. */
   readonly isMade: boolean;
 }
 
@@ -84,7 +83,6 @@ export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Pro
   }
 }
 
-/** The arms that the model can run, before its weights are read. */
 function planArms({ suite, begun, settings }: SuiteToPrepare, inspection: EngineInspection, hooks: BenchHooks) {
   const calibration = readGatingCalibration(settings.embedder);
   const bySuite = armsOfSuite(suite, inspection, settings);

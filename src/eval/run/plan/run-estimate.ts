@@ -69,11 +69,7 @@ function memoryCharacters(user: DatasetUser, item: DatasetItem): number {
   return visibleMemories(user, item).reduce((sum, { content }) => sum + content.length, 0);
 }
 
-/**
- * Estimates what is left of a run from its warm-up: the turns of each arm by the length of their prompts, scoring, and the
- * isolation probe. KV that turns find in a store makes the run shorter.
- * @param users those who are not finished
- */
+/** Estimates what is left of a run from its warm-up, by lengths of prompts. @param users those who are not finished */
 export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, settings: EstimateSettings): RunEstimate {
   const { repeats, workers, resumed } = settings;
   const items = users.flatMap((user) => user.items.map((item) => ({ user, item })));

@@ -207,7 +207,6 @@ function questionFaults({ item, observed }: AnsweredTurn, line: FileItem, stores
   });
 }
 
-/** A line of the file with the lines of its user, and the arm that answered it. */
 interface AnsweredLine {
   readonly item: FileItem;
   readonly own: UserLines;

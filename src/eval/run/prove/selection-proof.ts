@@ -36,11 +36,7 @@ const scorers: Readonly<Record<ScoredSelection['by'], Scorer>> = {
   query: questionAttention,
 };
 
-/**
- * What is wrong with the recomputed positions of a rule that measures tokens: they must be those of the largest scores, which are
- * measured again in another session; null if nothing is wrong.
- * @param rounding of keys and values, as a part of the largest number
- */
+/** What is wrong with recomputed positions: not those of the largest scores, measured again. @param rounding relative */
 export async function wrongSelection(
   maker: CellMaker,
   { by, share, run = 1 }: ScoredSelection,
@@ -97,12 +93,7 @@ export function wrongShare(
   return wrongCount(selected, budget, isWhole ? longest : 'run' in selection ? (selection.run ?? 1) : 1);
 }
 
-/**
- * The first run that was left out although it scores more than one that was selected, by more than the tolerance; null if there
- * is none.
- * @param runs positions, grouped by run
- * @param selected positions of whole runs, at least one
- */
+/** The first run left out although it scores more, beyond the tolerance. @param selected positions of whole runs */
 export function missedRun(
   runs: readonly (readonly number[])[],
   selected: ReadonlySet<number>,

@@ -93,7 +93,6 @@ async function stagedParts(staged: BenchDatabase, reader: QueueReader, planned: 
   return { parts: [...parts.values()], isolation };
 }
 
-/** The part of a worker as if it were a shard. */
 function runPart(
   { worker, run, last: { state, at }, profile }: WorkerPart,
   isolation: IsolationProbe | null,

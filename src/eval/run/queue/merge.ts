@@ -80,7 +80,6 @@ export function mergeParts(
   });
 }
 
-/** The finished run of the target that holds every user of these parts; undefined if there is none. */
 function mergedBefore(target: BenchDatabase, parts: Parts): RunRecord | undefined {
   const run = new RunRepository(target).findByName(parts[0].run.name);
   if (run?.status !== 'finished') return undefined;

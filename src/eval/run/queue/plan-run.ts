@@ -24,11 +24,7 @@ export const ISOLATION_POSITION = -1;
 const OWN_SETTINGS = ['dataset', 'dataFile', 'errata', 'allowRemote'] as const;
 const REFUSED_SETTINGS = ['workers', 'shard', 'judge', 'judgeModel', 'kvStore'];
 
-/**
- * Plans a run for a queue without taking a turn. Data are read and the model is loaded, because both decide which arms and questions
- * there are.
- * @throws BenchError on bad options, data or models, and for a run that cannot be divided
- */
+/** Plans a run for a queue: reads data and model, takes no turn. @throws BenchError if the run cannot be divided */
 export async function planRun(
   { suite, name }: { readonly suite: Suite; readonly name: string },
   config: BenchConfig,

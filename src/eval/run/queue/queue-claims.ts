@@ -156,7 +156,6 @@ export class QueueClaims implements Claims, AsyncDisposable {
     if (unit !== 'isolation probe') new TurnRepository(database).deleteUser(runId, unit.userId);
   }
 
-  /** Tells the queue that the worker is alive; the queue tells whether its unit is still its own. */
   async #beat(): Promise<void> {
     // A unit that is claimed meanwhile is not in the answer.
     const [claim, lost] = [this.#claim, this.#lost];

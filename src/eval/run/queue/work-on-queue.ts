@@ -30,11 +30,8 @@ interface QueueWork {
 }
 
 /**
- * Takes units of a planned run until all are stored or put aside: loads model and data, which must be those of the plan, runs the
- * self-tests, and stores the results of each unit.
- * @returns the users and turns that it has stored
- * @throws BenchError if version, model, data or settings are not those of the plan, if its disk or its engine fails, and if the queue
- * is away for long; the reason of the signal, after its unit was given back
+ * Takes units of a planned run until none is left, and stores the results of each. @returns the users and turns stored
+ * @throws BenchError if anything is not as planned, disk or engine fail, or the queue is away; the reason of `signal`
  */
 export async function workOnQueue(
   { store, planned, suite, config, folder }: QueueWork,

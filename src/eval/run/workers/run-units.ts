@@ -10,18 +10,13 @@ import { UserRun, warmUp } from './user-run.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 
 interface UnitHooks {
-  /** Called after every turn, with the number of turns of the current user. */
   readonly onTurn?: (turns: number) => void;
   readonly onUser?: () => Promise<void> | void;
   /** Warms up on the first claimed user, before the self-tests are needed. */
   readonly warmsUp: boolean;
 }
 
-/**
- * Claims units of a run and does each from its beginning, until none is left.
- * @param selfTested the self-test of the model's cells, which precedes all turns
- * @throws the reason of an aborted signal; finished users are stored
- */
+/** Claims units of a run, and does each, until none is left. @throws the reason of `signal`; finished users are stored */
 export async function runUnits(
   bench: RunBench,
   selfTested: () => Promise<CellsSelfTest | undefined>,
@@ -58,7 +53,6 @@ export async function runUnits(
   }
 }
 
-/** Probes the open arms of a run; null if no arm is given retrieved memories. */
 export async function probeBench(
   { arms, database, engine, keeper, runId, users, settings }: RunBench,
   signal: AbortSignal,

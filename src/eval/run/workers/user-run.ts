@@ -36,7 +36,6 @@ const SECOND_ROUND_BELOW_MS = 4000;
 /** An item as every arm is given it: retrieved once, over the memories that the user had at that time. */
 interface PreparedItem {
   readonly item: DatasetItem;
-  /** The question in the words and the language of its data set. */
   readonly question: ReturnType<typeof itemQuestion>;
   readonly visible: readonly DatasetMemory[];
   readonly sources: MemorySources;
@@ -112,7 +111,6 @@ export class UserRun {
     return { user: this.#user, item, turns };
   }
 
-  /** Puts the memories of that time into the index, and retrieves once for all arms. */
   async #prepare(item: DatasetItem, signal: AbortSignal): Promise<PreparedItem> {
     const { arms, controlUsers, keeper, settings } = this.#bench;
     const { userId, languageProfile } = this.#user;

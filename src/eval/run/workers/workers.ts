@@ -23,7 +23,6 @@ const WORKERS_FOLDER = 'workers';
 /** Claims are checked this often even if no worker reports anything. */
 const CHECK_MS = 1000;
 
-/** Everything that a worker process needs to take part in a run; serialisable. */
 export interface WorkerTask {
   readonly suite: SuiteName;
   readonly run: string;
@@ -35,7 +34,6 @@ export interface WorkerTask {
 }
 
 interface WorkerEvents {
-  /** Called after every turn, with the number of turns of the current user. */
   readonly onTurn: (turns: number) => void;
   readonly onUser: () => void;
 }
@@ -90,7 +88,6 @@ export class Workers implements AsyncDisposable {
     for (let number = 2; number <= count; number++) this.#start(startWorker, { ...task, run: id, number });
   }
 
-  /** Processes that take turns, including the one that makes the run. */
   get size(): number {
     return this.#members.length + 1;
   }
