@@ -1,6 +1,5 @@
 import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
-import { namesNoPerson, USER, type Subject } from './relations.ts';
-import { relationTopic } from './relations.ts';
+import { namesNoPerson, relationTopic, USER, type Subject } from './relations.ts';
 
 const USERS = 60;
 

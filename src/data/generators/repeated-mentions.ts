@@ -1,7 +1,7 @@
 import { grammars } from '../../base/language-phrasings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawRelation, drawRelationValue, question, type Relation, statement, USER } from './relations.ts';
-import type { RetrievalMemory } from './retrieval-questions.ts';
+import { ASKED_MS, DAY_MS, retrievalMemory } from './retrieval-questions.ts';
 import { instant, ordinal } from './wording.ts';
 
 const USERS = 30;
@@ -9,8 +9,6 @@ const USERS = 30;
 const MENTIONS = [2, 2, 5, 5] as const;
 /** Other values of a topic, each said once. */
 const RIVALS = 7;
-const ASKED_MS = Date.UTC(2026, 5, 1, 14);
-const DAY_MS = 86_400_000;
 /** Older than the journal, so that no question is about the last days. */
 const [MIN_OLD_DAYS, OLDEST_DAYS] = [8, 60];
 
@@ -35,11 +33,9 @@ function drawUser(random: SeededRandom, userId: string) {
   const memoryId = (place: number): string => `${userId}-m${ordinal(place)}`;
   return {
     userId,
-    memories: said.map(({ content, section, atMs }, place): RetrievalMemory => ({
-      memoryId: memoryId(place),
-      content,
-      metadata: { createdAt: instant(atMs), section, memory_type: 'fact', reinforcement: 1, preference: false },
-    })),
+    memories: said.map(({ atMs, ...told }, place) =>
+      retrievalMemory(memoryId(place), atMs, { ...told, memoryType: 'fact', reinforcement: 1 }),
+    ),
     questions: topics.map(({ times, holding, query }, topic) => ({
       questionId: `${userId}-q${topic + 1}`,
       kind: `said ${times} times`,

@@ -7,32 +7,24 @@ import { instant, ordinal } from './wording.ts';
 export const retrievalKinds = ['preference', 'recent', 'named-entity', 'paraphrase', 'multi-hop', 'chinese'] as const;
 export type RetrievalKind = (typeof retrievalKinds)[number];
 
-/** A memory in the form that all retrieval strategies accept. */
-export interface RetrievalMemory {
-  readonly memoryId: string;
-  readonly content: string;
-  /** Field names of the source documents. */
-  readonly metadata: {
-    /** ISO 8601. */
-    readonly createdAt: string;
-    readonly section: string;
-    readonly memory_type: PlannedMemory['memoryType'];
-    readonly reinforcement: number;
-    readonly preference: boolean;
-  };
-}
-
 /** One user of a retrieval set: memories by age, the oldest first, and questions with all memories that they need. */
 export type RetrievalUser = ReturnType<typeof retrievalQuestions>[number];
 
-const ASKED_MS = Date.UTC(2026, 5, 1, 14);
-const DAY_MS = 86_400_000;
+export const ASKED_MS = Date.UTC(2026, 5, 1, 14);
+export const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 type PlannedQuestion = readonly [query: string, evidence: readonly PlannedMemory[]];
 
 const memoriesIn = (facts: readonly { readonly memory: PlannedMemory }[]): PlannedMemory[] =>
   facts.map(({ memory }) => memory);
+
+/** A memory in the form that all retrieval strategies accept, with the field names of the source documents. */
+export function retrievalMemory(memoryId: string, atMs: number, planned: Omit<PlannedMemory, 'ageDays'>) {
+  const { content, section, memoryType, reinforcement } = planned;
+  const fields = { section, memory_type: memoryType, reinforcement, preference: memoryType === 'preference' };
+  return { memoryId, content, metadata: { createdAt: instant(atMs), ...fields } };
+}
 
 /**
  * Draws users and questions with known evidence, four questions of every kind a user: preferences (all, or one), recent
@@ -60,17 +52,7 @@ export function retrievalQuestions(
     const drawn = retrievalKinds.flatMap((kind) => questions[kind].map(([query, needed]) => ({ kind, query, needed })));
     return {
       userId,
-      memories: byAge.map((memory): RetrievalMemory => ({
-        memoryId: ids.get(memory)!,
-        content: memory.content,
-        metadata: {
-          createdAt: instant(ASKED_MS - memory.ageDays * DAY_MS),
-          section: memory.section,
-          memory_type: memory.memoryType,
-          reinforcement: memory.reinforcement,
-          preference: memory.memoryType === 'preference',
-        },
-      })),
+      memories: byAge.map((memory) => retrievalMemory(ids.get(memory)!, ASKED_MS - memory.ageDays * DAY_MS, memory)),
       questions: random.shuffled(drawn).map(({ kind, query, needed }, place) => ({
         questionId: `${userId}-q${ordinal(place)}`,
         kind,
