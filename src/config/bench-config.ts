@@ -317,10 +317,10 @@ export const benchConfigSchema = z.strictObject({
   ...output,
 });
 
-/** Text of the system message: one for every question, or one per language; empty for no system message. */
-export const systemPromptSchema = z.union([z.string(), z.strictObject({ en: z.string(), zh: z.string() }).readonly()]);
+/** A text of prompts: one for every question, or one per language. */
+export const promptTextSchema = z.union([z.string(), z.strictObject({ en: z.string(), zh: z.string() }).readonly()]);
 
-export type SystemPrompt = z.output<typeof systemPromptSchema>;
+export type PromptText = z.output<typeof promptTextSchema>;
 
 type Options = z.output<typeof benchConfigSchema>;
 
@@ -340,12 +340,15 @@ export interface BenchConfig
   readonly dataFile?: Readonly<Record<string, string>>;
   readonly model: string;
   readonly embedder: string;
-  readonly systemPrompt: SystemPrompt;
+  /** Empty for no system message. */
+  readonly systemPrompt: PromptText;
+  /** The line above the memories, where the model has one of its own. */
+  readonly memoryHeader?: PromptText;
   readonly db: string;
   /** Full address of the judge's route; missing without a judge. */
   readonly judge?: string;
   /** Beginning of an answer where the question has none of its own, and in arms that force one; empty for none. */
-  readonly generalAnswerPrefix: string;
+  readonly generalAnswerPrefix: PromptText;
   /** Options that were given; a suite may set its own defaults for the others. */
   readonly given: readonly string[];
 }

@@ -6,6 +6,9 @@ export const presetModelName = 'recall-base';
 /** The embedder that goes with it, and ships too. */
 export const presetEmbedderName = languageModelNamed(presetModelName)!.embedder;
 
+/** The embedder for natural English questions, which does not ship. */
+export const bestEmbedderName = 'minilm';
+
 /** Paths of the models of a run that names none: a file and a folder. */
 export const presetModels = {
   model: shippedPath(languageModelNamed(presetModelName)!)!,

@@ -1,11 +1,14 @@
+import type { PromptText } from '../config/bench-config.ts';
 import type { LanguageModelEntry, PromptDefaults } from './registry.ts';
 
 /** For a model that nobody has tried: what made the tried models answer from their notes. */
 const untried: Omit<PromptDefaults, 'template'> = {
-  systemPrompt: 'Answer with the exact words of the notes.',
+  systemPrompt: { en: 'Answer with the exact words of the notes.', zh: '请用笔记中的原话回答。' },
+  memoryHeader: { en: 'Relevant information:', zh: '相关信息：' },
   labels: 'index',
   answerPrefix: 'According to your notes,',
 };
+const untriedAnswerPrefix: PromptText = { en: untried.answerPrefix, zh: '根据你的笔记，' };
 
 /** How a model is prompted by default: as its entry says, else in its chat template if it has one. */
 export function defaultPrompt(entry: LanguageModelEntry | undefined, hasChatTemplate: boolean): PromptDefaults {
@@ -16,9 +19,10 @@ export function defaultPrompt(entry: LanguageModelEntry | undefined, hasChatTemp
  * The beginning of an answer for questions without one of their own; empty for none.
  * @param answerPrefix the option: `none`, `item`, or a text
  */
-export function fallbackAnswerPrefix(answerPrefix: string, defaults: PromptDefaults): string {
+export function fallbackAnswerPrefix(answerPrefix: string, defaults: PromptDefaults): PromptText {
   const isText = (prefix: string): boolean => prefix !== 'none' && prefix !== 'item';
-  if (isText(answerPrefix)) return answerPrefix;
+  if (isText(answerPrefix) && answerPrefix !== untried.answerPrefix) return answerPrefix;
   if (defaults.answerPrefix === 'none') return '';
-  return isText(defaults.answerPrefix) ? defaults.answerPrefix : untried.answerPrefix;
+  const isOwn = isText(defaults.answerPrefix) && defaults.answerPrefix !== untried.answerPrefix;
+  return isOwn ? defaults.answerPrefix : untriedAnswerPrefix;
 }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { systemPromptSchema } from '../config/bench-config.ts';
+import { promptTextSchema } from '../config/bench-config.ts';
 import { hubPrefix } from './hub/hub-reference.ts';
 import { fileChecksum } from './hub/remote-file.ts';
 
@@ -25,7 +25,9 @@ const promptDefaultsSchema = z
   .strictObject({
     /** The bench's own form of the prompt, or the model's chat template. */
     template: z.enum(['plain', 'chat']),
-    systemPrompt: systemPromptSchema,
+    systemPrompt: promptTextSchema,
+    /** The line above the memories, in place of the bench's own. */
+    memoryHeader: promptTextSchema.exactOptional(),
     /** Label of a memory line: `[1]` or `-`. */
     labels: z.enum(['index', 'bullet']),
     /** Text with which the answer begins; `item` for each item's own, `none` for no text. */

@@ -19,6 +19,7 @@ import {
   type BuiltPrompt,
   type PromptParts,
   type PromptRules,
+  formFor,
   systemPromptFor,
 } from './prompt/build-prompt.ts';
 import type { PromptForm } from './prompt/prompt-form.ts';
@@ -87,7 +88,7 @@ class PhaseClock {
 
 /** Makes one turn: retrieve → gate → build the prompt → prefill → generate → store KV → log. */
 export async function answerTurn(
-  { engine, session, form, strategy }: OpenTurn,
+  { engine, session, form: opened, strategy }: OpenTurn,
   parts: TurnParts,
   request: ChatRequest,
   ahead: Ahead | undefined,
@@ -100,7 +101,8 @@ export async function answerTurn(
   await forgetRemoved(retrieved, strategy, userId);
   const meterBefore = await session.meter();
   const rules = turnRules(parts, engine);
-  const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix);
+  const form = formFor(opened, rules, request);
+  const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, request.answerPrefix, request);
   const frame = { query, systemPrompt: systemPromptFor(request, rules), historyTurns, answerPrefix };
   // Each turn pays for tokenising its own prompt.
   const tokenizer = new PromptTokenizer(engine);

@@ -3,7 +3,7 @@ import { foundMemories, openParts } from '../../scripts/open-parts.ts';
 import { fakeAdapter } from '../../test/fixtures/fake-engine/fake-adapter.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { grammars } from '../base/language-phrasings.ts';
-import type { SystemPrompt } from '../config/bench-config.ts';
+import type { PromptText } from '../config/bench-config.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import type { HistoryMessage } from '../store/records/prompt-info.ts';
 import type { MemorySearchResult } from '../retrieval/retriever.ts';
@@ -78,7 +78,7 @@ it('takes the history of the request, its newest turns, and asks the log where i
 });
 
 it("says the instruction in the user's language, in the turn's own words, or not at all", async () => {
-  const asked = async (changes: Partial<ChatRequest>, systemPrompt?: SystemPrompt) => {
+  const asked = async (changes: Partial<ChatRequest>, systemPrompt?: PromptText) => {
     const rules = systemPrompt === undefined ? parts.rules : { ...parts.rules, systemPrompt };
     await using system = new RAGSystem({ ...parts, rules });
     const { systemPrompt: said, finalPrompt } = (await system.chat({ ...request, history: [], ...changes })).promptInfo;
@@ -95,6 +95,14 @@ it("says the instruction in the user's language, in the turn's own words, or not
   expect(await asked({ systemPrompt: '' }, both)).toBe('');
   expect(await asked({}, '')).toBe('');
   expect(await asked({ language: 'zh' })).toBe(grammars.zh.systemPrompts[0]);
+});
+
+it("writes the line above the memories in the user's language", async () => {
+  const memoryHeader = { en: 'Notes:', zh: '笔记：' };
+  await using system = new RAGSystem({ ...parts, rules: { ...parts.rules, memoryHeader } });
+  const context = async (language: string) =>
+    (await system.chat({ ...request, history: [], language })).promptInfo.retrievedContext.split('\n')[0];
+  expect([await context('en'), await context('zh'), await context('de')]).toEqual(['Notes:', '笔记：', 'Notes:']);
 });
 
 it('drops history by the budget, and by a limit only where one is set: the prompt counts what each dropped', async () => {

@@ -15,7 +15,7 @@ import { WHOLE_PROMPT } from './prefill/text-prefill.ts';
 import { promptFormOf } from './prompt/chat-form.ts';
 import { type MemoryText, precomputedLines } from './prompt/memory-lines.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
-import { systemPromptFor } from './prompt/build-prompt.ts';
+import { formFor, systemPromptFor } from './prompt/build-prompt.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 export interface PipelineParts extends TurnParts {
@@ -167,7 +167,7 @@ export class PipelineSystem implements BenchSystem {
   async #openParts(): Promise<OpenTurn> {
     const { rules, open, openStrategy } = this.#parts;
     const opened = await open();
-    const form = await promptFormOf(rules.template, opened.engine, rules.memoryHeader);
+    const form = await promptFormOf(rules.template, opened.engine);
     return { ...opened, form, strategy: await openStrategy(opened) };
   }
 
@@ -179,9 +179,10 @@ export class PipelineSystem implements BenchSystem {
     if (strategy.prepare === undefined) return;
     const { rules, topK } = this.#parts;
     const { signal } = options;
+    const asked = { query: added[0]!.content, ...options };
     const prompts = {
-      form,
-      systemPrompt: systemPromptFor({ query: added[0]!.content, ...options }, rules),
+      form: formFor(form, rules, asked),
+      systemPrompt: systemPromptFor(asked, rules),
       labels: rules.labels,
       places: topK,
       windowTokens: engine.info.contextTokens,

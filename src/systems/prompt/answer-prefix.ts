@@ -1,3 +1,5 @@
+import { knownLanguage, type Language, languageOf } from '../../base/language.ts';
+import type { PromptText } from '../../config/bench-config.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 
@@ -6,8 +8,8 @@ export type FormName = 'plain' | 'chat';
 
 /** The beginning of each answer that the model is given, so that it goes on from there. */
 export interface AnswerPrefixRule {
-  /** For every question; empty for none. */
-  readonly general: string;
+  /** For every question, or each question of a language; empty for none. */
+  readonly general: PromptText;
   /** None, the general one, or the item's own, and the general one where an item has none. */
   readonly use: 'none' | 'general' | 'item';
 }
@@ -15,11 +17,26 @@ export interface AnswerPrefixRule {
 export const noAnswerPrefix: AnswerPrefixRule = { general: '', use: 'none' };
 
 /** The prefix of an answer. @param own of the item, where it has one */
-export function answerPrefixBy({ general, use }: AnswerPrefixRule, own: string | null | undefined): string {
+export function answerPrefixBy(
+  { general, use }: AnswerPrefixRule,
+  own: string | null | undefined,
+  asked: AskedLanguage,
+): string {
   if (use === 'none') return '';
-  const prefix = use === 'item' ? (own ?? general) : general;
+  const prefix = (use === 'item' ? own : undefined) ?? promptText(general, asked);
   // White space at its end would be a token of its own, behind which no model begins a word.
   return prefix.trim();
+}
+
+/** What tells the language of a prompt: that of the user, else that of the question. */
+export interface AskedLanguage {
+  readonly language?: Language | undefined;
+  readonly query: string;
+}
+
+/** A text of prompts in the language of a question; English where there is none in it. */
+export function promptText(text: PromptText, { language, query }: AskedLanguage): string {
+  return typeof text === 'string' ? text : text[knownLanguage(language ?? languageOf(query)) ?? 'en'];
 }
 
 const LINE_BREAKS = /\s*[\n\r\v\f\u0085\u2028\u2029]\s*/gu;

@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { SystemPrompt } from '../../config/bench-config.ts';
+import type { PromptText } from '../../config/bench-config.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type {
   Budget,
@@ -8,7 +8,7 @@ import type {
   PromptInfo,
   PromptSegment,
 } from '../../store/records/prompt-info.ts';
-import type { AnswerPrefixRule } from './answer-prefix.ts';
+import { type AnswerPrefixRule, type AskedLanguage, promptText } from './answer-prefix.ts';
 import {
   isPreference,
   placed,
@@ -29,7 +29,7 @@ import {
   type Segment,
 } from './prompt-form.ts';
 import { grammarFor } from '../../base/language-phrasings.ts';
-import { knownLanguage, type Language, languageOf } from '../../base/language.ts';
+import { languageOf } from '../../base/language.ts';
 
 /** Generation gets 512 tokens, at most a quarter of the window. */
 const RESERVE_TOKENS = 512;
@@ -60,9 +60,9 @@ export interface PromptRules {
   /** The bench's own template, or the model's chat template. Default `plain`. */
   readonly template?: PromptForm['name'];
   /** The line above the memories. Default: `Relevant information:`. */
-  readonly memoryHeader?: string;
+  readonly memoryHeader?: PromptText;
   /** The system message of every question whose turn brings none. Default: that of the shipped models. */
-  readonly systemPrompt?: SystemPrompt;
+  readonly systemPrompt?: PromptText;
   /** Default: none. */
   readonly answerPrefix?: AnswerPrefixRule;
   /** Most turns of the history, a message of the user and its answer each. Default: as many as the budget holds. */
@@ -257,16 +257,21 @@ function textOf(segments: readonly Segment[], roles: readonly Segment['role'][])
   return first === -1 ? '' : joinSegments(segments.slice(first, segments.findLastIndex(isWanted) + 1));
 }
 
-/** The system message for a user of that language, English for one without presets, where a turn brings none of its own. */
-export function systemPromptOf({ systemPrompt }: Pick<PromptRules, 'systemPrompt'>, language: Language): string {
-  if (systemPrompt === undefined) return grammarFor(language).systemPrompts[0]!;
-  return typeof systemPrompt === 'string' ? systemPrompt : systemPrompt[knownLanguage(language) ?? 'en'];
+/** The form with the line above the memories that a question is asked with. */
+export function formFor(
+  form: PromptForm,
+  { memoryHeader }: Pick<PromptRules, 'memoryHeader'>,
+  asked: AskedLanguage,
+): PromptForm {
+  return memoryHeader === undefined ? form : form.withHeader(promptText(memoryHeader, asked));
 }
 
 /** The system message of a turn: the turn's own text, else that for the language of its user, else of its query. */
 export function systemPromptFor(
-  turn: { readonly systemPrompt?: string; readonly language?: Language; readonly query: string },
-  rules: Pick<PromptRules, 'systemPrompt'>,
+  turn: AskedLanguage & { readonly systemPrompt?: string },
+  { systemPrompt }: Pick<PromptRules, 'systemPrompt'>,
 ): string {
-  return turn.systemPrompt ?? systemPromptOf(rules, turn.language ?? languageOf(turn.query));
+  if (turn.systemPrompt !== undefined) return turn.systemPrompt;
+  const { language = languageOf(turn.query) } = turn;
+  return systemPrompt === undefined ? grammarFor(language).systemPrompts[0]! : promptText(systemPrompt, turn);
 }

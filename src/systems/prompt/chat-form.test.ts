@@ -61,6 +61,12 @@ describe('a chat template', () => {
     expect(joinSegments(form.segments({ ...asked, lines: [] }))).toBe('<system>#\n<user>Who?#\n<answer>');
   });
 
+  it('has another line above the memories on request', async () => {
+    const form = (await ChatForm.open(engineOf(turns('')))).withHeader('Notes:');
+    const parts = { systemPrompt: 'Help.', history: [], query: 'Who?', answerPrefix: '', lines };
+    expect(joinSegments(form.segments(parts))).toBe('<system>Help.\n\nNotes:\n[1] I ski.\n#\n<user>Who?#\n<answer>');
+  });
+
   it('is cut into its own pieces and the contents, memories in the system message', async () => {
     const form = await ChatForm.open(engineOf(turns('')));
     const { query, systemPrompt, history } = parts();

@@ -9,7 +9,7 @@ import {
   contentSegment,
   type FormParts,
   memoryHeader,
-  plainFormWith,
+  plainForm,
   type PromptForm,
   type Segment,
 } from './prompt-form.ts';
@@ -40,12 +40,15 @@ export class ChatForm implements PromptForm {
   readonly #template: ChatTemplate;
   readonly #bos: string;
   readonly #pieces = new Map<string, readonly string[]>();
+  readonly #another: (headerText: string) => ChatForm;
+  readonly #byHeader = new Map<string, ChatForm>();
   #hasSystem = true;
 
-  private constructor(name: string, source: string, info: ChatEngine['info'], headerText: string | undefined) {
+  private constructor(model: string, source: string, info: ChatEngine['info'], headerText?: string) {
+    this.#another = (text) => new ChatForm(model, source, info, text);
     this.#header = memoryHeader(headerText);
     this.memoryFrame = [{ ...this.#header, text: `\n\n${this.#header.text}` }];
-    this.#template = new ChatTemplate(name, source, info.markers);
+    this.#template = new ChatTemplate(model, source, info.markers);
     // Where the tokenizer puts one in front of every text, the template's own would be a second.
     this.#bos = info.bosToken === null ? '' : info.markers.bos;
     try {
@@ -61,7 +64,7 @@ export class ChatForm implements PromptForm {
   }
 
   /** Reads the template. @throws BenchError `bad-model` without one, or for one that moves a part or writes the date */
-  static async open(engine: ChatEngine, headerText?: string): Promise<ChatForm> {
+  static async open(engine: ChatEngine): Promise<ChatForm> {
     const { name, chatTemplate } = engine.info.model;
     if (chatTemplate === null) {
       throw new BenchError(
@@ -70,16 +73,25 @@ export class ChatForm implements PromptForm {
         'use the plain form of prompts, --template plain, or a model that was trained for chat',
       );
     }
-    const form = new ChatForm(name, chatTemplate, engine.info, headerText);
+    const form = new ChatForm(name, chatTemplate, engine.info);
     form.#render([], false);
     const behindAnswer = form.#render(['user', 'assistant'], true).at(-2)!;
     form.stopTexts = await form.#findStopTexts(behindAnswer, engine);
     return form;
   }
 
+  withHeader(text: string): ChatForm {
+    const known = this.#byHeader.get(text);
+    if (known !== undefined) return known;
+    const form = this.#another(text);
+    form.stopTexts = this.stopTexts;
+    this.#byHeader.set(text, form);
+    return form;
+  }
+
   static notes(info: ChatEngine['info']): string[] {
     const { name, chatTemplate } = info.model;
-    if (chatTemplate === null || new ChatForm(name, chatTemplate, info, undefined).#hasSystem) return [];
+    if (chatTemplate === null || new ChatForm(name, chatTemplate, info).#hasSystem) return [];
     return [
       'the chat template has no system message: instruction and memories stand in front of the first user message',
     ];
@@ -190,10 +202,6 @@ function templateSegments(text: string): Segment[] {
 }
 
 /** The form of that name for a model. @throws BenchError `bad-model` where its own template cannot be used */
-export async function promptFormOf(
-  name: PromptForm['name'] | undefined,
-  engine: ChatEngine,
-  headerText?: string,
-): Promise<PromptForm> {
-  return name === 'chat' ? ChatForm.open(engine, headerText) : plainFormWith(headerText);
+export async function promptFormOf(name: PromptForm['name'] | undefined, engine: ChatEngine): Promise<PromptForm> {
+  return name === 'chat' ? ChatForm.open(engine) : plainForm;
 }

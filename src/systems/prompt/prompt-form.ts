@@ -25,6 +25,8 @@ export interface FormParts {
 /** Turns the parts of a prompt into segments: with the bench's own template, or with a model's chat template. */
 export interface PromptForm {
   readonly name: FormName;
+  /** The same form with another line above the memories. */
+  withHeader(text: string): PromptForm;
   /** Texts at which generation ends, besides the end of text. */
   readonly stopTexts: readonly string[];
   /** The whole prompt. The first memory line stands right after the system prompt and the memory header. */
@@ -121,10 +123,11 @@ export function joinSegments(segments: readonly Segment[]): string {
 }
 
 /** The bench's own template, which every model can read. @param headerText the line above the memories, where it is not the usual one */
-export function plainFormWith(headerText?: string): PromptForm {
+function plainFormWith(headerText?: string): PromptForm {
   const header = memoryHeader(headerText);
   return {
     name: 'plain',
+    withHeader: plainFormWith,
     // Where a model that knows no end-of-text would start to write the user's next line.
     stopTexts: ['\nUser:', '\n\n'],
     segments: ({ systemPrompt, lines, history, query, answerPrefix }) => [

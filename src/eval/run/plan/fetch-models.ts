@@ -3,8 +3,10 @@ import { BenchError } from '../../../base/bench-error.ts';
 import type { DownloadOptions } from '../../../models/hub/hub-file.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../../../models/prompt-defaults.ts';
 import { fetchModel } from '../../../models/fetch-model.ts';
-import { presetModelName } from '../../../models/preset-models.ts';
+import { cacheState } from '../../../models/model-files.ts';
+import { bestEmbedderName, presetModelName, presetModels } from '../../../models/preset-models.ts';
 import {
+  embedderNamed,
   type LanguageModelEntry,
   languageModelNamed,
   languageModelOfFile,
@@ -28,11 +30,16 @@ export async function withFetchedModels(config: BenchConfig, engines: EngineOpen
   const entry = isRandom ? languageModelNamed(presetModelName) : await registryEntryOf(model, engines);
   const defaults = defaultPrompt(entry, entry === undefined && (await hasChatTemplate(model, engines)));
   const open = Object.fromEntries(Object.entries(defaults).filter(([key]) => !given.includes(key)));
-  const embedder = entry === undefined || given.includes('embedder') ? config.embedder : entry.embedder;
+  const embedder = given.includes('embedder') ? config.embedder : (entry?.embedder ?? bestPresentEmbedder());
   const filled = { ...config, ...open, embedder: await localEmbedder(embedder, options) };
   // A resumed run has the one that it began with.
   if (given.includes('generalAnswerPrefix')) return filled;
   return { ...filled, generalAnswerPrefix: fallbackAnswerPrefix(filled.answerPrefix, defaults) };
+}
+
+/** The embedder of a model that nobody has tried: one for natural questions where the cache has it, else the one that ships. */
+function bestPresentEmbedder(): string {
+  return cacheState(embedderNamed(bestEmbedderName)!) === 'whole' ? bestEmbedderName : presetModels.embedder;
 }
 
 /** The registry's entry of a model, found by the bytes of its file; undefined if it has none. */

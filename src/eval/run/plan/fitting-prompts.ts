@@ -1,11 +1,18 @@
 import { BenchError } from '../../../base/bench-error.ts';
+import { languageOf } from '../../../base/language.ts';
 import type { RunDatasets } from '../../../data/run-datasets.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { prefixParts } from '../../../systems/prompt/memory-lines.ts';
 import { sinkTokens } from '../../../systems/prefill/gather-blocks.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
-import { buildPrompt, type PromptRules, reserveFor, systemPromptFor } from '../../../systems/prompt/build-prompt.ts';
+import {
+  buildPrompt,
+  formFor,
+  type PromptRules,
+  reserveFor,
+  systemPromptFor,
+} from '../../../systems/prompt/build-prompt.ts';
 import { type ChatEngine, promptFormOf } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 
@@ -27,9 +34,9 @@ export async function requireFittingQueries(
   const templates = new Set(arms.map((arm) => arm.template ?? rules.template));
   const long = users.flatMap(({ items }) => items).filter((item) => mayExceed(item, mostTokens));
   for (const template of long.length === 0 ? [] : templates) {
-    const form = await promptFormOf(template, engine, rules.memoryHeader);
+    const form = await promptFormOf(template, engine);
     for (const item of long) {
-      const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix);
+      const answerPrefix = answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix, item);
       const alone = { query: item.query, systemPrompt: '', memories: [], history: [], answerPrefix };
       try {
         await buildPrompt(alone, { ...rules, windowTokens }, tokenizer, form);
@@ -59,21 +66,22 @@ export async function requireFittingSinks(
 ): Promise<void> {
   const tokenizer = new PromptTokenizer(engine);
   const items = users.flatMap((user) => user.items);
-  // Prompts differ there by their system text alone.
-  const systemPrompts = new Set(
-    items.map(
-      ({ query, language, systemPrompt }) =>
-        systemPrompt ?? systemPromptFor({ query, ...(language === undefined ? {} : { language }) }, rules),
-    ),
+  // Prompts differ there by their system text, and by the language of the line above the memories.
+  const distinct = new Map(
+    items.map(({ query, language, systemPrompt }) => {
+      const asked = { query, ...(language === undefined ? {} : { language }) };
+      const text = systemPrompt ?? systemPromptFor(asked, rules);
+      return [`${language ?? languageOf(query)} ${text}`, { asked, systemPrompt: text }];
+    }),
   );
   for (const { traits, template } of arms) {
     const { making, name, settings } = traits;
     if (making?.sink === undefined) continue;
-    const form = await promptFormOf(template ?? rules.template, engine, rules.memoryHeader);
+    const form = await promptFormOf(template ?? rules.template, engine);
     const own = { ...rules, labels: settings.labels ?? rules.labels, windowTokens: engine.info.contextTokens };
-    for (const systemPrompt of systemPrompts) {
+    for (const { asked, systemPrompt } of distinct.values()) {
       const parts = { query: '', systemPrompt, memories: [MEMORY], history: [] };
-      const { header } = prefixParts(await buildPrompt(parts, own, tokenizer, form));
+      const { header } = prefixParts(await buildPrompt(parts, own, tokenizer, formFor(form, rules, asked)));
       try {
         sinkTokens(making, header);
       } catch (error) {

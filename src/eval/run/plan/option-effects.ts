@@ -12,8 +12,8 @@ const options = {
   kept: [
     'suite', 'dataset', 'dataFile', 'errata', 'engine', 'allowRemote', 'engineModel', 'retriever', 'coldIndex', 'retrievalTokens',
     'halfLife', 'salienceWeights', 'topK', 'threshold', 'alpha', 'limit', 'users', 'sessions', 'recurrence', 'seed', 'repeats',
-    'systemPrompt', 'answerPrefix', 'generalAnswerPrefix', 'labels', 'placement', 'template', 'reserve', 'historyTurns',
-    'contextTokens', 'workers', 'shard', 'gpu', 'gpuLayers', 'flashAttention', 'margin', 'judge', 'judgeModel', 'kvStore',
+    'systemPrompt', 'answerPrefix', 'generalAnswerPrefix', 'memoryHeader', 'labels', 'placement', 'template', 'reserve',
+    'historyTurns', 'contextTokens', 'workers', 'shard', 'gpu', 'gpuLayers', 'flashAttention', 'margin', 'judge', 'judgeModel', 'kvStore',
     'kvBytes', 'text',
   ],
   planned: ['arms'],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { fakeAdapter } from '../../../../test/fixtures/fake-engine/fake-adapter.ts';
-import { optionNotes } from './run-notes.ts';
+import { presetModels } from '../../../models/preset-models.ts';
+import { embedderNotes, optionNotes } from './run-notes.ts';
 
 test('a threshold above every score, and a window beyond the training, are noted', async () => {
   await using engine = await fakeAdapter.opener({}).open({ model: 'fake' });
@@ -12,4 +13,14 @@ test('a threshold above every score, and a window beyond the training, are noted
     'no score is above 1: with --threshold 2 no memory is retrieved',
     expect.stringContaining(`and the model was trained on ${trainContextTokens}`),
   ]);
+});
+
+test('a model without an embedder of its own is noted where the one that ships finds the memories', () => {
+  const own = { model: 'mine.gguf', embedder: presetModels.embedder, given: [] };
+  const note = [expect.stringContaining('minilm')];
+  expect(embedderNotes(own, 'f'.repeat(64))).toEqual(note);
+  expect(embedderNotes(own, null)).toEqual(note);
+  expect(embedderNotes({ ...own, given: ['embedder'] }, null)).toEqual([]);
+  expect(embedderNotes({ ...own, embedder: 'mine' }, null)).toEqual([]);
+  expect(embedderNotes({ ...own, model: 'random:tiny' }, null)).toEqual([]);
 });

@@ -1,7 +1,9 @@
 import type { Engine } from '../../../engine/engine.ts';
-import type { BenchConfig } from '../../../config/bench-config.ts';
+import { type BenchConfig, randomModelPrefix } from '../../../config/bench-config.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { kernelChoice } from '../../../kv/kernels.ts';
+import { bestEmbedderName, presetModels } from '../../../models/preset-models.ts';
+import { languageModelWithHash } from '../../../models/registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
 import { ChatForm } from '../../../systems/prompt/chat-form.ts';
 import { storesTexts } from '../../analysis/redact.ts';
@@ -22,6 +24,20 @@ export function exactCutNotes({ info, capabilities: { exactCuts } }: Pick<Engine
   ];
 }
 
+/** For a model that no embedder is known to go with. @param sha256 of its file */
+export function embedderNotes(
+  { model, embedder, given }: Pick<BenchConfig, 'model' | 'embedder' | 'given'>,
+  sha256: string | null,
+): string[] {
+  const isKnown = sha256 !== null && languageModelWithHash(sha256) !== undefined;
+  if (isKnown || model.startsWith(randomModelPrefix)) return [];
+  if (embedder !== presetModels.embedder || given.includes('embedder')) return [];
+  return [
+    `memories are found by the embedder that ships, which was trained on the bench's own data: ${bestEmbedderName}, or another by ` +
+      '--embedder, finds more for natural questions (docs/models.md)',
+  ];
+}
+
 export function optionNotes(
   { threshold, template }: Pick<BenchConfig, 'threshold' | 'template'>,
   { info }: Pick<Engine, 'info'>,
@@ -39,7 +55,11 @@ export function optionNotes(
 }
 
 export function notesBeforeTurns({ calibration, dataset, parts, settings, stores }: PreparedSuite, run: RunRecord) {
-  const notes = [...dataNotes(dataset), ...optionNotes(settings, parts.engine)];
+  const notes = [
+    ...dataNotes(dataset),
+    ...optionNotes(settings, parts.engine),
+    ...embedderNotes(settings, run.model.sha256),
+  ];
   const { backend, rejectedBackends } = parts.backend;
   // FAISS is the same through either of its bindings.
   if (!backend.name.startsWith('faiss')) {

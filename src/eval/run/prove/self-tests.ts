@@ -10,7 +10,8 @@ import {
   buildPrompt,
   type BuiltPrompt,
   type PromptRules,
-  systemPromptOf,
+  formFor,
+  systemPromptFor,
 } from '../../../systems/prompt/build-prompt.ts';
 import { promptFormOf } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
@@ -36,26 +37,27 @@ async function samplePrompts(
   topK: number,
 ): Promise<readonly { readonly user: DatasetUser; readonly prompt: BuiltPrompt }[]> {
   const tokenizer = new PromptTokenizer(engine);
-  const form = await promptFormOf(rules.template, engine, rules.memoryHeader);
+  const form = await promptFormOf(rules.template, engine);
   const questions = users.flatMap((user) => user.items.map((item) => ({ user, item })));
   const step = Math.max(1, Math.floor(questions.length / PROMPTS));
   const samples = questions.filter((_, index) => index % step === 0).slice(0, PROMPTS);
   return Promise.all(
-    samples.map(async ({ user, item }) => ({
-      user,
-      prompt: await buildPrompt(
+    samples.map(async ({ user, item }) => {
+      const asked = { query: item.query, language: item.language ?? user.languageProfile.language };
+      const prompt = await buildPrompt(
         {
           query: item.query,
-          systemPrompt: item.systemPrompt ?? systemPromptOf(rules, item.language ?? user.languageProfile.language),
+          systemPrompt: item.systemPrompt ?? systemPromptFor(asked, rules),
           memories: user.memories.slice(0, topK).map((memory) => ({ ...memory, score: 1, metadata: memory })),
           history: item.history,
-          answerPrefix: answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix),
+          answerPrefix: answerPrefixBy(rules.answerPrefix ?? noAnswerPrefix, item.answerPrefix, asked),
         },
         { ...rules, windowTokens: Math.min(LONGEST_PROMPT + (rules.reserveTokens ?? 0), engine.info.contextTokens) },
         tokenizer,
-        form,
-      ),
-    })),
+        formFor(form, rules, asked),
+      );
+      return { user, prompt };
+    }),
   );
 }
 

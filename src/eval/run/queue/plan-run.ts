@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
 import { PrivateFolder } from '../../../base/private-folder.ts';
-import { type BenchConfig, benchConfigSchema, systemPromptSchema } from '../../../config/bench-config.ts';
+import { type BenchConfig, benchConfigSchema, promptTextSchema } from '../../../config/bench-config.ts';
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
 import type { ComposeEngine } from '../../../engine/engine-request.ts';
 import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
@@ -79,9 +79,9 @@ export function workerSettings(own: BenchConfig, run: RunRecord): BenchConfig {
 /** A plan comes from a server that others write to. */
 function requireKnownSettings({ name, plan }: RunRecord): void {
   const isKnown = (key: (typeof keptOptions)[number], value: unknown): boolean => {
-    if (key === 'generalAnswerPrefix' || key === 'given') return typeof value === 'string';
-    const schema = key === 'systemPrompt' ? systemPromptSchema : benchConfigSchema.shape[key];
-    return schema.safeParse(value).success;
+    if (key === 'given') return typeof value === 'string';
+    const isText = key === 'systemPrompt' || key === 'generalAnswerPrefix' || key === 'memoryHeader';
+    return (isText ? promptTextSchema : benchConfigSchema.shape[key]).safeParse(value).success;
   };
   for (const key of keptOptions) {
     const value: unknown = (plan.settings as Readonly<Record<string, unknown>>)[key];
