@@ -63,10 +63,7 @@ export class ConversationLog {
     });
   }
 
-  /**
-   * Deletes every turn, question and answer, that was answered with a memory or says its text, from all sessions of its user;
-   * gives the number of messages. What tells the memory in other words stays.
-   */
+  /** Deletes all turns of a user answered with a memory or saying its text; gives the number of messages. */
   forget(userId: string, memory: { readonly memoryId: string; readonly content: string }): number {
     const secret = comparable(memory.content);
     const tells = ({ memoryIds, content }: ConversationRow): boolean =>

@@ -36,10 +36,7 @@ function sessionQueue(session: EngineSession): TurnQueue {
   return queue;
 }
 
-/**
- * What RAG and DKI share: one session in which turns run one at a time, and between them changes of memories and stored KV.
- * Engine and strategy are opened by the first call that needs them.
- */
+/** One session for turns one at a time, and between them changes of memories and KV; opened at the first need. */
 export class PipelineSystem implements BenchSystem {
   readonly #parts: PipelineParts;
   readonly #turns = new TurnQueue([undefined]);

@@ -12,10 +12,7 @@ import { WHOLE_PROMPT } from './prefill/text-prefill.ts';
 import type { MemoryText } from './prompt/memory-lines.ts';
 import { TurnQueue } from './turn-queue.ts';
 
-/**
- * Several systems of one arm, each with a session of its own, behind one face: a turn takes the first that is free, others
- * wait in the order in which they came. They share memories and KV store.
- */
+/** Systems of one arm with a session each: a turn takes the first that is free. They share memories and KV store. */
 export class SystemPool implements BenchSystem {
   readonly #systems: readonly BenchSystem[];
   readonly #turns: TurnQueue<BenchSystem>;

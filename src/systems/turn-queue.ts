@@ -14,10 +14,7 @@ interface Waiting<Place> {
   readonly refuse: (why: unknown) => void;
 }
 
-/**
- * Turns that run in so many places at once, and those that wait for one, in the order of arrival. Exclusive work waits for all
- * places, and all that comes later waits behind it.
- */
+/** Turns in so many places at once, in the order of arrival. Exclusive work waits for all places, later turns behind it. */
 export class TurnQueue<Place = undefined> {
   readonly #places: readonly Place[];
   readonly #free: Place[];

@@ -29,11 +29,7 @@ export function turnsOfPlan(run: Pick<RunRecord, 'dataset' | 'plan'>): number {
   return plannedTurns(run.plan.arms, plannedSample(run));
 }
 
-/**
- * Computes the results of a run before its end: without verdicts, p values, and checks that need every turn.
- * @param written its turns in the order of writing
- * @param underWay users with turns still to come; null where this was not recorded: then only the last user can be incomplete
- */
+/** Results before a run's end, without verdicts and p. @param underWay null where unrecorded: the last user alone */
 export function unfinishedResults(
   run: UnfinishedRun,
   written: Iterable<TurnResult>,

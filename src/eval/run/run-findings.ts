@@ -83,10 +83,7 @@ type Profile = RunProbes['profile'];
 const noTime: SpentMs = { warmUp: 0, turns: 0, scoring: 0, checks: 0, measure: 0 };
 const noTokens: EvaluatedTokens = { warmUp: 0, turns: 0, prepared: 0, scoring: 0, checks: 0, measure: 0, unbooked: 0 };
 
-/**
- * Adds up the time and the evaluated tokens that one process spends on each part of a run, until they are taken. The tokens are
- * the engine's, over all its sessions: what it evaluates between two parts is unbooked.
- */
+/** Adds up time and evaluated tokens by part of a run; tokens between two parts, over all sessions, are unbooked. */
 export class RunClock {
   readonly #engine: Pick<Engine, 'meter'>;
   readonly #embeddings: Pick<EmbeddingService, 'stats'>;

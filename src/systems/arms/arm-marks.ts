@@ -4,10 +4,7 @@ function mark(colour: string, shape: Mark['shape'], ...dash: number[]): Mark {
   return { colour, shape, dash };
 }
 
-/**
- * Colour, shape and dashes of the arms that ship, by name without argument. Arms that recompute selected tokens share a colour,
- * and so do those that evict by a rule: shapes tell them apart.
- */
+/** Marks of the arms that ship; those that select tokens, or evict, share a colour and differ by shape. */
 const marks: Readonly<Record<string, Mark>> = {
   none: mark('#6b6f71', 'half-disc', 2, 4),
   oracle: mark('#8c85ad', 'star', 3, 3),

@@ -60,7 +60,11 @@ export function dualFactorGate(threshold: number): TurnGate {
     const tokens = await bareTokens();
     await session.clear();
     const { next } = await session.score(tokens, [], options);
-    if (next.span !== 'all') throw partial();
+    if (next.span !== 'all') {
+      const message =
+        'the gate needs the whole next-token distribution, and the engine gives its likeliest tokens alone';
+      throw new BenchError('unsupported', message, 'choose an arm without a gate, such as dki');
+    }
     const factors: GateFactors = {
       relevance: best.score,
       uncertainty: normalisedEntropy(next, next.probabilities.length),
@@ -70,12 +74,4 @@ export function dualFactorGate(threshold: number): TurnGate {
     const alpha = gatedAlpha(factors, threshold);
     return { inject, alpha, evaluatedTokens: tokens.length, details: { ...factors, threshold, alpha, inject } };
   };
-}
-
-function partial(): BenchError {
-  return new BenchError(
-    'unsupported',
-    'the gate needs the whole next-token distribution, and the engine gives its likeliest tokens alone',
-    'choose an arm without a gate, such as dki',
-  );
 }

@@ -22,10 +22,7 @@ export async function requireInSession(session: EngineSession, wanted: readonly 
   requireTokens(session.tokens, wanted);
 }
 
-/**
- * True for the cells of these tokens at contiguous positions from `start` on. After an eviction: as many cells as it leaves, the
- * last one where it was, each of its own token or of one that differs by head.
- */
+/** True for the cells of these tokens from `start` on, or, after an eviction, as many of them as it leaves. */
 export function holdsTokens(
   { tokenIds, positions }: SequenceState,
   start: number,
@@ -95,10 +92,7 @@ export async function restoreCheckpoint(
   }
 }
 
-/**
- * Truncates the session to these tokens, stores a checkpoint and gives its bytes. Undefined where the turn was aborted before
- * their end, or the engine has other tokens: that costs nothing but the next turn's time.
- */
+/** Stores a checkpoint of these tokens and gives its bytes; undefined for an aborted turn, or other tokens. */
 export async function storeCheckpoint(
   store: KvStore,
   { key, tokenIds, memoryIds }: StoredTokens,

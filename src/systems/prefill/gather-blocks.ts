@@ -50,10 +50,7 @@ interface WantedBlock {
   readonly evict: Eviction | null;
 }
 
-/**
- * Finds the header and the block of every memory line, and computes those that are not in the store: a line is evaluated
- * directly behind its context, by default the header, and only its own cells are stored. Settle the store after the answer.
- */
+/** Finds or computes the header and each line's block, behind its context. Settle the store after the answer. */
 export async function gatherBlocks(
   context: BlockContext,
   userId: string,
@@ -142,11 +139,7 @@ async function gatherBlock(
   return { key, start, state, origin: 'computed', computeMs: performance.now() - begin };
 }
 
-/**
- * The shared tokens in front of every block, where attention sinks lie: the first of the prompt.
- * @see StreamingLLM, arXiv 2309.17453
- * @throws BenchError `bad-option` where the prompt has fewer in front of its memories
- */
+/** The first tokens, where sinks lie. @see StreamingLLM, arXiv 2309.17453 @throws BenchError `bad-option` if fewer */
 export function sinkTokens({ sink }: BlockMaking, header: readonly TokenId[]): readonly TokenId[] {
   if (sink === undefined) return [];
   if (sink.tokens <= header.length) return header.slice(0, sink.tokens);

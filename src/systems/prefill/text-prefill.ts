@@ -23,10 +23,7 @@ export const textPrefill: PrefillStrategy = {
   stats: () => null,
 };
 
-/**
- * The prompt as text with prefix caching: checkpoints of earlier prompts of the same user are stored, within as many bytes
- * as KV injection may use, and the one with the longest common prefix saves its evaluation.
- */
+/** Prefix caching: the checkpoint of an earlier prompt of the user with the longest common prefix is restored. */
 export class CachedTextPrefill implements PrefillStrategy {
   readonly #store: KvStore;
   readonly #capabilities: EngineCapabilities;
@@ -110,9 +107,8 @@ interface UserCache {
 }
 
 /**
- * The prompt as text for an engine with a prefix cache of its own: all of it is sent under a name of its user, and the engine
- * finds what it has. The account says what it should find: the longest prefix of any earlier prompt of the user and its
- * answer, in whole blocks, and never the last token.
+ * For an engine with its own prefix cache, under a name of each user. The account says what it should find: the longest
+ * prefix of an earlier prompt and its answer, in whole blocks, and never the last token.
  */
 export class EngineCachePrefill implements PrefillStrategy {
   readonly #blockTokens: number;

@@ -120,10 +120,7 @@ async function scoreBlock(
   return scores;
 }
 
-/**
- * The attention of the question to each token in the middle layer: in the first layers a question finds little but its own
- * words. The model up to there, with queries in place of keys, evaluates what follows the memories up to the question's end.
- */
+/** The attention of the question to each token in the middle layer: earlier ones find little but its own words. */
 async function attention(
   { engine, kv, signal }: BlockContext,
   { state, header, rest: { suffix, question } }: JoinedBlocks,

@@ -28,11 +28,7 @@ export class ChatTemplate {
   readonly #template: LimitedTemplate;
   readonly #values: Readonly<Record<string, unknown>>;
 
-  /**
-   * @param name of the model, for messages
-   * @param tokens the texts of the tokens that many templates write themselves
-   * @throws BenchError `bad-model` where it is no template, or one beyond all limits
-   */
+  /** @param tokens the texts of special tokens @throws BenchError `bad-model` for no template, or one beyond all limits */
   constructor(name: string, source: string, tokens: { readonly bos: string; readonly eos: string }) {
     this.#name = name;
     this.#values = {
@@ -50,10 +46,7 @@ export class ChatTemplate {
     this.#template = this.#refusing(() => new LimitedTemplate(source));
   }
 
-  /**
-   * The text of messages up to where the answer of the assistant begins.
-   * @throws BenchError `bad-model` with the template's own words where it refuses the messages, and where it does not come to an end
-   */
+  /** The text up to the assistant's answer. @throws BenchError `bad-model` where it refuses the messages or does not end */
   render(messages: readonly ChatMessage[]): string {
     return this.#refusing(() => this.#template.render({ ...this.#values, messages, add_generation_prompt: true }));
   }
@@ -136,10 +129,7 @@ export class LimitedTemplate {
   readonly #mostMs: number;
   readonly #mostSteps: number;
 
-  /**
-   * @param limits by default 10 s, once to parse it and once for each rendering, and a million steps for each rendering
-   * @throws Error in the words of the parser where it is no template; RangeError beyond a limit
-   */
+  /** @param limits for parsing and each rendering @throws Error of the parser; RangeError beyond a limit */
   constructor(source: string, { mostMs = MAX_MS, mostSteps = MAX_STEPS } = {}) {
     if (source.length > MAX_CHARACTERS) throw new RangeError(`it has more than ${MAX_CHARACTERS} characters`);
     this.#mostMs = mostMs;

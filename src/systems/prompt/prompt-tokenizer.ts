@@ -5,10 +5,7 @@ import type { Segment } from './prompt-form.ts';
 
 export type TokenizingEngine = Pick<Engine, 'tokenize'> & { readonly info: Pick<Engine['info'], 'bosToken'> };
 
-/**
- * Tokenises each segment alone, so that every arm, and training, shares every token id. A prompt is planned synchronously
- * over many candidates, while engines tokenise in batches: `settle` brings the two together.
- */
+/** Tokenises each segment alone, so that all arms share every id; `settle` plans synchronously over batches. */
 export class PromptTokenizer {
   readonly #engine: TokenizingEngine;
   readonly #ids = new Map<string, readonly TokenId[]>();

@@ -32,9 +32,8 @@ export function shownMemories(
 const MAX_NEW_LINES_PER_ROUND = 64;
 
 /**
- * Selects memories in rank order until the next would exceed `limitTokens`; it stops there and does not skip.
- * Each counts with the widest label of as many memories as are selected; header and footer are part of the budget. Memories after the first that
- * does not fit are not counted: of a thousand given memories, a window that holds fifty tokenises about sixty.
+ * Selects memories in rank order until the next does not fit, each with the widest label of as many; later ones are
+ * not counted: a window that holds fifty of a thousand tokenises about sixty.
  */
 export function selectMemories(
   ranked: readonly MemorySearchResult[],

@@ -121,17 +121,13 @@ function contradictions({ name, retrieves }: ArmTraits, all: Turns): Excess[] {
     [notTheFirst, generated, negative(firstToken), BESIDE_MS],
     ['the stopwatch began late or ended early', turns, outer, BESIDE_MS],
     ['the first token came before the engine had made it', generated, early, BESIDE_MS],
-    ...turnsByCache(turns).flatMap((group) => unphased(group)),
+    ...[...Map.groupBy(turns, ({ account }) => account.cache).values()].flatMap((group) => unphased(group)),
   ];
   return excesses.map(([words, of, reading, limit]) => ({ words: `${name}: ${words}`, turns: of, reading, limit }));
 }
 
 function negative(reading: Reading): Reading {
   return (turn) => -reading(turn);
-}
-
-function turnsByCache(turns: Turns): Turns[] {
-  return [...Map.groupBy(turns, ({ account }) => account.cache).values()];
 }
 
 /** What the total has beyond all phases, and what they have beyond it. */

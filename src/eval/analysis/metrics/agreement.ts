@@ -1,9 +1,6 @@
 import type { Observed } from '../../../store/records/turn-observation.ts';
 
-/**
- * Nearness of the next-token distribution of an arm to that of its reference: the KL divergence Σ p ln(p ÷ q) with p the
- * reference's, in nats, and `topOne` where the likeliest token is the same.
- */
+/** Σ p ln(p ÷ q) in nats, p the reference's next-token distribution; `topOne`: the same likeliest token. */
 export type Agreement = NonNullable<Observed['agreement']>;
 
 /** The smallest positive 32-bit float: what llama.cpp rounds to 0 counts as this one, so that the divergence is finite. */

@@ -1,6 +1,5 @@
 /**
- * Measures of a ranked list against the set of memories that a question needs. Relevance is binary; a memory that
- * stands twice in a list counts once, at its first place.
+ * Measures of a ranked list by binary relevance; a memory that stands twice counts at its first place.
  * @see Voorhees 1999 (reciprocal rank); Järvelin and Kekäläinen 2002 (nDCG)
  */
 

@@ -87,11 +87,7 @@ export interface SuccessRule {
   readonly version: MetricsVersion;
 }
 
-/**
- * Scores one turn against its item. Success is decided by the named metric on an answerable item, by abstention on an absent
- * one; `locomoF1` decides on both. A metric that does not score texts is replaced by `contains`.
- * @param languageProfile of the user who asked
- */
+/** Scores a turn: by the named metric (else `contains`) on an answerable item, by abstention on an absent one. */
 export function scoreTurn(
   item: ScoredItem,
   turn: ScoredTurn,

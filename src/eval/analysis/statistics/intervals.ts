@@ -38,10 +38,8 @@ export function shareInterval(totals: UnitTotals, prior?: number): Interval {
 }
 
 /**
- * The exact 95 % interval of a proportion, from beta quantiles; `successes` and `n` may be fractions, since a design effect
- * may have reduced n.
- * @throws RangeError unless 0 ≤ successes ≤ n and n > 0
- * @see Clopper and Pearson 1934
+ * The exact 95 % interval of a proportion; `successes` and `n` may be fractions, by a design effect.
+ * @throws RangeError unless 0 ≤ successes ≤ n and n > 0 @see Clopper and Pearson 1934
  */
 export function clopperPearson(successes: number, n: number): Interval {
   if (!(n > 0 && successes >= 0 && successes <= n)) throw new RangeError(`no proportion of ${successes} in ${n}`);
@@ -103,9 +101,8 @@ export function designEffect(arms: readonly UnitTotals[], prior = Infinity): num
 }
 
 /**
- * Design effect of paired differences in a run: that of the arms' own values or that of their differences, whichever is larger.
- * With no difference the values still tell how users do, so that more agreement never makes an interval wider.
- * @param values of every arm that is compared, the baseline included @param differences of these to the baseline
+ * Design effect of paired differences: the arms' own or that of their differences, whichever is larger, so that more
+ * agreement never makes an interval wider. @param differences of these arms to the baseline
  */
 export function pairedDesignEffect(values: readonly UnitTotals[], differences: readonly UnitTotals[]): number {
   const ofValues = designEffect(values);

@@ -94,11 +94,7 @@ export function neededItems(
   return needed > items ? needed : undefined;
 }
 
-/**
- * Holm's step-down adjustment of a family of p values, in the order given: the i-th smallest of m times m − i + 1, never
- * below a smaller one's, at most 1. Keeps the chance of any false finding in the family at the level compared with.
- * @see Holm 1979
- */
+/** Holm's adjustment of p values, in the order given: the i-th smallest of m times m − i + 1. @see Holm 1979 */
 export function holm(pValues: readonly number[]): number[] {
   const order = pValues.map((p, index) => ({ p, index })).sort((a, b) => a.p - b.p);
   const adjusted = new Array<number>(pValues.length);

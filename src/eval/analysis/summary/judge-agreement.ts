@@ -2,11 +2,7 @@ import type { JudgeProbe, JudgeResults, VerdictAgreement } from '../../../store/
 import type { Turns } from '../arm-turns.ts';
 import { judgeMetric } from '../metrics/metrics.ts';
 
-/**
- * Agreement of two raters: the share of equal verdicts, and Cohen's kappa, which is 0 for the agreement that their rates make
- * likely by chance and 1 for full agreement. Null without a pair.
- * @see Cohen 1960, A Coefficient of Agreement for Nominal Scales
- */
+/** The share of equal verdicts, and kappa: 0 by chance, 1 for full agreement. @see Cohen 1960 */
 export function verdictAgreement(pairs: readonly (readonly [boolean, boolean])[]): VerdictAgreement | null {
   const n = pairs.length;
   if (n === 0) return null;

@@ -63,11 +63,7 @@ export async function attribute(
   };
 }
 
-/**
- * Generates the answer of a stored turn again from the same sequence: rows hold its text, which other tokens could spell too.
- * @returns all generated tokens, with those of a stop text and the end of text, and the sum of their ln p
- * @throws BenchError `not-reproduced` if the answer, or the probabilities in front of it, are not the stored ones
- */
+/** Generates a stored answer again. @returns its tokens with ln p @throws BenchError `not-reproduced` if it is another */
 async function answerAgain(turn: StoredSequence, replay: TurnReplay, engine: Engine, session: EngineSession) {
   const limits = {
     ...answerLimits(await promptFormOf(turn.form, engine), turn.reserveTokens),

@@ -14,11 +14,7 @@ export function runModel({ model, environment, plan: { settings } }: RunRecord):
   return { ...model, threads: environment.threads, choice: Object.fromEntries(chosen) as EngineChoice };
 }
 
-/**
- * Loads the model of a run as the run had loaded it, with one session. One of the registry is found by its hash.
- * @param path the model's file, on this machine or a hub; of random weights, the name of the run's model counts
- * @throws BenchError `bad-model` where the file is another model, or cannot be loaded
- */
+/** Loads a run's model as it had it, by its hash or @param path its file @throws BenchError `bad-model` if another */
 export async function loadRunModel(wanted: RunModel, path: string, compose: ComposeEngine): Promise<Engine> {
   const { name, sha256, contextTokens, cellTokens, threads, choice } = wanted;
   const known = languageModelWithHash(sha256);

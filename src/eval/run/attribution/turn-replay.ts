@@ -24,11 +24,7 @@ export interface TurnReplay extends AsyncDisposable {
   begin(leftOut?: string): Promise<readonly TokenId[]>;
 }
 
-/**
- * Opens the replay that matches how a turn got its memories. Blocks did not see each other, so a block is left out by not joining
- * it. In a contiguous prefix every cell depends on what precedes it, and what follows the left-out memory is evaluated again. Values
- * are scaled, tokens evicted and numbers quantised again.
- */
+/** Opens the replay that matches a turn: a block is left out by not joining it, text by evaluating what follows again. */
 export async function openReplay(turn: StoredSequence, engine: Engine, session: EngineSession): Promise<TurnReplay> {
   const { injection } = turn;
   if (injection !== null && injection.recipe !== null) {

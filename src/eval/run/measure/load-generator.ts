@@ -92,7 +92,8 @@ export async function playLoad(
     for (const turn of turns) {
       const plannedMs = rate === Infinity ? now() : (turn.at / rate) * 1000;
       if (plannedMs > now()) await sleep(plannedMs - now(), signal);
-      const outcome = await serve(system, { ...chatRequest(turn), history, userId: userId(turn.user), signal }, now);
+      const session = { sessionId: `serving/${turn.conversation}`, history, userId: userId(turn.user), signal };
+      const outcome = await serve(system, { ...itemQuestion(turn.item, turn.user), ...session }, now);
       served.set(turn, { turn, plannedMs, outcome });
       if ('error' in outcome) continue;
       history = [
@@ -112,13 +113,6 @@ export async function playLoad(
     await Promise.all(waiting.map(hold));
   }
   return plan.map((turn) => served.get(turn)!);
-}
-
-function chatRequest({ item, user, conversation }: PlannedTurn) {
-  return {
-    ...itemQuestion(item, user),
-    sessionId: `serving/${conversation}`,
-  };
 }
 
 async function serve(

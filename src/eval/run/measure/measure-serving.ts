@@ -28,10 +28,7 @@ interface PlayedLoad {
   readonly movedBytes: number;
 }
 
-/**
- * Table 12: conversations arrive at planned times, at the same rates for every arm; times count from the planned arrival. The
- * capacity of each arm is measured first, with as many conversations at once as there are sessions.
- */
+/** Table 12: planned arrivals at the same rates for every arm, whose capacity is measured first, all sessions busy. */
 export async function measureServing(context: ServeContext): Promise<ServingMeasurement> {
   const { config, datasets, engines, folder, onStep, signal } = context;
   const { model, contextTokens, threads, sessions, recurrence, seed } = config;

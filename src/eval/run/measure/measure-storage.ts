@@ -91,10 +91,7 @@ async function measurePrefix(
   ];
 }
 
-/**
- * Measures bytes of KV per memory token by KV type and tier, beside the bytes of the text, and the time of saving and loading
- * beside that of evaluating. `memory` is a block: saving exports and cuts it, loading joins and imports it.
- */
+/** Bytes of KV per memory token and times of saving and loading, by KV type and tier; `memory` is a block. */
 export async function measureStorage(context: MeasureContext): Promise<readonly StorageMeasurement[]> {
   const { model, contextTokens, threads } = context.config;
   const measured: StorageMeasurement[] = [];

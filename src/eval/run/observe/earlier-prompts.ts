@@ -2,10 +2,7 @@ import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts'
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 
-/**
- * The prompts that each arm has evaluated for one user, so that what a cache of prefixes must find is known. It compares and cuts by
- * code of its own: a fault of `commonLength` or `lastExactCut` must not hide itself.
- */
+/** What a cache of prefixes must find, by code of its own: `commonLength` and `lastExactCut` must not hide a fault. */
 export class EarlierPrompts {
   readonly #capabilities: Pick<EngineCapabilities, 'exactCuts' | 'leastTokens'>;
   readonly #seen = new Map<string, (readonly TokenId[])[]>();

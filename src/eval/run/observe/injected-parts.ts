@@ -53,10 +53,7 @@ export function exactTokens(
   return lastExactCut(capabilities, header.length + lines.flat().length);
 }
 
-/**
- * The cells that injection must fill: of each memory token one, up to the last exact cut of an exact prefix, or as many as are left
- * by the arm's own ratio; and those of shared tokens that it keeps in front of each block.
- */
+/** The cells that injection must fill, up to an exact cut, by the arm's ratio, or with its shared tokens. */
 export function injectable(
   arm: ArmTraits,
   parts: InjectedParts,

@@ -15,11 +15,7 @@ import {
 import { localEmbedder } from '../../../models/embedding/embedder-path.ts';
 import type { EngineOpener } from '../../../engine/engine-request.ts';
 
-/**
- * Turns the names of models into files of this machine, and fills in the registry's defaults for the language model: its embedder
- * and its prompts. Options that the user gave stay as they are.
- * @throws BenchError as `fetchModel`, `EngineOpener.fetch` and `localEmbedder`
- */
+/** Names of models as local files, with the registry's defaults where the user gave none. @throws BenchError of fetching */
 export async function withFetchedModels(config: BenchConfig, engines: EngineOpener, options: DownloadOptions = {}) {
   const { model, given } = config;
   const named = languageModels.find(({ source }) => source === model);

@@ -1,7 +1,7 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { languageOf } from '../../../base/language.ts';
 import type { RunDatasets } from '../../../data/run-datasets.ts';
-import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
+import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { prefixParts } from '../../../systems/prompt/memory-lines.ts';
 import { sinkTokens } from '../../../systems/prefill/gather-blocks.ts';
@@ -32,7 +32,8 @@ export async function requireFittingQueries(
   const tokenizer = new PromptTokenizer(engine);
   const mostTokens = windowTokens - reserveFor(windowTokens, rules.reserveTokens);
   const templates = new Set(arms.map((arm) => arm.template ?? rules.template));
-  const long = users.flatMap(({ items }) => items).filter((item) => mayExceed(item, mostTokens));
+  // A token takes a byte at least, and what stands around a question less than half of any window.
+  const long = users.flatMap(({ items }) => items).filter(({ query }) => Buffer.byteLength(query) > mostTokens / 2);
   for (const template of long.length === 0 ? [] : templates) {
     const form = await promptFormOf(template, engine);
     for (const item of long) {
@@ -48,11 +49,6 @@ export async function requireFittingQueries(
       }
     }
   }
-}
-
-/** A token takes a byte at least, and what stands around a question less than half of any window. */
-function mayExceed({ query }: Pick<DatasetItem, 'query'>, mostTokens: number): boolean {
-  return Buffer.byteLength(query) > mostTokens / 2;
 }
 
 /** Any memory: the tokens in front of memories do not depend on it. */

@@ -96,11 +96,7 @@ async function wrongTokens(
   return miscounted ?? (isScored(recompute) ? await wrongSelection(maker, recompute, parts, rounding) : null);
 }
 
-/**
- * The first law of recomputed blocks that cells break. Where cuts are exact, these hold byte for byte: cells that were not
- * recomputed are those of the joined blocks; with everything behind the first block recomputed, unscaled cells are those of the
- * text.
- */
+/** The first broken law of bytes: what is not recomputed is the joined blocks'; all recomputed is the text, unscaled. */
 async function brokenLaw(
   maker: CellMaker,
   parts: ExpectedParts & { readonly recomputed: readonly TokenRange[] },

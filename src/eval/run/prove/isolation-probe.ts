@@ -85,10 +85,7 @@ export function isProbed({ retrieves, control }: Pick<ArmTraits, 'retrieves' | '
 
 export const sessionPrefix = (runId: string): string => `${runId}/isolation/`;
 
-/**
- * Plants the secrets of all users and asks "the code of my locker" for each: no answer may hold another user's. Some users ask at the
- * same moment through one system, then all one by one, then some through a system that is opened again on the same store.
- */
+/** Plants secrets and asks for each: some users at one moment, all one by one, some in a system opened again. */
 export async function probeIsolation(
   subject: IsolationSubject,
   seed: number,

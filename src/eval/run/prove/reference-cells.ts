@@ -77,10 +77,7 @@ export function toState(cells: readonly ReferenceCell[], layout: KvLayout): Sequ
   };
 }
 
-/**
- * Cells as they come out of a store: each number the nearest multiple of the scale that up to 32 neighbours of its head share, as
- * ggml defines q8_0 and q4_0, rounded to the engine's type. Shares no code with the layer that quantises.
- */
+/** Cells as a store gives them, by ggml's definition of q8_0 and q4_0; no code of the layer that quantises. */
 export function restoredCells(cells: readonly ReferenceCell[], type: StoreType, layout: KvLayout) {
   if (type === 'f16' || cells.length === 0) return cells;
   const quantised = type === 'q8_0' ? eightBits : fourBits;

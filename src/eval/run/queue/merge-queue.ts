@@ -24,11 +24,7 @@ interface WorkerPart {
   users: number;
 }
 
-/**
- * Merges a run of a queue, worker by worker. The bundles are unpacked into a file beside the database, so that a run of any size fits
- * into memory.
- * @throws BenchError `bad-option` for a plan that was changed and as `mergeParts`; `database` for damaged results
- */
+/** Merges a queue's run by worker, through a file of any size. @throws BenchError as `mergeParts`, and `database` */
 export async function mergeQueue(target: BenchDatabase, reader: QueueReader, planned: PlannedRun): Promise<RunResults> {
   requireUnchanged(planned);
   const { name } = planned.plan;

@@ -7,11 +7,7 @@ import { holdsWords } from '../../../data/words.ts';
 import { readDataset } from '../../../data/reader.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 
-/**
- * The memories that the negative control shows: for each retrieved memory a drawn one of another user in the same language, a
- * preference for a preference, with the place and time of the retrieved one. None of them holds an answer or repeats a memory of the
- * user.
- */
+/** Another user's memories for retrieved ones, of the same kind, place and time; none answers or repeats the user's own. */
 export function controlMemories(
   retrieved: readonly MemorySearchResult[],
   { userId, languageProfile, memories }: Pick<DatasetUser, 'userId' | 'languageProfile' | 'memories'>,

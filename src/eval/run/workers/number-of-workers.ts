@@ -7,11 +7,7 @@ import type { Suite } from '../suite.ts';
 
 const MAX_AUTO = 4;
 
-/**
- * The options of a run with the number of its workers; without it where one takes all turns: a suite whose times are its
- * result, and what only one process can have. `auto` gives as many as there are cores, four at most.
- * @throws BenchError `bad-option` for more than one where only one process can take part
- */
+/** The options with their number of workers, without it for one. @throws BenchError `bad-option` if one must do all */
 export function withWorkers(
   { workers, ...options }: BenchConfig,
   suite: Pick<Suite, 'timesAreResults'>,
