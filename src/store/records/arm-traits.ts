@@ -3,7 +3,7 @@ import { blockMaking, evictionName, joinedStrategy, storeType } from './prefill-
 import { list, object } from './zod-helpers.ts';
 
 /** Shapes of marks in figures, told apart in grey too. */
-const markShapes = [
+const markShape = z.enum([
   'circle',
   'square',
   'diamond',
@@ -19,10 +19,10 @@ const markShapes = [
   'star',
   'half-disc',
   'chevron',
-] as const;
+]);
 
 /** The colour, shape and line of an arm in every figure; `dash` are the lengths of strokes and gaps of its lines, px. */
-export const mark = object({ colour: z.string(), shape: z.enum(markShapes), dash: list(z.number()) });
+export const mark = object({ colour: z.string(), shape: markShape, dash: list(z.number()) });
 
 export type Mark = z.output<typeof mark>;
 

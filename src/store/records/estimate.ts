@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { object } from './zod-helpers.ts';
+import { numbers, object } from './zod-helpers.ts';
 
 /** A bound of an interval that may be infinite, for which JSON has null. */
 const bound = (unbounded: number) => z.union([z.number(), z.literal(unbounded), z.null().transform(() => unbounded)]);
@@ -18,8 +18,7 @@ export const estimate = object({
   mean: z.number(),
   low: lowerBound,
   high: upperBound,
-  n: z.number(),
-  users: z.number(),
+  ...numbers('n', 'users'),
   /** Of durations. */
   p50: z.number().exactOptional(),
   /** Only from n ≥ 100. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { list, numbers, object } from './zod-helpers.ts';
+import { list, numbers, object, texts } from './zod-helpers.ts';
 
 /**
  * Parts of the final sequence; `template` is a piece of a model's own chat template, markers and all; `answerPrefix` the
  * beginning of the answer, where the model is given one.
  */
-const segmentRoles = [
+const segmentRole = z.enum([
   'bos',
   'system',
   'memoryHeader',
@@ -18,11 +18,8 @@ const segmentRoles = [
   'footer',
   'template',
   'answerPrefix',
-] as const;
+]);
 
-const segmentRole = z.enum(segmentRoles);
-
-/** A segment of the final sequence with its token ids and the origin of its KV. */
 const promptSegment = object({
   role: segmentRole,
   /** Empty for BOS, which is one token and no text. */
@@ -32,7 +29,6 @@ const promptSegment = object({
   origin: z.enum(['evaluated', 'injected']),
 });
 
-/** A part that does not stand in the sequence, and the rule that dropped it. */
 const droppedPart = object({
   part: z.enum(['memory', 'history', 'system']),
   id: z.string(),
@@ -59,12 +55,8 @@ export const budget = object({
 
 const historyMessage = object({ role: z.enum(['user', 'assistant']), content: z.string() });
 
-/** The prompt as the model saw it, and the budget behind it. */
 export const promptInfo = object({
-  originalQuery: z.string(),
-  systemPrompt: z.string(),
-  retrievedContext: z.string(),
-  historyText: z.string(),
+  ...texts('originalQuery', 'systemPrompt', 'retrievedContext', 'historyText'),
   historyMessages: list(historyMessage),
   finalPrompt: z.string(),
   segments: list(promptSegment),

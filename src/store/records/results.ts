@@ -3,7 +3,7 @@ import { armTraits } from './arm-traits.ts';
 import { estimate, lowerBound, upperBound } from './estimate.ts';
 import { measured } from './suite-measurements.ts';
 import { runDescription } from './run-description.ts';
-import { list, numbers, object, schemaVersion } from './zod-helpers.ts';
+import { list, numbers, object, schemaVersion, texts } from './zod-helpers.ts';
 import { timings, tokenCounts, wrongClasses } from './turn-record.ts';
 
 // docs/results.md describes every field; the comments here say what types alone do not.
@@ -47,8 +47,7 @@ export type CheckResult = z.output<typeof checkResult>;
 
 /** A judge's work on a run; its verdicts are in the turns. */
 export const judgeProbe = object({
-  model: z.string(),
-  prompt: z.string(),
+  ...texts('model', 'prompt'),
   /** Distinct answers that were sent, and those whose verdict was stored before. */
   asked: count,
   known: count,
@@ -220,8 +219,7 @@ export const costNames = ['ttftLogRatio', 'evaluatedTokens', 'ttftLogRatioAll', 
 
 /** An arm against another, paired by item: quality against the baseline, costs against this and against prefix caching. */
 export const comparison = object({
-  a: z.string(),
-  b: z.string(),
+  ...texts('a', 'b'),
   /** A metric of quality, the primary one first; or one of `costNames`. */
   metric: z.string(),
   /** Mean of a − b in the unit of the metric (1 is 100 %); for log-ratios of ln(a ÷ b). */

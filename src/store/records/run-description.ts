@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { keyed } from '../../base/data-keys.ts';
-import { list, numbers, object } from './zod-helpers.ts';
+import { list, numbers, object, texts } from './zod-helpers.ts';
 
 const count = z.number();
 const counts = keyed(z.number());
@@ -8,8 +8,7 @@ const facts = z.record(z.string(), z.unknown()).readonly();
 
 /** A kind of machine, with the build of its engine, and the users whose turns it took. */
 export const machineKind = object({
-  platform: z.string(),
-  cpu: z.string(),
+  ...texts('platform', 'cpu'),
   ...numbers('cores', 'threads', 'turns'),
   engine: z.string(),
   /** Versions and options of the engine's build. */
@@ -54,8 +53,7 @@ export const metricDeclaration = object({
 export type MetricDeclaration = z.output<typeof metricDeclaration>;
 
 export const modelDescription = object({
-  name: z.string(),
-  sha256: z.string(),
+  ...texts('name', 'sha256'),
   /** Null where the engine does not show it. */
   parameters: z.number().nullable(),
   contextTokens: z.number(),
@@ -64,8 +62,7 @@ export const modelDescription = object({
 });
 
 export const embedderDescription = object({
-  name: z.string(),
-  sha256: z.string(),
+  ...texts('name', 'sha256'),
   /** Name and version of the library that evaluated it; missing in older runs. */
   runtime: z.string().exactOptional(),
 });
@@ -86,16 +83,13 @@ const declaration = {
 
 /** One of several data sets of a run. */
 const datasetPart = object({
-  name: z.string(),
-  sha256: z.string(),
-  language: z.string(),
+  ...texts('name', 'sha256', 'language'),
   ...numbers('items', 'users'),
   ...declaration,
 });
 
 export const datasetDescription = object({
-  name: z.string(),
-  sha256: z.string(),
+  ...texts('name', 'sha256'),
   ...numbers('items', 'users'),
   /** Answerable items whose evidence the data do not name; missing where there are none. */
   withoutEvidence: count.exactOptional(),
@@ -107,9 +101,7 @@ export const datasetDescription = object({
 });
 
 export const retrieverDescription = object({
-  name: z.string(),
-  backend: z.string(),
-  version: z.string(),
+  ...texts('name', 'backend', 'version'),
   /** Places of hot and cold memory, for the strategy that has both. */
   tiers: object({ hot: z.string(), cold: z.string() }).exactOptional(),
   /** Rules that prepare questions, for the strategy that has them. */
@@ -152,9 +144,7 @@ export const armNotRun = object({ arm: z.string(), why: z.string() });
 
 /** The run behind the results: its models, data and machine, by name and hash. */
 export const runDescription = object({
-  id: z.string(),
-  name: z.string(),
-  suite: z.string(),
+  ...texts('id', 'name', 'suite'),
   seed: z.number(),
   status: z.enum(['finished', 'running', 'interrupted', 'failed']),
   /** For an unfinished run: users whose turns are complete, stored turns, and how many there will be. */

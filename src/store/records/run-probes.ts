@@ -80,12 +80,10 @@ const retrieverProbe = object({
 
 /** Turns held against the files of the data, read again; counts of what differs, by arm and kind. */
 export const rereadCounts = object({
-  turns: z.number(),
-  questions: z.number(),
+  ...numbers('turns', 'questions'),
   data: z.record(z.string(), z.number()).readonly(),
   scores: z.record(z.string(), z.number()).readonly(),
-  withoutFile: z.number(),
-  withoutTexts: z.number(),
+  ...numbers('withoutFile', 'withoutTexts'),
 });
 
 /** Answers of one arm about planted secrets: to the users who own them, and to those who do not. */

@@ -9,7 +9,7 @@ import {
   retrieverDescription,
 } from './run-description.ts';
 import { runProbes } from './run-probes.ts';
-import { list, object, schemaVersion } from './zod-helpers.ts';
+import { list, numbers, object, schemaVersion, texts } from './zod-helpers.ts';
 
 const entries = z.record(z.string(), z.unknown()).readonly();
 
@@ -42,16 +42,13 @@ const runPlan = object({
 /** Machine and code, among others: git commit, hash of the lockfile, versions, memory. */
 const runEnvironment = entries.and(
   z.object({
-    platform: z.string(),
-    cpu: z.string(),
-    cores: z.number(),
-    threads: z.number(),
+    ...texts('platform', 'cpu'),
+    ...numbers('cores', 'threads'),
     /** The device that computed the model; missing in older runs, which used the CPU. */
     compute: object({
       backend: z.string(),
       devices: list(z.string()),
-      memoryBytes: z.number(),
-      layers: z.number(),
+      ...numbers('memoryBytes', 'layers'),
       flashAttention: z.boolean(),
     })
       .nullable()
@@ -66,9 +63,7 @@ export const runStatuses = ['running', 'finished', 'interrupted', 'failed'] as c
 /** One run of the bench, with all that is needed to repeat it. */
 export const runRecord = object({
   schemaVersion: z.literal(schemaVersion),
-  id: z.string(),
-  name: z.string(),
-  suite: z.string(),
+  ...texts('id', 'name', 'suite'),
   status: z.enum(runStatuses),
   seed: z.number(),
   plan: runPlan,

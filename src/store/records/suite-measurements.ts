@@ -48,8 +48,7 @@ export type ServingMeasurement = z.output<typeof servingMeasurement>;
 const storageMeasurement = object({
   kvType: z.string(),
   tier: z.enum(['memory', 'disk', 'text']),
-  tokens: z.number(),
-  bytesPerToken: z.number(),
+  ...numbers('tokens', 'bytesPerToken'),
   /** Over the repeats; null for what is neither saved nor loaded. */
   saveMs: quantiles.nullable(),
   loadMs: quantiles.nullable(),

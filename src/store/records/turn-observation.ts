@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { list, object } from './zod-helpers.ts';
+import { list, numbers, object } from './zod-helpers.ts';
 
 const tokens = z.number().int().nonnegative();
 const ids = list(z.string());
@@ -69,8 +69,7 @@ export const observed = object({
     maxTokens: tokens,
     stopTexts: list(z.string()),
     oneSentence: z.boolean(),
-    temperature: z.number(),
-    seed: z.number(),
+    ...numbers('temperature', 'seed'),
   }).exactOptional(),
   /** Times of the turn's call, read beside `timings`, in ms: by a second stopwatch, and by the engine itself. */
   watch: object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { observed, type Observed } from './turn-observation.ts';
 import { prefillRecord, type PrefillRecord } from './prefill-record.ts';
 import { promptInfo } from './prompt-info.ts';
-import { list, numbers, object } from './zod-helpers.ts';
+import { list, numbers, object, texts } from './zod-helpers.ts';
 
 /** A retrieval without its memories: what is stored of it with the turn. */
 const retrievalRecord = object({
@@ -30,8 +30,7 @@ const retrievalRecord = object({
 export type RetrievalRecord = z.output<typeof retrievalRecord>;
 
 const retrievedMemory = object({
-  memoryId: z.string(),
-  content: z.string(),
+  ...texts('memoryId', 'content'),
   score: z.number(),
   /** From 1. */
   rank: z.number(),
@@ -179,9 +178,7 @@ export type Scores = z.output<typeof scores>;
 
 /** Names one turn of a run. */
 export const turnKey = z.object({
-  itemId: z.string(),
-  userId: z.string(),
-  arm: z.string(),
+  ...texts('itemId', 'userId', 'arm'),
   repeat: z.number().int(),
   turn: z.number().int(),
   /** Place in the order in which the arms of the item ran, from 0. */

@@ -6,6 +6,9 @@ export const object = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(sh
 export const numbers = <Name extends string>(...names: readonly Name[]): Record<Name, z.ZodNumber> =>
   Object.fromEntries(names.map((name) => [name, z.number()])) as Record<Name, z.ZodNumber>;
 
+export const texts = <Name extends string>(...names: readonly Name[]): Record<Name, z.ZodString> =>
+  Object.fromEntries(names.map((name) => [name, z.string()])) as Record<Name, z.ZodString>;
+
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
 
 /** Version of all records: of turns, of runs and of results. From 1 on, reading upgrades older ones. */
