@@ -1,6 +1,5 @@
 import { expect, it, vi } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
-import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { suites, suitesNamed } from '../../src/eval/suites/suites.ts';
 import { claims } from '../../src/report/tables/methods-tables.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
@@ -11,13 +10,6 @@ const namesOf = (arms: readonly string[]) =>
 it('offers on the command line exactly the arms that run', () => {
   expect(namesOf(armRegistry.names)).toEqual(armRegistry.names);
   for (const suite of suitesNamed(['all'])) expect(namesOf(suite.arms)).toEqual(suite.arms);
-});
-
-it('takes any number of recomputed tokens, and names the arms for a name that is none', () => {
-  const load = (arms: string) => loadBenchConfig({ flags: { arms }, environment: {}, arms: armRegistry }).arms;
-  expect(load('rag,dki-link:16')).toEqual(['rag', 'dki-link:16']);
-  expect(namesOf(['dki-link:16', 'dki-link:all'])).toEqual(['dki-link:16', 'dki-link:all']);
-  expect(() => load('dki-link:x')).toThrow('--arms: unknown arm "dki-link:x": did you mean dki-link:4?');
 });
 
 it('lists every arm in one line, or in one document', async () => {

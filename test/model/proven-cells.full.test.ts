@@ -6,25 +6,10 @@ import { ProvenTurns } from '../fixtures/proven-turn.ts';
 
 const proven = { sameAgain: true, wrongCells: null };
 const arms = [
-  'dki',
-  'dki@alpha=0.5',
-  'dki-blocks',
-  'dki-link:3',
-  'dki-link:all',
-  'dki-ranked:.5',
-  'dki-parallel',
-  'dki-cacheblend:.4',
-  'dki-cacheblend-oracle:.4',
-  'dki-informative:.4',
-  'dki-ranked-informative:.4',
-  'dki-query:.4',
-  'dki-random:1',
+  ...'dki dki@alpha=0.5 dki-blocks dki-link:3 dki-link:all dki-ranked:.5 dki-parallel dki-random:1'.split(' '),
+  ...['cacheblend', 'cacheblend-oracle', 'informative', 'ranked-informative', 'query'].map((by) => `dki-${by}:.4`),
   ...evictionRules.flatMap((rule) => [`dki-evict-${rule}:.5`, `dki-blocks-evict-${rule}:.5`]),
-  ...quantisedTypes.flatMap((type) => [
-    `dki@store=${type}`,
-    `dki-blocks@store=${type}`,
-    `dki-evict-knorm:.5@store=${type}`,
-  ]),
+  ...quantisedTypes.flatMap((type) => ['dki', 'dki-blocks', 'dki-evict-knorm:.5'].map((arm) => `${arm}@store=${type}`)),
 ];
 
 // Pairs of neighbours, and of halves, are rotated; the second has norms of queries and keys.
