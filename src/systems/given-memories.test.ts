@@ -17,10 +17,7 @@ const found: RetrievedMemories = { memories: [second], elapsedMs: 2, record: nul
 const history = [{ role: 'user', content: 'Hi' }] as const;
 
 /** Settings on a keeper that finds `found`, and every question that it was asked. */
-function settings(retrieves: RetrievalSettings['retrieves']): {
-  readonly of: RetrievalSettings;
-  readonly asked: (readonly [string, RetrieveOptions | string])[];
-} {
+function settings(retrieves: RetrievalSettings['retrieves']) {
   const asked: (readonly [string, RetrieveOptions | string])[] = [];
   const memories: Pick<MemoryKeeper, 'retrieveStored' | 'all'> = {
     retrieveStored: async (query, options) => {

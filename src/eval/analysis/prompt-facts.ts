@@ -4,8 +4,7 @@ import type { PromptFacts } from '../../store/records/turn-record.ts';
 
 /** Facts of a prompt. @param retrievedMemories the number of memories that were retrieved for it */
 export function promptFacts({ segments, budget, historyText }: PromptInfo, retrievedMemories: number): PromptFacts {
-  const tokensOf = (list: PromptInfo['segments']): number =>
-    list.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+  const tokensOf = (list: PromptInfo['segments']) => list.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   const lastMemory = segments.findLastIndex(({ role }) => role === 'memory');
   const dropped = (part: 'memory' | 'history'): number => budget.dropped.filter((drop) => drop.part === part).length;
   const memoryIds = [...new Set(segments.flatMap(({ memoryId }) => memoryId ?? []))];

@@ -24,10 +24,7 @@ const ownTraits: OwnTraits = {
 };
 
 /** An arm that a caller brings, and the parts and arguments that it was opened with. */
-function ownArm(changes: Partial<ArmDefinition> = {}): {
-  readonly definition: ArmDefinition;
-  readonly opened: { readonly parts: ArmParts; readonly argument: string | null }[];
-} {
+function ownArm(changes: Partial<ArmDefinition> = {}) {
   const opened: { readonly parts: ArmParts; readonly argument: string | null }[] = [];
   const definition: ArmDefinition = {
     name: 'own',

@@ -94,8 +94,7 @@ const conflicts: readonly Conflict[] = [
 export function requireSense(name: string, settings: ArmSettings, recipe: JoinRecipe | null): void {
   const [first] = blockSettings.filter((setting) => settings[setting] !== undefined);
   if (first === undefined) return;
-  const refusal = (why: string, hint: string): BenchError =>
-    new BenchError('bad-option', `--arms ${name}: ${why}`, hint);
+  const refusal = (why: string, hint: string) => new BenchError('bad-option', `--arms ${name}: ${why}`, hint);
   if (recipe === null) throw refusal(`@${first} is for arms that join whole blocks`, 'set it on dki-blocks');
   const parallel = recipeWith(recipe, settings).positions === 'parallel';
   const conflict = conflicts.find(({ when }) => when({ settings, recipe, parallel }));

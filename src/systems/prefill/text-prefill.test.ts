@@ -37,8 +37,7 @@ async function turn(tokenIds: readonly number[], userId = 'ann', memoryIds = ['m
   return prefilled;
 }
 
-const foundBy = async (...asked: Parameters<typeof turn>): Promise<number | undefined> =>
-  (await turn(...asked)).account.found?.tokens;
+const foundBy = async (...asked: Parameters<typeof turn>) => (await turn(...asked)).account.found?.tokens;
 
 it('sends all of the prompt, and claims whole blocks of what it shares with an earlier one, never its last token', async () => {
   const first = await turn(start);

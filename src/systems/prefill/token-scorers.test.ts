@@ -40,11 +40,7 @@ function planted(layer: number, moves: Readonly<Record<number, number>>): Sequen
   return state;
 }
 
-async function measured(
-  by: TokenScorer,
-  state: SequenceState,
-  { rest = behind, blocks = blocksOf(state) } = {},
-): ReturnType<typeof scoreTokens> {
+async function measured(by: TokenScorer, state: SequenceState, { rest = behind, blocks = blocksOf(state) } = {}) {
   const context = { engine, session, kv: kvTools } as unknown as BlockContext;
   return scoreTokens(by, context, { state, header: cutCells(state, 0, HEADER), blocks, rest });
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
-import { buildPrompt, type BuiltPrompt, type PromptParts, type PromptRules, reserveFor } from './build-prompt.ts';
+import { buildPrompt, type PromptParts, type PromptRules, reserveFor } from './build-prompt.ts';
 import { PromptTokenizer, type TokenizingEngine } from './prompt-tokenizer.ts';
 
 /** One token a code point, so that budgets can be counted by hand. */
@@ -20,11 +20,7 @@ const said = (...contents: string[]): PromptParts['history'] =>
   contents.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));
 
 /** A prompt of these parts, in a window of 400 tokens of which 100 are reserved. */
-function build(
-  parts: Partial<PromptParts> = {},
-  changes: Partial<PromptRules> = {},
-  by = engine,
-): Promise<BuiltPrompt> {
+function build(parts: Partial<PromptParts> = {}, changes: Partial<PromptRules> = {}, by = engine) {
   const whole = { query: 'Who?', systemPrompt: 'Help.', memories: [], history: [], ...parts };
   return buildPrompt(whole, { ...rules, ...changes }, new PromptTokenizer(by));
 }

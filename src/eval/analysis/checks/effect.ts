@@ -128,8 +128,7 @@ function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTra
   if (arm.base !== arm.name) {
     const sameBase = arms.filter((other) => other !== arm && other.base === arm.base);
     const count = ({ settings }: ArmTraits): number => Object.keys(settings).length;
-    const lacksOne = (other: ArmTraits): boolean =>
-      differingSettings(arm, other).length === 1 && count(other) < count(arm);
+    const lacksOne = (other: ArmTraits) => differingSettings(arm, other).length === 1 && count(other) < count(arm);
     return sameBase.find(lacksOne) ?? sameBase.find(({ name }) => name === arm.base) ?? sameBase[0] ?? baseline;
   }
   const isVariety = arm.prefill !== undefined && arm.prefill !== 'prefix' && arm.prefill !== 'blocks';
@@ -147,8 +146,7 @@ function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTra
 
 /** For an arm that selects tokens at random, the arms that select as many by another rule, which must not give the same cells. */
 function rivalArms(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits[] {
-  const selection = ({ prefill, evict }: ArmTraits): readonly (string | undefined)[] =>
-    /^(.+):([.\d]+)$/.exec(evict ?? prefill ?? '')?.slice(1) ?? [];
+  const selection = ({ prefill, evict }: ArmTraits) => /^(.+):([.\d]+)$/.exec(evict ?? prefill ?? '')?.slice(1) ?? [];
   const [ownRule, ownShare] = selection(arm);
   if (ownRule !== 'random' || arm.base !== arm.name) return [];
   return arms.filter((other) => {

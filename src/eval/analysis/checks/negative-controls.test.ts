@@ -29,11 +29,8 @@ function closed(
     return changedTurn(arm, { ...changes, ...answered, observed: { closed: true } }, place);
   });
 }
-const controls = (
-  arms: readonly ArmTraits[],
-  answered: readonly AnsweredTurn[],
-  more: Pick<Partial<CheckInput>, 'metrics' | 'randomWeights'> = {},
-) => negativeControls(checkInput({ arms, answered, ...more }));
+const controls = (arms: readonly ArmTraits[], answered: readonly AnsweredTurn[], more: Partial<CheckInput> = {}) =>
+  negativeControls(checkInput({ arms, answered, ...more }));
 
 it('pass where nobody answers, and fail where somebody does', () => {
   expect(line(controls([rag, none], closed('none', 40, 0)))).toMatch(

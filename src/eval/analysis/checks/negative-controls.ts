@@ -50,8 +50,7 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   const byArm = controls.map(({ name, retrieves }) => {
     // A control that was shown nothing of another user controls nothing.
     const isShown = ({ facts }: AnsweredResult): boolean => retrieves === 'nothing' || facts.keptMemories > 0;
-    const isClosed = (turn: AnsweredResult): boolean =>
-      turn.observed.closed && turn.item.gold !== null && isShown(turn);
+    const isClosed = (turn: AnsweredResult) => turn.observed.closed && turn.item.gold !== null && isShown(turn);
     const closed = turnsOfArm(answered, name).filter(isClosed);
     return { name, closed, items: new Set(closed.map(({ itemId }) => itemId)).size };
   });

@@ -17,8 +17,7 @@ const suite = { arms: ['none', 'rag', 'dki'], triesTemplate: ['rag', 'dki'] };
 const tries = (form: string): string[] => ['rag', 'dki'].map((arm) => `${arm}@template=${form}`);
 const armsNamed = (...names: string[]) => armRegistry.named(names, { alpha: 1, gatingThreshold: 0 });
 
-const named = (arms: readonly { readonly traits: { readonly name: string } }[]) =>
-  arms.map(({ traits }) => traits.name);
+const named = (arms: readonly { traits: { name: string } }[]) => arms.map(({ traits }) => traits.name);
 
 it('arms of a suite try the other form of prompts, or say that the model has none', () => {
   expect(armsOfSuite(suite, chat, plain).names.slice(-2)).toEqual(tries('chat'));

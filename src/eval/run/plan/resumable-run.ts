@@ -101,8 +101,7 @@ export async function checkSame(run: RunRecord, config: BenchConfig, dataset: Ru
   const retriever = describeRetriever(config, parts);
   const embedder = await parts.embeddings.info();
   // Free memory changes from day to day.
-  const device = (compute: RunRecord['environment']['compute']): unknown =>
-    compute && { ...compute, memoryBytes: undefined };
+  const device = (compute: RunRecord['environment']['compute']) => compute && { ...compute, memoryBytes: undefined };
   const facts: readonly (readonly [what: string, before: unknown, now: unknown])[] = [
     ['data set', run.dataset.sha256, dataset.sha256],
     ['model', run.model.sha256, model.sha256],

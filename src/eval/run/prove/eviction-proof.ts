@@ -112,13 +112,11 @@ function wrongUnit(
   /** The last token over all heads whose numbers each cell holds; the cell has its position. */
   const latest = new Array<number>(left).fill(-1);
   for (let layer = 0; layer < layers; layer++) {
-    const error = (part: Part): number =>
-      tolerance.rounding * Math.max(...built.map((cell) => largest(cell[part][layer]!)));
+    const error = (part: Part) => tolerance.rounding * Math.max(...built.map((cell) => largest(cell[part][layer]!)));
     const [keyError, valueError] = [error('keys'), error('values')];
     const bounds = { keys: layer === 0 ? tolerance.firstKeys : tolerance.deeper, values: tolerance.deeper };
     for (let head = 0; head < heads; head++) {
-      const own = (numbers: Float64Array): Float64Array =>
-        numbers.subarray(head * headDimension, (head + 1) * headDimension);
+      const own = (numbers: Float64Array) => numbers.subarray(head * headDimension, (head + 1) * headDimension);
       const vectors = (part: Part): Float64Array[] => built.map((cell) => own(cell[part][layer]!));
       const headVectors = { keys: vectors('keys'), values: vectors('values'), keyError, valueError };
       const scores = evictionScores(evict, headVectors, left, draw);
