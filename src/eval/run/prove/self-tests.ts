@@ -20,8 +20,7 @@ import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts'
 import { metricsCheck } from '../../analysis/metrics/known-answer-test.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { promptRules } from '../loaded-resources.ts';
-import { probeEmbedder } from './embedder-probe.ts';
-import { probeRetriever } from './retriever-probe.ts';
+import { probeEmbedder, probeRetriever } from './retrieval-probes.ts';
 import { cellsSelfTest, paritySelfTest, selfTestBudgetMs } from './engine-self-tests.ts';
 import type { RunBench } from '../open-bench.ts';
 
