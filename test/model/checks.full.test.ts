@@ -7,7 +7,7 @@ import type { ChatRequest } from '../../src/systems/contracts.ts';
 import { DKISystem } from '../../src/systems/dki-system.ts';
 import { parseRecipe } from '../../src/systems/prefill/join-recipe.ts';
 import { changed } from '../fixtures/draft.ts';
-import { lying, shippedArm } from '../fixtures/small-run.ts';
+import { checkOf, lying, shippedArm } from '../fixtures/small-run.ts';
 import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 
 const [rag, dki, wrong] = [shippedArm('rag'), shippedArm('dki'), shippedArm('dki-wrong')];
@@ -123,6 +123,11 @@ describe('the checks', () => {
     expect(results.run.notes.some((note) => note.startsWith('dki-gated injects above a relevance of '))).toBe(true);
     const hybrid = results.arms.find((arm) => arm.arm === 'dki-hybrid')!;
     expect(hybrid.turns.hit).toBeGreaterThan(hybrid.turns.miss);
+  });
+
+  it('prove cells on a run whose prompts never have two memories', async () => {
+    const cells = checkOf(await run({ arms: 'rag,dki,dki-blocks', topK: '1', limit: '6' }), 'cells');
+    expect([cells.status, cells.evidence]).toEqual(['passed', expect.stringMatching(/turns of dki, dki-blocks/)]);
   });
 
   it.each(impostors)('fail for $title', async ({ arm, name = arm.name, checks }) => {

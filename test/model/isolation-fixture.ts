@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
-import { storeIn } from '../../scripts/open-parts.ts';
+import { openParts, storeIn } from '../../scripts/open-parts.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { EmbeddingService } from '../../src/models/embedding/embedding-service.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
@@ -93,15 +93,8 @@ export function openedProbe(): (name: string, parts: ProbedParts) => Promise<Che
     await using session = await engine.openSession(name);
     const router = new Router(embeddings, { backend, topK: 5, threshold: -1 });
     const keeper = new MemoryKeeper({ retriever: new RouterRetriever(router, embeddings), embeddings, database });
-    const parts = {
-      open: () => Promise.resolve({ engine, session }),
-      memories: keeper,
-      log: null,
-      rules: { placement: 'chronological', labels: 'index' },
-      topK: 5,
-      threshold: -1,
-      warn: () => undefined,
-    } as const;
+    const rules = { placement: 'chronological', labels: 'index' } as const;
+    const parts = { ...openParts({ engine, session }, database, rules), memories: keeper, log: null };
     const defined = armRegistry.named(arms, { alpha: 1, gatingThreshold: 0.7 });
     const systems = defined.map(({ traits, open }) => {
       const openScoped = storeIn(folder.file(`${name}-${traits.name}`), 2 ** 28);

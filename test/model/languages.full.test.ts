@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { runBench } from '../../src/bench/compose.ts';
 import { readDataset } from '../../src/data/reader.ts';
@@ -14,12 +14,8 @@ const chinese = join(import.meta.dirname, '../fixtures/hand-zh.jsonl');
 const english = join(import.meta.dirname, '../../datasets/recall-en.jsonl');
 
 const folder = temporaryFolder();
-let results: RunResults;
-
-beforeAll(async () => {
-  const flags = { dataset: `recall-en,${chinese}`, run: 'both', arms: 'none,rag,dki,dki-wrong', limit: '32' };
-  [results] = (await runBench(smallConfig(folder, flags))) as [RunResults];
-});
+const flags = { dataset: `recall-en,${chinese}`, run: 'both', arms: 'none,rag,dki,dki-wrong', limit: '32' };
+const [results] = (await runBench(smallConfig(folder, flags))) as [RunResults];
 
 describe('a run that asks users of two languages', () => {
   it('passes its checks', () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
 import { ReaderFiles } from '../../src/cli/withheld-files.ts';
 import { textHash } from '../../src/base/text-hash.ts';
@@ -35,24 +35,20 @@ const secret = /zanzibar|quetzal|yukonia|xylophone/i;
 const folder = temporaryFolder();
 const file = writeLines(folder, lines);
 const flags = { dataset: file, arms: 'none,rag,dki', out: folder.file('reports'), db: folder.file('hashes.sqlite') };
-let results: RunResults;
-let open: RunResults;
 
-beforeAll(async () => {
-  const ended = new AbortController();
-  const interrupted = runBench(smallConfig(folder, { ...flags, text: false, run: 'private' }), {
-    signal: ended.signal,
-    // In the middle of the second user.
-    onProgress: ({ phase, done }) => phase === 'turns' && done === 8 && ended.abort(new Error('enough')),
-  });
-  await expect(interrupted).rejects.toThrow('enough');
-  // The option is the run's: nobody has to give it again.
-  const config = smallConfig(folder, { out: flags.out, db: flags.db, resume: 'private' });
-  results = (await runBench(config))[0]!;
-  await writeReport(folder.file('reports/private'), [results]);
-  const shown = { ...flags, run: 'open', db: folder.file('texts.sqlite'), out: folder.file('others') };
-  open = (await runBench(smallConfig(folder, shown)))[0]!;
+const ended = new AbortController();
+const interrupted = runBench(smallConfig(folder, { ...flags, text: false, run: 'private' }), {
+  signal: ended.signal,
+  // In the middle of the second user.
+  onProgress: ({ phase, done }) => phase === 'turns' && done === 8 && ended.abort(new Error('enough')),
 });
+await expect(interrupted).rejects.toThrow('enough');
+// The option is the run's: nobody has to give it again.
+const resumed = smallConfig(folder, { out: flags.out, db: flags.db, resume: 'private' });
+const [results] = (await runBench(resumed)) as [RunResults];
+await writeReport(folder.file('reports/private'), [results]);
+const shown = { ...flags, run: 'open', db: folder.file('texts.sqlite'), out: folder.file('others') };
+const [open] = (await runBench(smallConfig(folder, shown))) as [RunResults];
 
 /** Files below a folder, or a file and its companions. */
 function bytesOf(path: string): string[] {

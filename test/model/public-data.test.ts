@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
 import { ReaderFiles } from '../../src/cli/withheld-files.ts';
 import { textHash } from '../../src/base/text-hash.ts';
-import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runsNamed } from '../../src/eval/analysis/stored-results.ts';
 import { exportPages } from '../../src/viewer/export.ts';
@@ -29,22 +29,12 @@ const questions = ['Turin', 'Lima', 'Oslo', 'Bergen', 'Quito', 'Rabat'].map((cit
 }));
 
 const folder = temporaryFolder();
-let database: BenchDatabase;
-let results: RunResults;
-
-beforeAll(async () => {
-  const dataFile = folder.file('musique.json');
-  writeFileSync(dataFile, JSON.stringify(questions));
-  const config = smallConfig(folder, {
-    dataset: 'musique-s',
-    dataFile,
-    arms: 'none,rag,oracle',
-    topK: '1',
-    run: 'public',
-  });
-  results = (await runBench(config))[0]!;
-  database = openDatabase({ path: config.db, readOnly: true });
-});
+const dataFile = folder.file('musique.json');
+writeFileSync(dataFile, JSON.stringify(questions));
+const flags = { dataset: 'musique-s', dataFile, arms: 'none,rag,oracle', topK: '1', run: 'public' };
+const config = smallConfig(folder, flags);
+const [results] = (await runBench(config)) as [RunResults];
+const database = openDatabase({ path: config.db, readOnly: true });
 afterAll(() => database.close());
 
 describe('items whose evidence is unknown', () => {
@@ -116,7 +106,7 @@ describe('texts of a public set', () => {
     const shownWith = (file: string) => turnJson(readTurnPage(database, ref, undefined, new ReaderFiles(file).hidden));
     const other = folder.file('other.json');
     writeFileSync(other, JSON.stringify(questions.slice(1)));
-    expect(shownWith(folder.file('musique.json'))).toContain(question);
+    expect(shownWith(dataFile)).toContain(question);
     expect(shownWith(other)).not.toMatch(foreign);
     expect(shownWith(other)).toContain('other.json (sha256');
     expect(turnJson(readTurnPage(database, ref))).not.toMatch(foreign);

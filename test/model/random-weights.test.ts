@@ -1,11 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { comparisonsTables } from '../../src/report/tables/comparisons-table.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { formatCell, type Table } from '../../src/render/table.ts';
-import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { failedChecks, passedChecks, smallConfig } from './bench-fixture.ts';
 
 const reason = 'random weights';
 const arms = ['none', 'rag', 'dki'];
@@ -17,14 +18,9 @@ const quality: Readonly<Record<'1' | '1b' | 'breakdown', RegExp>> = {
   breakdown: /./,
 };
 
-let results: RunResults;
-let tables: Readonly<Record<'1' | '1b' | 'breakdown', Table>>;
-
-beforeAll(async () => {
-  using folder = new TestFolder();
-  results = (await runBench(smallConfig(folder, { arms: arms.join(), model: 'random:tiny-llama' })))[0]!;
-  tables = Object.fromEntries(reportTables(results)) as typeof tables;
-});
+const config = smallConfig(temporaryFolder(), { arms: arms.join(), model: 'random:tiny-llama' });
+const [results] = (await runBench(config)) as [RunResults];
+const tables = Object.fromEntries(reportTables(results)) as Readonly<Record<keyof typeof quality, Table>>;
 
 describe('a run on random weights', () => {
   it('gives no number for quality, and says why', () => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { runBench } from '../../src/bench/compose.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
@@ -11,14 +11,8 @@ import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 const suites = ['context', 'alpha', 'coherence', 'scaling', 'coreference'];
 
 const folder = temporaryFolder();
-let runs: ReadonlyMap<string, RunResults>;
-
-beforeAll(async () => {
-  const flags = { suite: suites.join(), run: 'paper', limit: '72' };
-  const arms = 'rag,rag@budget=all,dki@alpha=0,dki@alpha=1';
-  const results = await runBench(smallConfig(folder, { ...flags, arms }));
-  runs = new Map(results.map((one) => [one.run.suite, one]));
-});
+const flags = { suite: suites.join(), run: 'paper', limit: '72', arms: 'rag,rag@budget=all,dki@alpha=0,dki@alpha=1' };
+const runs = new Map((await runBench(smallConfig(folder, flags))).map((results) => [results.run.suite, results]));
 
 function conditionsOf(suite: string, arm: string): RunResults['conditions'] {
   return runs.get(suite)!.conditions.filter((one) => one.arm === arm && one.place === null);

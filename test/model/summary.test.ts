@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
-import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { printTurn } from '../../src/viewer/turn/print-turn.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
 import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
@@ -20,18 +20,14 @@ const question = (number: number, answer: string): object =>
   item(`q${number}`, { query: `What colour is my box number ${number}?`, answer, evidence: [`m${number + 1}`] });
 
 const folder = temporaryFolder();
-let database: BenchDatabase;
-let results: RunResults;
 const run = 'summaries';
-beforeAll(async () => {
-  const dataset = writeLines(folder, [...memories, question(0, 'red'), question(5, 'blue')]);
-  const config = smallConfig(folder, { dataset, retriever: 'tiered', arms: 'rag,summary,summary@budget=all', run });
-  [results] = (await runBench(config)) as [RunResults];
-  database = openDatabase({ path: config.db });
-});
+const dataset = writeLines(folder, [...memories, question(0, 'red'), question(5, 'blue')]);
+const config = smallConfig(folder, { dataset, retriever: 'tiered', arms: 'rag,summary,summary@budget=all', run });
+const [results] = (await runBench(config)) as [RunResults];
+const database = openDatabase({ path: config.db });
 afterAll(() => database.close());
 
-const turnsOf = (arm: string) => answeredTurns(smallConfig(folder), run, arm);
+const turnsOf = (arm: string) => answeredTurns(config, run, arm);
 
 describe('the arm summary', () => {
   it('shows what the node put under history_context, in place of the memories', () => {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
 import { runBench } from '../../src/bench/compose.ts';
 import { itemPage, readItemPage } from '../../src/viewer/item-page.ts';
 import { printTurn } from '../../src/viewer/turn/print-turn.ts';
@@ -18,17 +18,12 @@ import { answeredTurns } from './finished-run.ts';
 const arms = ['oracle', 'rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel'];
 const run = 'pages';
 const folder = temporaryFolder();
-let database: BenchDatabase;
-let turns: readonly TurnModel[];
-
-beforeAll(async () => {
-  const config = smallConfig(folder, { suite: 'main', run, limit: '8', arms: arms.join(',') });
-  await runBench(config);
-  database = openDatabase({ path: config.db });
-  turns = answeredTurns(config, run).map(({ itemId: item, arm, repeat, turn }) =>
-    readTurnPage(database, { run, item, arm, repeat, turn }),
-  );
-});
+const config = smallConfig(folder, { suite: 'main', run, limit: '8', arms: arms.join(',') });
+await runBench(config);
+const database = openDatabase({ path: config.db });
+const turns = answeredTurns(config, run).map(({ itemId: item, arm, repeat, turn }) =>
+  readTurnPage(database, { run, item, arm, repeat, turn }),
+);
 afterAll(() => database.close());
 
 const answered = ({ turn }: TurnModel) => {

@@ -15,7 +15,7 @@ import { fakeOpenAiOpener } from '../../fixtures/fake-openai-server/fake-openai-
 import { concatenated, copyOf } from '../../fixtures/moved-cells.ts';
 import { scaledModel } from '../../fixtures/scaled-model.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
-import { fakeCells, filler, missingKv, noKv, ofFake, ofOpenAi, ofServer, withdrawn } from './subjects.ts';
+import { fakeCells, filler, inProcess, missingKv, noKv, ofFake, ofOpenAi, ofServer, withdrawn } from './subjects.ts';
 
 interface LimitedSubject {
   readonly name: string;
@@ -39,9 +39,7 @@ const subjects: readonly LimitedSubject[] = [
     opener: llamaCpp.opener({}),
     model: scaledModel,
     capabilities: {
-      tokenIds: true,
-      logProbabilities: { next: 'all', continuation: 'pass' },
-      prefixCache: null,
+      ...inProcess,
       ...noKv,
       sessions: 1,
       leastTokens: 2,

@@ -36,6 +36,18 @@ export interface Subject {
 export const WINDOW = 1280;
 export const SESSIONS = 2;
 
+/** Of an engine in this process. */
+export const inProcess = {
+  tokenIds: true,
+  logProbabilities: { next: 'all', continuation: 'pass' },
+  prefixCache: null,
+  checkpoints: true,
+  shift: true,
+  firstLayers: true,
+  queries: true,
+  sessions: SESSIONS,
+} as const;
+
 const ofLlamaCpp = (
   model: string,
   otherModel: string,
@@ -49,20 +61,13 @@ const ofLlamaCpp = (
   model,
   otherModel,
   capabilities: {
-    tokenIds: true,
-    logProbabilities: { next: 'all', continuation: 'pass' },
-    prefixCache: null,
-    checkpoints: true,
+    ...inProcess,
     cells: {
       layout: { ...shape, keyType: 'F16', valueType: 'F16', valuesTransposed: flashAttention === 'off' },
       rotary,
       sharedPositions: true,
       gaps: true,
     },
-    shift: true,
-    firstLayers: true,
-    queries: true,
-    sessions: SESSIONS,
     leastTokens: 2,
     exactCuts: flashAttention === 'off' ? 1 : null,
     missing: { prefixCache: 'a session in the process keeps nothing of what was truncated' },
@@ -96,15 +101,8 @@ export const ofFake = {
   model: 'fake',
   otherModel: 'fake:8',
   capabilities: {
-    tokenIds: true,
-    logProbabilities: { next: 'all', continuation: 'pass' },
-    prefixCache: null,
-    checkpoints: true,
+    ...inProcess,
     cells: fakeCells,
-    shift: true,
-    firstLayers: true,
-    queries: true,
-    sessions: SESSIONS,
     leastTokens: 1,
     exactCuts: 1,
     missing: { prefixCache: 'the fake engine has none' },
