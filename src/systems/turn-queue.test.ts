@@ -119,8 +119,7 @@ it('refuses those who wait when it closes, and waits for those that run', async 
   const { events, turn, end } = turns();
   const queue = new TurnQueue(['x']);
   const running = queue.run(turn('running'));
-  const waiting = queue.run(turn('waiting'));
-  const refused = expect(waiting).rejects.toMatchObject({
+  const refused = expect(queue.run(turn('waiting'))).rejects.toMatchObject({
     code: 'no-session',
     message: 'the system is closed: a turn that waited for it was refused',
   });

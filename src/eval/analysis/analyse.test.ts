@@ -69,8 +69,7 @@ describe('the results of a run', () => {
   });
 
   it('of random weights say nothing of quality, and are read back', () => {
-    const random = run({ model: { ...run().model, name: 'random:tiny' } });
-    const results = analyse(random, turns(6));
+    const results = analyse(run({ model: { ...run().model, name: 'random:tiny' } }), turns(6));
     expect(runResults.parse(written(results))).toEqual(results);
     expect(results.run.unknownQuality).toBe('random weights');
     expect(results.arms[1]).toMatchObject({

@@ -44,8 +44,7 @@ it('sends all of the prompt, and claims whole blocks of what it shares with an e
   expect(first.suffix).toEqual(start);
   expect(first.account).toMatchObject({ cache: 'bypass', resident: 0, found: { tokens: 0, blockTokens: BLOCK } });
   expect(await foundBy([...start.slice(0, 7), 90, 91])).toBe(4);
-  const again = await turn(start);
-  expect(again.account).toMatchObject({ resident: 8, found: { tokens: 8 } });
+  expect((await turn(start)).account).toMatchObject({ resident: 8, found: { tokens: 8 } });
   expect(await foundBy(start.slice(0, 8))).toBe(4);
   expect(new Set(scopes).size).toBe(1);
 });

@@ -162,8 +162,7 @@ describe('a chat template', () => {
       '26 Jul 2024',
     ],
   ])('that writes the date has the same every day, %s', async (_, dated, date) => {
-    const form = await ChatForm.open(engineOf(dated + turns('')));
-    expect(form.forced('q', '')[0]!.text).toBe(`${date}<user>`);
+    expect((await ChatForm.open(engineOf(dated + turns('')))).forced('q', '')[0]!.text).toBe(`${date}<user>`);
   });
 
   it.each([

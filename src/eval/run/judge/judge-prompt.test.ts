@@ -8,8 +8,7 @@ import { judgePrompt, promptAbout, verdictKey, parseVerdict } from './judge.ts';
 const answer = { query: 'Where do I live?', golds: ['Turin', 'Torino'], answer: 'In Turin.' };
 
 it('stands in the documents to the letter', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../../docs/metrics.md'), 'utf8');
-  expect(page).toContain(judgePrompt);
+  expect(readFileSync(join(import.meta.dirname, '../../../../docs/metrics.md'), 'utf8')).toContain(judgePrompt);
 });
 
 it('holds question, golds and answer as JSON, each on its line', () => {

@@ -45,8 +45,7 @@ it('puts a verdict into every turn with a gold, and asks about each answer once'
     ['d', 'rag', 'Bergen', { gold: 'Bergen' }],
   ]);
   const other = store([['a', 'rag', 'Turin']], 'other');
-  const found = await ask(runId);
-  expect(found).toMatchObject({ model: 'm', asked: 3, known: 0, failed: [] });
+  expect(await ask(runId)).toMatchObject({ model: 'm', asked: 3, known: 0, failed: [] });
   expect(verdicts(runId)).toEqual([1, 1, 0, undefined, undefined, 1]);
   expect(verdicts(other)).toEqual([undefined]);
   expect(await ask(other)).toMatchObject({ asked: 0, known: 1 });

@@ -72,8 +72,7 @@ describe('arms that an engine cannot run', () => {
     expect(() => runnable(false)).toThrow(`m.gguf cannot run ${reasons}`);
     const { arms: left, notRun } = runnable(true);
     expect(named(left)).toEqual(['none', 'rag']);
-    const skipped = notRun.map(({ arm, why }) => `${arm}: ${why}`);
-    expect(skipped.join(', ')).toBe(
+    expect(notRun.map(({ arm, why }) => `${arm}: ${why}`).join(', ')).toBe(
       'rag-cached: no files, dki: no files, dki-blocks: no cells, dki-parallel: no cells',
     );
     expect(() => runnable(true, arms.slice(2, 4))).toThrow('m.gguf cannot run rag-cached, dki: no files');
