@@ -11,7 +11,6 @@ export function newestFirst(all: () => readonly MemorySearchResult[]): Retrieved
 }
 
 export interface MemorySources {
-  /** From the retriever, once for all arms. */
   readonly retrieved: RetrievedMemories;
   readonly all: readonly MemorySearchResult[];
   /** Those of `all` that are the user's preferences. */

@@ -96,7 +96,6 @@ export class TurnQueue<Place = undefined> {
     if (this.#isClosed && this.#running === 0) this.#idle.resolve(undefined);
   }
 
-  /** Starts all that can start. A turn whose conversation is being answered is overtaken, exclusive work never. */
   #startNext(): void {
     for (let index = 0; index < this.#waiting.length && this.#free.length > 0;) {
       const { conversation, isAlone, start } = this.#waiting[index]!;

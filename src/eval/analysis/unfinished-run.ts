@@ -82,7 +82,6 @@ export class PartialResults {
     this.#arms = arms.map((traits) => ({ traits, n: 0, errors: 0, values: [] }));
   }
 
-  /** Adds all turns of one user, once. */
   add(turns: readonly TurnValue[]): void {
     for (const arm of this.#arms) {
       const own = turns.filter((turn) => turn.arm === arm.traits.name);

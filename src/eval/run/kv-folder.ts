@@ -31,7 +31,6 @@ export class KvFolder implements Disposable {
     }
   }
 
-  /** The folder in which the engine keeps checkpoints: as lasting as the stores that name them. */
   get checkpointFolder(): string {
     return join(this.#path, CHECKPOINTS);
   }

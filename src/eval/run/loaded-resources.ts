@@ -95,7 +95,6 @@ export function needsModel({ retriever }: Pick<BenchConfig, 'retriever'>, { conf
 
 type SalienceOptions = Pick<BenchConfig, 'halfLife' | 'salienceWeights'>;
 
-/** The rule of strategy `salience`: the source document's, unless the options say otherwise. */
 export function salienceRule({ halfLife, salienceWeights }: SalienceOptions): SalienceRule {
   const { halfLifeDays, weights } = documentRule;
   // Checked when the options were read.

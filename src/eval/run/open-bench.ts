@@ -108,7 +108,6 @@ function dataFiles({ suite, folder, settings }: PreparedSuite): readonly string[
   return settings.dataset.some(isPublicDataset) ? undefined : settings.dataset;
 }
 
-/** Questions that each drawn user is asked at most, as `--limit` documents it. */
 function itemsPerUser({ settings: { limit }, users }: PreparedSuite): number | undefined {
   return limit === undefined ? undefined : Math.ceil(limit / users.length);
 }

@@ -91,7 +91,6 @@ export class RunClock {
   #tokens: EvaluatedTokens | null = noTokens;
   /** Evaluated when the last part ended; undefined before the first begins. */
   #booked: number | undefined;
-  /** Of the engine and the embedder, when the books were last taken. */
   #taken = { modelMs: 0, embedderMs: 0 };
 
   constructor(engine: Pick<Engine, 'meter'>, embeddings: Pick<EmbeddingService, 'stats'>) {

@@ -39,7 +39,6 @@ function takesRuns(
 
 interface Setting {
   readonly settings: ArmSettings;
-  /** Without settings. */
   readonly recipe: JoinRecipe;
   /** Blocks at the same positions, with settings. */
   readonly parallel: boolean;

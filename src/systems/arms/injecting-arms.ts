@@ -33,7 +33,6 @@ function injecting({ needs, traits, exact = false, parts = () => ({}), ...arm }:
   } satisfies ArmDefinition;
 }
 
-/** An arm that joins blocks. @param recipe its recipe by the argument, without settings */
 function joining(
   arm: Omit<InjectingArm, 'needs'>,
   recipe: (argument: string | null) => RecipeName,
@@ -70,7 +69,6 @@ function joining(
   };
 }
 
-/** An arm that recomputes the share of the memory tokens that its argument names, selected by a rule. */
 function selecting(
   rule: string,
   summary: string,

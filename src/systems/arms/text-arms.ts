@@ -2,7 +2,6 @@ import { summaryHeading } from '../../retrieval/history-summary.ts';
 import { RAGSystem, type RAGSystemParts } from '../rag-system.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 
-/** An arm that gives memories as text; `parts` is what differs from `rag`. */
 function text(
   name: string,
   traits: OwnTraits,

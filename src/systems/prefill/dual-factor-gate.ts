@@ -6,9 +6,7 @@ import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 
 export interface GateDecision {
   readonly inject: boolean;
-  /** Multiplies the values of injected memories. */
   readonly alpha: number;
-  /** Tokens that were evaluated to decide. */
   readonly evaluatedTokens: number;
   /** The factors of the decision, for a reader. */
   readonly details: Readonly<Record<string, unknown>>;

@@ -42,7 +42,6 @@ interface Resident extends LoadedPrefix {
 export class ExactPrefixPrefill implements PrefillStrategy {
   readonly #options: ExactPrefixOptions;
   readonly #cells: PrefixCells;
-  /** The prefix that the last turn left in the session. */
   #resident: Resident | undefined;
 
   constructor(options: ExactPrefixOptions) {

@@ -68,7 +68,6 @@ export async function computeExactly<T>(compute: () => Promise<T>, store: { coun
 export interface StoredTokens {
   readonly key: string;
   readonly tokenIds: readonly TokenId[];
-  /** The memories that they contain, for forgetting. */
   readonly memoryIds: readonly string[];
 }
 

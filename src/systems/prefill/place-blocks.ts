@@ -26,7 +26,6 @@ export interface UnplacedBlocks extends Pick<JoinOptions, 'rotated'> {
   readonly rest: PromptSuffix;
 }
 
-/** Header and blocks as one sequence; until it is disposed of. */
 export interface PlacedBlocks extends Disposable {
   readonly state: SequenceState;
   /** The position of the first token of each block, evicted or not. */
@@ -40,7 +39,6 @@ export interface PlacedBlocks extends Disposable {
   readonly selector: Selector | null;
 }
 
-/** Gives every block its position, and evaluates the tokens again that the recipe selects. */
 export async function placeBlocks(
   { positions: scheme, recompute, temperature = 1 }: JoinRecipe,
   context: BlockContext,

@@ -29,7 +29,6 @@ export interface LoadedPrefix {
   readonly origin: 'resident' | 'disk' | 'computed';
 }
 
-/** A prefix that was computed in the session of a turn; `keep` stores it after the answer. */
 export interface ComputedPrefix extends LoadedPrefix {
   readonly computeMs: number;
   readonly keep: NonNullable<Prefilled['keep']>;

@@ -35,7 +35,6 @@ export interface ScoredSelection {
   readonly run?: number;
 }
 
-/** Scorers of tokens, as arms and records name them. */
 export const tokenScorers = ['cacheblend-oracle', 'cacheblend', 'informative', 'query', 'ranked-informative'] as const;
 
 export type TokenScorer = (typeof tokenScorers)[number];

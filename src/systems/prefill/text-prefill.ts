@@ -102,7 +102,6 @@ interface UserCache {
   /** The name under which the engine caches it; each user has another. */
   readonly scope: string;
   readonly evaluated: { readonly tokens: readonly TokenId[]; readonly memoryIds: readonly string[] }[];
-  /** A prompt was sent, and its outcome is unknown. */
   isUnsure: boolean;
 }
 

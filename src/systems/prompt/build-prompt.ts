@@ -46,7 +46,6 @@ export interface PromptParts {
   readonly history: readonly HistoryMessage[];
   /** As that of the rules, for this prompt. */
   readonly historyTurns?: number | undefined;
-  /** The beginning of the answer. Default: none. */
   readonly answerPrefix?: string;
 }
 
@@ -119,7 +118,6 @@ export function buildPrompt(
 
 interface Content {
   readonly segments: readonly PromptSegment[];
-  /** In the order of the sequence. */
   readonly memories: readonly MemorySearchResult[];
   readonly messages: readonly HistoryMessage[];
   readonly budget: Omit<Budget, 'freeTokens'>;

@@ -143,7 +143,6 @@ export class ChatForm implements PromptForm {
     return role === 'user';
   }
 
-  /** The template's own text around system message, history and query, in order. */
   #render(roles: readonly HistoryMessage['role'][], withSystem: boolean): readonly string[] {
     const key = `${withSystem} ${roles.join(' ')}`;
     const known = this.#pieces.get(key);
@@ -157,7 +156,6 @@ export class ChatForm implements PromptForm {
     return pieces;
   }
 
-  /** Renders marks in place of contents, and cuts the text at them. */
   #cut(places: readonly Place[]): readonly string[] {
     const marks = places.map(() => `mark${randomUUID().replaceAll('-', '')}mark`);
     const messages = places.map(({ role }, index) => ({ role, content: marks[index]! }));

@@ -8,17 +8,14 @@ export interface Segment {
   readonly role: SegmentRole;
   /** Empty for the BOS segment, which is one token and no text. */
   readonly text: string;
-  /** The memory that a `memory` segment holds. */
   readonly memoryId?: string;
 }
 
 export interface FormParts {
   readonly systemPrompt: string;
   readonly lines: readonly Segment[];
-  /** In order of time. */
   readonly history: readonly HistoryMessage[];
   readonly query: string;
-  /** The beginning of the answer; empty without one. */
   readonly answerPrefix: string;
 }
 

@@ -119,7 +119,6 @@ export function isPreference(memory: { readonly metadata?: MemorySearchResult['m
   return memory.metadata?.['preference'] === true;
 }
 
-/** A copy in order of creation, then id. */
 export function chronological(memories: readonly MemorySearchResult[]): MemorySearchResult[] {
   const createdAt = ({ metadata }: MemorySearchResult): string => {
     const value = metadata['createdAt'];

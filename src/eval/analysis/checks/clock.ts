@@ -86,7 +86,6 @@ function lowest(turns: Turns, reading: Reading): number {
   return sorted[Math.floor(sorted.length / 10)]!;
 }
 
-/** The own time of an arm, and what prompts of that length take it at most. */
 function ownTime({ name, prefill = 'prefix' }: ArmTraits, turns: Turns): Excess {
   const engine = turns.flatMap(({ observed: { watch } }) => watch?.engine ?? []);
   const share = engine.length === 0 ? 0 : OWN_SHARE * quantiles(engine).p50;

@@ -157,7 +157,6 @@ function rivalArms(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits[] {
   });
 }
 
-/** True if some tokens were selected and not all that could be, or some were dropped. */
 function leavesChoice({ account: { selection }, observed }: AnsweredResult): boolean {
   const { injectableTokens, injectableCells = injectableTokens } = observed;
   const isPartial = selection !== undefined && selection.selected > 0 && selection.selected < selection.selectable;

@@ -44,7 +44,6 @@ function total({ strangers, atOnce, reopened }: ArmIsolation, count: 'leaks' | '
   return strangers[count] + (atOnce?.[count] ?? 0) + (reopened?.[count] ?? 0);
 }
 
-/** The ways of asking in which an arm leaked, since each points to a different fault. */
 function describeLeak({ arm, strangers, atOnce, reopened }: ArmIsolation): string {
   const stages = [
     ['asked one by one', strangers.leaks],

@@ -103,7 +103,6 @@ interface Golds {
   readonly itemId: string;
   readonly item: ItemRecord;
   readonly texts: readonly string[];
-  /** Their normal forms, without empty ones. */
   readonly forms: readonly string[];
 }
 
@@ -116,7 +115,6 @@ function itemsOfTurns(turns: Turns): Golds[] {
   });
 }
 
-/** True if neither of two items has a gold that holds one of the other. */
 function areApart(a: Golds, b: Golds): boolean {
   return !a.forms.some((one) => b.forms.some((other) => one.includes(other) || other.includes(one)));
 }

@@ -14,10 +14,8 @@ import {
 import { metricDifferences } from './metric-differences.ts';
 import { mean } from '../statistics/observations.ts';
 
-/** A run as a comparison describes it. */
 export type RunSummary = ReturnType<typeof summary>;
 
-/** Two runs, paired by item and arm. */
 export type RunsComparison = ReturnType<typeof compareRuns>;
 
 export interface ComparisonOptions {

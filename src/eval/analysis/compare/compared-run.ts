@@ -38,7 +38,6 @@ export function comparedRun({ run, turns }: RunAndTurns) {
   };
 }
 
-/** A stored run prepared for a comparison, with hashes in place of texts that are withheld. */
 export type ComparedRun = ReturnType<typeof comparedRun>;
 
 export interface RunDifference {

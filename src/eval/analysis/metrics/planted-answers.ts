@@ -5,7 +5,6 @@ import { builtInMetrics, type MetricDefinition } from './metrics.ts';
 import { metricsVersion } from './metrics-version.ts';
 import { scoreTurn } from './scores.ts';
 
-/** An answer to an item, both made up, so that the right value of a metric is known. */
 interface PlantedAnswer {
   readonly answer: string;
   /** Null for an absent item. */
@@ -140,7 +139,6 @@ function inOtherWidth(text: string): string {
   return text.replaceAll(/[!-~]/g, (character) => String.fromCodePoint(character.codePointAt(0)! + 0xfee0));
 }
 
-/** Wrong, right, or a score in between. */
 type Due = 0 | 'part' | 1;
 
 /** Kinds of metrics: equal to the gold; holds it as an answer; holds it anywhere; words in common; declines an absent item. */

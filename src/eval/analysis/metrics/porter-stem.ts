@@ -100,7 +100,6 @@ const lastSuffixes: readonly Rule[] = [
 const finalE: readonly Rule[] = [['e', '', (stem) => long(stem) || (measure(stem) === 1 && !endsShort(stem))]];
 const finalLl: readonly Rule[] = [['ll', 'l', (_stem, word) => long(word.slice(0, -1))]];
 
-/** The stem of a word in lower case. */
 export function porterStem(word: string): string {
   const irregular = IRREGULAR.get(word);
   if (irregular !== undefined) return irregular;

@@ -135,14 +135,12 @@ export function scoreTurn(
 
 interface AnswerUnderTest extends UserLanguage {
   readonly answer: string;
-  /** By the metric that decides. */
   readonly isRight: boolean;
   /** The gold answers; empty for an absent item, where abstaining is right. */
   readonly golds: readonly string[];
   readonly superseded: readonly string[];
   /** Values of the memories that were shown, other than the evidence. */
   readonly otherValues: readonly string[];
-  /** Every text that the model was given: memories, history, question. */
   readonly shownTexts: readonly string[];
 }
 

@@ -21,7 +21,6 @@ export function marginOf({ unit, margin }: Pick<MetricDeclaration, 'unit' | 'mar
 export interface FamilyMember {
   readonly gain: PairedDifference;
   readonly users: number;
-  /** Every pair of answers came from the same bits. */
   readonly identical: boolean;
   /** Two-sided p of "no difference"; null for an arm that no test was planned for. */
   readonly p: number | null;

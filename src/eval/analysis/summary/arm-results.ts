@@ -17,7 +17,6 @@ import type { Regime } from './compared-arms.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { shareGain, tally } from './paired-quality.ts';
 
-/** Metrics by language, beside those of every breakdown. */
 const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
 
 /** Metrics by user kind, category, phrasing and language. @param baseline turns that categories are compared with */

@@ -3,7 +3,6 @@ import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
 
 export type ComparedArms = NonNullable<ReturnType<typeof comparedArms>>;
 
-/** Comparisons that were planned before the run. */
 export function isPlanned({ comparison }: Pick<ArmTraits, 'comparison'>): boolean {
   return comparison === 'planned' || comparison === 'primary';
 }

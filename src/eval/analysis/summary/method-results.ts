@@ -140,7 +140,6 @@ function selectionRule({ prefill, evict }: ArmTraits) {
   return RULE_AND_NUMBER.exec(evict ?? prefill ?? '')?.groups as { rule: string; number: string } | undefined;
 }
 
-/** The method of an arm by its traits, and the budget that its name gives it. */
 export function methodOf(arm: ArmTraits): Method {
   const { store } = arm.settings;
   if (store !== undefined && store !== 'f16') {

@@ -25,9 +25,7 @@ export interface StoredInjection {
 export interface StoredSequence {
   readonly userId: string;
   readonly segments: readonly PromptSegment[];
-  /** Ids of all retrieved memories, the best first. */
   readonly ranked: readonly string[];
-  /** Null if all of it was text. */
   readonly injection: StoredInjection | null;
   readonly reserveTokens: number;
   readonly form: PromptForm['name'];

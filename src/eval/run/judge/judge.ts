@@ -8,7 +8,6 @@ import type { CheckResult } from '../../../store/records/results.ts';
 
 const SHOWN_CHARACTERS = 60;
 
-/** A model that says whether answers are right. Its verdicts are stored, and no answer is judged twice. */
 export class Judge {
   readonly model: string;
   readonly #server: ChatServer;

@@ -17,7 +17,6 @@ export interface PlannedTurn {
   readonly at: number;
 }
 
-/** A turn of a load as it was served; times in milliseconds since the load began. */
 export interface ServedTurn {
   readonly turn: PlannedTurn;
   readonly plannedMs: number;

@@ -18,7 +18,6 @@ import { memoryEntry, type MemoryEntry } from '../memory-entry.ts';
 import type { MeasureContext } from '../suite.ts';
 
 const TOP_K = 10;
-/** The strategy that all others are compared with. */
 const BASE = 'router' as const;
 /** pgvector's default: it searches one list of ivfflat, not all of them. */
 const DEFAULT_PROBES = 'ivfflat-approximate';

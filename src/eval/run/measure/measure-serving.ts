@@ -98,7 +98,6 @@ function rates(capacity: Readonly<Record<string, number>>): number[] {
   return Array.from({ length: RATES }, (_, index) => lowest * ratio ** index);
 }
 
-/** Plays a load to an arm, on an empty store. */
 async function play(
   { config, folder, keeper, signal }: ServeContext,
   { engine, sessions }: { readonly engine: Engine; readonly sessions: readonly EngineSession[] },

@@ -13,7 +13,6 @@ export interface InjectedParts {
   /** One of each memory, in the order of the prompt, and the memories that they are of. */
   readonly lines: readonly (readonly TokenId[])[];
   readonly memoryIds: readonly string[];
-  /** Memories that are injected; one may have several lines. */
   readonly memories: number;
   /** Tokens behind them, and the question in these. */
   readonly suffix: readonly TokenId[];

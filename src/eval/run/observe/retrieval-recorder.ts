@@ -2,7 +2,6 @@ import type { RetrieveOptions, Retriever } from '../../../retrieval/retriever.ts
 
 export interface RecordedRetrieval {
   readonly query: string;
-  /** The memories that it gave, best first. */
   readonly memoryIds: readonly string[];
   readonly ms: number;
 }

@@ -7,9 +7,7 @@ import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 
 export interface GivenForTurn {
   readonly item: DatasetItem;
-  /** The user's own memories at that time. */
   readonly visible: readonly DatasetMemory[];
-  /** Those that the arm may show, by its own rule. */
   readonly memories: readonly MemorySearchResult[];
   readonly language: Language;
   /** Positions of the engine, and those that every prompt leaves to the answer. */

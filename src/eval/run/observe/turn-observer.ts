@@ -39,11 +39,9 @@ export interface AnsweredInSession {
   readonly session: EngineSession;
   readonly response: ChatResponse;
   readonly recorded: RecordedTurn;
-  /** The retrieval of the item, as the retriever saw it. */
   readonly recordedRetrieval?: RecordedRetrieval | undefined;
   /** What a cache of prompts had of this one; for an arm with such a cache. */
   readonly sharedTokens?: number | undefined;
-  /** The user's own memories at that time, and those that the arm may show. */
   readonly memories: Pick<GivenForTurn, 'visible' | 'memories'>;
 }
 
@@ -121,7 +119,6 @@ export class TurnObserver {
     });
   }
 
-  /** All that is recorded of an observed turn; called once every arm of the item has answered. */
   async complete(arm: ArmTraits, options: CallOptions = {}): Promise<Observed> {
     const own = this.#turns.find((turn) => turn.arm.name === arm.name)!;
     // The text arm that it is compared with; undefined if that did not answer.

@@ -11,9 +11,7 @@ import type { ChatResponse } from '../../../systems/contracts.ts';
 export interface RecordedGeneration {
   /** The engine's session, not the recorded one. */
   readonly session: EngineSession;
-  /** Tokens of the session before the call, by position. */
   readonly before: readonly TokenId[];
-  /** Tokens that the call evaluated behind these. */
   readonly suffix: readonly TokenId[];
   readonly limits: GenerationLimits;
   readonly given: Generation;
@@ -24,7 +22,6 @@ export interface RecordedTurn {
   /** From the call to the first token of the last generation; null if nothing was generated. */
   readonly firstTokenMs: number | null;
   readonly totalMs: number;
-  /** Of the whole call, by another stopwatch. */
   readonly outerMs: number;
   /** Time outside watched calls, of the time to the first token, or of all if there is none: the system's own. */
   readonly ownMs: number;

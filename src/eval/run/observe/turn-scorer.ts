@@ -27,7 +27,6 @@ export interface ScoredTexts {
 
 export interface TurnScore {
   readonly next: NextDistribution;
-  /** The gold answer at its place, with the distributions in front of its tokens. */
   readonly gold: SequenceScore;
   readonly own: readonly number[] | undefined;
 }

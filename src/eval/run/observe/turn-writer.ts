@@ -39,7 +39,6 @@ export interface WriterParts {
   readonly storesTexts: boolean;
 }
 
-/** A conversation is one session; any other question has its own. */
 export function turnSessionId(runId: string, item: DatasetItem, arm: Arm, repeat: number): string {
   return `${runId}/${item.conversation ?? item.itemId}/${arm.traits.name}/${repeat}`;
 }
@@ -156,7 +155,6 @@ export function tokenPieces(engine: Pick<Engine, 'detokenize' | 'info'>, databas
   /** Stored by a transaction that may still fail: such a run ends, and the next one stores them again. */
   const kept = new Set<TokenId>();
   return {
-    /** The pieces of the segments' tokens that were not met before. */
     missing: async (segments: readonly Pick<PromptSegment, 'tokenIds'>[]): Promise<ReadonlyMap<TokenId, string>> => {
       const ids = [...new Set(segments.flatMap(({ tokenIds }) => tokenIds))].filter((id) => !kept.has(id));
       const texts = await engine.detokenize(ids.map((id) => [id]));

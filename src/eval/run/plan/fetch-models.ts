@@ -38,7 +38,6 @@ function bestPresentEmbedder(): string {
   return cacheState(embedderNamed(bestEmbedderName)!) === 'whole' ? bestEmbedderName : presetModels.embedder;
 }
 
-/** The registry's entry of a model, found by the bytes of its file; undefined if it has none. */
 export async function registryEntryOf(model: string, engines: EngineOpener): Promise<LanguageModelEntry | undefined> {
   const file = await engines.fetch(model);
   return file === undefined ? undefined : await languageModelOfFile(file);

@@ -30,5 +30,4 @@ export const optionEffects: Readonly<Record<keyof BenchConfig, OptionEffect>> = 
   Object.entries(options).flatMap(([effect, names]) => names.map((name) => [name, effect])),
 ) as Record<Listed, OptionEffect>;
 
-/** The options that a resumed run has from its beginning. */
 export const keptOptions: readonly (keyof BenchConfig)[] = options.kept;

@@ -73,7 +73,6 @@ export function noSuchRun(name: string, known: readonly string[]): BenchError {
   return new BenchError('not-found', `--resume ${name}: there is no such run`, hint);
 }
 
-/** A model by its name in the registry, with which it can be opened again, else by its own. */
 function describeModel({ modelSha256, model, contextTokens, cellTokens }: EngineInfo): RunRecord['model'] {
   return {
     name: languageModelWithHash(modelSha256 ?? '')?.name ?? model.name,

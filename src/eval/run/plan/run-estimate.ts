@@ -28,7 +28,6 @@ export interface EstimateSettings {
   readonly topK: number;
   readonly repeats: number;
   readonly contextTokens: number;
-  /** The run was begun before, with its own limit. */
   readonly resumed: boolean;
   /** Processes that take turns at one time; one alone took those of the warm-up. */
   readonly workers: number;

@@ -25,11 +25,8 @@ export interface EvictedParts extends Pick<ExpectedParts, 'header' | 'lines' | '
 
 interface Unit {
   readonly ids: readonly TokenId[];
-  /** As evaluated: scores are measured on these. */
   readonly built: readonly ReferenceCell[];
-  /** At the positions at which they are injected. */
   readonly placed: readonly ReferenceCell[];
-  /** The cells that were found, and the index of the first. */
   readonly cells: readonly ReferenceCell[];
   readonly first: number;
 }

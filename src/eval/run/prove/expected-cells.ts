@@ -71,7 +71,6 @@ export class FreshCells {
     return state;
   }
 
-  /** The session, for other work; it may be left in any state. */
   use(): EngineSession {
     this.#front = null;
     return this.#session;

@@ -16,7 +16,6 @@ export interface UnitResult {
 
 /** Divides a run among processes: by rows in SQLite (`rowClaims`), or by a queue in PostgreSQL (`QueueClaims`). */
 export interface Claims {
-  /** Aborted when the current unit must end. */
   readonly signal: AbortSignal;
   next(): Promise<Unit | null>;
   /** Writes a turn of a claimed user in a transaction. @throws BenchError `database` if another process has the user */
@@ -33,7 +32,6 @@ interface RowClaimOptions {
   readonly wait?: () => Promise<void>;
 }
 
-/** Claims of the processes that share one database. @param users in the order in which they are claimed */
 export function rowClaims(
   database: BenchDatabase,
   runId: string,

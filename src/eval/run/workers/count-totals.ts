@@ -6,7 +6,6 @@ type Facts = Readonly<Record<string, unknown>>;
 const RETRIEVER_COUNTS =
   /^(memories|namespaces|entries|fallbacks|failures|strategies|answers|wouldBeFiltered|queryCache|embeddings)$/;
 
-/** The counts of several workers, as one worker with all users would have them. */
 export function addCounts(workers: readonly WorkerCounts[]): WorkerCounts {
   const retrievers = workers.map(({ retriever }) => retriever);
   const [first = {}] = retrievers;

@@ -12,7 +12,6 @@ import type { PlanUser } from '../plan/plan-users.ts';
 interface UnitHooks {
   readonly onTurn?: (turns: number) => void;
   readonly onUser?: () => Promise<void> | void;
-  /** Warms up on the first claimed user, before the self-tests are needed. */
   readonly warmsUp: boolean;
 }
 

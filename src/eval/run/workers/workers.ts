@@ -61,7 +61,6 @@ interface WorkersSettings extends Pick<WorkerTask, 'config' | 'suite' | 'folder'
   readonly hooks: Pick<BenchHooks, 'onNote' | 'signal'>;
 }
 
-/** The worker processes of a run, beside the process that makes it. */
 export class Workers implements AsyncDisposable {
   /** Notes for readers of the run: workers that ended early. */
   readonly notes: string[] = [];
@@ -73,7 +72,6 @@ export class Workers implements AsyncDisposable {
   #wake: () => void = () => undefined;
   #onTurn: () => void = () => undefined;
 
-  /** Starts the workers, which load their models, warm up and wait. */
   constructor(database: BenchDatabase, { id, dataset }: RunRecord, settings: WorkersSettings) {
     const { startWorker, hooks, ...task } = settings;
     this.#users = new RunUserRepository(database, id);
