@@ -14,10 +14,7 @@ export class KvFolder implements Disposable {
   readonly #path: string;
   readonly #maxBytes: number;
 
-  /**
-   * @param runFolder the folder of the run's report; KV that a killed process left there is deleted
-   * @throws BenchError `disk` where it cannot be
-   */
+  /** @param runFolder of the report; KV that a killed process left there is deleted @throws BenchError `disk` */
   constructor({ kvStore, kvBytes }: Pick<BenchConfig, 'kvStore' | 'kvBytes'>, runFolder: string) {
     this.shared = kvStore !== undefined;
     this.#path = kvStore ?? join(runFolder, 'kv');

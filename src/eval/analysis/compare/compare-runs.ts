@@ -65,11 +65,7 @@ function requireComparable(a: ComparedRun, b: ComparedRun, force: boolean): void
   throw new BenchError('bad-option', message, 'compare runs of the same data and models, or add --force');
 }
 
-/**
- * Compares two runs item by item: `a` is judged against `b`.
- * @throws BenchError `bad-option` for one run twice, runs of different data or models without `force`, or without a common
- * item; `not-found` without a common arm
- */
+/** Compares `a` with `b` item by item. @throws BenchError `bad-option` if they are not comparable, `not-found` for an arm */
 export function compareRuns(first: RunAndTurns, second: RunAndTurns, options: ComparisonOptions) {
   const { arms, force, seed, margin } = options;
   const [a, b] = [comparedRun(first), comparedRun(second)];

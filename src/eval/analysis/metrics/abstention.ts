@@ -25,9 +25,8 @@ const HEDGES: Readonly<Record<KnownLanguage, RegExp>> = {
 const SENTENCE_END = /[.!?。！？]+/u;
 
 /**
- * True for an answer that declines to answer: it is the data set's own answer to unknown questions, or one sentence that
- * begins with one of a short list of refusals and does not hedge ("I don't know, but maybe …" is a guess). The lists are English
- * and Chinese; in other languages the data set's own answer alone declines.
+ * True for the data's own answer to unknown questions, or one sentence that begins with a known refusal (English, Chinese) and
+ * does not hedge ("I don't know, but maybe …" is a guess).
  */
 export function isAbstention(answer: string, unknownAnswer: string, language: Language): boolean {
   const form = normalise(answer, language);

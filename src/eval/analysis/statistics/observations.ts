@@ -1,7 +1,4 @@
-/**
- * What every statistic is computed from: one value an item, or one pair of values an item, each with the user it belongs to.
- * Users are the units that were sampled: items of one user are not independent of each other.
- */
+/** One value, or one pair, an item, with its user: users are the units, and items of one user are not independent. */
 
 export interface Observation {
   readonly userId: string;

@@ -39,9 +39,8 @@ export interface Judgement {
 }
 
 /**
- * Judges the arms that were planned to be compared by one metric, as a family: kept if a loss of the margin or more is refuted
- * (one-sided, 2.5 %), else lost if a loss is shown (two-sided, 5 %), else undecided; both adjusted over the arms.
- * @param margin in the scale of the values: 0.02 for two points
+ * Judges planned arms by one metric, as a family: kept if a loss of the margin is refuted (one-sided, 2.5 %), else lost if a
+ * loss is shown (two-sided, 5 %), else undecided. @param margin in the scale of the values: 0.02 for two points
  */
 export function judgeFamily(members: readonly FamilyMember[], margin: number): Judgement[] {
   const planned = members.filter(({ p }) => p !== null);

@@ -88,10 +88,7 @@ class OpenWork {
   }
 }
 
-/**
- * Stands between the system of one arm and everything that serves it: engine, sessions, store, memories and KV tools. It times
- * their calls, records the last generation, and refuses calls outside a turn or declared work, so that no work escapes the clock.
- */
+/** Stands between one arm's system and all that serves it: times calls, and refuses them outside turns or declared work. */
 export class TurnRecorder {
   readonly #engine: Engine;
   /** Engines of the model's first layers that the system has used, and the tokens of each at the start of the turn. */

@@ -50,9 +50,8 @@ export async function withTurnState<T>(
 }
 
 /**
- * Scores the turns of one item from the KV that each left in its session: saved, restored in another session, cut shortly
- * before the end of the prompt, and evaluated from there. Turns with the same bytes of cells, at the same positions, in
- * front of the same ids, are scored once: what follows is a function of these alone.
+ * Scores turns from the KV that each left, restored in another session and cut shortly before the end of the prompt. Turns
+ * with the same bytes of cells in front of the same ids are scored once.
  */
 export class TurnScorer {
   readonly #parts: ScorerParts;

@@ -1,9 +1,8 @@
 import type { BenchConfig } from '../../../config/bench-config.ts';
 
 /**
- * What an option changes in the numbers of a run, and so when it is resumed: `kept` options have the value that the run began with,
- * `planned` ones are in its plan, `verified` ones may differ if what they stand for (bytes, device, place) is the same, `free` ones
- * change no number.
+ * What an option changes: `kept` ones are those that a run began with, `planned` ones in its plan, `verified` ones may differ
+ * if what they stand for is the same, `free` ones change no number.
  */
 export type OptionEffect = 'kept' | 'planned' | 'verified' | 'free';
 
