@@ -13,9 +13,8 @@ export interface GateDecision {
 }
 
 /**
- * Decides before the prompt is built whether memories go into it, and how strongly they are injected.
- * @param session the turn's own, whose meter counts what the gate evaluates; it may be left in any state
- * @param retrieved best first @param bareTokens gives the ids of the prompt without memories and history
+ * Decides before the prompt is built whether memories are injected, and how strongly. @param bareTokens without memories
+ * and history @param session its meter counts what the gate evaluates; it may be left in any state
  */
 export type TurnGate = (
   session: EngineSession,
@@ -44,9 +43,7 @@ function gatedAlpha({ relevance, uncertainty, margin }: GateFactors, threshold: 
 }
 
 /**
- * Injects if the best memory is relevant enough, with the larger α the less certain the model is of its next token.
- * The pass that measures the uncertainty is paid for in every turn that retrieves something.
- * @param threshold of the relevance; calibrated for the embedder
+ * Injects if the best memory is relevant enough, with the larger α the less certain the model is; each turn pays for that pass.
  * @throws BenchError `unsupported` where the engine gives only a part of the next-token distribution
  */
 export function dualFactorGate(threshold: number): TurnGate {

@@ -76,9 +76,8 @@ export async function evaluatePrefix({ tokenIds }: ExactPrefix, { session, signa
 }
 
 /**
- * Stores the cells of exact prefixes, for every α but 1, and where tokens are evicted or numbers quantised: no checkpoint can be
- * made of a session whose values are scaled. The cells are copied out to be scaled or packed; that copy, never scaled, is written
- * after the answer, in one write without a call of the engine. A hit is one import.
+ * Stores cells of exact prefixes that are scaled, evicted or quantised, of which no checkpoint can be made; an unscaled copy is
+ * written after the answer, without a call of the engine. A hit is one import.
  */
 export class PrefixCells {
   readonly #parts: KvParts<KvStore>;

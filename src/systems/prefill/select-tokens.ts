@@ -46,9 +46,8 @@ export interface SelectableBlock {
 }
 
 /**
- * The selected tokens as ranges, in order and apart, counted from the first token of the first block. The same blocks get the
- * same tokens; a larger share gets those of a smaller one and more.
- * @param scores of all tokens, in order, where the rule needs them and `leavesChoice`
+ * The selected tokens as ranges, from the first block's first token. The same blocks get the same tokens; a larger share gets
+ * those of a smaller one and more. @param scores of all tokens, where the rule needs them and `leavesChoice`
  */
 export function selectTokens(
   selection: TokenSelection,

@@ -103,8 +103,7 @@ export function reserveFor(windowTokens: number, requestedTokens?: number): numb
 }
 
 /**
- * Builds the final sequence within the window: the fixed part, then memories in at most half of the rest,
- * then history from the newest backwards; where even the fixed part is too long, the query alone.
+ * Builds the sequence: the fixed part, memories in half of the rest, the newest history; the query alone if that is too long.
  * @throws BenchError `bad-option` where the reserve leaves nothing, `context-overflow` where the query alone is too long
  */
 export function buildPrompt(

@@ -26,10 +26,8 @@ interface Place {
 }
 
 /**
- * A model's own chat template. It is rendered with marks in place of all contents and cut at them, so that it never
- * sees a text of a user or a memory: its own pieces are tokenised with special tokens on, the contents with them off.
- * Memories stand in the system message, behind the system prompt; where the template knows none, both stand in front of the
- * first message of the user.
+ * A model's chat template, rendered with marks in place of contents and cut at them: it never sees a text of a user or memory.
+ * Memories stand in the system message; where the template knows none, in front of the user's first message.
  */
 export class ChatForm implements PromptForm {
   readonly name = 'chat';

@@ -44,10 +44,8 @@ export function machineDifferences(
 const PERMUTATIONS = 10_000;
 
 /**
- * p value of "the groups do not differ" from 10,000 seeded permutations of users between the groups:
- * (extreme + 1) ÷ (permutations + 1). The units are users, each the mean of its observations; the statistic is the sum of
- * squares between the groups. Null where fewer than two groups have observations.
- * @param groups of users, disjoint
+ * p value of "the groups do not differ" from seeded permutations of users, each the mean of its observations, by the sum of
+ * squares between groups: (extreme + 1) ÷ (permutations + 1). Null for fewer than two groups.
  * @see Pitman 1937, "Significance tests which may be applied to samples from any populations"
  */
 export function groupDifferenceP(groups: readonly (readonly Observation[])[], seed: number): number | null {

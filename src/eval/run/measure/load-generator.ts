@@ -26,10 +26,8 @@ export interface ServedTurn {
 }
 
 /**
- * Conversations of five turns (the last of a user may be shorter) that begin as a Poisson process and pause exponentially between
- * turns. One seed gives one plan, for any arm and rate.
- * @param recurrence share of the later turns of a conversation that repeat one of its questions, and so need the same memories
- * @returns in the order of arrival, the first at 0
+ * Conversations of five turns that begin as a Poisson process, with exponential pauses; one seed gives one plan.
+ * @param recurrence share of later turns that repeat a question @returns in the order of arrival, the first at 0
  */
 export function planLoad(users: readonly DatasetUser[], recurrence: number, seed: number): PlannedTurn[] {
   const random = new SeededRandom(seed);
@@ -58,12 +56,9 @@ export function planLoad(users: readonly DatasetUser[], recurrence: number, seed
 }
 
 /**
- * Sends the planned turns to a system at the planned times (open loop): a turn that arrives while others are served waits, and its
- * clock runs. A later turn of a conversation is sent once the earlier one was answered; its clock begins at the planned time too.
- * @param rate turns a second; if infinite, each conversation goes on as soon as it was answered, and `clients` are held at once
- * @param userId the id under which the system knows a user
- * @returns in the order of the plan
- * @throws the reason of an aborted signal
+ * Sends turns at planned times (open loop): those that wait have clocks that run, and later ones of a conversation wait for
+ * the earlier ones. @param rate turns a second; if infinite, `clients` conversations are held at once
+ * @returns in the order of the plan @throws the reason of `signal`
  */
 export async function playLoad(
   system: Pick<MemorySystem, 'chat'>,

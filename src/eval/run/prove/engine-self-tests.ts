@@ -31,10 +31,8 @@ export interface SelfTestOptions extends CallOptions {
 }
 
 /**
- * Evaluates each prompt whole and cut in two, at the exact cuts next to a quarter, half and three quarters, and some whole again,
- * and compares the next token's probabilities and its continuation's. No piece is a single token. Needs a free session of the engine. Of a slow
- * model only so many prompts are tested as the budget allows, four at least; the result says how many.
- * @throws RangeError for a prompt of fewer than four tokens, and where there is none
+ * Evaluates prompts whole and cut at exact cuts next to quarters, some whole again, and compares probabilities; four prompts
+ * at least, more as the budget allows. @throws RangeError for a prompt of fewer than four tokens, and for none
  */
 export async function paritySelfTest(
   engine: Pick<Engine, 'openSession' | 'capabilities'>,
@@ -98,10 +96,8 @@ interface PromptInParts extends Pick<InjectedParts, 'header' | 'lines'> {
 }
 
 /**
- * Tests a model's cells before any arm runs: one joined block equals the text, where the header ends at an exact cut; all blocks with
- * all tokens recomputed are the cells of the text; the engine rotates keys as plain arithmetic does; and how much keys that are
- * rotated by one position too many change the probabilities, which the noise of parity is compared with.
- * @param prompt with at least two memories
+ * Tests a model's cells: one joined block is the text, all recomputed blocks are too, the engine rotates as plain arithmetic,
+ * and what keys rotated by one position too many change. @param prompt with at least two memories
  */
 export async function cellsSelfTest(
   engine: Engine,

@@ -62,10 +62,8 @@ function tokensLeft(evict: EvictionName, tokens: number): number {
 }
 
 /**
- * What is wrong with the cells that an eviction left; null if nothing is. All tokens are evaluated again in another session. The
- * header's cells are compared directly; in each KV head of each layer the keys and values of every other cell must be those of one
- * memory token, in order, and no evicted token may score more than one that was kept.
- * @param found the cells of header and memories
+ * What is wrong with evicted cells, evaluated again elsewhere: in each KV head of each layer they must be those of one memory
+ * token, in order, and no evicted token may score more than a kept one. @param found the cells of header and memories
  */
 export async function wrongEviction(
   maker: CellMaker,

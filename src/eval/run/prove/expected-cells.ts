@@ -83,10 +83,8 @@ export class FreshCells {
 }
 
 /**
- * Computes the cells that an arm must have: every part evaluated in another session, behind what its block is to see, moved by
- * 64-bit arithmetic, keys of memories divided by their temperature, values multiplied by α. Recomputed tokens are evaluated behind
- * the cells that were found: a rounding difference in those, which are compared separately, grows in the layers of a model with
- * quantised weights.
+ * Computes the cells of an arm: each part evaluated elsewhere behind what its block sees, moved in 64-bit arithmetic, keys
+ * divided by temperature, values times α; recomputed tokens behind the cells found, as rounding grows in quantised models.
  */
 export async function expectedCells(maker: CellMaker, prefill: PrefillName, parts: ExpectedParts, alpha: number) {
   const { header, lines, keptAs = 'f16' } = parts;

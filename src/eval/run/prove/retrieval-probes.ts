@@ -43,9 +43,8 @@ function findsItself(question: Float32Array, documents: readonly Float32Array[],
 }
 
 /**
- * Embeds sentences of these languages together as memories, and each by itself as a question: no two may have one vector, and a
- * question must be nearest to its own words. So an embedder that gives everything one vector, or a batch the vectors of other
- * texts, is found before a memory is retrieved by them. Vectors without a single negative number have lost their signs. The service's cache is empty afterwards.
+ * Embeds sentences together as memories and alone as questions: no two may have one vector, each must be nearest to itself,
+ * and some number be negative. The service's cache is empty afterwards.
  */
 export async function probeEmbedder(
   embeddings: EmbeddingService,

@@ -21,9 +21,8 @@ const MIN_SUFFIX = 2;
 type Verdict = { readonly wrong: string | null } | { readonly unproven: string };
 
 /**
- * Proves turns again after they were scored, outside their clocks: a seeded sample of each arm, and its first cache hit and miss of
- * the first user. The answer is generated again from the KV that the turn left; injected cells are read back and compared with a
- * fresh evaluation in another session.
+ * Proves a seeded sample, and each arm's first hit and miss of the first user, outside clocks: the answer is generated again
+ * from the turn's KV, and injected cells are compared with a fresh evaluation in another session.
  */
 export class TurnProver {
   readonly #parts: ScorerParts & { readonly engine: Pick<Engine, 'firstLayers'> };

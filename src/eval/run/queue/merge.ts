@@ -39,10 +39,8 @@ interface MergeRules {
 }
 
 /**
- * Merges the parts of a run: the rows of every user, in the order of the plan, and the findings of all parts. Merging is idempotent by
- * (part, user): parts that the target's run of that name was merged from change nothing, and its results are returned.
- * @throws BenchError `bad-option` for parts of different plans, and for users or turns that are missing or duplicated; nothing is
- * written then
+ * Merges the parts of a run, user by user; parts that were merged before change nothing. @throws BenchError `bad-option` for
+ * parts of different plans, and for users or turns that are missing or duplicated; nothing is written then
  */
 export function mergeParts(
   target: BenchDatabase,

@@ -251,10 +251,8 @@ export async function warmUp(user: UserRun, item: DatasetItem, signal: AbortSign
 }
 
 /**
- * Orders the arms of an item: one shuffle by seed, then a Williams design, rotated from item to item. Each arm stands equally often
- * in each place and, with an even number of arms, equally often behind each other arm; an odd number needs the mirrored order every
- * other round.
- * @see Williams 1949, "Experimental designs balanced for the estimation of residual effects of treatments"
+ * One shuffle by seed, then a Williams design, rotated from item to item: each arm stands equally often in each place and,
+ * mirrored every other round if odd, behind each other arm. @see Williams 1949, on designs balanced for residual effects
  */
 export function armOrder<T>(arms: readonly T[], seed: number, turn: number): T[] {
   const shuffled = new SeededRandom(seed).shuffled(arms);
