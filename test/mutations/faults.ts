@@ -397,7 +397,7 @@ export const faults: readonly Fault[] = [
       find: "const turn = await clock.time('turns', () => this.#answer(request, open, prepared, signal));\n      const { response }",
       replace:
         "const turn = await clock.time('turns', () => this.#answer(request, open, prepared, signal).catch(() => this.#answer(request, open, prepared, signal)));\n      const { response }",
-      tests: ['test/model/failing-turns.test.ts'],
+      tests: ['test/model/planted-faults.test.ts'],
     },
   ]),
   ...faultsIn('retrieval', 'src/eval/run/plan/plan-users.ts', [
