@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,14 +41,9 @@ export async function requireTried(path: string, sha256: string, options: TrialO
   throw new BenchError('bad-model', `${path}: ${describeFailure(ended, timeoutMs)}`, hint);
 }
 
-interface EndedTrial {
-  readonly report: TrialReport | undefined;
-  readonly isOverdue: boolean;
-  readonly how: string;
-  readonly stderr: string;
-}
+type EndedTrial = Awaited<ReturnType<typeof runTrial>>;
 
-function runTrial(path: string, { llamaCpp, signal }: TrialOptions, timeoutMs: number): Promise<EndedTrial> {
+async function runTrial(path: string, { llamaCpp, signal }: TrialOptions, timeoutMs: number) {
   const own = fileURLToPath(import.meta.url);
   const extension = extname(own);
   const child = fork(join(dirname(own), `trial-process${extension}`), [path, JSON.stringify(llamaCpp)], {
@@ -68,13 +64,13 @@ function runTrial(path: string, { llamaCpp, signal }: TrialOptions, timeoutMs: n
   signal?.addEventListener('abort', end);
   child.on('message', (message) => (report = message as TrialReport));
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(0, MAX_STDERR)));
-  return new Promise<EndedTrial>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code, name) => resolve({ report, isOverdue, stderr, how: name ?? `exit code ${code}` }));
-  }).finally(() => {
+  try {
+    const [code, name] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    return { report, isOverdue, stderr, how: name ?? `exit code ${code}` };
+  } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', end);
-  });
+  }
 }
 
 function describeFailure({ isOverdue, how, stderr }: EndedTrial, timeoutMs: number): string {

@@ -75,7 +75,7 @@ export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
     const { place, probed, states, info } = this.parts;
     if (probed.states === null) return null;
     const { layout, form, streams } = probed.states;
-    const sequence = new SlotCarrier(place.connection, slot, cells, place.slotsFolder!);
+    const sequence = new SlotCarrier({ connection: place.connection, slot, cells, folder: place.slotsFolder! });
     const facts = { layout, form, sequences: streams, window: info, stateIdentity: info.stateIdentity! };
     return states.exchange(sequence, cells, facts);
   }

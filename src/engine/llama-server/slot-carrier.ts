@@ -23,25 +23,19 @@ const restoredShape = z.object({ n_restored: count });
 
 /** Moves the KV of a slot through files in the folder that the server saves slots to. Their names cannot be guessed, and none stays. */
 export class SlotCarrier implements StateCarrier {
-  readonly #connection: ServerConnection;
-  readonly #slot: Slot;
-  readonly #cells: SessionCells;
-  readonly #folder: string;
+  readonly #parts;
 
-  /** @param cells of the session; the slot may still hold truncated ones */
-  constructor(connection: ServerConnection, slot: Slot, cells: SessionCells, folder: string) {
-    this.#connection = connection;
-    this.#slot = slot;
-    this.#cells = cells;
-    this.#folder = folder;
+  /** @param parts `cells` of the session; the slot may still hold truncated ones */
+  constructor(parts: Readonly<{ connection: ServerConnection; slot: Slot; cells: SessionCells; folder: string }>) {
+    this.#parts = parts;
   }
 
   async save(path: string): Promise<number> {
     const { name, place } = this.#newFile();
     try {
       const { n_written: written } = await this.#timed(() =>
-        this.#connection
-          .post(`/slots/${this.#slot.id}?action=save`, { filename: name }, savedShape)
+        this.#parts.connection
+          .post(`/slots/${this.#parts.slot.id}?action=save`, { filename: name }, savedShape)
           .catch((cause: unknown) => {
             throw this.#notSaved(cause);
           }),
@@ -52,11 +46,11 @@ export class SlotCarrier implements StateCarrier {
       chmodSync(place, 0o600);
       const state = parseState(readFileSync(place), name);
       this.#requireOwn(state);
-      if (state.tokens.length === this.#cells.nextPosition) {
+      if (state.tokens.length === this.#parts.cells.nextPosition) {
         moveFile(place, path);
         return written;
       }
-      const end = this.#cells.nextPosition;
+      const end = this.#parts.cells.nextPosition;
       const below = [...state.positions.keys()].filter((cell) => state.positions[cell]! < end);
       const parts = stateParts(gatherCells(state, below), state.tokens.subarray(0, end), state.streams, state.form);
       writeParts(path, parts);
@@ -71,7 +65,7 @@ export class SlotCarrier implements StateCarrier {
     try {
       linkFile(path, place);
       await this.#timed(() =>
-        this.#connection.post(`/slots/${this.#slot.id}?action=restore`, { filename: name }, restoredShape),
+        this.#parts.connection.post(`/slots/${this.#parts.slot.id}?action=restore`, { filename: name }, restoredShape),
       );
     } catch (cause) {
       if (!(cause instanceof BenchError) || cause.code !== 'protocol') throw cause;
@@ -83,18 +77,22 @@ export class SlotCarrier implements StateCarrier {
   }
 
   async truncate(): Promise<void> {
-    await this.#slot.erase({});
+    await this.#parts.slot.erase({});
   }
 
   #requireOwn({ tokens }: ParsedState): void {
-    const own = this.#cells.tokensByPosition().map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
+    const own = this.#parts.cells
+      .tokensByPosition()
+      .map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
     if (own.length <= tokens.length && own.every((token, position) => token === tokens[position])) return;
-    throw this.#connection.errors.changed(`slot ${this.#slot.id} holds other tokens than those that were left in it`);
+    throw this.#parts.connection.errors.changed(
+      `slot ${this.#parts.slot.id} holds other tokens than those that were left in it`,
+    );
   }
 
   #newFile(): { readonly name: string; readonly place: string } {
     const name = `dki-bench-${randomUUID()}.bin`;
-    return { name, place: join(this.#folder, name) };
+    return { name, place: join(this.#parts.folder, name) };
   }
 
   async #timed<T>(call: () => Promise<T>): Promise<T> {
@@ -102,19 +100,19 @@ export class SlotCarrier implements StateCarrier {
     try {
       return await call();
     } finally {
-      this.#slot.counts.add({ busyMs: performance.now() - start });
+      this.#parts.slot.counts.add({ busyMs: performance.now() - start });
     }
   }
 
   #notSaved(cause: unknown): BenchError {
     const why = cause instanceof Error ? cause.message : String(cause);
     const hint = 'free some space in the folder of --slots-folder';
-    return new BenchError('disk', `${this.#folder}: the server could not save a slot: ${why}`, hint, cause);
+    return new BenchError('disk', `${this.#parts.folder}: the server could not save a slot: ${why}`, hint, cause);
   }
 
   #otherFolder(): BenchError {
     const hint = 'name the folder of its --slot-save-path: --slots-folder DIR';
-    return new BenchError('bad-option', `--slots-folder ${this.#folder}: the server saves slots elsewhere`, hint);
+    return new BenchError('bad-option', `--slots-folder ${this.#parts.folder}: the server saves slots elsewhere`, hint);
   }
 }
 

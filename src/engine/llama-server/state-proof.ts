@@ -54,7 +54,7 @@ export async function proveStates(
   const ids = Array<TokenId>(LENGTH).fill(repeated);
   const cells = new SessionCells();
   cells.follow(ids);
-  const carrier = new SlotCarrier(connection, slot, cells, slotsFolder);
+  const carrier = new SlotCarrier({ connection, slot, cells, folder: slotsFolder });
   using folder = new PrivateFolder();
   const path = join(folder.path, 'proof.state');
   await slot.evaluate(ids, 0, options);

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -21,18 +21,6 @@ import { type ParsedState, writeAll } from './state-file.ts';
 
 const UNFINISHED = /\.(\d+)\.partial$/;
 
-/** A state file whose bytes were just found to be those that were written. */
-export interface VerifiedFile {
-  readonly path: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** `CheckpointFolder.identity` before the bytes were read. */
-  readonly identity: string | undefined;
-}
-
-export interface WrittenState extends Pick<Checkpoint, 'bytes' | 'sha256'> {
-  readonly content: Uint8Array<ArrayBuffer>;
-}
-
 /** State files by the id of their checkpoint. What has its name is complete; files are private (0600). */
 export class CheckpointFolder {
   readonly #path: string;
@@ -52,7 +40,7 @@ export class CheckpointFolder {
   }
 
   /** Stores what `save` writes to a path; nothing is left behind where that fails. @throws BenchError `disk` */
-  async write(id: string, save: (path: string) => Promise<number>): Promise<WrittenState> {
+  async write(id: string, save: (path: string) => Promise<number>) {
     const path = this.#pathOf(id);
     const unfinished = `${path}.${process.pid}.partial`;
     try {
@@ -64,7 +52,7 @@ export class CheckpointFolder {
       const bytes = await save(unfinished);
       chmodSync(unfinished, 0o600);
       const content = readFileSync(unfinished);
-      const sha256 = sha256Of(content);
+      const sha256 = hash('sha256', content);
       moveOver(unfinished, path);
       return { bytes, sha256, content };
     } catch (cause) {
@@ -75,8 +63,11 @@ export class CheckpointFolder {
     }
   }
 
-  /** @throws BenchError `bad-state` where there is no such file, or its bytes are not those that were written; `disk` */
-  read({ id, bytes, sha256 }: Checkpoint): VerifiedFile {
+  /**
+   * @returns verified bytes, and `identity` from before they were read
+   * @throws BenchError `bad-state` where there is no such file, or its bytes are not those that were written; `disk`
+   */
+  read({ id, bytes, sha256 }: Checkpoint) {
     const path = this.#pathOf(id);
     const identity = this.identity(id);
     let found: ReturnType<typeof readRegularFile>;
@@ -89,7 +80,7 @@ export class CheckpointFolder {
     }
     if (found === 'missing') throw new BenchError('bad-state', `${path}: no such KV state`, 'compute it again');
     if (found === 'irregular') throw new BenchError('bad-state', `${path}: is no regular file`, 'compute it again');
-    if (found.length === bytes && sha256Of(found) === sha256) return { path, bytes: found, identity };
+    if (found.length === bytes && hash('sha256', found) === sha256) return { path, bytes: found, identity };
     const message = `${path}: its bytes are not those that were saved`;
     throw new BenchError('bad-state', message, 'delete it; it will be computed again');
   }
@@ -115,10 +106,6 @@ export class CheckpointFolder {
     }
     return join(this.#path, `${id}.state`);
   }
-}
-
-function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function cannotKeep(path: string, cause: unknown): BenchError {
@@ -255,14 +242,10 @@ export class MemoryFile implements Disposable {
   /** Names the file within this process until what it gives is disposed of, whatever becomes of the owner's claim meanwhile. */
   open(): Disposable & { readonly path: string } {
     this.#holders++;
-    return { path: join(OPEN_FILES, String(this.#file)), [Symbol.dispose]: () => this.#release() };
+    return { path: join(OPEN_FILES, String(this.#file)), [Symbol.dispose]: () => this[Symbol.dispose]() };
   }
 
   [Symbol.dispose](): void {
-    this.#release();
-  }
-
-  #release(): void {
     if (--this.#holders === 0) closeSync(this.#file);
   }
 }

@@ -68,8 +68,7 @@ export class PostgresColdStore implements ColdStore {
   private constructor(
     connection: PostgresConnection,
     options: PostgresColdStoreOptions,
-    version: string,
-    rows: number,
+    { version, rows }: Awaited<ReturnType<typeof prepareSchema>>,
   ) {
     this.#connection = connection;
     this.#options = options;
@@ -87,10 +86,8 @@ export class PostgresColdStore implements ColdStore {
    */
   static async open(connection: PostgresConnection, options: PostgresColdStoreOptions): Promise<PostgresColdStore> {
     try {
-      const prepare = (database: PostgresDatabase): ReturnType<typeof prepareSchema> =>
-        prepareSchema(database, options);
-      const { version, rows } = await connection.database.transaction(prepare);
-      return new PostgresColdStore(connection, options, version, rows);
+      const prepared = await connection.database.transaction((database) => prepareSchema(database, options));
+      return new PostgresColdStore(connection, options, prepared);
     } catch (error) {
       await connection.close();
       throw storeError(connection.address, 'opening long-term memory', error);

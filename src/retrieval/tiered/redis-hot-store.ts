@@ -15,14 +15,12 @@ export class RedisHotStore implements HotStore {
   readonly name = 'redis';
   readonly version: string;
   readonly #redis: Redis;
-  readonly #address: string;
-  readonly #prefix: string;
+  readonly #parts;
 
-  private constructor(redis: Redis, address: string, prefix: string, version: string) {
+  private constructor(redis: Redis, parts: Readonly<Record<'address' | 'prefix' | 'version', string>>) {
     this.#redis = redis;
-    this.#address = address;
-    this.#prefix = prefix;
-    this.version = version;
+    this.#parts = parts;
+    this.version = parts.version;
   }
 
   /**
@@ -50,7 +48,7 @@ export class RedisHotStore implements HotStore {
       const version = /^redis_version:(.*)$/m.exec(await redis.info('server'))?.[1]?.trim() ?? 'unknown';
       opened = true;
       const key = createHash('sha256').update(namespace, 'utf16le').digest('hex').slice(0, 16);
-      return new RedisHotStore(redis, shown, `dki-bench:${key}:`, version);
+      return new RedisHotStore(redis, { address: shown, prefix: `dki-bench:${key}:`, version });
     } catch (error) {
       redis.disconnect();
       throw storeError(shown, 'connecting', reason ?? error);
@@ -96,7 +94,7 @@ export class RedisHotStore implements HotStore {
   drop(): Promise<void> {
     return this.#guard('removing everything', async () => {
       // The prefix contains no pattern characters.
-      for await (const keys of this.#redis.scanStream({ match: `${this.#prefix}*`, count: 1_000 })) {
+      for await (const keys of this.#redis.scanStream({ match: `${this.#parts.prefix}*`, count: 1_000 })) {
         if ((keys as readonly string[]).length > 0) await this.#redis.unlink(...(keys as string[]));
       }
     });
@@ -107,7 +105,7 @@ export class RedisHotStore implements HotStore {
   }
 
   #keys(group: string, shelf: HotShelf): { readonly order: string; readonly byId: string } {
-    const key = `${this.#prefix}${shelf}:${group}`;
+    const key = `${this.#parts.prefix}${shelf}:${group}`;
     return { order: `${key}:order`, byId: `${key}:records` };
   }
 
@@ -125,7 +123,7 @@ export class RedisHotStore implements HotStore {
     try {
       return await work();
     } catch (error) {
-      throw storeError(this.#address, action, error);
+      throw storeError(this.#parts.address, action, error);
     }
   }
 }

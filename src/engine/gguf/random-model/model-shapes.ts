@@ -39,6 +39,7 @@ const tiny = {
   contextTokens: 4096,
   weights: 'F32',
 } as const;
+const real = { headDimension: 64, weights: 'F16' } as const;
 const tinyLlama = { ...tiny, architecture: 'llama', ropeBase: 10_000, normEpsilon: 1e-5 } as const;
 const tinyQwen = { ...tiny, architecture: 'qwen2', ropeBase: 1_000_000, normEpsilon: 1e-6, tiedOutput: true } as const;
 
@@ -63,58 +64,54 @@ export const modelShapes = {
   // Rows of 512 and 1024 numbers: several blocks of every quantised type.
   'small-llama': {
     ...tinyLlama,
+    ...real,
     embeddingDimension: 512,
     feedForwardDimension: 1024,
     heads: 8,
-    headDimension: 64,
     tiedOutput: false,
-    weights: 'F16',
   },
   'llama-139m': {
+    ...real,
     architecture: 'llama',
     layers: 14,
     embeddingDimension: 768,
     feedForwardDimension: 2112,
     heads: 12,
     kvHeads: 4,
-    headDimension: 64,
     vocabularyTokens: 32_000,
     contextTokens: 4096,
     ropeBase: 10_000,
     normEpsilon: 1e-5,
     tiedOutput: false,
-    weights: 'F16',
   },
   'qwen2.5-0.5b': {
+    ...real,
     architecture: 'qwen2',
     layers: 24,
     embeddingDimension: 896,
     feedForwardDimension: 4864,
     heads: 14,
     kvHeads: 2,
-    headDimension: 64,
     vocabularyTokens: 151_936,
     contextTokens: 32_768,
     ropeBase: 1_000_000,
     normEpsilon: 1e-6,
     tiedOutput: true,
-    weights: 'F16',
   },
   'llama-3.2-1b': {
+    ...real,
     architecture: 'llama',
     layers: 16,
     embeddingDimension: 2048,
     feedForwardDimension: 8192,
     heads: 32,
     kvHeads: 8,
-    headDimension: 64,
     vocabularyTokens: 128_256,
     contextTokens: 131_072,
     ropeBase: 500_000,
     ropeScaling: { factor: 32, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalContextTokens: 8192 },
     normEpsilon: 1e-5,
     tiedOutput: true,
-    weights: 'F16',
   },
 } as const satisfies Readonly<Record<string, ModelShape>>;
 
