@@ -5,7 +5,7 @@ import type { EmbedderProbe, RetrieverProbe } from '../../../store/records/run-p
 import type { Retriever } from '../../../retrieval/retriever.ts';
 
 /** Sentences that mean different things, whatever a model makes of case, marks and length. */
-export const SENTENCES: Readonly<Record<KnownLanguage, readonly string[]>> = {
+const SENTENCES: Readonly<Record<KnownLanguage, readonly string[]>> = {
   en: [
     'My dog is called Brenko.',
     'I moved to Leeds last spring.',
