@@ -4,18 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type RunningProcess, startProcess, typescript } from '../../test/fixtures/run-process.ts';
-import { TestFolder } from '../../test/model/bench-fixture.ts';
+import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { PrivateFolder } from './private-folder.ts';
 
-let temporary: TestFolder;
-beforeEach(() => {
-  temporary = new TestFolder();
-  vi.stubEnv('TMPDIR', temporary.path);
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  temporary[Symbol.dispose]();
-});
+const temporary = folderOfEachTest();
+beforeEach(() => void vi.stubEnv('TMPDIR', temporary.path));
+afterEach(() => void vi.unstubAllEnvs());
 
 const modulePath = fileURLToPath(new URL('./private-folder.ts', import.meta.url));
 

@@ -1,7 +1,5 @@
 import { z } from 'zod';
 
-const SHA_256 = /^[0-9a-f]{64}$/;
-
 /** A checkpoint as it is written beside the engine's own copy of the bytes. */
 export const checkpointSchema = z
   .object({
@@ -10,7 +8,10 @@ export const checkpointSchema = z
     tokens: z.array(z.number().int()),
     bytes: z.number().int().nonnegative(),
     /** Of the bytes; null where the engine does not show them. */
-    sha256: z.string().regex(SHA_256).nullable(),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .nullable(),
     stateIdentity: z.string(),
   })
   .readonly();

@@ -8,9 +8,7 @@ export function recordTitle(place: number, score: number): string {
   return `### 记录 ${place} (相关度: ${score.toFixed(2)})`;
 }
 
-/**
- * Formats retrieved records as Markdown, in order and unchanged; empty if there are none.
- */
+/** Formats retrieved records as Markdown, in order and unchanged; empty if there are none. */
 export function formatHistorySummary(records: readonly Pick<MemorySearchResult, 'content' | 'score'>[]): string {
   if (records.length === 0) return '';
   const written = records.map(({ content, score }, index) => `${recordTitle(index + 1, score)}\n${content}\n\n`);

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
 import { presetModels } from '../preset-models.ts';
 import { HubServer } from '../../../test/fixtures/hub-server.ts';
-import { TestFolder } from '../../../test/model/bench-fixture.ts';
+import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
 import { localEmbedder } from './embedder-path.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
@@ -16,15 +16,11 @@ const files: Readonly<Record<string, Buffer>> = Object.fromEntries(
   paths.map((path) => [`org/embed-en-zh/main${path}`, readFileSync(shipped + path)]),
 );
 
-let folder: TestFolder;
+const folder = folderOfEachTest();
 beforeEach(() => {
-  folder = new TestFolder();
   vi.stubEnv('XDG_CACHE_HOME', folder.path);
   vi.stubEnv('HF_TOKEN', '');
-  return () => {
-    vi.unstubAllEnvs();
-    folder[Symbol.dispose]();
-  };
+  return () => void vi.unstubAllEnvs();
 });
 
 async function started(given: Readonly<Record<string, Buffer>> = files): Promise<HubServer> {

@@ -8,7 +8,7 @@ import { benchFailure, expectFailure } from '../../../test/fixtures/bench-failur
 import { type HubFaults, HubServer } from '../../../test/fixtures/hub-server.ts';
 import { startProcess, typescript } from '../../../test/fixtures/run-process.ts';
 import { TestServer } from '../../../test/fixtures/test-server.ts';
-import { TestFolder } from '../../../test/model/bench-fixture.ts';
+import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
 import { type DownloadOptions, type DownloadProgress, hubFile } from './hub-file.ts';
 import { findHubFile, hubAccess, type HubAccess, removeCachedFile } from './hub-cache.ts';
 import { parseHubReference } from './hub-reference.ts';
@@ -27,18 +27,14 @@ const gguf = 'q8/model.gguf';
 const COMMIT = 'c'.repeat(40);
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
 
-let folder: TestFolder;
+const folder = folderOfEachTest();
 let server: HubServer;
 /** Folder of the repository in the cache of Hugging Face's tools. */
 let cached: string;
 beforeEach(async () => {
-  folder = new TestFolder();
   server = await HubServer.start(files);
   cached = folder.file('huggingface/hub/models--org--repo');
-  return async () => {
-    folder[Symbol.dispose]();
-    await server[Symbol.asyncDispose]();
-  };
+  return () => server[Symbol.asyncDispose]();
 });
 
 const access = (token?: string, endpoint = server.endpoint): HubAccess =>

@@ -80,7 +80,7 @@ export async function describeRemoteFile(address: string, hub: Server, options: 
     const response = await send(place, hub, { method: 'HEAD', redirect: 'manual' }, timeout);
     const { status, headers } = response;
     if (status === 404) return undefined;
-    const location = isRedirection(status) ? headers.get('location') : null;
+    const location = Math.floor(status / 100) === 3 ? headers.get('location') : null;
     if (location === null && !response.ok) throw refused(address, status, hub);
     // For a file on another server, only the hub's own answer is trusted.
     if (new URL(place).origin !== new URL(hub.endpoint).origin) throw unverifiable(address);
@@ -90,8 +90,6 @@ export async function describeRemoteFile(address: string, hub: Server, options: 
   }
   throw new BenchError('network', `${address}: redirected in a circle`, mirrorHint(hub));
 }
-
-const isRedirection = (status: number): boolean => status >= 300 && status < 400;
 
 /** Resolves a redirection. @throws BenchError `network` if it is not a web address */
 function redirection(location: string, place: string, address: string): string {

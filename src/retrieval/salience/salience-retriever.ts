@@ -203,9 +203,7 @@ export interface Budgeted<Item> {
   readonly budgetRemaining: number;
 }
 
-/**
- * Takes items in order up to the first that does not fit; smaller items behind it are not taken.
- */
+/** Takes items in order up to the first that does not fit; smaller items behind it are not taken. */
 export function withinBudget<Item extends { readonly tokenCount: number }>(
   items: readonly Item[],
   budgetTokens: number,

@@ -16,35 +16,16 @@ type QuantisedType = Exclude<GgufTensorType, keyof typeof FLOAT>;
  * around 0; and the root mean square of numbers whose other bytes are random, by the first scale.
  * @see ggml-common.h of llama.cpp
  */
-const BLOCKS: Readonly<Record<QuantisedType, { bytes: number; scales: readonly [number, number][]; rms: number }>> = {
-  Q4_0: { bytes: 18, scales: [[0, 1]], rms: 4.6 },
-  Q4_1: {
-    bytes: 20,
-    scales: [
-      [0, 1],
-      [2, -7.5],
-    ],
-    rms: 4.6,
-  },
-  Q5_0: { bytes: 22, scales: [[0, 1]], rms: 9.2 },
-  Q8_0: { bytes: 34, scales: [[0, 1]], rms: 74 },
-  Q4_K: {
-    bytes: 144,
-    scales: [
-      [0, 1],
-      [2, 7.5],
-    ],
-    rms: 255,
-  },
-  Q5_K: {
-    bytes: 176,
-    scales: [
-      [0, 1],
-      [2, 15.5],
-    ],
-    rms: 521,
-  },
-  Q6_K: { bytes: 210, scales: [[208, 1]], rms: 1365 },
+const BLOCKS: Readonly<
+  Record<QuantisedType, { bytes: number; scales: Readonly<Record<number, number>>; rms: number }>
+> = {
+  Q4_0: { bytes: 18, scales: { 0: 1 }, rms: 4.6 },
+  Q4_1: { bytes: 20, scales: { 0: 1, 2: -7.5 }, rms: 4.6 },
+  Q5_0: { bytes: 22, scales: { 0: 1 }, rms: 9.2 },
+  Q8_0: { bytes: 34, scales: { 0: 1 }, rms: 74 },
+  Q4_K: { bytes: 144, scales: { 0: 1, 2: 7.5 }, rms: 255 },
+  Q5_K: { bytes: 176, scales: { 0: 1, 2: 15.5 }, rms: 521 },
+  Q6_K: { bytes: 210, scales: { 208: 1 }, rms: 1365 },
 };
 
 /** Root mean square of numbers spread evenly over ±[1, 2). */
@@ -127,7 +108,9 @@ function quantised(
   { bytes, scales, rms: unit }: (typeof BLOCKS)[QuantisedType],
   rms: number,
 ): GgufTensor['fill'] {
-  const halves = scales.map(([offset, multiple]) => [offset, encodeFloat16((multiple * rms) / unit)] as const);
+  const halves = Object.entries(scales).map(
+    ([offset, multiple]) => [Number(offset), encodeFloat16((multiple * rms) / unit)] as const,
+  );
   const fillRandom = fillWords(random, 0xffffffff, 0);
   return (words) => {
     fillRandom(words);
