@@ -1,5 +1,5 @@
 import type { RereadCounts } from '../../../store/records/run-probes.ts';
-import { decided, type OptionalCheck, undecided, describeFaults } from './check.ts';
+import { decided, type OptionalCheck, undecided } from './check.ts';
 
 /** Up to five kinds of differences with their counts; empty without any. */
 function listed(counts: RereadCounts['data']): string {
@@ -31,24 +31,4 @@ export const scores: OptionalCheck = ({ probes: { reread } }) => {
   if (withoutFile > 0) return undecided('scores', `${withoutFile} of ${turns} turns have no data file in JSON Lines`);
   if (withoutTexts > 0) return undecided('scores', 'the answers are stored as hashes, which cannot be scored again');
   return decided('scores', true, `${turns} stored answers, scored again, have the stored scores`);
-};
-
-/** Retrieval: planted memories come back, the nearest first; arms are given what the retriever found, in its order. */
-export const retrieval: OptionalCheck = ({ answered, probes: { retrieverProbe: probe } }) => {
-  const observed = answered.filter((turn) => turn.observed.asRetrieved !== undefined);
-  const faults = describeFaults({
-    'have other memories than the retriever gave, or in another order': observed.filter(
-      (turn) => turn.observed.asRetrieved === false,
-    ),
-  });
-  if (faults !== '') return decided('retrieval', false, faults);
-  if (probe === undefined && observed.length === 0) return null;
-  const found = `${observed.length} turns have what the retriever gave, in its order`;
-  if (probe === undefined) return decided('retrieval', true, found);
-  const { questions, wrong } = probe;
-  const [first] = wrong;
-  if (first !== undefined) {
-    return decided('retrieval', false, `${wrong.length} of ${questions} planted questions: ${first}`);
-  }
-  return decided('retrieval', true, `${found}; ${questions} planted questions get their memories, the nearest first`);
 };

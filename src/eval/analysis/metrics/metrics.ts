@@ -23,7 +23,10 @@ function goldLogProb({ item, observed: { goldLogProbability, goldTokens } }: Ans
   return isScored ? goldLogProbability / goldTokens.length : null;
 }
 
-/** All built-in metrics, each tried by `known-answer-test.ts`. A score is computed in `scores.ts`. */
+/**
+ * All built-in metrics. To add one: compute its value in `scores.ts` (or read it from the turn here), and list it below;
+ * `known-answer-test.ts` then tests that it tells right answers from wrong ones.
+ */
 export const builtInMetrics: readonly MetricDefinition[] = [
   score('exactMatch', 'binary', 'exact match'),
   score('squadExactMatch', 'binary', 'SQuAD exact match'),

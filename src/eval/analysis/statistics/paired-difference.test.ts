@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { pairedDesignEffect } from './intervals.ts';
 import { sideValues, unitTotals } from './observations.ts';
-import { meanDifference, pairedTotals, shareDifference, tangoInterval, tangoScore } from './paired-difference.ts';
-import fc from 'fast-check';
+import { meanDifference, pairedTotals, shareDifference } from './paired-difference.ts';
 
 /** 162 items of 20 users whose baseline is wrong in ten; `other` says where the arm differs from it. */
 const pairs = (other: (index: number) => number | undefined) =>
@@ -60,32 +59,4 @@ test('one pair bounds nothing', () => {
   expect(shareDifference(one, 1)).toMatchObject({ delta: 1, interval: { low: -1, high: 1 } });
   expect(meanDifference(one).interval).toEqual({ low: -Infinity, high: Infinity });
   expect(shareDifference(one, 1).pAbove(-0.02)).toBe(1);
-});
-
-const Z = 1.959963984540054;
-const counts = fc
-  .record({ wins: fc.nat(30), losses: fc.nat(30), ties: fc.integer({ min: 60, max: 200 }) })
-  .map(({ wins, losses, ties }) => ({ wins, losses, pairs: wins + losses + ties }));
-
-test('all ties leave z² ÷ (n + z²) either way', () => {
-  const { low, high } = tangoInterval({ pairs: 100, wins: 0, losses: 0 }, Z);
-  expect(high).toBeCloseTo(Z ** 2 / (100 + Z ** 2), 9);
-  expect(low).toBeCloseTo(-high, 9);
-});
-
-test('its bounds are the differences whose score is z, and the other arm mirrors them', () => {
-  fc.assert(
-    fc.property(counts, (some) => {
-      const { low, high } = tangoInterval(some, Z);
-      expect(tangoScore(some, low)).toBeCloseTo(Z, 5);
-      expect(tangoScore(some, high)).toBeCloseTo(-Z, 5);
-      const mirrored = tangoInterval({ ...some, wins: some.losses, losses: some.wins }, Z);
-      expect(mirrored.low).toBeCloseTo(-high, 9);
-      expect(mirrored.high).toBeCloseTo(-low, 9);
-    }),
-  );
-});
-
-test('a difference beyond all proportions is out of the question', () => {
-  expect(tangoScore({ pairs: 40, wins: 0, losses: 2 }, -1.5)).toBe(Infinity);
 });

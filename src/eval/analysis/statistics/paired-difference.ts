@@ -1,6 +1,7 @@
 import { clusteredMean, standardError, type Interval, meanInterval, TAIL, unbounded } from './intervals.ts';
 import { studentQuantile, studentTail } from './distributions.ts';
 import { differences, type Pair, sum, unitTotals } from './observations.ts';
+import { type DiscordantPairs, tangoInterval, tangoScore } from './tango-interval.ts';
 
 export interface PairedDifference {
   readonly delta: number;
@@ -61,44 +62,4 @@ export function meanDifference({ differences }: Pick<PairedTotals, 'differences'
     items,
     pAbove: (least) => (error > 0 ? studentTail((delta - least) / error, units - 1) : Number(delta <= least)),
   };
-}
-
-/** Counts of pairs of right and wrong answers; after division by a design effect they may be fractions. */
-interface DiscordantPairs {
-  readonly pairs: number;
-  /** Pairs in which the first is right and the second wrong. */
-  readonly wins: number;
-  readonly losses: number;
-}
-
-/** Bisection steps: more precision than is ever shown. */
-const BISECTION_STEPS = 40;
-
-/**
- * The observed difference of two paired proportions less a hypothetical one, in standard errors under the likeliest
- * proportions that have it. Infinite for an impossible one. @see Tango 1998, Statistics in Medicine 17, equation 8
- */
-export function tangoScore({ pairs, wins, losses }: DiscordantPairs, difference: number): number {
-  const distance = wins - losses - pairs * difference;
-  const b = (2 * pairs - wins + losses) * difference - wins - losses;
-  const c = -losses * difference * (1 - difference);
-  const loss = (Math.sqrt(Math.max(0, b ** 2 - 8 * pairs * c)) - b) / (4 * pairs);
-  const variance = Math.abs(difference) > 1 ? 0 : pairs * (2 * loss + difference * (1 - difference));
-  if (variance > 0) return distance / Math.sqrt(variance);
-  return distance === 0 ? 0 : Math.sign(distance) * Infinity;
-}
-
-/** The confidence interval: all differences whose score lies within ±`quantile`. */
-export function tangoInterval(counts: DiscordantPairs, quantile: number): Interval {
-  const observed = (counts.wins - counts.losses) / counts.pairs;
-  const bound = (limit: number): number => {
-    let [outside, inside] = [limit, observed];
-    for (let step = 0; step < BISECTION_STEPS; step++) {
-      const middle = (outside + inside) / 2;
-      if (Math.abs(tangoScore(counts, middle)) > quantile) outside = middle;
-      else inside = middle;
-    }
-    return inside;
-  };
-  return { low: bound(-1), high: bound(1) };
 }

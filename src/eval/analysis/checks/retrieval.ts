@@ -1,0 +1,24 @@
+import { decided, describeFaults, type OptionalCheck } from './check.ts';
+
+/**
+ * Retrieval: memories that were planted in the retriever of the run come back in the order of their nearness to planted questions,
+ * and arms are given what the retriever found, in its order. Null for older runs.
+ */
+export const retrieval: OptionalCheck = ({ answered, probes: { retrieverProbe: probe } }) => {
+  const observed = answered.filter((turn) => turn.observed.asRetrieved !== undefined);
+  const faults = describeFaults({
+    'have other memories than the retriever gave, or in another order': observed.filter(
+      (turn) => turn.observed.asRetrieved === false,
+    ),
+  });
+  if (faults !== '') return decided('retrieval', false, faults);
+  if (probe === undefined && observed.length === 0) return null;
+  const found = `${observed.length} turns have what the retriever gave, in its order`;
+  if (probe === undefined) return decided('retrieval', true, found);
+  const { questions, wrong } = probe;
+  const [first] = wrong;
+  if (first !== undefined) {
+    return decided('retrieval', false, `${wrong.length} of ${questions} planted questions: ${first}`);
+  }
+  return decided('retrieval', true, `${found}; ${questions} planted questions get their memories, the nearest first`);
+};
