@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { errorLike } from '../../../test/fixtures/error-like.ts';
-import { TestFolder } from '../../../test/model/bench-fixture.ts';
+import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
 import { presetModels } from '../../models/preset-models.ts';
 import { llamaCpp } from './llama-cpp-adapter.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
@@ -9,15 +9,9 @@ import { modelPathOf } from '../gguf/random-model/random-model.ts';
 import { isKnownModel, requireTried } from './model-trial.ts';
 import { tryModel } from './try-model.ts';
 
-let folder: TestFolder;
-beforeEach(() => {
-  folder = new TestFolder();
-  vi.stubEnv('DKI_BENCH_CACHE', folder.file('cache'));
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  folder[Symbol.dispose]();
-});
+const folder = folderOfEachTest();
+beforeEach(() => void vi.stubEnv('DKI_BENCH_CACHE', folder.file('cache')));
+afterEach(() => void vi.unstubAllEnvs());
 
 /** A model of random weights with some of its bytes changed. */
 async function changedModel(name: string, change: (bytes: Buffer) => unknown): Promise<string> {

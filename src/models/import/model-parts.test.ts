@@ -10,9 +10,7 @@ import { importKnownFiles } from './import-model.ts';
 import { openImportSource } from './import-source.ts';
 
 const cache = modelCache();
-beforeEach(() => {
-  vi.stubEnv('HF_ENDPOINT', 'http://127.0.0.1:9');
-});
+beforeEach(() => void vi.stubEnv('HF_ENDPOINT', 'http://127.0.0.1:9'));
 
 // More than nine: in the order of names, part 10 would stand behind part 1.
 const numbers = Array.from({ length: 11 }, (_, index) => index + 1);
