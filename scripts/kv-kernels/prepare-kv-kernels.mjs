@@ -10,7 +10,9 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const output = join(folder, '..', '..', 'build', 'kv-kernels');
 const addon = join(output, 'kv-kernels.node');
 const hashFile = join(output, 'sources.sha256');
-const sources = ['addon.c', 'eight-numbers.h', 'restore.h', 'rotate.h', 'scale.h', 'spread-rows.h'].map((name) => join(folder, name));
+const sources = ['addon.c', 'eight-numbers.h', 'restore.h', 'rotate.h', 'scale.h', 'spread-rows.h'].map((name) =>
+  join(folder, name),
+);
 
 /** Optimised, but no operation is joined with another or put elsewhere: that would round in another way. */
 const flags = ['-std=gnu11', '-O3', '-ffp-contract=off', '-fPIC', '-shared', '-DNAPI_VERSION=8'];

@@ -29,6 +29,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { KvTools } from '../kv/kv-tools.ts';
 import { type MemoryKeeper, type RetrievalSettings, retrieveFor } from './memory-keeper.ts';
 
+/** An engine, and the session that a system answers in. */
 export interface OpenEngine {
   readonly engine: Engine;
   readonly session: EngineSession;

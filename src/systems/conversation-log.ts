@@ -34,6 +34,7 @@ export class ConversationLog {
     this.#sessions.requireOwned(sessionId, userId);
   }
 
+  /** The messages of a session in order of time: all, or the newest so many. */
   history(sessionId: string, maxMessages?: number): HistoryMessage[] {
     return this.#conversations
       .getRecent(sessionId, maxMessages)
@@ -77,6 +78,7 @@ export class ConversationLog {
     });
   }
 
+  /** Writes messages that were said before the first turn. */
   seed(sessionId: string, userId: string | undefined, messages: readonly HistoryMessage[]): void {
     this.#database.transaction(() => {
       this.#openSession(sessionId, userId);

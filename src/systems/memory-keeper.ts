@@ -113,6 +113,7 @@ export class MemoryKeeper {
     return ids.filter((id) => !stored.has(id));
   }
 
+  /** Retrieves for one query, and times it. */
   async retrieve(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
     const start = performance.now();
     const { memories, summary, ...record } = await this.#parts.retriever.retrieve(query, options);
@@ -128,6 +129,7 @@ export class MemoryKeeper {
     return { ...found, memories: found.memories.filter(({ memoryId }) => !removed.includes(memoryId)), removed };
   }
 
+  /** As `retrieveStored`, the memories alone. */
   async search(query: string, { topK, threshold, userId }: RetrieveOptions): Promise<readonly MemorySearchResult[]> {
     return (await this.retrieveStored(query, { topK, threshold, userId })).memories;
   }
@@ -154,6 +156,7 @@ export class MemoryKeeper {
     return this.#parts.retriever.reset();
   }
 
+  /** Counts of the retriever and the embedder. */
   stats(): Readonly<Record<string, unknown>> {
     return { ...this.#parts.retriever.stats(), embeddings: this.#parts.embeddings.stats() };
   }

@@ -40,8 +40,6 @@ const retrievedMemory = object({
   evidence: z.boolean(),
 });
 
-export type RetrievedMemory = z.output<typeof retrievedMemory>;
-
 /** `hit`: all KV was in the store; `miss`: some was computed in this turn; `bypass`: the strategy keeps none. */
 export const cacheStates = ['hit', 'miss', 'bypass'] as const;
 

@@ -17,6 +17,7 @@ export interface ArmDefaults {
   readonly gatingThreshold: number;
 }
 
+/** One arm of a run. */
 export interface Arm {
   readonly traits: ArmTraits;
   readonly requires: readonly CapabilityName[];
@@ -196,6 +197,7 @@ function requireInjection(
 /** The arm that others are compared with. */
 const BASELINE = 'rag';
 
+/** All arms that ship. */
 export const armRegistry = new ArmRegistry([...textArms, ...injectingArms]);
 
 function exampleName({ name, argument }: ArmDefinition): string {

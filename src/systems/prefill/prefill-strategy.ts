@@ -10,6 +10,7 @@ import type { TurnAccount } from '../../store/records/turn-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
 import type { MemoryLines } from '../prompt/memory-lines.ts';
 
+/** The session and the user of one turn. */
 export interface TurnContext {
   /** Its content before the turn is unknown, unless the arm keeps its session. */
   readonly session: EngineSession;
@@ -50,6 +51,7 @@ export interface PrefillStrategy {
   prepare?(lines: MemoryLines, turn: TurnContext): Promise<void>;
   /** Deletes all KV that contains a memory of the user before it returns; gives the number of entries. */
   forget(userId: string, memoryId: string): Promise<number>;
+  /** Deletes all stored KV. */
   reset(): Promise<void>;
   /** Statistics of its store; null if it has none. */
   stats(): Readonly<Record<string, unknown>> | null;
@@ -85,6 +87,7 @@ export interface KvParts<Store> {
   readonly keptAs: StoreType;
 }
 
+/** A KV store of one arm. */
 export interface ArmStore {
   readonly store: KvStore;
   /** `when-evicted` where no other process opens the store's folder. */

@@ -1,6 +1,7 @@
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { AnsweredResult, Scores } from '../../../store/records/turn-record.ts';
 
+/** A metric of one turn: its declaration and its value. */
 export interface MetricDefinition extends MetricDeclaration {
   /** Null where the metric does not apply to the item. */
   readonly of: (turn: AnsweredResult) => number | null;
