@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { composeEngine } from '../bench/compose.ts';
-import type { EngineOpener } from '../engine/engine-request.ts';
+import type { EngineInspection, EngineOpener } from '../engine/engine-request.ts';
 import { localEmbedder } from '../models/embedding/embedder-path.ts';
 import { fetchModel } from '../models/fetch-model.ts';
 import { hubAccess, removeCachedFile } from '../models/hub/hub-cache.ts';
@@ -56,7 +56,8 @@ export function declare(command: Command): void {
 async function listModels({ json }: JsonFlag): Promise<void> {
   const engines = composeEngine();
   const imported = await Promise.all(importedModels().map((model) => importedRow(model, engines)));
-  const rows = [...modelRegistry.map(registryRow), ...imported];
+  const known = await Promise.all(modelRegistry.map((entry) => withWeights(registryRow(entry), engines)));
+  const rows = [...known, ...imported];
   process.stdout.write(json === true ? printableJson(rows) : renderTerminal(modelsTable(rows), terminalPage()));
 }
 
@@ -82,17 +83,39 @@ function registryRow(entry: ModelEntry) {
     asked: entry.kind === 'embedder' ? null : defaultPrompt(entry, false),
     /** The embedder that goes with a language model; null for an embedder. */
     embedder: entry.kind === 'embedder' ? null : entry.embedder,
+    /** Where what was measured with a language model stands. */
+    measured: entry.kind === 'embedder' ? null : entry.measured,
+    ...unread,
   };
 }
 
+/** What only the file of a language model says; null for an embedder, and where the file is not here. */
+const unread = {
+  parameters: null as number | null,
+  windowTokens: null as number | null,
+  weights: null as NonNullable<EngineInspection['weights']> | null,
+};
+
+/** Adds what the file says of a language model that is on this machine. */
+async function withWeights(row: ModelRow, engines: EngineOpener): Promise<ModelRow> {
+  if (row.kind === 'embedder' || row.path === null) return row;
+  const inspection = await orBenchError(engines.inspect(row.path));
+  return inspection instanceof BenchError ? row : { ...row, ...readFacts(inspection) };
+}
+
+function readFacts({ model, weights = [] }: EngineInspection): typeof unread {
+  return { parameters: model.parameters, windowTokens: model.trainContextTokens, weights };
+}
+
 async function importedRow({ kind, name, path }: ImportedModel, engines: EngineOpener): Promise<ModelRow> {
-  const unknown = { summary: null, licence: null, source: null, embedder: null };
+  const unknown = { summary: null, licence: null, source: null, embedder: null, measured: null, ...unread };
   const found = { name, kind, path, bytes: statSync(path).size, kept: 'whole' as const, missing: [], ...unknown };
   if (kind === 'embedder') return { ...found, asked: null };
   // The list shows an unreadable file too, so that it can be removed.
   const inspection = await orBenchError(engines.inspect(path));
   if (inspection instanceof BenchError) return { ...found, asked: null };
-  return { ...found, asked: defaultPrompt(undefined, inspection.model.chatTemplate !== null) };
+  const asked = defaultPrompt(undefined, inspection.model.chatTemplate !== null);
+  return { ...found, ...readFacts(inspection), asked };
 }
 
 async function fetchModels(names: readonly string[], { json }: JsonFlag): Promise<void> {

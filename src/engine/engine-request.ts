@@ -41,6 +41,8 @@ export function sessionWindow(request: Omit<EngineRequest, 'model'>, longest: nu
 /** A model before its weights are read. */
 export interface EngineInspection {
   readonly model: ModelDescription;
+  /** Types of its weights by their shares of the bytes, the largest first; missing where the engine does not show them. */
+  readonly weights?: readonly { readonly type: string; readonly share: number }[];
   /** Capabilities that the engine will lack with this model, each with the reason in one line. */
   readonly missing: Readonly<Partial<Record<CapabilityName, string>>>;
 }

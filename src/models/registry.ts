@@ -49,6 +49,8 @@ const languageModelSchema = z
     bytes,
     /** Name of the embedder that goes with it. */
     embedder: z.string(),
+    /** Where what was measured with it stands. */
+    measured: z.string().min(1),
     asked: promptDefaultsSchema,
   })
   .readonly();

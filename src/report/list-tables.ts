@@ -67,6 +67,10 @@ export interface ShownModel {
   readonly kept: 'ships' | 'whole' | 'in part' | 'absent';
   readonly asked: { readonly template: string; readonly answerPrefix: string } | null;
   readonly embedder: string | null;
+  readonly measured: string | null;
+  readonly parameters: number | null;
+  readonly windowTokens: number | null;
+  readonly weights: readonly { readonly type: string; readonly share: number }[] | null;
 }
 
 const inCache = { ships: 'ships', whole: 'yes', 'in part': 'in part', absent: 'no' } as const;
@@ -82,9 +86,19 @@ export function modelsTable(models: readonly ShownModel[]): Table {
     size: ({ bytes }) => megabytes(bytes),
     licence: ({ licence }) => licence,
     'in the cache': ({ kept }) => inCache[kept],
+    parameters: ({ parameters }) => parameters && `${(parameters / 1e6).toFixed(1)} M`,
+    window: ({ windowTokens }) => windowTokens?.toLocaleString('en') ?? null,
+    weights: ({ weights }) => shownShares(weights ?? []) || null,
+    measured: ({ measured }) => measured,
     embedder: ({ embedder }) => embedder,
     prompt: ({ asked }) => asked && askedInWords(asked),
   });
+}
+
+/** `Q4_K 68 %, Q6_K 32 %`, without what rounds to nothing. */
+function shownShares(weights: NonNullable<ShownModel['weights']>): string {
+  const shown = weights.map(({ type, share }) => ({ type, percent: Math.round(100 * share) }));
+  return shown.flatMap(({ type, percent }) => (percent === 0 ? [] : `${type} ${percent} %`)).join(', ');
 }
 
 /** `chat template, answer begins "According to your notes,"` */

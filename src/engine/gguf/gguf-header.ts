@@ -14,6 +14,7 @@ import {
 } from './gguf-file.ts';
 import { requirePossible } from './gguf-limits.ts';
 import { queriesObstacle } from './query-layer.ts';
+import { type WeightShare, weightShares } from './tensor-types.ts';
 import { repeatedNumbers } from './tied-embeddings.ts';
 
 /** llama.cpp pairs neighbouring dimensions for these; for all others that are supported, the two halves of a head. */
@@ -30,6 +31,7 @@ export interface GgufHeader {
   readonly architecture: string;
   /** Without an output layer that repeats the token embedding. */
   readonly parameters: number;
+  readonly weights: readonly WeightShare[];
   readonly trainContextTokens: number;
   readonly vocabularySize: number;
   readonly layers: number;
@@ -86,6 +88,7 @@ export function readGgufHeader(path: string): GgufHeader {
     name: textValue(metadata.get('general.name')) ?? basename(path, '.gguf'),
     architecture,
     parameters: tensors.reduce((sum, tensor) => sum + countNumbers(tensor.dimensions), -repeatedNumbers(files)),
+    weights: weightShares(tensors),
     trainContextTokens: required('context_length'),
     vocabularySize: vocabulary.values.length,
     layers,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { presetModels } from '../../models/preset-models.ts';
 import { readGgufFile } from './gguf-file.ts';
 import { modelFileOf } from './model-file.ts';
-import { bytesOfNumbers } from './tensor-types.ts';
+import { bytesOfNumbers, weightShares } from './tensor-types.ts';
 
 test.each([
   ['F32', 0, 256, 1024],
@@ -13,6 +13,21 @@ test.each([
   ['neither has a type that is not known', 5, 32, undefined],
 ])('%s', (_, type, numbers, bytes) => {
   expect(bytesOfNumbers(type, numbers)).toBe(bytes);
+});
+
+test('shares of types are of the bytes, the largest first', () => {
+  const tensors = [
+    { type: 8, dimensions: [64] },
+    { type: 0, dimensions: [64, 4] },
+    { type: 0, dimensions: [17] },
+    { type: 99, dimensions: [68] },
+  ];
+  const [first, second, third] = weightShares(tensors);
+  expect(first).toEqual({ type: 'F32', share: 1092 / 1228 });
+  expect([second, third]).toEqual([
+    { type: 'Q8_0', share: 68 / 1228 },
+    { type: 'type 99', share: 68 / 1228 },
+  ]);
 });
 
 test.each([presetModels.model, 'random:tiny-llama'])(

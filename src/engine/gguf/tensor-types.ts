@@ -1,30 +1,30 @@
-/** Numbers that are stored together, and the bytes that they take, by the type's number in GGML. */
-const STORED: Readonly<Record<number, readonly [numbers: number, bytes: number]>> = {
-  0: [1, 4], // F32
-  1: [1, 2], // F16
-  2: [32, 18], // Q4_0
-  3: [32, 20], // Q4_1
-  6: [32, 22], // Q5_0
-  7: [32, 24], // Q5_1
-  8: [32, 34], // Q8_0
-  10: [256, 84], // Q2_K
-  11: [256, 110], // Q3_K
-  12: [256, 144], // Q4_K
-  13: [256, 176], // Q5_K
-  14: [256, 210], // Q6_K
-  16: [256, 66], // IQ2_XXS
-  17: [256, 74], // IQ2_XS
-  18: [256, 98], // IQ3_XXS
-  19: [256, 50], // IQ1_S
-  20: [32, 18], // IQ4_NL
-  21: [256, 110], // IQ3_S
-  22: [256, 82], // IQ2_S
-  23: [256, 136], // IQ4_XS
-  29: [256, 56], // IQ1_M
-  30: [1, 2], // BF16
-  34: [256, 54], // TQ1_0
-  35: [256, 66], // TQ2_0
-  39: [32, 17], // MXFP4
+/** Names of types, numbers that are stored together, and the bytes that they take, by the type's number in GGML. */
+const STORED: Readonly<Record<number, readonly [name: string, numbers: number, bytes: number]>> = {
+  0: ['F32', 1, 4],
+  1: ['F16', 1, 2],
+  2: ['Q4_0', 32, 18],
+  3: ['Q4_1', 32, 20],
+  6: ['Q5_0', 32, 22],
+  7: ['Q5_1', 32, 24],
+  8: ['Q8_0', 32, 34],
+  10: ['Q2_K', 256, 84],
+  11: ['Q3_K', 256, 110],
+  12: ['Q4_K', 256, 144],
+  13: ['Q5_K', 256, 176],
+  14: ['Q6_K', 256, 210],
+  16: ['IQ2_XXS', 256, 66],
+  17: ['IQ2_XS', 256, 74],
+  18: ['IQ3_XXS', 256, 98],
+  19: ['IQ1_S', 256, 50],
+  20: ['IQ4_NL', 32, 18],
+  21: ['IQ3_S', 256, 110],
+  22: ['IQ2_S', 256, 82],
+  23: ['IQ4_XS', 256, 136],
+  29: ['IQ1_M', 256, 56],
+  30: ['BF16', 1, 2],
+  34: ['TQ1_0', 256, 54],
+  35: ['TQ2_0', 256, 66],
+  39: ['MXFP4', 32, 17],
 };
 
 /**
@@ -32,7 +32,28 @@ const STORED: Readonly<Record<number, readonly [numbers: number, bytes: number]>
  * @see ggml-common.h of llama.cpp, where each block is a struct
  */
 export function bytesOfNumbers(type: number, numbers: number): number | undefined {
-  const [together, bytes] = STORED[type] ?? [0, 0];
+  const [, together, bytes] = STORED[type] ?? ['', 0, 0];
   const blocks = numbers / together;
   return Number.isInteger(blocks) ? blocks * bytes : undefined;
+}
+
+/** A type of weights, and its share of their bytes. */
+export interface WeightShare {
+  readonly type: string;
+  readonly share: number;
+}
+
+/** The types of tensors, the largest share first; a type that is not known here is called by its number, as if of 8 bits. */
+export function weightShares(
+  tensors: readonly { readonly type: number; readonly dimensions: readonly number[] }[],
+): WeightShare[] {
+  const bytes = new Map<string, number>();
+  for (const { type, dimensions } of tensors) {
+    const numbers = dimensions.reduce((product, size) => product * size, 1);
+    const name = STORED[type]?.[0] ?? `type ${type}`;
+    bytes.set(name, (bytes.get(name) ?? 0) + (bytesOfNumbers(type, numbers) ?? numbers));
+  }
+  const total = [...bytes.values()].reduce((sum, size) => sum + size, 0);
+  const shares = Array.from(bytes, ([type, size]) => ({ type, share: size / total }));
+  return shares.sort((a, b) => b.share - a.share);
 }

@@ -24,7 +24,8 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
       const path = await modelFileOf(model);
       const sizeBytes = checkModelFile(path, process.availableMemory());
       const header = readGgufHeader(path);
-      return { model: describeModel(header, sizeBytes), missing: missingCapabilities(header) };
+      const { weights } = header;
+      return { model: describeModel(header, sizeBytes), weights, missing: missingCapabilities(header) };
     },
     fetch: modelFileOf,
     async open(request, { signal } = {}) {
