@@ -28,6 +28,7 @@ export function declare(command: Command): void {
     'model',
     'engine',
     'embedder',
+    'retriever',
     'template',
     'contextTokens',
     'threads',
@@ -38,6 +39,7 @@ export function declare(command: Command): void {
   withExamples(command, {
     doctor: 'what works on this machine, and what to do',
     'doctor --model FILE.gguf': 'which arms a model can run, and why it cannot run the others',
+    'doctor --retriever hinted': 'also whether the model can route questions, by 56 prompts',
     'doctor --json': 'for a program',
   });
 }
@@ -48,7 +50,7 @@ async function doctor(flags: Flags): Promise<void> {
   const config = await fetchModels(given, engines);
   const page = terminalPage();
   const findings: (Finding & Pick<Check, 'name'>)[] = [];
-  for (const check of checks) {
+  for (const check of checks.filter(({ applies }) => applies?.(config) ?? true)) {
     const finding = await examine(check, config, engines);
     findings.push({ name: check.name, ...finding });
     if (!config.json) process.stdout.write(findingLines(check.name, finding, page));

@@ -29,6 +29,8 @@ export interface Finding {
 export interface Check {
   readonly name: string;
   readonly run: (config: BenchConfig, engines: EngineOpener) => Finding | Promise<Finding>;
+  /** False where the options do not ask for it. Default: always. */
+  readonly applies?: (config: BenchConfig) => boolean;
 }
 
 const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
@@ -158,7 +160,7 @@ export const checks: readonly Check[] = [
   { name: 'dataset', run: dataset },
   { name: 'embedder', run: embedder },
   { name: 'model', run: model },
-  { name: 'routing', run: routing },
+  { name: 'routing', run: routing, applies: ({ retriever }) => retriever === 'hinted' },
   // Keep last: loading a second build of llama.cpp into the process silences the log of the first.
   { name: 'devices', run: devices },
 ];

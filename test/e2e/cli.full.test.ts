@@ -54,7 +54,11 @@ it('of two processes one makes a run, and the other is told which does', async (
 
 it('the doctor tries everything out and finds that the bench can run', async () => {
   const { code, stdout } = await dkiBench(['doctor', '--json']);
-  const { able, checks } = JSON.parse(stdout) as { able: boolean; checks: { name: string; state: string }[] };
+  const found = JSON.parse(stdout) as { able: boolean; checks: { name: string; state: string }[] };
+  const { able, checks } = found;
   expect(checks.filter(({ state }) => state === 'fails')).toEqual([]);
   expect([able, code]).toEqual([true, 0]);
+  expect(checks.map(({ name }) => name)).not.toContain('routing');
+  const asking = await dkiBench(['doctor', '--json', '--retriever', 'hinted']);
+  expect((JSON.parse(asking.stdout) as typeof found).checks.map(({ name }) => name)).toContain('routing');
 });
