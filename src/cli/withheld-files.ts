@@ -32,6 +32,7 @@ export class ReaderFiles {
     throw new BenchError('not-found', message, 'name the file as published');
   }
 
+  /** Why the texts of a run are hidden; null if they are shown. */
   readonly hidden: HiddenTexts = (run) => {
     const reason = neverStored(run);
     if (reason !== null) return reason;
@@ -68,6 +69,7 @@ export class ReaderFiles {
     return texts;
   };
 
+  /** The reader's file of a set; undefined if there is none. */
   #find({ plan: { settings } }: RunRecord, { name, fileSha256 }: WithheldSet): string | undefined {
     const { dataset = [], dataFile = {} } = settings as {
       readonly dataset?: readonly string[];
@@ -84,6 +86,7 @@ export class ReaderFiles {
   }
 }
 
+/** SHA-256 of a file, in hex. */
 function sha256(path: string): string {
   const file = openSync(path, 'r');
   try {

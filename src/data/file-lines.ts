@@ -6,6 +6,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { openToRead } from '../base/regular-file.ts';
 
 const MAX_LINE_BYTES = 16_000_000;
+/** The first bytes of a gzip file. */
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
 /** A line that is not blank, without its line break, and its number, counted from 1. */

@@ -25,6 +25,7 @@ function pageBytes(character: string): number {
   return code < 0x20 || `<>&"'`.includes(character) ? ESCAPED_BYTES : 1;
 }
 
+/** Cuts a text to at most so many bytes of a page. */
 export function cutForPage(text: string, mostBytes: number) {
   return cutText(text, mostBytes, pageBytes);
 }

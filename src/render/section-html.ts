@@ -53,6 +53,7 @@ function phraseHtml({ text, look, title, most }: Phrase): Html {
   return html`${raw(`<${element}`)} ${pointed}>${inner}${raw(`</${element}>`)}`;
 }
 
+/** A text from data, cut to at most so many bytes of a page. */
 export function longText(text: string, mostBytes: number): Html {
   const { text: shown, left } = cutForPage(text, mostBytes);
   return html`<span class="text">${printable(shown)}</span>${cutMark(left)}`;

@@ -18,6 +18,7 @@ export const prefixCacheArm = (arms: readonly ArmResults[]): ArmResults | undefi
 export const joinedArm = (arms: readonly ArmResults[]): ArmResults | undefined =>
   arms.find(({ traits }) => traits.comparison === 'planned' && traits.injects === 'memories');
 
+/** The comparison of two arms by a metric; undefined where they were not compared. */
 export function findComparison(
   { comparisons }: Pick<RunResults, 'comparisons'>,
   a: string,

@@ -7,6 +7,7 @@ import { escapedControls } from '../render/printable.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { AnsweredResult, TurnResult } from '../store/records/turn-record.ts';
 
+/** A value of a turn: null where it has none. */
 type TurnValue = string | number | boolean | null | readonly string[];
 
 interface TurnColumn {

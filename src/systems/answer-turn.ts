@@ -76,6 +76,7 @@ const DEFAULT_NEW_TOKENS = 48;
 
 type Phase = 'assemble' | 'uncounted' | 'gate' | 'answer' | 'keep';
 
+/** A stopwatch that splits a turn into phases, in ms. */
 class PhaseClock {
   readonly ms: Record<Phase, number> = { assemble: 0, uncounted: 0, gate: 0, answer: 0, keep: 0 };
   #last = performance.now();

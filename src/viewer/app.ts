@@ -38,6 +38,7 @@ export interface ViewerAppOptions {
   readonly database: BenchDatabase;
   /** The database holds reports: the outcomes of turns, but no turns. */
   readonly ofReports?: boolean | undefined;
+  /** By default the rule of reports. */
   readonly hiddenTexts?: HiddenTexts | undefined;
   /** Options of a command that name the database; none for the default one. */
   readonly places?: readonly string[] | undefined;

@@ -82,6 +82,7 @@ export class FieldNames {
     }
   }
 
+  /** The field that a column holds; undefined for a column that is not used. */
   field(column: string): Field | undefined {
     if (this.#columns.has(column)) return this.#columns.get(column);
     const named = byPlainName.get(plain(column));

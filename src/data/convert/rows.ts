@@ -116,6 +116,7 @@ class Cells {
     }
   }
 
+  /** The texts of a JSON list; undefined for any other value. */
   #entries(field: Field): string[] | undefined {
     const value = this.#values.get(field);
     if (!Array.isArray(value)) return undefined;

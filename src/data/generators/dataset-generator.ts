@@ -11,6 +11,7 @@ export interface DatasetGenerator {
   readonly name: string;
   readonly suites: readonly string[];
   readonly language: KnownLanguage;
+  /** Default number of users. */
   readonly presetUsers: number;
   /** The text of its file, JSON Lines: the same bytes for the same seed, users and window. */
   readonly make: (seed: number, users: number, window: ContextWindow) => Promise<string>;

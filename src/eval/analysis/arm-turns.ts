@@ -1,5 +1,6 @@
 import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
 
+/** Answered turns, in the order of the plan. */
 export type Turns = readonly AnsweredResult[];
 
 export interface TurnsOfRun {

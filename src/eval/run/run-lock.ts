@@ -54,6 +54,7 @@ export class RunLock implements Disposable {
   }
 }
 
+/** The process that a lock names; undefined for what no process wrote. */
 function readHolder(path: string): number | undefined {
   try {
     const pid = Number(readFileSync(path, 'utf8'));

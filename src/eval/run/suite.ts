@@ -38,6 +38,7 @@ export interface ServeContext extends MeasureContext {
 export interface Suite {
   readonly name: SuiteName;
   readonly question: string;
+  /** Default arms, in the order of the tables. */
   readonly arms: readonly string[];
   /** Of these arms, those that also run with the other prompt template, plain or chat, where the model has both. */
   readonly triesTemplate?: readonly string[];

@@ -7,6 +7,7 @@ import type { ShownMetric } from '../shown-metric.ts';
 interface TableParts<Item> {
   readonly id: string;
   readonly title: string;
+  /** `arm` by default. */
   readonly rowHeading?: string;
   readonly blocks: readonly ItemBlock<Item>[];
   readonly notes?: readonly string[];

@@ -85,6 +85,7 @@ export class JobQueue implements AsyncDisposable {
     return jobs.length;
   }
 
+  /** Takes the next job; undefined where none can be taken now. */
   async take(run: string, { boss: db }: QueueTransaction): Promise<TakenJob | undefined> {
     const [job] = await this.#boss.fetch<{ position: number }>(run, { includeMetadata: true, db });
     if (job === undefined) return undefined;

@@ -78,6 +78,7 @@ export const armTraits = object({
    * first k tokens may be recomputed. Missing where it injects none, and of an arm that does not say.
    */
   prefill: prefillName.exactOptional(),
+  /** How its blocks are made, where that is not the default. */
   making: blockMaking.exactOptional(),
   /** The tokens of its memories that are dropped before their KV is kept; missing where none are. */
   evict: evictionName.exactOptional(),

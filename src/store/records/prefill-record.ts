@@ -92,6 +92,7 @@ export const joinedStrategy = z.union([
 const joinedBlocks = injected
   .extend({
     strategy: joinedStrategy,
+    /** How the blocks were made, where that is not the default. */
     making: blockMaking.exactOptional(),
     header: block.readonly(),
     /** In the order of the sequence; `position` is that of the first token. */

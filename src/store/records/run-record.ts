@@ -15,6 +15,7 @@ const entries = z.record(z.string(), z.unknown()).readonly();
 
 /** All that the turns of a run depend on, beside its models and data. */
 const runPlan = object({
+  /** In the order of the run. */
   arms: list(armTraits),
   /** Arms of the suite that the model could not run. */
   armsNotRun: list(armNotRun),

@@ -33,6 +33,7 @@ function injecting({ needs, traits, exact = false, parts = () => ({}), ...arm }:
   } satisfies ArmDefinition;
 }
 
+/** An arm that joins blocks. @param recipe its recipe by the argument, without settings */
 function joining(
   arm: Omit<InjectingArm, 'needs'>,
   recipe: (argument: string | null) => RecipeName,

@@ -53,6 +53,7 @@ function parseSelection(name: string): TokenSelection {
   };
 }
 
+/** How the blocks of a recipe are made; undefined where that is the default. */
 export function makingOf({ positions: _, recompute: __, ...making }: JoinRecipe): BlockMaking | undefined {
   return Object.keys(making).length === 0 ? undefined : making;
 }

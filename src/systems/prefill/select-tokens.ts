@@ -141,6 +141,7 @@ function meanScore(scores: ArrayLike<number>, { start, end }: TokenRange): numbe
   return sum / (end - start);
 }
 
+/** In order, neighbours as one range, without empty ones. */
 function merge(ranges: readonly TokenRange[]): TokenRange[] {
   const result: TokenRange[] = [];
   for (const range of ranges.filter(({ start, end }) => end > start).sort((a, b) => a.start - b.start)) {

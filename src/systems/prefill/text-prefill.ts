@@ -113,6 +113,7 @@ export class EngineCachePrefill implements PrefillStrategy {
   readonly #blockTokens: number;
   readonly #users = new Map<string, UserCache>();
 
+  /** @param blockTokens of the engine's cache */
   constructor(blockTokens: number) {
     this.#blockTokens = blockTokens;
   }

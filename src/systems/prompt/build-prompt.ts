@@ -46,6 +46,7 @@ export interface PromptParts {
   readonly history: readonly HistoryMessage[];
   /** As that of the rules, for this prompt. */
   readonly historyTurns?: number | undefined;
+  /** The beginning of the answer. Default: none. */
   readonly answerPrefix?: string;
 }
 

@@ -14,6 +14,7 @@ export interface Segment {
 export interface FormParts {
   readonly systemPrompt: string;
   readonly lines: readonly Segment[];
+  /** In order of time. */
   readonly history: readonly HistoryMessage[];
   readonly query: string;
   readonly answerPrefix: string;

@@ -37,6 +37,7 @@ export const cells: Check = ({ arms, answered, probes }) => {
 
 type Tested = Exclude<CellsSelfTest, { readonly missing: string }>;
 
+/** The reason why comparing cells of this model proves nothing; null if it does. */
 function unsoundness({ oneBlock, shift }: Tested, { bitwiseEqual, largestDifference }: ParitySelfTest): string | null {
   const isOther = bitwiseEqual
     ? oneBlock?.bitwiseEqual === false

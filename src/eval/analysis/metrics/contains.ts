@@ -14,6 +14,7 @@ export interface AnswerSetting extends UserLanguage {
   readonly bystanders: readonly string[];
   /** Texts of the evidence that was shown: an answer may deny what they deny. */
   readonly evidenceTexts: readonly string[];
+  /** Default: that of new runs. */
   readonly version?: MetricsVersion;
 }
 

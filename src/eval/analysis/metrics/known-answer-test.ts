@@ -34,6 +34,7 @@ interface Trial {
   readonly metrics: readonly string[];
 }
 
+/** An answer to an item; the gold is null for an absent item. */
 interface Exchange {
   readonly gold: string | null;
   readonly answer: string;

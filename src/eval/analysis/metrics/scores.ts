@@ -27,6 +27,7 @@ export interface ScoredItem {
 export interface ScoredTurn {
   readonly answer: string;
   readonly storedIds: readonly string[];
+  /** In rank order. */
   readonly retrievedIds: readonly string[];
   readonly keptIds: readonly string[];
   /** The memories that stand in the sequence, as the model saw them. */

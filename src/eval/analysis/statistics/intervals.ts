@@ -1,6 +1,7 @@
 import { betaQuantile, studentQuantile } from './distributions.ts';
 import { type UnitTotals, sum } from './observations.ts';
 
+/** A 95 % interval; infinite where nothing bounds it. */
 export interface Interval {
   readonly low: number;
   readonly high: number;

@@ -34,6 +34,7 @@ export interface TestedRatio {
   readonly users: number;
   /** Two-sided, adjusted over the family. */
   readonly pAdjusted: number;
+  /** Of the A/A twin; undefined if it did not run. */
   readonly floor: number | undefined;
 }
 

@@ -9,6 +9,7 @@ import { mean, perItem, unitTotals } from '../statistics/observations.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { designEffect } from '../statistics/intervals.ts';
 
+/** Mean and interval of one metric over turns of one arm; null where no turn has a value. */
 export function estimateMetric(metric: MetricDefinition, turns: Turns, effects: DesignEffects): Estimate | null {
   const values = perItem(turns, metric.of);
   return metric.unit === '%' ? estimateShare(values, effects.get(metric.name)) : estimateMean(values);
@@ -52,6 +53,7 @@ const PHASES: readonly (keyof Timings & keyof PhaseMeans)[] = [
   'decode',
 ];
 
+/** Means per turn, ms. */
 export function phaseMeans(turns: Turns): PhaseMeans {
   return Object.fromEntries(
     PHASES.map((phase) => [phase, meanOver(turns, ({ timings }) => timings[phase])]),
@@ -66,6 +68,7 @@ export function meanCost(turns: Turns): Cost | null {
   return { turns: turns.length, tokens: tokenMeans(turns), phasesMs: phaseMeans(turns), ttftMs, totalMs };
 }
 
+/** Design effect of each metric in %, by name, pooled over the arms of a run. */
 export type DesignEffects = ReadonlyMap<string, number>;
 
 /** Negative controls answer by chance, which shows nothing about differences between users. */

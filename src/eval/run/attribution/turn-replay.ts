@@ -13,6 +13,7 @@ import { cutPrefix, exportPrefix, joinPrefix } from '../../../systems/prefill/pr
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { splitSequence, type StoredInjection, type StoredSequence } from './stored-sequence.ts';
 
+/** As much KV as a run keeps by default. */
 const STORE_BYTES = 256 * 2 ** 20;
 
 /** Brings a session to where the answer of a stored turn began, with all memories or without one of them. */

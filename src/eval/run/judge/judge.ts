@@ -37,6 +37,7 @@ export class Judge {
   }
 }
 
+/** The judge that the options name, with its key from the environment; undefined if they name none. */
 export function openJudge({ judge, judgeModel }: BenchConfig, database: BenchDatabase): Judge | undefined {
   if (judge === undefined || judgeModel === undefined) return undefined;
   return new Judge(judgeModel, { address: judge, key: serverKey(judge, judgeKeyVariable, process.env) }, database);
@@ -75,6 +76,7 @@ export function promptAbout({ query, golds, answer }: AnswerToJudge): string {
   return judgePrompt.replaceAll(/\{question\}|\{golds\}|\{answer\}/g, (slot) => slots[slot]!);
 }
 
+/** The key of a stored verdict: sha256 of model, prompt, question, golds and answer. */
 export function verdictKey(model: string, { query, golds, answer }: AnswerToJudge): string {
   return createHash('sha256')
     .update(JSON.stringify([model, judgePrompt, query, golds, answer]))

@@ -10,6 +10,7 @@ export const CONVERSATION_TURNS = 5;
 const PAUSE_GAPS = 5;
 
 export interface PlannedTurn {
+  /** Index of its conversation, from 0. */
   readonly conversation: number;
   readonly user: DatasetUser;
   readonly item: DatasetItem;
@@ -17,6 +18,7 @@ export interface PlannedTurn {
   readonly at: number;
 }
 
+/** A turn of a load as it was served; times in milliseconds since the load began. */
 export interface ServedTurn {
   readonly turn: PlannedTurn;
   readonly plannedMs: number;

@@ -246,6 +246,7 @@ function knownTokens(
   return sessionTokens.map((id, at) => (id === UNKNOWN_TOKEN && at >= header.length && at < end ? promptIds[at]! : id));
 }
 
+/** The first index at which two lists differ, or null. */
 export function firstDifference(a: readonly TokenId[], b: readonly TokenId[]): number | null {
   const common = commonLength(a, b);
   return common === Math.max(a.length, b.length) ? null : common;

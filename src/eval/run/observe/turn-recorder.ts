@@ -22,6 +22,7 @@ export interface RecordedTurn {
   /** From the call to the first token of the last generation; null if nothing was generated. */
   readonly firstTokenMs: number | null;
   readonly totalMs: number;
+  /** Of the whole call, by another stopwatch. */
   readonly outerMs: number;
   /** Time outside watched calls, of the time to the first token, or of all if there is none: the system's own. */
   readonly ownMs: number;

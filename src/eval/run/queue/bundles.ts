@@ -13,6 +13,7 @@ import {
 /** The state of a worker, which goes with the results of a unit. */
 export type WorkerState = Omit<IsolationBundle, 'isolation'>;
 
+/** Makes a bundle from the rows of a user. @param pieces texts of tokens by id */
 export function bundleOf(
   userId: string,
   { memories, ...rows }: UserRows,

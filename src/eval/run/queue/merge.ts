@@ -78,6 +78,7 @@ export function mergeParts(
   });
 }
 
+/** The finished run of the target that holds every user of these parts; undefined if there is none. */
 function mergedBefore(target: BenchDatabase, parts: Parts): RunRecord | undefined {
   const run = new RunRepository(target).findByName(parts[0].run.name);
   if (run?.status !== 'finished') return undefined;
@@ -131,6 +132,7 @@ function userHolders(parts: Parts, toComplete: string): Holder[] {
   throw new BenchError('bad-option', `missing: ${missing.slice(0, MAX_NAMED).join(', ')}${more}`, toComplete);
 }
 
+/** The kinds of machine that took the turns of a run, in the order of the plan. */
 function machineKinds(holders: readonly Holder[]): readonly MachineKind[] {
   type Machine = Omit<MachineKind, 'users' | 'turns'>;
   const kinds: { readonly machine: Machine; readonly users: string[]; turns: number }[] = [];

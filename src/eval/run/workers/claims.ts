@@ -16,10 +16,13 @@ export interface UnitResult {
 
 /** Divides a run among processes: by rows in SQLite (`rowClaims`), or by a queue in PostgreSQL (`QueueClaims`). */
 export interface Claims {
+  /** Aborted when the current unit must end. */
   readonly signal: AbortSignal;
+  /** Claims a unit that no other process has; null if none is left. */
   next(): Promise<Unit | null>;
   /** Writes a turn of a claimed user in a transaction. @throws BenchError `database` if another process has the user */
   put(userId: string, write: () => void): void;
+  /** Ends a claim whose turns are all written. */
   done(unit: Unit, result: UnitResult): Promise<void>;
   /** Ends a claim that failed. @throws the error, unless this process can go on with another unit */
   failed(unit: Unit, error: unknown): Promise<void>;

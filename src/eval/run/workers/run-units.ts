@@ -52,6 +52,7 @@ export async function runUnits(
   }
 }
 
+/** Probes the open arms of a run; null if no arm is given retrieved memories. */
 export async function probeBench(
   { arms, database, engine, keeper, runId, users, settings }: RunBench,
   signal: AbortSignal,
