@@ -95,3 +95,19 @@ it('counts apart what runs through the first layers alone, and refuses it outsid
   await expect((async () => early.openSession('outside'))()).rejects.toMatchObject({ code: 'no-session' });
   expect(recorder.refused).toBe(1);
 });
+
+it('counts work ahead of a turn for the next turn, and a probe or what a reset dropped for none', async () => {
+  const { recorder, seen } = await recorded();
+  const evaluate = async (): Promise<void> => {
+    await seen.clear();
+    await seen.generate(PROMPT, { maxTokens: 1 });
+  };
+  const aheadOfTurn = async () => (await recorder.turn(async () => seen.clear())).recorded.aheadTokens;
+  await recorder.ahead(evaluate);
+  expect([await aheadOfTurn(), await aheadOfTurn()]).toEqual([PROMPT.length, 0]);
+  await recorder.declared(evaluate);
+  expect(await aheadOfTurn()).toBe(0);
+  await recorder.ahead(evaluate);
+  await recorder.declared(async () => seen.clear());
+  expect(await aheadOfTurn()).toBe(0);
+});

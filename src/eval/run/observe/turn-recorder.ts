@@ -161,7 +161,15 @@ export class TurnRecorder {
     return { value, recorded: { ...times, outerMs, ...counted, generation: open.generation } };
   }
 
+  /** Runs work that is for no turn: a reset, after which nothing is left of what was evaluated ahead, or a probe. */
   async declared<T>(work: () => Promise<T>): Promise<T> {
+    const { value } = await this.#run(work);
+    this.#aheadTokens = 0;
+    return value;
+  }
+
+  /** Runs work between two turns that the next one must account for. */
+  async ahead<T>(work: () => Promise<T>): Promise<T> {
     const before = await this.#engine.meter();
     const { value } = await this.#run(work);
     const { evaluated } = meterDifference(await this.#engine.meter(), before);

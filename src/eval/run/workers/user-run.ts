@@ -119,7 +119,7 @@ export class UserRun {
     await this.#index(visible);
     const question = itemQuestion(item, this.#user);
     for (const { system, recorder } of arms) {
-      await recorder.declared(async () => system.prepare?.(userId, visible, { ...question, signal }));
+      await recorder.ahead(async () => system.prepare?.(userId, visible, { ...question, signal }));
     }
     const { topK, threshold, seed } = settings;
     const { history, passages } = item;
