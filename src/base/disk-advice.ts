@@ -1,3 +1,5 @@
+import { statfsSync } from 'node:fs';
+
 /** Advice by the system's error code. */
 const advice: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space',
@@ -11,7 +13,23 @@ const advice: Readonly<Record<string, string>> = {
   EIO: 'check the disk',
 };
 
-/** What to do where a file cannot be written, by the cause. */
-export function diskAdvice(cause: unknown): string {
-  return advice[(cause as NodeJS.ErrnoException).code ?? ''] ?? 'check the path, its permissions and the space there';
+/** Less is left where a write failed for want of space. */
+const FEW_BYTES = 8 * 2 ** 20;
+
+/** What to do where a file cannot be written, by the cause. @param folder of the file, for causes that do not say the reason */
+export function diskAdvice(cause: unknown, folder?: string): string {
+  const known = advice[(cause as NodeJS.ErrnoException).code ?? ''];
+  if (known !== undefined) return known;
+  return folder !== undefined && freeBytes(folder) < FEW_BYTES
+    ? advice['ENOSPC']!
+    : 'check the path, its permissions and the space there';
+}
+
+function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return Infinity;
+  }
 }

@@ -58,7 +58,7 @@ export class CheckpointFolder {
     } catch (cause) {
       removeAny(unfinished);
       if (cause instanceof BenchError) throw cause;
-      const hint = `${diskAdvice(cause)}, or name another folder`;
+      const hint = `${diskAdvice(cause, this.#path)}, or name another folder`;
       throw new BenchError('disk', `${path}: the KV state could not be written`, hint, cause);
     }
   }

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
@@ -269,6 +270,6 @@ function unusable(why: string, name = 'KV state'): BenchError {
 }
 
 function notWritten(path: string, cause: unknown): BenchError {
-  const hint = `${diskAdvice(cause)}, or name another folder: TMPDIR`;
+  const hint = `${diskAdvice(cause, dirname(path))}, or name another folder: TMPDIR`;
   return new BenchError('disk', `${path}: the KV state could not be written`, hint, cause);
 }
