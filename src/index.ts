@@ -18,10 +18,10 @@ export { TransformersEmbedder } from './models/embedding/transformers-embedder.t
 
 export type { CallOptions } from './engine/engine-session.ts';
 export type { Checkpoint } from './engine/checkpoint.ts';
-export type { EngineAdapter } from './engine/engine-request.ts';
+export type { EngineAdapter } from './engine/engine-adapter.ts';
 export type { CapabilityName, EngineCapabilities } from './engine/engine-capabilities.ts';
 export type { EngineInfo, ModelDescription } from './engine/engine-info.ts';
-export type { EngineInspection, EngineOpener, EngineRequest } from './engine/engine-request.ts';
+export type { EngineInspection, EngineOpener, EngineRequest } from './engine/engine-adapter.ts';
 export type { CheckpointOptions, EngineSession } from './engine/engine-session.ts';
 export type { Engine } from './engine/engine.ts';
 export type { Generation, GenerationLimits } from './engine/engine-session.ts';
@@ -40,7 +40,7 @@ export { kvKey } from './kv/kv-record.ts';
 export { type CheckpointKeeper, KvStore, type KvStoreStats } from './kv/kv-store.ts';
 export type { RotatedKeyCache } from './kv/rotated-key-cache.ts';
 
-export { formatHistorySummary } from './retrieval/history-summary.ts';
+export { formatHistorySummary } from './retrieval/records-markdown.ts';
 export { MemoryRouter, type MemoryRouterOptions } from './retrieval/memory-router.ts';
 export type { MemorySearchResult } from './retrieval/retriever.ts';
 export type { NewMemory } from './retrieval/retriever.ts';

@@ -1,6 +1,6 @@
 /** A llama-server as an engine, and what joins KV blocks for it: `dki-bench/llama-server`, without the bench and its engine. */
 import { servedModel } from './config/bench-config.ts';
-import type { EngineRequest } from './engine/engine-request.ts';
+import type { EngineRequest } from './engine/engine-adapter.ts';
 import type { Engine } from './engine/engine.ts';
 import { llamaServer } from './engine/llama-server/llama-server-adapter.ts';
 import type { LlamaServerOptions } from './engine/llama-server/llama-server-adapter.ts';

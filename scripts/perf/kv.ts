@@ -14,7 +14,7 @@ import { cutCells, kvBytes, ownedState } from '../../src/kv/cut-cells.ts';
 import { firstCells, placeValues, replaceCells } from '../../src/kv/place-values.ts';
 import { ArenaCells } from '../../src/kv/arena-cells.ts';
 import { readQuantised, writeQuantised } from '../../src/kv/quantised-block.ts';
-import { keyRotation, rotateKeys } from '../../src/kv/rope-shift.ts';
+import { keyRotation, rotateKeys } from '../../src/kv/rotate-keys.ts';
 import { RotatedKeyCache } from '../../src/kv/rotated-key-cache.ts';
 import { quantisedTypes } from '../../src/store/records/prefill-record.ts';
 import { printTable, readOptions, runScript, ScratchFolder, wholeNumbers } from '../run-script.ts';

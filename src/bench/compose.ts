@@ -2,7 +2,7 @@ import { type BenchConfig, type EngineChoice, engineOptionNames, enginePlaceName
 import { BenchError } from '../base/bench-error.ts';
 import { flagOf } from '../config/config-options.ts';
 import { adapterNamed, adapters } from '../engine/adapters.ts';
-import type { ComposeEngine, EngineOpener } from '../engine/engine-request.ts';
+import type { ComposeEngine, EngineOpener } from '../engine/engine-adapter.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { BenchHooks } from '../eval/run/progress.ts';
 import type { RunResults } from '../store/records/results.ts';

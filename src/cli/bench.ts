@@ -10,7 +10,7 @@ import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { printableJson } from '../render/printable.ts';
 import { storedOutcomes } from '../report/outcomes.ts';
-import { missedBar, type QualityBar, qualityBar } from '../report/quality-bar.ts';
+import { missedBar, type QualityBar, qualityBar } from '../report/fail-below.ts';
 import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/summary.ts';
 import { baselineArm, primaryArm } from '../report/arm-roles.ts';

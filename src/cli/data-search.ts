@@ -11,7 +11,7 @@ import type { DatasetUser } from '../data/dataset.ts';
 import { openEmbeddings, needsModel, openRunRetriever } from '../eval/run/loaded-resources.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { memoryEntry } from '../eval/run/memory-entry.ts';
-import { readPreRetrievalFile } from '../eval/run/plan/pre-retrieval-file.ts';
+import { readPreRetrievalFile } from '../eval/run/plan/read-pre-retrieval-config.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { formatNumber } from '../render/table.ts';
 import { coloured, emphasised, type Page } from '../render/terminal.ts';

@@ -5,7 +5,7 @@ import { composeEngine } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { flagOf } from '../config/config-options.ts';
-import type { EngineOpener } from '../engine/engine-request.ts';
+import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';

@@ -9,7 +9,7 @@ import { RunRepository } from '../store/run-repository.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import { readRunDatasets } from '../data/run-datasets.ts';
 import { openConfigured } from '../bench/compose.ts';
-import type { EngineOpener } from '../engine/engine-request.ts';
+import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { kernelChoice } from '../kv/kernels.ts';
 import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
 import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/model-route.ts';

@@ -2,7 +2,7 @@ import type { BenchConfig } from '../config/bench-config.ts';
 import { defaultPrompt } from '../models/prompt-defaults.ts';
 import { cacheState, embedderFolder } from '../models/model-files.ts';
 import { embedders, type PromptDefaults } from '../models/registry.ts';
-import type { EngineOpener } from '../engine/engine-request.ts';
+import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { armObstacle } from '../eval/run/plan/arm-obstacles.ts';
 import { registryEntryOf } from '../eval/run/plan/fetch-models.ts';
 import { askedInWords } from '../report/list-tables.ts';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { composeEngine } from '../bench/compose.ts';
-import type { EngineInspection, EngineOpener } from '../engine/engine-request.ts';
+import type { EngineInspection, EngineOpener } from '../engine/engine-adapter.ts';
 import { localEmbedder } from '../models/embedding/embedder-path.ts';
 import { fetchModel } from '../models/fetch-model.ts';
 import { hubAccess, removeCachedFile } from '../models/hub/hub-cache.ts';

@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import type { EngineAdapter } from './engine-request.ts';
+import type { EngineAdapter } from './engine-adapter.ts';
 import { llamaCpp } from './llama-cpp/llama-cpp-adapter.ts';
 import { llamaServer } from './llama-server/llama-server-adapter.ts';
 import { openAi } from './openai/openai-adapter.ts';

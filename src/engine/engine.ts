@@ -1,6 +1,6 @@
 /**
  * The port to language models: `Engine` and `EngineSession` here, their descriptions in `engine-info`,
- * `engine-capabilities` and `engine-request`, their values in `sequence-state` (KV), `sequence-score`, `checkpoint` and
+ * `engine-capabilities` and `engine-adapter`, their values in `sequence-state` (KV), `sequence-score`, `checkpoint` and
  * `token-meter`. Three adapters implement it, listed in `adapters`: `llama-cpp/` in this process, `llama-server/` and
  * `openai/` over HTTP. They share `base-engine`, `base-session`, `http/`, `llama-state/` (files of KV) and `gguf/` (model
  * files). The contract test runs the same promises against all of them.

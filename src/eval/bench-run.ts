@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { RunRepository } from '../store/run-repository.ts';
-import type { ComposeEngine } from '../engine/engine-request.ts';
+import type { ComposeEngine } from '../engine/engine-adapter.ts';
 import type { RunResults } from '../store/records/results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { BenchHooks } from './run/progress.ts';

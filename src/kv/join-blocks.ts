@@ -4,7 +4,7 @@ import { type ArenaPlace, ArenaScratch, JoinedState } from './arena-cells.ts';
 import { memoryAt, wholeMemory } from './wasm-heap.ts';
 import { kernelChoice, type Kernels } from './kernels.ts';
 import { placeValues } from './place-values.ts';
-import { keyRotation, rotateKeys, unusableNumbers } from './rope-shift.ts';
+import { keyRotation, rotateKeys, unusableNumbers } from './rotate-keys.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';
 
 /** A block, its position in the sequence, and the weight of its values. */

@@ -8,7 +8,7 @@ import { ArenaScratch } from './arena-cells.ts';
 import { wholeMemory } from './wasm-heap.ts';
 import { encodeFloat16 } from '../base/float16.ts';
 import { chooseKernels, GROUP, groupBytes, type Kernels, tryKernels, wasm, wasmKernels } from './kernels.ts';
-import { keyRotation, rotateKeys } from './rope-shift.ts';
+import { keyRotation, rotateKeys } from './rotate-keys.ts';
 
 const FILL = 0xa5;
 

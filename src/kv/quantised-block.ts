@@ -12,7 +12,7 @@ import { wholeMemory } from './wasm-heap.ts';
 import { ownedState } from './cut-cells.ts';
 import { encodeFloat16, readNumbers } from '../base/float16.ts';
 import { GROUP, groupBytes, kernelChoice, SCALE_BYTES, wasm } from './kernels.ts';
-import { unusableNumbers } from './rope-shift.ts';
+import { unusableNumbers } from './rotate-keys.ts';
 
 function quantisedBytes(numbers: number, type: QuantisedType): number {
   return Math.ceil(numbers / GROUP) * groupBytes[type];

@@ -1,4 +1,4 @@
-import type { RunProbes } from './records/run-probes.ts';
+import { differsFromText, parityBound, type RunProbes } from './records/run-probes.ts';
 import type { AnsweredResult, AnsweredTurn, FailedTurn, TurnRecord } from './records/turn-record.ts';
 
 type KeyFields = 'state' | 'itemId' | 'userId' | 'arm' | 'repeat' | 'turn' | 'position';
@@ -92,9 +92,6 @@ function primaryValue({ item, scores, observed }: AnsweredTurn, { primaryMetric 
   return typeof value === 'number' ? value : null;
 }
 
-/** The noise of the run's self-test; NaN without one, so that no comparison with it holds. */
-const noise = (parity: RunFacts['parity']): number => 2 * (parity?.largestDifference ?? NaN);
-
 /** True where the meter counted other tokens than the account says; whole blocks of a server's prefix cache may differ. */
 const isMiscounted = ({ tokens, account }: AnsweredTurn): boolean =>
   Math.abs(tokens.evaluated - account.evaluated) >= (account.found?.blockTokens ?? 1);
@@ -109,11 +106,10 @@ const turnChecks: Readonly<Record<string, (turn: AnsweredTurn, parity: RunFacts[
   reuse: (turn) => turn.account.found !== undefined && isMiscounted(turn),
   cells: ({ observed }) => (observed.wrongCells ?? null) !== null,
   'numerical parity': ({ observed }, parity) =>
-    observed.parity !== null &&
-    (parity?.bitwiseEqual === true ? !observed.parity.bitwiseEqual : observed.parity.largestDifference > noise(parity)),
+    observed.parity !== null && parity !== null && differsFromText(observed.parity, parity),
   answers: ({ observed: { answer, sameAgain } }, parity) =>
     answer?.asGenerated === false ||
-    (answer?.shortfall ?? NaN) > noise(parity) ||
+    (parity !== null && (answer?.shortfall ?? 0) > parityBound(parity)) ||
     (parity?.bitwiseEqual === true && sameAgain === false),
   'same memories': ({ observed: { memories } }) =>
     memories !== undefined &&

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { foundMemories, openParts, storeIn } from '../../scripts/open-parts.ts';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
-import type { EngineOpener, EngineRequest } from '../../src/engine/engine-request.ts';
+import type { EngineOpener, EngineRequest } from '../../src/engine/engine-adapter.ts';
 import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';
 import type { PrefillRecord } from '../../src/store/records/prefill-record.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { auditLogs, conversations } from '../../src/store/schema.ts';
-import type { EngineOpener } from '../../src/engine/engine-request.ts';
+import type { EngineOpener } from '../../src/engine/engine-adapter.ts';
 import { compareScores, type SequenceScore } from '../../src/engine/sequence-score.ts';
 import type { ChatResponse } from '../../src/systems/contracts.ts';
 import { errorLike } from '../fixtures/error-like.ts';

@@ -3,7 +3,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { PrivateFolder } from '../../base/private-folder.ts';
 import { readGatingCalibration, requireCalibrationFor } from '../../models/embedding/gating-threshold.ts';
-import type { EngineOpener } from '../../engine/engine-request.ts';
+import type { EngineOpener } from '../../engine/engine-adapter.ts';
 import { runnableArms } from '../../eval/run/plan/arm-obstacles.ts';
 import { BenchParts, openRunRetriever, openRuns, systemParts } from '../../eval/run/loaded-resources.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';

@@ -7,7 +7,7 @@ import { type DownloadOptions, hubFile } from '../../models/hub/hub-file.ts';
 import { hubAccess } from '../../models/hub/hub-cache.ts';
 import { hubPrefix, parseHubReference } from '../../models/hub/hub-reference.ts';
 import type { Window } from '../engine-info.ts';
-import type { EngineRequest } from '../engine-request.ts';
+import type { EngineRequest } from '../engine-adapter.ts';
 import { numberBytes } from '../sequence-state.ts';
 import { modelParts } from './gguf-file.ts';
 import type { GgufHeader } from './gguf-header.ts';

@@ -1,5 +1,5 @@
 import { randomModelPrefix } from '../../config/bench-config.ts';
-import type { Accelerator, EngineAdapter } from '../engine-request.ts';
+import type { Accelerator, EngineAdapter } from '../engine-adapter.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
 import { type LlamaCppOptions, llamaCppOptions } from './loaded-model.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { BaseEngine, type EngineParts } from '../base-engine.ts';
 import type { SessionParts } from '../base-session.ts';
 import { requireCapability } from '../engine-capabilities.ts';
-import type { EngineRequest } from '../engine-request.ts';
+import type { EngineRequest } from '../engine-adapter.ts';
 import { type Engine, type FirstLayersOptions, neededFor } from '../engine.ts';
 import { FirstLayers } from '../first-layers.ts';
 import { writeFirstLayers } from '../gguf/first-layers-file.ts';

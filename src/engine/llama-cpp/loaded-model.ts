@@ -7,7 +7,7 @@ import { gpuNames, onOff } from '../../config/bench-config.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { EngineInfo, KnownModel } from '../engine-info.ts';
-import { type EngineRequest, sessionWindow } from '../engine-request.ts';
+import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
 import type { Engine, TokenizeRequest } from '../engine.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
 import { describeModel, missingCapabilities } from '../gguf/model-description.ts';

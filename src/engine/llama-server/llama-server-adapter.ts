@@ -5,7 +5,7 @@ import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { DownloadOptions } from '../../models/hub/hub-file.ts';
 import { hubPrefix } from '../../models/hub/hub-reference.ts';
 import type { CallOptions } from '../engine-session.ts';
-import type { EngineAdapter, EngineRequest } from '../engine-request.ts';
+import type { EngineAdapter, EngineRequest } from '../engine-adapter.ts';
 import { modelFileOf } from '../gguf/model-file.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { ServerConnection } from '../http/server-connection.ts';

@@ -3,7 +3,7 @@ import { BaseEngine, type EngineParts } from '../base-engine.ts';
 import type { SessionParts } from '../base-session.ts';
 import type { SessionCells } from '../sequence-state.ts';
 import type { EngineInfo } from '../engine-info.ts';
-import { type EngineRequest, sessionWindow } from '../engine-request.ts';
+import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { freePort } from '../../base/free-port.ts';
-import { type EngineRequest, sessionWindow } from '../engine-request.ts';
+import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { checkModelFile, requireCapacity } from '../gguf/model-file.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { EngineRequest } from '../engine-request.ts';
+import type { EngineRequest } from '../engine-adapter.ts';
 import type { SessionCells } from '../sequence-state.ts';
 import { CheckpointFolder, VerifiedStates } from './checkpoint-folder.ts';
 import { PrivateFolder } from '../../base/private-folder.ts';

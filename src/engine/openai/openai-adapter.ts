@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { engineKeyVariable, serverKey } from '../../config/service-endpoints.ts';
-import type { EngineAdapter } from '../engine-request.ts';
+import type { EngineAdapter } from '../engine-adapter.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { type Patience, ServerConnection } from '../http/server-connection.ts';

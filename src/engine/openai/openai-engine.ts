@@ -2,7 +2,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { BaseEngine, type EngineParts } from '../base-engine.ts';
 import type { SessionParts } from '../base-session.ts';
 import type { EngineInfo } from '../engine-info.ts';
-import { type EngineRequest, sessionWindow } from '../engine-request.ts';
+import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { PromptLedger } from '../http/prompt-ledger.ts';
 import { OpenAiSession } from './openai-session.ts';

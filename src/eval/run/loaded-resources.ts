@@ -6,7 +6,7 @@ import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
 import type { CallOptions, EngineSession } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { EngineOpener } from '../../engine/engine-request.ts';
+import type { EngineOpener } from '../../engine/engine-adapter.ts';
 import { asksModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../retrieval/open-retriever.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
@@ -18,7 +18,7 @@ import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { PromptRules } from '../../systems/prompt/build-prompt.ts';
 import type { SystemParts } from '../../systems/answer-turn.ts';
 import { coresOfWorker } from './workers/number-of-workers.ts';
-import { readPreRetrievalFile } from './plan/pre-retrieval-file.ts';
+import { readPreRetrievalFile } from './plan/read-pre-retrieval-config.ts';
 import type { Suite } from './suite.ts';
 
 export class BenchParts implements AsyncDisposable {

@@ -1,5 +1,5 @@
 import type { DownloadProgress } from '../../models/hub/hub-file.ts';
-import type { EngineOpener } from '../../engine/engine-request.ts';
+import type { EngineOpener } from '../../engine/engine-adapter.ts';
 import type { RunEstimate } from './plan/run-estimate.ts';
 import type { ArmDefinition } from '../../systems/arms/arm-definition.ts';
 

@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import type { BenchConfig } from '../../config/bench-config.ts';
-import type { ComposeEngine } from '../../engine/engine-request.ts';
+import type { ComposeEngine } from '../../engine/engine-adapter.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import { auditSum, type RunProbes } from '../../store/records/run-probes.ts';
 import type { RunResults } from '../../store/records/results.ts';

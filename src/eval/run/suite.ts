@@ -2,7 +2,7 @@ import { type BenchConfig, benchConfigSchema, type SuiteName } from '../../confi
 import type { ColdIndexName, RetrieverName } from '../../config/retriever-names.ts';
 import type { DatasetGenerator } from '../../data/generators/dataset-generator.ts';
 import type { CapabilityName } from '../../engine/engine-capabilities.ts';
-import type { EngineOpener } from '../../engine/engine-request.ts';
+import type { EngineOpener } from '../../engine/engine-adapter.ts';
 import type { Measured } from '../../store/records/suite-measurements.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';

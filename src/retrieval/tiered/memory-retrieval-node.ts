@@ -1,4 +1,4 @@
-import { formatHistorySummary } from '../history-summary.ts';
+import { formatHistorySummary } from '../records-markdown.ts';
 import type { TieredMemory } from './tiered-memory.ts';
 
 /** Context that the workflow engine gives a node beside its input. */

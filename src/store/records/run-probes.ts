@@ -147,6 +147,18 @@ export type RetrieverProbe = z.output<typeof retrieverProbe>;
 export type RereadCounts = z.output<typeof rereadCounts>;
 export type EmbedderProbe = z.output<typeof embedderProbe>;
 export type ParitySelfTest = z.output<typeof paritySelfTest>;
+
+/** The least difference in ln p that is called one: twice the largest that the self-test saw. */
+export const parityBound = ({ largestDifference }: Pick<ParitySelfTest, 'largestDifference'>): number =>
+  2 * largestDifference;
+
+/** True where probabilities differ from those of the text: in a bit where the self-test found none that does, else by more than its noise. */
+export function differsFromText(
+  found: Pick<ParitySelfTest, 'bitwiseEqual' | 'largestDifference'>,
+  tested: Pick<ParitySelfTest, 'bitwiseEqual' | 'largestDifference'>,
+): boolean {
+  return tested.bitwiseEqual ? !found.bitwiseEqual : found.largestDifference > parityBound(tested);
+}
 export type ArmIsolation = z.output<typeof armIsolation>;
 export type IsolationProbe = z.output<typeof isolationProbe>;
 export type RunProbes = z.output<typeof runProbes>;

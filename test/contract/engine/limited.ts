@@ -5,7 +5,7 @@ import {
   hasCapability,
   missingCapability,
 } from '../../../src/engine/engine-capabilities.ts';
-import type { EngineOpener } from '../../../src/engine/engine-request.ts';
+import type { EngineOpener } from '../../../src/engine/engine-adapter.ts';
 import type { EngineSession } from '../../../src/engine/engine-session.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { llamaCpp } from '../../../src/engine/llama-cpp/llama-cpp-adapter.ts';

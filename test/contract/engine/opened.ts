@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import type { EngineRequest } from '../../../src/engine/engine-request.ts';
+import type { EngineRequest } from '../../../src/engine/engine-adapter.ts';
 import type { EngineSession } from '../../../src/engine/engine-session.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { type Prompts, promptsOf, SESSIONS, type Subject, WINDOW } from './subjects.ts';

@@ -1,6 +1,6 @@
 import { presetModels } from '../../../src/models/preset-models.ts';
 import type { EngineCapabilities } from '../../../src/engine/engine-capabilities.ts';
-import type { EngineOpener } from '../../../src/engine/engine-request.ts';
+import type { EngineOpener } from '../../../src/engine/engine-adapter.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { llamaCpp } from '../../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { fakeAdapter } from '../../fixtures/fake-engine/fake-adapter.ts';

@@ -1,4 +1,4 @@
-import type { ParitySelfTest } from '../../../store/records/run-probes.ts';
+import { differsFromText, parityBound, type ParitySelfTest } from '../../../store/records/run-probes.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 
 /** Noise must be below this share of what a planted rotation by one position too many does, or parity proves nothing. */
@@ -17,11 +17,8 @@ export const numericalParity: Check = ({ arms, answered, probes }) => {
     const reason = `keys rotated by one position too many change the probabilities by ${planted}: noise hides that (${selfTest})`;
     return undecided('numerical parity', reason);
   }
-  const bound = 2 * largestDifference;
-  const rule = bitwiseEqual ? 'bitwise' : `within ${bound.toExponential(2)} in ln p`;
-  const wrong = compared.filter(({ observed }) =>
-    bitwiseEqual ? !observed.parity!.bitwiseEqual : observed.parity!.largestDifference > bound,
-  );
+  const rule = bitwiseEqual ? 'bitwise' : `within ${parityBound(probes.parity).toExponential(2)} in ln p`;
+  const wrong = compared.filter(({ observed }) => differsFromText(observed.parity!, probes.parity));
   const evidence =
     wrong.length === 0
       ? `next token and gold ${rule} equal to text on ${compared.length} turns`

@@ -3,7 +3,7 @@ import { type EngineChoice, engineOptionNames, randomModelPrefix } from '../../.
 import { BenchError } from '../../../base/bench-error.ts';
 import { languageModelWithHash, shippedPath } from '../../../models/registry.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import type { ComposeEngine } from '../../../engine/engine-request.ts';
+import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 
 export type RunModel = RunRecord['model'] &

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fakeAdapter } from '../../../../test/fixtures/fake-engine/fake-adapter.ts';
-import type { EngineInspection } from '../../../engine/engine-request.ts';
+import type { EngineInspection } from '../../../engine/engine-adapter.ts';
 import { armRegistry } from '../../../systems/arms/arm-registry.ts';
 import type { ChatEngine } from '../../../systems/prompt/chat-form.ts';
 import { armObstacle, armsOfSuite, armsWithForms, requireMeasurable, runnableArms } from './arm-obstacles.ts';

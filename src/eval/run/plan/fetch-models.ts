@@ -13,7 +13,7 @@ import {
   languageModels,
 } from '../../../models/registry.ts';
 import { localEmbedder } from '../../../models/embedding/embedder-path.ts';
-import type { EngineOpener } from '../../../engine/engine-request.ts';
+import type { EngineOpener } from '../../../engine/engine-adapter.ts';
 
 /** Names of models as local files, with the registry's defaults where the user gave none. @throws BenchError of fetching */
 export async function withFetchedModels(config: BenchConfig, engines: EngineOpener, options: DownloadOptions = {}) {

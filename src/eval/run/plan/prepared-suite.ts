@@ -4,7 +4,7 @@ import { type RunDatasets, readRunDatasets } from '../../../data/run-datasets.ts
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { writeText } from '../../../data/write-lines.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import type { EngineInspection, EngineOpener } from '../../../engine/engine-request.ts';
+import type { EngineInspection, EngineOpener } from '../../../engine/engine-adapter.ts';
 import {
   type GatingCalibration,
   readGatingCalibration,

@@ -3,7 +3,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import { PrivateFolder } from '../../../base/private-folder.ts';
 import { type BenchConfig, benchConfigSchema, promptTextSchema } from '../../../config/bench-config.ts';
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
-import type { ComposeEngine } from '../../../engine/engine-request.ts';
+import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
 import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
 import { type QueuedPlan, queuedPlan, type RunRecord } from '../../../store/records/run-record.ts';
 import { schemaVersion } from '../../../store/records/zod-helpers.ts';

@@ -1,5 +1,5 @@
 import type { BenchConfig } from '../../../config/bench-config.ts';
-import type { ComposeEngine } from '../../../engine/engine-request.ts';
+import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
 import { openDatabase } from '../../../store/database.ts';
 import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
 import type { QueueStore } from '../../../store/queue/queue-store.ts';

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BenchConfig, SuiteName } from '../../../config/bench-config.ts';
-import type { ComposeEngine } from '../../../engine/engine-request.ts';
+import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/temporary-folder.ts';
-import { readPreRetrievalFile } from './pre-retrieval-file.ts';
+import { readPreRetrievalFile } from './read-pre-retrieval-config.ts';
 
 const folder = temporaryFolder();
 

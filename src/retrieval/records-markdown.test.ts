@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatHistorySummary } from './history-summary.ts';
+import { formatHistorySummary } from './records-markdown.ts';
 
 test("has the document's headings, scores to two decimals, and contents as they are", () => {
   const records = [

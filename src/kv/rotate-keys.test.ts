@@ -4,7 +4,7 @@ import { decodeHalf, encodeHalf, rotateHead, scattered } from '../../test/fixtur
 import { rotatedKeys } from '../../test/fixtures/rotated-keys.ts';
 import type { Rotary } from '../engine/sequence-state.ts';
 import { giveMemoryBack, takeMemory, wholeMemory } from './wasm-heap.ts';
-import { keyRotation, rotateKeys } from './rope-shift.ts';
+import { keyRotation, rotateKeys } from './rotate-keys.ts';
 
 const half = { headDimension: 64, keyType: 'F16' } as const;
 const single = { headDimension: 64, keyType: 'F32' } as const;
