@@ -73,7 +73,16 @@ function hubPlace(source: string): string {
 
 /** The files of an entry that this machine does not have, judged by their sizes. */
 export function missingFiles(entry: ModelEntry): ModelFile[] {
-  return modelFiles(entry).filter(({ path, bytes }) => statSync(path, { throwIfNoEntry: false })?.size !== bytes);
+  return modelFiles(entry).filter(({ path, bytes }) => sizeOf(path) !== bytes);
+}
+
+/** Undefined for no file, and for one in a folder that this user may not enter. */
+function sizeOf(path: string): number | undefined {
+  try {
+    return statSync(path).size;
+  } catch {
+    return undefined;
+  }
 }
 
 export function cacheState(entry: ModelEntry): 'ships' | 'whole' | 'in part' | 'absent' {

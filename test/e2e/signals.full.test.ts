@@ -43,7 +43,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
 
   it('ends the load with nothing begun', async () => {
     const { code, stderr, heededMs } = await interrupted([...words, '--run', name], 'loading model', 0, signal);
-    expect([code, stderr.trimEnd().split('\n').at(-1)]).toEqual([130, 'interrupted; nothing had been asked yet']);
+    expect([code, stderr.trimEnd().split('\n').at(-1)]).toEqual([130, 'interrupted; no question was asked yet']);
     expect(heededMs).toBeLessThan(HEEDED_MS);
   });
 
