@@ -80,7 +80,9 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
       this.#requireSpace(tokens.length, maxTokens);
       try {
         signal?.throwIfAborted();
-        return await this.generateNow(tokens, limits, { signal, start });
+        const generation = await this.generateNow(tokens, limits, { signal, start });
+        // A server ends its answer some time behind the last token.
+        return { ...generation, decodeMs: performance.now() - start - generation.firstTokenMs };
       } catch (error) {
         if (signal?.aborted !== true || error !== signal.reason) throw error;
         const firstTokenMs = performance.now() - start;
