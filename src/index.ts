@@ -17,7 +17,7 @@ export {
 export { TransformersEmbedder } from './models/embedding/transformers-embedder.ts';
 
 export type { CallOptions } from './engine/engine-session.ts';
-export type { Checkpoint } from './engine/checkpoint.ts';
+export type { Checkpoint } from './engine/session-checkpoint.ts';
 export type { EngineAdapter } from './engine/engine-adapter.ts';
 export type { CapabilityName, EngineCapabilities } from './engine/engine-capabilities.ts';
 export type { EngineInfo, ModelDescription } from './engine/engine-info.ts';

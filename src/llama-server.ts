@@ -6,7 +6,7 @@ import { llamaServer } from './engine/llama-server/llama-server-adapter.ts';
 import type { LlamaServerOptions } from './engine/llama-server/llama-server-adapter.ts';
 
 export { BenchError, type BenchErrorCode } from './base/bench-error.ts';
-export type { Checkpoint } from './engine/checkpoint.ts';
+export type { Checkpoint } from './engine/session-checkpoint.ts';
 export type { EngineCapabilities } from './engine/engine-capabilities.ts';
 export type { EngineSession } from './engine/engine-session.ts';
 export type { Engine } from './engine/engine.ts';

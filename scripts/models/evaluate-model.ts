@@ -6,7 +6,7 @@ import { basename, dirname } from 'node:path';
 import { grammars, type Grammar } from '../../src/base/language-phrasings.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { exactMatch } from '../../src/eval/analysis/metrics/text-overlap.ts';
-import { containsTokens } from '../../src/data/normalise.ts';
+import { containsTokens } from '../../src/data/normalise-text.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawQualitySet, type QualityQuestion, type QualitySetOptions } from '../train/documents/quality-set.ts';
 import { composeEngine } from '../../src/bench/compose.ts';

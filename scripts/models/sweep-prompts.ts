@@ -10,7 +10,7 @@ import { didYouMean } from '../../src/base/nearest-name.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
-import { type RunDatasets, readRunDatasets } from '../../src/data/run-datasets.ts';
+import { type RunDatasets, readRunDatasets } from '../../src/data/join-datasets.ts';
 import { type DatasetItem, type DatasetMemory, type DatasetUser, visibleMemories } from '../../src/data/dataset.ts';
 import { scoreTurn } from '../../src/eval/analysis/metrics/scores.ts';
 import { estimateMean, estimateShare } from '../../src/eval/analysis/statistics/estimate.ts';

@@ -1,6 +1,6 @@
 import { type BenchConfig, type EngineChoice, engineOptionNames, enginePlaceNames } from '../config/bench-config.ts';
 import { BenchError } from '../base/bench-error.ts';
-import { flagOf } from '../config/config-options.ts';
+import { flagOf } from '../config/flags-from-schema.ts';
 import { adapterNamed, adapters } from '../engine/adapters.ts';
 import type { ComposeEngine, EngineOpener } from '../engine/engine-adapter.ts';
 import type { Engine } from '../engine/engine.ts';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { BenchError } from '../base/bench-error.ts';
-import { configOptions } from '../config/config-options.ts';
+import { configOptions } from '../config/flags-from-schema.ts';
 import { type ConfigSources, loadBenchConfig } from './load-config.ts';
 import { presetModels } from '../models/preset-models.ts';
 import { languageModelNamed, shippedPath } from '../models/registry.ts';

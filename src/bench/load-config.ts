@@ -5,7 +5,7 @@ import { shownValue } from '../base/shown-value.ts';
 import { type BenchConfig, servedModel } from '../config/bench-config.ts';
 import { publicDatasetFiles } from '../config/public-datasets.ts';
 import { type OptionSources, readOptions } from '../config/read-options.ts';
-import { requireUse } from '../config/require-use.ts';
+import { requireUse } from '../config/check-option-conflicts.ts';
 import { judgeAddress } from '../config/service-endpoints.ts';
 import { datasetPlaces } from '../config/shipped-datasets.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../models/prompt-defaults.ts';

@@ -4,7 +4,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { composeEngine } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
-import { optionKeys } from '../config/config-options.ts';
+import { optionKeys } from '../config/flags-from-schema.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { counted, printable } from '../render/printable.ts';
 import { requireSearching } from '../retrieval/given-retriever.ts';

@@ -4,7 +4,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { isPublicDataset, publicDatasetNames } from '../config/public-datasets.ts';
 import { datasetOffer, fetchDataset, type FetchedDataset } from '../data/fetch-dataset.ts';
-import { shownPath } from './shell-quoting.ts';
+import { shownPath } from './suggested-command.ts';
 import { interruptible } from './interruption.ts';
 import { printLines, printResult } from './output.ts';
 import { ProgressDisplay } from './progress.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { Command } from 'commander';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
-import { configOptions } from '../config/config-options.ts';
+import { configOptions } from '../config/flags-from-schema.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { readDataset } from '../data/reader.ts';
 import { declare } from './init.ts';

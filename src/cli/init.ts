@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
-import { configFileName, configFileSchema } from '../config/config-options.ts';
+import { configFileName, configFileSchema } from '../config/flags-from-schema.ts';
 import { writeText } from '../data/write-lines.ts';
-import { shownPath } from './shell-quoting.ts';
+import { shownPath } from './suggested-command.ts';
 import { withExamples } from './options.ts';
 
 const SCHEMA_FILE = 'dki-bench.schema.json';

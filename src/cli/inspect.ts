@@ -17,12 +17,12 @@ import { startServer } from '../viewer/server.ts';
 import { openReports } from '../viewer/report-reader.ts';
 import { readTurnPage, type TurnModel } from '../viewer/turn/read-turn.ts';
 import { turnsJson } from '../viewer/turn/turn-json.ts';
-import { placeWords, shownPath } from './shell-quoting.ts';
+import { placeWords, shownPath } from './suggested-command.ts';
 import { interruptible } from './interruption.ts';
 import { addConfigOptions, refuseOthers, wholeNumber, withExamples } from './options.ts';
 import { printLines, terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
-import { ReaderFiles } from './withheld-files.ts';
+import { ReaderFiles } from './reveal-withheld-texts.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';
 
 /** Limit of an export, so that it can be sent by e-mail and opened in a file manager. */
@@ -209,7 +209,7 @@ function firstItem(database: BenchDatabase, { id, name }: Pick<RunRecord, 'id' |
 }
 
 /** Loads what runs models. Apart from `using` declarations, beside which tsc leaves the path of an import as it is. */
-const loadAttribution = () => import('./attribution.ts');
+const loadAttribution = () => import('./store-attributions.ts');
 
 /** Computes and stores the leave-one-out attribution of the chosen turns; false if ^C ended it. */
 async function computeAttributions({ out, db, model, engine, quiet, ...chosen }: InspectFlags): Promise<boolean> {

@@ -7,7 +7,7 @@ import { diskAdvice } from '../base/disk-advice.ts';
 import { openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
-import { readRunDatasets } from '../data/run-datasets.ts';
+import { readRunDatasets } from '../data/join-datasets.ts';
 import { openConfigured } from '../bench/compose.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { kernelChoice } from '../kv/kernels.ts';
@@ -18,7 +18,7 @@ import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
 import { promptFormOf } from '../systems/prompt/chat-form.ts';
 import { counted } from '../render/printable.ts';
 import { orBenchError } from './failure.ts';
-import { shownPath } from './shell-quoting.ts';
+import { shownPath } from './suggested-command.ts';
 
 export interface Finding {
   readonly state: 'works' | 'warning' | 'fails';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { configOptions, flagOf } from '../config/config-options.ts';
+import { configOptions, flagOf } from '../config/flags-from-schema.ts';
 
 /** Flags as Commander gives them. */
 export type Flags = Readonly<Record<string, unknown>>;

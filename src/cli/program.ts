@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
-import { requireNode } from '../base/node-floor.ts';
+import { requireNode } from '../base/minimum-node-version.ts';
 import { ownPackage } from '../base/own-package.ts';
 import { reportFailure } from './failure.ts';
 

@@ -7,7 +7,7 @@ import type { RunResults } from '../store/records/results.ts';
 import { groupOf } from '../store/run-name.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { findReports, readReport, reportDocument } from '../viewer/report-reader.ts';
-import { shownPath } from './shell-quoting.ts';
+import { shownPath } from './suggested-command.ts';
 import { printLines } from './output.ts';
 
 export interface ReportContent {

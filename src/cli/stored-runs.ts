@@ -5,7 +5,7 @@ import { RunRepository } from '../store/run-repository.ts';
 import { lastRunsHint } from '../store/run-name.ts';
 import { runNamed } from '../viewer/find-run.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import { shownPath } from './shell-quoting.ts';
+import { shownPath } from './suggested-command.ts';
 
 /** Opens the database of earlier runs. @throws BenchError `not-found` if the file does not exist; it is not created */
 export function openStoredRuns(path: string, options: { readonly readOnly?: true } = {}): BenchDatabase {

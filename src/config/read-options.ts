@@ -7,7 +7,7 @@ import { readToEnd } from '../base/regular-file.ts';
 import { shownValue } from '../base/shown-value.ts';
 import { benchConfigSchema } from './bench-config.ts';
 import { cacheVariable } from './cache-folder.ts';
-import { configFileName, flagOf, optionDescription } from './config-options.ts';
+import { configFileName, flagOf, optionDescription } from './flags-from-schema.ts';
 import { engineKeyVariable, judgeKeyVariable } from './service-endpoints.ts';
 
 const VARIABLE_PREFIX = 'DKI_BENCH_';

@@ -3,7 +3,7 @@ import { didYouMean } from '../base/nearest-name.ts';
 import { shownValue } from '../base/shown-value.ts';
 import { byAge } from './dataset.ts';
 import { expected, type Placed } from './parse-record.ts';
-import type { DatasetRecords, Report } from './records.ts';
+import type { DatasetRecords, Report } from './read-records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from './schema.ts';
 
 /** An id among those of all users: it is unique for its user alone. */

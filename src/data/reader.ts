@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
-import { ownValue } from '../base/data-keys.ts';
+import { ownValue } from '../base/prototype-safe-records.ts';
 import { grammars } from '../base/language-phrasings.ts';
 import { checkConsistency, requirePassages } from './consistency.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type UserLanguage,
 } from './dataset.ts';
 import { datasetFile, type DatasetSource } from './dataset-source.ts';
-import { type DatasetRecords, readRecords } from './records.ts';
+import { type DatasetRecords, readRecords } from './read-records.ts';
 
 /**
  * Reads a data set with questions for arms: JSON Lines, one record a line, an optional `dataset` record first, then `memory`

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { controlCharacters } from '../base/control-characters.ts';
-import { keyed } from '../base/data-keys.ts';
+import { keyed } from '../base/prototype-safe-records.ts';
 import { isLanguage } from '../base/language.ts';
 
 const MAX_TEXT_BYTES = 8 * 2 ** 20;

@@ -2,7 +2,7 @@ import { BenchError } from '../base/bench-error.ts';
 import type { EngineAudit } from '../store/records/run-probes.ts';
 import { type BaseSession, type SessionParts } from './base-session.ts';
 import { SessionCells } from './sequence-state.ts';
-import type { Checkpoint } from './checkpoint.ts';
+import type { Checkpoint } from './session-checkpoint.ts';
 import { type EngineCapabilities, unsupported } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
 import type { CallOptions, EngineSession } from './engine-session.ts';

@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { Checkpoint } from './checkpoint.ts';
+import type { Checkpoint } from './session-checkpoint.ts';
 import { type CapabilityName, type EngineCapabilities, requireCapability } from './engine-capabilities.ts';
 import { type EngineInfo, requireSpace } from './engine-info.ts';
 import type {

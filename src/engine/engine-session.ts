@@ -1,4 +1,4 @@
-import type { Checkpoint } from './checkpoint.ts';
+import type { Checkpoint } from './session-checkpoint.ts';
 import type { SequenceScore } from './sequence-score.ts';
 import type { SequenceState } from './sequence-state.ts';
 import type { TokenId, TokenIds, TokenRange } from './token-id.ts';

@@ -6,7 +6,7 @@
  * files). The contract test runs the same promises against all of them.
  */
 import type { EngineAudit } from '../store/records/run-probes.ts';
-import type { Checkpoint } from './checkpoint.ts';
+import type { Checkpoint } from './session-checkpoint.ts';
 import type { CapabilityName, EngineCapabilities } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
 import type { CallOptions, EngineSession } from './engine-session.ts';

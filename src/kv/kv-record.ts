@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Checkpoint, checkpointSchema } from '../engine/checkpoint.ts';
+import { type Checkpoint, checkpointSchema } from '../engine/session-checkpoint.ts';
 import { isRunning } from '../base/is-running.ts';
 import type { TokenId } from '../engine/token-id.ts';
 

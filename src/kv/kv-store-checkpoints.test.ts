@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { StoreFolder, testKey as key } from '../../test/fixtures/store-folder.ts';
 import { BenchError } from '../base/bench-error.ts';
-import type { Checkpoint } from '../engine/checkpoint.ts';
+import type { Checkpoint } from '../engine/session-checkpoint.ts';
 import { KvStore } from './kv-store.ts';
 
 const folder = new StoreFolder();

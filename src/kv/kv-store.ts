@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
 import { diskAdvice } from '../base/disk-advice.ts';
 import { removeAny } from '../base/regular-file.ts';
-import type { Checkpoint } from '../engine/checkpoint.ts';
+import type { Checkpoint } from '../engine/session-checkpoint.ts';
 import { KvIndex } from './kv-index.ts';
 import type { AboutKv, KvEntry, OwnedKv } from './kv-record.ts';
 import type { FoundKv, NotFound, OrphanedCheckpoint, UserFolder, Written } from './user-folder.ts';

@@ -1,5 +1,5 @@
 import type { Spread } from '../data/verify/dataset-statistics.ts';
-import type { Finding } from '../data/records.ts';
+import type { Finding } from '../data/read-records.ts';
 import type { Verification } from '../data/verify/verify-dataset.ts';
 import { counted, printable } from '../render/printable.ts';
 import { coloured, emphasised, type Page } from '../render/terminal.ts';

@@ -5,7 +5,7 @@ import { type InferSelectModel, type SQL, sql } from 'drizzle-orm';
 import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { BenchError } from '../base/bench-error.ts';
-import { requireNode } from '../base/node-floor.ts';
+import { requireNode } from '../base/minimum-node-version.ts';
 import { readToEnd } from '../base/regular-file.ts';
 import { databaseError } from './database-error.ts';
 import { migrate, requireCurrentSchema } from './migrations.ts';

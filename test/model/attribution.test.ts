@@ -5,7 +5,7 @@ import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { attribute } from '../../src/eval/run/attribution/attribute.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
 import { memoryIds, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
-import { storeAttributions } from '../../src/cli/attribution.ts';
+import { storeAttributions } from '../../src/cli/store-attributions.ts';
 import { composeEngine } from '../../src/bench/compose.ts';
 import type { TurnRecord } from '../../src/store/records/turn-record.ts';
 import { errorLike } from '../fixtures/error-like.ts';

@@ -1,4 +1,4 @@
-import { tokensOf } from '../../../src/data/normalise.ts';
+import { tokensOf } from '../../../src/data/normalise-text.ts';
 import type { FactGrammar } from './fact-grammar.ts';
 
 const SUFFIX = /(?:ly|ing|ed|es|s|e)$/;

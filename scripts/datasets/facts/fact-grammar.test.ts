@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { normalise } from '../../../src/data/normalise.ts';
+import { normalise } from '../../../src/data/normalise-text.ts';
 import { sharedWords } from './content-words.ts';
 import { factGrammars, factsOf } from './fact-grammar.ts';
 import { factValues, valuesOf } from './fact-values.ts';

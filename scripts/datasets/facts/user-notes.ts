@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
-import { normalise } from '../../../src/data/normalise.ts';
+import { normalise } from '../../../src/data/normalise-text.ts';
 import { sharedWords } from './content-words.ts';
 import { valueKind, type FactGrammar, type FactTemplate, type Subject, type Topic } from './fact-grammar.ts';
 import type { DrawValue, FactValue } from './fact-values.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { containsTokens } from '../../../src/data/normalise.ts';
+import { containsTokens } from '../../../src/data/normalise-text.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { isHeldOutValue } from '../../../src/data/generators/values.ts';
 import { drawQualitySet, type QualityQuestion } from './quality-set.ts';

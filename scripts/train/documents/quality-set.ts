@@ -1,6 +1,6 @@
 import { grammars, type Grammar } from '../../../src/base/language-phrasings.ts';
 import { joinSegments, memoryFooterSegment } from '../../../src/systems/prompt/prompt-form.ts';
-import { containsTokens } from '../../../src/data/normalise.ts';
+import { containsTokens } from '../../../src/data/normalise-text.ts';
 import type { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { CURRICULUM } from './curriculum.ts';
 import { drawTrainingDocument, type TrainingDocument } from './training-document.ts';

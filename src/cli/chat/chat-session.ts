@@ -17,7 +17,7 @@ import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { WHOLE_PROMPT } from '../../systems/prefill/text-prefill.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
-import { type ChatTurn, inspectedChatTurn } from './chat-turn.ts';
+import { type ChatTurn, inspectedChatTurn } from './inspect-chat-turn.ts';
 import { chatSessionId, UserMemories } from './user-memories.ts';
 import { armSettingsHelp, blockSettingsHelp } from '../../systems/arms/arm-name.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';

@@ -11,10 +11,10 @@ import { csvRows } from './csv-rows.ts';
 import { Errata } from './errata.ts';
 import { FieldNames } from './field-names.ts';
 import { jsonElements } from './json-elements.ts';
-import { jsonlRows, readRow, SHOWN_COLUMNS } from './rows.ts';
+import { jsonlRows, readRow, SHOWN_COLUMNS } from './rows-to-records.ts';
 import { publicDatasetForms } from './format-registry.ts';
 import { ConversionNotes, type SourceRecord } from './source-record.ts';
-import { WrittenRecords } from './written-records.ts';
+import { WrittenRecords } from './complete-source-records.ts';
 
 export const sourceFormats = ['csv', 'jsonl', ...publicDatasetNames] as const;
 export type SourceFormat = (typeof sourceFormats)[number];

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { BenchError } from '../../base/bench-error.ts';
 import { fileText, unreadable } from '../file-lines.ts';
-import type { Row } from './rows.ts';
+import type { Row } from './rows-to-records.ts';
 
 const MAX_RECORD_CHARACTERS = 16_000_000;
 const DELIMITERS = [',', ';', '\t'] as const;

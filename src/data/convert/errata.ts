@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
-import { normalise } from '../normalise.ts';
+import { normalise } from '../normalise-text.ts';
 import { checkedBy } from '../parse-record.ts';
 import { jsonElements } from './json-elements.ts';
 

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { benchFailure } from '../../../test/fixtures/bench-failure.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
-import { readRunDatasets } from '../run-datasets.ts';
+import { readRunDatasets } from '../join-datasets.ts';
 import type { Dataset } from '../dataset.ts';
 import { verifySource } from '../verify/verify-dataset.ts';
 import { datasetSources } from '../dataset-source.ts';

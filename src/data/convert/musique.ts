@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { containsTokens } from '../normalise.ts';
+import { containsTokens } from '../normalise-text.ts';
 import { checkedBy } from '../parse-record.ts';
 import type { JsonElements } from './json-elements.ts';
 import type { ConversionNotes, SourceRecord } from './source-record.ts';

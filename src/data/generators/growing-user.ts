@@ -1,6 +1,6 @@
 import { type Grammar, grammars } from '../../base/language-phrasings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { containsTokens } from '../normalise.ts';
+import { containsTokens } from '../normalise-text.ts';
 import type { HistoryMessage } from '../schema.ts';
 import type { ContextWindow, DatasetGenerator } from './dataset-generator.ts';
 import { type EvaluationFact, FactBook } from './fact-book.ts';

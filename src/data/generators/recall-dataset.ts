@@ -1,8 +1,8 @@
 import { type Grammar, grammars } from '../../base/language-phrasings.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { containsTokens } from '../normalise.ts';
-import { planUser } from './evaluation-plan.ts';
-import { drawQuestions, type EvaluationQuestion, WordingsExhausted } from './evaluation-questions.ts';
+import { containsTokens } from '../normalise-text.ts';
+import { planUser } from './recall-user-plan.ts';
+import { drawQuestions, type EvaluationQuestion, WordingsExhausted } from './recall-questions.ts';
 import type { EvaluationFact } from './fact-book.ts';
 import { statement } from './relations.ts';
 import { datasetText, instant, type ItemLine, type MemoryLine, ordinal } from './wording.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { grammars } from '../../base/language-phrasings.ts';
-import { containsTokens } from '../normalise.ts';
+import { containsTokens } from '../normalise-text.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { drawEvaluationUsers } from './recall-dataset.ts';
 import { FactBook } from './fact-book.ts';

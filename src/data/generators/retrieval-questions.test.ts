@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { containsTokens } from '../normalise.ts';
+import { containsTokens } from '../normalise-text.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { retrievalKinds, retrievalQuestions } from './retrieval-questions.ts';
 

@@ -1,7 +1,7 @@
 import type { Language } from '../../base/language.ts';
 import { keyOf } from '../consistency.ts';
-import { holdsWords } from '../words.ts';
-import type { DatasetRecords } from '../records.ts';
+import { holdsWords } from '../split-words.ts';
+import type { DatasetRecords } from '../read-records.ts';
 
 export type Spread = ReturnType<typeof spread>;
 

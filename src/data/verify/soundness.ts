@@ -1,10 +1,10 @@
 import { type Language, languageOf } from '../../base/language.ts';
 import { shownValue } from '../../base/shown-value.ts';
 import { evidenceIsKnown } from '../dataset.ts';
-import { normalise } from '../normalise.ts';
-import { holdsWords, wordForm } from '../words.ts';
+import { normalise } from '../normalise-text.ts';
+import { holdsWords, wordForm } from '../split-words.ts';
 import type { Placed } from '../parse-record.ts';
-import type { DatasetRecords, Finding, SoundnessRule } from '../records.ts';
+import type { DatasetRecords, Finding, SoundnessRule } from '../read-records.ts';
 import type { ItemRecord, MemoryRecord, QuestionRecord } from '../schema.ts';
 
 type Draft = Omit<Finding, 'line'>;

@@ -1,7 +1,7 @@
 import type { BenchError } from '../../base/bench-error.ts';
 import { checkConsistency } from '../consistency.ts';
 import { datasetFile, type DatasetSource } from '../dataset-source.ts';
-import { type Finding, readRecords, type Rule } from '../records.ts';
+import { type Finding, readRecords, type Rule } from '../read-records.ts';
 import { datasetStatistics } from './dataset-statistics.ts';
 import { findUnsound } from './soundness.ts';
 

@@ -5,7 +5,7 @@ import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
 import { writeFirstLayers } from './first-layers-file.ts';
 import { readGgufFile } from './gguf-file.ts';
 import { readGgufHeader } from './gguf-header.ts';
-import { queriesObstacle } from './query-layer.ts';
+import { queriesObstacle } from './queries-as-keys.ts';
 
 const folder = temporaryFolder();
 const first = folder.file('first.gguf');

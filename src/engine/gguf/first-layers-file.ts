@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskAdvice } from '../../base/disk-advice.ts';
 import { encodeHead, type GgufFile, type GgufKind, padding, readGgufFile } from './gguf-file.ts';
-import { type ByteRange, type CopiedTensor, type CopyChanges, withQueries } from './query-layer.ts';
+import { type ByteRange, type CopiedTensor, type CopyChanges, withQueries } from './queries-as-keys.ts';
 
 const LAYER = /^blk\.(\d+)\./;
 /** Sizes in bytes of the GGUF integer kinds that a count may have. */

@@ -12,8 +12,8 @@ import {
   readGgufFile,
   refusal,
 } from './gguf-file.ts';
-import { requirePossible } from './gguf-limits.ts';
-import { queriesObstacle } from './query-layer.ts';
+import { requirePossible } from './check-gguf-metadata.ts';
+import { queriesObstacle } from './queries-as-keys.ts';
 import { type WeightShare, weightShares } from './tensor-types.ts';
 import { repeatedNumbers } from './tied-embeddings.ts';
 

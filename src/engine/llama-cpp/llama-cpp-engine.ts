@@ -4,7 +4,7 @@ import type { SessionParts } from '../base-session.ts';
 import { requireCapability } from '../engine-capabilities.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
 import { type Engine, type FirstLayersOptions, neededFor } from '../engine.ts';
-import { FirstLayers } from '../first-layers.ts';
+import { FirstLayers } from '../first-layer-engines.ts';
 import { writeFirstLayers } from '../gguf/first-layers-file.ts';
 import { EngineStates } from '../llama-state/engine-states.ts';
 import { chunkRule, LlamaCppSession } from './llama-cpp-session.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { errorLike } from '../../../test/fixtures/error-like.ts';
 import { irregularFiles } from '../../../test/fixtures/irregular-files.ts';
 import { TestFolder } from '../../../test/model/bench-fixture.ts';
-import type { Checkpoint } from '../checkpoint.ts';
+import type { Checkpoint } from '../session-checkpoint.ts';
 import { CheckpointFolder, type StateHead, VerifiedStates } from './checkpoint-folder.ts';
 
 it.each(irregularFiles)('%s in place of a state is none, and is deleted as one', async (_, make) => {

@@ -16,7 +16,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { diskAdvice } from '../../base/disk-advice.ts';
 import { isRunning } from '../../base/is-running.ts';
 import { moveOver, readRegularFile, removeAny } from '../../base/regular-file.ts';
-import { type Checkpoint, checkpointSchema } from '../checkpoint.ts';
+import { type Checkpoint, checkpointSchema } from '../session-checkpoint.ts';
 import { type ParsedState, writeAll } from './state-file.ts';
 
 const UNFINISHED = /\.(\d+)\.partial$/;

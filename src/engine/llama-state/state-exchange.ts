@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskAdvice } from '../../base/disk-advice.ts';
-import type { Checkpoint } from '../checkpoint.ts';
+import type { Checkpoint } from '../session-checkpoint.ts';
 import { requireSpace, type Window } from '../engine-info.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
 import { keyRowBytes, type KvLayout, sameLayout, type SequenceState, valueRowBytes } from '../sequence-state.ts';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { configOptions } from '../../config/config-options.ts';
+import { configOptions } from '../../config/flags-from-schema.ts';
 import { isPublicDataset } from '../../config/public-datasets.ts';
 import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import { presetModels } from '../../models/preset-models.ts';

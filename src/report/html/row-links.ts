@@ -1,4 +1,4 @@
-import { ownValue } from '../../base/data-keys.ts';
+import { ownValue } from '../../base/prototype-safe-records.ts';
 import type { RowLink } from '../../render/html-table.ts';
 import { checkNames, type RunResults } from '../../store/records/results.ts';
 import { viewerAddress } from '../../config/viewer-address.ts';

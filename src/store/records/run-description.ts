@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keyed } from '../../base/data-keys.ts';
+import { keyed } from '../../base/prototype-safe-records.ts';
 import { list, numbers, object, texts } from './zod-helpers.ts';
 
 const count = z.number();

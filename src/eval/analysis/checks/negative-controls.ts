@@ -7,7 +7,7 @@ import { estimateShare } from '../statistics/estimate.ts';
 import { perItem } from '../statistics/observations.ts';
 import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { spacedForm } from '../../../data/normalise.ts';
+import { spacedForm } from '../../../data/normalise-text.ts';
 import type { Estimate } from '../../../store/records/estimate.ts';
 
 type Memories = NonNullable<Observed['memories']>;

@@ -1,5 +1,5 @@
 import { type KnownLanguage, knownLanguage, type Language } from '../../../base/language.ts';
-import { normalise } from '../../../data/normalise.ts';
+import { normalise } from '../../../data/normalise-text.ts';
 
 const REFUSALS: Readonly<Record<KnownLanguage, readonly string[]>> = {
   en: [

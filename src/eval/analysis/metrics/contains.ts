@@ -1,6 +1,6 @@
 import { countSentences, firstSentence } from '../../../base/first-sentence.ts';
 import type { UserLanguage } from '../../../data/dataset.ts';
-import { type Span, spansOf, type Word, wordsOf, wordsOfVersion1 } from '../../../data/words.ts';
+import { type Span, spansOf, type Word, wordsOf, wordsOfVersion1 } from '../../../data/split-words.ts';
 import { isAbstention } from './abstention.ts';
 import { type MetricsVersion, metricsVersion } from './metrics-version.ts';
 import { exactMatch, squadExactMatch } from './text-overlap.ts';

@@ -1,5 +1,5 @@
 import { evidenceIsKnown, type UserLanguage } from '../../../data/dataset.ts';
-import { containsTokens, normalise, tokensOf } from '../../../data/normalise.ts';
+import { containsTokens, normalise, tokensOf } from '../../../data/normalise-text.ts';
 import type { FunnelStage, Scores, WrongClass } from '../../../store/records/turn-record.ts';
 import { isAbstention } from './abstention.ts';
 import { type AnswerSetting, contains } from './contains.ts';

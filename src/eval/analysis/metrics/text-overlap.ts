@@ -1,6 +1,6 @@
 import type { Language } from '../../../base/language.ts';
-import { containsTokens, normalise, tokensOf } from '../../../data/normalise.ts';
-import { holdsWords, wordForm } from '../../../data/words.ts';
+import { containsTokens, normalise, tokensOf } from '../../../data/normalise-text.ts';
+import { holdsWords, wordForm } from '../../../data/split-words.ts';
 
 /** 1 if the answer has the words of one of the golds and no others, else 0. */
 export function exactMatch(answer: string, golds: readonly string[], language: Language): 0 | 1 {

@@ -1,4 +1,4 @@
-import { holdsWords } from '../../../data/words.ts';
+import { holdsWords } from '../../../data/split-words.ts';
 import type { DatasetItem, DatasetMemory } from '../../../data/dataset.ts';
 import type { Language } from '../../../base/language.ts';
 import type { Observed } from '../../../store/records/turn-observation.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../../engine/sequence-score.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../../engine/token-id.ts';
 import type { DatasetItem, UserLanguage } from '../../../data/dataset.ts';
-import { holdsWords } from '../../../data/words.ts';
+import { holdsWords } from '../../../data/split-words.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/turn-observation.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';

@@ -1,4 +1,4 @@
-import type { RunDatasets } from '../../../data/run-datasets.ts';
+import type { RunDatasets } from '../../../data/join-datasets.ts';
 import { type Dataset, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
 import type { DatasetPart, RunDescription } from '../../../store/records/run-description.ts';
 import { drawnDatasets } from './plan-users.ts';

@@ -1,6 +1,6 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { languageOf } from '../../../base/language.ts';
-import type { RunDatasets } from '../../../data/run-datasets.ts';
+import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { prefixParts } from '../../../systems/prompt/memory-lines.ts';

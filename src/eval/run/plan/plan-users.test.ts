@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readRunDatasets } from '../../../data/run-datasets.ts';
+import { readRunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { drawUsers } from './plan-users.ts';
 

@@ -1,7 +1,7 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { BenchConfig } from '../../../config/bench-config.ts';
-import type { RunDatasets } from '../../../data/run-datasets.ts';
+import type { RunDatasets } from '../../../data/join-datasets.ts';
 import { type Dataset, type DatasetItem, type DatasetUser, evidenceIsKnown } from '../../../data/dataset.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { PlannedUser } from '../../../store/run-user-repository.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { BenchConfig } from '../../../config/bench-config.ts';
-import { type RunDatasets, readRunDatasets } from '../../../data/run-datasets.ts';
+import { type RunDatasets, readRunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { writeText } from '../../../data/write-lines.ts';
 import type { Engine } from '../../../engine/engine.ts';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
 import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
-import type { RunDatasets } from '../../../data/run-datasets.ts';
+import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { EngineInfo } from '../../../engine/engine-info.ts';
 import { languageModelWithHash, shippedPath } from '../../../models/registry.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
-import { readRunDatasets } from '../../../data/run-datasets.ts';
+import { readRunDatasets } from '../../../data/join-datasets.ts';
 import { claimOrder } from './claims.ts';
 import { TurnSample } from '../prove/turn-sample.ts';
 import { planUsers } from '../plan/plan-users.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
-import { readRunDatasets } from '../../../data/run-datasets.ts';
+import { readRunDatasets } from '../../../data/join-datasets.ts';
 import { controlMemories, controlUsers } from './negative-control.ts';
 
 const files = ['datasets/recall-en.jsonl', 'test/fixtures/hand-zh.jsonl'];

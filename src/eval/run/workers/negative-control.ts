@@ -3,7 +3,7 @@ import type { Language } from '../../../base/language.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
-import { holdsWords } from '../../../data/words.ts';
+import { holdsWords } from '../../../data/split-words.ts';
 import { readDataset } from '../../../data/reader.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 

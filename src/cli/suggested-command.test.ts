@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { commandLine, shownPath } from './shell-quoting.ts';
+import { commandLine, shownPath } from './suggested-command.ts';
 
 const usual = { out: resolve('reports'), db: resolve('reports/dki-bench.sqlite') };
 

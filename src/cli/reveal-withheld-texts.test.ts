@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import { ReaderFiles } from './withheld-files.ts';
+import { ReaderFiles } from './reveal-withheld-texts.ts';
 
 const folder = new TestFolder();
 afterAll(() => folder[Symbol.dispose]());

@@ -9,7 +9,7 @@ import { type WithheldSet, withheldSets } from '../eval/analysis/redact.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { type HiddenTexts, neverStored } from '../viewer/hidden-texts.ts';
 import type { ItemTexts, TextsOfRun } from '../viewer/report-reader.ts';
-import { shownPath } from './shell-quoting.ts';
+import { shownPath } from './suggested-command.ts';
 
 const CHUNK_BYTES = 2 ** 20;
 /** Enough of a hash to tell files apart by eye. */

@@ -1,6 +1,6 @@
 import { type KnownLanguage, knownLanguage, type Language } from '../base/language.ts';
 import { memoizeTexts } from '../base/memoize.ts';
-import { unspacedCharacter } from './words.ts';
+import { unspacedCharacter } from './split-words.ts';
 
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/gu;
 const ARTICLES = /(?<![\p{L}\p{N}\p{M}])(?:a|an|the)(?![\p{L}\p{N}\p{M}])/gu;

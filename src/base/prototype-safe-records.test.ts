@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keyed, ownValue } from './data-keys.ts';
+import { keyed, ownValue } from './prototype-safe-records.ts';
 import { z } from 'zod';
 
 const counts = keyed(z.number());

@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../base/seeded-random.ts';
 import type { HistoryMessage } from '../schema.ts';
-import type { UserPlan } from './evaluation-plan.ts';
+import type { UserPlan } from './recall-user-plan.ts';
 import type { EvaluationFact, FactCategory } from './fact-book.ts';
 import { type Fact, type PhrasingSide, question, USER } from './relations.ts';
 import { answerIn, exchange } from './wording.ts';

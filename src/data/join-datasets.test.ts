@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { expectFailure } from '../../test/fixtures/bench-failure.ts';
-import { joinDatasets } from './run-datasets.ts';
+import { joinDatasets } from './join-datasets.ts';
 import type { DatasetUser } from './dataset.ts';
 
 const languageProfile = { language: 'en', unknownAnswer: "I don't know." } as const;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { leastNode, requireNode } from './node-floor.ts';
+import { leastNode, requireNode } from './minimum-node-version.ts';
 
 const [major, minor] = leastNode.split('.').map(Number) as [number, number];
 

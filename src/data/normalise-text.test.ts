@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { containsTokens, normalise, tokensOf } from './normalise.ts';
+import { containsTokens, normalise, tokensOf } from './normalise-text.ts';
 
 test.each([
   // As SQuAD's script does.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { holdsWords, wordForm } from './words.ts';
+import { holdsWords, wordForm } from './split-words.ts';
 
 test.each([
   ['15', '1.5', false],
