@@ -3,7 +3,7 @@ import { baselineArm, findComparison, ratioText } from '../src/report/arm-roles.
 import { primaryMetric } from '../src/report/shown-metric.ts';
 import { formatInterval, formatNumber } from '../src/render/table.ts';
 import { keptShare, methodsTable } from '../src/report/tables/methods-tables.ts';
-import { placementTable } from '../src/report/tables/parts-tables.ts';
+import { placementTable } from '../src/report/tables/ablation-tables.ts';
 import type { BareTable } from './real-model-tables.ts';
 
 /** Columns of table 11 that a page has room for. */

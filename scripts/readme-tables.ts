@@ -13,7 +13,7 @@ import { type ArmResults, type RunResults, runResults } from '../src/store/recor
 import { joinedArms } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/markdown.ts';
 import { findCondition } from '../src/report/tables/condition-tables.ts';
-import { ablationTable } from '../src/report/tables/parts-tables.ts';
+import { ablationTable } from '../src/report/tables/ablation-tables.ts';
 import { tableOne } from '../src/report/tables/table-one.ts';
 import { chosenMethod, methodsInBrief, passagesInBrief, placementInBrief } from './methods-tables.ts';
 import {

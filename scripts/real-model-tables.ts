@@ -1,6 +1,6 @@
 import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from '../src/report/arm-roles.ts';
 import { metricNamed, primaryMetric } from '../src/report/shown-metric.ts';
-import { differenceToBaseline } from '../src/report/tables/arm-table.ts';
+import { differenceToBaseline } from '../src/report/tables/build-arm-table.ts';
 import { verdictText } from '../src/report/tables/comparisons-table.ts';
 import { countColumn, formatInterval, formatNumber, type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
 import type { ArmResults, Comparison, CostName, RunResults } from '../src/store/records/results.ts';

@@ -11,7 +11,7 @@ import { readBlockFile, writeBlockFile } from '../../src/kv/block-file.ts';
 import { contiguousPositions, joinBlocks, type JoinOptions } from '../../src/kv/join-blocks.ts';
 import { kernelChoice, type Kernels, wasmKernels } from '../../src/kv/kernels.ts';
 import { cutCells, kvBytes, ownedState } from '../../src/kv/cut-cells.ts';
-import { firstCells, placeValues, replaceCells } from '../../src/kv/place-values.ts';
+import { firstCells, placeValues, replaceCells } from '../../src/kv/copy-cells.ts';
 import { ArenaCells } from '../../src/kv/arena-cells.ts';
 import { readQuantised, writeQuantised } from '../../src/kv/quantised-block.ts';
 import { keyRotation, rotateKeys } from '../../src/kv/rotate-keys.ts';

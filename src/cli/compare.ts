@@ -4,7 +4,7 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { compareStoredRuns } from '../eval/analysis/stored-results.ts';
 import { printableJson } from '../render/printable.ts';
-import { lackOfRun, objections, renderRunsComparison } from '../report/runs-comparison.ts';
+import { lackOfRun, objections, renderRunsComparison } from '../report/render-runs-comparison.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { printLines, terminalPage } from './output.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';

@@ -4,7 +4,7 @@ import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
-import { metricsTable } from '../report/list-tables.ts';
+import { metricsTable } from '../report/dataset-model-metric-tables.ts';
 import { metricDeclaration } from '../store/records/run-description.ts';
 import { armSummary, everyArm } from './arm-help.ts';
 import { listDatasets } from './data.ts';

@@ -5,7 +5,7 @@ import { embedders, type PromptDefaults } from '../models/registry.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { armObstacle } from '../eval/run/plan/arm-obstacles.ts';
 import { registryEntryOf } from '../eval/run/plan/fetch-models.ts';
-import { askedInWords } from '../report/list-tables.ts';
+import { askedInWords } from '../report/dataset-model-metric-tables.ts';
 import { printable } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';
 import { hangingText, padText } from '../render/text-width.ts';

@@ -7,7 +7,7 @@ import type { EngineInspection, EngineOpener } from '../engine/engine-adapter.ts
 import { localEmbedder } from '../models/embedding/embedder-path.ts';
 import { fetchModel } from '../models/fetch-model.ts';
 import { hubAccess, removeCachedFile } from '../models/hub/hub-cache.ts';
-import type { DownloadOptions } from '../models/hub/hub-file.ts';
+import type { DownloadOptions } from '../models/hub/fetch-hub-file.ts';
 import { hubPrefix } from '../models/hub/hub-reference.ts';
 import { type ImportedModel, importedModels, importModel } from '../models/import/import-model.ts';
 import { cacheState, embedderFolder, missingFiles, modelFiles, removeModel } from '../models/model-files.ts';
@@ -15,7 +15,7 @@ import { defaultPrompt } from '../models/prompt-defaults.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from '../models/registry.ts';
 import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
-import { askedInWords, megabytes, modelsTable } from '../report/list-tables.ts';
+import { askedInWords, megabytes, modelsTable } from '../report/dataset-model-metric-tables.ts';
 import { orBenchError } from './failure.ts';
 import { interruptible } from './interruption.ts';
 import { type JsonFlag, subcommand, withExamples } from './options.ts';

@@ -9,10 +9,10 @@ import { isUnfinished, unfinishedResults } from '../eval/analysis/unfinished-run
 import { tableAsJson } from '../render/json.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { lackOfProof, progressText } from '../report/validity-caveats.ts';
-import { storedOutcomes } from '../report/outcomes.ts';
+import { storedOutcomes } from '../report/turn-outcomes-file.ts';
 import { checkReport, renderers, writeReport } from '../report/report-files.ts';
 import { namedTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
-import { type TurnFormat, turnFormats, turnLines } from '../report/turn-lines.ts';
+import { type TurnFormat, turnFormats, turnLines } from '../report/export-turns.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';

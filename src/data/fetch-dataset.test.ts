@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { expectFailure } from '../../test/fixtures/bench-failure.ts';
 import { HubServer } from '../../test/fixtures/hub-server.ts';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
-import type { DownloadProgress } from '../models/hub/hub-file.ts';
+import type { DownloadProgress } from '../models/hub/fetch-hub-file.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { datasetOffer, type DatasetOffer, fetchDataset } from './fetch-dataset.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
-import { type DownloadOptions, fetchFile } from '../models/hub/hub-file.ts';
-import { describeUnprovenFile, fileChecksum } from '../models/hub/remote-file.ts';
+import { type DownloadOptions, fetchFile } from '../models/hub/fetch-hub-file.ts';
+import { describeUnprovenFile, fileChecksum } from '../models/hub/describe-remote-file.ts';
 import { fetchedFile, type PublicDatasetName, publicDatasetOrigins } from '../config/public-datasets.ts';
 import { datasetSources } from './dataset-source.ts';
 import type { DatasetStatistics } from './verify/dataset-statistics.ts';

@@ -1,5 +1,5 @@
 import type { EngineChoice } from '../config/bench-config.ts';
-import type { DownloadOptions } from '../models/hub/hub-file.ts';
+import type { DownloadOptions } from '../models/hub/fetch-hub-file.ts';
 import type { CallOptions } from './engine-session.ts';
 import type { NumberType } from './sequence-state.ts';
 import type { Engine } from './engine.ts';

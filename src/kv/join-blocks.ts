@@ -3,7 +3,7 @@ import { keyRowBytes, type Rotary, sameLayout, type SequenceState, valueRowBytes
 import { type ArenaPlace, ArenaScratch, JoinedState } from './arena-cells.ts';
 import { memoryAt, wholeMemory } from './wasm-heap.ts';
 import { kernelChoice, type Kernels } from './kernels.ts';
-import { placeValues } from './place-values.ts';
+import { placeValues } from './copy-cells.ts';
 import { keyRotation, rotateKeys, unusableNumbers } from './rotate-keys.ts';
 import type { RotatedKeyCache } from './rotated-key-cache.ts';
 

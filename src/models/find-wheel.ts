@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
-import { idleTimeout, type RemoteFile, send, type WaitOptions } from './hub/remote-file.ts';
+import { idleTimeout, type RemoteFile, send, type WaitOptions } from './hub/describe-remote-file.ts';
 
 const USE_PIP_HINT = 'let pip fetch the packages: scripts/real-models.sh';
 

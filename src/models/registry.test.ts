@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../test/fixtures/temporary-folder.ts';
 import { grammars } from '../base/language-phrasings.ts';
-import { fileChecksum } from './hub/remote-file.ts';
+import { fileChecksum } from './hub/describe-remote-file.ts';
 import { defaultPrompt } from './prompt-defaults.ts';
 import { resolveEmbedder, resolveModel } from './resolve-name.ts';
 import { presetModels } from './preset-models.ts';

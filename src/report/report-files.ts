@@ -16,8 +16,8 @@ import { escapedControls } from '../render/printable.ts';
 import type { RunResults } from '../store/records/results.ts';
 import { figureFiles } from './figures/report-figures.ts';
 import { renderReport } from './html/report-page.ts';
-import { OUTCOMES_FILE } from './outcomes.ts';
-import { parseReport, reportText } from './report-text.ts';
+import { OUTCOMES_FILE } from './turn-outcomes-file.ts';
+import { parseReport, reportText } from './read-report-file.ts';
 import { checksTable } from './tables/checks-table.ts';
 import { allTables } from './tables/report-tables.ts';
 

@@ -26,7 +26,7 @@ import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import { shownMemories } from './prompt/select.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { KvTools } from '../kv/kv-tools.ts';
+import type { KvTools } from '../kv/timed-kv-functions.ts';
 import { type MemoryKeeper, type RetrievalSettings, retrieveFor } from './memory-keeper.ts';
 
 /** An engine, and the session that a system answers in. */

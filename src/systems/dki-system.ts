@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type Eviction, evictionName } from '../kv/eviction-scores.ts';
-import { kvTools } from '../kv/kv-tools.ts';
+import { kvTools } from '../kv/timed-kv-functions.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
 import { PipelineSystem } from './pipeline-system.ts';

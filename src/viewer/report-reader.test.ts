@@ -8,7 +8,7 @@ import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { openDatabase } from '../store/database.ts';
-import { storedOutcomes } from '../report/outcomes.ts';
+import { storedOutcomes } from '../report/turn-outcomes-file.ts';
 import { reportedItemPage } from './item-page.ts';
 import { reportLinks } from './links.ts';
 import { readMatrix } from './matrix/matrix-page.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { runResults } from '../../src/store/records/results.ts';
-import { turnColumns } from '../../src/report/turn-lines.ts';
+import { turnColumns } from '../../src/report/export-turns.ts';
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;

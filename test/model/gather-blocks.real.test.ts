@@ -4,7 +4,7 @@ import { presetModels } from '../../src/models/preset-models.ts';
 import { llamaServer } from '../../src/engine/llama-server/llama-server-adapter.ts';
 import { BlockStore } from '../../src/kv/block-store.ts';
 import { KvStore } from '../../src/kv/kv-store.ts';
-import { kvTools } from '../../src/kv/kv-tools.ts';
+import { kvTools } from '../../src/kv/timed-kv-functions.ts';
 import { TestFolder } from './bench-fixture.ts';
 import { gatherBlocks } from '../../src/systems/prefill/gather-blocks.ts';
 

@@ -14,7 +14,7 @@ import { turnJson } from '../../src/viewer/turn/turn-json.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { writeReport } from '../../src/report/report-files.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
-import { turnLines } from '../../src/report/turn-lines.ts';
+import { turnLines } from '../../src/report/export-turns.ts';
 import { failedChecks, smallConfig } from './bench-fixture.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 

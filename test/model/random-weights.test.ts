@@ -3,7 +3,7 @@ import { runBench } from '../../src/bench/compose.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { comparisonsTables } from '../../src/report/tables/comparisons-table.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
-import { renderSummary } from '../../src/report/summary.ts';
+import { renderSummary } from '../../src/report/terminal-summary.ts';
 import { formatCell, type Table } from '../../src/render/table.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { failedChecks, passedChecks, smallConfig } from './bench-fixture.ts';

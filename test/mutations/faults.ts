@@ -32,7 +32,7 @@ const TEXT_PREFILL = 'src/systems/prefill/text-prefill.ts';
 /** Tests of what reports say, of judges, of servers and of queues. */
 const REPORTS = [
   'src/report/every-number.test.ts',
-  'src/report/summary.test.ts',
+  'src/report/terminal-summary.test.ts',
   'src/report/tables/tables.test.ts',
   'src/report/figures/figures.test.ts',
   'src/report/html/report-page.test.ts',

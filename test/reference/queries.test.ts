@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
-import { referenceCells } from '../../src/eval/run/prove/reference-cells.ts';
+import { referenceCells } from '../../src/eval/run/prove/float64-cells.ts';
 import { cutCells } from '../../src/kv/cut-cells.ts';
-import { kvTools } from '../../src/kv/kv-tools.ts';
+import { kvTools } from '../../src/kv/timed-kv-functions.ts';
 import type { BlockContext } from '../../src/systems/prefill/gather-blocks.ts';
 import { scoreTokens } from '../../src/systems/prefill/token-scorers.ts';
 import { causal, forwardPass, placed } from './forward-pass.ts';

@@ -3,7 +3,7 @@ import { accessSync, constants, createReadStream, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../base/bench-error.ts';
-import { type DownloadOptions, hubFile } from '../../models/hub/hub-file.ts';
+import { type DownloadOptions, hubFile } from '../../models/hub/fetch-hub-file.ts';
 import { hubAccess } from '../../models/hub/hub-cache.ts';
 import { hubPrefix, parseHubReference } from '../../models/hub/hub-reference.ts';
 import type { Window } from '../engine-info.ts';

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import { randomModelPrefix } from '../../config/bench-config.ts';
-import type { DownloadOptions } from '../../models/hub/hub-file.ts';
+import type { DownloadOptions } from '../../models/hub/fetch-hub-file.ts';
 import { hubPrefix } from '../../models/hub/hub-reference.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineAdapter, EngineRequest } from '../engine-adapter.ts';

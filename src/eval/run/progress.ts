@@ -1,4 +1,4 @@
-import type { DownloadProgress } from '../../models/hub/hub-file.ts';
+import type { DownloadProgress } from '../../models/hub/fetch-hub-file.ts';
 import type { EngineOpener } from '../../engine/engine-adapter.ts';
 import type { RunEstimate } from './plan/run-estimate.ts';
 import type { ArmDefinition } from '../../systems/arms/arm-definition.ts';

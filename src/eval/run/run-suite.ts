@@ -29,17 +29,17 @@ import { drawnDatasets, type PlanUser, requireDivisible } from './plan/plan-user
 import { prepareSuite, type PreparedSuite } from './plan/prepared-suite.ts';
 import type { BenchHooks } from './progress.ts';
 import { cheapestItem, estimateRun } from './plan/run-estimate.ts';
-import { machineLoad, RunFindings } from './run-findings.ts';
+import { machineLoad, RunFindings } from './run-level-results.ts';
 import { requireServers } from '../../retrieval/tiered/open-tiered.ts';
 import { RunLock } from './run-lock.ts';
 import { exactCutNotes, notesBeforeTurns } from './plan/run-notes.ts';
 import { newRun, resumedConfig } from './plan/resumable-run.ts';
-import { rereadUsers } from './prove/reread-data.ts';
+import { rereadUsers } from './prove/recheck-turns-from-data.ts';
 import { selfTests } from './prove/self-tests.ts';
 import { type MeasureContext, type ServeContext, type Suite, suiteOptions } from './suite.ts';
 import { UserRun, warmUp } from './workers/user-run.ts';
 import { rowClaims } from './workers/claims.ts';
-import { probeBench, runUnits } from './workers/run-units.ts';
+import { probeBench, runUnits } from './workers/run-claimed-work.ts';
 import { type StartWorker, Workers } from './workers/workers.ts';
 import { withWorkers } from './workers/number-of-workers.ts';
 

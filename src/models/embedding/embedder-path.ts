@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { fetchModel } from '../fetch-model.ts';
 import { formerPlace, hubAccess, snapshotFolder } from '../hub/hub-cache.ts';
-import { type DownloadOptions, hubFile } from '../hub/hub-file.ts';
+import { type DownloadOptions, hubFile } from '../hub/fetch-hub-file.ts';
 import { hubPrefix, parseHubReference } from '../hub/hub-reference.ts';
 import { embedderFolder } from '../model-files.ts';
 import { embedderNamed } from '../registry.ts';

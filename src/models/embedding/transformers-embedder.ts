@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { fileChecksum } from '../hub/remote-file.ts';
+import { fileChecksum } from '../hub/describe-remote-file.ts';
 import type { Embedder, EmbedderInfo } from './embedder.ts';
 import { badModel, type ModelFolder, type Pooling, readModelFolder } from './model-folder.ts';
 import { openOnnxSession, type OnnxSession } from './onnx-session.ts';

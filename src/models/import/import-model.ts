@@ -6,7 +6,7 @@ import { embedderFiles } from '../embedding/model-folder.ts';
 import { type ModelFile, modelFiles, storeModelFile } from '../model-files.ts';
 import { type ModelEntry, modelRegistry, shippedPath } from '../registry.ts';
 import { type ImportSource, type OfferedFile, openImportSource } from './import-source.ts';
-import { importPart } from './model-parts.ts';
+import { importPart } from './join-model-parts.ts';
 import { stageFile } from './staged-file.ts';
 
 /** A model that a user imported and the registry does not know. */

@@ -2,7 +2,7 @@ import { memoize } from '../../base/memoize.ts';
 import { type Figure, pictureFile, renderFigure, renderFigureData, renderSpecification } from '../../render/figure.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { titleWithProof } from '../validity-caveats.ts';
-import { coherenceFigure, contextFigure, coreferenceFigure, recallFigure } from './curve-figures.ts';
+import { coherenceFigure, contextFigure, coreferenceFigure, recallFigure } from './condition-figures.ts';
 import { ablationFigure, alphaFigure } from './difference-figures.ts';
 import { leakFigure, retrievalFigure, servingFigure, storageFigure } from './suite-measurement-figures.ts';
 import { methodsFigure } from './methods-figure.ts';

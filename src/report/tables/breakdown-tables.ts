@@ -3,7 +3,7 @@ import { countColumn, intervalColumn, type ItemBlock, type ItemColumn, none, num
 import { primaryArm } from '../arm-roles.ts';
 import { loadNotes } from '../timing-notes.ts';
 import { metricNamed, taskSuccessMeaning } from '../shown-metric.ts';
-import { armTable } from './arm-table.ts';
+import { armTable } from './build-arm-table.ts';
 
 type Field = BreakdownPart['field'];
 

@@ -1,6 +1,6 @@
 import type { CheckResult, RunResults } from '../../store/records/results.ts';
 import { sentenceColumn, type Table, textColumn } from '../../render/table.ts';
-import { runTable } from './arm-table.ts';
+import { runTable } from './build-arm-table.ts';
 
 export const checkMarks: Readonly<Record<CheckResult['status'], string>> = { passed: '✓', failed: '✗', undecided: '–' };
 

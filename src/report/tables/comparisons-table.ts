@@ -4,7 +4,7 @@ import { primaryArm } from '../arm-roles.ts';
 import { loadNotes } from '../timing-notes.ts';
 import { metricNamed, type ShownMetric } from '../shown-metric.ts';
 import { intervalUnit, tooFewUsers } from '../verdict-sentences.ts';
-import { runTable } from './arm-table.ts';
+import { runTable } from './build-arm-table.ts';
 
 /** A probability as `.032` or `<.001`. */
 export function formatProbability(p: number): string {

@@ -2,7 +2,7 @@
 import type { ConditionResults, RunResults } from '../../store/records/results.ts';
 import { type Cell, estimateCell, formatNumber, type ItemBlock, none, numberCell, type Table } from '../../render/table.ts'; // prettier-ignore
 import { metricNamed, primaryMetric } from '../shown-metric.ts';
-import { runTable } from './arm-table.ts';
+import { runTable } from './build-arm-table.ts';
 
 interface ArmColumns {
   readonly title: string;

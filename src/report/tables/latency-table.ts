@@ -1,6 +1,6 @@
 import type { ArmResults, BreakEven, RunResults } from '../../store/records/results.ts';
 import { formatNumber, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table, textCell } from '../../render/table.ts'; // prettier-ignore
-import { armTable } from './arm-table.ts';
+import { armTable } from './build-arm-table.ts';
 
 const phases = [
   ['retrieve', 'retrieve'],

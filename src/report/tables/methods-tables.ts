@@ -5,7 +5,7 @@ import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, 
 import { countColumn, estimateCell, formatCell, formatNumber, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, sentenceColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, findComparison, primaryArm, ratioText } from '../arm-roles.ts';
 import { metricsNamed, primaryMetric, qualityCell, type ShownMetric } from '../shown-metric.ts';
-import { differenceToBaseline, runTable, withArmsNotRun } from './arm-table.ts';
+import { differenceToBaseline, runTable, withArmsNotRun } from './build-arm-table.ts';
 import { probabilityCell, ratioCell } from './comparisons-table.ts';
 import { fidelityBlock } from './table-one.ts';
 

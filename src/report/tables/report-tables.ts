@@ -5,11 +5,11 @@ import { namesItsMetric } from '../shown-metric.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
 import { comparisonsTables } from './comparisons-table.ts';
 import { coherenceTable, contextTable, coreferenceTable, latencyScalingTable, recallScalingTable } from './condition-tables.ts'; // prettier-ignore
-import { judgeTable, wrongAnswersTable } from './answers-tables.ts';
+import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { latencyTable } from './latency-table.ts';
-import { leakTable, servingTable, storageTable } from './measured-tables.ts';
+import { leakTable, servingTable, storageTable } from './suite-measurement-tables.ts';
 import { claimsTable, methodsByRankTable, methodsTable } from './methods-tables.ts';
-import { ablationTable, alphaTable, placementTable } from './parts-tables.ts';
+import { ablationTable, alphaTable, placementTable } from './ablation-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
 import { tableOne } from './table-one.ts';
 

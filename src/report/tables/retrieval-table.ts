@@ -1,7 +1,7 @@
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { countColumn, type Difference, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
-import { runTable } from './arm-table.ts';
+import { runTable } from './build-arm-table.ts';
 import { probabilityCell } from './comparisons-table.ts';
 
 type RowBlock = ItemBlock<RetrievalMeasurement>;

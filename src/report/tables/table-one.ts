@@ -4,7 +4,7 @@ import { primaryArm } from '../arm-roles.ts';
 import { loadNotes } from '../timing-notes.ts';
 import { metricsNamed, namesItsMetric, ownMetrics, primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { intervalUnit } from '../verdict-sentences.ts';
-import { armTable, hitRateColumn } from './arm-table.ts';
+import { armTable, hitRateColumn } from './build-arm-table.ts';
 import { fieldValues, findPart } from './breakdown-tables.ts';
 
 type ArmBlock = ItemBlock<ArmResults>;

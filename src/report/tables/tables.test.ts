@@ -6,12 +6,12 @@ import type { RetrievalMeasurement } from '../../store/records/suite-measurement
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';
 import { latencyTable } from './latency-table.ts';
-import { ablationTable, placementTable } from './parts-tables.ts';
+import { ablationTable, placementTable } from './ablation-tables.ts';
 import { datasetRetrievalTable, retrievalTable } from './retrieval-table.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';
 import { shownTables } from './report-tables.ts';
 import { tableOne } from './table-one.ts';
-import { judgeTable, wrongAnswersTable } from './answers-tables.ts';
+import { judgeTable, wrongAnswersTable } from './answer-grading-tables.ts';
 import { formatNumber, type Table } from '../../render/table.ts';
 import { verdictSentences } from '../verdict-sentences.ts';
 

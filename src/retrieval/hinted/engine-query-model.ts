@@ -2,7 +2,7 @@ import { lastExactCut } from '../../engine/engine-capabilities.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
-import type { QueryModel } from './pre-retrieval/query-record.ts';
+import type { QueryModel } from './pre-retrieval/pre-retrieval-types.ts';
 
 const LONGEST_LINE_TOKENS = 64;
 

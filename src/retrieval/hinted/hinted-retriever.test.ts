@@ -5,7 +5,7 @@ import type { NewMemory, Retrieval, RetrieveOptions } from '../retriever.ts';
 import { EngineQueryModel } from './engine-query-model.ts';
 import { HintedRetriever } from './hinted-retriever.ts';
 import { readPreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
-import type { QueryModel } from './pre-retrieval/query-record.ts';
+import type { QueryModel } from './pre-retrieval/pre-retrieval-types.ts';
 import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
 
 let retriever: HintedRetriever;

@@ -14,7 +14,7 @@ import { HierarchicalMemory, type TimedMemory } from './hierarchical-memory.ts';
 import { listedLinks } from './memory-links.ts';
 import type { PreRetrievalConfig } from './pre-retrieval/pre-retrieval-config.ts';
 import { PreRetrieval } from './pre-retrieval/pre-retrieval.ts';
-import type { QueryModel, QueryRecord } from './pre-retrieval/query-record.ts';
+import type { QueryModel, QueryRecord } from './pre-retrieval/pre-retrieval-types.ts';
 import { routeExamples } from './route-examples.ts';
 import { planSearch } from './search-plan.ts';
 

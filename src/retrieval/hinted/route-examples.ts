@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { RouteExample } from './pre-retrieval/query-record.ts';
+import type { RouteExample } from './pre-retrieval/pre-retrieval-types.ts';
 
 const schema = z.array(
   z.strictObject({ question: z.string().min(1), strategy: z.string().min(1), split: z.enum(['train', 'test']) }),

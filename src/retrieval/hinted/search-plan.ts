@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
-import type { RetrievalHints } from './pre-retrieval/query-record.ts';
+import type { RetrievalHints } from './pre-retrieval/pre-retrieval-types.ts';
 
 /** Tiers by age: the newest ten memories, the fifty before them, the rest; and the persona, across all ages. */
 export const memoryTiers = ['short', 'mid', 'long', 'persona'] as const;

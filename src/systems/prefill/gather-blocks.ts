@@ -5,7 +5,7 @@ import type { SequenceState } from '../../engine/sequence-state.ts';
 import type { TokenId } from '../../engine/token-id.ts';
 import type { BlockStore } from '../../kv/block-store.ts';
 import { type Eviction, evictionName } from '../../kv/eviction-scores.ts';
-import type { KvTools } from '../../kv/kv-tools.ts';
+import type { KvTools } from '../../kv/timed-kv-functions.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
 import type { MemoryLine, MemoryLines } from '../prompt/memory-lines.ts';
 import { computeExactly, holdsTokens, requireInSession, requireTokens } from './exact-tokens.ts';

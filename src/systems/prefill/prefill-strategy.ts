@@ -4,7 +4,7 @@ import type { TokenId } from '../../engine/token-id.ts';
 import type { DiskTiming } from '../../kv/block-store.ts';
 import type { Eviction } from '../../kv/eviction-scores.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
-import type { KvTools } from '../../kv/kv-tools.ts';
+import type { KvTools } from '../../kv/timed-kv-functions.ts';
 import type { PrefillRecord, StoreType } from '../../store/records/prefill-record.ts';
 import type { TurnAccount } from '../../store/records/turn-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';

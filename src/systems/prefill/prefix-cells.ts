@@ -4,7 +4,7 @@ import type { EngineSession } from '../../engine/engine-session.ts';
 import type { SequenceState } from '../../engine/sequence-state.ts';
 import { writeBlockFile } from '../../kv/block-file.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
-import { type KvTools, kvTools } from '../../kv/kv-tools.ts';
+import { type KvTools, kvTools } from '../../kv/timed-kv-functions.ts';
 import {
   computeExactly,
   holdsTokens,

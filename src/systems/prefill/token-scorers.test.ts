@@ -5,7 +5,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { EngineSession } from '../../engine/engine-session.ts';
 import { keyRowBytes, type SequenceState } from '../../engine/sequence-state.ts';
 import { cutCells } from '../../kv/cut-cells.ts';
-import { kvTools } from '../../kv/kv-tools.ts';
+import { kvTools } from '../../kv/timed-kv-functions.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import { scoreTokens } from './token-scorers.ts';
 import type { TokenScorer } from './select-tokens.ts';

@@ -4,7 +4,7 @@ import { lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
-import { kvTools } from '../../../kv/kv-tools.ts';
+import { kvTools } from '../../../kv/timed-kv-functions.ts';
 import { KvStore } from '../../../kv/kv-store.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks } from '../../../systems/prefill/gather-blocks.ts';
 import type { JoinRecipe } from '../../../systems/prefill/join-recipe.ts';

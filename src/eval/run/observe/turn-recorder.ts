@@ -3,7 +3,7 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession, Generation, GenerationLimits } from '../../../engine/engine-session.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
-import { kvTools } from '../../../kv/kv-tools.ts';
+import { kvTools } from '../../../kv/timed-kv-functions.ts';
 import type { SystemParts } from '../../../systems/answer-turn.ts';
 import type { OpenStore } from '../../../systems/prefill/prefill-strategy.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';

@@ -1,6 +1,6 @@
 import { type BenchConfig, randomModelPrefix } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
-import type { DownloadOptions } from '../../../models/hub/hub-file.ts';
+import type { DownloadOptions } from '../../../models/hub/fetch-hub-file.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../../../models/prompt-defaults.ts';
 import { fetchModel } from '../../../models/fetch-model.ts';
 import { cacheState } from '../../../models/model-files.ts';

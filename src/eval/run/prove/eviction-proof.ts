@@ -11,7 +11,7 @@ import {
   restoredCells,
   scaledCell,
   wrongCells,
-} from './reference-cells.ts';
+} from './float64-cells.ts';
 
 /** Scores of equal tokens may differ by this much if computed in another order. */
 const ORDER_ERROR = 1e-9;

@@ -3,7 +3,7 @@ import { openFakeEngine } from '../../../../test/fixtures/fake-engine/fake-engin
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import { FreshCells } from './expected-cells.ts';
-import { type ReferenceCell, referenceCells } from './reference-cells.ts';
+import { type ReferenceCell, referenceCells } from './float64-cells.ts';
 
 const header = [0, 40, 41];
 const first = [50, 51, 52];

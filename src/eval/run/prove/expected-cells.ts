@@ -16,7 +16,7 @@ import {
   restoredCells,
   scaledCell,
   toState,
-} from './reference-cells.ts';
+} from './float64-cells.ts';
 
 export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
   /** Default: blocks see the header, keys are not scaled. */

@@ -3,7 +3,7 @@ import type { SequenceState } from '../../../engine/sequence-state.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import { cutCells } from '../../../kv/cut-cells.ts';
 import { contiguousPositions } from '../../../kv/join-blocks.ts';
-import { kvTools } from '../../../kv/kv-tools.ts';
+import { kvTools } from '../../../kv/timed-kv-functions.ts';
 import type { PrefillName } from '../../../store/records/arm-traits.ts';
 import type { EvictionName, PrefillRecord } from '../../../store/records/prefill-record.ts';
 import { parseRecipe, type RecipeName } from '../../../systems/prefill/join-recipe.ts';
@@ -17,9 +17,9 @@ import {
   precedingLine,
   selectedPositions,
 } from './expected-cells.ts';
-import { type CellBound, referenceCells, wrongCells } from './reference-cells.ts';
+import { type CellBound, referenceCells, wrongCells } from './float64-cells.ts';
 import { cellsLeft, wrongEviction } from './eviction-proof.ts';
-import { wrongSelection, wrongShare } from './selection-proof.ts';
+import { wrongSelection, wrongShare } from './recomputed-tokens-proof.ts';
 
 export interface InjectedTurn {
   readonly prefill: PrefillName;

@@ -10,7 +10,7 @@ import { exactTokens, injectedParts, turnAlpha } from '../observe/injected-parts
 import { type AnsweredInSession, answeringSession } from '../observe/turn-observer.ts';
 import { type ScorerParts, withTurnState } from '../observe/turn-scorer.ts';
 import { FreshCells } from './expected-cells.ts';
-import { type CellBound, ROUNDING } from './reference-cells.ts';
+import { type CellBound, ROUNDING } from './float64-cells.ts';
 import type { TurnSample } from './turn-sample.ts';
 import { wrongInjection } from './injection-proof.ts';
 

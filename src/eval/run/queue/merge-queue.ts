@@ -9,10 +9,10 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { writeUserRows } from '../../../store/user-rows.ts';
-import { mergeParts, type RunPart } from './merge.ts';
+import { mergeParts, type RunPart } from './merge-run-parts.ts';
 import { requireUnchanged } from '../plan/same-plan.ts';
-import { withBooks } from '../run-findings.ts';
-import { rowsOf, unpackedIsolation, unpackedUser, type WorkerState } from './bundles.ts';
+import { withBooks } from '../run-level-results.ts';
+import { rowsOf, unpackedIsolation, unpackedUser, type WorkerState } from './pack-results.ts';
 import { ISOLATION_POSITION, unitsOf } from './plan-run.ts';
 
 interface WorkerPart {

@@ -7,11 +7,11 @@ import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { readUserRows } from '../../../store/user-rows.ts';
 import type { OpenBench } from '../open-bench.ts';
-import { rereadUsers } from '../prove/reread-data.ts';
+import { rereadUsers } from '../prove/recheck-turns-from-data.ts';
 import { added } from '../workers/count-totals.ts';
-import { machineLoad } from '../run-findings.ts';
+import { machineLoad } from '../run-level-results.ts';
 import type { Claims, Unit, UnitResult } from '../workers/claims.ts';
-import { bundleOf, packed, tokensOf, type WorkerState } from './bundles.ts';
+import { bundleOf, packed, tokensOf, type WorkerState } from './pack-results.ts';
 import { ISOLATION_POSITION } from './plan-run.ts';
 
 const FIRST_PAUSE_MS = 500;

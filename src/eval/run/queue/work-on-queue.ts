@@ -10,12 +10,12 @@ import { openBench } from '../open-bench.ts';
 import { requireSameBuild, requireSameUsers } from '../plan/same-plan.ts';
 import { prepareSuite } from '../plan/prepared-suite.ts';
 import type { BenchHooks } from '../progress.ts';
-import { withBooks } from '../run-findings.ts';
+import { withBooks } from '../run-level-results.ts';
 import { notesBeforeTurns } from '../plan/run-notes.ts';
 import { currentEnvironment } from '../plan/resumable-run.ts';
 import { selfTests } from '../prove/self-tests.ts';
 import type { Suite } from '../suite.ts';
-import { runUnits } from '../workers/run-units.ts';
+import { runUnits } from '../workers/run-claimed-work.ts';
 import { workerSettings } from './plan-run.ts';
 import { QueueClaims } from './queue-claims.ts';
 

@@ -15,7 +15,7 @@ import { prepareSuite } from '../plan/prepared-suite.ts';
 import type { BenchHooks } from '../progress.ts';
 import type { Suite } from '../suite.ts';
 import { rowClaims } from './claims.ts';
-import { runUnits } from './run-units.ts';
+import { runUnits } from './run-claimed-work.ts';
 
 const GRACE_MS = 500;
 /** The folder of all workers of a run, in that of its report; deleted with them. */

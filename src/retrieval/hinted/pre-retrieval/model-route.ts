@@ -1,4 +1,4 @@
-import type { QueryModel, RouteExample } from './query-record.ts';
+import type { QueryModel, RouteExample } from './pre-retrieval-types.ts';
 
 /** Accuracy above chance that a model needs before its labels are used. */
 const MIN_ADVANTAGE = 0.2;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BenchError } from '../../../base/bench-error.ts';
 import { defaultKeywordRules } from './keyword-route.ts';
-import { routeStrategies } from './query-record.ts';
+import { routeStrategies } from './pre-retrieval-types.ts';
 
 const action = z.enum(['none', 'embedding', 'optimize', 'multi_embed', 'decompose', 'route', 'validate']);
 const writtenBy = z.enum(['rule', 'llm']);

@@ -3,7 +3,7 @@ import { routeExamples } from '../route-examples.ts';
 import { assessRouting } from './model-route.ts';
 import { readPreRetrievalConfig } from './pre-retrieval-config.ts';
 import { PreRetrieval } from './pre-retrieval.ts';
-import type { QueryModel, QueryRecord } from './query-record.ts';
+import type { QueryModel, QueryRecord } from './pre-retrieval-types.ts';
 import { RouteClassifier } from './route-classifier.ts';
 
 const { train: examples, test: probes } = routeExamples;

@@ -1,5 +1,5 @@
 import { textTerms } from '../../text-terms.ts';
-import type { RouteExample } from './query-record.ts';
+import type { RouteExample } from './pre-retrieval-types.ts';
 
 const ITERATIONS = 300;
 const LEARNING_RATE = 2;

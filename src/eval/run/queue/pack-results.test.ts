@@ -7,7 +7,7 @@ import { RunRepository } from '../../../store/run-repository.ts';
 import { SessionRepository } from '../../../store/session-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { readUserRows, writeUserRows } from '../../../store/user-rows.ts';
-import { bundleOf, packed, rowsOf, tokensOf, unpackedUser, type WorkerState } from './bundles.ts';
+import { bundleOf, packed, rowsOf, tokensOf, unpackedUser, type WorkerState } from './pack-results.ts';
 
 const books = { spent: { warmUp: 0, turns: 1, scoring: 0, checks: 0, measure: 0 }, modelMs: 1, embedderMs: 0 };
 const state: WorkerState = {

@@ -36,7 +36,7 @@ import {
   send,
   type Server,
   type WaitOptions,
-} from './remote-file.ts';
+} from './describe-remote-file.ts';
 
 export interface DownloadProgress {
   /** `org/repo/file` */

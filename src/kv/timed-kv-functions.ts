@@ -8,7 +8,7 @@ import { kvKey } from './kv-record.ts';
 import type { StoreType } from '../store/records/prefill-record.ts';
 import type { KvStore } from './kv-store.ts';
 import { meanAttention, repeatHeads } from './mean-attention.ts';
-import { firstCells, replaceCells } from './place-values.ts';
+import { firstCells, replaceCells } from './copy-cells.ts';
 import { readQuantised, writeQuantised } from './quantised-block.ts';
 
 /** The functions of this layer that take time within a turn; a recorder or a test wraps them. */

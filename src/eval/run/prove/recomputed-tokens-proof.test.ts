@@ -2,7 +2,7 @@ import { mean, rootMeanSquare } from 'simple-statistics';
 import { expect, it } from 'vitest';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
-import { missedRun, wrongShare } from './selection-proof.ts';
+import { missedRun, wrongShare } from './recomputed-tokens-proof.ts';
 
 const RUN = 4;
 const BLOCK = { length: 12, blocks: 5 };

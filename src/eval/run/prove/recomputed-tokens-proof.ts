@@ -4,7 +4,7 @@ import type { TokenRange } from '../../../engine/token-id.ts';
 import type { ScoredSelection, TokenSelection } from '../../../systems/prefill/select-tokens.ts';
 import type { InjectedParts } from '../observe/injected-parts.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
-import { type ReferenceCell, referenceCells, toState } from './reference-cells.ts';
+import { type ReferenceCell, referenceCells, toState } from './float64-cells.ts';
 
 /** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
 const SCORED_AT_ONCE = 10;

@@ -13,7 +13,7 @@ import type { RunRecord } from '../store/records/run-record.ts';
 import { schemaVersion } from '../store/records/zod-helpers.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository, type TurnListRow } from '../store/turn-list-repository.ts';
-import { parseReport, reportText, writeAgain } from './report-text.ts';
+import { parseReport, reportText, writeAgain } from './read-report-file.ts';
 
 export const OUTCOMES_FILE = 'outcomes.jsonl.gz';
 

@@ -8,7 +8,7 @@ import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { data, scores } from '../../analysis/checks/data.ts';
 import { turnWithoutTexts } from '../../analysis/redact.ts';
 import { scoreTurn } from '../../analysis/metrics/scores.ts';
-import { readDataAgain, rereadTurns } from './reread-data.ts';
+import { readDataAgain, rereadTurns } from './recheck-turns-from-data.ts';
 
 const user = 'u-1';
 const memories = [

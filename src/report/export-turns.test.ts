@@ -4,7 +4,7 @@ import { textHash } from '../base/text-hash.ts';
 import { failedTurn } from '../../test/fixtures/turn-record.ts';
 import { turnOf } from '../../test/fixtures/stored-runs.ts';
 import type { TurnResult } from '../store/records/turn-record.ts';
-import { spreadsheetText, turnColumns, turnLines } from './turn-lines.ts';
+import { spreadsheetText, turnColumns, turnLines } from './export-turns.ts';
 
 const run = {
   name: 'r',

@@ -6,7 +6,7 @@ import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import { outcomeLines, readOutcomes, readReportOutcomes, storedOutcomes } from './outcomes.ts';
+import { outcomeLines, readOutcomes, readReportOutcomes, storedOutcomes } from './turn-outcomes-file.ts';
 
 const folder = folderOfEachTest();
 let database: BenchDatabase;

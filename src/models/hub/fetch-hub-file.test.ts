@@ -9,10 +9,10 @@ import { type HubFaults, HubServer } from '../../../test/fixtures/hub-server.ts'
 import { startProcess, typescript } from '../../../test/fixtures/run-process.ts';
 import { TestServer } from '../../../test/fixtures/test-server.ts';
 import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
-import { type DownloadOptions, type DownloadProgress, hubFile } from './hub-file.ts';
+import { type DownloadOptions, type DownloadProgress, hubFile } from './fetch-hub-file.ts';
 import { findHubFile, hubAccess, type HubAccess, removeCachedFile } from './hub-cache.ts';
 import { parseHubReference } from './hub-reference.ts';
-import { describeRemoteFile } from './remote-file.ts';
+import { describeRemoteFile } from './describe-remote-file.ts';
 
 const large = randomBytes(3_000_000);
 const small = Buffer.from('{"hidden_size": 384}');

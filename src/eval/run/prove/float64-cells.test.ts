@@ -3,7 +3,7 @@ import { movedCells } from '../../../../test/fixtures/moved-cells.ts';
 import { decodeHalf } from '../../../../test/fixtures/plain-keys.ts';
 import { plainState } from '../../../../test/fixtures/plain-states.ts';
 import type { KvLayout, Rotary } from '../../../engine/sequence-state.ts';
-import { cellDifference, movedCell, referenceCells, scaledCell, toState, wrongCells } from './reference-cells.ts';
+import { cellDifference, movedCell, referenceCells, scaledCell, toState, wrongCells } from './float64-cells.ts';
 
 const shape = { layers: 2, heads: 2, headDimension: 16 };
 const bound = { firstKeys: 1e-3, deeper: 1e-3 };

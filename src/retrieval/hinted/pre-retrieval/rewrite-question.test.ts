@@ -6,7 +6,7 @@ import {
   extractKeywords,
   rewriteQuestion,
   shortenQuestion,
-} from './question-rules.ts';
+} from './rewrite-question.ts';
 
 describe('keywords', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runResults } from '../../test/fixtures/run-results.ts';
-import { profileLine, renderSummary } from './summary.ts';
+import { profileLine, renderSummary } from './terminal-summary.ts';
 import { textWidth } from '../render/text-width.ts';
 
 const page = { width: 80, colour: false };

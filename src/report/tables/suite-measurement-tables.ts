@@ -7,7 +7,7 @@ import type {
 } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/results.ts';
 import { countColumn, formatNumber, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
-import { runTable } from './arm-table.ts';
+import { runTable } from './build-arm-table.ts';
 
 export function storageTable(results: RunResults, storage: readonly StorageMeasurement[]): Table {
   const timesText = ({ tokens, bytesPerToken }: StorageMeasurement): number | undefined => {

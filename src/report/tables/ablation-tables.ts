@@ -4,7 +4,7 @@ import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table,
 import { baselineArm, findComparison, primaryArm } from '../arm-roles.ts';
 import { loadNotes } from '../timing-notes.ts';
 import { metricsNamed, primaryMetric, qualityCell } from '../shown-metric.ts';
-import { armTable, differenceToBaseline, hitRateColumn, runTable, withArmsNotRun } from './arm-table.ts';
+import { armTable, differenceToBaseline, hitRateColumn, runTable, withArmsNotRun } from './build-arm-table.ts';
 
 function nextTokenBlock(run: RunResults['run'], title: string): ItemBlock<ArmResults> {
   return {
