@@ -12,7 +12,7 @@ import { composeEngine } from '../../src/bench/compose.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { type RunDatasets, readRunDatasets } from '../../src/data/join-datasets.ts';
 import { type DatasetItem, type DatasetMemory, type DatasetUser, visibleMemories } from '../../src/data/dataset.ts';
-import { scoreTurn } from '../../src/eval/analysis/metrics/scores.ts';
+import { scoreTurn } from '../../src/eval/analysis/metrics/score-turn.ts';
 import { estimateMean, estimateShare } from '../../src/eval/analysis/statistics/estimate.ts';
 import { differences } from '../../src/eval/analysis/statistics/observations.ts';
 import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';

@@ -8,7 +8,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
+import { resultsOfRuns } from '../../src/eval/analysis/results-from-stored-turns.ts';
 import { renderers } from '../../src/report/report-files.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { openDatabase } from '../../src/store/database.ts';

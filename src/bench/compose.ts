@@ -4,7 +4,7 @@ import { flagOf } from '../config/flags-from-schema.ts';
 import { adapterNamed, adapters } from '../engine/adapters.ts';
 import type { ComposeEngine, EngineOpener } from '../engine/engine-adapter.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { BenchHooks } from '../eval/run/progress.ts';
+import type { BenchHooks } from '../eval/run/bench-hooks.ts';
 import type { RunResults } from '../store/records/results.ts';
 import { startWorker } from './start-worker.ts';
 
@@ -59,7 +59,7 @@ export function openConfigured(engines: EngineOpener, { model, contextTokens, th
  */
 export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Promise<RunResults[]> {
   // Loaded when a run begins: it is most of the program, and an option that is refused does not need it.
-  const { runSuites } = await import('../eval/bench-run.ts');
+  const { runSuites } = await import('../eval/run-suites.ts');
   const { engine } = hooks;
   // An engine of the calling program is in its process alone.
   return engine === undefined

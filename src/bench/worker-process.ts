@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import { workOnRun } from '../eval/bench-run.ts';
+import { workOnRun } from '../eval/run-suites.ts';
 import type { WorkerTask } from '../eval/run/workers/workers.ts';
 import { composeEngine } from './compose.ts';
 import { exitCodes } from '../base/exit-codes.ts';

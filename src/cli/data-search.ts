@@ -10,7 +10,7 @@ import { type RunDatasets, readRunDatasets } from '../data/join-datasets.ts';
 import type { DatasetUser } from '../data/dataset.ts';
 import { openEmbeddings, needsModel, openRunRetriever } from '../eval/run/loaded-resources.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
-import { memoryEntry } from '../eval/run/memory-entry.ts';
+import { memoryEntry } from '../eval/run/data-to-system-input.ts';
 import { readPreRetrievalFile } from '../eval/run/plan/read-pre-retrieval-config.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { formatNumber } from '../render/table.ts';

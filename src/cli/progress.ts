@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import ora from 'ora';
 import type { DownloadProgress } from '../models/hub/fetch-hub-file.ts';
-import type { Progress } from '../eval/run/progress.ts';
+import type { Progress } from '../eval/run/bench-hooks.ts';
 import type { RunEstimate } from '../eval/run/plan/run-estimate.ts';
 import { duration } from '../render/duration.ts';
 

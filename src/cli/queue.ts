@@ -6,7 +6,7 @@ import { composeEngine } from '../bench/compose.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig, SuiteName } from '../config/bench-config.ts';
 import { configOptions } from '../config/flags-from-schema.ts';
-import { runsNamed } from '../eval/analysis/stored-results.ts';
+import { runsNamed } from '../eval/analysis/results-from-stored-turns.ts';
 import { mergeShards, type ShardFile } from '../eval/run/queue/merge-run-parts.ts';
 import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
 import { datasetsOf, planRun, unitsOf } from '../eval/run/queue/plan-run.ts';

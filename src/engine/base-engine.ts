@@ -7,8 +7,8 @@ import { type EngineCapabilities, unsupported } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
 import type { CallOptions, EngineSession } from './engine-session.ts';
 import { type Engine, type FirstLayersOptions, neededFor, type TokenizeRequest } from './engine.ts';
-import type { PromptLedger } from './http/prompt-ledger.ts';
-import type { EngineStates } from './llama-state/engine-states.ts';
+import type { PromptLedger } from './http/prompt-token-counters.ts';
+import type { EngineStates } from './llama-state/engine-kv-storage.ts';
 import type { TokenIds } from './token-id.ts';
 import { meterSum, TokenCounter, type TokenMeter } from './token-meter.ts';
 

@@ -11,7 +11,7 @@ import type {
   GenerationLimits,
   ScoreOptions,
 } from './engine-session.ts';
-import type { StateExchange } from './llama-state/state-exchange.ts';
+import type { StateExchange } from './llama-state/kv-import-export.ts';
 import type { SequenceScore } from './sequence-score.ts';
 import type { SequenceState, SessionCells } from './sequence-state.ts';
 import { requireRange, type TokenIds, type TokenRange } from './token-id.ts';

@@ -1,7 +1,7 @@
 /** The list of turns that `tables --per-turn` writes: CSV or JSON Lines, one line per turn. */
 import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
 import { resultWithoutTexts, withholdsTexts } from '../eval/analysis/redact.ts';
-import { unknownQuality, withoutQuality } from '../eval/analysis/unknown-quality.ts';
+import { unknownQuality, withoutQuality } from '../eval/analysis/clear-random-model-scores.ts';
 import { csvText } from '../render/csv.ts';
 import { escapedControls } from '../render/printable.ts';
 import type { RunRecord } from '../store/records/run-record.ts';

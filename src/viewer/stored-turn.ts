@@ -1,5 +1,5 @@
 import { metricsOfRun, type RunMetrics } from '../eval/analysis/metrics/run-metrics.ts';
-import { withoutQuality } from '../eval/analysis/unknown-quality.ts';
+import { withoutQuality } from '../eval/analysis/clear-random-model-scores.ts';
 import type { AnsweredTurn as AnsweredRecord, FailedTurn, TurnRecord } from '../store/records/turn-record.ts';
 
 /** The scores that apply to an answer, that by the primary metric of its run first; pages say the verdict in words. */

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
+import { resultsOfRuns } from '../../src/eval/analysis/results-from-stored-turns.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';
 import { turnsWritten, untimedResults } from '../fixtures/untimed.ts';
 import { TestFolder } from '../model/bench-fixture.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { runBench } from '../../src/bench/compose.ts';
-import type { BenchHooks, Progress } from '../../src/eval/run/progress.ts';
+import type { BenchHooks, Progress } from '../../src/eval/run/bench-hooks.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';

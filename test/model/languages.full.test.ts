@@ -5,7 +5,7 @@ import { runBench } from '../../src/bench/compose.ts';
 import { readDataset } from '../../src/data/reader.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
-import { resultsOfRuns } from '../../src/eval/analysis/stored-results.ts';
+import { resultsOfRuns } from '../../src/eval/analysis/results-from-stored-turns.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { failedChecks, smallConfig } from './bench-fixture.ts';
 import { answeredTurns } from './finished-run.ts';

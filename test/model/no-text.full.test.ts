@@ -6,7 +6,7 @@ import { ReaderFiles } from '../../src/cli/reveal-withheld-texts.ts';
 import { textHash } from '../../src/base/text-hash.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
-import { runsNamed } from '../../src/eval/analysis/stored-results.ts';
+import { runsNamed } from '../../src/eval/analysis/results-from-stored-turns.ts';
 import { storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { writeReport } from '../../src/report/report-files.ts';

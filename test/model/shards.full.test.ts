@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
-import { runSuites } from '../../src/eval/bench-run.ts';
+import { runSuites } from '../../src/eval/run-suites.ts';
 import { mergeShards, type ShardFile } from '../../src/eval/run/queue/merge-run-parts.ts';
 import type { RunRecord } from '../../src/store/records/run-record.ts';
 import type { RunResults } from '../../src/store/records/results.ts';

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { RunUserRepository } from '../../src/store/run-user-repository.ts';
-import { runSuites, workOnRun } from '../../src/eval/bench-run.ts';
+import { runSuites, workOnRun } from '../../src/eval/run-suites.ts';
 import type { StartWorker, WorkerTask } from '../../src/eval/run/workers/workers.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';

@@ -25,8 +25,8 @@ const USER_RUN = 'src/eval/run/workers/user-run.ts';
 const ANSWER_TURN = 'src/systems/answer-turn.ts';
 const RECORDER = 'src/eval/run/observe/turn-recorder.ts';
 const WRITER = 'src/eval/run/observe/turn-writer.ts';
-const OBSERVER = 'src/eval/run/observe/turn-observer.ts';
-const SCORES = 'src/eval/analysis/metrics/scores.ts';
+const OBSERVER = 'src/eval/run/observe/post-turn-measurements.ts';
+const SCORES = 'src/eval/analysis/metrics/score-turn.ts';
 const TEXT_PREFILL = 'src/systems/prefill/text-prefill.ts';
 
 /** Tests of what reports say, of judges, of servers and of queues. */

@@ -7,7 +7,7 @@ import type { EngineOpener } from '../../engine/engine-adapter.ts';
 import { runnableArms } from '../../eval/run/plan/arm-obstacles.ts';
 import { BenchParts, openRunRetriever, openRuns, systemParts } from '../../eval/run/loaded-resources.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
-import { likeliestTexts } from '../../eval/run/observe/turn-observer.ts';
+import { likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts';
 import type { InspectedTurn } from '../../viewer/stored-turn.ts';
 import type { Observed } from '../../store/records/turn-observation.ts';
 import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';

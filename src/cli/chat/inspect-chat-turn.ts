@@ -1,5 +1,5 @@
 import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
-import { firstDifference, hashIds } from '../../eval/run/observe/turn-observer.ts';
+import { firstDifference, hashIds } from '../../eval/run/observe/post-turn-measurements.ts';
 import { retrievedMemories } from '../../eval/run/observe/turn-writer.ts';
 import { type InspectedTurn, inspectedTurn } from '../../viewer/stored-turn.ts';
 import type { Observed } from '../../store/records/turn-observation.ts';

@@ -6,7 +6,7 @@ import type { EngineRequest } from '../engine-adapter.ts';
 import { type Engine, type FirstLayersOptions, neededFor } from '../engine.ts';
 import { FirstLayers } from '../first-layer-engines.ts';
 import { writeFirstLayers } from '../gguf/first-layers-file.ts';
-import { EngineStates } from '../llama-state/engine-states.ts';
+import { EngineStates } from '../llama-state/engine-kv-storage.ts';
 import { chunkRule, LlamaCppSession } from './llama-cpp-session.ts';
 import { type LoadedModel, loadModel, type LoadOptions } from './loaded-model.ts';
 import { NativeSequence } from './native-sequence.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
 import { BenchError } from '../../base/bench-error.ts';
-import type { StateCarrier } from '../llama-state/state-exchange.ts';
+import type { StateCarrier } from '../llama-state/kv-import-export.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 
 /** A sequence of a llama.cpp context. After a failed load it is an empty one. */

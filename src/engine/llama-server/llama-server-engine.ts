@@ -6,13 +6,13 @@ import type { EngineInfo } from '../engine-info.ts';
 import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { sha256OfModel } from '../gguf/model-file.ts';
-import { PromptLedger } from '../http/prompt-ledger.ts';
+import { PromptLedger } from '../http/prompt-token-counters.ts';
 import { propsShape, type ServerProps } from '../http/served-model.ts';
-import { EngineStates } from '../llama-state/engine-states.ts';
-import type { StateExchange } from '../llama-state/state-exchange.ts';
+import { EngineStates } from '../llama-state/engine-kv-storage.ts';
+import type { StateExchange } from '../llama-state/kv-import-export.ts';
 import { LlamaServerSession } from './llama-server-session.ts';
 import { type ProbedServer, probeServer, type ServerPlace } from './probe-server.ts';
-import { SlotCarrier } from './slot-carrier.ts';
+import { SlotCarrier } from './slot-kv-files.ts';
 import { Slot } from './slot.ts';
 
 interface LlamaServerParts extends EngineParts {

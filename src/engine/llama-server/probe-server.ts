@@ -9,7 +9,7 @@ import { controlTokens, type GgufHeader, readGgufHeader } from '../gguf/gguf-hea
 import { describeModel } from '../gguf/model-description.ts';
 import { checkModelFile } from '../gguf/model-file.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
-import { counterDifference, readPromptCounters } from '../http/prompt-ledger.ts';
+import { counterDifference, readPromptCounters } from '../http/prompt-token-counters.ts';
 import {
   chatTemplate,
   modelsShape,

@@ -13,7 +13,7 @@ import { keyRowBytes, type KvLayout, numberBytes, type Rotary, valueRowBytes } f
 import { SessionCells } from '../sequence-state.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 import { Slot } from './slot.ts';
-import { SlotCarrier } from './slot-carrier.ts';
+import { SlotCarrier } from './slot-kv-files.ts';
 
 const LENGTH = 33;
 /** Of a rotated number, relative to the largest key: twice the rounding of half precision. */

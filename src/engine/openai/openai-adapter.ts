@@ -6,7 +6,7 @@ import { serverAddress } from '../http/server-address.ts';
 import { type Patience, ServerConnection } from '../http/server-connection.ts';
 import { OpenAiEngine } from './openai-engine.ts';
 import { type ProbedServer, probeServer } from './probe-server.ts';
-import { findServer } from './v1-server.ts';
+import { findServer } from './describe-v1-server.ts';
 
 /** Options of OpenAI-compatible servers; names and meanings are those of the command line. */
 const openAiOptions = z.strictObject({

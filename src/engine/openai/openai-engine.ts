@@ -4,11 +4,11 @@ import type { SessionParts } from '../base-session.ts';
 import type { EngineInfo } from '../engine-info.ts';
 import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { PromptLedger } from '../http/prompt-ledger.ts';
+import { PromptLedger } from '../http/prompt-token-counters.ts';
 import { OpenAiSession } from './openai-session.ts';
 import type { ProbedServer } from './probe-server.ts';
 import { PromptSender } from './prompt-sender.ts';
-import { requireSameModel } from './v1-server.ts';
+import { requireSameModel } from './describe-v1-server.ts';
 
 interface OpenAiParts extends EngineParts {
   readonly probed: ProbedServer;

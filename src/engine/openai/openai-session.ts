@@ -10,7 +10,7 @@ import type { ProbedServer } from './probe-server.ts';
 import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
 import { generateBehind } from './v1-generation.ts';
 import { forcedToken, recomputedScore } from './v1-scores.ts';
-import { requireSameModel } from './v1-server.ts';
+import { requireSameModel } from './describe-v1-server.ts';
 
 interface OpenAiParts extends SessionParts {
   readonly sender: PromptSender;

@@ -2,7 +2,7 @@ import { booksAgree } from '../../store/records/run-probes.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
-import { PromptLedger } from '../http/prompt-ledger.ts';
+import { PromptLedger } from '../http/prompt-token-counters.ts';
 import { serverCapabilities } from '../http/served-model.ts';
 import { optional } from '../http/server-errors.ts';
 import type { TokenIds } from '../token-id.ts';
@@ -10,7 +10,7 @@ import { type CacheName, CacheNames } from './cache-isolation.ts';
 import { completionShape, type Counted, PromptSender, type Sent } from './prompt-sender.ts';
 import { AnswerStream, type AnswerTelling } from './v1-generation.ts';
 import { forcedToken, givesPromptScores } from './v1-scores.ts';
-import type { V1Server } from './v1-server.ts';
+import type { V1Server } from './describe-v1-server.ts';
 
 const TRIED_TOKENS = 8;
 /** Numbers of listed tokens to try: vLLM gives 20 by default. */

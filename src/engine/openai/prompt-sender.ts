@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { CallOptions } from '../engine-session.ts';
 import { listedProbabilitiesShape } from '../http/forced-score.ts';
-import type { PromptLedger } from '../http/prompt-ledger.ts';
+import type { PromptLedger } from '../http/prompt-token-counters.ts';
 import type { RequestOptions } from '../http/server-connection.ts';
 import type { TokenIds } from '../token-id.ts';
 import type { CacheName } from './cache-isolation.ts';
-import type { V1Server } from './v1-server.ts';
+import type { V1Server } from './describe-v1-server.ts';
 
 const count = z.int().nonnegative();
 const ids = z.array(z.int());

@@ -32,7 +32,7 @@ import {
   retrievalNotes,
 } from './summary/notes.ts';
 import { cacheRegime } from './summary/compared-arms.ts';
-import { unknownQuality, withoutQuality } from './unknown-quality.ts';
+import { unknownQuality, withoutQuality } from './clear-random-model-scores.ts';
 
 /** The suite whose arms are methods at a budget; runs of other suites may have some. */
 const METHODS_SUITE: SuiteName = 'methods';

@@ -3,7 +3,7 @@ import { type HandmadeTurn, storeRun, turnOf } from '../../../test/fixtures/stor
 import { changedTurn } from '../../../test/fixtures/check-input.ts';
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
-import { readStoredTurns } from './stored-results.ts';
+import { readStoredTurns } from './results-from-stored-turns.ts';
 
 test('turns say what their records say, whatever they share', () => {
   using database = openDatabase({ path: ':memory:' });

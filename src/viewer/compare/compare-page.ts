@@ -5,7 +5,7 @@ import type { BenchDatabase } from '../../store/database.ts';
 import type { ItemPair, ItemSide } from '../../store/item-pair-repository.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { differentSubjects } from '../../eval/analysis/compare/compared-run.ts';
-import { unknownQuality } from '../../eval/analysis/unknown-quality.ts';
+import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { capabilityNames, hasCapability } from '../../../src/engine/engine-capabilities.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
-import { TokenCache } from '../../../src/engine/token-cache.ts';
+import { TokenCache } from '../../../src/engine/tokenizer-cache.ts';
 import type { Opened } from './opened.ts';
 import { type Subject, WINDOW } from './subjects.ts';
 

@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { TurnsOfRun } from '../arm-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { storesTexts } from '../redact.ts';
-import { unknownQuality } from '../unknown-quality.ts';
+import { unknownQuality } from '../clear-random-model-scores.ts';
 import { answers } from './answers.ts';
 import { cells } from './cells.ts';
 import { type Check, type CheckInput, decided, examples, type OptionalCheck, undecided } from './check.ts';

@@ -4,7 +4,7 @@ import { checksOfRun } from '../checks/decide-checks.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
 import { resultWithoutTexts, withholdsTexts } from '../redact.ts';
 import { cacheRegime } from '../summary/compared-arms.ts';
-import { unknownQuality } from '../unknown-quality.ts';
+import { unknownQuality } from '../clear-random-model-scores.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../../../base/bench-error.ts';
 import { didYouMean } from '../../../base/nearest-name.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { locomoF1 } from './locomo-f1.ts';
-import { scoreTurn } from './scores.ts';
+import { scoreTurn } from './score-turn.ts';
 
 describe('LoCoMo\u2019s own F1, by hand', () => {
   test.each([

@@ -3,7 +3,7 @@ import type { KnownLanguage } from '../../../base/language.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { builtInMetrics, type MetricDefinition } from './metrics.ts';
 import { metricsVersion } from './metrics-version.ts';
-import { scoreTurn } from './scores.ts';
+import { scoreTurn } from './score-turn.ts';
 
 interface PlantedAnswer {
   readonly answer: string;

@@ -8,7 +8,7 @@ import type { AttributionRecord, TurnRecord } from '../../../store/records/turn-
 import { answerLimits } from '../../../systems/answer-turn.ts';
 import { promptFormOf } from '../../../systems/prompt/chat-form.ts';
 import { sum } from '../../analysis/statistics/observations.ts';
-import { likeliestTexts } from '../observe/turn-observer.ts';
+import { likeliestTexts } from '../observe/post-turn-measurements.ts';
 import { memoryIds, type StoredSequence, storedSequence } from './stored-sequence.ts';
 import { openReplay, type TurnReplay } from './turn-replay.ts';
 

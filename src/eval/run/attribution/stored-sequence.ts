@@ -8,7 +8,7 @@ import { type JoinRecipe, parseRecipe } from '../../../systems/prefill/join-reci
 import { type PrefixParts, questionRange } from '../../../systems/prompt/memory-lines.ts';
 import type { PromptForm } from '../../../systems/prompt/prompt-form.ts';
 import { isHidden } from '../../analysis/redact.ts';
-import { hashIds } from '../observe/turn-observer.ts';
+import { hashIds } from '../observe/post-turn-measurements.ts';
 
 export interface StoredInjection {
   /** How blocks are joined; null for one contiguous prefix. */

@@ -3,7 +3,7 @@ import { SeededRandom } from '../../../base/seeded-random.ts';
 import type { DatasetItem, DatasetUser } from '../../../data/dataset.ts';
 import type { HistoryMessage } from '../../../store/records/prompt-info.ts';
 import type { ChatRequest, ChatResponse, MemorySystem } from '../../../systems/contracts.ts';
-import { itemQuestion } from '../memory-entry.ts';
+import { itemQuestion } from '../data-to-system-input.ts';
 
 export const CONVERSATION_TURNS = 5;
 /** Mean pause between the turns of a conversation, in mean gaps between the turns of all. */

@@ -14,7 +14,7 @@ import { signFlipP } from '../../analysis/statistics/sign-flip.ts';
 import { shareGain } from '../../analysis/summary/paired-quality.ts';
 import { salienceRule } from '../loaded-resources.ts';
 import type { DrawnDataset } from '../plan/plan-users.ts';
-import { memoryEntry, type MemoryEntry } from '../memory-entry.ts';
+import { memoryEntry, type MemoryEntry } from '../data-to-system-input.ts';
 import type { MeasureContext } from '../suite.ts';
 
 const TOP_K = 10;

@@ -11,7 +11,7 @@ import { SystemPool } from '../../../systems/system-pool.ts';
 import { quantiles } from '../../analysis/statistics/estimate.ts';
 import { systemParts } from '../loaded-resources.ts';
 import { KvFolder } from '../kv-folder.ts';
-import { memoryEntry } from '../memory-entry.ts';
+import { memoryEntry } from '../data-to-system-input.ts';
 import { watched } from '../observe/turn-recorder.ts';
 import type { ServeContext } from '../suite.ts';
 import { isSaturated, planLoad, playLoad, type PlannedTurn, type ServedTurn } from './load-generator.ts';

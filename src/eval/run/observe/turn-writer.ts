@@ -7,7 +7,7 @@ import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
 import type { ConversationLog } from '../../../systems/conversation-log.ts';
 import type { MetricDefinition } from '../../analysis/metrics/metrics.ts';
-import type { SuccessRule } from '../../analysis/metrics/scores.ts';
+import type { SuccessRule } from '../../analysis/metrics/score-turn.ts';
 import { checkedValue } from '../../analysis/metrics/registered-metrics.ts';
 import { promptFacts } from '../../analysis/prompt-facts.ts';
 import { turnWithoutTexts } from '../../analysis/redact.ts';

@@ -18,10 +18,10 @@ import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts'
 import { requirePrimary } from '../../analysis/metrics/run-metrics.ts';
 import { armsOfSuite, armsWithForms, requireMeasurable, runnableArms } from './arm-obstacles.ts';
 import { BenchParts, promptRules } from '../loaded-resources.ts';
-import { requireFittingQueries, requireFittingSinks } from './fitting-prompts.ts';
+import { requireFittingQueries, requireFittingSinks } from './require-fitting-prompts.ts';
 import { KvFolder } from '../kv-folder.ts';
 import { drawUsers, shardUsers } from './plan-users.ts';
-import type { BenchHooks } from '../progress.ts';
+import type { BenchHooks } from '../bench-hooks.ts';
 import { checkSame } from './resumable-run.ts';
 import type { Suite } from '../suite.ts';
 import { withoutIdleWorkers } from '../workers/number-of-workers.ts';

@@ -16,7 +16,7 @@ import { metricsVersion } from '../../analysis/metrics/metrics-version.ts';
 import { declarationOf, ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { BenchParts } from '../loaded-resources.ts';
 import { describeData } from './describe-data.ts';
-import { keptOptions } from './option-effects.ts';
+import { keptOptions } from './option-resume-rules.ts';
 import { planUsers } from './plan-users.ts';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

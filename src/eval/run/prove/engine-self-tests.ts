@@ -6,7 +6,7 @@ import type { TokenId } from '../../../engine/token-id.ts';
 import type { CellsSelfTest, ParitySelfTest } from '../../../store/records/run-probes.ts';
 import type { SequenceState } from '../../../engine/sequence-state.ts';
 import { kvTools } from '../../../kv/timed-kv-functions.ts';
-import type { InjectedParts } from '../observe/injected-parts.ts';
+import type { InjectedParts } from '../observe/expected-injection.ts';
 import { type CellMaker, expectedCells, FreshCells } from './expected-cells.ts';
 import { cellDifference, movedCell, type ReferenceCell, referenceCells, toState } from './float64-cells.ts';
 

@@ -7,7 +7,7 @@ import type { PrefillName } from '../../../store/records/arm-traits.ts';
 import type { BlockMaking, StoreType } from '../../../store/records/prefill-record.ts';
 import { type RecipeName, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
-import type { InjectedParts } from '../observe/injected-parts.ts';
+import type { InjectedParts } from '../observe/expected-injection.ts';
 import {
   cooledCell,
   movedCell,

@@ -7,7 +7,7 @@ import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
 import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { data, scores } from '../../analysis/checks/data.ts';
 import { turnWithoutTexts } from '../../analysis/redact.ts';
-import { scoreTurn } from '../../analysis/metrics/scores.ts';
+import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { readDataAgain, rereadTurns } from './recheck-turns-from-data.ts';
 
 const user = 'u-1';

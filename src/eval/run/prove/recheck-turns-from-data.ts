@@ -10,7 +10,7 @@ import type { OpenBench } from '../open-bench.ts';
 import { added } from '../workers/count-totals.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { type ScoredItem, scoreTurn, type SuccessRule } from '../../analysis/metrics/scores.ts';
+import { type ScoredItem, scoreTurn, type SuccessRule } from '../../analysis/metrics/score-turn.ts';
 
 interface FileMemory {
   readonly memoryId: string;

@@ -9,7 +9,7 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { RunUserRepository } from '../../../store/run-user-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
-import { resultsOf } from '../../analysis/stored-results.ts';
+import { resultsOf } from '../../analysis/results-from-stored-turns.ts';
 import { parseShard } from '../plan/plan-users.ts';
 import { firstDifference } from '../plan/same-plan.ts';
 import { auditSum, type RunProbes } from '../../../store/records/run-probes.ts';

@@ -10,10 +10,10 @@ import { schemaVersion } from '../../../store/records/zod-helpers.ts';
 import { shownSettings } from '../../analysis/summary/describe-run.ts';
 import { withFetchedModels } from '../plan/fetch-models.ts';
 import { isProbed } from '../prove/isolation-probe.ts';
-import { keptOptions } from '../plan/option-effects.ts';
+import { keptOptions } from '../plan/option-resume-rules.ts';
 import { requireDivisible } from '../plan/plan-users.ts';
 import { prepareSuite } from '../plan/prepared-suite.ts';
-import type { BenchHooks } from '../progress.ts';
+import type { BenchHooks } from '../bench-hooks.ts';
 import { newRun, resumedConfig } from '../plan/resumable-run.ts';
 import { type Suite, suiteOptions } from '../suite.ts';
 

@@ -9,7 +9,7 @@ import { withFetchedModels } from '../plan/fetch-models.ts';
 import { openBench } from '../open-bench.ts';
 import { requireSameBuild, requireSameUsers } from '../plan/same-plan.ts';
 import { prepareSuite } from '../plan/prepared-suite.ts';
-import type { BenchHooks } from '../progress.ts';
+import type { BenchHooks } from '../bench-hooks.ts';
 import { withBooks } from '../run-level-results.ts';
 import { notesBeforeTurns } from '../plan/run-notes.ts';
 import { currentEnvironment } from '../plan/resumable-run.ts';

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { BenchError } from '../../../base/bench-error.ts';
 import { ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
-import type { BenchHooks } from '../progress.ts';
+import type { BenchHooks } from '../bench-hooks.ts';
 import type { Suite } from '../suite.ts';
 
 const MAX_AUTO = 4;

@@ -12,7 +12,7 @@ import { RunUserRepository } from '../../../store/run-user-repository.ts';
 import { openBench } from '../open-bench.ts';
 import { openRuns } from '../loaded-resources.ts';
 import { prepareSuite } from '../plan/prepared-suite.ts';
-import type { BenchHooks } from '../progress.ts';
+import type { BenchHooks } from '../bench-hooks.ts';
 import type { Suite } from '../suite.ts';
 import { rowClaims } from './claims.ts';
 import { runUnits } from './run-claimed-work.ts';

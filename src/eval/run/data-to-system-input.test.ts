@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DatasetMemory } from '../../data/dataset.ts';
-import { memoryEntry } from './memory-entry.ts';
+import { memoryEntry } from './data-to-system-input.ts';
 
 test('a memory brings the fields that strategies read, under the names of the source documents, and no others', () => {
   const plain = { userId: 'ann', memoryId: 'm', content: 'x', createdAt: '2026-01-01T00:00:00Z', preference: false };

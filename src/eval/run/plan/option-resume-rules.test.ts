@@ -3,7 +3,7 @@ import { storeRun } from '../../../../test/fixtures/stored-runs.ts';
 import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts';
 import { benchConfigSchema, engineOptionNames, enginePlaceNames } from '../../../config/bench-config.ts';
 import { openDatabase } from '../../../store/database.ts';
-import { optionEffects } from './option-effects.ts';
+import { optionEffects } from './option-resume-rules.ts';
 import { resumedConfig } from './resumable-run.ts';
 
 const options = Object.keys(benchConfigSchema.shape) as (keyof typeof benchConfigSchema.shape)[];

@@ -3,7 +3,7 @@ import type { EngineRequest } from '../engine-adapter.ts';
 import type { SessionCells } from '../sequence-state.ts';
 import { CheckpointFolder, VerifiedStates } from './checkpoint-folder.ts';
 import { PrivateFolder } from '../../base/private-folder.ts';
-import { type StateCarrier, StateExchange, type StateFacts } from './state-exchange.ts';
+import { type StateCarrier, StateExchange, type StateFacts } from './kv-import-export.ts';
 
 /** Where an engine keeps KV outside of its sessions: checkpoints, copies of them in memory, and files on their way. */
 export class EngineStates implements Disposable {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePromptCounters } from './prompt-ledger.ts';
+import { parsePromptCounters } from './prompt-token-counters.ts';
 
 test.each([
   [

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EarlierPrompts } from './earlier-prompts.ts';
+import { EarlierPrompts } from './expected-prefix-reuse.ts';
 
 const arm = { name: 'rag-cached' };
 

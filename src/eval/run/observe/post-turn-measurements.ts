@@ -20,12 +20,12 @@ import type { ChatResponse } from '../../../systems/contracts.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-prefix.ts';
 import { sum } from '../../analysis/statistics/observations.ts';
-import { agreementOf } from '../../analysis/metrics/agreement.ts';
+import { agreementOf } from '../../analysis/metrics/next-token-agreement.ts';
 import type { RecordedRetrieval } from './retrieval-recorder.ts';
 import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
-import { injectable, type InjectedParts, injectedParts, turnAlpha } from './injected-parts.ts';
-import { type GivenForTurn, shownMemories } from './shown-memories.ts';
-import { type ScorerParts, TurnScorer, type TurnScore } from './turn-scorer.ts';
+import { injectable, type InjectedParts, injectedParts, turnAlpha } from './expected-injection.ts';
+import { type GivenForTurn, shownMemories } from './compare-shown-memories.ts';
+import { type ScorerParts, TurnScorer, type TurnScore } from './likelihood-scorer.ts';
 
 const LIKELIEST_TOKENS = 10;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scoreTurn, type ScoredItem, type ScoredTurn } from './scores.ts';
+import { scoreTurn, type ScoredItem, type ScoredTurn } from './score-turn.ts';
 
 const dataset = { unknownAnswer: "I don't know.", language: 'en' } as const;
 

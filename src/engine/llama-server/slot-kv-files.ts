@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { SessionCells } from '../sequence-state.ts';
-import type { StateCarrier } from '../llama-state/state-exchange.ts';
+import type { StateCarrier } from '../llama-state/kv-import-export.ts';
 import {
   gatherCells,
   type ParsedState,

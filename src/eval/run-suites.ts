@@ -5,13 +5,13 @@ import { RunRepository } from '../store/run-repository.ts';
 import type { ComposeEngine } from '../engine/engine-adapter.ts';
 import type { RunResults } from '../store/records/results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import type { BenchHooks } from './run/progress.ts';
+import type { BenchHooks } from './run/bench-hooks.ts';
 import { memberName } from '../store/run-name.ts';
 import { findResumable, noSuchRun } from './run/plan/resumable-run.ts';
 import { runWorker, type StartWorker, type WorkerHooks, type WorkerTask } from './run/workers/workers.ts';
 import { openRuns } from './run/loaded-resources.ts';
 import { runSuite, type SuiteRun } from './run/run-suite.ts';
-import { resultsOfRuns } from './analysis/stored-results.ts';
+import { resultsOfRuns } from './analysis/results-from-stored-turns.ts';
 import { suitesNamed } from './suites/suites.ts';
 
 /**

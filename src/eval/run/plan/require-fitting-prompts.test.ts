@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { fakeAdapter } from '../../../../test/fixtures/fake-engine/fake-adapter.ts';
 import type { Dataset, DatasetUser } from '../../../data/dataset.ts';
 import { armRegistry } from '../../../systems/arms/arm-registry.ts';
-import { requireFittingQueries, requireFittingSinks } from './fitting-prompts.ts';
+import { requireFittingQueries, requireFittingSinks } from './require-fitting-prompts.ts';
 
 const item = (itemId: string, query: string) => ({ itemId, query }) as DatasetUser['items'][number];
 const named = (names: readonly string[]) => armRegistry.named(names, { alpha: 1, gatingThreshold: 0 });

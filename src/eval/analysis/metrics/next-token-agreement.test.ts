@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { agreementOf } from './agreement.ts';
+import { agreementOf } from './next-token-agreement.ts';
 
 it('gives nothing for the same distribution, and a worked example in nats', () => {
   const even = Float64Array.of(0.5, 0.5);
