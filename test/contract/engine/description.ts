@@ -17,7 +17,9 @@ export function descriptionPromises(subject: Subject, opened: Opened): void {
 
   test('says before it is opened what it says afterwards', async () => {
     const { engine } = opened;
-    expect(await subject.opener.inspect(subject.model)).toEqual({
+    const { weights = [], ...inspected } = await subject.opener.inspect(subject.model);
+    expect(weights.every(({ share }) => share > 0 && share <= 1)).toBe(true);
+    expect(inspected).toEqual({
       model: engine.info.model,
       missing: engine.capabilities.missing,
     });
