@@ -125,7 +125,7 @@ describe('a file of the hub', () => {
   it('is fetched to its end by the next process where the first was killed', async () => {
     server.faults = { hangsAfterBytes: 1_000_000 };
     const script = `
-      import { hubFile } from ${JSON.stringify(new URL('hub-file.ts', import.meta.url).href)};
+      import { hubFile } from ${JSON.stringify(new URL('fetch-hub-file.ts', import.meta.url).href)};
       import { hubAccess } from ${JSON.stringify(new URL('hub-cache.ts', import.meta.url).href)};
       import { parseHubReference } from ${JSON.stringify(new URL('hub-reference.ts', import.meta.url).href)};
       await hubFile(parseHubReference('hf:org/repo'), 'q8/model.gguf', hubAccess());`;
