@@ -5,7 +5,7 @@ import { TransformersEmbedder } from '../src/models/embedding/transformers-embed
 import { KvStore } from '../src/kv/kv-store.ts';
 import { MemoryRouter, RouterRetriever } from '../src/retrieval/memory-router.ts';
 import type { MemorySearchResult } from '../src/retrieval/retriever.ts';
-import { chooseVectorBackend } from '../src/retrieval/vectors/vector-backend.ts';
+import { chooseVectorBackend } from '../src/retrieval/vectors/choose-vector-backend.ts';
 import type { RetrievedMemories } from '../src/systems/contracts.ts';
 import { ConversationLog } from '../src/systems/conversation-log.ts';
 import { MemoryKeeper } from '../src/systems/memory-keeper.ts';

@@ -68,7 +68,7 @@ export { RedisHotStore } from './retrieval/tiered/redis-hot-store.ts';
 export { SqliteColdStore } from './retrieval/tiered/sqlite-cold-store.ts';
 export { TieredMemory, type TieredMemoryParts, type TieredQuery } from './retrieval/tiered/tiered-memory.ts';
 export { TieredRetriever, type TieredRetrieverParts } from './retrieval/tiered/tiered-retriever.ts';
-export { chooseVectorBackend, type VectorBackendChoice } from './retrieval/vectors/vector-backend.ts';
+export { chooseVectorBackend, type VectorBackendChoice } from './retrieval/vectors/choose-vector-backend.ts';
 
 export type { ArmDefinition, ArmParts, OwnTraits } from './systems/arms/arm-definition.ts';
 export { type Arm, ArmRegistry, armRegistry } from './systems/arms/arm-registry.ts';

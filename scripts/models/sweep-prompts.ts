@@ -21,8 +21,8 @@ import type { Estimate } from '../../src/store/records/estimate.ts';
 import { type Arm, armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import type { SystemParts } from '../../src/systems/answer-turn.ts';
 import type { BenchSystem } from '../../src/systems/contracts.ts';
-import { isPreference } from '../../src/systems/prompt/select.ts';
-import { givenMemories } from '../../src/systems/given-memories.ts';
+import { isPreference } from '../../src/systems/prompt/select-within-budget.ts';
+import { givenMemories } from '../../src/systems/memories-for-arm.ts';
 import { foundMemories, openParts, storeIn } from '../open-parts.ts';
 import { markdownTable, readOptions, runScript, ScratchFolder, wholeNumbers } from '../run-script.ts';
 

@@ -24,7 +24,7 @@ import { readPreRetrievalConfig } from '../../src/retrieval/hinted/pre-retrieval
 import { MemoryRouter, RouterRetriever } from '../../src/retrieval/memory-router.ts';
 import type { Retriever } from '../../src/retrieval/retriever.ts';
 import { SalienceRetriever } from '../../src/retrieval/salience/salience-retriever.ts';
-import { chooseVectorBackend } from '../../src/retrieval/vectors/vector-backend.ts';
+import { chooseVectorBackend } from '../../src/retrieval/vectors/choose-vector-backend.ts';
 import { hasRedisServer } from '../../test/fixtures/redis-server.ts';
 import { printTable, readOptions, runScript, wholeNumbers } from '../run-script.ts';
 import { drawEmbeddingPairs } from '../train/documents/embedding-pairs.ts';

@@ -14,7 +14,7 @@ import type { ArmStore } from '../systems/prefill/prefill-strategy.ts';
 import { KvStore } from '../kv/kv-store.ts';
 import { requireSearching } from '../retrieval/given-retriever.ts';
 import { MemoryRouter, RouterRetriever } from '../retrieval/memory-router.ts';
-import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
+import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import type { MemorySystem } from '../systems/contracts.ts';
 import { ConversationLog } from '../systems/conversation-log.ts';

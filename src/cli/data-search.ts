@@ -18,7 +18,7 @@ import { coloured, emphasised, type Page } from '../render/terminal.ts';
 import { hanging, hangingText, padText, textWidth, wrapText } from '../render/text-width.ts';
 import { requireSearching } from '../retrieval/given-retriever.ts';
 import type { MemorySearchResult, Retrieval } from '../retrieval/retriever.ts';
-import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
+import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
 import type { Flags } from './options.ts';
 import { terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';

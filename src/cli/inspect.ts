@@ -10,7 +10,7 @@ import type { RunRecord } from '../store/records/run-record.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { viewerApp, type ViewerAppOptions } from '../viewer/app.ts';
-import { exportPages, type ViewerExport } from '../viewer/export.ts';
+import { exportPages, type ViewerExport } from '../viewer/export-pages.ts';
 import type { HiddenTexts } from '../viewer/hidden-texts.ts';
 import { printTurn, printTwoTurns } from '../viewer/turn/print-turn.ts';
 import { startServer } from '../viewer/server.ts';

@@ -14,7 +14,7 @@ import { kernelChoice } from '../kv/kernels.ts';
 import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
 import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/model-route.ts';
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';
-import { chooseVectorBackend } from '../retrieval/vectors/vector-backend.ts';
+import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
 import { promptFormOf } from '../systems/prompt/chat-form.ts';
 import { counted } from '../render/printable.ts';
 import { orBenchError } from './failure.ts';

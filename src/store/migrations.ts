@@ -8,7 +8,7 @@ import { BenchError } from '../base/bench-error.ts';
 import type { TurnRecord } from './records/turn-record.ts';
 import { damaged } from './database-error.ts';
 import * as schema from './schema.ts';
-import { splitTurn } from './turn-parts.ts';
+import { splitTurn } from './turn-row-mapping.ts';
 
 /** `DKIB`: tells our files from other programs' databases. */
 const applicationId = 0x444b4942;

@@ -5,7 +5,7 @@ import { type RunResults, runResults } from './records/results.ts';
 import { type RunRecord, runRecord } from './records/run-record.ts';
 import { schemaVersion } from './records/zod-helpers.ts';
 import { beginsWith, Repository } from './database.ts';
-import { readRecord, requireSchemaVersion } from './read-record.ts';
+import { readRecord, requireSchemaVersion } from './parse-record.ts';
 import { runs, turns } from './schema.ts';
 import type { TurnListRow } from './turn-list-repository.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { newRun, turnOf } from '../../test/fixtures/stored-runs.ts';
-import type { UserShare } from './records/user-bundle.ts';
+import type { UserShare } from './records/worker-result-bundle.ts';
 import { type BenchDatabase, openDatabase } from './database.ts';
 import { RunRepository } from './run-repository.ts';
 import { RunUserRepository } from './run-user-repository.ts';

@@ -8,8 +8,8 @@ import { customType, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite
 import { attributionMethods, type AttributionRecord } from './records/turn-record.ts';
 import type { RunResults } from './records/results.ts';
 import { type RunRecord, runStatuses } from './records/run-record.ts';
-import type { UserShare } from './records/user-bundle.ts';
-import type { Measures, TurnDocument } from './turn-parts.ts';
+import type { UserShare } from './records/worker-result-bundle.ts';
+import type { Measures, TurnDocument } from './turn-row-mapping.ts';
 
 /** JSON in a text column; unlike drizzle's own it writes NULL for `null` in prepared statements too. */
 const json = customType<{ data: unknown; driverData: string | null }>({
@@ -125,7 +125,7 @@ export const turns = sqliteTable('turns', {
   /** Null where only abstaining is right, and for a failed turn. */
   gold: text('gold'),
   answer: text('answer').notNull(),
-  /** The parts that statistics read (`turn-parts.ts`). Null for turns of a report. */
+  /** The parts that statistics read (`turn-row-mapping.ts`). Null for turns of a report. */
   measures: json('measures').$type<Measures | null>(),
   /** The other parts: prompt, retrieved texts, KV blocks, token ids. Null for a failed turn, and for turns of a report. */
   document: deflatedJson('document').$type<TurnDocument | null>(),

@@ -24,7 +24,7 @@ import {
 } from './prompt/build-prompt.ts';
 import type { PromptForm } from './prompt/prompt-form.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
-import { shownMemories } from './prompt/select.ts';
+import { shownMemories } from './prompt/select-within-budget.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { KvTools } from '../kv/timed-kv-functions.ts';
 import { type MemoryKeeper, type RetrievalSettings, retrieveFor } from './memory-keeper.ts';

@@ -6,9 +6,9 @@ import type { BenchDatabase } from '../store/database.ts';
 import { MemoryRepository } from '../store/memory-repository.ts';
 import { SessionRepository } from '../store/session-repository.ts';
 import { type AddMemoryOptions, type ChatRequest, nothingRetrieved, type RetrievedMemories } from './contracts.ts';
-import { newestFirst } from './given-memories.ts';
+import { newestFirst } from './memories-for-arm.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
-import { isPreference } from './prompt/select.ts';
+import { isPreference } from './prompt/select-within-budget.ts';
 
 export interface MemoryKeeperParts {
   readonly retriever: Retriever;

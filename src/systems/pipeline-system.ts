@@ -13,7 +13,7 @@ import type {
 } from './contracts.ts';
 import { WHOLE_PROMPT } from './prefill/text-prefill.ts';
 import { promptFormOf } from './prompt/chat-form.ts';
-import { type MemoryText, precomputedLines } from './prompt/memory-lines.ts';
+import { type MemoryText, precomputedLines } from './prompt/tokenised-memory-lines.ts';
 import { PromptTokenizer } from './prompt/prompt-tokenizer.ts';
 import { formFor, systemPromptFor } from './prompt/build-prompt.ts';
 import { TurnQueue } from './turn-queue.ts';

@@ -2,9 +2,9 @@
  * The viewer: a web application that shows the runs of a database, or of reports, and makes every page at the request.
  *
  * - `app.ts` routes addresses (`links.ts`) to pages; `server.ts` serves them on this machine alone;
- *   `export.ts` writes the same pages as files.
- * - `runs-page.ts`, `run/`, `matrix/`, `item-page.ts`, `compare/`, `turn/`, `pair-page.ts` and `watch/` each read one kind
- *   of page and draw it; lists share `list.ts`.
+ *   `export-pages.ts` writes the same pages as files.
+ * - `runs-page.ts`, `run/`, `matrix/`, `item-page.ts`, `compare/`, `turn/`, `arm-pair-page.ts` and `watch/` each read one kind
+ *   of page and draw it; lists share `list-components.ts`.
  * - A turn is drawn from sections (`turn/turn-sections.ts`), which `render/` draws for pages and for the terminal.
  * - `report-reader.ts` opens reports without their database.
  *
@@ -22,7 +22,7 @@ import { itemPage, readItemPage, reportedItemPage } from './item-page.ts';
 import { errorPage, layout, type PageKind } from './layout.ts';
 import { addresses, type Links, parameters, reportLinks, serverLinks } from './links.ts';
 import { matrixPage, readMatrix } from './matrix/matrix-page.ts';
-import { pairPage, readPair } from './pair-page.ts';
+import { pairPage, readPair } from './arm-pair-page.ts';
 import { listPage, readFigure, readRunPage, readTable, runPage, tablePage, withoutOutcomes } from './run/run-page.ts';
 import { readRunsPage, runsPage } from './runs-page.ts';
 import { script } from './script.ts';

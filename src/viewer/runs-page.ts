@@ -8,7 +8,7 @@ import type { BenchDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/results.ts';
 import { RunRepository, type RunHead } from '../store/run-repository.ts';
 import type { Links, RunsQuery } from './links.ts';
-import { filterForm, type ListColumn, listTable, numberedLinks, pager, textField } from './list.ts';
+import { filterForm, type ListColumn, listTable, numberedLinks, pager, textField } from './list-components.ts';
 
 const pageSize = 50;
 

@@ -7,7 +7,7 @@ import { textHash } from '../../src/base/text-hash.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runsNamed } from '../../src/eval/analysis/results-from-stored-turns.ts';
-import { exportPages } from '../../src/viewer/export.ts';
+import { exportPages } from '../../src/viewer/export-pages.ts';
 import { readComparison } from '../../src/viewer/compare/compare-page.ts';
 import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
 import { turnJson } from '../../src/viewer/turn/turn-json.ts';

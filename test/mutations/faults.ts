@@ -293,7 +293,7 @@ export const faults: readonly Fault[] = [
     },
   ]),
 
-  ...faultsIn('recomputation', 'src/systems/prefill/select-tokens.ts', [
+  ...faultsIn('recomputation', 'src/systems/prefill/select-recomputed-tokens.ts', [
     {
       name: 'twice the share is recomputed',
       find: 'Math.min(Math.round(share * countMemoryTokens(blocks)),',
@@ -308,7 +308,7 @@ export const faults: readonly Fault[] = [
     },
   ]),
 
-  ...faultsIn('recomputation', 'src/systems/prefill/select-tokens.ts', [
+  ...faultsIn('recomputation', 'src/systems/prefill/select-recomputed-tokens.ts', [
     {
       name: 'link recomputes twice the tokens',
       find: 'Math.min(block.end, block.start + tokens)',

@@ -5,7 +5,7 @@ import { referenceCells } from '../../src/eval/run/prove/float64-cells.ts';
 import { cutCells } from '../../src/kv/cut-cells.ts';
 import { kvTools } from '../../src/kv/timed-kv-functions.ts';
 import type { BlockContext } from '../../src/systems/prefill/gather-blocks.ts';
-import { scoreTokens } from '../../src/systems/prefill/token-scorers.ts';
+import { scoreTokens } from '../../src/systems/prefill/recompute-scores.ts';
 import { causal, forwardPass, placed } from './forward-pass.ts';
 import { ReferenceModel } from './reference-model.ts';
 

@@ -14,7 +14,7 @@ import { readPreRetrievalConfig } from '../../../src/retrieval/hinted/pre-retrie
 import { openRetriever } from '../../../src/retrieval/open-retriever.ts';
 import type { TieredSettings } from '../../../src/retrieval/tiered/open-tiered.ts';
 import { schemaName } from '../../../src/retrieval/tiered/postgres-schema.ts';
-import { chooseVectorBackend } from '../../../src/retrieval/vectors/vector-backend.ts';
+import { chooseVectorBackend } from '../../../src/retrieval/vectors/choose-vector-backend.ts';
 import { RedisServer } from '../../../test/fixtures/redis-server.ts';
 
 export const DIMENSION = 384;

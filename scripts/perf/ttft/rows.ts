@@ -10,7 +10,7 @@ import type { BenchSystem } from '../../../src/systems/contracts.ts';
 import { DKISystem, type DKISystemParts } from '../../../src/systems/dki-system.ts';
 import type { OpenStore } from '../../../src/systems/prefill/prefill-strategy.ts';
 import { parseRecipe } from '../../../src/systems/prefill/join-recipe.ts';
-import { selectTokens } from '../../../src/systems/prefill/select-tokens.ts';
+import { selectTokens } from '../../../src/systems/prefill/select-recomputed-tokens.ts';
 import { RAGSystem } from '../../../src/systems/rag-system.ts';
 import type { SystemParts } from '../../../src/systems/answer-turn.ts';
 import { foundMemories, openParts, storeIn } from '../../open-parts.ts';

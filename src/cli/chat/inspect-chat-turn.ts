@@ -1,7 +1,7 @@
 import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
 import { firstDifference, hashIds } from '../../eval/run/observe/post-turn-measurements.ts';
 import { retrievedMemories } from '../../eval/run/observe/turn-writer.ts';
-import { type InspectedTurn, inspectedTurn } from '../../viewer/stored-turn.ts';
+import { type InspectedTurn, inspectedTurn } from '../../viewer/turn-for-display.ts';
 import type { Observed } from '../../store/records/turn-observation.ts';
 import { scores } from '../../store/records/turn-record.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';

@@ -2,7 +2,7 @@ import type { CheckName, Comparison, MethodResults } from '../../store/records/r
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { TurnResult } from '../../store/records/turn-record.ts';
-import type { TurnValue } from '../../store/run-growth-repository.ts';
+import type { TurnValue } from '../../store/run-progress-repository.ts';
 import { analyse } from './analyse.ts';
 import { undecided } from './checks/check.ts';
 import { plannedSample, plannedTurns } from './checks/sample.ts';

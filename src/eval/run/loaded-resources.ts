@@ -11,7 +11,7 @@ import { asksModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/p
 import { openRetriever } from '../../retrieval/open-retriever.ts';
 import type { Retriever } from '../../retrieval/retriever.ts';
 import { documentRule, type SalienceRule } from '../../retrieval/salience/salience-ranking.ts';
-import { chooseVectorBackend } from '../../retrieval/vectors/vector-backend.ts';
+import { chooseVectorBackend } from '../../retrieval/vectors/choose-vector-backend.ts';
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';

@@ -4,7 +4,7 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import type { RunBooks, WorkerCounts } from '../../store/records/user-bundle.ts';
+import type { RunBooks, WorkerCounts } from '../../store/records/worker-result-bundle.ts';
 import { addCounts, added } from './workers/count-totals.ts';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { Engine } from '../../engine/engine.ts';

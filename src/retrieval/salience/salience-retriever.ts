@@ -4,8 +4,8 @@ import type { NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retrie
 import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { documentRule, rankBySalience, type SalienceRule } from './salience-ranking.ts';
-import { type MemoryScope, type SalienceEntry, salienceEntry } from './salience-entry.ts';
-import { SalienceLibrary, type SaliencePath } from './salience-library.ts';
+import { type MemoryScope, type SalienceEntry, salienceEntry } from './salience-metadata.ts';
+import { SalienceLibrary, type SaliencePath } from './user-memory-index.ts';
 
 const DEFAULT_MAX_TOKENS = 1_500;
 

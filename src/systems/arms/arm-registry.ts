@@ -6,7 +6,7 @@ import type { BenchSystem } from '../contracts.ts';
 import { noAnswerPrefix } from '../prompt/answer-prefix.ts';
 import type { SystemParts } from '../answer-turn.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
-import { armMark } from './arm-marks.ts';
+import { armMark } from './arm-plot-marks.ts';
 import { type ArmName, armSettingsHelp, blockSettingsHelp, parseArmName } from './arm-name.ts';
 import { type BlockSettings, requireSense, splitSettings } from './block-settings.ts';
 import { injectingArms } from './injecting-arms.ts';

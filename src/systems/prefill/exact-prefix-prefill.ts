@@ -4,8 +4,14 @@ import { evictionName } from '../../kv/eviction-scores.ts';
 import type { KvStore } from '../../kv/kv-store.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import { type PrefixParts, prefixParts } from '../prompt/memory-lines.ts';
-import { computeExactly, isBadState, requireInSession, restoreCheckpoint, storeCheckpoint } from './exact-tokens.ts';
+import { type PrefixParts, prefixParts } from '../prompt/tokenised-memory-lines.ts';
+import {
+  computeExactly,
+  isBadState,
+  requireInSession,
+  restoreCheckpoint,
+  storeCheckpoint,
+} from './verify-kv-tokens.ts';
 import {
   type KvParts,
   prefillAsText,

@@ -7,8 +7,8 @@ import type { BlockStore } from '../../kv/block-store.ts';
 import { type Eviction, evictionName } from '../../kv/eviction-scores.ts';
 import type { KvTools } from '../../kv/timed-kv-functions.ts';
 import type { BlockMaking } from '../../store/records/prefill-record.ts';
-import type { MemoryLine, MemoryLines } from '../prompt/memory-lines.ts';
-import { computeExactly, holdsTokens, requireInSession, requireTokens } from './exact-tokens.ts';
+import type { MemoryLine, MemoryLines } from '../prompt/tokenised-memory-lines.ts';
+import { computeExactly, holdsTokens, requireInSession, requireTokens } from './verify-kv-tokens.ts';
 import type { KvParts } from './prefill-strategy.ts';
 
 export interface BlockContext extends KvParts<BlockStore> {

@@ -4,12 +4,12 @@ import { evictionName } from '../../kv/eviction-scores.ts';
 import { quantisedCellBytes } from '../../kv/quantised-block.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
 import type { BuiltPrompt } from '../prompt/build-prompt.ts';
-import { type MemoryLines, type PrefixParts, prefixParts } from '../prompt/memory-lines.ts';
-import { requireInSession, tokensByPosition } from './exact-tokens.ts';
+import { type MemoryLines, type PrefixParts, prefixParts } from '../prompt/tokenised-memory-lines.ts';
+import { requireInSession, tokensByPosition } from './verify-kv-tokens.ts';
 import { type BlockContext, gatherBlocks, type GatheredBlocks, keptSinkTokens, sinkTokens } from './gather-blocks.ts';
 import { type JoinRecipe, makingOf, recipeName } from './join-recipe.ts';
 import { placeBlocks, type PlacedBlocks } from './place-blocks.ts';
-import { countTokens } from './select-tokens.ts';
+import { countTokens } from './select-recomputed-tokens.ts';
 import {
   type KvParts,
   type PrefillAccount,

@@ -4,9 +4,9 @@ import type { BlockPlacement, JoinOptions } from '../../kv/join-blocks.ts';
 import type { Selector } from '../../store/records/turn-record.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import type { JoinRecipe } from './join-recipe.ts';
-import { type JoinedBlocks, type PromptSuffix, reevaluate, scoreTokens } from './token-scorers.ts';
+import { type JoinedBlocks, type PromptSuffix, reevaluate, scoreTokens } from './recompute-scores.ts';
 import { requireCells } from './prefix-cells.ts';
-import { isScored, leavesChoice, selectTokens, type TokenSelection } from './select-tokens.ts';
+import { isScored, leavesChoice, selectTokens, type TokenSelection } from './select-recomputed-tokens.ts';
 
 export interface RankedBlock {
   readonly state: SequenceState;

@@ -13,7 +13,7 @@ import {
   requireTokens,
   type StoredTokens,
   tokensByPosition,
-} from './exact-tokens.ts';
+} from './verify-kv-tokens.ts';
 import type { KvParts, Prefilled, TurnContext } from './prefill-strategy.ts';
 
 /** Header and memories as one token sequence, and the key of its KV. */

@@ -17,7 +17,7 @@ import {
   type PromptWriter,
   selectHistory,
   selectMemories,
-} from './select.ts';
+} from './select-within-budget.ts';
 import type { PromptTokenizer } from './prompt-tokenizer.ts';
 import {
   joinSegments,

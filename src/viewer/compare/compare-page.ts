@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import type { ItemPair, ItemSide } from '../../store/item-pair-repository.ts';
+import type { ItemPair, ItemSide } from '../../store/arm-pair-repository.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { differentSubjects } from '../../eval/analysis/compare/compared-run.ts';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
@@ -13,7 +13,7 @@ import { formatNumber } from '../../render/table.ts';
 import { armsOf, runNamed, usualPair } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote, pairWithoutTexts } from '../hidden-texts.ts';
 import type { addresses, ArmRef, Links } from '../links.ts';
-import { filterForm, type ListColumn, listTable, numberedLinks, options, pager, select } from '../list.ts';
+import { filterForm, type ListColumn, listTable, numberedLinks, options, pager, select } from '../list-components.ts';
 import { goldText } from '../run/item-list.ts';
 import { listedPairs, pairedArms } from './paired-arms.ts';
 

@@ -8,7 +8,7 @@ import { TurnListRepository, type TurnOutcome } from '../../store/turn-list-repo
 import { runNamed } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports, hiddenNote } from '../hidden-texts.ts';
 import type { Links, MatrixQuery } from '../links.ts';
-import { filterForm, type ListColumn, listTable, numberedLinks, pager } from '../list.ts';
+import { filterForm, type ListColumn, listTable, numberedLinks, pager } from '../list-components.ts';
 import { goldText } from '../run/item-list.ts';
 import { filterValues, turnFilters } from '../run/turn-filters.ts';
 import { isRight, type Outcome, outcomeInWords, outcomeMarks, outcomeOf } from './outcome.ts';

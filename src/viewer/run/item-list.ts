@@ -11,7 +11,7 @@ import type { RunRecord } from '../../store/records/run-record.ts';
 import { mostCounted, TurnListRepository, type TurnListRow, type TurnSort } from '../../store/turn-list-repository.ts';
 import { hiddenNote, rowWithoutTexts } from '../hidden-texts.ts';
 import type { ItemQuery, Links } from '../links.ts';
-import { filterForm, type ListColumn, listTable, type PageLink, pager, select, tick } from '../list.ts';
+import { filterForm, type ListColumn, listTable, type PageLink, pager, select, tick } from '../list-components.ts';
 import { filterValues, turnFilters } from './turn-filters.ts';
 
 export function readItems(database: BenchDatabase, run: RunRecord, wanted: ItemQuery, hiddenTexts: string | null) {

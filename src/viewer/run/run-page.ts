@@ -14,7 +14,7 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { runNamed, unknownName, usualPair } from '../find-run.ts';
 import { hiddenInReports } from '../hidden-texts.ts';
 import type { ItemQuery, Links } from '../links.ts';
-import { filterForm, options, select } from '../list.ts';
+import { filterForm, options, select } from '../list-components.ts';
 import { itemList, readItems } from './item-list.ts';
 
 /** Reads the page of a run. @param hidden by default the rule of reports @throws BenchError `not-found` for an unknown name */

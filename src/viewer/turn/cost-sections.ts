@@ -1,7 +1,7 @@
 import { formatNumber } from '../../render/table.ts';
 import { type BarPart, type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
 import type { KvOrigin, PrefillRecord } from '../../store/records/prefill-record.ts';
-import type { AnsweredTurn } from '../stored-turn.ts';
+import type { AnsweredTurn } from '../turn-for-display.ts';
 
 const MAX_PIECES = 60;
 /** Phases shorter than this are not shown, in ms. */

@@ -7,8 +7,8 @@ import {
   textBlocks,
   type TokenSpan,
 } from '../../render/section.ts';
-import type { AnsweredTurn } from '../stored-turn.ts';
-import { segmentName } from './placed-segments.ts';
+import type { AnsweredTurn } from '../turn-for-display.ts';
+import { segmentName } from './segment-positions.ts';
 import { type SegmentDifference, sequenceDifference } from './sequence-difference.ts';
 
 const MAX_SEGMENTS = 60;

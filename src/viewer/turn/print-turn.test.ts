@@ -5,7 +5,7 @@ import { type MeasuredRun, metricsOfRun } from '../../eval/analysis/metrics/run-
 import { sharesLines } from '../../render/section-terminal.ts';
 import { textWidth } from '../../render/text-width.ts';
 import { printTurn, printTwoTurns } from './print-turn.ts';
-import { type AnsweredTurn, inspectedTurn } from '../stored-turn.ts';
+import { type AnsweredTurn, inspectedTurn } from '../turn-for-display.ts';
 
 const page = { width: 80, colour: false };
 const answered = (...of: Parameters<typeof answeredTurn>): AnsweredTurn => inspectedTurn(answeredTurn(...of));

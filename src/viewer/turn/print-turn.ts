@@ -2,7 +2,7 @@ import { printable } from '../../render/printable.ts';
 import { sectionLines } from '../../render/section-terminal.ts';
 import { emphasised, type Page } from '../../render/terminal.ts';
 import { padText, wrapText } from '../../render/text-width.ts';
-import type { InspectedTurn } from '../stored-turn.ts';
+import type { InspectedTurn } from '../turn-for-display.ts';
 import { turnDifferences } from './difference-section.ts';
 import { failureText, type TurnContext, turnSections } from './turn-sections.ts';
 

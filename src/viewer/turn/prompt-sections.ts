@@ -2,8 +2,8 @@ import { formatNumber } from '../../render/table.ts';
 import { type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
 import type { AttributionRecord } from '../../store/records/turn-record.ts';
 import type { DroppedPart } from '../../store/records/prompt-info.ts';
-import type { AnsweredTurn } from '../stored-turn.ts';
-import { placedSegments, segmentKind, segmentName, segmentPlace } from './placed-segments.ts';
+import type { AnsweredTurn } from '../turn-for-display.ts';
+import { placedSegments, segmentKind, segmentName, segmentPlace } from './segment-positions.ts';
 import { tokenSpans } from './token-spans.ts';
 
 const MAX_DROPPED = 40;

@@ -11,7 +11,7 @@ import { turnWithoutTexts } from '../../eval/analysis/redact.ts';
 import { runNamed, unknownName } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import type { TurnRef } from '../links.ts';
-import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
+import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../turn-for-display.ts';
 
 /** Reads the facts of a run that stand on the pages of its turns. @throws BenchError `not-found` */
 export function inspectedRun(database: BenchDatabase, runName: string, hidden: HiddenTexts) {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { changed } from '../../../test/fixtures/draft.ts';
 import { answeredTurn } from '../../../test/fixtures/turn-record.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
-import { type AnsweredTurn, inspectedTurn } from '../stored-turn.ts';
-import { placedSegments } from './placed-segments.ts';
+import { type AnsweredTurn, inspectedTurn } from '../turn-for-display.ts';
+import { placedSegments } from './segment-positions.ts';
 import { sequenceDifference } from './sequence-difference.ts';
 
 type JoinedPrefill = Exclude<PrefillRecord, { readonly strategy: 'prefix' }>;

@@ -7,7 +7,7 @@ import { layout } from '../layout.ts';
 import { printTurn } from './print-turn.ts';
 import { serverLinks as links } from '../links.ts';
 import type { PrefillRecord } from '../../store/records/prefill-record.ts';
-import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../stored-turn.ts';
+import { type AnsweredTurn, type InspectedTurn, inspectedTurn } from '../turn-for-display.ts';
 import type { TurnModel } from './read-turn.ts';
 import { turnJson } from './turn-json.ts';
 import { turnPage } from './turn-page.ts';

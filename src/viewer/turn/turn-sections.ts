@@ -14,7 +14,7 @@ import {
   funnelStages,
   type ItemRecord,
 } from '../../store/records/turn-record.ts';
-import type { AnsweredTurn } from '../stored-turn.ts';
+import type { AnsweredTurn } from '../turn-for-display.ts';
 import { costSection, kvSection } from './cost-sections.ts';
 import { attributionSection, budgetSection, memoriesSection, sequenceSection } from './prompt-sections.ts';
 

@@ -4,7 +4,7 @@ import { openDatabase } from '../../store/database.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
-import type { UserShare } from '../../store/records/user-bundle.ts';
+import type { UserShare } from '../../store/records/worker-result-bundle.ts';
 import { RunObserver, turnRate } from './run-observer.ts';
 
 const share = {} as UserShare;

@@ -1,5 +1,5 @@
 import type { BenchDatabase } from '../../store/database.ts';
-import { RunGrowthRepository } from '../../store/run-growth-repository.ts';
+import { RunGrowthRepository } from '../../store/run-progress-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { PartialResults, turnsOfPlan } from '../../eval/analysis/unfinished-run-results.ts';

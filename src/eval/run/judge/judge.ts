@@ -1,7 +1,7 @@
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { judgeKeyVariable, serverKey } from '../../../config/service-endpoints.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
-import { VerdictRepository } from '../../../store/verdict-repository.ts';
+import { VerdictRepository } from '../../../store/judge-verdict-repository.ts';
 import { chatReply, type ChatServer, JudgeFailure, quoteReply } from './chat-completion.ts';
 import { createHash } from 'node:crypto';
 import type { CheckResult } from '../../../store/records/results.ts';

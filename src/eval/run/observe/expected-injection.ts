@@ -4,8 +4,8 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Observed } from '../../../store/records/turn-observation.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
-import { isPreference } from '../../../systems/prompt/select.ts';
-import { questionRange } from '../../../systems/prompt/memory-lines.ts';
+import { isPreference } from '../../../systems/prompt/select-within-budget.ts';
+import { questionRange } from '../../../systems/prompt/tokenised-memory-lines.ts';
 
 /** Memories that an arm was to inject, by its prompt and not by its own account; no lines where there is nothing to inject. */
 export interface InjectedParts {

@@ -3,7 +3,7 @@ import { languageOf } from '../../../base/language.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
-import { prefixParts } from '../../../systems/prompt/memory-lines.ts';
+import { prefixParts } from '../../../systems/prompt/tokenised-memory-lines.ts';
 import { sinkTokens } from '../../../systems/prefill/gather-blocks.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import {

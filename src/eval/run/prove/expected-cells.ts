@@ -6,7 +6,7 @@ import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { PrefillName } from '../../../store/records/arm-traits.ts';
 import type { BlockMaking, StoreType } from '../../../store/records/prefill-record.ts';
 import { type RecipeName, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
-import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
+import { selectTokens } from '../../../systems/prefill/select-recomputed-tokens.ts';
 import type { InjectedParts } from '../observe/expected-injection.ts';
 import {
   cooledCell,

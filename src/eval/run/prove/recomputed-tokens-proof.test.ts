@@ -1,7 +1,7 @@
 import { mean, rootMeanSquare } from 'simple-statistics';
 import { expect, it } from 'vitest';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { selectTokens } from '../../../systems/prefill/select-tokens.ts';
+import { selectTokens } from '../../../systems/prefill/select-recomputed-tokens.ts';
 import { missedRun, wrongShare } from './recomputed-tokens-proof.ts';
 
 const RUN = 4;

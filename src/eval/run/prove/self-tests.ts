@@ -4,7 +4,7 @@ import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
-import { prefixParts } from '../../../systems/prompt/memory-lines.ts';
+import { prefixParts } from '../../../systems/prompt/tokenised-memory-lines.ts';
 import { answerPrefixBy, noAnswerPrefix } from '../../../systems/prompt/answer-prefix.ts';
 import {
   buildPrompt,

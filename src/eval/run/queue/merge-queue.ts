@@ -8,7 +8,7 @@ import type { IsolationProbe, RunProbes } from '../../../store/records/run-probe
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
-import { writeUserRows } from '../../../store/user-rows.ts';
+import { writeUserRows } from '../../../store/copy-user-rows.ts';
 import { mergeParts, type RunPart } from './merge-run-parts.ts';
 import { requireUnchanged } from '../plan/same-plan.ts';
 import { withBooks } from '../run-level-results.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../../../base/bench-error.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
-import { readUserRows, writeUserRows } from '../../../store/user-rows.ts';
+import { readUserRows, writeUserRows } from '../../../store/copy-user-rows.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import type { MachineKind } from '../../../store/records/run-description.ts';
 import type { RunResults } from '../../../store/records/results.ts';

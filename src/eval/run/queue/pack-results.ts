@@ -1,14 +1,14 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { PackedBundle } from '../../../store/queue/queue-store.ts';
-import { readRecord } from '../../../store/read-record.ts';
-import type { UserRows } from '../../../store/user-rows.ts';
+import { readRecord } from '../../../store/parse-record.ts';
+import type { UserRows } from '../../../store/copy-user-rows.ts';
 import {
   type IsolationBundle,
   isolationBundle,
   type UserBundle,
   userBundle,
-} from '../../../store/records/user-bundle.ts';
+} from '../../../store/records/worker-result-bundle.ts';
 
 /** The state of a worker, which goes with the results of a unit. */
 export type WorkerState = Omit<IsolationBundle, 'isolation'>;

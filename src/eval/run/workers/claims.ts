@@ -1,7 +1,7 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import type { IsolationProbe } from '../../../store/records/run-probes.ts';
-import type { UserShare } from '../../../store/records/user-bundle.ts';
+import type { UserShare } from '../../../store/records/worker-result-bundle.ts';
 import { RunUserRepository } from '../../../store/run-user-repository.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 import type { TurnSample } from '../prove/turn-sample.ts';

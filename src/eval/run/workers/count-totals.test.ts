@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WorkerCounts } from '../../../store/records/user-bundle.ts';
+import type { WorkerCounts } from '../../../store/records/worker-result-bundle.ts';
 import { addCounts } from './count-totals.ts';
 
 const first: WorkerCounts = {

@@ -1,4 +1,4 @@
-import type { WorkerCounts } from '../../../store/records/user-bundle.ts';
+import type { WorkerCounts } from '../../../store/records/worker-result-bundle.ts';
 
 type Facts = Readonly<Record<string, unknown>>;
 

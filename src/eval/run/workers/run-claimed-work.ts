@@ -1,5 +1,5 @@
 import type { CellsSelfTest, IsolationProbe } from '../../../store/records/run-probes.ts';
-import type { WorkerCounts } from '../../../store/records/user-bundle.ts';
+import type { WorkerCounts } from '../../../store/records/worker-result-bundle.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { isProbed, probeAskers, probeIsolation, sessionPrefix } from '../prove/isolation-probe.ts';
 import { SessionRepository } from '../../../store/session-repository.ts';

@@ -1,8 +1,8 @@
 import { MemoryNamespace } from '../memory-namespace.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { FullTextIndex } from './full-text-index.ts';
-import { asksForTimeline, fastPathFiles, recentJournal } from './salience-entry.ts';
-import type { MemoryScope, SalienceEntry } from './salience-entry.ts';
+import { asksForTimeline, fastPathFiles, recentJournal } from './salience-metadata.ts';
+import type { MemoryScope, SalienceEntry } from './salience-metadata.ts';
 
 /** Paths of a query: read a file, read the journal, or search. */
 export type SaliencePath = 'fast' | 'timeline' | 'hybrid';

@@ -1,5 +1,5 @@
 import type { PromptSegment, SegmentRole } from '../../store/records/prompt-info.ts';
-import type { AnsweredTurn } from '../stored-turn.ts';
+import type { AnsweredTurn } from '../turn-for-display.ts';
 
 export type PlacedSegment = ReturnType<typeof placedSegments>[number];
 

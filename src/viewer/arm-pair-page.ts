@@ -7,10 +7,16 @@ import { barHtml, contentHtml, leftOut, pairsHtml, scrolledTable } from '../rend
 import type { BenchDatabase } from '../store/database.ts';
 import { type HiddenTexts, hiddenNote } from './hidden-texts.ts';
 import type { Links, TurnRef } from './links.ts';
-import { filterForm, options, select } from './list.ts';
-import type { AnsweredTurn } from './stored-turn.ts';
+import { filterForm, options, select } from './list-components.ts';
+import type { AnsweredTurn } from './turn-for-display.ts';
 import { costSection, kvSection } from './turn/cost-sections.ts';
-import { type PlacedSegment, placedSegments, segmentKind, segmentName, segmentPlace } from './turn/placed-segments.ts';
+import {
+  type PlacedSegment,
+  placedSegments,
+  segmentKind,
+  segmentName,
+  segmentPlace,
+} from './turn/segment-positions.ts';
 import { readTurnPage, reference } from './turn/read-turn.ts';
 import { alignedSegments, changedSegment, segmentSpans } from './turn/sequence-difference.ts';
 import { answerSection, goldContent, goldSection, nextSection } from './turn/turn-sections.ts';

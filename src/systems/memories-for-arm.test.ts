@@ -3,7 +3,7 @@ import type { RetrievalRecord } from '../store/records/turn-record.ts';
 import type { MemorySearchResult, RetrieveOptions } from '../retrieval/retriever.ts';
 import { nothingRetrieved, type RetrievedMemories } from './contracts.ts';
 import { type MemoryKeeper, type RetrievalSettings, retrieveFor } from './memory-keeper.ts';
-import { givenMemories, type MemorySources } from './given-memories.ts';
+import { givenMemories, type MemorySources } from './memories-for-arm.ts';
 
 const memory = (memoryId: string, createdAt: string, preference = false): MemorySearchResult => ({
   memoryId,

@@ -1,6 +1,6 @@
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { describe, expect, test, vi } from 'vitest';
-import { chooseVectorBackend } from './vector-backend.ts';
+import { chooseVectorBackend } from './choose-vector-backend.ts';
 import { vectorBackendNames, type VectorBackend } from './vector-index.ts';
 
 const available: VectorBackend[] = [];

@@ -4,7 +4,7 @@ import { firstLayers } from '../../kv/cut-cells.ts';
 import type { Selector } from '../../store/records/turn-record.ts';
 import type { BlockContext } from './gather-blocks.ts';
 import { requireCells } from './prefix-cells.ts';
-import type { TokenScorer } from './select-tokens.ts';
+import type { TokenScorer } from './select-recomputed-tokens.ts';
 
 export interface TokenScores {
   /** Of every memory token, in order; nothing of the first block is selected, whatever its scores. */

@@ -7,8 +7,8 @@ import { keyRowBytes, type SequenceState } from '../../engine/sequence-state.ts'
 import { cutCells } from '../../kv/cut-cells.ts';
 import { kvTools } from '../../kv/timed-kv-functions.ts';
 import type { BlockContext } from './gather-blocks.ts';
-import { scoreTokens } from './token-scorers.ts';
-import type { TokenScorer } from './select-tokens.ts';
+import { scoreTokens } from './recompute-scores.ts';
+import type { TokenScorer } from './select-recomputed-tokens.ts';
 
 const HEADER = 3;
 const FIRST_BLOCK = 4;

@@ -6,7 +6,7 @@ import { runResults } from '../../test/fixtures/run-results.ts';
 import { storeRun } from '../../test/fixtures/stored-runs.ts';
 import { type BenchDatabase, openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
-import { exportPages, type ViewerExport } from './export.ts';
+import { exportPages, type ViewerExport } from './export-pages.ts';
 
 const folder = folderOfEachTest();
 let database: BenchDatabase;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { leavesChoice, type SelectableBlock, selectTokens, type TokenSelection } from './select-tokens.ts';
+import { leavesChoice, type SelectableBlock, selectTokens, type TokenSelection } from './select-recomputed-tokens.ts';
 
 /** Blocks of 4, 10, 3 and 6 tokens; the last was retrieved best, then the second, the first, the third. */
 const blocks: readonly SelectableBlock[] = [
