@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
+import { countNumbers } from './tensor-types.ts';
 
 /** Kinds of value in the order of their numbers, with the least bytes of each. */
 const KINDS = [
@@ -213,7 +214,7 @@ class GgufReader implements Disposable {
     const rank = this.#uint32();
     if (rank < 1 || rank > MAX_DIMENSIONS) refuse(`${rank} dimensions, expected 1 to ${MAX_DIMENSIONS}`);
     const dimensions = Array.from({ length: rank }, () => this.#uint64());
-    const elements = dimensions.reduce((product, size) => product * size, 1);
+    const elements = countNumbers(dimensions);
     if (elements < 1 || !Number.isSafeInteger(elements)) refuse(`${dimensions.join(' × ')} numbers`);
     return { name, dimensions, type: this.#uint32(), fileOffset: this.#uint64() };
   }

@@ -14,7 +14,7 @@ import {
 } from './gguf-file.ts';
 import { requirePossible } from './check-gguf-metadata.ts';
 import { queriesObstacle } from './queries-as-keys.ts';
-import { type WeightShare, weightShares } from './tensor-types.ts';
+import { countNumbers, type WeightShare, weightShares } from './tensor-types.ts';
 import { repeatedNumbers } from './tied-embeddings.ts';
 
 /** llama.cpp pairs neighbouring dimensions for these; for all others that are supported, the two halves of a head. */
@@ -156,10 +156,6 @@ function readStopTokens(metadata: GgufFile['metadata'], vocabulary: GgufList['va
     const text = id === undefined ? undefined : vocabulary[id];
     return id === undefined || typeof text !== 'string' ? [] : [{ id, text }];
   });
-}
-
-function countNumbers(dimensions: readonly number[]): number {
-  return dimensions.reduce((product, dimension) => product * dimension, 1);
 }
 
 function fileWith(files: readonly GgufFile[], tensor: string): GgufFile | undefined {

@@ -37,6 +37,10 @@ export function bytesOfNumbers(type: number, numbers: number): number | undefine
   return Number.isInteger(blocks) ? blocks * bytes : undefined;
 }
 
+export function countNumbers(dimensions: readonly number[]): number {
+  return dimensions.reduce((product, size) => product * size, 1);
+}
+
 /** A type of weights, and its share of their bytes. */
 export interface WeightShare {
   readonly type: string;
@@ -49,7 +53,7 @@ export function weightShares(
 ): WeightShare[] {
   const bytes = new Map<string, number>();
   for (const { type, dimensions } of tensors) {
-    const numbers = dimensions.reduce((product, size) => product * size, 1);
+    const numbers = countNumbers(dimensions);
     const name = STORED[type]?.[0] ?? `type ${type}`;
     bytes.set(name, (bytes.get(name) ?? 0) + (bytesOfNumbers(type, numbers) ?? numbers));
   }

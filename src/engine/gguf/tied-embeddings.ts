@@ -22,12 +22,10 @@ export function repeatedNumbers(files: readonly GgufFile[]): number {
   return first && second && cosine(first, second) >= MIN_COSINE ? rows * columns : 0;
 }
 
-function findTensor(files: readonly GgufFile[], name: string) {
-  for (const { path, tensors } of files) {
-    const tensor = tensors.find((each) => each.name === name);
-    if (tensor !== undefined) return { path, tensor };
-  }
-  return undefined;
+function findTensor(files: readonly GgufFile[], wanted: string) {
+  return files
+    .flatMap(({ path, tensors }) => tensors.map((tensor) => ({ path, tensor })))
+    .find(({ tensor }) => tensor.name === wanted);
 }
 
 /** Rows of a matrix, one behind the other; undefined for a type that is not known here. */

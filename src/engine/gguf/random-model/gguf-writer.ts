@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { bytesOfNumbers } from '../tensor-types.ts';
+import { bytesOfNumbers, countNumbers } from '../tensor-types.ts';
 import { encodeHead, lengthAndText, padding, u32, u64 } from '../gguf-file.ts';
 
 /** A value of a GGUF header: an unsigned integer, a text, a flag, a 32-bit float, or a list. */
@@ -70,7 +70,7 @@ export async function writeGguf(path: string, head: Uint8Array, tensors: readonl
 }
 
 function tensorBytes({ dimensions, type }: GgufTensor): number {
-  const numbers = dimensions.reduce((product, dimension) => product * dimension, 1);
+  const numbers = countNumbers(dimensions);
   return bytesOfNumbers(TENSOR_TYPE[type], numbers)!;
 }
 

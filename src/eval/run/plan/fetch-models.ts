@@ -34,7 +34,7 @@ export async function withFetchedModels(config: BenchConfig, engines: EngineOpen
 }
 
 /** The registry's entry of a model, found by the bytes of its file; undefined if it has none. */
-/** The embedder of a model that nobody has tried: one for natural questions where the cache has it, else the one that ships. */
+/** The embedder of an untried model: MiniLM, made for natural questions, if the cache has it, else the one that ships. */
 function bestPresentEmbedder(): string {
   return cacheState(embedderNamed(bestEmbedderName)!) === 'whole' ? bestEmbedderName : presetModels.embedder;
 }
