@@ -1,6 +1,7 @@
 /** The public interface of dki-bench; everything else is internal. */
 export { openSystem, type OpenedSystem, type OpenSystemOptions } from './bench/open-system.ts';
-export { adapterNamed, adapters, runBench } from './bench/compose.ts';
+export { adapterNamed, adapters } from './bench/compose-engine.ts';
+export { runBench } from './bench/run-bench.ts';
 
 export { BenchError, type BenchErrorCode } from './base/bench-error.ts';
 export type { BenchConfig } from './config/bench-config.ts';

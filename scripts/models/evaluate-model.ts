@@ -9,7 +9,7 @@ import { exactMatch } from '../../src/eval/analysis/metrics/text-overlap.ts';
 import { containsTokens } from '../../src/data/normalise-text.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawQualitySet, type QualityQuestion, type QualitySetOptions } from '../train/documents/quality-set.ts';
-import { composeEngine } from '../../src/bench/compose.ts';
+import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { greedyAnswer } from '../open-parts.ts';
 import { qualityRow, writeQuality, type QualityRow } from './quality-rows.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { BenchError } from '../../src/base/bench-error.ts';
 import { didYouMean } from '../../src/base/nearest-name.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { composeEngine } from '../../src/bench/compose.ts';
+import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { type RunDatasets, readRunDatasets } from '../../src/data/join-datasets.ts';
 import { type DatasetItem, type DatasetMemory, type DatasetUser, visibleMemories } from '../../src/data/dataset.ts';

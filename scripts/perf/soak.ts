@@ -11,7 +11,7 @@ import { linearRegression } from 'simple-statistics';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { composeEngine } from '../../src/bench/compose.ts';
+import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { MemorySearchResult } from '../../src/retrieval/retriever.ts';

@@ -6,7 +6,7 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { median } from 'simple-statistics';
-import { composeEngine } from '../../src/bench/compose.ts';
+import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
 import { OwnServer } from '../../src/engine/llama-server/own-server.ts';
 import { armOrder } from '../../src/eval/run/workers/user-run.ts';

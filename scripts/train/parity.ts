@@ -10,7 +10,7 @@ import { BenchError } from '../../src/base/bench-error.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { drawQualitySet } from './documents/quality-set.ts';
-import { composeEngine } from '../../src/bench/compose.ts';
+import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { greedyAnswer } from '../open-parts.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 import { grammars } from '../../src/base/language-phrasings.ts';

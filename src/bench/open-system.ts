@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { PrivateFolder } from '../base/private-folder.ts';
-import { composeEngine } from './compose.ts';
+import { composeEngine } from './compose-engine.ts';
 import { loadBenchConfig } from './load-config.ts';
 import { openDatabase } from '../store/database.ts';
 import { readGatingCalibration } from '../models/embedding/gating-threshold.ts';

@@ -1,7 +1,7 @@
 import { BenchError } from '../base/bench-error.ts';
 import { workOnRun } from '../eval/run-suites.ts';
 import type { WorkerTask } from '../eval/run/workers/workers.ts';
-import { composeEngine } from './compose.ts';
+import { composeEngine } from './compose-engine.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import type { FromWorker, ToWorker } from './start-worker.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { exitCodes } from '../base/exit-codes.ts';
-import { runBench } from '../bench/compose.ts';
+import { runBench } from '../bench/run-bench.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig } from '../config/bench-config.ts';
 import { configOptions, flagOf } from '../config/flags-from-schema.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
-import { composeEngine } from '../bench/compose.ts';
+import { composeEngine } from '../bench/compose-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { optionKeys } from '../config/flags-from-schema.ts';

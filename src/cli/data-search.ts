@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { PrivateFolder } from '../base/private-folder.ts';
-import { composeEngine, openConfigured } from '../bench/compose.ts';
+import { composeEngine, openConfigured } from '../bench/compose-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { optionKeys } from '../config/flags-from-schema.ts';

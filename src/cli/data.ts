@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { exitCodes } from '../base/exit-codes.ts';
-import { composeEngine, openConfigured } from '../bench/compose.ts';
+import { composeEngine, openConfigured } from '../bench/compose-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset } from '../config/public-datasets.ts';

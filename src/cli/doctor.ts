@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
-import { composeEngine } from '../bench/compose.ts';
+import { composeEngine } from '../bench/compose-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { flagOf } from '../config/flags-from-schema.ts';

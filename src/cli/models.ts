@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import { composeEngine } from '../bench/compose.ts';
+import { composeEngine } from '../bench/compose-engine.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-adapter.ts';
 import { localEmbedder } from '../models/embedding/embedder-path.ts';
 import { fetchModel } from '../models/fetch-model.ts';

@@ -1,4 +1,4 @@
-import { composeForRuns } from '../bench/compose.ts';
+import { composeForRuns } from '../bench/compose-engine.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { attribute } from '../eval/run/attribution/attribute.ts';
 import { loadRunModel, runModel } from '../eval/run/attribution/model-of-run.ts';

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { knownLanguage, type Language } from '../base/language.ts';
 
 export interface Word {
@@ -128,10 +129,18 @@ export function spansOf(words: readonly Word[], part: readonly Word[]): Span[] {
   );
 }
 
+/** Forms of recent texts: an answer is compared with many golds, and a gold with the answers of many arms. */
+const recentForms = new LRUCache<string, string>({ max: 10_000 });
+
 /** The words of a text between single spaces; for a text without a word ("?!") its characters. */
 export function wordForm(text: string, language: Language): string {
+  const key = `${language} ${text}`;
+  const known = recentForms.get(key);
+  if (known !== undefined) return known;
   const words = wordsOf(text, language);
-  return words.length > 0 ? words.map((word) => word.text).join(' ') : plain(text).trim().replace(/\s+/gu, ' ');
+  const form = words.length > 0 ? words.map((word) => word.text).join(' ') : plain(text).trim().replace(/\s+/gu, ' ');
+  recentForms.set(key, form);
+  return form;
 }
 
 /** True where the words of `part` stand in `text` one after the other; an empty part stands nowhere. */

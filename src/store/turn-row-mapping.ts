@@ -1,5 +1,11 @@
 import { differsFromText, parityBound, type RunProbes } from './records/run-probes.ts';
-import type { AnsweredResult, AnsweredTurn, FailedTurn, TurnRecord } from './records/turn-record.ts';
+import {
+  type AnsweredResult,
+  type AnsweredTurn,
+  evaluatesAsClaimed,
+  type FailedTurn,
+  type TurnRecord,
+} from './records/turn-record.ts';
 
 type KeyFields = 'state' | 'itemId' | 'userId' | 'arm' | 'repeat' | 'turn' | 'position';
 
@@ -92,18 +98,14 @@ function primaryValue({ item, scores, observed }: AnsweredTurn, { primaryMetric 
   return typeof value === 'number' ? value : null;
 }
 
-/** True where the meter counted other tokens than the account says; whole blocks of a server's prefix cache may differ. */
-const isMiscounted = ({ tokens, account }: AnsweredTurn): boolean =>
-  Math.abs(tokens.evaluated - account.evaluated) >= (account.found?.blockTokens ?? 1);
-
 /** The checks of `src/eval/analysis/checks` that a turn can fail by itself: comparisons with other arms are not among them. */
 const turnChecks: Readonly<Record<string, (turn: AnsweredTurn, parity: RunFacts['parity']) => boolean>> = {
   'token identity': ({ observed, account, prefill }) => {
     const keepsSink = prefill !== null && 'making' in prefill && prefill.making.sink?.kept === true;
     return observed.firstForeignToken !== null && !account.sharesPositions && !keepsSink;
   },
-  'token accounting': (turn) => turn.account.found === undefined && isMiscounted(turn),
-  reuse: (turn) => turn.account.found !== undefined && isMiscounted(turn),
+  'token accounting': (turn) => turn.account.found === undefined && !evaluatesAsClaimed(turn),
+  reuse: (turn) => turn.account.found !== undefined && !evaluatesAsClaimed(turn),
   cells: ({ observed }) => (observed.wrongCells ?? null) !== null,
   'numerical parity': ({ observed }, parity) =>
     observed.parity !== null && parity !== null && differsFromText(observed.parity, parity),

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { composeEngine } from '../../src/bench/compose.ts';
+import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { readDataset } from '../../src/data/reader.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';

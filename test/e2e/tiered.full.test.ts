@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { runBench } from '../../src/bench/compose.ts';
+import { runBench } from '../../src/bench/run-bench.ts';
 import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
 import { PostgresServer } from '../fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../fixtures/redis-server.ts';

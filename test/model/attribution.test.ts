@@ -6,7 +6,7 @@ import { attribute } from '../../src/eval/run/attribution/attribute.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
 import { memoryIds, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import { storeAttributions } from '../../src/cli/store-attributions.ts';
-import { composeEngine } from '../../src/bench/compose.ts';
+import { composeEngine } from '../../src/bench/compose-engine.ts';
 import type { TurnRecord } from '../../src/store/records/turn-record.ts';
 import { errorLike } from '../fixtures/error-like.ts';
 import { changed } from '../fixtures/draft.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { runBench } from '../../src/bench/compose.ts';
+import { runBench } from '../../src/bench/run-bench.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
 import { errorLike } from '../fixtures/error-like.ts';
 import { failedChecks, passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';

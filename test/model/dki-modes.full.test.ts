@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { composeEngine } from '../../src/bench/compose.ts';
+import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { dkiModePromises } from './dki-mode-promises.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { runBench } from '../../src/bench/compose.ts';
+import { runBench } from '../../src/bench/run-bench.ts';
 import { passedChecks, smallConfig, TestFolder } from './bench-fixture.ts';
 import { answeredTurns } from './finished-run.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runBench } from '../../src/bench/compose.ts';
+import { runBench } from '../../src/bench/run-bench.ts';
 import type { BenchHooks, Progress } from '../../src/eval/run/bench-hooks.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';

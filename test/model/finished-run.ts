@@ -1,7 +1,8 @@
 import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
-import { composeEngine, runBench } from '../../src/bench/compose.ts';
+import { composeEngine } from '../../src/bench/compose-engine.ts';
+import { runBench } from '../../src/bench/run-bench.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineSession } from '../../src/engine/engine-session.ts';

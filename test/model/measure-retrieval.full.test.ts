@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
-import { runBench } from '../../src/bench/compose.ts';
+import { runBench } from '../../src/bench/run-bench.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { MemoryRouter, RouterRetriever } from '../../src/retrieval/memory-router.ts';
 import { measureRetrieval } from '../../src/eval/run/measure/measure-retrieval.ts';

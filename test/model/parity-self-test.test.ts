@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { composeEngine } from '../../src/bench/compose.ts';
+import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { openFakeEngine } from '../fixtures/fake-engine/fake-engine.ts';
 import { replacing } from '../fixtures/replacing.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { composeEngine } from '../../src/bench/compose.ts';
+import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { modelFiles } from '../../src/models/model-files.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';
 

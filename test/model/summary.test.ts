@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { runBench } from '../../src/bench/compose.ts';
+import { runBench } from '../../src/bench/run-bench.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { printTurn } from '../../src/viewer/turn/print-turn.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';

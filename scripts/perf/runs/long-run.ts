@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { getTableColumns, sql } from 'drizzle-orm';
-import { runBench } from '../../../src/bench/compose.ts';
+import { runBench } from '../../../src/bench/run-bench.ts';
 import { loadBenchConfig } from '../../../src/bench/load-config.ts';
 import { type BenchDatabase, openDatabase } from '../../../src/store/database.ts';
 import { RunRepository } from '../../../src/store/run-repository.ts';

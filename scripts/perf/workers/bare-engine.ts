@@ -1,4 +1,4 @@
-import { composeEngine } from '../../../src/bench/compose.ts';
+import { composeEngine } from '../../../src/bench/compose-engine.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 
 // A process that evaluates prompts and generates answers on one thread, without end, and sends the number of rounds so far.

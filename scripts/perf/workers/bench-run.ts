@@ -1,4 +1,4 @@
-import { runBench } from '../../../src/bench/compose.ts';
+import { runBench } from '../../../src/bench/run-bench.ts';
 import { loadBenchConfig } from '../../../src/bench/load-config.ts';
 
 // A run of the bench by its flags, which sends its progress in turns.

@@ -8,8 +8,14 @@ export interface TurnsOfRun {
   readonly failed: readonly FailedTurn[];
 }
 
+/** The turns of each arm, by list of turns: most tables read the list of the whole run, one arm at a time. */
+const groupedLists = new WeakMap<Turns, ReadonlyMap<string | undefined, Turns>>();
+
 export function turnsOfArm(turns: Turns, arm: string | undefined): Turns {
-  return turns.filter((turn) => turn.arm === arm);
+  const known = groupedLists.get(turns);
+  const byArm = known ?? Map.groupBy(turns, (turn): string | undefined => turn.arm);
+  if (known === undefined) groupedLists.set(turns, byArm);
+  return byArm.get(arm) ?? [];
 }
 
 export function counterpartIn(others: Turns): (turn: AnsweredResult) => AnsweredResult | undefined {

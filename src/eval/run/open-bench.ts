@@ -21,7 +21,7 @@ import { planUsers, shardUsers } from './plan/plan-users.ts';
 import type { PreparedSuite } from './plan/prepared-suite.ts';
 import { TurnSample } from './prove/turn-sample.ts';
 import { TurnRecorder } from './observe/turn-recorder.ts';
-import { RunClock } from './run-level-results.ts';
+import { RunClock } from './run-clock.ts';
 import { type Claims, claimOrder } from './workers/claims.ts';
 
 export interface OpenArm {

@@ -4,11 +4,9 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import type { RunBooks, WorkerCounts } from '../../store/records/worker-result-bundle.ts';
-import { addCounts, added } from './workers/count-totals.ts';
-import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { EvaluatedTokens } from '../../store/records/run-description.ts';
+import type { WorkerCounts } from '../../store/records/worker-result-bundle.ts';
+import { addCounts } from './workers/count-totals.ts';
+import { type RunClock, withBooks } from './run-clock.ts';
 
 export interface ProcessStart {
   readonly coldStartMs: number;
@@ -75,74 +73,4 @@ export class RunFindings {
 export function machineLoad(before: RunProbes['load']): NonNullable<RunProbes['load']> {
   const [average = 0] = loadavg();
   return { cores: availableParallelism(), average: Math.max(before?.average ?? 0, average) };
-}
-
-type SpentMs = RunBooks['spent'];
-type Profile = RunProbes['profile'];
-
-const noTime: SpentMs = { warmUp: 0, turns: 0, scoring: 0, checks: 0, measure: 0 };
-const noTokens: EvaluatedTokens = { warmUp: 0, turns: 0, prepared: 0, scoring: 0, checks: 0, measure: 0, unbooked: 0 };
-
-/** Adds up time and evaluated tokens by part of a run; tokens between two parts, over all sessions, are unbooked. */
-export class RunClock {
-  readonly #engine: Pick<Engine, 'meter'>;
-  readonly #embeddings: Pick<EmbeddingService, 'stats'>;
-  #spent: SpentMs = noTime;
-  #tokens: EvaluatedTokens | null = noTokens;
-  /** Evaluated when the last part ended; undefined before the first begins. */
-  #booked: number | undefined;
-  #taken = { modelMs: 0, embedderMs: 0 };
-
-  constructor(engine: Pick<Engine, 'meter'>, embeddings: Pick<EmbeddingService, 'stats'>) {
-    this.#engine = engine;
-    this.#embeddings = embeddings;
-  }
-
-  async take(): Promise<RunBooks> {
-    await this.#book('unbooked');
-    const { busyMs } = await this.#engine.meter();
-    const before = this.#taken;
-    this.#taken = { modelMs: busyMs ?? 0, embedderMs: this.#embeddings.stats().callMs };
-    const [spent, evaluatedTokens] = [this.#spent, this.#tokens];
-    this.#spent = noTime;
-    this.#tokens = evaluatedTokens === null ? null : noTokens;
-    const modelMs = this.#taken.modelMs - before.modelMs;
-    return { spent, evaluatedTokens, modelMs, embedderMs: this.#taken.embedderMs - before.embedderMs };
-  }
-
-  /** Runs a part; one that fails counts too. @param tokensOf the part that its tokens are booked on */
-  async time<T>(
-    part: keyof SpentMs,
-    work: () => Promise<T>,
-    // A judge answers elsewhere: nothing is evaluated here.
-    tokensOf: keyof EvaluatedTokens = part === 'judge' ? 'unbooked' : part,
-  ): Promise<T> {
-    await this.#book('unbooked');
-    const start = performance.now();
-    try {
-      return await work();
-    } finally {
-      this.#spent = { ...this.#spent, [part]: (this.#spent[part] ?? 0) + performance.now() - start };
-      await this.#book(tokensOf);
-    }
-  }
-
-  async #book(part: keyof EvaluatedTokens): Promise<void> {
-    const { evaluated } = await this.#engine.meter();
-    const tokens = this.#tokens;
-    const newly = evaluated === null ? null : evaluated - (this.#booked ?? evaluated);
-    this.#tokens = tokens === null || newly === null ? null : { ...tokens, [part]: tokens[part] + newly };
-    this.#booked = evaluated ?? undefined;
-  }
-}
-
-export function withBooks(profile: Profile, { spent, evaluatedTokens, modelMs, embedderMs }: RunBooks): Profile {
-  const { spent: before = noTime, evaluatedTokens: tokensBefore = noTokens } = profile;
-  return {
-    ...profile,
-    modelMs: profile.modelMs + modelMs,
-    embedderMs: profile.embedderMs + embedderMs,
-    spent: added([before, spent]),
-    evaluatedTokens: tokensBefore === null || evaluatedTokens === null ? null : added([tokensBefore, evaluatedTokens]),
-  };
 }

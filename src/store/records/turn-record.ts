@@ -297,6 +297,12 @@ export interface AnsweredResult extends Omit<AnsweredTurn, 'given' | 'prompt' | 
   };
 }
 
+/** True if a turn evaluated what it says, to the token or within a block of the engine's own prefix cache. */
+export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'tokens' | 'account'>): boolean {
+  const block = account.found?.blockTokens ?? 1;
+  return Math.abs(tokens.evaluated - account.evaluated) < block;
+}
+
 const section = z.looseObject({});
 
 /** What statistics rely on in the stored parts of a turn, by its state: all sections, and scores that are numbers. */

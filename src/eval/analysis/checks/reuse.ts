@@ -1,13 +1,7 @@
 import { booksAgree } from '../../../store/records/run-probes.ts';
-import type { AnsweredResult } from '../../../store/records/turn-record.ts';
+import { type AnsweredResult, evaluatesAsClaimed } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../arm-turns.ts';
 import { type CheckInput, decided, describeFaults, examples, type OptionalCheck, undecided } from './check.ts';
-
-/** True if a turn evaluated what it says, to the token or within a block of the engine's own prefix cache. */
-export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'tokens' | 'account'>): boolean {
-  const block = account.found?.blockTokens ?? 1;
-  return Math.abs(tokens.evaluated - account.evaluated) < block;
-}
 
 /**
  * Reuse: a cache of prompts in this process finds exactly what earlier prompts of its user share; each repeat finds the KV of

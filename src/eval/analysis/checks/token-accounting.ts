@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { type AnsweredResult, selectedByFirstLayers, selectedByModel } from '../../../store/records/turn-record.ts';
+import {
+  type AnsweredResult,
+  evaluatesAsClaimed,
+  selectedByFirstLayers,
+  selectedByModel,
+} from '../../../store/records/turn-record.ts';
 import { type Check, type CheckInput, decided, examples, undecided } from './check.ts';
-import { evaluatesAsClaimed } from './reuse.ts';
 import { plannedTurns } from './sample.ts';
 
 /**

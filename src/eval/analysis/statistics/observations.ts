@@ -30,11 +30,29 @@ export function mean(values: readonly number[]): number {
   return sum(values) / values.length;
 }
 
+/** Whether every item of a list has a single turn. */
+const singleTurnLists = new WeakMap<readonly object[], boolean>();
+
+function hasSingleTurns(turns: readonly { readonly itemId: string }[]): boolean {
+  const known = singleTurnLists.get(turns);
+  const isSingle = known ?? new Set(turns.map(({ itemId }) => itemId)).size === turns.length;
+  if (known === undefined) singleTurnLists.set(turns, isSingle);
+  return isSingle;
+}
+
 /** Averages the repeats of each item, in the order of first values. @param value null leaves a turn out */
 export function perItem<Turn extends { readonly itemId: string; readonly userId: string }>(
   turns: readonly Turn[],
   value: (turn: Turn) => number | null,
 ): ItemValue[] {
+  if (hasSingleTurns(turns)) {
+    const values: ItemValue[] = [];
+    for (const turn of turns) {
+      const one = value(turn);
+      if (one !== null) values.push({ itemId: turn.itemId, userId: turn.userId, value: one });
+    }
+    return values;
+  }
   const items = new Map<string, { readonly userId: string; sum: number; count: number }>();
   for (const turn of turns) {
     const one = value(turn);
@@ -51,10 +69,12 @@ export function perItem<Turn extends { readonly itemId: string; readonly userId:
 
 export function pairItems(a: readonly ItemValue[], b: readonly ItemValue[]): Pair[] {
   const others = new Map(b.map(({ itemId, value }) => [itemId, value]));
-  return a.flatMap(({ itemId, userId, value }) => {
+  const pairs: Pair[] = [];
+  for (const { itemId, userId, value } of a) {
     const other = others.get(itemId);
-    return other === undefined ? [] : [{ userId, a: value, b: other }];
-  });
+    if (other !== undefined) pairs.push({ userId, a: value, b: other });
+  }
+  return pairs;
 }
 
 export function sideValues(pairs: readonly Pair[], side: 'a' | 'b'): Observation[] {

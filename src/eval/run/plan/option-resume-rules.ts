@@ -30,3 +30,8 @@ export const optionEffects: Readonly<Record<keyof BenchConfig, OptionEffect>> = 
 ) as Record<Listed, OptionEffect>;
 
 export const keptOptions: readonly (keyof BenchConfig)[] = options.kept;
+
+/** The options on which a turn depends. */
+export function decisiveOptions(config: Partial<BenchConfig>): Partial<BenchConfig> {
+  return Object.fromEntries(keptOptions.filter((key) => key in config).map((key) => [key, config[key]]));
+}

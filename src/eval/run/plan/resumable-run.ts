@@ -1,37 +1,19 @@
-import { basename } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
 import { type BenchConfig, engineOptionNames, randomModelPrefix } from '../../../config/bench-config.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
-import type { DatasetUser } from '../../../data/dataset.ts';
-import type { EngineInfo } from '../../../engine/engine-info.ts';
-import { languageModelWithHash, shippedPath } from '../../../models/registry.ts';
+import { languageModelWithHash } from '../../../models/registry.ts';
 import { resolveModel } from '../../../models/resolve-name.ts';
-import { tierAddresses } from '../../../retrieval/tiered/open-tiered.ts';
-import type { ArmNotRun } from '../../../store/records/run-description.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { lastRunsHint } from '../../../store/run-name.ts';
-import type { NewRun, RunRepository } from '../../../store/run-repository.ts';
-import type { Arm } from '../../../systems/arms/arm-registry.ts';
-import { metricsVersion } from '../../analysis/metrics/metrics-version.ts';
+import type { RunRepository } from '../../../store/run-repository.ts';
 import { declarationOf, ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { BenchParts } from '../loaded-resources.ts';
-import { describeData } from './describe-data.ts';
-import { keptOptions } from './option-resume-rules.ts';
-import { planUsers } from './plan-users.ts';
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import { ownPackage } from '../../../base/own-package.ts';
-
-function decisive(config: Partial<BenchConfig>): Partial<BenchConfig> {
-  return Object.fromEntries(keptOptions.filter((key) => key in config).map((key) => [key, config[key]]));
-}
+import { describeModel, describeRetriever } from './new-run.ts';
+import { decisiveOptions, keptOptions } from './option-resume-rules.ts';
 
 /** The options of a resumed run: those that it began with, and of the new ones those that no turn depends on. */
 export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig {
-  const begun = decisive(run.plan.settings as unknown as BenchConfig);
+  const begun = decisiveOptions(run.plan.settings as unknown as BenchConfig);
   if (config.judge !== undefined && begun.judge === undefined) {
     const message = `--resume ${run.name}: the run asks no judge`;
     throw new BenchError('bad-option', message, 'drop --judge, or start a new run with it');
@@ -73,26 +55,6 @@ export function noSuchRun(name: string, known: readonly string[]): BenchError {
   return new BenchError('not-found', `--resume ${name}: there is no such run`, hint);
 }
 
-function describeModel({ modelSha256, model, contextTokens, cellTokens }: EngineInfo): RunRecord['model'] {
-  return {
-    name: languageModelWithHash(modelSha256 ?? '')?.name ?? model.name,
-    sha256: modelSha256 ?? '',
-    parameters: model.parameters,
-    contextTokens,
-    cellTokens,
-  };
-}
-
-function describeRetriever(config: BenchConfig, { backend, preRetrieval }: BenchParts): RunRecord['retriever'] {
-  return {
-    name: config.retriever,
-    backend: backend.backend.name,
-    version: backend.backend.version,
-    ...(config.retriever === 'tiered' ? { tiers: tierAddresses(config) } : {}),
-    ...(config.retriever === 'hinted' ? { preRetrieval: preRetrieval.config } : {}),
-  };
-}
-
 /** A run is resumed only with the data, the models and the index that it began with. @throws BenchError `bad-option` */
 export async function checkSame(run: RunRecord, config: BenchConfig, dataset: RunDatasets, parts: BenchParts) {
   const { info } = parts.engine;
@@ -120,92 +82,4 @@ export async function checkSame(run: RunRecord, config: BenchConfig, dataset: Ru
   if (changed === undefined) return;
   const message = `run "${run.name}": the ${changed} is not the one that the run began with`;
   throw new BenchError('bad-option', message, `give the same ${changed}, or start a new run`);
-}
-
-export function currentEnvironment({ engine }: Pick<BenchParts, 'engine'>): RunRecord['environment'] {
-  const { engine: name, build, threads, compute, stateIdentity } = engine.info;
-  return { ...describeEnvironment(), engine: name, build, threads: threads ?? 0, compute, stateIdentity };
-}
-
-interface RunStart {
-  readonly suite: { readonly name: string; readonly primaryMetric?: string; readonly data?: readonly unknown[] };
-  readonly settings: BenchConfig;
-  readonly arms: readonly Arm[];
-  readonly armsNotRun: readonly ArmNotRun[];
-  readonly dataset: RunDatasets;
-  readonly users: readonly DatasetUser[];
-  readonly parts: BenchParts;
-}
-
-/** The metric of generated data: only models that ship were trained to answer with the value alone. */
-export function generatedMetric(
-  { data }: Pick<RunStart['suite'], 'data'>,
-  { modelSha256 }: Pick<EngineInfo, 'modelSha256'>,
-): string | undefined {
-  const entry = languageModelWithHash(modelSha256 ?? '');
-  const isTrained = entry !== undefined && shippedPath(entry) !== undefined;
-  return data === undefined || isTrained ? undefined : 'contains';
-}
-
-/** The record of a new run, with everything needed to repeat it. @param listsUsers because the run is divided */
-export async function newRun(
-  { suite, settings: config, arms, armsNotRun, dataset, users, parts }: RunStart,
-  { name, listsUsers }: { readonly name: string; readonly listsUsers: boolean },
-): Promise<NewRun> {
-  const { name: embedder, sha256, runtime } = await parts.embeddings.info();
-  const metrics = ownMetrics(config);
-  const { workers, ...settings } = decisive(config);
-  const traits = arms.map((arm) => arm.traits);
-  const planned = planUsers(users, traits, config.repeats).map(({ userId, turns }) => ({ userId, turns }));
-  const primaryMetric = suite.primaryMetric ?? generatedMetric(suite, parts.engine.info);
-  return {
-    name,
-    suite: suite.name,
-    seed: config.seed,
-    plan: {
-      arms: traits,
-      armsNotRun,
-      ...(listsUsers ? { users: planned } : {}),
-      ...(metrics.length === 0 ? {} : { metrics: metrics.map(declarationOf) }),
-      metricsVersion,
-      settings: {
-        ...settings,
-        ...(typeof workers === 'number' ? { workers } : {}),
-        suite: config.suite,
-        margin: config.margin,
-        model: basename(config.model),
-      },
-    },
-    environment: currentEnvironment(parts),
-    model: describeModel(parts.engine.info),
-    embedder: { name: embedder, sha256, runtime },
-    dataset: { ...describeData(dataset, users), ...(primaryMetric === undefined ? {} : { primaryMetric }) },
-    retriever: describeRetriever(config, parts),
-  };
-}
-
-const root = fileURLToPath(new URL('../../../..', import.meta.url));
-
-function git(...args: string[]): string | null {
-  try {
-    return execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-  } catch {
-    return null;
-  }
-}
-
-export function describeEnvironment() {
-  const lockfile = `${root}/package-lock.json`;
-  const status = git('status', '--porcelain', '--untracked-files=no');
-  return {
-    benchVersion: ownPackage.version,
-    gitCommit: git('rev-parse', 'HEAD'),
-    gitDirty: status === null ? null : status !== '',
-    lockfileSha256: existsSync(lockfile) ? createHash('sha256').update(readFileSync(lockfile)).digest('hex') : null,
-    node: process.version,
-    platform: `${process.platform}-${process.arch}`,
-    cpu: cpus()[0]?.model ?? 'unknown',
-    cores: cpus().length,
-    memoryBytes: totalmem(),
-  };
 }

@@ -4,7 +4,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
 import type { QueuedPlan, RunRecord } from '../../../store/records/run-record.ts';
 import { deviceName } from '../../analysis/device-name.ts';
-import { describeEnvironment } from './resumable-run.ts';
+import { describeEnvironment } from './describe-environment.ts';
 import { parseShard, type PlanUser } from './plan-users.ts';
 
 type PlanFacts = Omit<RunRecord, 'id' | 'name' | 'status' | 'probes' | 'startedAt' | 'finishedAt'>;

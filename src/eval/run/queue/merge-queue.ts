@@ -11,7 +11,7 @@ import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { writeUserRows } from '../../../store/copy-user-rows.ts';
 import { mergeParts, type RunPart } from './merge-run-parts.ts';
 import { requireUnchanged } from '../plan/same-plan.ts';
-import { withBooks } from '../run-level-results.ts';
+import { withBooks } from '../run-clock.ts';
 import { rowsOf, unpackedIsolation, unpackedUser, type WorkerState } from './pack-results.ts';
 import { ISOLATION_POSITION, unitsOf } from './plan-run.ts';
 

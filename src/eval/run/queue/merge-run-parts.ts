@@ -13,7 +13,7 @@ import { resultsOf } from '../../analysis/results-from-stored-turns.ts';
 import { parseShard } from '../plan/plan-users.ts';
 import { firstDifference } from '../plan/same-plan.ts';
 import { auditSum, type RunProbes } from '../../../store/records/run-probes.ts';
-import { withBooks } from '../run-level-results.ts';
+import { withBooks } from '../run-clock.ts';
 import { addCounts, added } from '../workers/count-totals.ts';
 
 const MAX_NAMED = 8;

@@ -14,7 +14,8 @@ import { keptOptions } from '../plan/option-resume-rules.ts';
 import { requireDivisible } from '../plan/plan-users.ts';
 import { prepareSuite } from '../plan/prepared-suite.ts';
 import type { BenchHooks } from '../bench-hooks.ts';
-import { newRun, resumedConfig } from '../plan/resumable-run.ts';
+import { newRun } from '../plan/new-run.ts';
+import { resumedConfig } from '../plan/resumable-run.ts';
 import { type Suite, suiteOptions } from '../suite.ts';
 
 /** The position of the isolation probe among the units of a queue; users have theirs in the plan. */

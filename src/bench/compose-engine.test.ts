@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { adapters, composeEngine, composeForRuns } from './compose.ts';
+import { adapters, composeEngine, composeForRuns } from './compose-engine.ts';
 
 const shape = 'random:tiny-llama';
 

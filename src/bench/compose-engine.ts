@@ -4,9 +4,6 @@ import { flagOf } from '../config/flags-from-schema.ts';
 import { adapterNamed, adapters } from '../engine/adapters.ts';
 import type { ComposeEngine, EngineOpener } from '../engine/engine-adapter.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { BenchHooks } from '../eval/run/bench-hooks.ts';
-import type { RunResults } from '../store/records/results.ts';
-import { startWorker } from './start-worker.ts';
 
 export { adapterNamed, adapters };
 
@@ -45,24 +42,4 @@ export function openConfigured(engines: EngineOpener, { model, contextTokens, th
     ...(contextTokens === undefined ? {} : { contextTokens }),
     ...(threads === undefined ? {} : { threads }),
   });
-}
-
-/**
- * Runs the suites that a configuration names and gives their results in order.
- *
- * @example
- * import { loadBenchConfig, runBench } from 'dki-bench';
- * const [results] = await runBench(loadBenchConfig({ flags: { limit: '24' } }));
- * console.log(results?.arms.map(({ arm, metrics }) => [arm, metrics.exactMatch?.mean]));
- *
- * @throws BenchError on bad options, data or models; the reason of `signal` where it ends a run
- */
-export async function runBench(config: BenchConfig, hooks: BenchHooks = {}): Promise<RunResults[]> {
-  // Loaded when a run begins: it is most of the program, and an option that is refused does not need it.
-  const { runSuites } = await import('../eval/run-suites.ts');
-  const { engine } = hooks;
-  // An engine of the calling program is in its process alone.
-  return engine === undefined
-    ? await runSuites(config, composeEngine, hooks, startWorker)
-    : await runSuites(config, () => engine, hooks);
 }
