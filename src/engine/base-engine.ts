@@ -1,14 +1,14 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { EngineAudit } from '../store/records/run-probes.ts';
-import { type BaseSession, type SessionParts } from './base-session.ts';
-import { SessionCells } from './sequence-state.ts';
+import type { BaseSession, SessionParts } from './base-session.ts';
+import { SessionCells } from './session-cells.ts';
 import type { Checkpoint } from './session-checkpoint.ts';
 import { type EngineCapabilities, unsupported } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
 import type { CallOptions, EngineSession } from './engine-session.ts';
 import { type Engine, type FirstLayersOptions, neededFor, type TokenizeRequest } from './engine.ts';
-import type { PromptLedger } from './http/prompt-token-counters.ts';
-import type { EngineStates } from './llama-state/engine-kv-storage.ts';
+import type { PromptLedger } from './http/prompt-ledger.ts';
+import type { EngineKvStorage } from './llama-state/engine-kv-storage.ts';
 import type { TokenIds } from './token-id.ts';
 import { meterSum, TokenCounter, type TokenMeter } from './token-meter.ts';
 
@@ -18,7 +18,7 @@ export interface EngineParts {
   readonly capabilities: EngineCapabilities;
   readonly tokenizer: Pick<Engine, 'tokenize' | 'detokenize'>;
   /** Missing where KV cannot leave the engine. */
-  readonly states?: EngineStates;
+  readonly states?: EngineKvStorage;
   /** Missing for an engine without counters of its own. */
   readonly ledger?: PromptLedger;
 }

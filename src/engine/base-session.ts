@@ -1,7 +1,8 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { Checkpoint } from './session-checkpoint.ts';
 import { type CapabilityName, type EngineCapabilities, requireCapability } from './engine-capabilities.ts';
-import { type EngineInfo, requireSpace } from './engine-info.ts';
+import type { EngineInfo } from './engine-info.ts';
+import { requireSpace } from './context-window.ts';
 import type {
   CallOptions,
   CheckpointOptions,
@@ -11,9 +12,10 @@ import type {
   GenerationLimits,
   ScoreOptions,
 } from './engine-session.ts';
-import type { StateExchange } from './llama-state/kv-import-export.ts';
+import type { KvTransfer } from './llama-state/kv-transfer.ts';
 import type { SequenceScore } from './sequence-score.ts';
-import type { SequenceState, SessionCells } from './sequence-state.ts';
+import type { SequenceState } from './sequence-state.ts';
+import type { SessionCells } from './session-cells.ts';
 import { requireRange, type TokenIds, type TokenRange } from './token-id.ts';
 import type { TokenMeter } from './token-meter.ts';
 
@@ -21,7 +23,7 @@ import type { TokenMeter } from './token-meter.ts';
 export interface SessionParts {
   readonly cells: SessionCells;
   /** Null when KV cannot leave the engine. */
-  readonly exchange: Pick<StateExchange, 'export' | 'import' | 'checkpoint' | 'restore' | typeof Symbol.dispose> | null;
+  readonly exchange: Pick<KvTransfer, 'export' | 'import' | 'checkpoint' | 'restore' | typeof Symbol.dispose> | null;
   readonly info: EngineInfo;
   readonly capabilities: EngineCapabilities;
   /** Called when the session is closed, with its last reading. */

@@ -4,7 +4,7 @@ import type { CallOptions } from './engine-session.ts';
 import type { NumberType } from './sequence-state.ts';
 import type { Engine } from './engine.ts';
 import type { CapabilityName } from './engine-capabilities.ts';
-import type { ModelDescription, Window } from './engine-info.ts';
+import type { ModelDescription } from './engine-info.ts';
 import type { z } from 'zod';
 
 /** A model to load and the size of its sessions, for every adapter. */
@@ -26,16 +26,6 @@ export interface EngineRequest {
   readonly checkpointFolder?: string;
   /** Most bytes of verified copies of checkpoints in memory; with 0 every restoration reads its file. Default 256 MiB. */
   readonly checkpointMemoryBytes?: number;
-}
-
-/** Longest window unless a request names one. */
-const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
-
-/** The requested size of a session. @param longest positions by default */
-export function sessionWindow(request: Omit<EngineRequest, 'model'>, longest: number): Window {
-  const { contextTokens: given, cellsPerPosition = 1 } = request;
-  const contextTokens = given ?? Math.min(longest, LONGEST_DEFAULT_CONTEXT_TOKENS);
-  return { contextTokens, cellTokens: contextTokens * cellsPerPosition };
 }
 
 /** A model before its weights are read. */

@@ -1,4 +1,3 @@
-import { BenchError } from '../base/bench-error.ts';
 import type { TokenId, TokenIds } from './token-id.ts';
 
 /** What is known of a model before its weights are read. Null: the engine does not show it. */
@@ -58,24 +57,4 @@ export interface EngineInfo {
   readonly endTokens: TokenIds;
   /** All that the bytes of a state depend on: model, build options, number types. Null for an engine without states. */
   readonly stateIdentity: string | null;
-}
-
-export type Window = Pick<EngineInfo, 'contextTokens' | 'cellTokens'>;
-
-/**
- * Refuses tokens that do not fit. A window of n tokens has n − 1 cells to evaluate into: the last token is sampled and never
- * evaluated.
- * @param reserve tokens to follow, with the sampled one
- * @throws BenchError `context-overflow`
- */
-export function requireSpace(window: Window, cells: number, positions: number, reserve: number): void {
-  const { contextTokens, cellTokens } = window;
-  if (cells + reserve > cellTokens) throw overflow(cells, reserve, cellTokens);
-  if (positions + reserve > contextTokens) throw overflow(positions, reserve, contextTokens);
-}
-
-function overflow(tokens: number, reserve: number, windowTokens: number): BenchError {
-  const message = `${tokens} tokens and ${reserve} to follow do not fit into a window of ${windowTokens} tokens`;
-  const hint = 'shorten the text, keep fewer memories, or take a longer window: --context-tokens';
-  return new BenchError('context-overflow', message, hint);
 }

@@ -1,7 +1,7 @@
 import type { Engine, FirstLayersOptions } from './engine.ts';
 
 /** The engines of a model's first layers that an engine has opened: one for each number and kind, closed together. */
-export class FirstLayers implements AsyncDisposable {
+export class FirstLayerEngines implements AsyncDisposable {
   readonly #most: number;
   readonly #open: (layers: number, options: FirstLayersOptions) => Promise<Engine>;
   readonly #engines = new Map<string, Promise<Engine>>();

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { decodeTokens, generatedText, stableText } from './generated-text.ts';
+import { decodeTokens } from './decode-tokens.ts';
+import { generatedText, stableText } from './generated-text.ts';
 import type { GenerationLimits } from './engine-session.ts';
 
 /** One byte a token, so that a character outside ASCII is split over tokens. */

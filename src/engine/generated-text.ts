@@ -1,6 +1,5 @@
 import { sentenceEnd, surelyFirstSentence } from '../base/first-sentence.ts';
 import type { Generation, GenerationLimits } from './engine-session.ts';
-import type { TokenId, TokenIds } from './token-id.ts';
 
 export type TextLimits = Pick<GenerationLimits, 'stopTexts' | 'oneSentence'>;
 
@@ -14,7 +13,7 @@ export interface GeneratedText {
   readonly thought: string;
 }
 
-const SPLIT_CHARACTER = /\ufffd+$/u;
+export const SPLIT_CHARACTER = /\ufffd+$/u;
 
 /**
  * Reads the text generated so far, for every engine: those in the process stop by it, and texts that come over HTTP are cut by
@@ -46,14 +45,6 @@ export function stableText(generated: string, limits: TextLimits): string {
   return limits.oneSentence === true ? surelyFirstSentence(stays) : stays;
 }
 
-function tokensOfThought(thought: string, tokens: TokenIds, detokenize: (tokens: TokenIds) => string): number {
-  if (thought === '') return 0;
-  const count = tokens.findIndex(
-    (_, index) => detokenize(tokens.slice(0, index + 1)).replace(SPLIT_CHARACTER, '').length >= thought.length,
-  );
-  return count === -1 ? tokens.length : count + 1;
-}
-
 /** Marks around thoughts, which are no part of the answer. */
 const thoughtMarks = [
   { open: '<think>', close: '</think>' },
@@ -79,47 +70,4 @@ function answerStart(text: string): number | undefined {
 export function withoutOpenThought(text: string): string {
   const marks = thoughtMarks.find(({ open, close }) => text.lastIndexOf(open) > text.lastIndexOf(close));
   return marks === undefined ? text : `${text.trimEnd()}\n\n${marks.close}\n\n`;
-}
-
-type Decoded = Pick<Generation, 'tokens' | 'text' | 'thoughtTokens' | 'stop'> & { readonly firstTokenAt: number };
-
-/**
- * Takes tokens until an end token, a stop text, the end of a sentence, the limit, or the signal.
- * @param nextToken the first call evaluates the prompt, each later one the token before; done at an end token
- * @returns the tokens, and when the first came, on the clock of `performance.now()`
- */
-export async function decodeTokens(
-  nextToken: () => Promise<IteratorResult<TokenId, void>>,
-  limits: GenerationLimits,
-  detokenize: (tokens: TokenIds) => string,
-  signal: AbortSignal | undefined,
-): Promise<Decoded> {
-  const { maxTokens, onToken } = limits;
-  const mayEnd = limits.oneSentence === true || (limits.stopTexts ?? []).length > 0;
-  const tokens: TokenId[] = [];
-  let next = await nextToken();
-  const firstTokenAt = performance.now();
-  const decoded = (stop: Decoded['stop'], read = generatedText(detokenize(tokens), limits, true)): Decoded => {
-    const { text, thought } = read;
-    return { tokens, text, stop, firstTokenAt, thoughtTokens: tokensOfThought(thought, tokens, detokenize) };
-  };
-  /** The text of the tokens so far, if one of its rules has ended it. */
-  const endedText = (id: TokenId): (GeneratedText & { readonly end: Decoded['stop'] }) | undefined => {
-    if (!mayEnd && onToken === undefined) return undefined;
-    const soFar = detokenize(tokens);
-    const read = mayEnd ? generatedText(soFar, limits, false) : undefined;
-    const ended = read?.end === undefined ? undefined : { ...read, end: read.end };
-    onToken?.(id, ended?.text ?? stableText(soFar, limits));
-    return ended;
-  };
-  if (next.done === true) onToken?.(null, '');
-  while (next.done !== true) {
-    tokens.push(next.value);
-    const ended = endedText(next.value);
-    if (ended !== undefined) return decoded(ended.end, ended);
-    if (signal?.aborted === true) return decoded('aborted');
-    if (tokens.length === maxTokens) return decoded('length');
-    next = await nextToken();
-  }
-  return decoded('end');
 }

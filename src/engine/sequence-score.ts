@@ -1,23 +1,5 @@
 import type { TokenId, TokenIds } from './token-id.ts';
-
-/** The smallest positive 32-bit float, in place of probabilities that an engine rounds to 0: ln p stays finite. */
-const SMALLEST_PROBABILITY = 2 ** -149;
-
-interface LikelyToken {
-  readonly id: TokenId;
-  readonly probability: number;
-}
-
-/** The distribution of the next token: over the whole vocabulary, or its likeliest tokens. */
-export type NextDistribution =
-  | {
-      readonly span: 'all';
-      readonly probabilities: Float64Array;
-    }
-  | {
-      readonly span: 'top';
-      readonly tokens: readonly LikelyToken[];
-    };
+import { logProbabilityOf, type NextDistribution, probabilityOf, SMALLEST_PROBABILITY } from './next-distribution.ts';
 
 /** The probabilities of a continuation. */
 export interface SequenceScore {
@@ -40,10 +22,6 @@ export interface ScoreDifference {
 }
 
 const RELEVANT_PROBABILITY = 1e-6;
-
-export function logProbabilityOf(probability: number): number {
-  return Math.log(Math.max(probability, SMALLEST_PROBABILITY));
-}
 
 /** Scores a continuation by the probabilities of all tokens in front of each of its own. @param distributions adds all of them */
 export function toScore(
@@ -84,39 +62,6 @@ export function meanDivergence(reference: readonly Float32Array[], other: readon
     sum += Math.max(0, nats);
   }
   return sum / reference.length;
-}
-
-export function probabilityOf(next: NextDistribution, token: TokenId): number | undefined {
-  return next.span === 'all' ? next.probabilities[token] : next.tokens.find(({ id }) => id === token)?.probability;
-}
-
-/** The likeliest tokens, likeliest first; of equally likely ones, the lower id first. */
-export function likeliestTokens(next: NextDistribution, count: number): readonly LikelyToken[] {
-  if (next.span === 'top') return next.tokens.slice(0, count);
-  const best: LikelyToken[] = [];
-  next.probabilities.forEach((probability, id) => {
-    if (best.length === count && probability <= best[count - 1]!.probability) return;
-    const place = best.findIndex((other) => other.probability < probability);
-    best.splice(place === -1 ? best.length : place, 0, { id, probability });
-    best.length = Math.min(best.length, count);
-  });
-  return best;
-}
-
-/**
- * Entropy ÷ ln(vocabulary): 0 where one token is certain, 1 where all are equally likely. In a list of the likeliest tokens
- * the remaining probability counts as one more token, which gives a lower bound.
- */
-export function normalisedEntropy(next: NextDistribution, vocabularySize: number): number {
-  const listed = next.span === 'all' ? [] : next.tokens.map(({ probability }) => probability);
-  const rest = 1 - listed.reduce((sum, probability) => sum + probability, 0);
-  const all = next.span === 'all' ? next.probabilities : Float64Array.of(...listed, rest);
-  let nats = 0;
-  // Likeliest first, as engines list them: the order of a sum changes its last bits.
-  for (const probability of all.toSorted().reverse()) {
-    if (probability > 0) nats -= probability * Math.log(probability);
-  }
-  return Math.min(1, Math.max(0, nats / Math.log(vocabularySize)));
 }
 
 /** Compares two scores of one continuation bit by bit, and in ln p; of lists of likeliest tokens, those in both. */

@@ -22,7 +22,7 @@ export function requireRange({ start, end }: TokenRange, length: number, what: s
 }
 
 /** The error for a text that would become a control token. */
-export function specialToken(text: string, token: TokenId | string): BenchError {
+export function specialTokenError(text: string, token: TokenId | string): BenchError {
   return new BenchError(
     'special-token',
     `the text ${JSON.stringify(text)} would become the control token ${token}`,

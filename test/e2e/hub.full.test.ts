@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { presetModels } from '../../src/models/preset-models.ts';
 import type { RunResults } from '../../src/store/records/results.ts';
-import { modelPathOf } from '../../src/engine/gguf/random-model/random-model.ts';
+import { randomModelPath } from '../../src/engine/gguf/random-model/random-model.ts';
 import { noMounts, ownMounts } from '../fixtures/own-mounts.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
 import { HubServer } from '../fixtures/hub-server.ts';
@@ -17,7 +17,7 @@ async function hubFiles(): Promise<Record<string, Buffer>> {
   const entries = readdirSync(shippedEmbedder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   return {
-    'org/tiny/main/q8/tiny.gguf': readFileSync(await modelPathOf('random:tiny-qwen2-chat')),
+    'org/tiny/main/q8/tiny.gguf': readFileSync(await randomModelPath('random:tiny-qwen2-chat')),
     ...Object.fromEntries(
       paths.map((path) => [`org/embed/main${path.slice(shippedEmbedder.length)}`, readFileSync(path)]),
     ),

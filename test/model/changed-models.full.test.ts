@@ -5,7 +5,7 @@ import { BenchError } from '../../src/base/bench-error.ts';
 import { presetModels } from '../../src/models/preset-models.ts';
 import { readGgufFile } from '../../src/engine/gguf/gguf-file.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
-import { modelPathOf } from '../../src/engine/gguf/random-model/random-model.ts';
+import { randomModelPath } from '../../src/engine/gguf/random-model/random-model.ts';
 import { changedGguf } from '../fixtures/fuzz/changed-gguf.ts';
 import { beginOfNumbers } from '../fixtures/fuzz/gguf-draft.ts';
 import { TriedInTurn } from '../fixtures/fuzz/tried-in-turn.ts';
@@ -19,7 +19,7 @@ const SHAPES = ['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2-chat', 'tiny-
 
 it(`${FILES} models with one value changed are refused in words or are what they say: none ends the program, none hangs`, async () => {
   using folder = new TestFolder();
-  const paths = [presetModels.model, ...(await Promise.all(SHAPES.map((shape) => modelPathOf(`random:${shape}`))))];
+  const paths = [presetModels.model, ...(await Promise.all(SHAPES.map((shape) => randomModelPath(`random:${shape}`))))];
   const models = paths.map((path) => {
     const file = readGgufFile(path);
     return { file, numbers: readFileSync(path).subarray(beginOfNumbers(file.tensors)) };

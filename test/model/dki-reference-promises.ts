@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { onOff } from '../../src/config/bench-config.ts';
 import type { NumberType } from '../../src/engine/sequence-state.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
-import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
+import { resolveModelFile } from '../../src/engine/gguf/model-file.ts';
 import { type JoinedPrompt, largestDifference, ReferenceModel } from '../reference/reference-model.ts';
 import { DkiTurns, memoriesOf, scoreBehind } from './dki-fixture.ts';
 
@@ -48,7 +48,7 @@ export function referencePromises({ shape, flashAttention, kvType, bound }: Refe
   const turns = new DkiTurns(llamaCpp.opener({ flashAttention }), model, { kvType });
   let reference: ReferenceModel;
   beforeAll(async () => {
-    reference = ReferenceModel.read(await modelFileOf(model));
+    reference = ReferenceModel.read(await resolveModelFile(model));
   });
 
   it.each(arms)(`%s is within ${bound} of an independent computation`, async (arm, settings) => {

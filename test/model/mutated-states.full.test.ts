@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { modelPathOf } from '../../src/engine/gguf/random-model/random-model.ts';
+import { randomModelPath } from '../../src/engine/gguf/random-model/random-model.ts';
 import { runProcess, typescript } from '../fixtures/run-process.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';
 
@@ -10,7 +10,7 @@ const ROUNDS = Number(process.env['MUTATED_STATES'] ?? 1000);
 it(`survives ${ROUNDS} damaged KV states: none is loaded, each is computed again and counted`, async () => {
   using folder = new TestFolder();
   const script = join(import.meta.dirname, '../fixtures/mutate-states.ts');
-  const models = [smallConfig(folder).model, await modelPathOf('random:tiny-llama')];
+  const models = [smallConfig(folder).model, await randomModelPath('random:tiny-llama')];
   const child = await runProcess([...typescript, script, folder.path, ...models, String(ROUNDS)]);
   expect([child.code, child.stderr]).toEqual([0, '']);
   const outcome = JSON.parse(child.stdout) as Record<string, number>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
+import { resolveModelFile } from '../../src/engine/gguf/model-file.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
 import { referenceCells } from '../../src/eval/run/prove/float64-cells.ts';
 import { cutCells } from '../../src/kv/cut-cells.ts';
@@ -18,7 +18,7 @@ const question = { start: 1, end: 5 };
 const memories = prompt.length - 6;
 
 test.each(shapes)("%s: queries and the question's attention are those of plain arithmetic", async (shape) => {
-  const { weights } = ReferenceModel.read(await modelFileOf(`random:${shape}`));
+  const { weights } = ReferenceModel.read(await resolveModelFile(`random:${shape}`));
   const { heads, kvHeads, headDimension } = weights;
   const model = `random:${shape}`;
   await using engine = await llamaCpp.opener({}).open({ model, contextTokens: 256, sessions: 2 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
-import { modelFileOf } from '../../src/engine/gguf/model-file.ts';
+import { resolveModelFile } from '../../src/engine/gguf/model-file.ts';
 import { causal, forwardPass, type Mask, placed, scaleCell } from './forward-pass.ts';
 import { largestDifference, logProbabilities, type Logits, ReferenceModel } from './reference-model.ts';
 
 const shapes = ['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'];
 const read = new Map<string, ReferenceModel>();
 async function open(shape: string): Promise<ReferenceModel> {
-  const reference = read.get(shape) ?? ReferenceModel.read(await modelFileOf(`random:${shape}`));
+  const reference = read.get(shape) ?? ReferenceModel.read(await resolveModelFile(`random:${shape}`));
   read.set(shape, reference);
   return reference;
 }

@@ -1,4 +1,4 @@
-import { type NextDistribution, probabilityOf } from '../../src/engine/sequence-score.ts';
+import { type NextDistribution, probabilityOf } from '../../src/engine/next-distribution.ts';
 import { causal, type Cell, divideKeys, forwardPass, moveCell, placed, scaleCell } from './forward-pass.ts';
 import { readWeights, type Weights } from './weights.ts';
 
@@ -36,7 +36,7 @@ export interface JoinedPrompt {
  * floats.
  *
  * @example
- * const reference = ReferenceModel.read(await modelFileOf('random:tiny-llama'));
+ * const reference = ReferenceModel.read(await resolveModelFile('random:tiny-llama'));
  * const logits = reference.joinedLogits({ header, blocks, suffix, recomputed: ({ index }) => index < 4 });
  * largestDifference(logits.at(-1)!, score.next); // in ln p
  */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Engine } from '../../../src/engine/engine.ts';
 import type { EngineSession } from '../../../src/engine/engine-session.ts';
-import type { OwnServer } from '../../../src/engine/llama-server/own-server.ts';
+import type { LlamaServerProcess } from '../../../src/engine/llama-server/llama-server-process.ts';
 import { meterDifference } from '../../../src/engine/token-meter.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import type { TurnAccount } from '../../../src/store/records/turn-record.ts';
@@ -54,7 +54,7 @@ export interface RowSetting {
   readonly engine: Engine;
   readonly subject: Subject;
   readonly folder: string;
-  readonly server: OwnServer | undefined;
+  readonly server: LlamaServerProcess | undefined;
 }
 
 /** Opens all rows, warm; the others are compared with the first. */

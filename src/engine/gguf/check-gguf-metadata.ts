@@ -48,7 +48,7 @@ const FFN = /^blk\.(\d+)\.ffn_(?:up|down)\.weight$/;
  * llama.cpp refuses itself, and missing values, are not checked here.
  * @throws BenchError `bad-model` naming key, value and what is expected
  */
-export function requirePossible(file: GgufFile, architecture: string): void {
+export function checkGgufMetadata(file: GgufFile, architecture: string): void {
   const limits = new Limits(file, architecture);
   for (const key of Object.keys(WHOLE)) limits.requireWhole(key);
   limits.requireFinite();

@@ -12,7 +12,7 @@ import {
   readGgufFile,
   refusal,
 } from './gguf-file.ts';
-import { requirePossible } from './check-gguf-metadata.ts';
+import { checkGgufMetadata } from './check-gguf-metadata.ts';
 import { queriesObstacle } from './queries-as-keys.ts';
 import { countNumbers, type WeightShare, weightShares } from './tensor-types.ts';
 import { repeatedNumbers } from './tied-embeddings.ts';
@@ -66,7 +66,7 @@ export function readGgufHeader(path: string): GgufHeader {
   const { metadata, tensors } = file;
   const architecture = textValue(metadata.get('general.architecture'));
   if (architecture === undefined) throw notALanguageModel(path, 'general.architecture');
-  requirePossible(file, architecture);
+  checkGgufMetadata(file, architecture);
   const vocabulary = metadata.get('tokenizer.ggml.tokens')?.value as GgufList | undefined;
   if (vocabulary === undefined) throw notALanguageModel(path, 'tokenizer.ggml.tokens');
   const pair = (key: string): GgufPair | undefined => metadata.get(`${architecture}.${key}`);

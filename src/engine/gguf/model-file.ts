@@ -1,20 +1,13 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, createReadStream, statSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { type DownloadOptions, hubFile } from '../../models/hub/fetch-hub-file.ts';
 import { hubAccess } from '../../models/hub/hub-cache.ts';
 import { hubPrefix, parseHubReference } from '../../models/hub/hub-reference.ts';
-import type { Window } from '../engine-info.ts';
-import type { EngineRequest } from '../engine-adapter.ts';
-import { numberBytes } from '../sequence-state.ts';
 import { modelParts } from './gguf-file.ts';
-import type { GgufHeader } from './gguf-header.ts';
-import { modelPathOf } from './random-model/random-model.ts';
+import { randomModelPath } from './random-model/random-model.ts';
 
-/** Memory that is left to this program itself. */
-const PROGRAM_BYTES = 2 ** 28;
 const SPLIT = /-\d{5}-of-\d{5}\.gguf$/;
 
 /**
@@ -24,8 +17,8 @@ const SPLIT = /-\d{5}-of-\d{5}\.gguf$/;
  * @throws BenchError `not-found` where the hub has no such file, `bad-option` for a name of another form and for a part
  * of a model; `network`, `disk`, `bad-data` as `hubFile`
  */
-export async function modelFileOf(name: string, options: DownloadOptions = {}): Promise<string> {
-  if (!name.startsWith(hubPrefix)) return modelPathOf(name);
+export async function resolveModelFile(name: string, options: DownloadOptions = {}): Promise<string> {
+  if (!name.startsWith(hubPrefix)) return randomModelPath(name);
   const { file, ...repository } = parseHubReference(name);
   if (file?.endsWith('.gguf') !== true) {
     throw new BenchError('bad-option', `--model ${name}: names no GGUF file`, 'write hf:org/repo/file.gguf');
@@ -47,7 +40,7 @@ export async function modelFileOf(name: string, options: DownloadOptions = {}): 
 }
 
 /** The sha-256 of a model's file, or of its parts in their order, in hex. @throws the reason of the signal */
-export async function sha256OfModel(path: string, signal: AbortSignal | undefined): Promise<string> {
+export async function hashModelFile(path: string, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash('sha256');
   for (const part of modelParts(path)) {
     await pipeline(createReadStream(part), hash, { end: false, ...(signal && { signal }) });
@@ -82,34 +75,4 @@ function readableBytes(path: string): number {
     throw new BenchError('bad-model', `${path} cannot be read: ${code}`, 'check the path and its permissions', cause);
   }
   return stats.size;
-}
-
-/**
- * Refuses threads that have no core, which wait for each other for minutes, and a KV cache that the memory cannot hold: the
- * system would end the process.
- * @param freeBytes memory beside the weights
- * @throws BenchError `bad-option`
- */
-export function requireCapacity(
-  { sessions = 1, kvType = 'F16', threads = 1 }: Omit<EngineRequest, 'model'>,
-  { contextTokens, cellTokens }: Window,
-  { kvNumbersPerToken }: Pick<GgufHeader, 'kvNumbersPerToken'>,
-  freeBytes: number,
-): void {
-  const cores = availableParallelism();
-  if (threads > cores) {
-    const hint = `give ${cores} at most, or leave it out`;
-    throw new BenchError('bad-option', `--threads ${threads}: this machine has ${cores} cores`, hint);
-  }
-  const bytes = sessions * cellTokens * kvNumbersPerToken * numberBytes(kvType);
-  const left = Math.max(0, freeBytes - PROGRAM_BYTES);
-  if (bytes <= left) return;
-  const most = Math.floor((left / bytes) * contextTokens);
-  const gib = (count: number): string => `${(count / 2 ** 30).toFixed(1)} GiB`;
-  throw new BenchError(
-    'bad-option',
-    `--context-tokens ${contextTokens}: the KV of ${sessions} × ${cellTokens} tokens takes ${gib(bytes)}, and ` +
-      `${gib(left)} of memory are free beside the weights`,
-    most > 0 ? `give ${most} at most` : 'take a smaller model',
-  );
 }

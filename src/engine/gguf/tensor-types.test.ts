@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { presetModels } from '../../models/preset-models.ts';
 import { readGgufFile } from './gguf-file.ts';
-import { modelFileOf } from './model-file.ts';
+import { resolveModelFile } from './model-file.ts';
 import { bytesOfNumbers, weightShares } from './tensor-types.ts';
 
 test.each([
@@ -33,7 +33,7 @@ test('shares of types are of the bytes, the largest first', () => {
 test.each([presetModels.model, 'random:tiny-llama'])(
   'the tensors of %s lie as far apart as they say',
   async (model) => {
-    const { tensors, alignment } = readGgufFile(await modelFileOf(model));
+    const { tensors, alignment } = readGgufFile(await resolveModelFile(model));
     const inOrder = tensors.toSorted((a, b) => a.fileOffset - b.fileOffset);
     for (const [index, { dimensions, type, fileOffset }] of inOrder.slice(0, -1).entries()) {
       const [row = 1, ...others] = dimensions;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { logProbabilityOf, type NextDistribution, type SequenceScore } from '../sequence-score.ts';
+import { logProbabilityOf, type NextDistribution } from '../next-distribution.ts';
+import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 
 const tokenProbabilityShape = z.object({ id: z.int().nonnegative(), logprob: z.number() });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { ModelDescription } from '../engine-info.ts';
 
 const count = z.int().nonnegative();
@@ -39,15 +38,6 @@ export const modelsShape = z.object({
 });
 
 export type ServedModel = z.output<typeof modelsShape>['data'][number];
-
-/** Capabilities that no server has. */
-export const serverCapabilities = {
-  shift: false,
-  firstLayers: false,
-  queries: false,
-  leastTokens: 2,
-  exactCuts: null,
-} as const satisfies Partial<EngineCapabilities>;
 
 /** What a server shows of its model, and what it does not. */
 export const shownModel = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineInfo, ModelDescription } from '../engine-info.ts';
-import { specialToken, type TokenId, type TokenIds } from '../token-id.ts';
+import { specialTokenError, type TokenId, type TokenIds } from '../token-id.ts';
 import type { TokenizeRequest } from '../engine.ts';
 import type { ServerConnection } from './server-connection.ts';
 
@@ -121,7 +121,7 @@ export class ServerTokenizer {
         return ids;
       }
       const found = ids.find((id) => this.#control.has(id));
-      if (found !== undefined) throw specialToken(request.text, found);
+      if (found !== undefined) throw specialTokenError(request.text, found);
       return ids;
     });
   }

@@ -8,7 +8,7 @@ import type { GpuName } from '../../config/bench-config.ts';
 type AcceleratorName = Exclude<GpuName, 'off' | 'auto'>;
 
 /** Interfaces to accelerators with a prebuilt binary for a platform, the faster first. */
-export function acceleratorsOf(platform: string, arch: string): readonly AcceleratorName[] {
+export function supportedAccelerators(platform: string, arch: string): readonly AcceleratorName[] {
   if (platform === 'darwin') return arch === 'arm64' ? ['metal'] : [];
   return (platform === 'linux' || platform === 'win32') && arch === 'x64' ? ['cuda', 'vulkan'] : [];
 }
@@ -50,7 +50,7 @@ export class LlamaBackend {
 
   static async #choose(gpu: GpuName): Promise<LlamaBackend> {
     if (gpu !== 'auto') return LlamaBackend.#start(gpu);
-    for (const candidate of acceleratorsOf(process.platform, process.arch)) {
+    for (const candidate of supportedAccelerators(process.platform, process.arch)) {
       try {
         return await LlamaBackend.get(candidate);
       } catch (error) {
@@ -124,7 +124,7 @@ const DRIVERS: Readonly<Record<AcceleratorName, string>> = {
 /** The error where no binary of an interface starts: it, or its driver, is not installed. */
 async function missingBinary(gpu: AcceleratorName, cause?: unknown): Promise<BenchError> {
   const { platform, arch } = process;
-  const known = acceleratorsOf(platform, arch);
+  const known = supportedAccelerators(platform, arch);
   const binary = `llama.cpp's binary for ${gpu}`;
   if (!known.includes(gpu)) {
     const hint = known.length === 0 ? 'compute on the CPU: --gpu off' : `here there may be ${known.join(' and ')}`;

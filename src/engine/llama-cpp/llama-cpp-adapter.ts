@@ -2,12 +2,13 @@ import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { Accelerator, EngineAdapter } from '../engine-adapter.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
-import { type LlamaCppOptions, llamaCppOptions } from './loaded-model.ts';
-import { checkModelFile, modelFileOf, sha256OfModel } from '../gguf/model-file.ts';
-import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
-import { requireTried } from './model-trial.ts';
+import { type LlamaCppOptions, llamaCppOptions } from './llama-cpp-options.ts';
+import { checkModelFile, hashModelFile, resolveModelFile } from '../gguf/model-file.ts';
+import { describeModel } from '../gguf/describe-model.ts';
+import { missingCapabilities } from '../gguf/missing-capabilities.ts';
+import { requireModelTrial } from './model-trial.ts';
 import { BenchError } from '../../base/bench-error.ts';
-import { acceleratorsOf, LlamaBackend } from './llama-backend.ts';
+import { LlamaBackend, supportedAccelerators } from './llama-backend.ts';
 
 /**
  * llama.cpp in this process, by way of node-llama-cpp. Reads GGUF files, fetches `hf:` names, makes `random:SHAPE` models.
@@ -21,21 +22,21 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
   options: llamaCppOptions,
   opener: (options) => ({
     async inspect(model) {
-      const path = await modelFileOf(model);
+      const path = await resolveModelFile(model);
       const sizeBytes = checkModelFile(path, process.availableMemory());
       const header = readGgufHeader(path);
       const { weights } = header;
       return { model: describeModel(header, sizeBytes), weights, missing: missingCapabilities(header) };
     },
-    fetch: modelFileOf,
+    fetch: resolveModelFile,
     async open(request, { signal } = {}) {
-      const path = await modelFileOf(request.model);
+      const path = await resolveModelFile(request.model);
       checkModelFile(path, process.availableMemory());
       readGgufHeader(path);
-      const modelSha256 = await sha256OfModel(path, signal);
+      const modelSha256 = await hashModelFile(path, signal);
       // Models of random weights are of this program's own making.
       if (!request.model.startsWith(randomModelPrefix)) {
-        await requireTried(path, modelSha256, { llamaCpp: options, signal });
+        await requireModelTrial(path, modelSha256, { llamaCpp: options, signal });
       }
       return LlamaCppEngine.open(path, request, { ...options, signal, modelSha256 });
     },
@@ -46,7 +47,7 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
 /** Starts each accelerator's interface that this platform may have, and asks for its devices. */
 async function listAccelerators(): Promise<readonly Accelerator[]> {
   const found: Accelerator[] = [];
-  for (const name of acceleratorsOf(process.platform, process.arch)) {
+  for (const name of supportedAccelerators(process.platform, process.arch)) {
     try {
       const { names, memoryBytes, freeBytes } = await (await LlamaBackend.get(name)).devices();
       found.push({ name, devices: names, memoryBytes, freeBytes, obstacle: null });

@@ -11,7 +11,7 @@ import { presetModels } from '../../models/preset-models.ts';
 import { checkpointSchema } from '../session-checkpoint.ts';
 import { cellBytes } from '../sequence-state.ts';
 import { LlamaCppEngine } from './llama-cpp-engine.ts';
-import { modelPathOf } from '../gguf/random-model/random-model.ts';
+import { randomModelPath } from '../gguf/random-model/random-model.ts';
 
 const model = presetModels.model;
 const scratch = temporaryFolder();
@@ -55,7 +55,7 @@ test('describes the file and how it was loaded', () => {
 });
 
 test('a window is what the model was trained on, at most 4,096, and threads one for a small model', async () => {
-  const path = await modelPathOf('random:tiny-llama');
+  const path = await randomModelPath('random:tiny-llama');
   await using long = await LlamaCppEngine.open(path, { model: path });
   expect([long.info.contextTokens, long.info.threads]).toEqual([4096, 1]);
   await using short = await LlamaCppEngine.open(path, { model: path, contextTokens: 256, threads: 2 });
@@ -71,7 +71,7 @@ test('a tokeniser without a leading space gives a text the same ids wherever it 
 });
 
 test('KV in F32 takes twice the bytes, is restored bitwise, and is not taken for F16', async () => {
-  const path = await modelPathOf('random:tiny-qwen3');
+  const path = await randomModelPath('random:tiny-qwen3');
   const request = { model: path, contextTokens: 256, checkpointFolder };
   await using wide = await LlamaCppEngine.open(path, { ...request, kvType: 'F32' });
   await using narrow = await LlamaCppEngine.open(path, request);

@@ -4,19 +4,20 @@ import type { SessionParts } from '../base-session.ts';
 import { requireCapability } from '../engine-capabilities.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
 import { type Engine, type FirstLayersOptions, neededFor } from '../engine.ts';
-import { FirstLayers } from '../first-layer-engines.ts';
-import { writeFirstLayers } from '../gguf/first-layers-file.ts';
-import { EngineStates } from '../llama-state/engine-kv-storage.ts';
-import { chunkRule, LlamaCppSession } from './llama-cpp-session.ts';
-import { type LoadedModel, loadModel, type LoadOptions } from './loaded-model.ts';
+import { FirstLayerEngines } from '../first-layer-engines.ts';
+import { writeFirstLayers } from '../gguf/write-first-layers.ts';
+import { EngineKvStorage } from '../llama-state/engine-kv-storage.ts';
+import { chunkRule } from './prefill-chunks.ts';
+import { LlamaCppSession } from './llama-cpp-session.ts';
+import { type LoadedModel, loadModel, type LoadOptions } from './load-model.ts';
 import { NativeSequence } from './native-sequence.ts';
 
 const DEFAULT_CHECKPOINT_MEMORY_BYTES = 2 ** 28;
 
 interface LlamaCppParts extends EngineParts {
   readonly model: LoadedModel;
-  readonly states: EngineStates;
-  readonly firstLayers: FirstLayers;
+  readonly states: EngineKvStorage;
+  readonly firstLayers: FirstLayerEngines;
 }
 
 /**
@@ -35,11 +36,11 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
    * does not fit; `not-found` where llama.cpp has no binary for this machine or finds no device; `disk`
    */
   static async open(path: string, request: EngineRequest, options: LoadOptions = {}): Promise<LlamaCppEngine> {
-    const states = new EngineStates(request, request.checkpointMemoryBytes ?? DEFAULT_CHECKPOINT_MEMORY_BYTES);
+    const states = new EngineKvStorage(request, request.checkpointMemoryBytes ?? DEFAULT_CHECKPOINT_MEMORY_BYTES);
     try {
       const model = await loadModel(path, request, options);
       const { info, capabilities, tokenizer } = model;
-      const firstLayers = new FirstLayers(info.model.layers ?? 0, async (layers, { queries, signal }) => {
+      const firstLayers = new FirstLayerEngines(info.model.layers ?? 0, async (layers, { queries, signal }) => {
         const first = join(states.folder.path, `first-${layers}-layers${queries === true ? '-queries' : ''}.gguf`);
         await writeFirstLayers(path, first, layers, queries);
         const { checkpointFolder: _, ...others } = { ...request, threads: info.threads ?? 1 };

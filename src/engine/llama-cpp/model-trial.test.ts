@@ -4,9 +4,9 @@ import { errorLike } from '../../../test/fixtures/error-like.ts';
 import { folderOfEachTest } from '../../../test/fixtures/folder-of-each-test.ts';
 import { presetModels } from '../../models/preset-models.ts';
 import { llamaCpp } from './llama-cpp-adapter.ts';
-import { sha256OfModel } from '../gguf/model-file.ts';
-import { modelPathOf } from '../gguf/random-model/random-model.ts';
-import { isKnownModel, requireTried } from './model-trial.ts';
+import { hashModelFile } from '../gguf/model-file.ts';
+import { randomModelPath } from '../gguf/random-model/random-model.ts';
+import { isKnownModel, requireModelTrial } from './model-trial.ts';
 import { tryModel } from './try-model.ts';
 
 const folder = folderOfEachTest();
@@ -15,7 +15,7 @@ afterEach(() => void vi.unstubAllEnvs());
 
 /** A model of random weights with some of its bytes changed. */
 async function changedModel(name: string, change: (bytes: Buffer) => unknown): Promise<string> {
-  const bytes = Buffer.from(readFileSync(await modelPathOf('random:tiny-llama')));
+  const bytes = Buffer.from(readFileSync(await randomModelPath('random:tiny-llama')));
   change(bytes);
   writeFileSync(folder.file(name), bytes);
   return folder.file(name);
@@ -34,19 +34,19 @@ it('a well-formed model on which llama.cpp ends its process is refused in one li
   expect((await opener.inspect(model)).model.layers).toBeGreaterThan(0);
   const crashed = errorLike('bad-model', /^\S+hostile\.gguf: llama\.cpp crashed on it \(.+\)$/);
   await expect(opener.open({ model })).rejects.toMatchObject(crashed);
-  expect(isKnownModel(await sha256OfModel(model, undefined))).toBe(false);
+  expect(isKnownModel(await hashModelFile(model, undefined))).toBe(false);
 });
 
 it('a model that nobody knows is tried once, and what hangs is ended', async () => {
   const model = await changedModel('unknown.gguf', (bytes) => bytes.write('RANDOM', bytes.indexOf('random')));
-  const sha256 = await sha256OfModel(model, undefined);
+  const sha256 = await hashModelFile(model, undefined);
   const atOnce = { llamaCpp: {}, timeoutMs: 1 };
   const message = `${model}: llama.cpp did not load it and answer within 0 s, and was ended`;
-  await expect(requireTried(model, sha256, atOnce)).rejects.toMatchObject({ code: 'bad-model', message });
+  await expect(requireModelTrial(model, sha256, atOnce)).rejects.toMatchObject({ code: 'bad-model', message });
   await using engine = await llamaCpp.opener({}).open({ model });
   expect(engine.info.modelSha256).toBe(sha256);
-  await requireTried(model, sha256, atOnce);
-  await requireTried(presetModels.model, await sha256OfModel(presetModels.model, undefined), atOnce);
+  await requireModelTrial(model, sha256, atOnce);
+  await requireModelTrial(presetModels.model, await hashModelFile(presetModels.model, undefined), atOnce);
 });
 
 it.each([
@@ -60,5 +60,5 @@ it.each([
   });
   const useless = errorLike('bad-model', /nan\.gguf: llama\.cpp cannot answer with it: it computes /);
   expect(await tryModel(model, {})).toMatchObject(useless);
-  expect(await tryModel(await modelPathOf('random:tiny-llama'), {})).toBeNull();
+  expect(await tryModel(await randomModelPath('random:tiny-llama'), {})).toBeNull();
 });

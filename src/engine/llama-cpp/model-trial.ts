@@ -5,7 +5,7 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../../base/bench-error.ts';
 import type { CallOptions } from '../engine-session.ts';
-import type { LlamaCppOptions } from './loaded-model.ts';
+import type { LlamaCppOptions } from './llama-cpp-options.ts';
 import type { TrialReport } from './try-model.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
 import { languageModelWithHash } from '../../models/registry.ts';
@@ -26,7 +26,7 @@ export interface TrialOptions extends CallOptions {
  * @param sha256 of the file, in hex; a successful trial is recorded under it
  * @throws BenchError `bad-model` where the process crashed or hung, or the error of the trial; the reason of the signal
  */
-export async function requireTried(path: string, sha256: string, options: TrialOptions): Promise<void> {
+export async function requireModelTrial(path: string, sha256: string, options: TrialOptions): Promise<void> {
   if (isKnownModel(sha256)) return;
   const timeoutMs = options.timeoutMs ?? MIN_MS + statSync(path).size * MS_PER_BYTE;
   const ended = await runTrial(path, options, timeoutMs);

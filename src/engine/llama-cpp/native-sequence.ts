@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
 import { BenchError } from '../../base/bench-error.ts';
-import type { StateCarrier } from '../llama-state/kv-import-export.ts';
+import type { SavableSequence } from '../llama-state/kv-transfer.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 
 /** A sequence of a llama.cpp context. After a failed load it is an empty one. */
-export class NativeSequence implements StateCarrier {
+export class NativeSequence implements SavableSequence {
   /** Time inside of node-llama-cpp: evaluation, sampling, saving and loading of states; failed calls count too. */
   busyMs = 0;
   readonly #context: LlamaContext;

@@ -1,4 +1,4 @@
-import type { LlamaCppOptions } from './loaded-model.ts';
+import type { LlamaCppOptions } from './llama-cpp-options.ts';
 import { tryModel } from './try-model.ts';
 
 const [path = '', options = '{}'] = process.argv.slice(2);

@@ -6,11 +6,11 @@ import type { DownloadOptions } from '../../models/hub/fetch-hub-file.ts';
 import { hubPrefix } from '../../models/hub/hub-reference.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineAdapter, EngineRequest } from '../engine-adapter.ts';
-import { modelFileOf } from '../gguf/model-file.ts';
+import { resolveModelFile } from '../gguf/model-file.ts';
 import { serverAddress } from '../http/server-address.ts';
 import { ServerConnection } from '../http/server-connection.ts';
 import { LlamaServerEngine } from './llama-server-engine.ts';
-import { OwnServer } from './own-server.ts';
+import { LlamaServerProcess } from './llama-server-process.ts';
 import { probeServer, type ServerPlace } from './probe-server.ts';
 
 /** Options of llama-server; names and meanings are those of the command line. */
@@ -84,7 +84,7 @@ async function findPlace(
     const message = `--model ${name}: no file to start a server with`;
     throw new BenchError('bad-option', message, 'name a GGUF file: --model FILE');
   }
-  const server = await OwnServer.start(program, file, request, options);
+  const server = await LlamaServerProcess.start(program, file, request, options);
   const close = (): Promise<void> => server[Symbol.asyncDispose]();
   return { connection: connect(server.url), name, file, slotsFolder: server.slotsFolder, close };
 }
@@ -92,5 +92,5 @@ async function findPlace(
 /** The file of this machine that `--model` names; undefined for the server's own names. */
 async function localFile(model: string, download?: DownloadOptions): Promise<string | undefined> {
   const isFile = isAbsolute(model) || [hubPrefix, randomModelPrefix].some((prefix) => model.startsWith(prefix));
-  return isFile ? await modelFileOf(model, download) : undefined;
+  return isFile ? await resolveModelFile(model, download) : undefined;
 }

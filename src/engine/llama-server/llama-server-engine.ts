@@ -1,24 +1,25 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { BaseEngine, type EngineParts } from '../base-engine.ts';
 import type { SessionParts } from '../base-session.ts';
-import type { SessionCells } from '../sequence-state.ts';
+import type { SessionCells } from '../session-cells.ts';
 import type { EngineInfo } from '../engine-info.ts';
-import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
+import type { EngineRequest } from '../engine-adapter.ts';
+import { sessionWindow } from '../context-window.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { sha256OfModel } from '../gguf/model-file.ts';
-import { PromptLedger } from '../http/prompt-token-counters.ts';
+import { hashModelFile } from '../gguf/model-file.ts';
+import { PromptLedger } from '../http/prompt-ledger.ts';
 import { propsShape, type ServerProps } from '../http/served-model.ts';
-import { EngineStates } from '../llama-state/engine-kv-storage.ts';
-import type { StateExchange } from '../llama-state/kv-import-export.ts';
+import { EngineKvStorage } from '../llama-state/engine-kv-storage.ts';
+import type { KvTransfer } from '../llama-state/kv-transfer.ts';
 import { LlamaServerSession } from './llama-server-session.ts';
 import { type ProbedServer, probeServer, type ServerPlace } from './probe-server.ts';
-import { SlotCarrier } from './slot-kv-files.ts';
+import { SlotKvFiles } from './slot-kv-files.ts';
 import { Slot } from './slot.ts';
 
 interface LlamaServerParts extends EngineParts {
   readonly place: ServerPlace;
   readonly probed: ProbedServer;
-  readonly states: EngineStates;
+  readonly states: EngineKvStorage;
   readonly ledger: PromptLedger;
 }
 
@@ -26,10 +27,10 @@ interface LlamaServerParts extends EngineParts {
 export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
   /** @throws BenchError `bad-option` for a server that lacks flags, slots or space; `bad-model`, `disk`, as `probeServer` */
   static async open(place: ServerPlace, request: EngineRequest, options: CallOptions = {}): Promise<LlamaServerEngine> {
-    const states = new EngineStates(request, null);
+    const states = new EngineKvStorage(request, null);
     try {
       const probed = await probeServer(place, options);
-      const modelSha256 = place.file === undefined ? null : await sha256OfModel(place.file, options.signal);
+      const modelSha256 = place.file === undefined ? null : await hashModelFile(place.file, options.signal);
       const info = describe(place.connection.url, probed, request, modelSha256);
       const capabilities = { ...probed.capabilities, sessions: request.sessions ?? 1 };
       const ledger = await PromptLedger.open(place.connection, options);
@@ -71,11 +72,11 @@ export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
     return new Slot(place.connection, id, probed.served.alias, ledger);
   }
 
-  #exchange(slot: Slot, cells: SessionCells): StateExchange | null {
+  #exchange(slot: Slot, cells: SessionCells): KvTransfer | null {
     const { place, probed, states, info } = this.parts;
     if (probed.states === null) return null;
     const { layout, form, streams } = probed.states;
-    const sequence = new SlotCarrier({ connection: place.connection, slot, cells, folder: place.slotsFolder! });
+    const sequence = new SlotKvFiles({ connection: place.connection, slot, cells, folder: place.slotsFolder! });
     const facts = { layout, form, sequences: streams, window: info, stateIdentity: info.stateIdentity! };
     return states.exchange(sequence, cells, facts);
   }

@@ -6,23 +6,17 @@ import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { KnownModel } from '../engine-info.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { controlTokens, type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
-import { describeModel } from '../gguf/model-description.ts';
+import { describeModel } from '../gguf/describe-model.ts';
 import { checkModelFile } from '../gguf/model-file.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
 import { counterDifference, readPromptCounters } from '../http/prompt-token-counters.ts';
-import {
-  chatTemplate,
-  modelsShape,
-  propsShape,
-  serverCapabilities,
-  type ServerProps,
-  shownModel,
-} from '../http/served-model.ts';
+import { chatTemplate, modelsShape, propsShape, type ServerProps, shownModel } from '../http/served-model.ts';
+import { serverCapabilities } from '../http/server-capabilities.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { llamaTokenRoutes, ServerTokenizer } from '../http/server-tokenizer.ts';
 import type { TokenIds } from '../token-id.ts';
 import { completionShape, promptTokens, slotsShape } from './slot.ts';
-import { proveStates, type SlotStates } from './state-proof.ts';
+import { probeSlotSaving, type SlotFileFormat } from './probe-slot-saving.ts';
 
 const WHOLE_MODEL = 'the server holds one model, whole';
 /** Texts of several tokens each, which begin with different ones. */
@@ -45,7 +39,7 @@ export interface ProbedServer {
   readonly served: LoadedServer;
   readonly slots: number;
   readonly slotTokens: number;
-  readonly states: SlotStates | null;
+  readonly states: SlotFileFormat | null;
   readonly scored: ScoredModel;
   readonly capabilities: Omit<EngineCapabilities, 'sessions'>;
 }
@@ -77,7 +71,7 @@ export async function probeServer(place: ServerPlace, options: CallOptions = {})
   const texts = [...PROMPTS, 'a'].map((text) => ({ text, as: 'text' }) as const);
   const [first, second, plain] = await served.tokenizer.tokenize(texts, options);
   await proveReuse(connection, [first!, second!], options);
-  const { states, cells, missing } = await proveStates(place, served, [first![0]!, second![0]!], options);
+  const { states, cells, missing } = await probeSlotSaving(place, served, [first![0]!, second![0]!], options);
   const { vocabularySize } = served.description;
   const scored = scoredModel(vocabularySize, plain!.at(-1)!);
   const { listed } = scored;
@@ -144,7 +138,7 @@ async function loadedServer({ connection, name, file }: ServerPlace, options: Ca
   return { props, alias, description, header: undefined, tokenizer };
 }
 
-/** Compares sizes, since a server shows no hash of its model; `proveStates` compares keys of the first layer. */
+/** Compares sizes, since a server shows no hash of its model; `probeSlotSaving` compares keys of the first layer. */
 function requireSameSizes(
   url: string,
   file: string,

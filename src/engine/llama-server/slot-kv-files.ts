@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import type { SessionCells } from '../sequence-state.ts';
-import type { StateCarrier } from '../llama-state/kv-import-export.ts';
+import type { SessionCells } from '../session-cells.ts';
+import type { SavableSequence } from '../llama-state/kv-transfer.ts';
 import {
   gatherCells,
   type ParsedState,
@@ -22,7 +22,7 @@ const savedShape = z.object({ n_saved: count, n_written: count });
 const restoredShape = z.object({ n_restored: count });
 
 /** Moves the KV of a slot through files in the folder that the server saves slots to. Their names cannot be guessed, and none stays. */
-export class SlotCarrier implements StateCarrier {
+export class SlotKvFiles implements SavableSequence {
   readonly #parts;
 
   /** @param parts `cells` of the session; the slot may still hold truncated ones */

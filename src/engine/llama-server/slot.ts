@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { listedProbabilitiesShape } from '../http/forced-score.ts';
 import type { CallOptions, Retry } from '../engine-session.ts';
-import type { PromptLedger } from '../http/prompt-token-counters.ts';
+import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 import { TokenCounter } from '../token-meter.ts';

@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import type { EngineRequest } from '../engine-adapter.ts';
-import type { SessionCells } from '../sequence-state.ts';
-import { CheckpointFolder, VerifiedStates } from './checkpoint-folder.ts';
+import type { SessionCells } from '../session-cells.ts';
+import { CheckpointFolder } from './checkpoint-folder.ts';
+import { CheckpointMemory } from './checkpoint-memory.ts';
 import { PrivateFolder } from '../../base/private-folder.ts';
-import { type StateCarrier, StateExchange, type StateFacts } from './kv-import-export.ts';
+import { KvTransfer, type SavableSequence, type StateFacts } from './kv-transfer.ts';
 
 /** Where an engine keeps KV outside of its sessions: checkpoints, copies of them in memory, and files on their way. */
-export class EngineStates implements Disposable {
+export class EngineKvStorage implements Disposable {
   /** Of this process alone, deleted with the engine. */
   readonly folder: PrivateFolder;
   readonly #checkpoints: CheckpointFolder;
-  readonly #verified: VerifiedStates | null;
+  readonly #verified: CheckpointMemory | null;
   #opened = 0;
 
   /** @param verifiedBytes most bytes of copies in memory; null where another process reads the files @throws BenchError `disk` */
@@ -18,12 +19,12 @@ export class EngineStates implements Disposable {
     const given = checkpointFolder === undefined ? undefined : new CheckpointFolder(checkpointFolder);
     this.folder = new PrivateFolder();
     this.#checkpoints = given ?? new CheckpointFolder(join(this.folder.path, 'checkpoints'));
-    this.#verified = verifiedBytes === null ? null : new VerifiedStates(verifiedBytes);
+    this.#verified = verifiedBytes === null ? null : new CheckpointMemory(verifiedBytes);
   }
 
-  exchange(sequence: StateCarrier, cells: SessionCells, facts: StateFacts): StateExchange {
+  exchange(sequence: SavableSequence, cells: SessionCells, facts: StateFacts): KvTransfer {
     const scratchPath = join(this.folder.path, `session-${this.#opened++}.state`);
-    return new StateExchange(sequence, cells, facts, {
+    return new KvTransfer(sequence, cells, facts, {
       checkpoints: this.#checkpoints,
       verified: this.#verified,
       scratchPath,

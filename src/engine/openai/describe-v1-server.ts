@@ -6,24 +6,10 @@ import type { CallOptions } from '../engine-session.ts';
 import { chatTemplate, modelsShape, propsShape, type ServedModel, shownModel } from '../http/served-model.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { optional } from '../http/server-errors.ts';
-import { ANCHOR, llamaTokenRoutes, ServerTokenizer, type TokenRoutes } from '../http/server-tokenizer.ts';
-import type { TokenIds } from '../token-id.ts';
+import { ServerTokenizer, type TokenRoutes } from '../http/server-tokenizer.ts';
+import { findTokenRoutes } from './v1-token-routes.ts';
 
 const versionShape = z.object({ version: z.string() });
-
-/** `/tokenize` of vLLM and SGLang. */
-const tokenizedShape = z.object({
-  /** llama-server has none, and answers a prompt under this name with an empty list. */
-  count: z.int().nonnegative(),
-  tokens: z.array(z.int()),
-  max_model_len: z.int().nonnegative().nullish(),
-});
-
-/** `/detokenize` of vLLM and SGLang. */
-const promptShape = z.union([
-  z.object({ prompt: z.string() }).transform(({ prompt }) => prompt),
-  z.object({ text: z.string() }).transform(({ text }) => text),
-]);
 
 /** `/tokenizer_info` of a vLLM with --enable-tokenizer-info-endpoint. */
 const tokenizerInfoShape = z.object({
@@ -46,15 +32,12 @@ export interface V1Server {
 
 const NO_TOKENISER = 'the server has no /tokenize and /detokenize, by which prompts are built of ids';
 const ONLY_SERVED = 'an OpenAI-compatible server is asked for a model by its own name for it';
-/** Texts in the form of control tokens: `<s>`, `<|im_end|>`, `[INST]`. */
-const MARKERS = /<[|｜]?[^<>\s]{1,40}?[|｜]?>|\[\/?[A-Z][A-Z_]{1,30}\]/gu;
-
 /**
  * Finds a model on a server, and describes both.
  * @param wanted `name` is that of `--engine-model`, undefined where the server has only one; `file` that of `--model`
  * @throws BenchError `bad-model` for a model that it does not serve, `unsupported` without a tokeniser; `unreachable`, `protocol`
  */
-export async function findServer(
+export async function describeV1Server(
   connection: ServerConnection,
   { name, file }: { readonly name: string | undefined; readonly file: string },
   options: CallOptions,
@@ -141,50 +124,4 @@ async function findModel(
     throw new BenchError('bad-option', message, 'add --engine-model NAME');
   }
   throw new BenchError('bad-model', `--engine-model ${name}: ${connection.url} has no such model`, served);
-}
-
-/** The token routes of vLLM and SGLang, or of llama-server; undefined where the server has neither. */
-export async function findTokenRoutes(
-  connection: ServerConnection,
-  model: string,
-  options: CallOptions,
-): Promise<{ readonly routes: TokenRoutes; readonly windowTokens: number | null } | undefined> {
-  const body = { model, prompt: 'a', add_special_tokens: false };
-  const found = await optional(connection.post('/tokenize', body, tokenizedShape, options));
-  if (found !== undefined) {
-    return { routes: promptTokenRoutes(connection, model), windowTokens: found.max_model_len ?? null };
-  }
-  const routes = llamaTokenRoutes(connection);
-  const ids = await optional(routes.encode('a', { parse: false }, options));
-  return ids === undefined || ids.length === 0 ? undefined : { routes, windowTokens: null };
-}
-
-/**
- * The routes of vLLM and SGLang. Their tokenisers read control tokens in every text: one that may hold none is split inside
- * everything that looks like one, and its parts are tokenised alone.
- */
-function promptTokenRoutes(connection: ServerConnection, model: string): TokenRoutes {
-  const encodeWhole = async (prompt: string, add: boolean, options: CallOptions): Promise<TokenIds> => {
-    const body = { model, prompt, add_special_tokens: add };
-    return (await connection.post('/tokenize', body, tokenizedShape, options)).tokens;
-  };
-  return {
-    encode: async (text, { parse, add = false }, options) => {
-      const [first = '', ...others] = parse ? [text] : splitMarkers(text);
-      const ids = [...(await encodeWhole(first, add, options))];
-      // Some tokenisers add a space in front of a text.
-      const anchor = others.length === 0 ? [] : await encodeWhole(ANCHOR, false, options);
-      for (const part of others) {
-        ids.push(...(await encodeWhole(ANCHOR + part, false, options)).slice(anchor.length));
-      }
-      return ids;
-    },
-    decode: (tokens, options) => connection.post('/detokenize', { model, tokens }, promptShape, options),
-  };
-}
-
-/** Splits a text behind the first character of each marker, so that no part holds a whole one. */
-function splitMarkers(text: string): string[] {
-  const cuts = [...text.matchAll(MARKERS)].map(({ index }) => index + 1);
-  return [0, ...cuts].map((start, place) => text.slice(start, cuts[place])).filter((part) => part !== '');
 }

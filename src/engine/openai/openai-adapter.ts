@@ -6,7 +6,7 @@ import { serverAddress } from '../http/server-address.ts';
 import { type Patience, ServerConnection } from '../http/server-connection.ts';
 import { OpenAiEngine } from './openai-engine.ts';
 import { type ProbedServer, probeServer } from './probe-server.ts';
-import { findServer } from './describe-v1-server.ts';
+import { describeV1Server } from './describe-v1-server.ts';
 
 /** Options of OpenAI-compatible servers; names and meanings are those of the command line. */
 const openAiOptions = z.strictObject({
@@ -42,7 +42,10 @@ export function openerFor(
     const url = serverAddress({ engine: openAi.name, engineUrl, allowRemote }).replace(/\/v1\/*$/, '');
     const key = serverKey(url, engineKeyVariable, process.env);
     const server = { url, program: 'the server', key, keyVariable: engineKeyVariable };
-    return probeServer(await findServer(new ServerConnection(server, patience), { name, file }, options), options);
+    return probeServer(
+      await describeV1Server(new ServerConnection(server, patience), { name, file }, options),
+      options,
+    );
   };
   return {
     inspect: async (model) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallOptions } from '../engine-session.ts';
 import { listedProbabilitiesShape } from '../http/forced-score.ts';
-import type { PromptLedger } from '../http/prompt-token-counters.ts';
+import type { PromptLedger } from '../http/prompt-ledger.ts';
 import type { RequestOptions } from '../http/server-connection.ts';
 import type { TokenIds } from '../token-id.ts';
 import type { CacheName } from './cache-isolation.ts';

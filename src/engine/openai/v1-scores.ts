@@ -1,6 +1,7 @@
 import type { CallOptions } from '../engine-session.ts';
 import { CERTAIN, type ForcedRequest, type ListedProbabilities } from '../http/forced-score.ts';
-import { logProbabilityOf, type SequenceScore } from '../sequence-score.ts';
+import { logProbabilityOf } from '../next-distribution.ts';
+import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 import type { Choice, Counted, PromptSender, Sent } from './prompt-sender.ts';
 

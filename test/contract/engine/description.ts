@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { capabilityNames, hasCapability } from '../../../src/engine/engine-capabilities.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
-import { TokenCache } from '../../../src/engine/tokenizer-cache.ts';
+import { TokenizerCache } from './tokenizer-cache.ts';
 import type { Opened } from './opened.ts';
 import { type Subject, WINDOW } from './subjects.ts';
 
@@ -71,7 +71,7 @@ export function descriptionPromises(subject: Subject, opened: Opened): void {
   test('a cache of tokens asks once for each text', async () => {
     const { engine } = opened;
     const tokenize = vi.fn<Engine['tokenize']>((texts, options) => engine.tokenize(texts, options));
-    const cache = new TokenCache({ tokenize });
+    const cache = new TokenizerCache({ tokenize });
     const tea = { text: 'I like tea.', as: 'text' } as const;
     const eos = { text: engine.info.markers.eos, as: 'template' } as const;
     await cache.add([tea, tea, { ...eos, as: 'text' }]);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { compareScores, probabilityOf } from '../../../src/engine/sequence-score.ts';
+import { compareScores } from '../../../src/engine/sequence-score.ts';
+import { probabilityOf } from '../../../src/engine/next-distribution.ts';
 import type { Opened } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 

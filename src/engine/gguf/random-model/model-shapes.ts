@@ -1,4 +1,4 @@
-import type { GgufTensorType } from './gguf-writer.ts';
+import type { GgufTensorType } from './write-gguf.ts';
 
 /** Llama 3's scaling of long wavelengths: those above the trained window turn slower by `factor`. */
 export interface LlamaThreeScaling {

@@ -1,6 +1,6 @@
 import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
 import { encodeFloat16 } from '../../../base/float16.ts';
-import type { GgufTensor, GgufTensorType } from './gguf-writer.ts';
+import type { GgufTensor, GgufTensorType } from './write-gguf.ts';
 import type { LlamaThreeScaling, ModelShape } from './model-shapes.ts';
 
 /** The layout of the bits of a float of each type; F16 fills a word twice, which the masks repeat. */

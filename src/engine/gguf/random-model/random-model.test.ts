@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { expect, test } from 'vitest';
-import { likeliestTokens } from '../../sequence-score.ts';
+import { likeliestTokens } from '../../next-distribution.ts';
 import { llamaCpp } from '../../llama-cpp/llama-cpp-adapter.ts';
 import { modelShapes } from './model-shapes.ts';
 import { modelTensors } from './model-tensors.ts';
-import { modelPathOf } from './random-model.ts';
+import { randomModelPath } from './random-model.ts';
 
 test.each(['tiny-llama', 'tiny-llama-rope-freqs', 'tiny-qwen2', 'tiny-qwen3'])(
   'random:%s loads in llama.cpp, reads any text, and gives probabilities that depend on it',
@@ -45,14 +45,14 @@ test('weights are the same on every machine; whoever changes them raises the rec
 });
 
 test('a model is made once', async () => {
-  const path = await modelPathOf('random:tiny-llama');
+  const path = await randomModelPath('random:tiny-llama');
   const before = statSync(path);
-  expect(await modelPathOf('random:tiny-llama')).toBe(path);
+  expect(await randomModelPath('random:tiny-llama')).toBe(path);
   expect(statSync(path).ino).toBe(before.ino);
 });
 
 test.each(['tiny-lama', 'hasOwnProperty'])('the unknown shape %s is refused, with the known ones', async (shape) => {
-  await expect(modelPathOf(`random:${shape}`)).rejects.toMatchObject({
+  await expect(randomModelPath(`random:${shape}`)).rejects.toMatchObject({
     code: 'bad-option',
     message: `unknown random model "${shape}"${shape === 'tiny-lama' ? ': did you mean tiny-llama?' : ''}`,
     hint: expect.stringContaining('random:qwen2.5-0.5b') as string,

@@ -16,7 +16,7 @@ import {
   type GgufValue,
   TENSOR_TYPE,
   writeGguf,
-} from './gguf-writer.ts';
+} from './write-gguf.ts';
 import { type ModelShape, modelShapes, type ModelShapeName } from './model-shapes.ts';
 import { modelTensors } from './model-tensors.ts';
 
@@ -55,9 +55,9 @@ const specialTokens = { bos: 0, eos: 1, padding: 2 } as const;
  * @throws BenchError `bad-option` for an unknown shape, with the nearest, or a type that does not fit; `disk` where the file cannot be written
  *
  * @example
- * const path = await modelPathOf('random:tiny-llama'); // …/build/random-models/tiny-llama-<hash>.gguf
+ * const path = await randomModelPath('random:tiny-llama'); // …/build/random-models/tiny-llama-<hash>.gguf
  */
-export async function modelPathOf(name: string): Promise<string> {
+export async function randomModelPath(name: string): Promise<string> {
   if (!name.startsWith(randomModelPrefix)) return name;
   const [shapeName = '', typeName] = name.slice(randomModelPrefix.length).split(':');
   if (!isShapeName(shapeName)) {

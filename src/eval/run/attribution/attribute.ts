@@ -2,7 +2,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import { firstSentence } from '../../../base/first-sentence.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
-import { likeliestTokens } from '../../../engine/sequence-score.ts';
+import { likeliestTokens } from '../../../engine/next-distribution.ts';
 import { meterDifference } from '../../../engine/token-meter.ts';
 import type { AttributionRecord, TurnRecord } from '../../../store/records/turn-record.ts';
 import { answerLimits } from '../../../systems/answer-turn.ts';

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
-import type { NextDistribution, SequenceScore } from '../../../engine/sequence-score.ts';
+import type { NextDistribution } from '../../../engine/next-distribution.ts';
+import type { SequenceScore } from '../../../engine/sequence-score.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 

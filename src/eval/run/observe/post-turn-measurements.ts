@@ -2,15 +2,13 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, EngineSession } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
+import { compareScores, meanDivergence, type SequenceScore } from '../../../engine/sequence-score.ts';
 import {
-  compareScores,
   likeliestTokens,
   logProbabilityOf,
-  meanDivergence,
   type NextDistribution,
   probabilityOf,
-  type SequenceScore,
-} from '../../../engine/sequence-score.ts';
+} from '../../../engine/next-distribution.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../../engine/token-id.ts';
 import type { DatasetItem, UserLanguage } from '../../../data/dataset.ts';
 import { holdsWords } from '../../../data/split-words.ts';
@@ -25,7 +23,7 @@ import type { RecordedRetrieval } from './retrieval-recorder.ts';
 import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
 import { injectable, type InjectedParts, injectedParts, turnAlpha } from './expected-injection.ts';
 import { type GivenForTurn, shownMemories } from './compare-shown-memories.ts';
-import { type ScorerParts, TurnScorer, type TurnScore } from './likelihood-scorer.ts';
+import { type ScorerParts, type TurnScore, TurnScorer } from './likelihood-scorer.ts';
 
 const LIKELIEST_TOKENS = 10;
 

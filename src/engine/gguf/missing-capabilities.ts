@@ -1,30 +1,5 @@
 import type { CapabilityName } from '../engine-capabilities.ts';
-import type { KnownModel } from '../engine-info.ts';
 import type { GgufHeader } from './gguf-header.ts';
-
-/** Bits of a number in blocks of 32 numbers of 8 bits and a scale. */
-const Q8_0_BITS = (34 * 8) / 32;
-
-/** The port's description of a model, from the header of its file. */
-export function describeModel(header: GgufHeader, sizeBytes: number): KnownModel {
-  const { name, architecture, parameters, trainContextTokens, vocabularySize, layers, stopTokens } = header;
-  const { kvNumbersPerToken, slidingWindowTokens, rotary } = header;
-  const kvBytes = (bits: number): number => (kvNumbersPerToken * bits) / 8;
-  return {
-    name,
-    architecture,
-    parameters,
-    sizeBytes,
-    trainContextTokens,
-    vocabularySize,
-    layers,
-    kvBytesPerToken: { f16: kvBytes(16), q8_0: kvBytes(Q8_0_BITS) },
-    attention: slidingWindowTokens === undefined ? 'full' : `sliding window of ${slidingWindowTokens} tokens`,
-    rope: { base: rotary.base, scaling: header.ropeScaling, scale: rotary.scale },
-    stopTokens,
-    chatTemplate: header.chatTemplate ?? null,
-  };
-}
 
 type Limits = 'positionDimensions' | 'slidingWindowTokens';
 

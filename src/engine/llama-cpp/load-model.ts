@@ -1,22 +1,24 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { CustomBatchingPrioritizationStrategy, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
-import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
-import { gpuNames, onOff } from '../../config/bench-config.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { EngineInfo, KnownModel } from '../engine-info.ts';
-import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
+import type { EngineRequest } from '../engine-adapter.ts';
+import { sessionWindow } from '../context-window.ts';
 import type { Engine, TokenizeRequest } from '../engine.ts';
 import { type GgufHeader, readGgufHeader } from '../gguf/gguf-header.ts';
-import { describeModel, missingCapabilities } from '../gguf/model-description.ts';
-import { checkModelFile, requireCapacity, sha256OfModel } from '../gguf/model-file.ts';
+import { describeModel } from '../gguf/describe-model.ts';
+import { missingCapabilities } from '../gguf/missing-capabilities.ts';
+import { checkModelFile, hashModelFile } from '../gguf/model-file.ts';
+import { checkCapacity } from '../gguf/check-capacity.ts';
 import { PrivateFolder } from '../../base/private-folder.ts';
-import { specialToken, type TokenIds } from '../token-id.ts';
-import { testExactCuts } from './exact-cut-probe.ts';
+import { specialTokenError, type TokenIds } from '../token-id.ts';
+import { probeExactCuts } from './probe-exact-cuts.ts';
 import { LlamaBackend } from './llama-backend.ts';
 import { NativeSequence } from './native-sequence.ts';
+import type { LlamaCppOptions } from './llama-cpp-options.ts';
 
 const BATCH_TOKENS = 512;
 /** Below this number of parameters, threads wait for each other longer than they work. */
@@ -33,18 +35,6 @@ export interface LoadedModel {
   readonly takeComplaint: () => Promise<string | undefined>;
   readonly dispose: () => Promise<void>;
 }
-
-/** Options that are llama.cpp's alone; names and meanings are those of the command line. */
-export const llamaCppOptions = z.strictObject({
-  /** The device that computes layers. Default: off, on the CPU. */
-  gpu: z.enum(gpuNames).exactOptional(),
-  /** Layers on the accelerator, the output layer counted; the first ones stay on the CPU. Default: max. */
-  gpuLayers: z.union([z.literal('max'), z.int().nonnegative()]).exactOptional(),
-  /** Values are stored a row a cell with it, transposed without. Default: off. */
-  flashAttention: z.enum(onOff).exactOptional(),
-});
-
-export type LlamaCppOptions = Readonly<z.output<typeof llamaCppOptions>>;
 
 export interface LoadOptions extends LlamaCppOptions, CallOptions {
   readonly modelSha256?: string;
@@ -67,7 +57,7 @@ export async function loadModel(
   const header = readGgufHeader(modelPath);
   const { sessions, kvType, threads, window } = completeRequest(request, header);
   const backend = await LlamaBackend.get(gpu);
-  requireCapacity({ sessions, kvType, threads }, window, header, memoryForKv(backend, sizeBytes));
+  checkCapacity({ sessions, kvType, threads }, window, header, memoryForKv(backend, sizeBytes));
   // Earlier complaints are not about this file.
   await backend.takeComplaint();
   let model: LlamaModel | undefined;
@@ -79,7 +69,7 @@ export async function loadModel(
         gpuLayers: backend.name === 'cpu' ? 0 : gpuLayers,
         ...(signal && { loadSignal: signal }),
       }),
-      knownSha256 ?? sha256OfModel(modelPath, signal),
+      knownSha256 ?? hashModelFile(modelPath, signal),
       import('node-llama-cpp'),
     ]);
     model = loaded;
@@ -160,7 +150,7 @@ async function findExactCuts(
   using folder = new PrivateFolder();
   try {
     const isLong = backend !== 'cpu' || flashAttention;
-    return await testExactCuts(sequence, { ...sizes, isLong, statePath: join(folder.path, 'state') }, { signal });
+    return await probeExactCuts(sequence, { ...sizes, isLong, statePath: join(folder.path, 'state') }, { signal });
   } finally {
     await sequence.dispose();
   }
@@ -239,6 +229,6 @@ function tokenizer(model: LlamaModel): (request: TokenizeRequest) => TokenIds {
     const tokens = model.tokenize(text, as === 'template', addsSpace && !first ? 'trimLeadingSpace' : undefined);
     const found = as === 'text' ? tokens.find(isControl) : undefined;
     if (found === undefined) return tokens;
-    throw specialToken(text, model.detokenize([found], true));
+    throw specialTokenError(text, model.detokenize([found], true));
   };
 }

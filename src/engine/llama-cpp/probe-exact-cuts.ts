@@ -36,7 +36,7 @@ interface TestSizes {
  * @param sequence an empty one
  * @returns the smallest multiple at which all cuts keep all bits; null where none does, and where the same prompt differs
  */
-export async function testExactCuts(
+export async function probeExactCuts(
   sequence: Pick<NativeSequence, 'prefill' | 'probabilities' | 'save' | 'truncate'>,
   { vocabularySize, windowTokens, isLong, statePath }: TestSizes,
   { signal }: CallOptions,

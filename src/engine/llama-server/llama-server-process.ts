@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { freePort } from '../../base/free-port.ts';
-import { type EngineRequest, sessionWindow } from '../engine-adapter.ts';
+import type { EngineRequest } from '../engine-adapter.ts';
+import { sessionWindow } from '../context-window.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
-import { checkModelFile, requireCapacity } from '../gguf/model-file.ts';
+import { checkModelFile } from '../gguf/model-file.ts';
+import { checkCapacity } from '../gguf/check-capacity.ts';
 import { PrivateFolder } from '../../base/private-folder.ts';
 
 const START_LIMIT_MS = 120_000;
@@ -25,7 +27,7 @@ wait $program
 `;
 
 /** A llama-server on a free port of 127.0.0.1; it ends with this process, however that ends. */
-export class OwnServer implements AsyncDisposable {
+export class LlamaServerProcess implements AsyncDisposable {
   readonly url: string;
   readonly slotsFolder: string;
   readonly #process: ChildProcess;
@@ -44,12 +46,12 @@ export class OwnServer implements AsyncDisposable {
     modelPath: string,
     request: Omit<EngineRequest, 'model'>,
     { signal }: CallOptions = {},
-  ): Promise<OwnServer> {
+  ): Promise<LlamaServerProcess> {
     const freeBytes = process.availableMemory();
     const sizeBytes = checkModelFile(modelPath, freeBytes);
     const header = readGgufHeader(modelPath);
     const window = sessionWindow(request, header.trainContextTokens);
-    requireCapacity(request, window, header, freeBytes - sizeBytes);
+    checkCapacity(request, window, header, freeBytes - sizeBytes);
     const folder = new PrivateFolder();
     const port = await freePort();
     const { sessions = 1, kvType = 'F16', threads } = request;
@@ -73,7 +75,7 @@ export class OwnServer implements AsyncDisposable {
     }
     // Writing to an ended program fails.
     child.stdin.on('error', () => undefined);
-    const server = new OwnServer(child, `http://127.0.0.1:${port}`, folder);
+    const server = new LlamaServerProcess(child, `http://127.0.0.1:${port}`, folder);
     try {
       const why = await server.#waitUntilReady(signal);
       if (why === undefined) return server;

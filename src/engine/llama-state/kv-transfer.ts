@@ -4,12 +4,14 @@ import { readFileSync, rmSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskAdvice } from '../../base/disk-advice.ts';
 import type { Checkpoint } from '../session-checkpoint.ts';
-import { requireSpace, type Window } from '../engine-info.ts';
+import { requireSpace, type Window } from '../context-window.ts';
 import { hasFiniteNumbers } from '../finite-numbers.ts';
 import { keyRowBytes, type KvLayout, sameLayout, type SequenceState, valueRowBytes } from '../sequence-state.ts';
-import { SessionCells } from '../sequence-state.ts';
+import { SessionCells } from '../session-cells.ts';
 import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
-import { type CheckpointFolder, MemoryFile, type StateHead, type VerifiedStates } from './checkpoint-folder.ts';
+import type { CheckpointFolder } from './checkpoint-folder.ts';
+import { MemoryFile } from './memory-file.ts';
+import type { CheckpointMemory, StateHead } from './checkpoint-memory.ts';
 import {
   type FileCells,
   fileTensors,
@@ -23,7 +25,7 @@ import {
 } from './state-file.ts';
 
 /** A sequence of llama.cpp, in this process or in a server. */
-export interface StateCarrier {
+export interface SavableSequence {
   /** Writes tokens and KV to a new file. @returns its size in bytes @throws Error where it could not be written completely */
   save(path: string): Promise<number>;
   /**
@@ -48,21 +50,21 @@ export interface StateFacts {
 interface StatePlaces {
   readonly checkpoints: CheckpointFolder;
   /** Copies of checkpoints in the memory of this process; null where another process reads the files. */
-  readonly verified: VerifiedStates | null;
+  readonly verified: CheckpointMemory | null;
   /** A file of this session alone, in a private folder. */
   readonly scratchPath: string;
 }
 
 /** Moves KV between a session and files, which are all that llama.cpp reads and writes. */
-export class StateExchange implements Disposable {
-  readonly #sequence: StateCarrier;
+export class KvTransfer implements Disposable {
+  readonly #sequence: SavableSequence;
   readonly #cells: SessionCells;
   readonly #facts: StateFacts;
   readonly #places: StatePlaces;
   /** Holds cells on their way into the session, where it can read them from there. */
   #incoming: MemoryFile | undefined;
 
-  constructor(sequence: StateCarrier, cells: SessionCells, facts: StateFacts, places: StatePlaces) {
+  constructor(sequence: SavableSequence, cells: SessionCells, facts: StateFacts, places: StatePlaces) {
     this.#sequence = sequence;
     this.#cells = cells;
     this.#facts = facts;

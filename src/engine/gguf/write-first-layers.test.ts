@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { tinyGguf, tinyHeader } from '../../../test/fixtures/tiny-gguf.ts';
-import { writeFirstLayers } from './first-layers-file.ts';
+import { writeFirstLayers } from './write-first-layers.ts';
 import { readGgufFile } from './gguf-file.ts';
 import { readGgufHeader } from './gguf-header.ts';
 import { queriesObstacle } from './queries-as-keys.ts';

@@ -1,6 +1,6 @@
-import type { CallOptions } from './engine-session.ts';
-import type { Engine, TokenizeRequest } from './engine.ts';
-import type { TokenIds } from './token-id.ts';
+import type { CallOptions } from '../../../src/engine/engine-session.ts';
+import type { Engine, TokenizeRequest } from '../../../src/engine/engine.ts';
+import type { TokenIds } from '../../../src/engine/token-id.ts';
 
 /**
  * Ids of texts that were tokenised already: texts are added in batches, one call of the engine each, and looked up
@@ -8,11 +8,11 @@ import type { TokenIds } from './token-id.ts';
  *
  * @example
  * declare const engine: Engine;
- * const cache = new TokenCache(engine);
+ * const cache = new TokenizerCache(engine);
  * await cache.add([{ text: 'User: hello', as: 'text' }]);
  * const ids = cache.idsOf({ text: 'User: hello', as: 'text' });
  */
-export class TokenCache {
+export class TokenizerCache {
   readonly #engine: Pick<Engine, 'tokenize'>;
   readonly #ids = new Map<string, TokenIds>();
 

@@ -5,31 +5,31 @@ import { readNumbers } from '../../base/float16.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { GgufHeader } from '../gguf/gguf-header.ts';
-import { kvObstacle } from '../gguf/model-description.ts';
+import { kvObstacle } from '../gguf/missing-capabilities.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { PrivateFolder } from '../../base/private-folder.ts';
 import { type ParsedState, parseState, type StateForm } from '../llama-state/state-file.ts';
 import { keyRowBytes, type KvLayout, numberBytes, type Rotary, valueRowBytes } from '../sequence-state.ts';
-import { SessionCells } from '../sequence-state.ts';
+import { SessionCells } from '../session-cells.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 import { Slot } from './slot.ts';
-import { SlotCarrier } from './slot-kv-files.ts';
+import { SlotKvFiles } from './slot-kv-files.ts';
 
 const LENGTH = 33;
 /** Of a rotated number, relative to the largest key: twice the rounding of half precision. */
 const TOLERANCE = 2 ** -9;
 
 /** The files that a server saves slots to, proven by one of them. */
-export interface SlotStates {
+export interface SlotFileFormat {
   /** With the heads of the model's file; without a file, one head. */
   readonly layout: KvLayout;
   readonly form: StateForm;
   readonly streams: number;
 }
 
-interface ProvenStates {
+interface ProbedSlotSaving {
   /** Null where slots cannot be saved and restored. */
-  readonly states: SlotStates | null;
+  readonly states: SlotFileFormat | null;
   readonly cells: EngineCapabilities['cells'];
   readonly missing: Readonly<Partial<Record<'promptCache' | 'checkpoints' | 'cells' | 'sharedPositions', string>>>;
 }
@@ -43,18 +43,18 @@ const EVALUATED_AGAIN =
  * Saves a slot, reads the file, and restores it. KV can be moved where the server then finds its tokens, and changed where
  * the keys of the first layer are rotated as the model's file says.
  */
-export async function proveStates(
+export async function probeSlotSaving(
   { connection, slotsFolder }: { readonly connection: ServerConnection; readonly slotsFolder: string | undefined },
   served: { readonly header: GgufHeader | undefined; readonly alias: string },
   [repeated, next]: readonly [TokenId, TokenId],
   options: CallOptions,
-): Promise<ProvenStates> {
+): Promise<ProbedSlotSaving> {
   if (slotsFolder === undefined) return withoutStates(NO_FOLDER);
   const slot = new Slot(connection, 0, served.alias);
   const ids = Array<TokenId>(LENGTH).fill(repeated);
   const cells = new SessionCells();
   cells.follow(ids);
-  const carrier = new SlotCarrier({ connection, slot, cells, folder: slotsFolder });
+  const carrier = new SlotKvFiles({ connection, slot, cells, folder: slotsFolder });
   using folder = new PrivateFolder();
   const path = join(folder.path, 'proof.state');
   await slot.evaluate(ids, 0, options);
@@ -73,7 +73,7 @@ export async function proveStates(
   };
 }
 
-function withoutStates(why: string): ProvenStates {
+function withoutStates(why: string): ProbedSlotSaving {
   const missing = { promptCache: why, checkpoints: why, cells: why, sharedPositions: why };
   return { states: null, cells: null, missing };
 }

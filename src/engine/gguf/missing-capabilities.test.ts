@@ -1,8 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { TestFolder } from '../../../test/model/bench-fixture.ts';
-import { kvObstacle } from './model-description.ts';
-import { checkModelFile } from './model-file.ts';
+import { kvObstacle } from './missing-capabilities.ts';
 
 const model = {
   architecture: 'llama',
@@ -29,14 +26,4 @@ test.each([
   [{ valueDimension: 16 }, /differ in size/],
 ])('KV of %o is not, and the reason says why', (difference, reason) => {
   expect(kvObstacle({ ...model, ...difference })).toMatch(reason);
-});
-
-test('refuses a file that is not there, a folder, and one larger than free memory', () => {
-  using folder = new TestFolder();
-  const path = folder.file('model.gguf');
-  expect(() => checkModelFile(path, 1e9)).toThrow(`${path}: no such model file`);
-  expect(() => checkModelFile(folder.path, 1e9)).toThrow(`${folder.path}: no such model file`);
-  writeFileSync(path, Buffer.alloc(1000));
-  expect(checkModelFile(path, 1000)).toBe(1000);
-  expect(() => checkModelFile(path, 999)).toThrow(`${path}: 1000 bytes, and 999 bytes of memory are free`);
 });

@@ -1,0 +1,38 @@
+import { availableParallelism } from 'node:os';
+import { BenchError } from '../../base/bench-error.ts';
+import type { Window } from '../context-window.ts';
+import type { EngineRequest } from '../engine-adapter.ts';
+import { numberBytes } from '../sequence-state.ts';
+import type { GgufHeader } from './gguf-header.ts';
+
+/** Memory that is left to this program itself. */
+const PROGRAM_BYTES = 2 ** 28;
+/**
+ * Refuses threads that have no core, which wait for each other for minutes, and a KV cache that the memory cannot hold: the
+ * system would end the process.
+ * @param freeBytes memory beside the weights
+ * @throws BenchError `bad-option`
+ */
+export function checkCapacity(
+  { sessions = 1, kvType = 'F16', threads = 1 }: Omit<EngineRequest, 'model'>,
+  { contextTokens, cellTokens }: Window,
+  { kvNumbersPerToken }: Pick<GgufHeader, 'kvNumbersPerToken'>,
+  freeBytes: number,
+): void {
+  const cores = availableParallelism();
+  if (threads > cores) {
+    const hint = `give ${cores} at most, or leave it out`;
+    throw new BenchError('bad-option', `--threads ${threads}: this machine has ${cores} cores`, hint);
+  }
+  const bytes = sessions * cellTokens * kvNumbersPerToken * numberBytes(kvType);
+  const left = Math.max(0, freeBytes - PROGRAM_BYTES);
+  if (bytes <= left) return;
+  const most = Math.floor((left / bytes) * contextTokens);
+  const gib = (count: number): string => `${(count / 2 ** 30).toFixed(1)} GiB`;
+  throw new BenchError(
+    'bad-option',
+    `--context-tokens ${contextTokens}: the KV of ${sessions} × ${cellTokens} tokens takes ${gib(bytes)}, and ` +
+      `${gib(left)} of memory are free beside the weights`,
+    most > 0 ? `give ${most} at most` : 'take a smaller model',
+  );
+}
