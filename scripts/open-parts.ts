@@ -14,9 +14,9 @@ import type { OpenEngine, SystemParts } from '../src/systems/answer-turn.ts';
 
 const TOP_K = 5;
 
-/** Keeps memories with the shipped embedder and the default retriever. */
-export function openKeeper(database: BenchDatabase): MemoryKeeper {
-  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(presetModels.embedder));
+/** Keeps memories with the default retriever. @param embedder a folder of weights; default: the shipped one */
+export function openKeeper(database: BenchDatabase, embedder: string = presetModels.embedder): MemoryKeeper {
+  const embeddings = new EmbeddingService(() => TransformersEmbedder.open(embedder));
   const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK: TOP_K, threshold: -1 });
   return new MemoryKeeper({ retriever: new RouterRetriever(router, embeddings), embeddings, database });
 }

@@ -4,17 +4,18 @@
  * --out, and an interrupted sweep continues.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { BenchError } from '../../src/base/bench-error.ts';
 import { didYouMean } from '../../src/base/nearest-name.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { type RunDatasets, readRunDatasets } from '../../src/data/join-datasets.ts';
-import { type DatasetItem, type DatasetMemory, type DatasetUser, visibleMemories } from '../../src/data/dataset.ts';
+import { type DatasetItem, type DatasetUser, visibleMemories } from '../../src/data/dataset.ts';
 import { scoreTurn } from '../../src/eval/analysis/metrics/score-turn.ts';
 import { estimateMean, estimateShare } from '../../src/eval/analysis/statistics/estimate.ts';
 import { differences } from '../../src/eval/analysis/statistics/observations.ts';
+import { itemQuestion, memoryEntry } from '../../src/eval/run/data-to-system-input.ts';
 import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Estimate } from '../../src/store/records/estimate.ts';
@@ -22,8 +23,9 @@ import { type Arm, armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import type { SystemParts } from '../../src/systems/answer-turn.ts';
 import type { BenchSystem } from '../../src/systems/contracts.ts';
 import { isPreference } from '../../src/systems/prompt/select-within-budget.ts';
-import { givenMemories } from '../../src/systems/memories-for-arm.ts';
-import { foundMemories, openParts, storeIn } from '../open-parts.ts';
+import { givenMemories, type MemorySources } from '../../src/systems/memories-for-arm.ts';
+import type { MemoryKeeper } from '../../src/systems/memory-keeper.ts';
+import { foundMemories, openKeeper, openParts, storeIn } from '../open-parts.ts';
 import { markdownTable, readOptions, runScript, ScratchFolder, wholeNumbers } from '../run-script.ts';
 
 const CONTEXT_TOKENS = 2_048;
@@ -82,36 +84,39 @@ function matchForms(pattern: string): readonly PromptForm[] {
   );
 }
 
-/** A question, its evidence, and some memories of its user that include the evidence. */
-type SweepQuestion = ReturnType<typeof drawQuestions>[number];
+interface SweepQuestion {
+  readonly user: DatasetUser;
+  readonly item: DatasetItem;
+}
 
-/**
- * Draws answerable questions evenly over the users of a development split. Memories are the evidence and random others, so that no
- * retriever affects the choice of a form.
- * @throws BenchError `bad-data` for another split
- */
-function drawQuestions({ name, parts }: RunDatasets, count: number, memories: number, seed: number) {
+/** Draws answerable questions evenly over the users of a development split. @throws BenchError `bad-data` for another split */
+function drawQuestions({ name, parts }: RunDatasets, count: number, seed: number): SweepQuestion[] {
   if (parts.some(({ declared }) => declared.split !== 'development')) {
     const hint = 'choose one whose header says "split": "development", such as facts-en-dev';
     throw new BenchError('bad-data', `${name} is not a development split, on which forms are chosen`, hint);
   }
   const random = new SeededRandom(seed);
-  const asResult = ({ memoryId, content, ...metadata }: DatasetMemory) => ({ memoryId, content, score: 1, metadata });
-  const draw = (user: DatasetUser, item: DatasetItem) => {
-    const visible = visibleMemories(user, item);
-    const evidence = visible.filter(({ memoryId }) => item.evidence.includes(memoryId));
-    if (item.answer === null || evidence.length === 0) return [];
-    const others = random.shuffled(visible.filter((memory) => !evidence.includes(memory)));
-    const found = random.shuffled([...evidence, ...others.slice(0, Math.max(0, memories - evidence.length))]);
-    return [{ user, item, evidence: evidence.map(asResult), memories: found.map(asResult) }];
-  };
-  const questions = parts.flatMap(({ users }) => users.flatMap((user) => user.items.flatMap((i) => draw(user, i))));
+  const questions = parts
+    .flatMap(({ users }) => users.flatMap((user) => user.items.map((item) => ({ user, item }))))
+    .filter(({ item }) => item.answer !== null && item.evidence.length > 0);
   const byUser = [...Map.groupBy(random.shuffled(questions), ({ user }) => user.userId).values()];
   // One question of each user per round, so that few questions still have many users.
   const rounds = Math.max(...byUser.map(({ length }) => length));
   return Array.from({ length: rounds }, (_, round) => byUser.flatMap((own) => own[round] ?? []))
     .flat()
     .slice(0, count);
+}
+
+/** The memories that a run would give its arms: those that the retriever finds nearest among all that the user had then. */
+async function findMemories(keeper: MemoryKeeper, { user, item }: SweepQuestion, topK: number): Promise<MemorySources> {
+  const { userId } = user;
+  const all = visibleMemories(user, item).map((memory) => ({ ...memoryEntry(memory), score: 1 }));
+  await keeper.reset();
+  await keeper.addAll(item.itemId, userId, all);
+  const options = { userId, topK, threshold: -1, now: new Date(item.askedAt), history: item.history };
+  const retrieved = foundMemories((await keeper.retrieve(item.query, options)).memories);
+  const evidence = all.filter(({ memoryId }) => item.evidence.includes(memoryId));
+  return { retrieved, all, preferences: all.filter(isPreference), evidence, donated: [] };
 }
 
 /** A question to one arm in one form; `subject` is model, data, seed and number of memories. */
@@ -143,15 +148,12 @@ interface FormSystem {
   readonly system: BenchSystem;
 }
 
-async function answer({ arm, system }: FormSystem, { user, item, evidence, memories }: SweepQuestion) {
-  const preferences = memories.filter(isPreference);
-  const sources = { retrieved: foundMemories(memories), all: memories, preferences, evidence, donated: [] };
+async function answer({ arm, system }: FormSystem, { user, item }: SweepQuestion, sources: MemorySources) {
   const { trace, memoriesUsed } = await system.chat({
-    query: item.query,
+    ...itemQuestion(item, user),
     userId: user.userId,
     sessionId: item.itemId,
     history: item.history,
-    ...(item.answerPrefix === undefined ? {} : { answerPrefix: item.answerPrefix }),
     ...givenMemories(arm.traits, sources),
   });
   const shown = memoriesUsed.map(({ memoryId, content, metadata }) => {
@@ -218,9 +220,9 @@ await runScript(async () => {
   const flags = { model: values.model, dataset: values.dataset, threads: values.threads };
   const config = loadBenchConfig({ flags, environment: {} });
   const data = await readRunDatasets(config);
-  const questions = drawQuestions(data, numbers.questions, memories, seed);
+  const questions = drawQuestions(data, numbers.questions, seed);
   const engines = composeEngine(config);
-  const { model } = await withFetchedModels(config, engines);
+  const { model, embedder } = await withFetchedModels(config, engines);
 
   using folder = new ScratchFolder('sweep');
   const checkpointFolder = join(folder.path, 'checkpoints');
@@ -228,6 +230,7 @@ await runScript(async () => {
   const session = await engine.openSession('sweep');
   using database = openDatabase({ path: ':memory:' });
   const parts = openParts({ engine, session }, database);
+  const keeper = openKeeper(database, embedder);
   const systems = forms.flatMap((form) =>
     arms.map((arm): FormSystem => {
       const rules = { placement: 'chronological', template: 'chat', ...form.rules } as const;
@@ -238,17 +241,18 @@ await runScript(async () => {
   );
   mkdirSync(dirname(values.out), { recursive: true });
   const stored = readTurns(values.out);
-  const subject = `${engine.info.modelSha256} ${data.sha256} ${seed} ${values.memories}`;
+  const subject = `${engine.info.modelSha256} ${data.sha256} ${seed} ${values.memories} of ${basename(embedder)}`;
   const turns: SweepTurn[] = [];
   // All forms answer a question before the next, so that an interrupted sweep compares them on the same questions.
   for (const [index, question] of questions.entries()) {
     const { itemId, category } = question.item;
     const { userId } = question.user;
+    const sources = await findMemories(keeper, question, memories);
     for (const system of systems) {
       const key = { subject, form: system.form.name, arm: system.arm.traits.name, itemId };
       let turn = stored.get(turnKey(key));
       if (turn === undefined) {
-        turn = { ...key, userId, category, ...(await answer(system, question)) };
+        turn = { ...key, userId, category, ...(await answer(system, question, sources)) };
         appendFileSync(values.out, `${JSON.stringify(turn)}\n`);
       }
       turns.push(turn);
