@@ -1,4 +1,4 @@
-import type { Comparison, RunResults } from '../src/store/records/results.ts';
+import type { Comparison, RunResults } from '../src/store/records/run-results.ts';
 import { baselineArm, findComparison, ratioText } from '../src/report/arm-roles.ts';
 import { primaryMetric } from '../src/report/shown-metric.ts';
 import { formatInterval, formatNumber } from '../src/render/table.ts';

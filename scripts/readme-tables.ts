@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { BenchError } from '../src/base/bench-error.ts';
 import { writeText } from '../src/data/write-lines.ts';
-import { type ArmResults, type RunResults, runResults } from '../src/store/records/results.ts';
+import { type ArmResults, type RunResults, runResults } from '../src/store/records/run-results.ts';
 import { joinedArms } from '../src/eval/suites/suites.ts';
 import { renderMarkdown } from '../src/render/markdown.ts';
 import { findCondition } from '../src/report/tables/condition-tables.ts';

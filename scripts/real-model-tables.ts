@@ -3,7 +3,7 @@ import { metricNamed, primaryMetric } from '../src/report/shown-metric.ts';
 import { differenceToBaseline } from '../src/report/tables/build-arm-table.ts';
 import { verdictText } from '../src/report/tables/comparisons-table.ts';
 import { countColumn, formatInterval, formatNumber, type ItemColumn, itemRows, numberColumn, type Table, textCell, textColumn } from '../src/render/table.ts'; // prettier-ignore
-import type { ArmResults, Comparison, CostName, RunResults } from '../src/store/records/results.ts';
+import type { ArmResults, Comparison, CostName, RunResults } from '../src/store/records/run-results.ts';
 
 /** A table for a document, whose own words replace caption and notes. */
 export type BareTable = Omit<Table, 'id' | 'caption' | 'notes'>;

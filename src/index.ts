@@ -42,27 +42,32 @@ export { kvKey } from './kv/kv-record.ts';
 export { type CheckpointKeeper, KvStore, type KvStoreStats } from './kv/kv-store.ts';
 export type { RotatedKeyCache } from './kv/rotated-key-cache.ts';
 
-export { formatHistorySummary } from './retrieval/records-markdown.ts';
-export { MemoryRouter, type MemoryRouterOptions } from './retrieval/memory-router.ts';
+export { formatHistorySummary } from './retrieval/format-history-summary.ts';
+export { MemoryRouter, type MemoryRouterOptions } from './retrieval/similarity/memory-router.ts';
 export type { MemorySearchResult } from './retrieval/retriever.ts';
 export type { NewMemory } from './retrieval/retriever.ts';
 export type { Retrieval, RetrievalFlag, RetrievalSummary, RetrieveOptions, Retriever } from './retrieval/retriever.ts';
 export { GivenRetriever } from './retrieval/given-retriever.ts';
 export { HintedRetriever, type HintedOptions, type RetrievedRecord } from './retrieval/hinted/hinted-retriever.ts';
 export { readPreRetrievalConfig } from './retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
-export { RouterRetriever } from './retrieval/memory-router.ts';
+export { RouterRetriever } from './retrieval/similarity/memory-router.ts';
 export { SalienceRetriever, type SalienceOptions } from './retrieval/salience/salience-retriever.ts';
 export type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './retrieval/tiered/cold-store.ts';
 export type { ContextItem } from './retrieval/tiered/tiered-memory.ts';
-export { type HotShelf, type HotStore, InProcessHotStore } from './retrieval/tiered/hot-store.ts';
+export { InProcessHotStore } from './retrieval/tiered/in-process-hot-store.ts';
+export type { HotShelf, HotStore } from './retrieval/tiered/hot-store.ts';
 export type { MemoryRecord } from './retrieval/tiered/memory-record.ts';
 export {
   MemoryRetrievalProcessor,
   type NodeContext,
   type NodeProcessor,
-} from './retrieval/tiered/memory-retrieval-node.ts';
-export { NodeEventServer } from './retrieval/tiered/node-event-server.ts';
-export { noEvents, type NodeEvent, type NodeEventStream } from './retrieval/tiered/memory-retrieval-node.ts';
+} from './retrieval/tiered/workflow-node/memory-retrieval-processor.ts';
+export { NodeEventServer } from './retrieval/tiered/workflow-node/node-event-server.ts';
+export {
+  noEvents,
+  type NodeEvent,
+  type NodeEventStream,
+} from './retrieval/tiered/workflow-node/memory-retrieval-processor.ts';
 export { PostgresColdStore, type PostgresColdStoreOptions } from './retrieval/tiered/postgres-cold-store.ts';
 export { connectPostgres, type PostgresConnection } from './retrieval/tiered/postgres-cold-store.ts';
 export { postgresIndexes, type PostgresIndex } from './retrieval/tiered/postgres-schema.ts';
@@ -103,7 +108,7 @@ export { resultsOfRuns } from './eval/analysis/results-from-stored-turns.ts';
 
 export type { ArmTraits } from './store/records/arm-traits.ts';
 export type { Budget, DroppedPart, HistoryMessage, PromptInfo, PromptSegment } from './store/records/prompt-info.ts';
-export type { ArmResults, CheckResult, Comparison, RunResults } from './store/records/results.ts';
+export type { ArmResults, CheckResult, Comparison, RunResults } from './store/records/run-results.ts';
 export type { Estimate } from './store/records/estimate.ts';
 export type { RunDescription } from './store/records/run-description.ts';
 export type { RunRecord } from './store/records/run-record.ts';

@@ -10,7 +10,7 @@ import { quantiles } from '../../src/eval/analysis/statistics/estimate.ts';
 import { QueueConnection } from '../../src/store/queue/queue-connection.ts';
 import { QueueReader } from '../../src/store/queue/queue-reader.ts';
 import { QueueStore } from '../../src/store/queue/queue-store.ts';
-import type { QueuedPlan, QueueWorker } from '../../src/store/records/run-record.ts';
+import type { QueuedPlan, QueueWorker } from '../../src/store/records/queue-records.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
 
 /** Elapsed times, ms. */

@@ -12,8 +12,8 @@ import { promptRules } from '../eval/run/loaded-resources.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import type { ArmStore } from '../systems/prefill/prefill-strategy.ts';
 import { KvStore } from '../kv/kv-store.ts';
-import { requireSearching } from '../retrieval/given-retriever.ts';
-import { MemoryRouter, RouterRetriever } from '../retrieval/memory-router.ts';
+import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
+import { MemoryRouter, RouterRetriever } from '../retrieval/similarity/memory-router.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import type { MemorySystem } from '../systems/contracts.ts';
@@ -62,7 +62,7 @@ export interface OpenedSystem extends MemorySystem, AsyncDisposable {
 export async function openSystem(options: OpenSystemOptions = {}): Promise<OpenedSystem> {
   const { arm: name = 'dki', sessions = 1, model, embedder, threads } = options;
   const named = loadBenchConfig({ flags: { model, embedder } });
-  requireSearching(named.retriever);
+  requireSearchingRetriever(named.retriever);
   const engines = composeEngine(named);
   const config = await withFetchedModels(named, engines);
   const gatingThreshold = readGatingCalibration(config.embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;

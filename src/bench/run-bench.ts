@@ -1,6 +1,6 @@
 import type { BenchConfig } from '../config/bench-config.ts';
 import type { BenchHooks } from '../eval/run/bench-hooks.ts';
-import type { RunResults } from '../store/records/results.ts';
+import type { RunResults } from '../store/records/run-results.ts';
 import { composeEngine } from './compose-engine.ts';
 import { startWorker } from './start-worker.ts';
 

@@ -15,8 +15,8 @@ import { writeReport } from '../report/report-files.ts';
 import { renderSummary } from '../report/terminal-summary.ts';
 import { baselineArm, primaryArm } from '../report/arm-roles.ts';
 import { openDatabase } from '../store/database.ts';
-import type { RunResults } from '../store/records/results.ts';
-import { groupOf } from '../store/run-name.ts';
+import type { RunResults } from '../store/records/run-results.ts';
+import { groupName } from '../store/run-names.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { armHelp } from './arm-help.ts';
@@ -92,7 +92,7 @@ async function runAndReport(
   }
   if (runs.length > 1) {
     await unlessInterrupted(signal);
-    const folder = join(config.out, groupOf(runs[0]!.run.name));
+    const folder = join(config.out, groupName(runs[0]!.run.name));
     await writeReport(folder, runs);
     printLines(['', `all suites: ${shownPath(join(folder, 'report.html'))}`], config.json ? process.stderr : undefined);
   }
@@ -157,7 +157,7 @@ function machineWords(config: BenchConfig): string[] {
 
 function continueLine(config: BenchConfig, { begun, finished }: BenchState): string {
   if (begun === undefined) return 'no question was asked yet';
-  const name = groupOf(begun);
+  const name = groupName(begun);
   return finished
     ? `all turns are stored; write the report with: ${commandLine('tables', config, ['--run', name, '--write'])}`
     : `continue with: ${commandLine('bench', config, [...machineWords(config), '--resume', name])}`;

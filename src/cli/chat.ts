@@ -7,7 +7,7 @@ import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { optionKeys } from '../config/flags-from-schema.ts';
 import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
 import { counted, printable } from '../render/printable.ts';
-import { requireSearching } from '../retrieval/given-retriever.ts';
+import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
 import { armHelp } from './arm-help.ts';
 import { chatLoop, type ChatTerminal } from './chat/chat-loop.ts';
 import { chatArms, ChatSession, type ChatSetup } from './chat/chat-session.ts';
@@ -49,7 +49,7 @@ export function declare(command: Command): void {
 
 async function chat({ arm, user, session, ...flags }: ChatFlags): Promise<void> {
   const config = loadBenchConfig({ flags });
-  requireSearching(config.retriever);
+  requireSearchingRetriever(config.retriever);
   for (const [option, value] of Object.entries({ '--user': user, '--session': session })) {
     if (value?.trim() === '') throw new BenchError('bad-option', `${option}: expected a name`, 'give one, or drop it');
   }

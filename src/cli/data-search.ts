@@ -16,7 +16,7 @@ import { printable, printableJson } from '../render/printable.ts';
 import { formatNumber } from '../render/table.ts';
 import { coloured, emphasised, type Page } from '../render/terminal.ts';
 import { hanging, hangingText, padText, textWidth, wrapText } from '../render/text-width.ts';
-import { requireSearching } from '../retrieval/given-retriever.ts';
+import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
 import type { MemorySearchResult, Retrieval } from '../retrieval/retriever.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
 import type { Flags } from './options.ts';
@@ -44,7 +44,7 @@ export type FoundMemories = Omit<Retrieval, 'summary'> &
 
 export async function dataSearch(question: string, { user: userId, ...flags }: Flags & { readonly user: string }) {
   const config = loadBenchConfig({ flags });
-  requireSearching(config.retriever);
+  requireSearchingRetriever(config.retriever);
   const { dataset, user } = findUser(userId, await readRunDatasets(config));
   const now = latestTime(user);
   const { summary, ...retrieval } = await retrieve(question, user, now, config);

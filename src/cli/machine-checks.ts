@@ -12,7 +12,7 @@ import { openConfigured } from '../bench/compose-engine.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { kernelChoice } from '../kv/kernels.ts';
 import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
-import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/model-route.ts';
+import { assessRouting, describeAbility } from '../retrieval/hinted/pre-retrieval/route-by-model.ts';
 import { routeExamples } from '../retrieval/hinted/route-examples.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
 import { promptFormOf } from '../systems/prompt/chat-form.ts';

@@ -18,7 +18,7 @@ import { openDatabase } from '../store/database.ts';
 import { QueueConnection } from '../store/queue/queue-connection.ts';
 import { QueueReader, type QueuedRun } from '../store/queue/queue-reader.ts';
 import { QueueStore } from '../store/queue/queue-store.ts';
-import type { RunResults } from '../store/records/results.ts';
+import type { RunResults } from '../store/records/run-results.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { checksFailed, printResults, writeRunReport } from './bench.ts';
 import { shownPath } from './suggested-command.ts';

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { exitCodes } from '../base/exit-codes.ts';
 import { checkDrawings, redrawReport, resultsText, writeFiles } from '../report/report-files.ts';
 import type { Mark } from '../store/records/arm-traits.ts';
-import type { RunResults } from '../store/records/results.ts';
-import { groupOf } from '../store/run-name.ts';
+import type { RunResults } from '../store/records/run-results.ts';
+import { groupName } from '../store/run-names.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { findReports, readReport, reportDocument } from '../viewer/report-reader.ts';
 import { shownPath } from './suggested-command.ts';
@@ -30,7 +30,7 @@ function drawnReports(folders: readonly string[]): ReportContent[] {
   const reports = folders.map((folder) => ({ folder, runs: [readReport(folder)] }));
   const groups = [...Map.groupBy(reports, ({ folder }) => dirname(folder))].flatMap(([folder, children]) => {
     const runs = byAge(children.flatMap((child) => child.runs));
-    const names = new Set(runs.map(({ run }) => groupOf(run.name)));
+    const names = new Set(runs.map(({ run }) => groupName(run.name)));
     return runs.length > 1 && names.size === 1 ? { folder, runs } : [];
   });
   return [...reports, ...groups];

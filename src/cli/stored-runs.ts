@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
 import { type BenchDatabase, isWritable, openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
-import { lastRunsHint } from '../store/run-name.ts';
+import { lastRunsHint } from '../store/run-names.ts';
 import { runNamed } from '../viewer/find-run.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { shownPath } from './suggested-command.ts';

@@ -14,9 +14,9 @@ import { checkReport, renderers, writeReport } from '../report/report-files.ts';
 import { namedTable, shownTables, tableNames } from '../report/tables/report-tables.ts';
 import { type TurnFormat, turnFormats, turnLines } from '../report/export-turns.ts';
 import type { BenchDatabase } from '../store/database.ts';
-import type { RunResults } from '../store/records/results.ts';
+import type { RunResults } from '../store/records/run-results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import { groupOf } from '../store/run-name.ts';
+import { groupName } from '../store/run-names.ts';
 import { RunUserRepository } from '../store/run-user-repository.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { checksFailed } from './bench.ts';
@@ -135,7 +135,7 @@ async function listTurns(database: BenchDatabase, name: string | undefined, form
 }
 
 function continueHint(run: string): string {
-  return `wait for it, or continue it: npm run bench -- --resume ${groupOf(run)}`;
+  return `wait for it, or continue it: npm run bench -- --resume ${groupName(run)}`;
 }
 
 function reports(database: BenchDatabase, out: string, runs: readonly RunResults[]): ReportContent[] {
@@ -143,5 +143,5 @@ function reports(database: BenchDatabase, out: string, runs: readonly RunResults
     const outcomes = storedOutcomes(database, results.run.id);
     return { folder: join(out, results.run.name), runs: [results], outcomes };
   });
-  return runs.length > 1 ? [...own, { folder: join(out, groupOf(runs[0]!.run.name)), runs }] : own;
+  return runs.length > 1 ? [...own, { folder: join(out, groupName(runs[0]!.run.name)), runs }] : own;
 }

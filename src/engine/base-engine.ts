@@ -1,5 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-import type { EngineAudit } from '../store/records/run-probes.ts';
+import type { EngineAudit } from '../store/records/engine-audit.ts';
 import type { BaseSession, SessionParts } from './base-session.ts';
 import { SessionCells } from './session-cells.ts';
 import type { Checkpoint } from './session-checkpoint.ts';

@@ -5,7 +5,7 @@
  * `openai/` over HTTP. They share `base-engine`, `base-session`, `http/`, `llama-state/` (files of KV) and `gguf/` (model
  * files). The contract test runs the same promises against all of them.
  */
-import type { EngineAudit } from '../store/records/run-probes.ts';
+import type { EngineAudit } from '../store/records/engine-audit.ts';
 import type { Checkpoint } from './session-checkpoint.ts';
 import type { CapabilityName, EngineCapabilities } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';

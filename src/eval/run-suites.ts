@@ -3,10 +3,10 @@ import type { BenchConfig } from '../config/bench-config.ts';
 import { BenchError } from '../base/bench-error.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import type { ComposeEngine } from '../engine/engine-adapter.ts';
-import type { RunResults } from '../store/records/results.ts';
+import type { RunResults } from '../store/records/run-results.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { BenchHooks } from './run/bench-hooks.ts';
-import { memberName } from '../store/run-name.ts';
+import { suiteRunName } from '../store/run-names.ts';
 import { findResumable, noSuchRun } from './run/plan/resumable-run.ts';
 import { runWorker, type StartWorker, type WorkerHooks, type WorkerTask } from './run/workers/workers.ts';
 import { openRuns } from './run/loaded-resources.ts';
@@ -57,7 +57,7 @@ function plan(config: BenchConfig): SuiteRun[] {
   const name = config.run ?? `${suites.length === 1 ? only!.name : 'suites'}-${time}`;
   return suites.map((suite) => ({
     suite,
-    name: suites.length === 1 ? name : memberName(name, suite.name),
+    name: suites.length === 1 ? name : suiteRunName(name, suite.name),
     begun: undefined,
   }));
 }
@@ -98,7 +98,7 @@ function planToResume(config: BenchConfig, name: string): SuiteRun[] {
       .map((suite) => ({ suite, name, begun }));
   }
   const planned = suitesOf(first).map((suite): SuiteRun => {
-    const member = memberName(name, suite.name);
+    const member = suiteRunName(name, suite.name);
     return { suite, name: member, begun: members.find((run) => run.name === member) };
   });
   if (planned.some(({ begun }) => begun?.status !== 'finished')) return planned;

@@ -1,5 +1,5 @@
 import { prefixCacheArm as findPrefixCache } from '../eval/analysis/summary/compared-arms.ts';
-import type { ArmResults, Comparison, RunResults } from '../store/records/results.ts';
+import type { ArmResults, Comparison, RunResults } from '../store/records/run-results.ts';
 import { type Difference, formatInterval } from '../render/table.ts';
 
 /** The arm that all others are compared with; undefined if it did not run. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runs } from '../../test/fixtures/figure-runs.ts';
 import { runResults } from '../../test/fixtures/run-results.ts';
 import { formatCell } from '../render/table.ts';
-import type { ArmResults, RunResults } from '../store/records/results.ts';
+import type { ArmResults, RunResults } from '../store/records/run-results.ts';
 import { reportFigures } from './figures/report-figures.ts';
 import { headline } from './headline.ts';
 import { allTables } from './tables/report-tables.ts';

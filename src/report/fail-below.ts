@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import type { RunResults } from '../store/records/results.ts';
+import type { RunResults } from '../store/records/run-results.ts';
 import { metricNamed } from './shown-metric.ts';
 import { formatNumber } from '../render/table.ts';
 

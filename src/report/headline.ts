@@ -1,6 +1,6 @@
 import { formatInterval, formatNumber } from '../render/table.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
-import type { ArmResults, Comparison, RunResults } from '../store/records/results.ts';
+import type { ArmResults, Comparison, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, findComparison, prefixCacheArm } from './arm-roles.ts';
 import { primaryMetric, type ShownMetric } from './shown-metric.ts';
 import { breakEvenText } from './verdict-sentences.ts';

@@ -13,7 +13,7 @@ import { renderJson } from '../render/json.ts';
 import { renderLatex } from '../render/latex.ts';
 import { renderMarkdown } from '../render/markdown.ts';
 import { escapedControls } from '../render/printable.ts';
-import type { RunResults } from '../store/records/results.ts';
+import type { RunResults } from '../store/records/run-results.ts';
 import { figureFiles } from './figures/report-figures.ts';
 import { renderReport } from './html/report-page.ts';
 import { OUTCOMES_FILE } from './turn-outcomes-file.ts';

@@ -2,7 +2,7 @@ import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
 import { metricsOfRun, successMetric } from '../eval/analysis/metrics/run-metrics.ts';
 import type { MetricDeclaration } from '../store/records/run-description.ts';
 import type { Estimate } from '../store/records/estimate.ts';
-import type { RunResults } from '../store/records/results.ts';
+import type { RunResults } from '../store/records/run-results.ts';
 import { type Cell, type Difference, estimateCell, intervalColumn, type ItemColumn, textCell } from '../render/table.ts'; // prettier-ignore
 
 type Run = RunResults['run'];

@@ -1,4 +1,4 @@
-import type { RunResults } from '../store/records/results.ts';
+import type { RunResults } from '../store/records/run-results.ts';
 import { lackOfProof } from './validity-caveats.ts';
 import { comparisonsTables } from './tables/comparisons-table.ts';
 import { checksTable } from './tables/checks-table.ts';

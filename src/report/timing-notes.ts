@@ -1,4 +1,4 @@
-import type { RunResults } from '../store/records/results.ts';
+import type { RunResults } from '../store/records/run-results.ts';
 import { formatNumber } from '../render/table.ts';
 
 const LEVEL = 0.05;

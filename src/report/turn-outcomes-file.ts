@@ -10,7 +10,7 @@ import { escapedControls } from '../render/printable.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import { judgingColumns, type OutcomeColumn, outcomeColumns } from '../store/records/outcome-columns.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import { schemaVersion } from '../store/records/zod-helpers.ts';
+import { schemaVersion } from '../store/records/schema-version.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository, type TurnListRow } from '../store/turn-list-repository.ts';
 import { parseReport, reportText, writeAgain } from './read-report-file.ts';

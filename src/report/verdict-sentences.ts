@@ -1,6 +1,6 @@
 import { MIN_USERS } from '../eval/analysis/statistics/verdict.ts';
 import { formatNumber } from '../render/table.ts';
-import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/results.ts';
+import type { ArmResults, BreakEven, Comparison, CostName, RunResults } from '../store/records/run-results.ts';
 import { baselineArm, findComparison, prefixCacheArm, primaryArm, ratioText } from './arm-roles.ts';
 import { lackOfProof, undecidedChecks } from './validity-caveats.ts';
 import { metricNamed, primaryMetric, type ShownMetric } from './shown-metric.ts';

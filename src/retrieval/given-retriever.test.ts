@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { expectFailure } from '../../test/fixtures/bench-failure.ts';
 import type { RetrieveOptions } from './retriever.ts';
-import { GivenRetriever, requireSearching } from './given-retriever.ts';
+import { GivenRetriever, requireSearchingRetriever } from './given-retriever.ts';
 
 let retriever: GivenRetriever;
 beforeEach(async () => {
@@ -38,6 +38,8 @@ test('refuses a question without a list', async () => {
 });
 
 test('is refused where no data set asks', () => {
-  expect(() => requireSearching('given')).toThrow('--retriever given: only the items of a data set list passages');
-  expect(() => requireSearching('hinted')).not.toThrow();
+  expect(() => requireSearchingRetriever('given')).toThrow(
+    '--retriever given: only the items of a data set list passages',
+  );
+  expect(() => requireSearchingRetriever('hinted')).not.toThrow();
 });

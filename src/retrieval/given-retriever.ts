@@ -79,7 +79,7 @@ export class GivenRetriever implements Retriever {
 }
 
 /** @throws BenchError `bad-option` for strategy `given`, where questions come from no data set */
-export function requireSearching(retriever: RetrieverName): void {
+export function requireSearchingRetriever(retriever: RetrieverName): void {
   if (retriever !== 'given') return;
   const message = '--retriever given: only the items of a data set list passages; no list comes with this question';
   throw new BenchError('bad-option', message, `choose one that searches: ${searching}`);

@@ -1,7 +1,7 @@
 import type { RetrieverName } from '../config/retriever-names.ts';
 import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
 import type { Engine } from '../engine/engine.ts';
-import { MemoryRouter, RouterRetriever } from './memory-router.ts';
+import { MemoryRouter, RouterRetriever } from './similarity/memory-router.ts';
 import type { Retriever } from './retriever.ts';
 import { GivenRetriever } from './given-retriever.ts';
 import type { VectorBackend } from './vectors/vector-index.ts';
@@ -10,7 +10,7 @@ import { HintedRetriever } from './hinted/hinted-retriever.ts';
 import { asksModel, type ReadPreRetrievalConfig } from './hinted/pre-retrieval/pre-retrieval-config.ts';
 import { SalienceRetriever } from './salience/salience-retriever.ts';
 import type { SalienceRule } from './salience/salience-ranking.ts';
-import { openTiered, type TieredSettings } from './tiered/open-tiered.ts';
+import { openTieredRetriever, type TieredSettings } from './tiered/open-tiered-retriever.ts';
 
 /** Dependencies and settings of all strategies; each uses those that it needs. */
 export interface RetrieverParts {
@@ -45,7 +45,7 @@ const openers: Readonly<Record<RetrieverName, (parts: RetrieverParts) => Promise
     const model = isNeeded ? await EngineQueryModel.open(engine) : undefined;
     return new HintedRetriever(embeddings, { backend, ...preRetrieval, model });
   },
-  tiered: ({ tiers, ...parts }) => openTiered({ ...tiers, ...parts }),
+  tiered: ({ tiers, ...parts }) => openTieredRetriever({ ...tiers, ...parts }),
   given: () => Promise.resolve(new GivenRetriever()),
 };
 

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
-import { type AttributionRecord, attributionRecord } from './records/turn-record.ts';
+import { type AttributionRecord, attributionRecord } from './records/attribution-record.ts';
 import { Repository } from './database.ts';
-import { readRecord } from './parse-record.ts';
+import { readRecord } from './read-record.ts';
 import { attributions } from './schema.ts';
 
 /** Leave-one-out attributions of answers, at most one per turn. */

@@ -3,7 +3,7 @@ import { Repository } from './database.ts';
 import { judgeVerdicts } from './schema.ts';
 
 /** Stored verdicts of judges, by the hash of what was sent: no text is stored. */
-export class VerdictRepository extends Repository {
+export class JudgeVerdictRepository extends Repository {
   /** True for a right answer; undefined without a verdict. */
   find(key: string): boolean | undefined {
     return this.select(judgeVerdicts, eq(judgeVerdicts.key, key))[0]?.right;

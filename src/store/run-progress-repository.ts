@@ -11,7 +11,7 @@ export interface TurnValue extends Pick<TurnRow, 'userId' | 'itemId' | 'arm'> {
 }
 
 /** Turns that are written while a run goes on, each read once. */
-export class RunGrowthRepository extends Repository {
+export class RunProgressRepository extends Repository {
   readonly #isOfRun: SQL;
 
   constructor(database: BenchDatabase, runId: string) {

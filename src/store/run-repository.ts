@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
-import { type RunResults, runResults } from './records/results.ts';
+import { type RunResults, runResults } from './records/run-results.ts';
 import { type RunRecord, runRecord } from './records/run-record.ts';
-import { schemaVersion } from './records/zod-helpers.ts';
+import { schemaVersion } from './records/schema-version.ts';
 import { beginsWith, Repository } from './database.ts';
-import { readRecord, requireSchemaVersion } from './parse-record.ts';
+import { requireSchemaVersion } from './records/schema-version.ts';
+import { readRecord } from './read-record.ts';
 import { runs, turns } from './schema.ts';
 import type { TurnListRow } from './turn-list-repository.ts';
 

@@ -2,7 +2,7 @@ import { and, asc, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
 import { type UserShare, userShare } from './records/worker-result-bundle.ts';
 import { type BenchDatabase, Repository } from './database.ts';
-import { readRecord } from './parse-record.ts';
+import { readRecord } from './read-record.ts';
 import { runUsers } from './schema.ts';
 import { TurnRepository } from './turn-repository.ts';
 

@@ -5,8 +5,8 @@
  */
 import { deflateSync, inflateSync } from 'node:zlib';
 import { customType, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { attributionMethods, type AttributionRecord } from './records/turn-record.ts';
-import type { RunResults } from './records/results.ts';
+import { attributionMethods, type AttributionRecord } from './records/attribution-record.ts';
+import type { RunResults } from './records/run-results.ts';
 import { type RunRecord, runStatuses } from './records/run-record.ts';
 import type { UserShare } from './records/worker-result-bundle.ts';
 import type { Measures, TurnDocument } from './turn-row-mapping.ts';

@@ -3,7 +3,7 @@ import type { SelectedFields } from 'drizzle-orm/sqlite-core';
 import { measuredParts, type TurnKey, type TurnRecord, turnRecord, type TurnResult } from './records/turn-record.ts';
 import { Repository } from './database.ts';
 import { unreadable } from './database-error.ts';
-import { readRecord } from './parse-record.ts';
+import { readRecord } from './read-record.ts';
 import { auditLogs, sessions, turns, type TurnRow } from './schema.ts';
 import { joinTurn, listColumns, type Measures, type RunFacts, splitTurn } from './turn-row-mapping.ts';
 

@@ -1,11 +1,6 @@
-import { differsFromText, parityBound, type RunProbes } from './records/run-probes.ts';
-import {
-  type AnsweredResult,
-  type AnsweredTurn,
-  evaluatesAsClaimed,
-  type FailedTurn,
-  type TurnRecord,
-} from './records/turn-record.ts';
+import { failedChecks } from './turn-checks.ts';
+import type { ParitySelfTest } from './records/parity-self-test.ts';
+import { type AnsweredResult, type AnsweredTurn, type FailedTurn, type TurnRecord } from './records/turn-record.ts';
 
 type KeyFields = 'state' | 'itemId' | 'userId' | 'arm' | 'repeat' | 'turn' | 'position';
 
@@ -18,7 +13,7 @@ export type TurnDocument = NonNullable<ReturnType<typeof splitTurn>['document']>
 /** What decides a turn's marks in lists: the run's primary metric, and its self-test of numerical parity. */
 export interface RunFacts {
   readonly primaryMetric: string;
-  readonly parity: RunProbes['parity'] | null;
+  readonly parity: ParitySelfTest | null;
 }
 
 /** Splits a turn into the parts that statistics read and the others. */
@@ -62,7 +57,7 @@ export function joinTurn(measures: Measures, document: TurnDocument | null): obj
 /** The values by which lists filter and sort turns, and that they show; columns of scores have the names of the scores. */
 export function listColumns(turn: TurnRecord, run: RunFacts) {
   if (turn.state === 'failed') {
-    return { truncated: false, answer: '', error: turn.error.message, failedChecks: failedChecks(turn, run) };
+    return { truncated: false, answer: '', error: turn.error.message, failedChecks: failedChecks(turn, run.parity) };
   }
   const { item, facts, scores, observed, timings, tokens } = turn;
   return {
@@ -79,7 +74,7 @@ export function listColumns(turn: TurnRecord, run: RunFacts) {
     evaluatedTokens: tokens.evaluated,
     generatedTokens: tokens.generated,
     cache: turn.account.cache,
-    failedChecks: failedChecks(turn, run),
+    failedChecks: failedChecks(turn, run.parity),
     question: item.query,
     gold: item.gold,
     answer: turn.answer.text,
@@ -96,33 +91,4 @@ function primaryValue({ item, scores, observed }: AnsweredTurn, { primaryMetric 
   const values: Readonly<Record<string, unknown>> = { ...observed, ...scores };
   const value = scores.own?.[primaryMetric] ?? values[primaryMetric];
   return typeof value === 'number' ? value : null;
-}
-
-/** The checks of `src/eval/analysis/checks` that a turn can fail by itself: comparisons with other arms are not among them. */
-const turnChecks: Readonly<Record<string, (turn: AnsweredTurn, parity: RunFacts['parity']) => boolean>> = {
-  'token identity': ({ observed, account, prefill }) => {
-    const keepsSink = prefill !== null && 'making' in prefill && prefill.making.sink?.kept === true;
-    return observed.firstForeignToken !== null && !account.sharesPositions && !keepsSink;
-  },
-  'token accounting': (turn) => turn.account.found === undefined && !evaluatesAsClaimed(turn),
-  reuse: (turn) => turn.account.found !== undefined && !evaluatesAsClaimed(turn),
-  cells: ({ observed }) => (observed.wrongCells ?? null) !== null,
-  'numerical parity': ({ observed }, parity) =>
-    observed.parity !== null && parity !== null && differsFromText(observed.parity, parity),
-  answers: ({ observed: { answer, sameAgain } }, parity) =>
-    answer?.asGenerated === false ||
-    (parity !== null && (answer?.shortfall ?? 0) > parityBound(parity)) ||
-    (parity?.bitwiseEqual === true && sameAgain === false),
-  'same memories': ({ observed: { memories } }) =>
-    memories !== undefined &&
-    [memories.foreign, memories.altered, memories.missing, memories.hidden, memories.elsewhere].some(
-      ({ length }) => length > 0,
-    ),
-};
-
-/** The checks that a turn fails by itself, comma-separated; null if it fails none. */
-function failedChecks(turn: TurnRecord, { parity }: RunFacts): string | null {
-  if (turn.state === 'failed') return 'errors';
-  const failed = Object.keys(turnChecks).filter((check) => turnChecks[check]!(turn, parity));
-  return failed.length === 0 ? null : failed.join(',');
 }

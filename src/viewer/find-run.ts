@@ -3,7 +3,7 @@ import { didYouMean } from '../base/nearest-name.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TurnListRepository } from '../store/turn-list-repository.ts';
-import { lastRunsHint } from '../store/run-name.ts';
+import { lastRunsHint } from '../store/run-names.ts';
 import type { ArmTraits } from '../store/records/arm-traits.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import { turnSorts } from '../store/records/outcome-columns.ts';
-import { checkNames } from '../store/records/results.ts';
+import { checkNames } from '../store/records/run-results.ts';
 import { cacheStates, funnelStages, wrongClasses } from '../store/records/turn-record.ts';
 import type { TurnListFilter } from '../store/turn-list-repository.ts';
 

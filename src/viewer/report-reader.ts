@@ -6,10 +6,11 @@ import { BenchError } from '../base/bench-error.ts';
 import { readReportOutcomes } from '../report/turn-outcomes-file.ts';
 import { parseReport, reportText, writeAgain } from '../report/read-report-file.ts';
 import { openDatabase } from '../store/database.ts';
-import { readRecord, requireSchemaVersion } from '../store/parse-record.ts';
-import { type RunResults, runResults } from '../store/records/results.ts';
+import { requireSchemaVersion } from '../store/records/schema-version.ts';
+import { readRecord } from '../store/read-record.ts';
+import { type RunResults, runResults } from '../store/records/run-results.ts';
 import { type RunRecord, runRecord } from '../store/records/run-record.ts';
-import { schemaVersion } from '../store/records/zod-helpers.ts';
+import { schemaVersion } from '../store/records/schema-version.ts';
 import { RunRepository } from '../store/run-repository.ts';
 
 /** Folders below the one that is named: `reports/NAME/SUITE`. */

@@ -5,7 +5,7 @@ import { verdictSentences } from '../report/verdict-sentences.ts';
 import type { Html } from '../render/html-table.ts';
 import { printable } from '../render/printable.ts';
 import type { BenchDatabase } from '../store/database.ts';
-import type { RunResults } from '../store/records/results.ts';
+import type { RunResults } from '../store/records/run-results.ts';
 import { RunRepository, type RunHead } from '../store/run-repository.ts';
 import type { Links, RunsQuery } from './links.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, pager, textField } from './list-components.ts';

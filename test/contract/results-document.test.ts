@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { runResults } from '../../src/store/records/results.ts';
+import { runResults } from '../../src/store/records/run-results.ts';
 import { turnColumns } from '../../src/report/export-turns.ts';
 
 interface JsonSchema {

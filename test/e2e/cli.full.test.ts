@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { expectMistake } from '../fixtures/program-host.ts';
 import { type ProcessOptions, program, runProcess, startProcess } from '../fixtures/run-process.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

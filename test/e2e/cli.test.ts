@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { expectMistake, programIn } from '../fixtures/program-host.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';

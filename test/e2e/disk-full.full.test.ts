@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { noMounts, ownMounts } from '../fixtures/own-mounts.ts';
 import { expectMistake } from '../fixtures/program-host.ts';
 import { type Ended, program, runProcess } from '../fixtures/run-process.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { ChatServer, honestJudge, judgedData } from '../fixtures/chat-server.ts';
 import { ProgramHost } from '../fixtures/program-host.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';

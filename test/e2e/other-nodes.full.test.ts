@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'no
 import { execFileSync } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { expectMistake } from '../fixtures/program-host.ts';
 import { runProcess } from '../fixtures/run-process.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

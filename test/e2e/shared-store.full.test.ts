@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { program, runProcess } from '../fixtures/run-process.ts';
 import { failedChecks, passedChecks, TestFolder } from '../model/bench-fixture.ts';
 

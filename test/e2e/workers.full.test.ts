@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { isRunning } from '../../src/base/is-running.ts';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { program, runProcess, startProcess } from '../fixtures/run-process.ts';
 import { untimedResults, untimedTurns } from '../fixtures/untimed.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

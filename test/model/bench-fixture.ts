@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ScratchFolder } from '../../scripts/run-script.ts';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
-import type { CheckName, RunResults } from '../../src/store/records/results.ts';
+import type { CheckName, RunResults } from '../../src/store/records/run-results.ts';
 
 /** A folder of its own for what a test writes; gone when it ends. */
 export class TestFolder extends ScratchFolder {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attribute } from '../../src/eval/run/attribution/attribute.ts';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { failedChecks, passedChecks } from './bench-fixture.ts';
 import { type FinishedRun, finishedRun } from './finished-run.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
-import type { CheckName, RunResults } from '../../src/store/records/results.ts';
+import type { CheckName, RunResults } from '../../src/store/records/run-results.ts';
 import { ownTraits } from '../../src/systems/arms/arm-registry.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
 import type { ChatRequest } from '../../src/systems/contracts.ts';

@@ -6,7 +6,7 @@ import { runBench } from '../../src/bench/run-bench.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineSession } from '../../src/engine/engine-session.ts';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import type { RunRecord } from '../../src/store/records/run-record.ts';
 import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
 import { smallConfig, TestFolder } from './bench-fixture.ts';

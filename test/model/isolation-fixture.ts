@@ -9,8 +9,12 @@ import type { CheckInput } from '../../src/eval/analysis/checks/check.ts';
 import { isolation } from '../../src/eval/analysis/checks/isolation.ts';
 import { probeIsolation, type ProbeOptions } from '../../src/eval/run/prove/isolation-probe.ts';
 import type { KvStore } from '../../src/kv/kv-store.ts';
-import type { CheckResult } from '../../src/store/records/results.ts';
-import { MemoryRouter, type MemoryRouterOptions, RouterRetriever } from '../../src/retrieval/memory-router.ts';
+import type { CheckResult } from '../../src/store/records/run-results.ts';
+import {
+  MemoryRouter,
+  type MemoryRouterOptions,
+  RouterRetriever,
+} from '../../src/retrieval/similarity/memory-router.ts';
 import type { MemorySearchResult, NewMemory } from '../../src/retrieval/retriever.ts';
 import { armRegistry } from '../../src/systems/arms/arm-registry.ts';
 import { MemoryKeeper } from '../../src/systems/memory-keeper.ts';

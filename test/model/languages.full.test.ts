@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { runBench } from '../../src/bench/run-bench.ts';
 import { readDataset } from '../../src/data/reader.ts';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/results-from-stored-turns.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runsNamed } from '../../src/eval/analysis/results-from-stored-turns.ts';
 import { storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { writeReport } from '../../src/report/report-files.ts';
 import { item, memory, writeLines } from '../fixtures/dataset-lines.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

@@ -11,7 +11,7 @@ import { exportPages } from '../../src/viewer/export-pages.ts';
 import { readComparison } from '../../src/viewer/compare/compare-page.ts';
 import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
 import { turnJson } from '../../src/viewer/turn/turn-json.ts';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { writeReport } from '../../src/report/report-files.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
 import { turnLines } from '../../src/report/export-turns.ts';

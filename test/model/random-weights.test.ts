@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { comparisonsTables } from '../../src/report/tables/comparisons-table.ts';
 import { reportTables } from '../../src/report/tables/report-tables.ts';
 import { renderSummary } from '../../src/report/terminal-summary.ts';

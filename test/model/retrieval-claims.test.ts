@@ -3,7 +3,7 @@ import { recallAtK } from '../../src/eval/analysis/metrics/retrieval.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { mentionUsers } from '../../src/data/generators/repeated-mentions.ts';
 import { retrievalQuestions, type RetrievalKind } from '../../src/data/generators/retrieval-questions.ts';
-import { MemoryRouter, RouterRetriever } from '../../src/retrieval/memory-router.ts';
+import { MemoryRouter, RouterRetriever } from '../../src/retrieval/similarity/memory-router.ts';
 import type { Retriever } from '../../src/retrieval/retriever.ts';
 import { HintedRetriever } from '../../src/retrieval/hinted/hinted-retriever.ts';
 import { readPreRetrievalConfig } from '../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import type { ArmDefinition } from '../../src/systems/arms/arm-definition.ts';
 import type { BenchSystem } from '../../src/systems/contracts.ts';
 import { replacing } from '../fixtures/replacing.ts';

@@ -6,7 +6,7 @@ import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runSuites } from '../../src/eval/run-suites.ts';
 import { mergeShards, type ShardFile } from '../../src/eval/run/queue/merge-run-parts.ts';
 import type { RunRecord } from '../../src/store/records/run-record.ts';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { changed } from '../fixtures/draft.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { fakeConfig, smallDataset } from '../fixtures/small-run.ts';

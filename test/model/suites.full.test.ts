@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { runBench } from '../../src/bench/run-bench.ts';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { resultsOfRuns } from '../../src/eval/analysis/results-from-stored-turns.ts';
 import { shownTables } from '../../src/report/tables/report-tables.ts';
 import { formatCell } from '../../src/render/table.ts';

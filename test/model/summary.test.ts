@@ -5,7 +5,7 @@ import { printTurn } from '../../src/viewer/turn/print-turn.ts';
 import { serverLinks as links } from '../../src/viewer/links.ts';
 import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
 import { turnPage } from '../../src/viewer/turn/turn-page.ts';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { item, memory, writeLines } from '../fixtures/dataset-lines.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { failedChecks, smallConfig } from './bench-fixture.ts';

@@ -5,7 +5,7 @@ import { RunRepository } from '../../src/store/run-repository.ts';
 import { RunUserRepository } from '../../src/store/run-user-repository.ts';
 import { runSuites, workOnRun } from '../../src/eval/run-suites.ts';
 import type { StartWorker, WorkerTask } from '../../src/eval/run/workers/workers.ts';
-import type { RunResults } from '../../src/store/records/results.ts';
+import type { RunResults } from '../../src/store/records/run-results.ts';
 import { fakeAdapter } from '../fixtures/fake-engine/fake-adapter.ts';
 import { fakeConfig, smallDataset } from '../fixtures/small-run.ts';
 import { untimedResults, untimedTurns } from '../fixtures/untimed.ts';

@@ -407,7 +407,7 @@ export const faults: readonly Fault[] = [
       replace: 'items: user.items.slice(0, items === undefined ? items : items - 1)',
     },
   ]),
-  ...faultsIn('retrieval', 'src/retrieval/memory-namespace.ts', [
+  ...faultsIn('retrieval', 'src/retrieval/memory-vector-index.ts', [
     {
       name: 'the least similar memories are kept',
       find: 'let requested = Math.min(k + 1, this.size);',

@@ -12,7 +12,7 @@ import type { RetrieverName } from '../../../src/config/retriever-names.ts';
 import { EmbeddingService } from '../../../src/models/embedding/embedding-service.ts';
 import { readPreRetrievalConfig } from '../../../src/retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 import { openRetriever } from '../../../src/retrieval/open-retriever.ts';
-import type { TieredSettings } from '../../../src/retrieval/tiered/open-tiered.ts';
+import type { TieredSettings } from '../../../src/retrieval/tiered/open-tiered-retriever.ts';
 import { schemaName } from '../../../src/retrieval/tiered/postgres-schema.ts';
 import { chooseVectorBackend } from '../../../src/retrieval/vectors/choose-vector-backend.ts';
 import { RedisServer } from '../../../test/fixtures/redis-server.ts';

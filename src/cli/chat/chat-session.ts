@@ -9,7 +9,7 @@ import { BenchParts, openRunRetriever, openRuns, systemParts } from '../../eval/
 import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts';
 import type { InspectedTurn } from '../../viewer/turn-for-display.ts';
-import type { Observed } from '../../store/records/turn-observation.ts';
+import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
 import { givenMemories } from '../../systems/memories-for-arm.ts';
 import { type BenchSystem, type ChatRequest, type ChatResponse, nothingRetrieved } from '../../systems/contracts.ts';
@@ -151,7 +151,7 @@ export class ChatSession implements AsyncDisposable {
   }
 
   /** The likeliest tokens at the beginning of an answer, from the KV that the turn left in the session. */
-  async #nextTokens({ trace }: ChatResponse): Promise<Observed['nextTokens']> {
+  async #nextTokens({ trace }: ChatResponse): Promise<TurnObservation['nextTokens']> {
     const { bench, session, scoring } = this.#parts;
     if (trace.prefixPositions === 0) await scoring.clear();
     else {

@@ -2,7 +2,7 @@ import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
 import { firstDifference, hashIds } from '../../eval/run/observe/post-turn-measurements.ts';
 import { retrievedMemories } from '../../eval/run/observe/turn-writer.ts';
 import { type InspectedTurn, inspectedTurn } from '../../viewer/turn-for-display.ts';
-import type { Observed } from '../../store/records/turn-observation.ts';
+import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import { scores } from '../../store/records/turn-record.ts';
 import type { ChatResponse } from '../../systems/contracts.ts';
 
@@ -28,7 +28,7 @@ const noScores = scores.parse({
  */
 export function inspectedChatTurn(
   { userId, arm, number, response, memories }: ChatTurn,
-  nextTokens: Observed['nextTokens'],
+  nextTokens: TurnObservation['nextTokens'],
 ): InspectedTurn {
   const { promptInfo, timings, tokens, trace } = response;
   const injected = promptInfo.segments.filter(({ origin }) => origin === 'injected');

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { booksAgree, type EngineAudit, type PromptTokens } from '../../store/records/run-probes.ts';
+import { booksAgree, type EngineAudit, type PromptTokens } from '../../store/records/engine-audit.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { ServerConnection } from './server-connection.ts';
 import { counterDifference, readPromptCounters } from './prompt-token-counters.ts';

@@ -1,4 +1,4 @@
-import { booksAgree } from '../../store/records/run-probes.ts';
+import { booksAgree } from '../../store/records/engine-audit.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';

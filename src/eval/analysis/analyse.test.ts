@@ -3,7 +3,7 @@ import { handmadeTraits } from '../../../test/fixtures/arm-traits.ts';
 import { runProbes } from '../../../test/fixtures/check-input.ts';
 import { newRun, turnOf } from '../../../test/fixtures/stored-runs.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
-import { runResults, type RunResults } from '../../store/records/results.ts';
+import { runResults, type RunResults } from '../../store/records/run-results.ts';
 import type { AnsweredTurn } from '../../store/records/turn-record.ts';
 import { analyse } from './analyse.ts';
 import type { EndedRun } from './summary/describe-run.ts';

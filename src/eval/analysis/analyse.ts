@@ -5,9 +5,9 @@
  */
 import type { SuiteName } from '../../config/bench-config.ts';
 import type { LeakMatrix, Measured } from '../../store/records/suite-measurements.ts';
-import type { RunResults } from '../../store/records/results.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
 import type { IsolationProbe, RunProbes } from '../../store/records/run-probes.ts';
-import { schemaVersion } from '../../store/records/zod-helpers.ts';
+import { schemaVersion } from '../../store/records/schema-version.ts';
 import { type TurnsOfRun, turnsOfArm } from './arm-turns.ts';
 import { checksOfRun } from './checks/decide-checks.ts';
 import { metricsOfRun } from './metrics/run-metrics.ts';

@@ -1,5 +1,5 @@
 import { randomModelPrefix } from '../../config/bench-config.ts';
-import type { Observed } from '../../store/records/turn-observation.ts';
+import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import type { Scores } from '../../store/records/turn-record.ts';
 
 /** The reason why a model's answers have no quality to measure; null if they have. */
@@ -9,8 +9,8 @@ export function unknownQuality(model: { readonly name: string }): string | null 
 
 interface JudgedTurn {
   readonly scores: Scores;
-  readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & {
-    readonly goldTokens: Pick<Observed['goldTokens'], 'length'>;
+  readonly observed: Omit<TurnObservation, 'goldTokens' | 'nextTokens'> & {
+    readonly goldTokens: Pick<TurnObservation['goldTokens'], 'length'>;
   };
 }
 

@@ -1,9 +1,9 @@
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import { groupOf, lastRunsHint } from '../../store/run-name.ts';
+import { groupName, lastRunsHint } from '../../store/run-names.ts';
 import { RunRepository } from '../../store/run-repository.ts';
-import type { RunResults } from '../../store/records/results.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { analyse } from './analyse.ts';
 import { type ComparisonOptions, compareRuns, type RunsComparison } from './compare/compare-runs.ts';
@@ -17,9 +17,9 @@ import type { TurnsOfRun } from './arm-turns.ts';
 export function runsNamed(database: BenchDatabase, name?: string): RunRecord[] {
   const runs = new RunRepository(database);
   const names = runs.names();
-  const found = runs.listGroup(name ?? groupOf(names.at(-1) ?? ''));
+  const found = runs.listGroup(name ?? groupName(names.at(-1) ?? ''));
   if (found.length === 0) {
-    const groups = [...new Set(names.map(groupOf))];
+    const groups = [...new Set(names.map(groupName))];
     throw new BenchError(
       'not-found',
       name === undefined
@@ -38,7 +38,7 @@ export function resultsOfRuns(database: BenchDatabase, name?: string): RunResult
     throw new BenchError(
       'not-found',
       `run "${run.name}" is not finished: it has no results yet`,
-      `go on with it: npm run bench -- --resume ${groupOf(run.name)}`,
+      `go on with it: npm run bench -- --resume ${groupName(run.name)}`,
     );
   });
 }

@@ -1,4 +1,4 @@
-import type { CheckName, Comparison, MethodResults } from '../../store/records/results.ts';
+import type { CheckName, Comparison, MethodResults } from '../../store/records/run-results.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { TurnResult } from '../../store/records/turn-record.ts';

@@ -1,6 +1,6 @@
 import { PANEL_WIDTH } from '../../render/figure.ts';
 import type { ArmTraits, Mark } from '../../store/records/arm-traits.ts';
-import type { RunResults } from '../../store/records/results.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
 
 type WithArms = Pick<RunResults, 'arms'>;
 

@@ -1,7 +1,7 @@
 /** Figures of quality by condition: 2 (window), 6 (depth of the conversation), 10 (coreference) and F3 (number of memories). */
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import type { ConditionResults, RunResults } from '../../store/records/results.ts';
+import type { ConditionResults, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm, joinedArm } from '../arm-roles.ts';
 import { metricNamed, primaryMetric, type ShownMetric } from '../shown-metric.ts';
 import { shareLabel } from '../tables/condition-tables.ts';

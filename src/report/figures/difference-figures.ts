@@ -1,7 +1,7 @@
 /** Figures of differences to the baseline: 3 (ablations) and 4 (α). */
 import { type Figure, PANEL_WIDTH } from '../../render/figure.ts';
 import { formatNumber } from '../../render/table.ts';
-import type { Comparison, RunResults } from '../../store/records/results.ts';
+import type { Comparison, RunResults } from '../../store/records/run-results.ts';
 import { baselineArm, primaryArm } from '../arm-roles.ts';
 import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
 import { armEncoding, isContender, namedArmEncoding } from './arm-encoding.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { conditions, named, of, runs } from '../../../test/fixtures/figure-runs.ts';
 import { runResults } from '../../../test/fixtures/run-results.ts';
-import type { Comparison, RunResults } from '../../store/records/results.ts';
+import type { Comparison, RunResults } from '../../store/records/run-results.ts';
 import { changeFinding, qualityFinding, timeFinding } from './title-wording.ts';
 import { reportFigures } from './report-figures.ts';
 import { primaryMetric } from '../shown-metric.ts';

@@ -1,6 +1,11 @@
 import { type Figure, type FigureRow, PANEL_WIDTH } from '../../render/figure.ts';
 import type { Difference } from '../../render/table.ts';
-import { type ArmResults, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/results.ts';
+import {
+  type ArmResults,
+  evidenceRanks,
+  type MethodResults,
+  type RunResults,
+} from '../../store/records/run-results.ts';
 import { type ShownMetric, primaryMetric } from '../shown-metric.ts';
 import { rankTitles } from '../tables/methods-tables.ts';
 import { baselineArm, findComparison } from '../arm-roles.ts';

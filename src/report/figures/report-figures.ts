@@ -1,6 +1,6 @@
 import { memoize } from '../../base/memoize.ts';
 import { type Figure, pictureFile, renderFigure, renderFigureData, renderSpecification } from '../../render/figure.ts';
-import type { RunResults } from '../../store/records/results.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
 import { titleWithProof } from '../validity-caveats.ts';
 import { coherenceFigure, contextFigure, coreferenceFigure, recallFigure } from './condition-figures.ts';
 import { ablationFigure, alphaFigure } from './difference-figures.ts';

@@ -7,7 +7,7 @@ import type {
   ServedLoad,
   StorageMeasurement,
 } from '../../store/records/suite-measurements.ts';
-import type { RunResults } from '../../store/records/results.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
 import { countLeaks } from '../tables/suite-measurement-tables.ts';
 import { asLines, curveEncoding } from './arm-encoding.ts';
 import { categories, distinct, estimateFields, facets, intervalLayer, inWords, layer, MEANS, nameAxis, quantity } from './figure-parts.ts'; // prettier-ignore

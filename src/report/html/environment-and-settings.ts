@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { deviceName } from '../../eval/analysis/device-name.ts';
 import { formatNumber } from '../../render/table.ts';
 import type { DatasetPart } from '../../store/records/run-description.ts';
-import type { RunResults } from '../../store/records/results.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
 import { modelSize } from '../verdict-sentences.ts';
 
 const bytes = (value: number): string =>

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html';
-import type { RunResults } from '../../store/records/results.ts';
-import { groupOf } from '../../store/run-name.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
+import { groupName } from '../../store/run-names.ts';
 import { type Html, htmlTable } from '../../render/html-table.ts';
 import { printable } from '../../render/printable.ts';
 import { type Table, textCell } from '../../render/table.ts';
@@ -53,7 +53,7 @@ function otherTables({ run }: RunResults, others: readonly Html[], several: bool
       ${others}
     </details>`;
   }
-  const page = `${run.name.slice(groupOf(run.name).length + 1)}/report.html`;
+  const page = `${run.name.slice(groupName(run.name).length + 1)}/report.html`;
   return html`<p><a href="${page}">The report of this suite alone</a>, with its ${others.length} other tables.</p>`;
 }
 
@@ -119,7 +119,7 @@ function contents(runs: readonly RunResults[]): Html {
 export async function renderReport(runs: readonly RunResults[]): Promise<string> {
   const { run } = runs[0]!;
   const several = runs.length > 1;
-  const name = printable(several ? groupOf(run.name) : run.name);
+  const name = printable(several ? groupName(run.name) : run.name);
   const drawn: DrawnFigure[] = [];
   for (const results of runs) drawn.push(...(await drawnFigures(results)));
   const [lead] = drawn;

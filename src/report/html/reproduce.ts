@@ -5,8 +5,8 @@ import { shippedDatasets } from '../../config/shipped-datasets.ts';
 import { presetModels } from '../../models/preset-models.ts';
 import { languageModels } from '../../models/registry.ts';
 import { shellWord } from '../../render/printable.ts';
-import type { RunResults } from '../../store/records/results.ts';
-import { groupOf } from '../../store/run-name.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
+import { groupName } from '../../store/run-names.ts';
 
 /** Settings that are given in another way, or whose paths differ between machines. */
 const givenOtherwise = new Set(['suite', 'dataset', 'dataFile', 'model', 'kvStore']);
@@ -73,7 +73,7 @@ function options(runs: readonly RunResults[]): string[] {
 /** The commands that repeat these runs and their report; suites keep their own defaults. */
 export function reproduceCommands(runs: readonly RunResults[]): string[] {
   const { environment, name } = runs[0]!.run;
-  const group = groupOf(name);
+  const group = groupName(name);
   const suites = runs.map(({ run }) => run.suite).join(',');
   const commit = environment['gitCommit'];
   const words = ['--suite', suites, '--run', group, ...options(runs)];

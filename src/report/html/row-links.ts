@@ -1,6 +1,6 @@
 import { ownValue } from '../../base/prototype-safe-records.ts';
 import type { RowLink } from '../../render/html-table.ts';
-import { checkNames, type RunResults } from '../../store/records/results.ts';
+import { checkNames, type RunResults } from '../../store/records/run-results.ts';
 import { viewerAddress } from '../../config/viewer-address.ts';
 
 /** Links of rows by label: of an arm or a category to its turns, of a check to those that fail it, else to the run. */

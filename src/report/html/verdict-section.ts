@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { RunResults } from '../../store/records/results.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
 import { headline } from '../headline.ts';
 import { printable } from '../../render/printable.ts';
 import type { Html } from '../../render/html-table.ts';

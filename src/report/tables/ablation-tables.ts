@@ -1,5 +1,5 @@
 /** Tables of arms that differ in one part: 3 (ablations), 3b (placement of blocks) and 4 (α). */
-import type { ArmResults, RunResults } from '../../store/records/results.ts';
+import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { estimateCell, intervalColumn, type ItemBlock, numberColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, findComparison, primaryArm } from '../arm-roles.ts';
 import { loadNotes } from '../timing-notes.ts';

@@ -1,6 +1,6 @@
 /** Tables of single answers: 1b (wrong answers by class, and the evidence funnel), and the verdicts of a judge. */
 import type { FunnelStage, WrongClass } from '../../store/records/turn-record.ts';
-import type { RunResults, VerdictAgreement } from '../../store/records/results.ts';
+import type { RunResults, VerdictAgreement } from '../../store/records/run-results.ts';
 import { countColumn, none, numberCell, numberColumn, type Table } from '../../render/table.ts';
 import { metricsNamed, qualityCell } from '../shown-metric.ts';
 import { armTable, runTable } from './build-arm-table.ts';

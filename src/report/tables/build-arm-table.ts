@@ -1,4 +1,4 @@
-import type { ArmResults, RunResults } from '../../store/records/results.ts';
+import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { type ItemBlock, type ItemColumn, itemRows, numberColumn, type Table, textCell } from '../../render/table.ts';
 import { baselineArm, findComparison } from '../arm-roles.ts';
 import { titleWithProof } from '../validity-caveats.ts';

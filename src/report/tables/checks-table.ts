@@ -1,4 +1,4 @@
-import type { CheckResult, RunResults } from '../../store/records/results.ts';
+import type { CheckResult, RunResults } from '../../store/records/run-results.ts';
 import { sentenceColumn, type Table, textColumn } from '../../render/table.ts';
 import { runTable } from './build-arm-table.ts';
 

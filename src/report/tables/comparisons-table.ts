@@ -1,4 +1,4 @@
-import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/results.ts';
+import { type Comparison, type CostName, costNames, type RunResults } from '../../store/records/run-results.ts';
 import { type Cell, countColumn, type Difference, estimateCell, intervalColumn, type ItemColumn, none, numberColumn, type Table, textCell, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../arm-roles.ts';
 import { loadNotes } from '../timing-notes.ts';

@@ -1,4 +1,4 @@
-import type { ArmResults, BreakEven, RunResults } from '../../store/records/results.ts';
+import type { ArmResults, BreakEven, RunResults } from '../../store/records/run-results.ts';
 import { formatNumber, intervalColumn, type ItemBlock, type ItemColumn, none, numberColumn, type Table, textCell } from '../../render/table.ts'; // prettier-ignore
 import { armTable } from './build-arm-table.ts';
 

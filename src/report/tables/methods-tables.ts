@@ -1,7 +1,7 @@
 /** Tables of methods: 11 (cost and quality), 11b (by rank of the evidence) and 13 (claims of papers). */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/results.ts'; // prettier-ignore
+import { type ArmResults, type EvidenceRank, evidenceRanks, type MethodResults, type RunResults } from '../../store/records/run-results.ts'; // prettier-ignore
 import { countColumn, estimateCell, formatCell, formatNumber, intervalColumn, type ItemBlock, type ItemColumn, numberCell, numberColumn, sentenceColumn, type Table, textColumn } from '../../render/table.ts'; // prettier-ignore
 import { baselineArm, findComparison, primaryArm, ratioText } from '../arm-roles.ts';
 import { metricsNamed, primaryMetric, qualityCell, type ShownMetric } from '../shown-metric.ts';

@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import type { RunResults } from '../../store/records/results.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
 import type { Table } from '../../render/table.ts';
 import { namesItsMetric } from '../shown-metric.ts';
 import { breakdownTable, byRetrievalTable, categoryTable } from './breakdown-tables.ts';

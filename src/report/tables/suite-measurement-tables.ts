@@ -5,7 +5,7 @@ import type {
   ServingMeasurement,
   StorageMeasurement,
 } from '../../store/records/suite-measurements.ts';
-import type { RunResults } from '../../store/records/results.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
 import { countColumn, formatNumber, numberCell, numberColumn, type Table, textCell } from '../../render/table.ts';
 import { runTable } from './build-arm-table.ts';
 

@@ -1,4 +1,4 @@
-import type { ArmResults, RunResults } from '../../store/records/results.ts';
+import type { ArmResults, RunResults } from '../../store/records/run-results.ts';
 import { countColumn, formatNumber, intervalColumn, type ItemBlock, numberColumn, type Table } from '../../render/table.ts'; // prettier-ignore
 import { primaryArm } from '../arm-roles.ts';
 import { loadNotes } from '../timing-notes.ts';

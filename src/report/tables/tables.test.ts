@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { runResults } from '../../../test/fixtures/run-results.ts';
 import { shown } from '../../../test/fixtures/shown-cells.ts';
-import type { BreakdownPart, RunResults } from '../../store/records/results.ts';
+import type { BreakdownPart, RunResults } from '../../store/records/run-results.ts';
 import type { RetrievalMeasurement } from '../../store/records/suite-measurements.ts';
 import { comparisonsTables, formatProbability } from './comparisons-table.ts';
 import { checksTable } from './checks-table.ts';

@@ -1,5 +1,5 @@
 import { product } from '../../base/inner-product.ts';
-import { MemoryNamespace, type ScoredMemory, type StoredMemory } from '../memory-namespace.ts';
+import { MemoryVectorIndex, type ScoredMemory, type StoredMemory } from '../memory-vector-index.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { MemoryLinks } from './memory-links.ts';
 import { type MemoryTier, memoryTiers, type SearchPlan } from './search-plan.ts';
@@ -21,15 +21,15 @@ type Scores = Map<TimedMemory, number>;
 
 /** Memories in tiers by age, of one user; a search reads the tiers that its plan names. */
 export class HierarchicalMemory {
-  readonly #all: MemoryNamespace<TimedMemory>;
-  readonly #persona: MemoryNamespace<TimedMemory>;
+  readonly #all: MemoryVectorIndex<TimedMemory>;
+  readonly #persona: MemoryVectorIndex<TimedMemory>;
   readonly #links = new MemoryLinks();
   /** Oldest first; undefined after a change. */
   #newer: Readonly<Record<'short' | 'mid', readonly TimedMemory[]>> | undefined;
 
   constructor(backend: VectorBackend, dimension: number) {
-    this.#all = new MemoryNamespace(backend, dimension);
-    this.#persona = new MemoryNamespace(backend, dimension);
+    this.#all = new MemoryVectorIndex(backend, dimension);
+    this.#persona = new MemoryVectorIndex(backend, dimension);
   }
 
   get size(): number {

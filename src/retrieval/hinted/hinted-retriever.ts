@@ -1,5 +1,8 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories, metadataTime, readMetadata, searchResult, UserIndexes } from '../memory-namespace.ts';
+import { embedMemories } from '../embed-memories.ts';
+import { metadataTime, readMetadata } from '../memory-metadata.ts';
+import { UserIndexes } from '../user-indexes.ts';
+import { searchResult } from '../memory-vector-index.ts';
 import type {
   MemorySearchResult,
   NewMemory,

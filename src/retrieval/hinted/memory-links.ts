@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { readMetadata, type StoredMemory } from '../memory-namespace.ts';
+import { readMetadata } from '../memory-metadata.ts';
+import type { StoredMemory } from '../memory-vector-index.ts';
 import { textTerms } from '../text-terms.ts';
-import { chineseNames } from './chinese-names.ts';
+import { findChineseNames } from './find-chinese-names.ts';
 
 const MIN_NAME_LENGTH = 3;
 /** A name in more memories than this, or than the square root of their number if that is more, makes no links. */
@@ -18,7 +19,7 @@ export function listedLinks(memory: StoredMemory): readonly string[] {
 
 /**
  * Links between memories: those that contain the same name, and those that `metadata.links` lists. A name is a word that
- * begins with a capital somewhere within a text, or in Chinese one that a text introduces (`chineseNames`); the fewer memories
+ * begins with a capital somewhere within a text, or in Chinese one that a text introduces (`findChineseNames`); the fewer memories
  * contain it, the stronger the link. Other texts without capitals have listed links only.
  */
 export class MemoryLinks {
@@ -42,7 +43,7 @@ export class MemoryLinks {
       for (const term of textTerms(word)) this.#names.add(term);
     }
     for (const term of terms) this.#holders.set(term, (this.#holders.get(term) ?? new Set()).add(memoryId));
-    for (const name of chineseNames(chinese)) this.#chineseNames.add(name);
+    for (const name of findChineseNames(chinese)) this.#chineseNames.add(name);
     this.#chineseHolders.clear();
   }
 

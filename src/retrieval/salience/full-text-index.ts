@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { textTerms } from '../text-terms.ts';
-import type { MemoryScope } from './salience-metadata.ts';
+import type { MemoryScope } from './memory-files.ts';
 
 /** Most terms of a query that are looked up; the first ones count. */
 const MAX_TERMS = 256;

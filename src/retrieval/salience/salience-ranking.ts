@@ -1,5 +1,5 @@
 import { documentWeights, type SalienceWeights } from '../../config/salience-weights.ts';
-import type { SalienceEntry } from './salience-metadata.ts';
+import type { SalienceEntry } from './salience-entry.ts';
 
 /** Signals of a memory's salience, unweighted. */
 export interface SalienceSignals extends Pick<SalienceEntry, 'reinforcement' | 'updatedAtMs'> {

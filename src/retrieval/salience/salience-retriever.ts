@@ -1,11 +1,13 @@
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories, UserIndexes } from '../memory-namespace.ts';
+import { embedMemories } from '../embed-memories.ts';
+import { UserIndexes } from '../user-indexes.ts';
 import type { NewMemory, Retrieval, RetrieveOptions, Retriever } from '../retriever.ts';
 import { checkSearch, isEmptyQuery, retrieveNothing } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { documentRule, rankBySalience, type SalienceRule } from './salience-ranking.ts';
-import { type MemoryScope, type SalienceEntry, salienceEntry } from './salience-metadata.ts';
-import { SalienceLibrary, type SaliencePath } from './user-memory-index.ts';
+import type { MemoryScope } from './memory-files.ts';
+import { type SalienceEntry, salienceEntry } from './salience-entry.ts';
+import { SalienceIndex, type SaliencePath } from './salience-index.ts';
 
 const DEFAULT_MAX_TOKENS = 1_500;
 
@@ -55,7 +57,7 @@ export class SalienceRetriever implements Retriever {
   readonly #options: SalienceOptions;
   readonly #maxTokens: number;
   readonly #rule: SalienceRule;
-  readonly #libraries = new UserIndexes<SalienceEntry, SalienceLibrary>();
+  readonly #indexes = new UserIndexes<SalienceEntry, SalienceIndex>();
   readonly #answers: Record<SaliencePath, number> = { fast: 0, timeline: 0, hybrid: 0 };
 
   constructor(embeddings: EmbeddingService, options: SalienceOptions) {
@@ -72,14 +74,14 @@ export class SalienceRetriever implements Retriever {
     const dimension = await this.#embeddings.dimension();
     const tokenCounts = await countTokens(memories.map(({ content }) => content));
     const entries = stored.map((memory, index) => salienceEntry(memory, tokenCounts[index]!, Date.now()));
-    this.#libraries.addAll(entries, () => new SalienceLibrary(backend, dimension));
+    this.#indexes.addAll(entries, () => new SalienceIndex(backend, dimension));
     return memories.length;
   }
 
   async removeMemory(memoryId: string, userId?: string): Promise<boolean> {
-    const library = this.#libraries.get(userId);
-    const removed = this.#libraries.remove(memoryId, userId);
-    if (library?.size === 0) library[Symbol.dispose]();
+    const index = this.#indexes.get(userId);
+    const removed = this.#indexes.remove(memoryId, userId);
+    if (index?.size === 0) index[Symbol.dispose]();
     return removed;
   }
 
@@ -114,7 +116,7 @@ export class SalienceRetriever implements Retriever {
       return { results: found, totalTokens, budgetRemaining };
     }
     const uri = files[0]!;
-    const entries = this.#libraries.get(options.userId)!.file(uri, options.scope);
+    const entries = this.#indexes.get(options.userId)!.file(uri, options.scope);
     const { memoryType } = entries[0]!;
     const content = entries.map((entry) => entry.content).join('\n');
     const reinforcement = Math.max(...entries.map((entry) => entry.reinforcement));
@@ -125,7 +127,7 @@ export class SalienceRetriever implements Retriever {
   }
 
   async reset(): Promise<void> {
-    for (const library of this.#libraries.values()) library.forgetAccesses();
+    for (const index of this.#indexes.values()) index.forgetAccesses();
   }
 
   stats(): Readonly<Record<string, unknown>> {
@@ -133,9 +135,9 @@ export class SalienceRetriever implements Retriever {
     return {
       backend: backend.name,
       backendVersion: backend.version,
-      memories: this.#libraries.memories,
-      entries: [...this.#libraries.values()].reduce((sum, { entries }) => sum + entries, 0),
-      namespaces: this.#libraries.size,
+      memories: this.#indexes.memories,
+      entries: [...this.#indexes.values()].reduce((sum, { entries }) => sum + entries, 0),
+      namespaces: this.#indexes.size,
       tokenBudget: this.#maxTokens,
       rule: this.#rule,
       answers: { ...this.#answers },
@@ -143,17 +145,17 @@ export class SalienceRetriever implements Retriever {
   }
 
   async close(): Promise<void> {
-    for (const library of this.#libraries.values()) library[Symbol.dispose]();
-    this.#libraries.clear();
+    for (const index of this.#indexes.values()) index[Symbol.dispose]();
+    this.#indexes.clear();
   }
 
   async #answer(query: string, options: SalienceSearchOptions) {
     const { userId, topK, threshold = -1, maxTokens = this.#maxTokens } = options;
     checkSearch(topK, threshold);
     const start = performance.now();
-    const library = topK === 0 ? undefined : this.#libraries.get(userId);
+    const index = topK === 0 ? undefined : this.#indexes.get(userId);
     const found =
-      library === undefined
+      index === undefined
         ? {
             path: 'hybrid' as const,
             files: [],
@@ -162,10 +164,10 @@ export class SalienceRetriever implements Retriever {
             embedded: start,
             searched: performance.now(),
           }
-        : await this.#find(library, query, { ...options, threshold });
+        : await this.#find(index, query, { ...options, threshold });
     const { path, files, ranked, candidates, searched, embedded = start } = found;
     const budgeted = withinBudget(ranked, maxTokens);
-    library?.countAccess(budgeted.results);
+    index?.countAccess(budgeted.results);
     this.#answers[path]++;
     const ranking = performance.now() - searched;
     const timingsMs = { embedding: embedded - start, search: searched - embedded, ranking };
@@ -176,9 +178,9 @@ export class SalienceRetriever implements Retriever {
    * Reads the files that a query points to, or searches by meaning and by words.
    * @returns also the times of the clock when the query was embedded and when the searches were done
    */
-  async #find(library: SalienceLibrary, query: string, options: SalienceSearchOptions & RetrieveOptions) {
+  async #find(index: SalienceIndex, query: string, options: SalienceSearchOptions & RetrieveOptions) {
     const { userId, topK, threshold, scope, now = new Date() } = options;
-    const read = library.read(query, now.getTime(), scope);
+    const read = index.read(query, now.getTime(), scope);
     if (read !== undefined) {
       const { path, files, entries } = read;
       const ranked = entries.map((entry) => ({ ...entry, score: 1 })).filter(({ score }) => score >= threshold);
@@ -187,10 +189,10 @@ export class SalienceRetriever implements Retriever {
     const vector = await this.#embeddings.embed(query, 'query');
     const embedded = performance.now();
     // The last memory may have been removed while the query was embedded.
-    const isOpen = this.#libraries.get(userId) === library;
-    const lists = isOpen ? [library.nearest(vector, topK * 2, scope), library.matching(query, topK * 2, scope)] : [];
+    const isOpen = this.#indexes.get(userId) === index;
+    const lists = isOpen ? [index.nearest(vector, topK * 2, scope), index.matching(query, topK * 2, scope)] : [];
     const searched = performance.now();
-    const candidates = rankBySalience(lists, (entry) => library.accessCount(entry), now.getTime(), this.#rule);
+    const candidates = rankBySalience(lists, (entry) => index.accessCount(entry), now.getTime(), this.#rule);
     const ranked = candidates.filter(({ score }) => score >= threshold).slice(0, topK);
     return { path: 'hybrid' as const, files: [], ranked, candidates: candidates.length, embedded, searched };
   }

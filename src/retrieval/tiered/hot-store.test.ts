@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
-import { type HotStore, InProcessHotStore } from './hot-store.ts';
-import { deriveUuid, type MemoryRecord } from './memory-record.ts';
+import { InProcessHotStore } from './in-process-hot-store.ts';
+import type { HotStore } from './hot-store.ts';
+import { deriveUuid } from './derive-uuid.ts';
+import type { MemoryRecord } from './memory-record.ts';
 import { RedisHotStore } from './redis-hot-store.ts';
 
 const withRedis = hasRedisServer();

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { BenchError } from '../../base/bench-error.ts';
 
 /** A record of the three-layer memory protocol. */
@@ -9,21 +8,6 @@ export interface MemoryRecord {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Milliseconds since 1970. */
   readonly createdAtMs: number;
-}
-
-/**
- * Derives a UUID from a name: the id of a group in every store. Names themselves never reach a store, so none can act as a
- * pattern, a separator or a statement.
- */
-export function deriveUuid(name: string): string {
-  // In UTF-16, where different unpaired surrogates stay different.
-  const hex = createHash('sha256').update(name, 'utf16le').digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-/** Cuts a list into parts of at most `size` items. */
-export function batches<Item>(items: readonly Item[], size: number): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }
 
 /**
@@ -48,22 +32,4 @@ export function checkRecord(record: MemoryRecord): MemoryRecord {
     return value;
   });
   return { ...record, metadata: JSON.parse(json) as MemoryRecord['metadata'] };
-}
-
-/** Least confidence of a trusted record. */
-const MIN_CONFIDENCE = 0.8;
-/** In code points: a Chinese character is one. */
-const MIN_CHARACTERS = 50;
-
-/** Verdicts of the ingress filter of working memory: `refused` for low confidence, `ignored` for being too short. */
-export type IngressVerdict = 'admitted' | 'refused' | 'ignored';
-
-/**
- * Decides if a record may enter working memory. A record without a confidence is trusted; one whose confidence is not a
- * number is not.
- */
-export function ingressVerdict({ content, metadata }: MemoryRecord): IngressVerdict {
-  const { confidence } = metadata;
-  if (confidence !== undefined && !(typeof confidence === 'number' && confidence >= MIN_CONFIDENCE)) return 'refused';
-  return [...content].length < MIN_CHARACTERS ? 'ignored' : 'admitted';
 }

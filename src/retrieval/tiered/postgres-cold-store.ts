@@ -3,10 +3,12 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { postgresAddress, postgresClientUrl } from '../../config/service-endpoints.ts';
 import { isZero, type ColdHit, type ColdMemory, type ColdStore } from './cold-store.ts';
-import { batches, deriveUuid } from './memory-record.ts';
+import { batches } from '../../base/batches.ts';
+import { deriveUuid } from './derive-uuid.ts';
 import type { PostgresDatabase, PostgresIndex, PostgresSchemaOptions } from './postgres-schema.ts';
 import { prepareSchema, refreshIndex, schemaName, schemaTables, searchSettings } from './postgres-schema.ts';
-import { STORE_TIMEOUT_MS, storeError, within } from './store-error.ts';
+import { STORE_TIMEOUT_MS, within } from './store-timeout.ts';
+import { storeError } from './store-error.ts';
 
 /** Rows in one statement, which may have 65,535 parameters. */
 const BATCH = 500;

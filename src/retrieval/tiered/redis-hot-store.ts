@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Redis, type ChainableCommander } from 'ioredis';
 import type { HotShelf, HotStore } from './hot-store.ts';
-import { batches, type MemoryRecord } from './memory-record.ts';
-import { STORE_TIMEOUT_MS, storeError } from './store-error.ts';
+import { batches } from '../../base/batches.ts';
+import type { MemoryRecord } from './memory-record.ts';
+import { STORE_TIMEOUT_MS } from './store-timeout.ts';
+import { storeError } from './store-error.ts';
 import { redisAddress } from '../../config/service-endpoints.ts';
 
 /** Lifetime of a shelf without writes, so that killed processes leave nothing behind. */

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { databaseError } from '../../store/database-error.ts';
-import { MemoryNamespace, type StoredMemory } from '../memory-namespace.ts';
+import { MemoryVectorIndex, type StoredMemory } from '../memory-vector-index.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { isZero, type ColdHit, type ColdMemory, type ColdStore } from './cold-store.ts';
 import { otherDimension } from './store-error.ts';
@@ -31,7 +31,7 @@ export class SqliteColdStore implements ColdStore {
   readonly #dimension: number;
   readonly #backend: VectorBackend;
   /** By group. */
-  readonly #indexes = new Map<string, MemoryNamespace<IndexedChunk>>();
+  readonly #indexes = new Map<string, MemoryVectorIndex<IndexedChunk>>();
 
   /**
    * Opens the file.
@@ -119,7 +119,7 @@ export class SqliteColdStore implements ColdStore {
     return this.#client.prepare('DELETE FROM chunks WHERE group_id = ? AND memory_id = ?').run(group, memoryId).changes;
   }
 
-  #index(group: string): MemoryNamespace<IndexedChunk> {
+  #index(group: string): MemoryVectorIndex<IndexedChunk> {
     const known = this.#indexes.get(group);
     if (known !== undefined) return known;
     const query = `SELECT rowid, memory_id AS memoryId, chunk, content, metadata, created_at AS createdAtMs, embedding
@@ -131,7 +131,7 @@ export class SqliteColdStore implements ColdStore {
       const embedding = new Float32Array(new Uint8Array(bytes).buffer);
       return { memoryId: String(rowid), content: hit.content, embedding, metadata: hit.metadata, hit };
     });
-    const index = new MemoryNamespace<IndexedChunk>(this.#backend, this.#dimension);
+    const index = new MemoryVectorIndex<IndexedChunk>(this.#backend, this.#dimension);
     index.add(chunks);
     this.#indexes.set(group, index);
     return index;

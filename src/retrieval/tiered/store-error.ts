@@ -1,8 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
 
-/** Time limit of one call to a server. */
-export const STORE_TIMEOUT_MS = 10_000;
-
 /** Converts a failure of a server to a BenchError; a BenchError stays as it is. */
 export function storeError(address: string, action: string, error: unknown): BenchError {
   if (error instanceof BenchError) return error;
@@ -28,18 +25,4 @@ function innermostReason(error: unknown): string {
   if (error instanceof Error && error.cause !== undefined) return innermostReason(error.cause);
   const message = error instanceof Error ? error.message : String(error);
   return message.replace(/\s*\n\s*/g, ' ');
-}
-
-/** Limits the time of a call. @throws Error if it takes longer; its result is then ignored */
-export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, expired]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => undefined);
-  }
 }

@@ -4,7 +4,8 @@ import { benchFailure, expectFailure } from '../../../test/fixtures/bench-failur
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
 import type { ColdMemory } from './cold-store.ts';
-import { deriveUuid, type MemoryRecord } from './memory-record.ts';
+import { deriveUuid } from './derive-uuid.ts';
+import type { MemoryRecord } from './memory-record.ts';
 import { connectPostgres, PostgresColdStore } from './postgres-cold-store.ts';
 import { postgresIndexes } from './postgres-schema.ts';
 import { RedisHotStore } from './redis-hot-store.ts';

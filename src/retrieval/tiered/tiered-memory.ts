@@ -1,12 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { embedMemories } from '../memory-namespace.ts';
+import { embedMemories } from '../embed-memories.ts';
 import type { MemorySearchResult } from '../retriever.ts';
 import type { ColdHit, ColdStore } from './cold-store.ts';
 import type { HotShelf, HotStore } from './hot-store.ts';
-import { batches, checkRecord, deriveUuid, ingressVerdict } from './memory-record.ts';
-import type { IngressVerdict, MemoryRecord } from './memory-record.ts';
-import { splitRecursively } from './recursive-splitter.ts';
+import { batches } from '../../base/batches.ts';
+import { deriveUuid } from './derive-uuid.ts';
+import { ingressVerdict } from './ingress-filter.ts';
+import { checkRecord } from './memory-record.ts';
+import type { IngressVerdict } from './ingress-filter.ts';
+import type { MemoryRecord } from './memory-record.ts';
+import { splitIntoChunks } from './split-into-chunks.ts';
 
 /** Working memories that every retrieval returns. */
 const HOT_RECORDS = 10;
@@ -178,7 +182,7 @@ export class TieredMemory {
   /** Splits records, embeds them in one call, and stores them. */
   async #store(key: string, records: readonly EmbeddedRecord[]): Promise<void> {
     const chunks = records.flatMap(({ memoryId, content: whole, embedding: given }) =>
-      splitRecursively(whole).map((content) => {
+      splitIntoChunks(whole).map((content) => {
         return { memoryId, content, embedding: content === whole ? given : undefined };
       }),
     );

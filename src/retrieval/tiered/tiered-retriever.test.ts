@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { PostgresServer } from '../../../test/fixtures/postgres-server.ts';
 import { hasRedisServer, RedisServer } from '../../../test/fixtures/redis-server.ts';
-import { openTiered, type TieredSettings } from './open-tiered.ts';
+import { openTieredRetriever, type TieredSettings } from './open-tiered-retriever.ts';
 import type { TieredRetriever } from './tiered-retriever.ts';
 import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
@@ -10,7 +10,14 @@ import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 const folder = temporaryFolder();
 
 const open = (settings: Partial<TieredSettings> = {}): Promise<TieredRetriever> =>
-  openTiered({ coldIndex: 'ivfflat', ...settings, embeddings, backend, namespace: 'run', folder: folder.file('run') });
+  openTieredRetriever({
+    coldIndex: 'ivfflat',
+    ...settings,
+    embeddings,
+    backend,
+    namespace: 'run',
+    folder: folder.file('run'),
+  });
 const day = (n: number): string => new Date(Date.UTC(2026, 0, n)).toISOString();
 const fact = (n: number, userId = 'ann') => {
   return { memoryId: `m${n}`, userId, content: `I own ${n} bicycles.`, metadata: { createdAt: day(n), value: n } };

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
-import { type QueuedPlan, queuedPlan, type QueueWorker, queueWorker } from '../records/run-record.ts';
-import { requireSchemaVersion, readRecord } from '../parse-record.ts';
+import { type QueuedPlan, queuedPlan, type QueueWorker, queueWorker } from '../records/queue-records.ts';
+import { requireSchemaVersion } from '../records/schema-version.ts';
+import { readRecord } from '../read-record.ts';
 import type { QueueConnection } from './queue-connection.ts';
 import { SCHEMA } from './queue-schema.ts';
 import { LEASE_S } from './queue-store.ts';

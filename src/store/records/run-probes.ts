@@ -1,44 +1,10 @@
 import { z } from 'zod';
+import { engineAudit } from './engine-audit.ts';
+import { paritySelfTest } from './parity-self-test.ts';
 import { measured } from './suite-measurements.ts';
-import { checkResult, judgeProbe } from './results.ts';
+import { checkResult, judgeProbe } from './run-results.ts';
 import { kvStores, machineKind, profile, tokenisation } from './run-description.ts';
 import { list, numbers, object } from './zod-helpers.ts';
-
-/** Prompt tokens of many calls; `reused` had their KV already (null where nothing counts them). */
-const promptTokens = object({ evaluated: z.number(), reused: z.number().nullable() });
-
-/** The prompt tokens of the same calls, by the answers of a server and by its own counters. */
-export const engineAudit = object({ answers: promptTokens, counters: promptTokens });
-
-export type PromptTokens = z.output<typeof promptTokens>;
-export type EngineAudit = z.output<typeof engineAudit>;
-
-/** True where both counts agree; what one of them lacks is not compared. */
-export function booksAgree({ answers, counters }: EngineAudit): boolean {
-  const reusedAgree = answers.reused === null || counters.reused === null || answers.reused === counters.reused;
-  return answers.evaluated === counters.evaluated && reusedAgree;
-}
-
-export function auditSum(a: EngineAudit, b: EngineAudit): EngineAudit {
-  const sum = (x: PromptTokens, y: PromptTokens): PromptTokens => ({
-    evaluated: x.evaluated + y.evaluated,
-    reused: x.reused === null || y.reused === null ? null : x.reused + y.reused,
-  });
-  return { answers: sum(a.answers, b.answers), counters: sum(a.counters, b.counters) };
-}
-
-/** Differences of one token sequence that is evaluated in different pieces, and again as it was. */
-export const paritySelfTest = object({
-  prompts: z.number(),
-  /** Evaluations in two pieces, over all prompts. */
-  cuts: z.number(),
-  /** Every piecewise evaluation, and every repeated one, gave the bits of the whole one. */
-  bitwiseEqual: z.boolean(),
-  /** Largest difference in ln p, where p ≥ 1e-6: the noise floor of this model on this machine. */
-  largestDifference: z.number(),
-  /** Evaluations in one piece, again: a device that differs here computes otherwise from run to run. Missing in runs of before. */
-  repeated: object({ ...numbers('evaluations', 'largestDifference'), bitwiseEqual: z.boolean() }).exactOptional(),
-});
 
 /** Self-test of a model's cells; `missing`: the reason why they are out of reach. */
 export const cellsSelfTest = z.union([
@@ -146,19 +112,6 @@ export type CellsSelfTest = z.output<typeof cellsSelfTest>;
 export type RetrieverProbe = z.output<typeof retrieverProbe>;
 export type RereadCounts = z.output<typeof rereadCounts>;
 export type EmbedderProbe = z.output<typeof embedderProbe>;
-export type ParitySelfTest = z.output<typeof paritySelfTest>;
-
-/** The least difference in ln p that is called one: twice the largest that the self-test saw. */
-export const parityBound = ({ largestDifference }: Pick<ParitySelfTest, 'largestDifference'>): number =>
-  2 * largestDifference;
-
-/** True where probabilities differ from those of the text: in a bit where the self-test found none that does, else by more than its noise. */
-export function differsFromText(
-  found: Pick<ParitySelfTest, 'bitwiseEqual' | 'largestDifference'>,
-  tested: Pick<ParitySelfTest, 'bitwiseEqual' | 'largestDifference'>,
-): boolean {
-  return tested.bitwiseEqual ? !found.bitwiseEqual : found.largestDifference > parityBound(tested);
-}
 export type ArmIsolation = z.output<typeof armIsolation>;
 export type IsolationProbe = z.output<typeof isolationProbe>;
 export type RunProbes = z.output<typeof runProbes>;

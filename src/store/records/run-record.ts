@@ -9,12 +9,13 @@ import {
   retrieverDescription,
 } from './run-description.ts';
 import { runProbes } from './run-probes.ts';
-import { list, numbers, object, schemaVersion, texts } from './zod-helpers.ts';
+import { schemaVersion } from './schema-version.ts';
+import { list, numbers, object, texts } from './zod-helpers.ts';
 
 const entries = z.record(z.string(), z.unknown()).readonly();
 
 /** All that the turns of a run depend on, beside its models and data. */
-const runPlan = object({
+export const runPlan = object({
   /** In the order of the run. */
   arms: list(armTraits),
   /** Arms of the suite that the model could not run. */
@@ -41,7 +42,7 @@ const runPlan = object({
 });
 
 /** Machine and code, among others: git commit, hash of the lockfile, versions, memory. */
-const runEnvironment = entries.and(
+export const runEnvironment = entries.and(
   z.object({
     ...texts('platform', 'cpu'),
     ...numbers('cores', 'threads'),
@@ -82,16 +83,3 @@ export const runRecord = object({
 
 /** A run as the database holds it: plan, workers, findings, status. */
 export type RunRecord = z.output<typeof runRecord>;
-
-/** A run for the workers of a queue: all that its turns depend on, by name and hash, without paths. */
-export const queuedPlan = runRecord
-  .unwrap()
-  .omit({ id: true, status: true, probes: true, startedAt: true, finishedAt: true })
-  .extend({ plan: runPlan.unwrap().required({ users: true }).readonly() })
-  .readonly();
-
-/** A worker as it stands in a queue: its machine and build, and its self-tests. */
-export const queueWorker = object({ environment: runEnvironment, probes: runProbes });
-
-export type QueuedPlan = z.output<typeof queuedPlan>;
-export type QueueWorker = z.output<typeof queueWorker>;

@@ -100,4 +100,4 @@ export const observed = object({
   wrongCells: z.string().nullable().exactOptional(),
 });
 
-export type Observed = z.output<typeof observed>;
+export type TurnObservation = z.output<typeof observed>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { observed, type Observed } from './turn-observation.ts';
+import { observed, type TurnObservation } from './turn-observation.ts';
 import { prefillRecord, type PrefillRecord } from './prefill-record.ts';
 import { promptInfo } from './prompt-info.ts';
 import { list, numbers, object, texts } from './zod-helpers.ts';
@@ -292,8 +292,8 @@ export interface AnsweredResult extends Omit<AnsweredTurn, 'given' | 'prompt' | 
   readonly prefill: Pick<PrefillRecord, 'sizeBytes' | 'memoryLines'> | null;
   readonly answer: Pick<AnswerRecord, 'text'>;
   /** `goldTokens` has only its length. */
-  readonly observed: Omit<Observed, 'goldTokens' | 'nextTokens'> & {
-    readonly goldTokens: Pick<Observed['goldTokens'], 'length'>;
+  readonly observed: Omit<TurnObservation, 'goldTokens' | 'nextTokens'> & {
+    readonly goldTokens: Pick<TurnObservation['goldTokens'], 'length'>;
   };
 }
 
@@ -316,19 +316,3 @@ export const measuredParts = {
   }),
   failed: z.looseObject({ error: section }),
 };
-
-/** A memory is left out as `text` of the prompt, or as one of its `blocks` of KV. */
-export const attributionMethods = ['text', 'blocks'] as const;
-
-/** Leave-one-out attribution of an answer: its log-probability with all memories, and without each. */
-export const attributionRecord = object({
-  method: z.enum(attributionMethods),
-  /** Sum of ln p over the tokens of the answer, with all memories. */
-  logProbability: z.number(),
-  /** The same without each, in the order of the sequence. */
-  memories: list(object({ memoryId: z.string(), logProbability: z.number() })),
-  /** Time inside the engine. */
-  modelMs: z.number(),
-});
-
-export type AttributionRecord = z.output<typeof attributionRecord>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { kvStores, profile } from './run-description.ts';
-import { engineAudit, isolationProbe, rereadCounts, runProbes } from './run-probes.ts';
+import { engineAudit } from './engine-audit.ts';
+import { isolationProbe, rereadCounts, runProbes } from './run-probes.ts';
 import { list, object } from './zod-helpers.ts';
 
 const { spent, evaluatedTokens } = profile.unwrap().shape;

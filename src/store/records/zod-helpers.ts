@@ -10,6 +10,3 @@ export const texts = <Name extends string>(...names: readonly Name[]): Record<Na
   Object.fromEntries(names.map((name) => [name, z.string()])) as Record<Name, z.ZodString>;
 
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly();
-
-/** Version of all records: of turns, of runs and of results. From 1 on, reading upgrades older ones. */
-export const schemaVersion = 1;

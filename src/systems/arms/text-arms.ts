@@ -1,4 +1,4 @@
-import { summaryHeading } from '../../retrieval/records-markdown.ts';
+import { summaryHeading } from '../../retrieval/format-history-summary.ts';
 import { RAGSystem, type RAGSystemParts } from '../rag-system.ts';
 import type { ArmDefinition, ArmParts, OwnTraits } from './arm-definition.ts';
 

@@ -1,5 +1,5 @@
 import { templates } from '../../config/prompt-wording.ts';
-import { recordTitle } from '../../retrieval/records-markdown.ts';
+import { recordTitle } from '../../retrieval/format-history-summary.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { HistoryMessage, SegmentRole } from '../../store/records/prompt-info.ts';
 import { answerPrefixSegments, type FormName, oneLine } from './answer-prefix.ts';

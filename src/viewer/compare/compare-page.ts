@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import type { ItemPair, ItemSide } from '../../store/arm-pair-repository.ts';
+import type { ItemPair, ItemSide } from '../../store/item-pair-repository.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
 import { differentSubjects } from '../../eval/analysis/compare/compared-run.ts';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';

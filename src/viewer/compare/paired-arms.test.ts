@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
-import type { ArmOfRun } from '../../store/arm-pair-repository.ts';
+import type { ArmOfRun } from '../../store/item-pair-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { compareStoredRuns } from '../../eval/analysis/results-from-stored-turns.ts';
 import { listedPairs, type PairedArms, pairedArms } from './paired-arms.ts';

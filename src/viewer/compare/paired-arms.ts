@@ -4,7 +4,7 @@ import {
   type ItemPair,
   ItemPairRepository,
   type ItemPairScores,
-} from '../../store/arm-pair-repository.ts';
+} from '../../store/item-pair-repository.ts';
 import { mean } from '../../eval/analysis/statistics/observations.ts';
 import { shareGain, tally } from '../../eval/analysis/summary/paired-quality.ts';
 

@@ -8,8 +8,8 @@ import { verdictSection } from '../../report/html/verdict-section.ts';
 import { checksTable } from '../../report/tables/checks-table.ts';
 import { allTables, shownTables } from '../../report/tables/report-tables.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import type { RunResults } from '../../store/records/results.ts';
-import { groupOf } from '../../store/run-name.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
+import { groupName } from '../../store/run-names.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import { runNamed, unknownName, usualPair } from '../find-run.ts';
 import { hiddenInReports } from '../hidden-texts.ts';
@@ -111,7 +111,7 @@ export function runPage(model: RunPage, links: Links, note?: Html): Html {
             No results yet: the run is ${status}.
             ${links.answered ? html`<a href="${links.watch(name)}">Its progress, and the table so far</a>.` : ''}
             ${status === 'running' ? 'If its process is gone, continue it:' : 'Continue it:'}
-            <code>npm run bench -- --resume ${printable(groupOf(name))}</code>
+            <code>npm run bench -- --resume ${printable(groupName(name))}</code>
           </p>`
         : resultSections(results, name, links)
     }

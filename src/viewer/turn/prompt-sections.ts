@@ -1,6 +1,6 @@
 import { formatNumber } from '../../render/table.ts';
 import { type Section, type SectionBlock, sectionColumns, textBlocks } from '../../render/section.ts';
-import type { AttributionRecord } from '../../store/records/turn-record.ts';
+import type { AttributionRecord } from '../../store/records/attribution-record.ts';
 import type { DroppedPart } from '../../store/records/prompt-info.ts';
 import type { AnsweredTurn } from '../turn-for-display.ts';
 import { placedSegments, segmentKind, segmentName, segmentPlace } from './segment-positions.ts';

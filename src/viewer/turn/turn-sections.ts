@@ -8,12 +8,8 @@ import {
   type Step,
   textBlocks,
 } from '../../render/section.ts';
-import {
-  type AttributionRecord,
-  type FailedTurn,
-  funnelStages,
-  type ItemRecord,
-} from '../../store/records/turn-record.ts';
+import type { AttributionRecord } from '../../store/records/attribution-record.ts';
+import { type FailedTurn, funnelStages, type ItemRecord } from '../../store/records/turn-record.ts';
 import type { AnsweredTurn } from '../turn-for-display.ts';
 import { costSection, kvSection } from './cost-sections.ts';
 import { attributionSection, budgetSection, memoriesSection, sequenceSection } from './prompt-sections.ts';

@@ -1,5 +1,5 @@
 import type { BenchDatabase } from '../../store/database.ts';
-import { RunGrowthRepository } from '../../store/run-progress-repository.ts';
+import { RunProgressRepository } from '../../store/run-progress-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { PartialResults, turnsOfPlan } from '../../eval/analysis/unfinished-run-results.ts';
@@ -32,7 +32,7 @@ export class RunObserver {
   read(now = Date.now()) {
     const run = runNamed(this.#database, this.#name);
     const { name, suite, status, startedAt, dataset } = run;
-    const growth = new RunGrowthRepository(this.#database, run.id);
+    const growth = new RunProgressRepository(this.#database, run.id);
     const { turns, last = 0, faults } = growth.newTurns(0);
     const finished = new RunUserRepository(this.#database, run.id).finished();
     const times = status === 'running' && last > 0 ? growth.latestTimes(last, ratedTurns) : [];
@@ -58,14 +58,14 @@ export class RunObserver {
     };
   }
 
-  #latestFaults(run: RunRecord, growth: RunGrowthRepository) {
+  #latestFaults(run: RunRecord, growth: RunProgressRepository) {
     const hides = this.#hidden(run) !== null;
     return growth
       .latestFaults(shownFaults)
       .map((turn) => (hides && turn.error !== null ? { ...turn, error: 'failed' } : turn));
   }
 
-  #usersSoFar(run: RunRecord, growth: RunGrowthRepository, finished: ReadonlySet<string>): PartialResults {
+  #usersSoFar(run: RunRecord, growth: RunProgressRepository, finished: ReadonlySet<string>): PartialResults {
     // A resumed run deletes the turns of unfinished users and runs them again.
     const isOther = run.id !== this.#runId || [...this.#added].some((userId) => !finished.has(userId));
     if (this.#users === undefined || isOther) {
@@ -86,7 +86,7 @@ const primaryMetric = ({ dataset, plan }: RunRecord) => metricsOfRun({ dataset, 
 /** The progress of a run; `unknownQuality` says why answers are not judged, or is null. */
 export type RunState = ReturnType<RunObserver['read']>;
 
-function countFaults(faults: ReturnType<RunGrowthRepository['newTurns']>['faults']) {
+function countFaults(faults: ReturnType<RunProgressRepository['newTurns']>['faults']) {
   const checks = new Map<string, number>();
   for (const { checks: failed, turns } of faults) {
     for (const check of failed.split(',')) {

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { groupOf } from '../../store/run-name.ts';
+import { groupName } from '../../store/run-names.ts';
 import { type Html, htmlTable } from '../../render/html-table.ts';
 import { duration } from '../../render/duration.ts';
 import { groupedNumber, printable } from '../../render/printable.ts';
@@ -21,7 +21,7 @@ const quietMs = 60_000;
 
 const timeOfDay = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
-const resumption = (name: string): Html => html`<code>npm run bench -- --resume ${printable(groupOf(name))}</code>`;
+const resumption = (name: string): Html => html`<code>npm run bench -- --resume ${printable(groupName(name))}</code>`;
 
 function phaseOf({ status, begun, turns, ofTurns, name }: RunState, links: Links): Html {
   switch (status) {

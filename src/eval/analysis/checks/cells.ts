@@ -1,4 +1,5 @@
-import type { CellsSelfTest, ParitySelfTest } from '../../../store/records/run-probes.ts';
+import type { ParitySelfTest } from '../../../store/records/parity-self-test.ts';
+import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import { type Check, decided, undecided } from './check.ts';
 
 /** Rotations by the engine and by plain arithmetic differ by less than this share of the largest key. */

@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { CheckName, CheckResult } from '../../../store/records/results.ts';
+import type { CheckName, CheckResult } from '../../../store/records/run-results.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, type TurnsOfRun, turnsOfArm } from '../arm-turns.ts';

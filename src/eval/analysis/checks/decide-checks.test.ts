@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { askedTwice, checkInput, line } from '../../../../test/fixtures/check-input.ts';
 import { failedTurn } from '../../../../test/fixtures/turn-record.ts';
-import { checkNames } from '../../../store/records/results.ts';
+import { checkNames } from '../../../store/records/run-results.ts';
 import { decideChecks } from './decide-checks.ts';
 
 it('gives every check once, in the order in which they are shown', () => {

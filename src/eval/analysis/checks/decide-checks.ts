@@ -1,4 +1,4 @@
-import type { CheckResult } from '../../../store/records/results.ts';
+import type { CheckResult } from '../../../store/records/run-results.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import type { TurnsOfRun } from '../arm-turns.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { resultsOf } from '../../../../test/fixtures/check-input.ts';
-import type { CheckResult } from '../../../store/records/results.ts';
+import type { CheckResult } from '../../../store/records/run-results.ts';
 import type { ArmIsolation } from '../../../store/records/run-probes.ts';
 import { isolation } from './isolation.ts';
 

@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Observed } from '../../../store/records/turn-observation.ts';
+import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { AnsweredResult, ItemRecord } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import { textMetric, type TextMetric } from '../metrics/text-metrics.ts';
@@ -10,7 +10,7 @@ import { SeededRandom } from '../../../base/seeded-random.ts';
 import { spacedForm } from '../../../data/normalise-text.ts';
 import type { Estimate } from '../../../store/records/estimate.ts';
 
-type Memories = NonNullable<Observed['memories']>;
+type Memories = NonNullable<TurnObservation['memories']>;
 
 const MIN_ITEMS = 30;
 /** What a control may know above chance. */

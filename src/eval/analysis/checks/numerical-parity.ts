@@ -1,4 +1,4 @@
-import { differsFromText, parityBound, type ParitySelfTest } from '../../../store/records/run-probes.ts';
+import { differsFromText, parityBound, type ParitySelfTest } from '../../../store/records/parity-self-test.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 
 /** Noise must be below this share of what a planted rotation by one position too many does, or parity proves nothing. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { askedTwice, type Changes, changedTurn, checkInput, line } from '../../../../test/fixtures/check-input.ts';
-import type { EngineAudit } from '../../../store/records/run-probes.ts';
+import type { EngineAudit } from '../../../store/records/engine-audit.ts';
 import type { CheckInput } from './check.ts';
 import { reuse } from './reuse.ts';
 

@@ -1,4 +1,4 @@
-import { booksAgree } from '../../../store/records/run-probes.ts';
+import { booksAgree } from '../../../store/records/engine-audit.ts';
 import { type AnsweredResult, evaluatesAsClaimed } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../arm-turns.ts';
 import { type CheckInput, decided, describeFaults, examples, type OptionalCheck, undecided } from './check.ts';

@@ -1,4 +1,4 @@
-import type { Comparison } from '../../../store/records/results.ts';
+import type { Comparison } from '../../../store/records/run-results.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns } from '../arm-turns.ts';
 import type { MetricDefinition } from '../metrics/metrics.ts';

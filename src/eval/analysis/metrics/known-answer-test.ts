@@ -1,7 +1,7 @@
 import { type KnownLanguage, knownLanguage, type Language } from '../../../base/language.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 import { holdsWords, wordForm } from '../../../data/split-words.ts';
-import type { CheckResult } from '../../../store/records/results.ts';
+import type { CheckResult } from '../../../store/records/run-results.ts';
 import { mean } from '../statistics/observations.ts';
 import { builtInMetrics, type MetricDefinition } from './metrics.ts';
 import { foolingWays, misjudged, plantAnswer, plantedRefusal, plantedTurn } from './planted-answers.ts';

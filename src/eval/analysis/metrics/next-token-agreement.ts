@@ -1,7 +1,7 @@
-import type { Observed } from '../../../store/records/turn-observation.ts';
+import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 
 /** Σ p ln(p ÷ q) in nats, p the reference's next-token distribution; `topOne`: the same likeliest token. */
-export type Agreement = NonNullable<Observed['agreement']>;
+export type Agreement = NonNullable<TurnObservation['agreement']>;
 
 /** The smallest positive 32-bit float: what llama.cpp rounds to 0 counts as this one, so that the divergence is finite. */
 const SMALLEST_PROBABILITY = 2 ** -149;

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../../store/records/results.ts';
+import type { Verdict } from '../../../store/records/run-results.ts';
 import type { Interval } from './intervals.ts';
 import { differences, mean, type Pair, unitTotals } from './observations.ts';
 import { meanDifference } from './paired-difference.ts';

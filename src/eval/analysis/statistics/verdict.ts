@@ -1,5 +1,5 @@
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
-import type { Verdict } from '../../../store/records/results.ts';
+import type { Verdict } from '../../../store/records/run-results.ts';
 import { TAIL } from './intervals.ts';
 import type { PairedDifference } from './paired-difference.ts';
 import { studentQuantile } from './distributions.ts';

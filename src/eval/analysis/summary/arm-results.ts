@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../store/records/results.ts';
+import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../store/records/run-results.ts';
 import { type AnsweredResult, cacheStates, funnelStages, wrongClasses } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';

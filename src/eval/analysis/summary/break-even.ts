@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { BreakEven } from '../../../store/records/results.ts';
+import type { BreakEven } from '../../../store/records/run-results.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import { countUsers, differences, mean, type Observation, pairItems, perItem } from '../statistics/observations.ts';
 import { prefixCacheArm } from './compared-arms.ts';

@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Comparison, CostName, Verdict } from '../../../store/records/results.ts';
+import type { Comparison, CostName, Verdict } from '../../../store/records/run-results.ts';
 import { counterpartIn, type Turns } from '../arm-turns.ts';
 import type { MetricDefinition } from '../metrics/metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';

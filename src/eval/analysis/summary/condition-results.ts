@@ -1,4 +1,4 @@
-import type { ConditionResults } from '../../../store/records/results.ts';
+import type { ConditionResults } from '../../../store/records/run-results.ts';
 import type { AnsweredResult, FailedTurn } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';

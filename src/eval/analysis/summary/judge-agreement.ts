@@ -1,4 +1,4 @@
-import type { JudgeProbe, JudgeResults, VerdictAgreement } from '../../../store/records/results.ts';
+import type { JudgeProbe, JudgeResults, VerdictAgreement } from '../../../store/records/run-results.ts';
 import type { Turns } from '../arm-turns.ts';
 import { judgeMetric } from '../metrics/metrics.ts';
 

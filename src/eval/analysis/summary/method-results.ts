@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { evidenceRanks, type MethodResults } from '../../../store/records/results.ts';
+import { evidenceRanks, type MethodResults } from '../../../store/records/run-results.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../arm-turns.ts';
 import type { MetricDefinition } from '../metrics/metrics.ts';

@@ -1,5 +1,5 @@
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
-import type { Comparison } from '../../../store/records/results.ts';
+import type { Comparison } from '../../../store/records/run-results.ts';
 import { pairedDesignEffect, type Interval } from '../statistics/intervals.ts';
 import { countUsers, type Pair, sideValues, unitTotals } from '../statistics/observations.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Cost, PhaseMeans, QualityEstimates, TokenMeans } from '../../../store/records/results.ts';
+import type { Cost, PhaseMeans, QualityEstimates, TokenMeans } from '../../../store/records/run-results.ts';
 import type { Estimate } from '../../../store/records/estimate.ts';
 import type { AnsweredResult, Timings } from '../../../store/records/turn-record.ts';
 import { type Turns, turnsOfArm } from '../arm-turns.ts';

@@ -1,6 +1,6 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { type Eviction, parseEviction } from '../../../kv/eviction-scores.ts';
-import type { Observed } from '../../../store/records/turn-observation.ts';
+import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { PrefillRecord, StoreType } from '../../../store/records/prefill-record.ts';
 import type { PromptSegment } from '../../../store/records/prompt-info.ts';
 import type { TurnRecord } from '../../../store/records/turn-record.ts';
@@ -31,7 +31,7 @@ export interface StoredSequence {
   readonly form: PromptForm['name'];
   readonly answer: string;
   readonly generatedTokens: number;
-  readonly nextTokens: Observed['nextTokens'];
+  readonly nextTokens: TurnObservation['nextTokens'];
 }
 
 /** The sequence of a turn. @throws BenchError `not-reproduced` if it failed, or has other ids than its session had */

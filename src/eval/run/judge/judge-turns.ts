@@ -1,6 +1,6 @@
 import { judgeMetric } from '../../analysis/metrics/metrics.ts';
 import type { OwnScore, TurnRepository } from '../../../store/turn-repository.ts';
-import type { JudgeProbe } from '../../../store/records/results.ts';
+import type { JudgeProbe } from '../../../store/records/run-results.ts';
 import { type FailureReason, JudgeFailure } from './chat-completion.ts';
 import { type AnswerToJudge, type Judge, judgePrompt, verdictKey } from './judge.ts';
 

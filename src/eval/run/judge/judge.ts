@@ -1,22 +1,22 @@
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { judgeKeyVariable, serverKey } from '../../../config/service-endpoints.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
-import { VerdictRepository } from '../../../store/judge-verdict-repository.ts';
+import { JudgeVerdictRepository } from '../../../store/judge-verdict-repository.ts';
 import { chatReply, type ChatServer, JudgeFailure, quoteReply } from './chat-completion.ts';
 import { createHash } from 'node:crypto';
-import type { CheckResult } from '../../../store/records/results.ts';
+import type { CheckResult } from '../../../store/records/run-results.ts';
 
 const SHOWN_CHARACTERS = 60;
 
 export class Judge {
   readonly model: string;
   readonly #server: ChatServer;
-  readonly #verdicts: VerdictRepository;
+  readonly #verdicts: JudgeVerdictRepository;
 
   constructor(model: string, server: ChatServer, database: BenchDatabase) {
     this.model = model;
     this.#server = server;
-    this.#verdicts = new VerdictRepository(database);
+    this.#verdicts = new JudgeVerdictRepository(database);
   }
 
   known(answer: AnswerToJudge): boolean | undefined {

@@ -1,7 +1,7 @@
 import { holdsWords } from '../../../data/split-words.ts';
 import type { DatasetItem, DatasetMemory } from '../../../data/dataset.ts';
 import type { Language } from '../../../base/language.ts';
-import type { Observed } from '../../../store/records/turn-observation.ts';
+import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { PromptInfo, PromptSegment } from '../../../store/records/prompt-info.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 
@@ -23,7 +23,7 @@ const LABEL_TOKENS = 2;
 const AROUND_MEMORIES: readonly PromptSegment['role'][] = ['memory', 'memoryHeader', 'memoryFooter'];
 
 /** Compares the memories of a prompt, id by id and word by word, with those that the arm was given. */
-export function shownMemories(given: GivenForTurn, prompt: PromptInfo): NonNullable<Observed['memories']> {
+export function shownMemories(given: GivenForTurn, prompt: PromptInfo): NonNullable<TurnObservation['memories']> {
   const { item, visible, memories, language } = given;
   const shown = prompt.segments.filter(({ role }) => role === 'memory');
   const left = [...memories];

@@ -1,7 +1,7 @@
 import { type EngineCapabilities, lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { TokenId, TokenRange } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Observed } from '../../../store/records/turn-observation.ts';
+import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/select-within-budget.ts';
@@ -57,7 +57,7 @@ export function injectable(
   arm: ArmTraits,
   parts: InjectedParts,
   turn: Parameters<typeof exactTokens>[2],
-): Pick<Observed, 'injectableMemories' | 'injectableTokens' | 'injectableCells' | 'remainderTokens'> {
+): Pick<TurnObservation, 'injectableMemories' | 'injectableTokens' | 'injectableCells' | 'remainderTokens'> {
   const { prefill, evict, making } = arm;
   const { header, lines, memories } = parts;
   const tokens = header.length + lines.flat().length;

@@ -13,7 +13,7 @@ import { type TokenId, UNKNOWN_TOKEN } from '../../../engine/token-id.ts';
 import type { DatasetItem, UserLanguage } from '../../../data/dataset.ts';
 import { holdsWords } from '../../../data/split-words.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { Observed } from '../../../store/records/turn-observation.ts';
+import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { ChatResponse } from '../../../systems/contracts.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-prefix.ts';
@@ -50,7 +50,7 @@ export function answeringSession({ session, recorded }: AnsweredInSession): Engi
 
 interface ObservedTurn {
   readonly arm: ArmTraits;
-  readonly observed: Omit<Observed, 'parity' | 'agreement' | 'goldKl'>;
+  readonly observed: Omit<TurnObservation, 'parity' | 'agreement' | 'goldKl'>;
   readonly score: TurnScore;
   /** The prompt up to where the gold answer begins, and that answer. */
   readonly ids: readonly TokenId[];
@@ -117,7 +117,7 @@ export class TurnObserver {
     });
   }
 
-  async complete(arm: ArmTraits, options: CallOptions = {}): Promise<Observed> {
+  async complete(arm: ArmTraits, options: CallOptions = {}): Promise<TurnObservation> {
     const own = this.#turns.find((turn) => turn.arm.name === arm.name)!;
     // The text arm that it is compared with; undefined if that did not answer.
     const reference = this.#turns.find((turn) =>
@@ -132,7 +132,7 @@ export class TurnObserver {
   }
 
   /** Against the same tokens evaluated whole, as text: by another arm of the item, else by this turn, else here. */
-  async #parity(own: ObservedTurn, options: CallOptions): Promise<Observed['parity']> {
+  async #parity(own: ObservedTurn, options: CallOptions): Promise<TurnObservation['parity']> {
     const key = hashIds(own.ids);
     const whole = this.#turns.filter(({ isWhole, ids }) => isWhole && hashIds(ids) === key);
     const other = whole.find((turn) => turn !== own) ?? whole[0];
@@ -160,7 +160,7 @@ function observedAnswer(
   { trace: { answer } }: Pick<ChatResponse, 'trace'>,
   next: NextDistribution,
   endTokens: readonly TokenId[],
-): NonNullable<Observed['answer']> {
+): NonNullable<TurnObservation['answer']> {
   if (generation === null) return { sha256: null, asGenerated: false, shortfall: null };
   const { tokens, text } = generation.given;
   return {
@@ -190,7 +190,7 @@ function observedCall(arm: ArmTraits, turn: AnsweredInSession) {
   };
 }
 
-function limitsOf({ limits }: RecordedGeneration): NonNullable<Observed['limits']> {
+function limitsOf({ limits }: RecordedGeneration): NonNullable<TurnObservation['limits']> {
   const { maxTokens, stopTexts = [], oneSentence = false, temperature = 0, seed = 0 } = limits;
   return { maxTokens, stopTexts, oneSentence, temperature, seed };
 }
@@ -200,7 +200,7 @@ function givenAsRetrieved(
   { retrieves, injects }: ArmTraits,
   { response }: AnsweredInSession,
   { memoryIds }: RecordedRetrieval,
-): Pick<Observed, 'asRetrieved'> {
+): Pick<TurnObservation, 'asRetrieved'> {
   if (retrieves === 'donor' || injects === 'preferences') return {};
   const given = response.trace.retrieved.map(({ memoryId }) => memoryId);
   return { asRetrieved: isDeepStrictEqual(given, [...memoryIds]) };
@@ -214,7 +214,7 @@ function shortfall(first: TokenId | undefined, next: NextDistribution, endTokens
   return logProbabilityOf(likeliest.probability) - logProbabilityOf(Math.max(0, ...chosen));
 }
 
-function agreementBetween(own: NextDistribution, reference: NextDistribution): Observed['agreement'] {
+function agreementBetween(own: NextDistribution, reference: NextDistribution): TurnObservation['agreement'] {
   if (own.span !== 'all' || reference.span !== 'all') return null;
   return agreementOf(own.probabilities, reference.probabilities);
 }

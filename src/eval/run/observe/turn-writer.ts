@@ -1,6 +1,6 @@
 import type { DatasetItem, DatasetMemory, DatasetUser } from '../../../data/dataset.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
-import type { Observed } from '../../../store/records/turn-observation.ts';
+import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { AnsweredTurn, ItemRecord, Scores, TurnKey, TurnRecord } from '../../../store/records/turn-record.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
@@ -23,7 +23,7 @@ export type TurnOutcome =
       readonly request: ChatRequest;
       readonly response: ChatResponse;
       readonly scores: Scores;
-      readonly observed: Observed;
+      readonly observed: TurnObservation;
     }
   | { readonly arm: Arm; readonly error: unknown };
 

@@ -4,7 +4,7 @@ import type { RunDatasets } from '../../../data/join-datasets.ts';
 import { languageModelWithHash } from '../../../models/registry.ts';
 import { resolveModel } from '../../../models/resolve-name.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import { lastRunsHint } from '../../../store/run-name.ts';
+import { lastRunsHint } from '../../../store/run-names.ts';
 import type { RunRepository } from '../../../store/run-repository.ts';
 import { declarationOf, ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { BenchParts } from '../loaded-resources.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newRun } from '../../../../test/fixtures/stored-runs.ts';
-import { type QueuedPlan, queuedPlan } from '../../../store/records/run-record.ts';
+import { type QueuedPlan, queuedPlan } from '../../../store/records/queue-records.ts';
 import { hashPlan } from './same-plan.ts';
 
 const made = newRun({ name: 'r', turns: [], settings: { dataset: ['a.jsonl'] } }, ['rag']);

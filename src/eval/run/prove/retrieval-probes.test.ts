@@ -7,7 +7,7 @@ import { TransformersEmbedder } from '../../../models/embedding/transformers-emb
 import type { CheckInput } from '../../analysis/checks/check.ts';
 import { decideChecks } from '../../analysis/checks/decide-checks.ts';
 import { probeEmbedder, probeRetriever } from './retrieval-probes.ts';
-import { MemoryRouter, RouterRetriever } from '../../../retrieval/memory-router.ts';
+import { MemoryRouter, RouterRetriever } from '../../../retrieval/similarity/memory-router.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 import { exactBackend } from '../../../retrieval/vectors/exact-index.ts';
 import { replacing } from '../../../../test/fixtures/replacing.ts';

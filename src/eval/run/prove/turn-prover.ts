@@ -4,7 +4,7 @@ import type { CallOptions } from '../../../engine/engine-session.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits, PrefillName } from '../../../store/records/arm-traits.ts';
-import type { Observed } from '../../../store/records/turn-observation.ts';
+import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import { exactTokens, injectedParts, turnAlpha } from '../observe/expected-injection.ts';
 import { type AnsweredInSession, answeringSession } from '../observe/post-turn-measurements.ts';
@@ -47,7 +47,7 @@ export class TurnProver {
     { item, repeat }: { readonly item: DatasetItem; readonly repeat: number },
     turn: AnsweredInSession,
     options: CallOptions,
-  ): Promise<Pick<Observed, 'sameAgain' | 'wrongCells'>> {
+  ): Promise<Pick<TurnObservation, 'sameAgain' | 'wrongCells'>> {
     if (!this.#sample.has(arm, item, repeat) && !this.#isFirst(arm, item, turn)) return {};
     if (this.#itemId !== item.itemId) this.#fresh.forget();
     this.#itemId = item.itemId;

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BenchError } from '../../../base/bench-error.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
-import { readUserRows, writeUserRows } from '../../../store/copy-user-rows.ts';
+import { readUserRows, writeUserRows } from '../../../store/user-rows.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import type { MachineKind } from '../../../store/records/run-description.ts';
-import type { RunResults } from '../../../store/records/results.ts';
+import type { RunResults } from '../../../store/records/run-results.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { RunUserRepository } from '../../../store/run-user-repository.ts';
@@ -12,7 +12,8 @@ import { TurnRepository } from '../../../store/turn-repository.ts';
 import { resultsOf } from '../../analysis/results-from-stored-turns.ts';
 import { parseShard } from '../plan/plan-users.ts';
 import { firstDifference } from '../plan/same-plan.ts';
-import { auditSum, type RunProbes } from '../../../store/records/run-probes.ts';
+import { auditSum } from '../../../store/records/engine-audit.ts';
+import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { withBooks } from '../run-clock.ts';
 import { addCounts, added } from '../workers/count-totals.ts';
 

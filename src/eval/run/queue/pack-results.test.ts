@@ -6,7 +6,7 @@ import { MemoryRepository } from '../../../store/memory-repository.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { SessionRepository } from '../../../store/session-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
-import { readUserRows, writeUserRows } from '../../../store/copy-user-rows.ts';
+import { readUserRows, writeUserRows } from '../../../store/user-rows.ts';
 import { bundleOf, packed, rowsOf, tokensOf, unpackedUser, type WorkerState } from './pack-results.ts';
 
 const books = { spent: { warmUp: 0, turns: 1, scoring: 0, checks: 0, measure: 0 }, modelMs: 1, embedderMs: 0 };

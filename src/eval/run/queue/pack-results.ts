@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { PackedBundle } from '../../../store/queue/queue-store.ts';
-import { readRecord } from '../../../store/parse-record.ts';
-import type { UserRows } from '../../../store/copy-user-rows.ts';
+import { readRecord } from '../../../store/read-record.ts';
+import type { UserRows } from '../../../store/user-rows.ts';
 import {
   type IsolationBundle,
   isolationBundle,

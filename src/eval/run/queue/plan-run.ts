@@ -5,8 +5,9 @@ import { type BenchConfig, benchConfigSchema, promptTextSchema } from '../../../
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
 import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
 import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
-import { type QueuedPlan, queuedPlan, type RunRecord } from '../../../store/records/run-record.ts';
-import { schemaVersion } from '../../../store/records/zod-helpers.ts';
+import { type QueuedPlan, queuedPlan } from '../../../store/records/queue-records.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import { schemaVersion } from '../../../store/records/schema-version.ts';
 import { shownSettings } from '../../analysis/summary/describe-run.ts';
 import { withFetchedModels } from '../plan/fetch-models.ts';
 import { isProbed } from '../prove/isolation-probe.ts';

@@ -5,7 +5,7 @@ import type { PlannedRun } from '../../../store/queue/queue-reader.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
-import { readUserRows } from '../../../store/copy-user-rows.ts';
+import { readUserRows } from '../../../store/user-rows.ts';
 import type { OpenBench } from '../open-bench.ts';
 import { rereadUsers } from '../prove/recheck-turns-from-data.ts';
 import { added } from '../workers/count-totals.ts';

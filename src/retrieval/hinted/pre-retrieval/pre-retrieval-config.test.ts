@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { defaultKeywordRules } from './keyword-route.ts';
+import { defaultKeywordRules } from './route-by-keyword.ts';
 import { asksModel, readPreRetrievalConfig } from './pre-retrieval-config.ts';
 
 const read = (value: unknown) => readPreRetrievalConfig(value, 'pre.json');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BenchError } from '../../../base/bench-error.ts';
-import { defaultKeywordRules } from './keyword-route.ts';
+import { defaultKeywordRules } from './route-by-keyword.ts';
 import { routeStrategies } from './pre-retrieval-types.ts';
 
 const action = z.enum(['none', 'embedding', 'optimize', 'multi_embed', 'decompose', 'route', 'validate']);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { routeExamples } from '../route-examples.ts';
-import { assessRouting } from './model-route.ts';
+import { assessRouting } from './route-by-model.ts';
 import { readPreRetrievalConfig } from './pre-retrieval-config.ts';
 import { PreRetrieval } from './pre-retrieval.ts';
 import type { QueryModel, QueryRecord } from './pre-retrieval-types.ts';

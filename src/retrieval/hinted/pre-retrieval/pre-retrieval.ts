@@ -1,10 +1,10 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import { routeByKeyword } from './keyword-route.ts';
-import { assessRouting, describeAbility, routeByModel, type RoutingAbility } from './model-route.ts';
+import { routeByKeyword } from './route-by-keyword.ts';
+import { assessRouting, describeAbility, routeByModel, type RoutingAbility } from './route-by-model.ts';
 import type { PreRetrievalAction, PreRetrievalConfig } from './pre-retrieval-config.ts';
 import type { QueryModel, QueryRecord, QueryTools } from './pre-retrieval-types.ts';
-import { decomposeQuestion, expandQuestion, extractKeywords, MAX_PARTS } from './rewrite-question.ts';
-import { rewriteQuestion, shortenQuestion } from './rewrite-question.ts';
+import { decomposeQuestion, expandQuestion, extractKeywords, MAX_PARTS } from './rewrite-question-by-rules.ts';
+import { rewriteQuestion, shortenQuestion } from './rewrite-question-by-rules.ts';
 import { RouteClassifier } from './route-classifier.ts';
 
 /** Most characters of a question that a model wrote: a multiple of the original's, plus a constant. */

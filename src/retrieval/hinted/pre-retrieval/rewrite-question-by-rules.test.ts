@@ -6,7 +6,7 @@ import {
   extractKeywords,
   rewriteQuestion,
   shortenQuestion,
-} from './rewrite-question.ts';
+} from './rewrite-question-by-rules.ts';
 
 describe('keywords', () => {
   test.each([

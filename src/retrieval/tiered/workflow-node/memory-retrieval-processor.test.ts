@@ -1,16 +1,16 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { expectFailure } from '../../../test/fixtures/bench-failure.ts';
+import { expectFailure } from '../../../../test/fixtures/bench-failure.ts';
 import { WebSocket } from 'ws';
-import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
-import { InProcessHotStore } from './hot-store.ts';
-import { MemoryRetrievalProcessor, type NodeContext, type NodeEvent, noEvents } from './memory-retrieval-node.ts';
+import { EmbeddingService } from '../../../models/embedding/embedding-service.ts';
+import { InProcessHotStore } from '../in-process-hot-store.ts';
+import { MemoryRetrievalProcessor, type NodeContext, type NodeEvent, noEvents } from './memory-retrieval-processor.ts';
 import { NodeEventServer } from './node-event-server.ts';
-import { SqliteColdStore } from './sqlite-cold-store.ts';
-import { TieredMemory } from './tiered-memory.ts';
-import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
-import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
+import { SqliteColdStore } from '../sqlite-cold-store.ts';
+import { TieredMemory } from '../tiered-memory.ts';
+import { backend, embeddings } from '../../../../test/fixtures/shipped-embedder.ts';
+import { temporaryFolder } from '../../../../test/fixtures/temporary-folder.ts';
 
 const folder = temporaryFolder();
 let cold: SqliteColdStore;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chineseNames } from './chinese-names.ts';
+import { findChineseNames } from './find-chinese-names.ts';
 
 test.each([
   ['我姐姐叫陈晓梅。', ['陈晓梅']],
@@ -13,4 +13,4 @@ test.each([
   ['你叫什么？', []],
   ['周末的时候我在家。', []],
   ['My boss is called Zhao.', []],
-])('%s', (text, names) => expect(chineseNames(text)).toEqual(names));
+])('%s', (text, names) => expect(findChineseNames(text)).toEqual(names));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { splitRecursively } from './recursive-splitter.ts';
+import { splitIntoChunks } from './split-into-chunks.ts';
 
 /** `count` sentences of 20 characters, each with its number. */
 const sentences = (count: number, end: string): string =>
@@ -19,27 +19,27 @@ const characters = (text: string): number => [...text].length;
 test('leaves alone what is short enough, and gives nothing for no content', () => {
   // The last has 500 characters, 1,000 units of UTF-16, 2,000 bytes.
   const short = [' My cat is called Miso.\n', '猫'.repeat(500), '😺'.repeat(500)];
-  for (const text of short) expect(splitRecursively(text)).toEqual([text]);
-  for (const text of [' \n\t ', '']) expect(splitRecursively(text)).toEqual([]);
+  for (const text of short) expect(splitIntoChunks(text)).toEqual([text]);
+  for (const text of [' \n\t ', '']) expect(splitIntoChunks(text)).toEqual([]);
 });
 
 test('cuts at paragraphs before lines, at sentences before commas, at words before characters', () => {
   const [a, b] = ['a'.repeat(300), 'b'.repeat(300)];
   for (const separator of ['\n\n', '\n', '。', '！', '？', '；', '. ', '! ', '? ', '; ', '，', '、', ', ', ' ']) {
     const chunks = [a + separator.trimEnd(), (a + separator).slice(-50) + b];
-    expect(splitRecursively(a + separator + b), separator).toEqual(chunks);
+    expect(splitIntoChunks(a + separator + b), separator).toEqual(chunks);
   }
   // One coarse separator decides where many finer ones stand.
   const lines = `${'word, '.repeat(60)}\n\n${'word, '.repeat(60)}`;
-  expect(splitRecursively(lines)[0]).toBe('word, '.repeat(60).trim());
+  expect(splitIntoChunks(lines)[0]).toBe('word, '.repeat(60).trim());
 });
 
 test('repeats the last words of a chunk in the next, 50 characters at most', () => {
-  const chunks = splitRecursively(sentences(60, '。'));
+  const chunks = splitIntoChunks(sentences(60, '。'));
   expect(chunks.map(characters)).toEqual([500, 500, 280]);
   expect(chunks[1]!.startsWith(`023${'x'.repeat(16)}。024`)).toBe(true);
   expect(repeated(chunks[0]!, chunks[1]!)).toBe(40);
-  const words = splitRecursively(Array.from({ length: 300 }, (_, i) => `word${i}`).join(' '));
+  const words = splitIntoChunks(Array.from({ length: 300 }, (_, i) => `word${i}`).join(' '));
   for (const [i, chunk] of words.slice(1).entries()) {
     expect(chunk).toMatch(/^word\d+ /);
     expect(repeated(words[i]!, chunk)).toBeGreaterThan(30);
@@ -47,7 +47,7 @@ test('repeats the last words of a chunk in the next, 50 characters at most', () 
 });
 
 test('cuts a text without any separator between characters, never through one', () => {
-  const chunks = splitRecursively('😺'.repeat(1_200));
+  const chunks = splitIntoChunks('😺'.repeat(1_200));
   expect(chunks.map(characters)).toEqual([450, 500, 350]);
   expect(chunks.every((chunk) => !/\p{Surrogate}/u.test(chunk))).toBe(true);
 });
@@ -57,7 +57,7 @@ test('loses nothing, keeps the order, and holds both limits, whatever the text',
   const text = fc.array(part, { minLength: 200, maxLength: 900 }).map((parts) => parts.join(''));
   fc.assert(
     fc.property(text, (whole) => {
-      const chunks = splitRecursively(whole);
+      const chunks = splitIntoChunks(whole);
       let end = 0;
       for (const chunk of chunks) {
         expect(characters(chunk)).toBeLessThanOrEqual(500);

@@ -25,7 +25,7 @@ const words = new Set(
  * The names that a Chinese text introduces, each once: what it says that something is called, what stands in quotation marks,
  * and persons by surname and given name. Chinese has no capitals; a name that is met in no such place is not found.
  */
-export function chineseNames(text: string): string[] {
+export function findChineseNames(text: string): string[] {
   const found = [called, quoted, person].flatMap((pattern) => [...text.matchAll(pattern)].map(([, name]) => name!));
   return [...new Set(found)].filter((name) => !words.has(name));
 }

@@ -1,10 +1,10 @@
 /** The name of one suite's run when several suites run together. */
-export function memberName(group: string, suite: string): string {
+export function suiteRunName(group: string, suite: string): string {
   return `${group}/${suite}`;
 }
 
 /** The name that suites of one command share; for a single run its own name. */
-export function groupOf(runName: string): string {
+export function groupName(runName: string): string {
   return runName.split('/')[0]!;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultKeywordRules, routeByKeyword } from './keyword-route.ts';
+import { defaultKeywordRules, routeByKeyword } from './route-by-keyword.ts';
 
 describe('routeByKeyword, with the default rules', () => {
   test.each([

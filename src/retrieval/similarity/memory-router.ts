@@ -1,6 +1,8 @@
 import { debuglog } from 'node:util';
-import type { EmbeddingService } from '../models/embedding/embedding-service.ts';
-import { embedMemories, MemoryNamespace, searchResult, type StoredMemory, UserIndexes } from './memory-namespace.ts';
+import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
+import { embedMemories } from '../embed-memories.ts';
+import { UserIndexes } from '../user-indexes.ts';
+import { MemoryVectorIndex, searchResult, type StoredMemory } from '../memory-vector-index.ts';
 import {
   checkSearch,
   isEmptyQuery,
@@ -10,8 +12,8 @@ import {
   retrieveNothing,
   type RetrieveOptions,
   type Retriever,
-} from './retriever.ts';
-import type { VectorBackend } from './vectors/vector-index.ts';
+} from '../retriever.ts';
+import type { VectorBackend } from '../vectors/vector-index.ts';
 
 /** Options of a router; `topK` and `threshold` are defaults of its searches. */
 export interface MemoryRouterOptions {
@@ -47,7 +49,7 @@ export class MemoryRouter {
   readonly #embeddings: EmbeddingService;
   readonly #options: MemoryRouterOptions;
   readonly #log: (line: string) => void;
-  readonly #namespaces = new UserIndexes<StoredMemory, MemoryNamespace>();
+  readonly #namespaces = new UserIndexes<StoredMemory, MemoryVectorIndex>();
   #dimension: number | undefined;
 
   constructor(embeddings: EmbeddingService, options: MemoryRouterOptions) {
@@ -71,7 +73,7 @@ export class MemoryRouter {
     const stored = await embedMemories(this.#embeddings, memories);
     this.#namespaces.addAll(stored, () => {
       this.#log(`index made: ${backend.name} ${backend.version}, ${dimension} dimensions`);
-      return new MemoryNamespace(backend, dimension, (rows) => this.#log(`index rebuilt, vectors: ${rows}`));
+      return new MemoryVectorIndex(backend, dimension, (rows) => this.#log(`index rebuilt, vectors: ${rows}`));
     });
     this.#log(`memories added: ${memories.length}`);
     return memories.length;

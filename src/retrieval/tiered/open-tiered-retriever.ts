@@ -5,9 +5,11 @@ import { postgresAddress, redisAddress } from '../../config/service-endpoints.ts
 import type { EmbeddingService } from '../../models/embedding/embedding-service.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import type { ColdStore } from './cold-store.ts';
-import { type HotStore, InProcessHotStore } from './hot-store.ts';
+import { InProcessHotStore } from './in-process-hot-store.ts';
+import type { HotStore } from './hot-store.ts';
 import { SqliteColdStore } from './sqlite-cold-store.ts';
-import { STORE_TIMEOUT_MS, storeError } from './store-error.ts';
+import { STORE_TIMEOUT_MS } from './store-timeout.ts';
+import { storeError } from './store-error.ts';
 import { TieredRetriever } from './tiered-retriever.ts';
 
 /** Addresses of the stores of `tiered`, from the options. */
@@ -30,7 +32,7 @@ export function tierAddresses({ hot, cold }: TieredSettings): Readonly<Record<'h
   };
 }
 
-/** Dependencies and settings of `openTiered`. */
+/** Dependencies and settings of `openTieredRetriever`. */
 interface TieredOpening extends TieredSettings {
   readonly embeddings: EmbeddingService;
   readonly backend: VectorBackend;
@@ -43,7 +45,7 @@ interface TieredOpening extends TieredSettings {
  * Opens strategy `tiered` for one run: empty at opening, whatever an earlier process left, and deleted at closing.
  * @throws BenchError `database` if a server does not answer
  */
-export async function openTiered(opening: TieredOpening): Promise<TieredRetriever> {
+export async function openTieredRetriever(opening: TieredOpening): Promise<TieredRetriever> {
   const { folder, embeddings } = opening;
   rmSync(folder, { recursive: true, force: true });
   const opened: (HotStore | ColdStore)[] = [];

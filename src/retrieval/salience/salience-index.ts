@@ -1,8 +1,9 @@
-import { MemoryNamespace } from '../memory-namespace.ts';
+import { MemoryVectorIndex } from '../memory-vector-index.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { FullTextIndex } from './full-text-index.ts';
-import { asksForTimeline, fastPathFiles, recentJournal } from './salience-metadata.ts';
-import type { MemoryScope, SalienceEntry } from './salience-metadata.ts';
+import { asksForTimeline, fastPathFiles, recentJournal } from './memory-files.ts';
+import type { MemoryScope } from './memory-files.ts';
+import type { SalienceEntry } from './salience-entry.ts';
 
 /** Paths of a query: read a file, read the journal, or search. */
 export type SaliencePath = 'fast' | 'timeline' | 'hybrid';
@@ -13,8 +14,8 @@ const SCOPES = ['global', 'project'] as const;
  * The memories of one user, indexed by meaning, words, file and day, with their access counts. Memories of one scope that say
  * the same are mentions of one entry, which has the id of the first.
  */
-export class SalienceLibrary implements Disposable {
-  readonly #vectors: Readonly<Record<MemoryScope, MemoryNamespace<SalienceEntry>>>;
+export class SalienceIndex implements Disposable {
+  readonly #vectors: Readonly<Record<MemoryScope, MemoryVectorIndex<SalienceEntry>>>;
   readonly #text = new FullTextIndex();
   /** Statement of each memory, by id. */
   readonly #statements = new Map<string, string>();
@@ -29,7 +30,7 @@ export class SalienceLibrary implements Disposable {
   #nextRow = 0;
 
   constructor(backend: VectorBackend, dimension: number) {
-    const open = (): MemoryNamespace<SalienceEntry> => new MemoryNamespace(backend, dimension);
+    const open = (): MemoryVectorIndex<SalienceEntry> => new MemoryVectorIndex(backend, dimension);
     this.#vectors = { global: open(), project: open() };
   }
 

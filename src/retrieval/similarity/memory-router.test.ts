@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { product } from '../base/inner-product.ts';
+import { product } from '../../base/inner-product.ts';
 import { MemoryRouter } from './memory-router.ts';
-import { backend, embeddings } from '../../test/fixtures/shipped-embedder.ts';
+import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
 
 let router: MemoryRouter;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatHistorySummary } from './records-markdown.ts';
+import { formatHistorySummary } from './format-history-summary.ts';
 
 test("has the document's headings, scores to two decimals, and contents as they are", () => {
   const records = [

@@ -1,5 +1,5 @@
-import { formatHistorySummary } from '../records-markdown.ts';
-import type { TieredMemory } from './tiered-memory.ts';
+import { formatHistorySummary } from '../../format-history-summary.ts';
+import type { TieredMemory } from '../tiered-memory.ts';
 
 /** Context that the workflow engine gives a node beside its input. */
 export interface NodeContext {

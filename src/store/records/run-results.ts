@@ -3,7 +3,8 @@ import { armTraits } from './arm-traits.ts';
 import { estimate, lowerBound, upperBound } from './estimate.ts';
 import { measured } from './suite-measurements.ts';
 import { runDescription } from './run-description.ts';
-import { list, numbers, object, schemaVersion, texts } from './zod-helpers.ts';
+import { schemaVersion } from './schema-version.ts';
+import { list, numbers, object, texts } from './zod-helpers.ts';
 import { timings, tokenCounts, wrongClasses } from './turn-record.ts';
 
 // docs/results.md describes every field; the comments here say what types alone do not.

@@ -1,4 +1,4 @@
-import { batches } from './memory-record.ts';
+import { batches } from '../../base/batches.ts';
 
 /** Most characters of a chunk, and of them the overlap with the chunk before. */
 const CHUNK_CHARACTERS = 500;
@@ -14,7 +14,7 @@ const BOUNDARY = /[\s。！？；，、]/u;
  * Splits a text into chunks of at most 500 characters (code points), at the coarsest possible separators; each chunk begins
  * with the last words of the one before, at most 50 characters. A short text is one chunk; a text without content has none.
  */
-export function splitRecursively(text: string): string[] {
+export function splitIntoChunks(text: string): string[] {
   if (text.trim() === '') return [];
   if (countCharacters(text) <= CHUNK_CHARACTERS) return [text];
   const chunks: string[] = [];

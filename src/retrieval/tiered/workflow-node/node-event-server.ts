@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { BenchError } from '../../base/bench-error.ts';
-import type { NodeEvent, NodeEventStream } from './memory-retrieval-node.ts';
+import { BenchError } from '../../../base/bench-error.ts';
+import type { NodeEvent, NodeEventStream } from './memory-retrieval-processor.ts';
 
 const HOST = '127.0.0.1';
 const LOCAL_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;

@@ -1,0 +1,106 @@
+import type { MemorySearchResult } from './retriever.ts';
+import type { VectorBackend, VectorIndex } from './vectors/vector-index.ts';
+
+export interface StoredMemory {
+  readonly memoryId: string;
+  readonly userId?: string | undefined;
+  readonly content: string;
+  readonly embedding: Float32Array;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface ScoredMemory<Memory extends StoredMemory = StoredMemory> {
+  readonly memory: Memory;
+  readonly score: number;
+}
+
+/** Leaves out the vector of a scored memory. */
+export function searchResult({ memory, score }: ScoredMemory): MemorySearchResult {
+  const { memoryId, content, metadata } = memory;
+  return { memoryId, content, score, metadata };
+}
+
+/**
+ * The memories of one user and their index. An index cannot remove single rows, so a removal only marks it, and the next
+ * search rebuilds it from the stored vectors.
+ */
+export class MemoryVectorIndex<Memory extends StoredMemory = StoredMemory> {
+  readonly #createIndex: () => VectorIndex;
+  readonly #onRebuild: (rows: number) => void;
+  /** In order of insertion. */
+  readonly #memories = new Map<string, Memory>();
+  #index: VectorIndex;
+  /** The memory of each row of the index. The number of memories would not identify a row: it repeats after a removal. */
+  #rows: Memory[] = [];
+  #needsRebuild = false;
+
+  /** @param onRebuild is called after each rebuild with the number of rows */
+  constructor(backend: VectorBackend, dimension: number, onRebuild: (rows: number) => void = () => undefined) {
+    this.#createIndex = () => backend.createIndex(dimension);
+    this.#onRebuild = onRebuild;
+    this.#index = this.#createIndex();
+  }
+
+  get size(): number {
+    return this.#memories.size;
+  }
+
+  get needsRebuild(): boolean {
+    return this.#needsRebuild;
+  }
+
+  /** Adds memories; one with a known id replaces the old one and becomes the newest. */
+  add(memories: readonly Memory[]): void {
+    for (const memory of memories) {
+      this.remove(memory.memoryId);
+      this.#memories.set(memory.memoryId, memory);
+    }
+    // An index that will be rebuilt needs no rows now.
+    if (!this.#needsRebuild) this.#append(memories);
+  }
+
+  remove(memoryId: string): boolean {
+    const removed = this.#memories.delete(memoryId);
+    this.#needsRebuild ||= removed;
+    return removed;
+  }
+
+  get(memoryId: string): Memory | undefined {
+    return this.#memories.get(memoryId);
+  }
+
+  list(): Memory[] {
+    return [...this.#memories.values()];
+  }
+
+  /** Rebuilds the index from the stored vectors, without embedding again. */
+  rebuild(): void {
+    this.#index = this.#createIndex();
+    this.#rows = [];
+    this.#append(this.list());
+    this.#needsRebuild = false;
+    this.#onRebuild(this.#rows.length);
+  }
+
+  /** Returns the `k` memories nearest to a unit vector, best first; of equal scores, older first. */
+  search(vector: Float32Array, k: number): ScoredMemory<Memory>[] {
+    if (this.#needsRebuild) this.rebuild();
+    // Backends cut equal scores in any order: more rows are requested until the cut lies between different scores.
+    let requested = Math.min(k + 1, this.size);
+    let { ids, scores } = this.#index.search(vector, requested);
+    while (requested < this.size && scores[k - 1] === scores[requested - 1]) {
+      requested = Math.min(requested * 2, this.size);
+      ({ ids, scores } = this.#index.search(vector, requested));
+    }
+    return ids
+      .map((row, i) => ({ row, score: scores[i]! }))
+      .sort((a, b) => b.score - a.score || a.row - b.row)
+      .slice(0, k)
+      .map(({ row, score }) => ({ memory: this.#rows[row]!, score }));
+  }
+
+  #append(memories: readonly Memory[]): void {
+    this.#index.add(memories.map(({ embedding }) => embedding));
+    this.#rows.push(...memories);
+  }
+}

@@ -1,0 +1,36 @@
+/** Scope of a memory: the user, or the user's project. */
+export type MemoryScope = 'global' | 'project';
+
+/** Files that answer questions with a pattern, whole, with the type of their memories; in order of precedence. */
+export const fastPathRules = [
+  { pattern: /偏好|preference/i, uri: 'user/preferences.md', scope: 'global', memoryType: 'preference' },
+  { pattern: /指令|instruction|规则|rule/i, uri: 'user/instructions.md', scope: 'global', memoryType: 'instruction' },
+  { pattern: /任务|task/i, uri: 'TASKS.md', scope: 'project', memoryType: 'task' },
+  { pattern: /实体|entity|人物|people/i, uri: 'user/entities.md', scope: 'global', memoryType: 'entity' },
+  { pattern: /决策|decision/i, uri: 'agent/decisions.md', scope: 'project', memoryType: 'decision' },
+  { pattern: /模式|pattern/i, uri: 'agent/patterns.md', scope: 'project', memoryType: 'pattern' },
+] as const;
+
+/** Lists the files that a question points to, in the order of the rules, limited to a scope if one is given. */
+export function fastPathFiles(query: string, scope?: MemoryScope): string[] {
+  return fastPathRules
+    .filter((rule) => (scope === undefined || rule.scope === scope) && rule.pattern.test(query))
+    .map(({ uri }) => uri);
+}
+
+const DAY_MS = 86_400_000;
+const JOURNAL_DAYS = 7;
+
+export function asksForTimeline(query: string): boolean {
+  return /最近|recent|today|昨天|yesterday|past \d+ days|这几天/i.test(query);
+}
+
+/** Names the journal file of an instant: one a day, in UTC. */
+export function journalUri(instantMs: number): string {
+  return `journal/${new Date(instantMs).toISOString().slice(0, 10)}.md`;
+}
+
+/** Lists the journal files of the last seven days, newest first. */
+export function recentJournal(nowMs: number): string[] {
+  return Array.from({ length: JOURNAL_DAYS }, (_, days) => journalUri(nowMs - days * DAY_MS));
+}

@@ -1,0 +1,19 @@
+import type { MemoryRecord } from './memory-record.ts';
+
+/** Least confidence of a trusted record. */
+const MIN_CONFIDENCE = 0.8;
+/** In code points: a Chinese character is one. */
+const MIN_CHARACTERS = 50;
+
+/** Verdicts of the ingress filter of working memory: `refused` for low confidence, `ignored` for being too short. */
+export type IngressVerdict = 'admitted' | 'refused' | 'ignored';
+
+/**
+ * Decides if a record may enter working memory. A record without a confidence is trusted; one whose confidence is not a
+ * number is not.
+ */
+export function ingressVerdict({ content, metadata }: MemoryRecord): IngressVerdict {
+  const { confidence } = metadata;
+  if (confidence !== undefined && !(typeof confidence === 'number' && confidence >= MIN_CONFIDENCE)) return 'refused';
+  return [...content].length < MIN_CHARACTERS ? 'ignored' : 'admitted';
+}
