@@ -102,7 +102,7 @@ export type { OpenEngine, SystemParts } from './systems/answer-turn.ts';
 export { readDataset } from './data/reader.ts';
 export type { Dataset, DatasetItem, DatasetMemory, DatasetUser } from './data/dataset.ts';
 export type { BenchHooks, Progress } from './eval/run/bench-hooks.ts';
-export type { MetricDefinition } from './eval/analysis/metrics/metrics.ts';
+export type { MetricDefinition } from './eval/analysis/metrics/built-in-metrics.ts';
 export { registerMetric } from './eval/analysis/metrics/registered-metrics.ts';
 export { resultsOfRuns } from './eval/analysis/results-from-stored-turns.ts';
 

@@ -6,7 +6,7 @@ import { runBench } from '../bench/run-bench.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig } from '../config/bench-config.ts';
 import { configOptions, flagOf } from '../config/flags-from-schema.ts';
-import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
+import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { printableJson } from '../render/printable.ts';
 import { storedOutcomes } from '../report/turn-outcomes-file.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { armSettingsHelp, blockSettingsHelp } from '../systems/arms/arm-name.ts';
-import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
+import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';

@@ -5,7 +5,7 @@ import { BenchError } from '../base/bench-error.ts';
 import { dataFilePaths, fetchedFile, isPublicDataset } from '../config/public-datasets.ts';
 import { datasetSources } from '../data/dataset-source.ts';
 import { readSource } from '../data/reader.ts';
-import { type WithheldSet, withheldSets } from '../eval/analysis/redact.ts';
+import { type WithheldSet, withheldSets } from '../eval/analysis/redact-turn.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { type HiddenTexts, neverStored } from '../viewer/hidden-texts.ts';
 import type { ItemTexts, TextsOfRun } from '../viewer/report-reader.ts';

@@ -1,7 +1,7 @@
 /** The list of turns that `tables --per-turn` writes: CSV or JSON Lines, one line per turn. */
-import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
-import { resultWithoutTexts, withholdsTexts } from '../eval/analysis/redact.ts';
-import { unknownQuality, withoutQuality } from '../eval/analysis/clear-random-model-scores.ts';
+import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
+import { redactResult, withholdsTexts } from '../eval/analysis/redact-turn.ts';
+import { unknownQuality, clearScores } from '../eval/analysis/clear-random-model-scores.ts';
 import { csvText } from '../render/csv.ts';
 import { escapedControls } from '../render/printable.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
@@ -92,8 +92,8 @@ export function* turnLines(runs: Iterable<ListedRun>, format: TurnFormat): Gener
     const judged = unknownQuality(run.model) === null;
     const withheld = withholdsTexts(run);
     for (const stored of turns) {
-      const turn = withheld ? resultWithoutTexts(stored) : stored;
-      const shown = judged || turn.state === 'failed' ? turn : withoutQuality(turn);
+      const turn = withheld ? redactResult(stored) : stored;
+      const shown = judged || turn.state === 'failed' ? turn : clearScores(turn);
       const values = turnColumns.map(({ name, of }) => [name, of(shown, run)] as const);
       yield format === 'csv'
         ? csvText([values.map(([, value]) => csvField(value))])

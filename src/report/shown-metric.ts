@@ -1,4 +1,4 @@
-import { builtInMetrics } from '../eval/analysis/metrics/metrics.ts';
+import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { metricsOfRun, successMetric } from '../eval/analysis/metrics/run-metrics.ts';
 import type { MetricDeclaration } from '../store/records/run-description.ts';
 import type { Estimate } from '../store/records/estimate.ts';

@@ -1,5 +1,5 @@
 import { metricsOfRun, type RunMetrics } from '../eval/analysis/metrics/run-metrics.ts';
-import { withoutQuality } from '../eval/analysis/clear-random-model-scores.ts';
+import { clearScores } from '../eval/analysis/clear-random-model-scores.ts';
 import type { AnsweredTurn as AnsweredRecord, FailedTurn, TurnRecord } from '../store/records/turn-record.ts';
 
 /** The scores that apply to an answer, that by the primary metric of its run first; pages say the verdict in words. */
@@ -37,6 +37,6 @@ export function inspectedTurn(
   metrics: RunMetrics = metricsOfRun({ dataset: {} }),
 ): InspectedTurn {
   if (record.state === 'failed') return record;
-  const shown = unknownQuality === null ? record : withoutQuality(record);
+  const shown = unknownQuality === null ? record : clearScores(record);
   return { ...shown, unknownQuality, shownScores: shownScores(shown, metrics) };
 }

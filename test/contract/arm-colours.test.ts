@@ -36,7 +36,7 @@ const drawn = (arms: readonly string[]): string[] => arms.filter((arm) => !['rag
 const figures = suitesNamed(suiteNames).map(({ name, arms }) => ({ name, arms: drawn(arms) }));
 
 /** An arm of the same method, of which a figure has one mark: that of its first budget. */
-const methodOf = (arm: string, _: number, all: readonly string[]): string => {
+const describeMethod = (arm: string, _: number, all: readonly string[]): string => {
   const method = (one: string): string => one.replace(/:\.?\d+$/, '').replace(/@store=.*/, '@store');
   return all.find((one) => method(one) === method(arm))!;
 };
@@ -66,7 +66,7 @@ it.each(withLegend)('the arms of suite %s have symbols that are told apart witho
 });
 
 it('so have methods, filled or not', () => {
-  const methods = [...new Set(armsOf('methods').map(methodOf))];
+  const methods = [...new Set(armsOf('methods').map(describeMethod))];
   const told = distinctFillings(methods.map(markOf)).map(({ symbol, hollow }) => `${symbol} ${hollow}`);
   expect(methods.length).toBeGreaterThan(20);
   expect(new Set(told).size).toBe(methods.length);

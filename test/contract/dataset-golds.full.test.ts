@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { shippedDatasets } from '../../src/config/shipped-datasets.ts';
 import { readDataset } from '../../src/data/reader.ts';
-import { metricsCheck } from '../../src/eval/analysis/metrics/known-answer-test.ts';
+import { metricsSelfTest } from '../../src/eval/analysis/metrics/metrics-self-test.ts';
 
 test.each([...shippedDatasets()])('%s has golds that the metrics tell apart', async (_name, path) => {
   const { users, language } = await readDataset(path);
   const golds = users.flatMap((user) => user.items.flatMap((item) => item.answer ?? []));
-  expect(metricsCheck(new Map([[language, golds]]), { seed: 7 }).status).toBe('passed');
+  expect(metricsSelfTest(new Map([[language, golds]]), { seed: 7 }).status).toBe('passed');
 });

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { recallAtK } from '../../src/eval/analysis/metrics/retrieval.ts';
+import { recallAtK } from '../../src/eval/analysis/metrics/retrieval-metrics.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { mentionUsers } from '../../src/data/generators/repeated-mentions.ts';
 import { retrievalQuestions, type RetrievalKind } from '../../src/data/generators/retrieval-questions.ts';

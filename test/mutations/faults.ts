@@ -497,7 +497,7 @@ export const faults: readonly Fault[] = [
       replace: "const form = wordForm(answer, language);\n  return form === '' || golds.some(",
     },
   ]),
-  ...faultsIn('metrics', 'src/eval/analysis/metrics/metrics.ts', [
+  ...faultsIn('metrics', 'src/eval/analysis/metrics/built-in-metrics.ts', [
     {
       name: 'ln p of a gold is not divided by its tokens',
       find: 'return isScored ? goldLogProbability / goldTokens.length : null;',
@@ -625,25 +625,25 @@ export const faults: readonly Fault[] = [
       find: '    costHit: meanCost(hits),\n    costMiss: meanCost(misses),',
       replace: '    costHit: meanCost(misses),\n    costMiss: meanCost(hits),',
       run: false,
-      tests: ['test/reference/planted-analysis.test.ts', 'src/eval/analysis/analyse.test.ts'],
+      tests: ['test/reference/planted-analysis.test.ts', 'src/eval/analysis/analyse-run.test.ts'],
     },
   ]),
-  ...faultsIn('report', 'src/eval/analysis/summary/paired-quality.ts', [
+  ...faultsIn('report', 'src/eval/analysis/statistics/paired-quality.ts', [
     {
       name: 'wins and losses are exchanged in the results',
       find: "    wins: better === 'higher' ? higher : lower,\n    losses: better === 'higher' ? lower : higher,",
       replace: "    wins: better === 'higher' ? lower : higher,\n    losses: better === 'higher' ? higher : lower,",
       run: false,
-      tests: ['test/reference/planted-analysis.test.ts', 'src/eval/analysis/analyse.test.ts'],
+      tests: ['test/reference/planted-analysis.test.ts', 'src/eval/analysis/analyse-run.test.ts'],
     },
   ]),
-  ...faultsIn('report', 'src/eval/analysis/summary/comparisons.ts', [
+  ...faultsIn('report', 'src/eval/analysis/summary/compare-arms.ts', [
     {
       name: 'the means of a and b are exchanged',
       find: 'a: mean(pairs.map(({ a }) => a)), b: mean(pairs.map(({ b }) => b))',
       replace: 'a: mean(pairs.map(({ b }) => b)), b: mean(pairs.map(({ a }) => a))',
       run: false,
-      tests: ['test/reference/planted-analysis.test.ts', 'src/eval/analysis/analyse.test.ts'],
+      tests: ['test/reference/planted-analysis.test.ts', 'src/eval/analysis/analyse-run.test.ts'],
     },
   ]),
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { analyse } from '../../src/eval/analysis/analyse.ts';
+import { analyseRun } from '../../src/eval/analysis/analyse-run.ts';
 import type { EndedRun } from '../../src/eval/analysis/summary/describe-run.ts';
 import type { ArmTraits } from '../../src/store/records/arm-traits.ts';
 import type { AnsweredTurn } from '../../src/store/records/turn-record.ts';
@@ -114,9 +114,9 @@ const run: EndedRun = {
 const turns = questions
   .flatMap((question) => ARMS.map(({ name }) => turn(name, question)))
   .sort((a, b) => (a.itemId + a.arm < b.itemId + b.arm ? 1 : -1));
-const results = analyse(run, { answered: turns, failed: [] });
+const results = analyseRun(run, { answered: turns, failed: [] });
 /** With a margin of 30 points in place of 2. */
-const lenient = analyse(
+const lenient = analyseRun(
   { ...run, plan: { ...run.plan, settings: { ...run.plan.settings, margin: 30 } } },
   { answered: turns, failed: [] },
 );

@@ -15,7 +15,7 @@ interface JudgedTurn {
 }
 
 /** Clears everything that judges the answer of a turn; what it retrieved, kept and cost stays. */
-export function withoutQuality<Turn extends JudgedTurn>(turn: Turn): Turn {
+export function clearScores<Turn extends JudgedTurn>(turn: Turn): Turn {
   const { scores, observed } = turn;
   return {
     ...turn,

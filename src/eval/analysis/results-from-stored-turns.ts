@@ -5,13 +5,13 @@ import { groupName, lastRunsHint } from '../../store/run-names.ts';
 import { RunRepository } from '../../store/run-repository.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { analyse } from './analyse.ts';
+import { analyseRun } from './analyse-run.ts';
 import { type ComparisonOptions, compareRuns, type RunsComparison } from './compare/compare-runs.ts';
 import type { EndedRun } from './summary/describe-run.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
-import type { TurnsOfRun } from './arm-turns.ts';
+import type { RunTurns } from './run-turns.ts';
 
 /** The run of a name, or all runs `NAME/SUITE`; the latest without one. @throws BenchError `not-found`, `database` */
 export function runsNamed(database: BenchDatabase, name?: string): RunRecord[] {
@@ -48,7 +48,7 @@ export function hasEnded(run: RunRecord): run is EndedRun {
 }
 
 export function resultsOf(database: BenchDatabase, run: EndedRun): RunResults {
-  return analyse(run, readStoredTurns(database, run.id));
+  return analyseRun(run, readStoredTurns(database, run.id));
 }
 
 /** Compares two stored runs item by item: `a` against `b`. @throws BenchError as `compareRuns` */
@@ -62,7 +62,7 @@ export function compareStoredRuns(
 }
 
 /** Reads the turns of a run, as far as results are computed from them, by user in the order of the plan. */
-export function readStoredTurns(database: BenchDatabase, runId: string): TurnsOfRun {
+export function readStoredTurns(database: BenchDatabase, runId: string): RunTurns {
   const byUser = Map.groupBy(new TurnRepository(database).listForResults(runId), ({ userId }) => userId);
   // Several workers begin several users at one time; the order of sums is that of one worker even so.
   const places = new RunUserRepository(database, runId).places();

@@ -3,7 +3,7 @@ import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { TurnResult } from '../../store/records/turn-record.ts';
 import type { TurnValue } from '../../store/run-progress-repository.ts';
-import { analyse } from './analyse.ts';
+import { analyseRun } from './analyse-run.ts';
 import { undecided } from './checks/check.ts';
 import { plannedSample, plannedTurns } from './checks/sample.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
@@ -43,7 +43,7 @@ export function unfinishedResults(
   const progress = { users: complete.size, ofUsers: run.dataset.users, turns: turns.length, ofTurns };
   if (complete.size === 0) return { progress, results: null };
   const some = turns.filter(({ userId }) => complete.has(userId));
-  const results = analyse(run, {
+  const results = analyseRun(run, {
     answered: some.filter((turn) => turn.state === 'answered'),
     failed: some.filter((turn) => turn.state === 'failed'),
   });

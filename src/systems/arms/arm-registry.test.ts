@@ -82,9 +82,9 @@ describe('the arms that ship', () => {
   });
 
   it('are controls by their plain name alone', () => {
-    const controlOf = (name: string) => named(name).traits.control;
-    expect(['none', 'dki-wrong', 'rag-twin'].map(controlOf)).toEqual(['negative', 'negative', 'twin']);
-    expect(['rag', 'dki', 'dki-wrong@labels=bullet'].map(controlOf)).toEqual([null, null, null]);
+    const randomControl = (name: string) => named(name).traits.control;
+    expect(['none', 'dki-wrong', 'rag-twin'].map(randomControl)).toEqual(['negative', 'negative', 'twin']);
+    expect(['rag', 'dki', 'dki-wrong@labels=bullet'].map(randomControl)).toEqual([null, null, null]);
   });
 
   it('need the capabilities that their KV takes, scaled values those of cells too', () => {

@@ -6,7 +6,7 @@ import {
   type ItemPairScores,
 } from '../../store/item-pair-repository.ts';
 import { mean } from '../../eval/analysis/statistics/observations.ts';
-import { shareGain, tally } from '../../eval/analysis/summary/paired-quality.ts';
+import { shareGain, tally } from '../../eval/analysis/statistics/paired-quality.ts';
 
 /** Counts of items by outcome; reworded ones have equal scores and different answers. */
 function counted(pairs: readonly ItemPairScores[], itemsA: number, itemsB: number) {

@@ -3,7 +3,7 @@ import { storeRun } from '../../../test/fixtures/stored-runs.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { type BenchDatabase, openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
-import { builtInMetrics } from '../../eval/analysis/metrics/metrics.ts';
+import { builtInMetrics } from '../../eval/analysis/metrics/built-in-metrics.ts';
 import { metricsOfRun, requirePrimary } from '../../eval/analysis/metrics/run-metrics.ts';
 import type { TurnRecord } from '../../store/records/turn-record.ts';
 import { serverLinks as links } from '../links.ts';

@@ -7,7 +7,7 @@ import { TurnRepository } from '../../store/turn-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
-import { turnWithoutTexts } from '../../eval/analysis/redact.ts';
+import { redactTurn } from '../../eval/analysis/redact-turn.ts';
 import { runNamed, unknownName } from '../find-run.ts';
 import { type HiddenTexts, hiddenInReports } from '../hidden-texts.ts';
 import type { TurnRef } from '../links.ts';
@@ -35,7 +35,7 @@ export type InspectedRun = ReturnType<typeof inspectedRun>;
 /** The turns of an item, by arm, repeat and number of the turn. @throws BenchError `not-found` where there is none */
 export function turnsOfItem(database: BenchDatabase, { id, name, hiddenTexts }: InspectedRun, item: string) {
   const stored = [...new TurnRepository(database).listByRun(id, { itemId: item })];
-  const rows = hiddenTexts === null ? stored : stored.map(turnWithoutTexts);
+  const rows = hiddenTexts === null ? stored : stored.map(redactTurn);
   if (rows.length === 0)
     throw unknownName(`run "${name}" has no item`, item, new TurnListRepository(database).items(id));
   return rows.sort((a, b) => compare(a.arm, b.arm) || a.repeat - b.repeat || a.turn - b.turn);

@@ -2,7 +2,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { CheckName, CheckResult } from '../../../store/records/run-results.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { counterpartIn, type Turns, type TurnsOfRun, turnsOfArm } from '../arm-turns.ts';
+import { counterpartIn, type Turns, type RunTurns, turnsOfArm } from '../run-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 
 export interface RunSample {
@@ -16,7 +16,7 @@ export interface RunSample {
   readonly sharesKv?: boolean;
 }
 
-export interface CheckInput extends TurnsOfRun {
+export interface CheckInput extends RunTurns {
   readonly arms: readonly ArmTraits[];
   readonly probes: RunProbes;
   readonly metrics: RunMetrics;

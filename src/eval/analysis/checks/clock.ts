@@ -1,6 +1,6 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { type Turns, turnsOfArm } from '../arm-turns.ts';
+import { type Turns, turnsOfArm } from '../run-turns.ts';
 import { mean } from '../statistics/observations.ts';
 import { quantiles } from '../statistics/estimate.ts';
 import { type Check, type CheckInput, decided, undecided } from './check.ts';

@@ -1,9 +1,9 @@
 import type { CheckResult } from '../../../store/records/run-results.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import type { TurnsOfRun } from '../arm-turns.ts';
+import type { RunTurns } from '../run-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { storesTexts } from '../redact.ts';
+import { storesTexts } from '../redact-turn.ts';
 import { unknownQuality } from '../clear-random-model-scores.ts';
 import { answers } from './answers.ts';
 import { cells } from './cells.ts';
@@ -22,7 +22,7 @@ import { serving } from './serving.ts';
 import { tokenAccounting } from './token-accounting.ts';
 import { tokenIdentity } from './token-identity.ts';
 
-/** Metrics: their self-test, which ran before the first turn. @see ../metrics/known-answer-test.ts */
+/** Metrics: their self-test, which ran before the first turn. @see ../metrics/metrics-self-test.ts */
 const metrics: Check = ({ probes }) => probes.metrics;
 
 /** Embedder: different sentences have different vectors, and a search for each finds it. */
@@ -81,7 +81,7 @@ export function decideChecks(input: CheckInput): CheckResult[] {
   return checks.map((check) => check(input)).filter((result) => result !== null);
 }
 
-export function checksOfRun(run: RunRecord & { readonly probes: RunProbes }, turns: TurnsOfRun, metrics: RunMetrics) {
+export function checkRun(run: RunRecord & { readonly probes: RunProbes }, turns: RunTurns, metrics: RunMetrics) {
   return decideChecks({
     ...turns,
     arms: run.plan.arms,

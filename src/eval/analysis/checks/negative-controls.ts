@@ -1,7 +1,7 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { TurnObservation } from '../../../store/records/turn-observation.ts';
 import type { AnsweredResult, ItemRecord } from '../../../store/records/turn-record.ts';
-import { type Turns, turnsOfArm } from '../arm-turns.ts';
+import { type Turns, turnsOfArm } from '../run-turns.ts';
 import { textMetric, type TextMetric } from '../metrics/text-metrics.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { perItem } from '../statistics/observations.ts';

@@ -1,6 +1,6 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { metricDeclaration } from '../../../store/records/run-description.ts';
-import type { Turns } from '../arm-turns.ts';
+import type { Turns } from '../run-turns.ts';
 import {
   type ArmPair,
   armPairs,

@@ -1,8 +1,8 @@
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import type { Turns, TurnsOfRun } from '../arm-turns.ts';
-import { checksOfRun } from '../checks/decide-checks.ts';
+import type { Turns, RunTurns } from '../run-turns.ts';
+import { checkRun } from '../checks/decide-checks.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
-import { resultWithoutTexts, withholdsTexts } from '../redact.ts';
+import { redactResult, withholdsTexts } from '../redact-turn.ts';
 import { cacheRegime } from '../summary/compared-arms.ts';
 import { unknownQuality } from '../clear-random-model-scores.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,7 +12,7 @@ import { deviceName } from '../device-name.ts';
 
 export interface RunAndTurns {
   readonly run: RunRecord;
-  readonly turns: TurnsOfRun;
+  readonly turns: RunTurns;
 }
 
 /** Prepares a run for a comparison; an unfinished run is compared by the turns that it has. */
@@ -20,8 +20,8 @@ export function comparedRun({ run, turns }: RunAndTurns) {
   const { arms, armsNotRun, settings, metricsVersion = 1 } = run.plan;
   const { probes } = run;
   const metrics = metricsOfRun({ dataset: run.dataset, ...run.plan });
-  const checks = probes !== null && run.status === 'finished' ? checksOfRun({ ...run, probes }, turns, metrics) : [];
-  const shown = withholdsTexts(run) ? turns.answered.map((turn) => resultWithoutTexts(turn)) : turns.answered;
+  const checks = probes !== null && run.status === 'finished' ? checkRun({ ...run, probes }, turns, metrics) : [];
+  const shown = withholdsTexts(run) ? turns.answered.map((turn) => redactResult(turn)) : turns.answered;
   const byArm = Map.groupBy(shown, ({ arm }) => arm);
   return {
     run,

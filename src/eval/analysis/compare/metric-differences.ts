@@ -1,11 +1,11 @@
 import type { Comparison } from '../../../store/records/run-results.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { counterpartIn, type Turns } from '../arm-turns.ts';
-import type { MetricDefinition } from '../metrics/metrics.ts';
+import { counterpartIn, type Turns } from '../run-turns.ts';
+import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
-import { judgeDifferences, tally } from '../summary/paired-quality.ts';
+import { judgeDifferences, tally } from '../statistics/paired-quality.ts';
 import type { ArmPair, ComparedRun } from './compared-run.ts';
 
 /** One metric of one arm in two runs, over the items that both answered: the first run's value minus the second's. */

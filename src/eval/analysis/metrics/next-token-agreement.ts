@@ -7,7 +7,7 @@ export type Agreement = NonNullable<TurnObservation['agreement']>;
 const SMALLEST_PROBABILITY = 2 ** -149;
 
 /** @param probabilities of the arm, by token id @param reference of the arm it is compared with, equally long */
-export function agreementOf(probabilities: Float64Array, reference: Float64Array): Agreement {
+export function nextTokenAgreement(probabilities: Float64Array, reference: Float64Array): Agreement {
   let klDivergence = 0;
   reference.forEach((p, token) => {
     if (p > 0) klDivergence += p * Math.log(p / Math.max(probabilities[token]!, SMALLEST_PROBABILITY));

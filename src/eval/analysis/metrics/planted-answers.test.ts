@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { builtInMetrics, type MetricDefinition } from './metrics.ts';
+import { builtInMetrics, type MetricDefinition } from './built-in-metrics.ts';
 import { misjudged, plantedTurn } from './planted-answers.ts';
 
 const golds = ['Brenko', 'TX-4500', 'a software engineer', 'Port Dral'];

@@ -1,7 +1,7 @@
 import { grammars } from '../../../base/language-phrasings.ts';
 import type { KnownLanguage } from '../../../base/language.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { builtInMetrics, type MetricDefinition } from './metrics.ts';
+import { builtInMetrics, type MetricDefinition } from './built-in-metrics.ts';
 import { metricsVersion } from './metrics-version.ts';
 import { scoreTurn } from './score-turn.ts';
 

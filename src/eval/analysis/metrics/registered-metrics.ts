@@ -1,6 +1,6 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { metricDeclaration, type MetricDeclaration } from '../../../store/records/run-description.ts';
-import { builtInMetrics, judgeMetric, type MetricDefinition } from './metrics.ts';
+import { builtInMetrics, judgeMetric, type MetricDefinition } from './built-in-metrics.ts';
 
 const registered = new Map<string, MetricDefinition>();
 

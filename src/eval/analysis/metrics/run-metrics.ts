@@ -2,7 +2,7 @@ import { BenchError } from '../../../base/bench-error.ts';
 import { didYouMean } from '../../../base/nearest-name.ts';
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { MetricsVersion } from './metrics-version.ts';
-import { builtInMetrics, type MetricDefinition } from './metrics.ts';
+import { builtInMetrics, type MetricDefinition } from './built-in-metrics.ts';
 
 /** For data that name none. */
 const DEFAULT_PRIMARY = 'exactMatch';

@@ -1,7 +1,7 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { ArmResults, BreakdownPart, RetrievalKind } from '../../../store/records/run-results.ts';
 import { type AnsweredResult, cacheStates, funnelStages, wrongClasses } from '../../../store/records/turn-record.ts';
-import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
+import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { countUsers, pairItems, perItem } from '../statistics/observations.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from './turn-means.ts';
 import type { Regime } from './compared-arms.ts';
 import { estimateShare } from '../statistics/estimate.ts';
-import { shareGain, tally } from './paired-quality.ts';
+import { shareGain, tally } from '../statistics/paired-quality.ts';
 
 const BY_LANGUAGE = ['tokenF1', 'memoryRecall', 'abstention'];
 

@@ -1,6 +1,6 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { BreakEven } from '../../../store/records/run-results.ts';
-import { type Turns, turnsOfArm } from '../arm-turns.ts';
+import { type Turns, turnsOfArm } from '../run-turns.ts';
 import { countUsers, differences, mean, type Observation, pairItems, perItem } from '../statistics/observations.ts';
 import { prefixCacheArm } from './compared-arms.ts';
 import { studentQuantile } from '../statistics/distributions.ts';

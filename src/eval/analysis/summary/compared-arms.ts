@@ -1,5 +1,5 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
+import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
 
 export type ComparedArms = NonNullable<ReturnType<typeof comparedArms>>;
 

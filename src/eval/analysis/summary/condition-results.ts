@@ -1,6 +1,6 @@
 import type { ConditionResults } from '../../../store/records/run-results.ts';
 import type { AnsweredResult, FailedTurn } from '../../../store/records/turn-record.ts';
-import { type Turns, turnsOfArm } from '../arm-turns.ts';
+import { type Turns, turnsOfArm } from '../run-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { type DesignEffects, latency, meanOver, phaseMeans, qualityEstimates, tokenMeans } from './turn-means.ts';
 

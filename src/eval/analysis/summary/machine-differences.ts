@@ -1,8 +1,8 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { MachineDifference, MachineKind } from '../../../store/records/run-description.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { counterpartIn, type Turns, turnsOfArm } from '../arm-turns.ts';
-import type { MetricDefinition } from '../metrics/metrics.ts';
+import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
+import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { holm } from '../statistics/verdict.ts';
 import { mean, type Observation, sum, unitTotals } from '../statistics/observations.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';

@@ -5,7 +5,7 @@ import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { armRegistry } from '../../../systems/arms/arm-registry.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
 import { cacheRegime } from './compared-arms.ts';
-import { controlOf, hasControls, methodOf, methodResults } from './method-results.ts';
+import { randomControl, hasRandomControls, describeMethod, methodResults } from './method-results.ts';
 
 const traitsOf = (...names: string[]): readonly ArmTraits[] =>
   armRegistry.named(names, { alpha: 1, gatingThreshold: 0 }).map(({ traits }) => traits);
@@ -24,7 +24,7 @@ describe('the method of an arm', () => {
     ['dki-blocks@store=f16', 'dki-blocks@store=f16', 'reference', null],
     ['dki-blocks@context=previous', 'dki-blocks@context=previous', 'made', null],
   ])('is its name without the budget: %s', (name, method, kind, budget) => {
-    expect(methodOf(traitsOf(name)[0]!)).toEqual({ method, kind, budget });
+    expect(describeMethod(traitsOf(name)[0]!)).toEqual({ method, kind, budget });
   });
 
   it('is tested against as many tokens drawn at random, of the same blocks and by the same settings', () => {
@@ -32,7 +32,7 @@ describe('the method of an arm', () => {
     const runs = ['dki-random:.3@run=16', 'dki-random:ranked:.3@run=16@budget=all'];
     const evicting = ['dki-evict-random:.5', 'dki-blocks-evict-random:.5'];
     const controls = traitsOf(...random, ...runs, ...evicting);
-    const control = (name: string) => controlOf(traitsOf(name)[0]!, [...traitsOf(name), ...controls])?.name;
+    const control = (name: string) => randomControl(traitsOf(name)[0]!, [...traitsOf(name), ...controls])?.name;
     const tested = {
       'dki-first:.3': 'dki-random:.3',
       'dki-ranked:.3': 'dki-random:ranked:.3',
@@ -50,8 +50,8 @@ describe('the method of an arm', () => {
 
 it('a rule beside as many random tokens makes a comparison of methods, a rule alone none', () => {
   const alone = ['rag', 'dki-first:.3', 'dki-random:.15', 'dki-link:4', 'dki-evict-knorm:.5'];
-  expect(hasControls(traitsOf(...alone))).toBe(false);
-  expect(hasControls(traitsOf('rag', 'dki-first:.3', 'dki-random:.3'))).toBe(true);
+  expect(hasRandomControls(traitsOf(...alone))).toBe(false);
+  expect(hasRandomControls(traitsOf('rag', 'dki-first:.3', 'dki-random:.3'))).toBe(true);
 });
 
 describe('the results of methods', () => {

@@ -1,8 +1,8 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { evidenceRanks, type MethodResults } from '../../../store/records/run-results.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import type { Turns } from '../arm-turns.ts';
-import type { MetricDefinition } from '../metrics/metrics.ts';
+import type { Turns } from '../run-turns.ts';
+import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import { holm, MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 import { countUsers, mean, pairItems, perItem } from '../statistics/observations.ts';
 import { pairedTotals } from '../statistics/paired-difference.ts';
@@ -10,7 +10,7 @@ import { pairedLatency } from '../statistics/paired-latency.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
 import { type ComparedArms, comparedArms, type Regime } from './compared-arms.ts';
 import { type DesignEffects, estimateMetric } from './turn-means.ts';
-import { asDifference, gain, pooledEffect, tally } from './paired-quality.ts';
+import { asDifference, gain, pooledEffect, tally } from '../statistics/paired-quality.ts';
 
 type AgainstRandom = NonNullable<MethodResults['againstRandom']>;
 
@@ -37,7 +37,7 @@ export function methodResults(
     return [
       {
         arm: arm.name,
-        ...methodOf(arm),
+        ...describeMethod(arm),
         bytesPerMemoryToken: bytesPerToken(turns),
         recomputedTokens: meanOfKnown(hits, ({ account }) => account.recomputed) ?? 0,
         selectedTokens: meanOfKnown(hits, ({ account }) => account.selection?.selected ?? null),
@@ -52,7 +52,7 @@ export function methodResults(
 /** Every method less as many random tokens, by name: one family of tests over deployable methods and budgets. */
 function compareWithRandom(metric: MetricDefinition, arms: readonly ArmTraits[], { byArm, seed }: ComparedArms) {
   const compared = arms.flatMap((arm) => {
-    const control = controlOf(arm, arms);
+    const control = randomControl(arm, arms);
     const [own, others] = [byArm.get(arm.name), byArm.get(control?.name ?? '')];
     if (control === undefined || own === undefined || others === undefined) return [];
     const pairs = pairItems(perItem(own, metric.of), perItem(others, metric.of));
@@ -140,7 +140,7 @@ function selectionRule({ prefill, evict }: ArmTraits) {
   return RULE_AND_NUMBER.exec(evict ?? prefill ?? '')?.groups as { rule: string; number: string } | undefined;
 }
 
-export function methodOf(arm: ArmTraits): Method {
+export function describeMethod(arm: ArmTraits): Method {
   const { store } = arm.settings;
   if (store !== undefined && store !== 'f16') {
     return { method: arm.name.replace(`@store=${store}`, '@store'), kind: 'quantised', budget: store };
@@ -155,7 +155,7 @@ export function methodOf(arm: ArmTraits): Method {
 }
 
 /** The arm that draws as many tokens at random, with the same settings; undefined where none ran or none is left. */
-export function controlOf(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits | undefined {
+export function randomControl(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits | undefined {
   const { rule = 'link', number = 'all' } = selectionRule(arm) ?? {};
   const leavesNothing = ['0', '1', 'all'].includes(number);
   if (leavesNothing || rule.startsWith('random') || rule === 'link') return undefined;
@@ -172,6 +172,6 @@ export function controlOf(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits
 }
 
 /** True where a rule and as many tokens drawn at random are among the arms: a run in which methods are compared. */
-export function hasControls(arms: readonly ArmTraits[]): boolean {
-  return arms.some((arm) => controlOf(arm, arms) !== undefined);
+export function hasRandomControls(arms: readonly ArmTraits[]): boolean {
+  return arms.some((arm) => randomControl(arm, arms) !== undefined);
 }

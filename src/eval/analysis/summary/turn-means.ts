@@ -1,8 +1,8 @@
 import type { Cost, PhaseMeans, QualityEstimates, TokenMeans } from '../../../store/records/run-results.ts';
 import type { Estimate } from '../../../store/records/estimate.ts';
 import type { AnsweredResult, Timings } from '../../../store/records/turn-record.ts';
-import { type Turns, turnsOfArm } from '../arm-turns.ts';
-import type { MetricDefinition } from '../metrics/metrics.ts';
+import { type Turns, turnsOfArm } from '../run-turns.ts';
+import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { estimateLatency, estimateMean, estimateShare } from '../statistics/estimate.ts';
 import { mean, perItem, unitTotals } from '../statistics/observations.ts';

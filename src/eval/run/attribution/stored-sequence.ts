@@ -7,7 +7,7 @@ import type { TurnRecord } from '../../../store/records/turn-record.ts';
 import { type JoinRecipe, parseRecipe } from '../../../systems/prefill/join-recipe.ts';
 import { type PrefixParts, questionRange } from '../../../systems/prompt/tokenised-memory-lines.ts';
 import type { PromptForm } from '../../../systems/prompt/prompt-form.ts';
-import { isHidden } from '../../analysis/redact.ts';
+import { isRedacted } from '../../analysis/redact-turn.ts';
 import { hashIds } from '../observe/post-turn-measurements.ts';
 
 export interface StoredInjection {
@@ -42,7 +42,7 @@ export function storedSequence(turn: TurnRecord): StoredSequence {
   if (turn.state === 'failed') throw refuse('it failed, and has no answer', 'choose a turn that was answered');
   const { prompt, prefill, account, answer, observed } = turn;
   const ids = prompt.segments.flatMap(({ tokenIds }) => tokenIds);
-  if (isHidden(ids)) throw refuse('its prompt was not stored (--no-text)', 'run the bench again, without --no-text');
+  if (isRedacted(ids)) throw refuse('its prompt was not stored (--no-text)', 'run the bench again, without --no-text');
   // Of an evicting arm, cells that several tokens share have no known token.
   const isForeign =
     prefill?.evicted === undefined ? hashIds(ids) !== observed.sequenceSha256 : observed.firstForeignToken !== null;

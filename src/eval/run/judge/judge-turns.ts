@@ -1,4 +1,4 @@
-import { judgeMetric } from '../../analysis/metrics/metrics.ts';
+import { judgeMetric } from '../../analysis/metrics/built-in-metrics.ts';
 import type { OwnScore, TurnRepository } from '../../../store/turn-repository.ts';
 import type { JudgeProbe } from '../../../store/records/run-results.ts';
 import { type FailureReason, JudgeFailure } from './chat-completion.ts';

@@ -7,11 +7,11 @@ import { RETRIEVAL_MEMORIES, retrievalUsers } from '../../../data/generators/ret
 import { presetEmbedderName, presetModels } from '../../../models/preset-models.ts';
 import type { Retriever } from '../../../retrieval/retriever.ts';
 import type { RetrievalMeasurement, RetrievalMeasurements } from '../../../store/records/suite-measurements.ts';
-import { ndcgAtK, recallAtK, reciprocalRank } from '../../analysis/metrics/retrieval.ts';
+import { ndcgAtK, recallAtK, reciprocalRank } from '../../analysis/metrics/retrieval-metrics.ts';
 import { estimateShare } from '../../analysis/statistics/estimate.ts';
 import { pairedTotals } from '../../analysis/statistics/paired-difference.ts';
 import { signFlipP } from '../../analysis/statistics/sign-flip.ts';
-import { shareGain } from '../../analysis/summary/paired-quality.ts';
+import { shareGain } from '../../analysis/statistics/paired-quality.ts';
 import { salienceRule } from '../loaded-resources.ts';
 import type { DrawnDataset } from '../plan/plan-users.ts';
 import { memoryEntry, type MemoryEntry } from '../data-to-system-input.ts';

@@ -18,7 +18,7 @@ import type { ChatResponse } from '../../../systems/contracts.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 import { answerPlaces } from '../../../systems/prompt/answer-prefix.ts';
 import { sum } from '../../analysis/statistics/observations.ts';
-import { agreementOf } from '../../analysis/metrics/next-token-agreement.ts';
+import { nextTokenAgreement } from '../../analysis/metrics/next-token-agreement.ts';
 import type { RecordedRetrieval } from './retrieval-recorder.ts';
 import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
 import { injectable, type InjectedParts, injectedParts, turnAlpha } from './expected-injection.ts';
@@ -216,7 +216,7 @@ function shortfall(first: TokenId | undefined, next: NextDistribution, endTokens
 
 function agreementBetween(own: NextDistribution, reference: NextDistribution): TurnObservation['agreement'] {
   if (own.span !== 'all' || reference.span !== 'all') return null;
-  return agreementOf(own.probabilities, reference.probabilities);
+  return nextTokenAgreement(own.probabilities, reference.probabilities);
 }
 
 /** Null if the two do not write the gold answer with the same tokens. */

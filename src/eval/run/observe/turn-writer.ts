@@ -6,11 +6,11 @@ import { TurnRepository } from '../../../store/turn-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import type { ChatRequest, ChatResponse } from '../../../systems/contracts.ts';
 import type { ConversationLog } from '../../../systems/conversation-log.ts';
-import type { MetricDefinition } from '../../analysis/metrics/metrics.ts';
+import type { MetricDefinition } from '../../analysis/metrics/built-in-metrics.ts';
 import type { SuccessRule } from '../../analysis/metrics/score-turn.ts';
 import { checkedValue } from '../../analysis/metrics/registered-metrics.ts';
 import { promptFacts } from '../../analysis/prompt-facts.ts';
-import { turnWithoutTexts } from '../../analysis/redact.ts';
+import { redactTurn } from '../../analysis/redact-turn.ts';
 import type { Claims } from '../workers/claims.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import type { Engine } from '../../../engine/engine.ts';
@@ -73,7 +73,7 @@ export async function writeTurns(
         log.record(outcome.request, outcome.response, action);
       }
       pieces.keep(missing);
-      turns.put({ runId, sessionId }, storesTexts ? turn : turnWithoutTexts(turn));
+      turns.put({ runId, sessionId }, storesTexts ? turn : redactTurn(turn));
     });
   }
 }

@@ -6,7 +6,7 @@ import { checkInput, rag, runProbes } from '../../../../test/fixtures/check-inpu
 import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
 import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { data, scores } from '../../analysis/checks/data.ts';
-import { turnWithoutTexts } from '../../analysis/redact.ts';
+import { redactTurn } from '../../analysis/redact-turn.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { readDataAgain, rereadTurns } from './recheck-turns-from-data.ts';
 
@@ -96,7 +96,7 @@ describe('a turn that says what its file says', () => {
         (words) => `undecided: ${words}`,
       ),
     );
-    expect(await held([turnWithoutTexts(turn())], false)).toEqual([
+    expect(await held([redactTurn(turn())], false)).toEqual([
       PASSED[0],
       'undecided: the answers are stored as hashes, which cannot be scored again',
     ]);

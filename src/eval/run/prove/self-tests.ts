@@ -17,7 +17,7 @@ import { promptFormOf } from '../../../systems/prompt/chat-form.ts';
 import { PromptTokenizer } from '../../../systems/prompt/prompt-tokenizer.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts';
-import { metricsCheck } from '../../analysis/metrics/known-answer-test.ts';
+import { metricsSelfTest } from '../../analysis/metrics/metrics-self-test.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
 import { promptRules } from '../loaded-resources.ts';
 import { probeEmbedder, probeRetriever } from './retrieval-probes.ts';
@@ -129,7 +129,7 @@ export async function selfTests(
       samples.map(({ prompt }, index) => ({ prompt: prompt.tokenIds, continuation: continuations[index]! })),
       options,
     ),
-    metrics: metricsCheck(golds, { seed: config.seed, own: registeredMetrics() }),
+    metrics: metricsSelfTest(golds, { seed: config.seed, own: registeredMetrics() }),
     embedder: await probeEmbedder(embeddings, tried),
     ...(openProbed === undefined ? {} : { retrieverProbe: await probeRetriever(openProbed, embeddings, tried) }),
     tokenisation: {

@@ -3,7 +3,7 @@ import { SeededRandom } from '../../../base/seeded-random.ts';
 import { holdsWords, wordForm } from '../../../data/split-words.ts';
 import type { CheckResult } from '../../../store/records/run-results.ts';
 import { mean } from '../statistics/observations.ts';
-import { builtInMetrics, type MetricDefinition } from './metrics.ts';
+import { builtInMetrics, type MetricDefinition } from './built-in-metrics.ts';
 import { foolingWays, misjudged, plantAnswer, plantedRefusal, plantedTurn } from './planted-answers.ts';
 import { textMetrics } from './text-metrics.ts';
 
@@ -108,7 +108,7 @@ function blindness(metric: MetricDefinition, seed: number): string | null {
  * tells right from wrong. Golds are built-in ones, and those of the data in each language that has two.
  * @param options.own metrics of the calling program
  */
-export function metricsCheck(
+export function metricsSelfTest(
   golds: ReadonlyMap<Language, readonly string[]>,
   { seed, own = [] }: { readonly seed: number; readonly own?: readonly MetricDefinition[] },
 ): CheckResult {

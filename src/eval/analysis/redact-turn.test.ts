@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { textHash } from '../../base/text-hash.ts';
 import { turnRecord } from '../../store/records/turn-record.ts';
-import { isHidden, resultWithoutTexts, turnWithoutTexts } from './redact.ts';
+import { isRedacted, redactResult, redactTurn } from './redact-turn.ts';
 
 const base = answeredTurn('dki', { injected: true });
 const secret = 'Zanzibar';
@@ -39,18 +39,18 @@ const turn = answeredTurn('dki', {
 });
 
 test('no text is left, and no token id that would give one back', () => {
-  const hidden = turnWithoutTexts(turn);
+  const hidden = redactTurn(turn);
   expect(JSON.stringify(turn)).toContain(secret);
   expect(JSON.stringify(hidden)).not.toContain(secret);
   const hash = textHash(secret);
   expect(hidden.item).toMatchObject({ query: hash, gold: hash, category: 'updated', memories: 3 });
   const ids = [...hidden.prompt.segments.map(({ tokenIds }) => tokenIds), hidden.answer.tokenIds];
-  expect(ids.every(isHidden)).toBe(true);
+  expect(ids.every(isRedacted)).toBe(true);
   expect(turnRecord.parse(hidden)).toEqual(hidden);
 });
 
 test('ids, numbers and times stay, equal texts stay equal, and doing it again changes nothing', () => {
-  const hidden = turnWithoutTexts(turn);
+  const hidden = redactTurn(turn);
   const { timings, tokens, facts, scores, account, itemId, userId } = turn;
   expect(hidden).toMatchObject({ timings, tokens, facts, scores, account, itemId, userId });
   const lengths = ({ prompt }: typeof turn) => prompt.segments.map(({ tokenIds }) => tokenIds.length);
@@ -58,14 +58,14 @@ test('ids, numbers and times stay, equal texts stay equal, and doing it again ch
   const [bos, system] = hidden.prompt.segments;
   expect(bos!.tokenIds[0]).not.toBe(system!.tokenIds[0]);
   expect(hidden.observed.goldTokens).toEqual([{ token: '', logProbability: -0.125 }]);
-  expect(turnWithoutTexts(hidden)).toEqual(hidden);
+  expect(redactTurn(hidden)).toEqual(hidden);
 });
 
 test('the part that results are computed from is hidden alike', () => {
-  const result = resultWithoutTexts(turn);
-  expect(result.item).toEqual(turnWithoutTexts(turn).item);
+  const result = redactResult(turn);
+  expect(result.item).toEqual(redactTurn(turn).item);
   expect([result.answer.text, result.given.retrieval?.details]).toEqual([textHash(secret), {}]);
-  const failed = turnWithoutTexts(failedTurn('dki', `too long: ${secret}`));
+  const failed = redactTurn(failedTurn('dki', `too long: ${secret}`));
   expect(failed.error).toEqual({ code: null, message: textHash(`too long: ${secret}`) });
 });
 

@@ -33,14 +33,14 @@ export function storesTexts({ plan }: Pick<RunRecord, 'plan'>): boolean {
 }
 
 /** As many equal negative numbers as there are ids, from a hash: ids give back the text, and equal lists stay equal. */
-function hiddenIds(ids: readonly number[]): number[] {
-  if (ids.length === 0 || isHidden(ids)) return [...ids];
+function redactIds(ids: readonly number[]): number[] {
+  if (ids.length === 0 || isRedacted(ids)) return [...ids];
   const hash = createHash('sha256').update(ids.join()).digest().readUInt32BE();
   return ids.map(() => -1 - hash);
 }
 
 /** True for ids of a redacted text. */
-export function isHidden(ids: readonly number[]): boolean {
+export function isRedacted(ids: readonly number[]): boolean {
   return ids.some((id) => id < 0);
 }
 
@@ -74,7 +74,7 @@ function redactPrompt(prompt: PromptInfo): PromptInfo {
     segments: prompt.segments.map((segment) => ({
       ...segment,
       text: textHash(segment.text),
-      tokenIds: hiddenIds(segment.tokenIds),
+      tokenIds: redactIds(segment.tokenIds),
     })),
   };
 }
@@ -84,8 +84,8 @@ function redactFailure(turn: FailedTurn): FailedTurn {
 }
 
 /** A turn with hashes for its texts, and without the ids that give them back; other ids, names and numbers stay. */
-export function turnWithoutTexts<Turn extends TurnRecord>(turn: Turn): Turn;
-export function turnWithoutTexts(turn: TurnRecord): TurnRecord {
+export function redactTurn<Turn extends TurnRecord>(turn: Turn): Turn;
+export function redactTurn(turn: TurnRecord): TurnRecord {
   if (turn.state === 'failed') return redactFailure(turn);
   const { given, answer, observed } = turn;
   return {
@@ -100,7 +100,7 @@ export function turnWithoutTexts(turn: TurnRecord): TurnRecord {
     answer: {
       ...answer,
       text: textHash(answer.text),
-      tokenIds: hiddenIds(answer.tokenIds),
+      tokenIds: redactIds(answer.tokenIds),
       ...(answer.prefix === undefined ? {} : { prefix: textHash(answer.prefix) }),
     },
     // Tokens are dropped, not hashed: a vocabulary is small enough to try all of it.
@@ -113,9 +113,9 @@ export function turnWithoutTexts(turn: TurnRecord): TurnRecord {
   };
 }
 
-/** As `turnWithoutTexts`, for the part of a turn that results are computed from. */
-export function resultWithoutTexts<Turn extends AnsweredResult | FailedTurn>(turn: Turn): Turn;
-export function resultWithoutTexts(turn: AnsweredResult | FailedTurn): AnsweredResult | FailedTurn {
+/** As `redactTurn`, for the part of a turn that results are computed from. */
+export function redactResult<Turn extends AnsweredResult | FailedTurn>(turn: Turn): Turn;
+export function redactResult(turn: AnsweredResult | FailedTurn): AnsweredResult | FailedTurn {
   if (turn.state === 'failed') return redactFailure(turn);
   return {
     ...turn,

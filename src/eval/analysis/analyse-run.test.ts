@@ -5,9 +5,9 @@ import { newRun, turnOf } from '../../../test/fixtures/stored-runs.ts';
 import { answeredTurn, failedTurn } from '../../../test/fixtures/turn-record.ts';
 import { runResults, type RunResults } from '../../store/records/run-results.ts';
 import type { AnsweredTurn } from '../../store/records/turn-record.ts';
-import { analyse } from './analyse.ts';
+import { analyseRun } from './analyse-run.ts';
 import type { EndedRun } from './summary/describe-run.ts';
-import type { TurnsOfRun } from './arm-turns.ts';
+import type { RunTurns } from './run-turns.ts';
 
 const arms = [
   handmadeTraits('rag'),
@@ -31,7 +31,7 @@ function run(changes: Partial<EndedRun> = {}): EndedRun {
 }
 
 /** Three items of each user, asked of each arm; `dki` hits the cache from the second on, and the last is answered wrong. */
-function turns(users: number): TurnsOfRun {
+function turns(users: number): RunTurns {
   const answered = Array.from({ length: users }, (_, user) =>
     [0, 1, 2].flatMap((question) =>
       arms.map(({ name, injects }): AnsweredTurn => {
@@ -55,21 +55,21 @@ const written = (results: RunResults): unknown => JSON.parse(JSON.stringify(resu
 describe('the results of a run', () => {
   it('are read back from their document as they were, infinite bounds included', () => {
     const { answered, failed } = turns(1);
-    const one = analyse(run(), { answered: answered.filter(({ itemId }) => itemId === 'u0-q1'), failed });
-    for (const results of [analyse(run(), turns(6)), analyse(run(), turns(1)), one])
+    const one = analyseRun(run(), { answered: answered.filter(({ itemId }) => itemId === 'u0-q1'), failed });
+    for (const results of [analyseRun(run(), turns(6)), analyseRun(run(), turns(1)), one])
       expect(runResults.parse(written(results))).toEqual(results);
     expect(one.arms[0]!.metrics).toMatchObject({ exactMatch: { low: 0, high: 1 }, ttftMs: { low: 0, high: Infinity } });
     expect(written(one)).toMatchObject({ arms: [{ metrics: { ttftMs: { low: 0, high: null } } }, {}, {}] });
   });
 
   it('of one user are over its questions', () => {
-    const { exactMatch } = analyse(run(), turns(1)).arms[0]!.metrics;
+    const { exactMatch } = analyseRun(run(), turns(1)).arms[0]!.metrics;
     expect(exactMatch).toMatchObject({ n: 3, users: 1 });
     expect([exactMatch!.low > 0, exactMatch!.high < 1]).toEqual([true, true]);
   });
 
   it('of random weights say nothing of quality, and are read back', () => {
-    const results = analyse(run({ model: { ...run().model, name: 'random:tiny' } }), turns(6));
+    const results = analyseRun(run({ model: { ...run().model, name: 'random:tiny' } }), turns(6));
     expect(runResults.parse(written(results))).toEqual(results);
     expect(results.run.unknownQuality).toBe('random weights');
     expect(results.arms[1]).toMatchObject({
@@ -82,7 +82,7 @@ describe('the results of a run', () => {
   });
 
   it('divide the turns of every arm by the cache of the primary arm', () => {
-    const [rag, dki] = analyse(run(), turns(6)).arms;
+    const [rag, dki] = analyseRun(run(), turns(6)).arms;
     const shared = { turns: { hit: 12, miss: 6, bypass: 0 }, costHit: { turns: 12 } };
     expect(rag).toMatchObject({ ...shared, hitRate: null, tokens: { evaluated: 43 } });
     expect(dki).toMatchObject({ ...shared, n: 18, errors: 1, hitRate: 12 / 18, tokens: { evaluated: 12 } });
@@ -92,13 +92,13 @@ describe('the results of a run', () => {
   it('have nothing over hits where there is none', () => {
     const { answered, failed } = turns(6);
     const missed = answered.map((turn) => ({ ...turn, account: { ...turn.account, cache: 'miss' as const } }));
-    const [rag, dki] = analyse(run(), { answered: missed, failed }).arms;
+    const [rag, dki] = analyseRun(run(), { answered: missed, failed }).arms;
     for (const arm of [rag, dki]) expect(arm).toMatchObject({ tokens: null, costHit: null, metrics: { ttftMs: null } });
     expect(dki).toMatchObject({ hitRate: 0, turns: { hit: 0, miss: 18, bypass: 0 } });
   });
 
   it('compare every arm with the baseline and test the planned ones, latency against the twin', () => {
-    const { comparisons, breakEven } = analyse(run(), turns(12));
+    const { comparisons, breakEven } = analyseRun(run(), turns(12));
     const metrics = ['exactMatch', 'ttftLogRatio', 'evaluatedTokens', 'ttftLogRatioAll', 'evaluatedTokensAll'];
     expect(comparisons.map(({ a, b, metric }) => `${a}/${b} ${metric}`)).toEqual(
       metrics.flatMap((metric) => [`dki/rag ${metric}`, `rag-twin/rag ${metric}`]),
@@ -114,12 +114,12 @@ describe('the results of a run', () => {
     expect(tokens).toMatchObject({ n: 36, verdict: 'not judged' });
     const crossing = { arm: 'dki', against: 'rag', missMs: 20, hitMs: 5, textMissMs: 10, turn: 3 };
     expect(breakEven).toEqual([expect.objectContaining(crossing)]);
-    const few = analyse(run(), turns(9)).comparisons.filter(({ p }) => p !== null);
+    const few = analyseRun(run(), turns(9)).comparisons.filter(({ p }) => p !== null);
     expect(new Set(few.map(({ metric, verdict }) => `${metric} ${verdict}`))).toEqual(
       new Set(['exactMatch identical', 'ttftLogRatio too few users', 'evaluatedTokens too few users']),
     );
     const alone = run({ plan: { ...run().plan, arms: arms.slice(1) } });
-    expect(analyse(alone, turns(6)).comparisons).toEqual([]);
+    expect(analyseRun(alone, turns(6)).comparisons).toEqual([]);
   });
 
   it('break quality down by kind of user, category, phrasing and language', () => {
@@ -128,7 +128,7 @@ describe('the results of a run', () => {
       const [userKind, language] = index < 18 ? (['large', 'en'] as const) : (['', 'zh'] as const);
       return { ...turn, item: { ...turn.item, userKind, language } };
     });
-    const [rag] = analyse(run(), { answered: some, failed }).arms;
+    const [rag] = analyseRun(run(), { answered: some, failed }).arms;
     const parts = rag!.breakdown.map(({ field, value, n }) => `${field} ${value} ${n}`);
     const languages = ['language en 6', 'language zh 12'];
     expect(parts).toEqual(['userKind large 6', 'category updated 18', 'phrasing held-out 18', ...languages]);
@@ -143,7 +143,7 @@ describe('the results of a run', () => {
   it('describe the run without the folders of the machine, and with the notes of its turns', () => {
     const { answered, failed } = turns(1);
     const forced = answered.map((turn) => ({ ...turn, facts: { ...turn.facts, forced: turn.arm === 'rag' } }));
-    const { settings, notes, startedAt } = analyse(run(), { answered: forced, failed }).run;
+    const { settings, notes, startedAt } = analyseRun(run(), { answered: forced, failed }).run;
     expect(settings).toMatchObject({ dataset: ['ours.jsonl'], margin: 2 });
     expect(notes).toEqual(['a note', 'forced truncation to the query alone: rag in 3 turns']);
     expect(startedAt).toBe('1970-01-01T00:00:00.000Z');
@@ -158,7 +158,7 @@ describe('the results of a run', () => {
       observed: { ...turn.observed, goldTokens, parity: null, goldLogProbability: turn.arm === 'rag' ? -1 : -1.04 },
     }));
     const judgedBy = (primaryMetric: string) =>
-      analyse(run({ dataset: { ...run().dataset, primaryMetric } }), { answered: said, failed });
+      analyseRun(run({ dataset: { ...run().dataset, primaryMetric } }), { answered: said, failed });
     const of = (results: RunResults, metric: string) =>
       results.comparisons.find((one) => one.a === 'dki' && one.metric === metric);
     const byContains = judgedBy('contains');
@@ -180,7 +180,7 @@ describe('the results of a run', () => {
       const taskSuccess = turn.itemId === 'u0-q0' ? 0 : 1;
       return { ...turn, answer: { ...turn.answer, text: 'else' }, scores: { ...turn.scores, taskSuccess } };
     });
-    const [rag, dki] = analyse(run(), { answered: flipped, failed }).arms;
+    const [rag, dki] = analyseRun(run(), { answered: flipped, failed }).arms;
     expect(rag?.fidelity).toBeUndefined();
     expect(dki?.fidelity).toMatchObject({ against: 'rag', n: 18, lost: 1, won: 1, sameAnswer: { mean: 16 / 18 } });
     const [category] = dki!.breakdown.filter(({ field }) => field === 'category');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ndcgAtK, recallAtK, reciprocalRank } from './retrieval.ts';
+import { ndcgAtK, recallAtK, reciprocalRank } from './retrieval-metrics.ts';
 
 describe('worked examples', () => {
   const ranked = ['a', 'x', 'b', 'y', 'c'];

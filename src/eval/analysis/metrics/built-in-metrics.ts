@@ -26,7 +26,7 @@ function goldLogProb({ item, observed: { goldLogProbability, goldTokens } }: Ans
 
 /**
  * All built-in metrics. To add one: compute its value in `score-turn.ts` (or read it from the turn here), and list it below;
- * `known-answer-test.ts` then tests that it tells right answers from wrong ones.
+ * `metrics-self-test.ts` then tests that it tells right answers from wrong ones.
  */
 export const builtInMetrics: readonly MetricDefinition[] = [
   score('exactMatch', 'binary', 'exact match'),

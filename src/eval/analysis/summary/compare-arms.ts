@@ -1,12 +1,12 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { Comparison, CostName, Verdict } from '../../../store/records/run-results.ts';
-import { counterpartIn, type Turns } from '../arm-turns.ts';
-import type { MetricDefinition } from '../metrics/metrics.ts';
+import { counterpartIn, type Turns } from '../run-turns.ts';
+import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { type ComparedArms, comparedArms, isPlanned } from './compared-arms.ts';
 import { isPooled } from './turn-means.ts';
-import { judgeDifferences, tally } from './paired-quality.ts';
+import { judgeDifferences, tally } from '../statistics/paired-quality.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { holm, MIN_USERS, LEVEL } from '../statistics/verdict.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
@@ -47,7 +47,7 @@ function areIdentical(turns: Turns, others: Turns): boolean {
 }
 
 /** Compares every arm with the baseline; each metric and each cost is a family of tests of the planned arms. */
-export function compareWithBaseline(
+export function compareArms(
   answered: Turns,
   arms: readonly ArmTraits[],
   { metrics: { all, primary }, margin, bitwise, regime, seed }: ComparisonSettings,

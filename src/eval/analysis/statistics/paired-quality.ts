@@ -1,15 +1,10 @@
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { Comparison } from '../../../store/records/run-results.ts';
-import { pairedDesignEffect, type Interval } from '../statistics/intervals.ts';
-import { countUsers, type Pair, sideValues, unitTotals } from '../statistics/observations.ts';
-import {
-  meanDifference,
-  type PairedDifference,
-  pairedTotals,
-  shareDifference,
-} from '../statistics/paired-difference.ts';
-import { minimumDetectableEffect, judgeFamily, type Judgement, marginOf } from '../statistics/verdict.ts';
-import { signFlipP } from '../statistics/sign-flip.ts';
+import { pairedDesignEffect, type Interval } from './intervals.ts';
+import { countUsers, type Pair, sideValues, unitTotals } from './observations.ts';
+import { meanDifference, type PairedDifference, pairedTotals, shareDifference } from './paired-difference.ts';
+import { minimumDetectableEffect, judgeFamily, type Judgement, marginOf } from './verdict.ts';
+import { signFlipP } from './sign-flip.ts';
 
 type Direction = Pick<MetricDeclaration, 'direction'>;
 type Delta = Interval & { readonly delta: number };

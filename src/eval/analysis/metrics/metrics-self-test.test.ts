@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { line } from '../../../../test/fixtures/check-input.ts';
-import type { MetricDefinition } from './metrics.ts';
-import { metricsCheck } from './known-answer-test.ts';
+import type { MetricDefinition } from './built-in-metrics.ts';
+import { metricsSelfTest } from './metrics-self-test.ts';
 
 const checked = (golds: readonly string[], language: 'en' | 'zh') =>
-  metricsCheck(new Map([[language, golds]]), { seed: 1 });
+  metricsSelfTest(new Map([[language, golds]]), { seed: 1 });
 
 test('passes for sound golds and shows its numbers', () => {
   const result = checked(['Brenko', 'brenko.', 'May 5', 'May 6', 'Tirva'], 'en');
@@ -27,7 +27,7 @@ test('two golds are too few for a recital, which is tried on more', () => {
 
 test('golds are tried in each language by itself', () => {
   const golds = new Map<'en' | 'zh', readonly string[]>([['en', ['Brenko', 'May 5', 'Tirva']]]);
-  const both = (chinese: readonly string[]) => metricsCheck(golds.set('zh', chinese), { seed: 1 });
+  const both = (chinese: readonly string[]) => metricsSelfTest(golds.set('zh', chinese), { seed: 1 });
   const { status, evidence } = both(['都灵', '青岛', '４８２１', '4821']);
   expect(status).toBe('passed');
   expect(evidence).toContain('data in en (3 golds): gold 1, derangement 0.0 %, empty 0; data in zh (3 golds): gold 1');
@@ -39,7 +39,7 @@ test('golds are tried in each language by itself', () => {
 
 const declared = { name: 'mine', label: 'mine', kind: 'binary', unit: '%', direction: 'higher', margin: 2 } as const;
 const withOwn = (of: MetricDefinition['of'], changes: Partial<MetricDefinition> = {}) =>
-  metricsCheck(new Map(), { seed: 1, own: [{ ...declared, of, ...changes }] });
+  metricsSelfTest(new Map(), { seed: 1, own: [{ ...declared, of, ...changes }] });
 
 test('a metric that cannot fail, cannot be right, or goes the wrong way fails the check', () => {
   expect(withOwn(({ scores }) => scores.contains).status).toBe('passed');

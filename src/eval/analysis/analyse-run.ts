@@ -1,27 +1,27 @@
 /**
  * Analysis turns the stored turns of a run into its results; it is made of pure functions. `metrics/` scores one answer,
  * `statistics/` holds estimates, intervals and tests, `summary/` applies them to the arms of a run, `checks/` verifies the
- * run itself, one file a check, and `compare/` compares two runs. A new metric is added in `metrics/metrics.ts`.
+ * run itself, one file a check, and `compare/` compares two runs. A new metric is added in `metrics/built-in-metrics.ts`.
  */
 import type { SuiteName } from '../../config/bench-config.ts';
 import type { LeakMatrix, Measured } from '../../store/records/suite-measurements.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { IsolationProbe, RunProbes } from '../../store/records/run-probes.ts';
 import { schemaVersion } from '../../store/records/schema-version.ts';
-import { type TurnsOfRun, turnsOfArm } from './arm-turns.ts';
-import { checksOfRun } from './checks/decide-checks.ts';
+import { type RunTurns, turnsOfArm } from './run-turns.ts';
+import { checkRun } from './checks/decide-checks.ts';
 import { metricsOfRun } from './metrics/run-metrics.ts';
-import { resultWithoutTexts, withholdsTexts } from './redact.ts';
+import { redactResult, withholdsTexts } from './redact-turn.ts';
 import { clopperPearson } from './statistics/intervals.ts';
 import { armResults, retrievalKinds } from './summary/arm-results.ts';
 import { breakEvens } from './summary/break-even.ts';
-import { compareWithBaseline } from './summary/comparisons.ts';
+import { compareArms } from './summary/compare-arms.ts';
 import { conditionResults } from './summary/condition-results.ts';
 import { describeRun, type EndedRun } from './summary/describe-run.ts';
 import { designEffects } from './summary/turn-means.ts';
-import { judgeNotes, judgeResults } from './summary/judge-agreement.ts';
+import { judgeNotes, judgeResults } from './summary/judge-results.ts';
 import { machineDifferences } from './summary/machine-differences.ts';
-import { hasControls, methodResults } from './summary/method-results.ts';
+import { hasRandomControls, methodResults } from './summary/method-results.ts';
 import {
   answerPrefixNotes,
   boundNotes,
@@ -30,25 +30,25 @@ import {
   metricNotes,
   promptNotes,
   retrievalNotes,
-} from './summary/notes.ts';
+} from './summary/result-notes.ts';
 import { cacheRegime } from './summary/compared-arms.ts';
-import { unknownQuality, withoutQuality } from './clear-random-model-scores.ts';
+import { unknownQuality, clearScores } from './clear-random-model-scores.ts';
 
 /** The suite whose arms are methods at a budget; runs of other suites may have some. */
 const METHODS_SUITE: SuiteName = 'methods';
 
-export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunResults {
+export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunResults {
   const { seed, probes, plan } = run;
   const { arms } = plan;
   const names = arms.map((arm) => arm.name);
   const metrics = metricsOfRun({ dataset: run.dataset, ...plan });
   const judged = unknownQuality(run.model) === null;
-  const shown = judged ? answered : answered.map(withoutQuality);
+  const shown = judged ? answered : answered.map(clearScores);
   // Reasons and messages may quote the question.
   const redacted = withholdsTexts(run)
     ? {
-        answered: answered.map((turn) => resultWithoutTexts(turn)),
-        failed: failed.map((turn) => resultWithoutTexts(turn)),
+        answered: answered.map((turn) => redactResult(turn)),
+        failed: failed.map((turn) => redactResult(turn)),
       }
     : { answered, failed };
   const regime = cacheRegime(answered, arms);
@@ -80,18 +80,18 @@ export function analyse(run: EndedRun, { answered, failed }: TurnsOfRun): RunRes
     conditions: conditionResults({ answered: shown, failed }, names, metrics, effects),
     breakEven: breakEvens(answered, arms),
     measured: withLeaks(probes, judged),
-    ...(run.suite === METHODS_SUITE || hasControls(arms)
+    ...(run.suite === METHODS_SUITE || hasRandomControls(arms)
       ? { methods: methodResults(shown, arms, { primary: metrics.primary, effects, regime, seed }) }
       : {}),
     ...(judge === undefined ? {} : { judge }),
-    comparisons: compareWithBaseline(shown, arms, {
+    comparisons: compareArms(shown, arms, {
       metrics,
       regime,
       seed,
       margin: plan.settings.margin,
       bitwise: probes.parity.bitwiseEqual,
     }),
-    checks: checksOfRun(run, { answered, failed: redacted.failed }, metrics),
+    checks: checkRun(run, { answered, failed: redacted.failed }, metrics),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { JudgeProbe, JudgeResults, VerdictAgreement } from '../../../store/records/run-results.ts';
-import type { Turns } from '../arm-turns.ts';
-import { judgeMetric } from '../metrics/metrics.ts';
+import type { Turns } from '../run-turns.ts';
+import { judgeMetric } from '../metrics/built-in-metrics.ts';
 
 /** The share of equal verdicts, and kappa: 0 by chance, 1 for full agreement. @see Cohen 1960 */
 export function verdictAgreement(pairs: readonly (readonly [boolean, boolean])[]): VerdictAgreement | null {

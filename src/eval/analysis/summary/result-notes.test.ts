@@ -3,7 +3,14 @@ import { handmadeTraits } from '../../../../test/fixtures/arm-traits.ts';
 import { askedTwice, changedTurn } from '../../../../test/fixtures/check-input.ts';
 import type { RetrievalRecord } from '../../../store/records/turn-record.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
-import { answerPrefixNotes, boundNotes, evidenceNotes, metricNotes, promptNotes, retrievalNotes } from './notes.ts';
+import {
+  answerPrefixNotes,
+  boundNotes,
+  evidenceNotes,
+  metricNotes,
+  promptNotes,
+  retrievalNotes,
+} from './result-notes.ts';
 
 function turn(arm: string, itemId: string, flags: RetrievalRecord['flags'] | null) {
   const timingsMs = { embedding: 0, search: 0, ranking: 0 };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { changedTurn } from '../../../../test/fixtures/check-input.ts';
 import type { JudgeProbe } from '../../../store/records/run-results.ts';
-import { judgeNotes, judgeResults, verdictAgreement } from './judge-agreement.ts';
+import { judgeNotes, judgeResults, verdictAgreement } from './judge-results.ts';
 
 const probe: JudgeProbe = { model: 'grader', prompt: 'Right?', asked: 5, known: 0, failed: [] };
 

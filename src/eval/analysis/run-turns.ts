@@ -3,7 +3,7 @@ import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record
 /** Answered turns, in the order of the plan. */
 export type Turns = readonly AnsweredResult[];
 
-export interface TurnsOfRun {
+export interface RunTurns {
   readonly answered: Turns;
   readonly failed: readonly FailedTurn[];
 }
