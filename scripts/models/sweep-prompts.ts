@@ -16,7 +16,7 @@ import { scoreTurn } from '../../src/eval/analysis/metrics/score-turn.ts';
 import { estimateMean, estimateShare } from '../../src/eval/analysis/statistics/estimate.ts';
 import { differences } from '../../src/eval/analysis/statistics/observations.ts';
 import { itemQuestion, memoryEntry } from '../../src/eval/run/data-to-system-input.ts';
-import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';
+import { resolveModelOptions } from '../../src/eval/run/plan/resolve-model-options.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Estimate } from '../../src/store/records/estimate.ts';
 import { type Arm, armRegistry } from '../../src/systems/arms/arm-registry.ts';
@@ -222,7 +222,7 @@ await runScript(async () => {
   const data = await readRunDatasets(config);
   const questions = drawQuestions(data, numbers.questions, seed);
   const engines = composeEngine(config);
-  const { model, embedder } = await withFetchedModels(config, engines);
+  const { model, embedder } = await resolveModelOptions(config, engines);
 
   using folder = new ScratchFolder('sweep');
   const checkpointFolder = join(folder.path, 'checkpoints');

@@ -5,7 +5,7 @@ import { composeEngine } from '../bench/compose-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { optionKeys } from '../config/flags-from-schema.ts';
-import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
+import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import { counted, printable } from '../render/printable.ts';
 import { requireSearchingRetriever } from '../retrieval/given-retriever.ts';
 import { armHelp } from './arm-help.ts';
@@ -69,7 +69,7 @@ async function chat({ arm, user, session, ...flags }: ChatFlags): Promise<void> 
 async function openSession(config: BenchConfig, setup: ChatSetup): Promise<ChatSession> {
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   const engines = composeEngine(config);
-  const fetched = await withFetchedModels(config, engines, { onProgress: display?.showDownload });
+  const fetched = await resolveModelOptions(config, engines, { onProgress: display?.showDownload });
   display?.say('loading model, embedder and memories');
   return await ChatSession.open(fetched, setup, engines);
 }

@@ -6,7 +6,7 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { flagOf } from '../config/flags-from-schema.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
-import { withFetchedModels } from '../eval/run/plan/fetch-models.ts';
+import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';
 import { hangingText, padText } from '../render/text-width.ts';
@@ -76,7 +76,7 @@ async function doctor(flags: Flags): Promise<void> {
 
 async function fetchModels(config: BenchConfig, engines: EngineOpener): Promise<BenchConfig> {
   using display = config.json ? undefined : new ProgressDisplay(process.stderr);
-  return await withFetchedModels(config, engines, { onProgress: display?.showDownload });
+  return await resolveModelOptions(config, engines, { onProgress: display?.showDownload });
 }
 
 function findingLines(name: string, { state, found, advice }: Finding, page: Page): string {

@@ -3,8 +3,8 @@ import { defaultPrompt } from '../models/prompt-defaults.ts';
 import { cacheState, embedderFolder } from '../models/model-files.ts';
 import { embedders, type PromptDefaults } from '../models/registry.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
-import { armObstacle } from '../eval/run/plan/arm-obstacles.ts';
-import { registryEntryOf } from '../eval/run/plan/fetch-models.ts';
+import { armObstacle } from '../eval/run/plan/runnable-arms.ts';
+import { registryEntry } from '../eval/run/plan/resolve-model-options.ts';
 import { askedInWords } from '../report/dataset-model-metric-tables.ts';
 import { printable } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';
@@ -21,7 +21,7 @@ export async function modelAbilities(config: BenchConfig, engines: EngineOpener)
   const inspection = await engines.inspect(config.model);
   const { chatTemplate, name, architecture, parameters, ...model } = inspection.model;
   const { trainContextTokens, attention, rope, stopTokens, kvBytesPerToken } = model;
-  const entry = await registryEntryOf(config.model, engines);
+  const entry = await registryEntry(config.model, engines);
   // The prompt defaults of the entry, overridden by options.
   const given: Partial<PromptDefaults> = config;
   const { template, systemPrompt, labels, answerPrefix } = { ...defaultPrompt(entry, chatTemplate !== null), ...given };

@@ -7,10 +7,10 @@ import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig, SuiteName } from '../config/bench-config.ts';
 import { configOptions } from '../config/flags-from-schema.ts';
 import { runsNamed } from '../eval/analysis/results-from-stored-turns.ts';
-import { mergeShards, type ShardFile } from '../eval/run/queue/merge-run-parts.ts';
+import { mergeShards, type ShardFile } from '../eval/run/merge-run-parts.ts';
 import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
-import { datasetsOf, planRun, unitsOf } from '../eval/run/queue/plan-run.ts';
-import { hashPlan, requireSameVersion, requireUnchanged } from '../eval/run/plan/same-plan.ts';
+import { planDatasets, planQueuedRun, planUnits } from '../eval/run/queue/plan-queued-run.ts';
+import { hashPlan, requireSameVersion, requireUnchanged } from '../eval/run/plan/compare-plans.ts';
 import { workOnQueue } from '../eval/run/queue/work-on-queue.ts';
 import { workerFolder } from '../eval/run/queue/worker-folder.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
@@ -65,7 +65,7 @@ export function declare(command: Command): void {
   const merge = verb('merge', 'merge the parts of a run into the rows and results of a whole one')
     .argument('[files...]', 'databases of the shards, each of bench --shard i/n; none with --queue')
     .requiredOption('--run <name>', 'name of the run, the same in all files');
-  addConfigOptions(merge, ['queue', 'out', 'db', 'json']).action(mergeParts);
+  addConfigOptions(merge, ['queue', 'out', 'db', 'json']).action(mergeRunParts);
 }
 
 /** Opens the queue that `--queue` names. @throws BenchError `bad-option` without one, or for an invalid address */
@@ -85,9 +85,9 @@ async function planAndStore(flags: Flags, signal: AbortSignal): Promise<void> {
   await using store = await QueueStore.open(connection, { creates: true });
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const name = config.run ?? `${suite!.name}-${time}`;
-  const plan = await planRun({ suite: suite!, name }, config, composeEngine, { signal });
+  const plan = await planQueuedRun({ suite: suite!, name }, config, composeEngine, { signal });
   const planId = hashPlan(plan);
-  const units = unitsOf(plan);
+  const units = planUnits(plan);
   const added = await store.plan(planId, plan, units);
   const users = plan.plan.users.length;
   const turns = plan.plan.users.reduce((sum, user) => sum + user.turns, 0);
@@ -110,7 +110,7 @@ async function work(flags: Flags, signal: AbortSignal): Promise<void> {
   requireUnchanged(planned);
   const [suite] = suitesNamed([plan.suite as SuiteName]);
   const usesPlanned = suite!.data === undefined && !named.given.includes('dataset');
-  const config = loadBenchConfig({ flags: usesPlanned ? { ...flags, dataset: datasetsOf(plan).join(',') } : flags });
+  const config = loadBenchConfig({ flags: usesPlanned ? { ...flags, dataset: planDatasets(plan).join(',') } : flags });
   await using store = await QueueStore.open(connection, { creates: false });
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   using folder = workerFolder(join(config.out, plan.name), plan.name);
@@ -172,7 +172,7 @@ function progressParts(run: QueuedRun): string[] {
   ];
 }
 
-async function mergeParts(
+async function mergeRunParts(
   files: readonly string[],
   { run, ...flags }: Flags & { readonly run: string },
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { composeForRuns } from '../bench/compose-engine.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { attribute } from '../eval/run/attribution/attribute.ts';
-import { loadRunModel, runModel } from '../eval/run/attribution/model-of-run.ts';
+import { loadRunModel, runModel } from '../eval/run/attribution/load-run-model.ts';
 import { AttributionRepository } from '../store/attribution-repository.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import { TurnRepository } from '../store/turn-repository.ts';

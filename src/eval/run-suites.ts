@@ -9,7 +9,7 @@ import type { BenchHooks } from './run/bench-hooks.ts';
 import { suiteRunName } from '../store/run-names.ts';
 import { findResumable, noSuchRun } from './run/plan/resumable-run.ts';
 import { runWorker, type StartWorker, type WorkerHooks, type WorkerTask } from './run/workers/workers.ts';
-import { openRuns } from './run/loaded-resources.ts';
+import { openRunDatabase } from './run/open-run-database.ts';
 import { runSuite, type SuiteRun } from './run/run-suite.ts';
 import { resultsOfRuns } from './analysis/results-from-stored-turns.ts';
 import { suitesNamed } from './suites/suites.ts';
@@ -45,7 +45,7 @@ export async function workOnRun(task: WorkerTask, compose: ComposeEngine, hooks:
 
 /** Opens a database that exists, so that one of another version is refused before a model is loaded. */
 function requireUsableDatabase(config: BenchConfig): void {
-  if (existsSync(config.db)) openRuns(config).close();
+  if (existsSync(config.db)) openRunDatabase(config).close();
 }
 
 function plan(config: BenchConfig): SuiteRun[] {
@@ -86,7 +86,7 @@ function requireListedPassages({ retriever }: BenchConfig, suites: SuiteRun['sui
 /** One run, or the suites of a name: those that are finished, begun, and not begun yet. */
 function planToResume(config: BenchConfig, name: string): SuiteRun[] {
   if (!existsSync(config.db)) throw noSuchRun(name, []);
-  using database = openRuns(config);
+  using database = openRunDatabase(config);
   const runs = new RunRepository(database);
   const members = runs.listGroup(name).filter((run) => run.name !== name);
   const suitesOf = ({ plan }: RunRecord) => suitesNamed(plan.settings.suite as BenchConfig['suite']);
@@ -110,6 +110,6 @@ function planToResume(config: BenchConfig, name: string): SuiteRun[] {
 }
 
 function storedResults(config: BenchConfig, name: string): RunResults {
-  using database = openRuns(config);
+  using database = openRunDatabase(config);
   return resultsOfRuns(database, name)[0]!;
 }

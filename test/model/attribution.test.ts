@@ -3,7 +3,7 @@ import { AttributionRepository } from '../../src/store/attribution-repository.ts
 import { attributions } from '../../src/store/schema.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { attribute } from '../../src/eval/run/attribution/attribute.ts';
-import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
+import { loadRunModel, runModel } from '../../src/eval/run/attribution/load-run-model.ts';
 import { memoryIds, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import { storeAttributions } from '../../src/cli/store-attributions.ts';
 import { composeEngine } from '../../src/bench/compose-engine.ts';

@@ -3,7 +3,7 @@ import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { composeEngine } from '../../src/bench/compose-engine.ts';
 import { runBench } from '../../src/bench/run-bench.ts';
-import { loadRunModel, runModel } from '../../src/eval/run/attribution/model-of-run.ts';
+import { loadRunModel, runModel } from '../../src/eval/run/attribution/load-run-model.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineSession } from '../../src/engine/engine-session.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';

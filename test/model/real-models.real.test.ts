@@ -5,7 +5,7 @@ import { composeEngine } from '../../src/bench/compose-engine.ts';
 import type { BenchConfig } from '../../src/config/bench-config.ts';
 import { loadBenchConfig } from '../../src/bench/load-config.ts';
 import { modelFiles } from '../../src/models/model-files.ts';
-import { withFetchedModels } from '../../src/eval/run/plan/fetch-models.ts';
+import { resolveModelOptions } from '../../src/eval/run/plan/resolve-model-options.ts';
 import { openSystem } from '../../src/index.ts';
 import { errorLike } from '../fixtures/error-like.ts';
 import { describeReal, entry } from '../fixtures/real-models.ts';
@@ -34,7 +34,7 @@ afterEach(() => vi.unstubAllEnvs());
 /** The configuration of a run on a model, as the registry fills it in. */
 function filledIn(model: string): Promise<BenchConfig> {
   const config = loadBenchConfig({ flags: { model }, environment: {}, workingFolder: folder.path });
-  return withFetchedModels(config, composeEngine());
+  return resolveModelOptions(config, composeEngine());
 }
 
 /** Answers from all memories, by question. */
@@ -73,7 +73,7 @@ describeReal('a model that people have', [MODEL, EMBEDDER], () => {
   it('is asked as the user says, where the user says something', async () => {
     const flags = { model: MODEL, template: 'plain', labels: 'bullet', embedder: 'embed-en-zh' };
     const config = loadBenchConfig({ flags, environment: {}, workingFolder: folder.path });
-    const { template, labels, embedder } = await withFetchedModels(config, composeEngine());
+    const { template, labels, embedder } = await resolveModelOptions(config, composeEngine());
     expect([template, labels, embedder]).toEqual(['plain', 'bullet', expect.stringMatching(/embed-en-zh$/)]);
   });
 

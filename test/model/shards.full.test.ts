@@ -4,7 +4,7 @@ import { type BenchDatabase, openDatabase } from '../../src/store/database.ts';
 import { RunRepository } from '../../src/store/run-repository.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { runSuites } from '../../src/eval/run-suites.ts';
-import { mergeShards, type ShardFile } from '../../src/eval/run/queue/merge-run-parts.ts';
+import { mergeShards, type ShardFile } from '../../src/eval/run/merge-run-parts.ts';
 import type { RunRecord } from '../../src/store/records/run-record.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { changed } from '../fixtures/draft.ts';

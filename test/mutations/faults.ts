@@ -21,10 +21,10 @@ type Planted = Omit<Fault, 'class' | 'file'>;
 const faultsIn = (name: FaultClass, file: string, planted: readonly Planted[]): Fault[] =>
   planted.map((fault) => ({ class: name, file, ...fault }));
 
-const USER_RUN = 'src/eval/run/workers/user-run.ts';
+const USER_RUN = 'src/eval/run/turns/user-run.ts';
 const ANSWER_TURN = 'src/systems/answer-turn.ts';
 const RECORDER = 'src/eval/run/observe/turn-recorder.ts';
-const WRITER = 'src/eval/run/observe/turn-writer.ts';
+const WRITER = 'src/eval/run/observe/write-turns.ts';
 const OBSERVER = 'src/eval/run/observe/post-turn-measurements.ts';
 const SCORES = 'src/eval/analysis/metrics/score-turn.ts';
 const TEXT_PREFILL = 'src/systems/prefill/text-prefill.ts';

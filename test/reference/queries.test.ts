@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { resolveModelFile } from '../../src/engine/gguf/model-file.ts';
 import { llamaCpp } from '../../src/engine/llama-cpp/llama-cpp-adapter.ts';
-import { referenceCells } from '../../src/eval/run/prove/float64-cells.ts';
+import { float64Cells } from '../../src/eval/run/prove/float64-cells.ts';
 import { cutCells } from '../../src/kv/cut-cells.ts';
 import { kvTools } from '../../src/kv/timed-kv-functions.ts';
 import type { BlockContext } from '../../src/systems/prefill/gather-blocks.ts';
@@ -28,7 +28,7 @@ test.each(shapes)("%s: queries and the question's attention are those of plain a
   await using early = await part.openSession('test');
   await early.evaluate(prompt);
   using state = await early.exportCells();
-  referenceCells(state).forEach(({ keys }, token) => {
+  float64Cells(state).forEach(({ keys }, token) => {
     const expected = queries[token]![LAYER]!;
     const largest = Math.max(...expected.map(Math.abs));
     expect(keys[LAYER]).toHaveLength(heads * headDimension);

@@ -4,8 +4,11 @@ import { didYouMean } from '../../base/nearest-name.ts';
 import { PrivateFolder } from '../../base/private-folder.ts';
 import { readGatingCalibration, requireCalibrationFor } from '../../models/embedding/gating-threshold.ts';
 import type { EngineOpener } from '../../engine/engine-adapter.ts';
-import { runnableArms } from '../../eval/run/plan/arm-obstacles.ts';
-import { BenchParts, openRunRetriever, openRuns, systemParts } from '../../eval/run/loaded-resources.ts';
+import { runnableArms } from '../../eval/run/plan/runnable-arms.ts';
+import { LoadedModels } from '../../eval/run/loaded-models.ts';
+import { openRunRetriever } from '../../eval/run/open-run-retriever.ts';
+import { openRunDatabase } from '../../eval/run/open-run-database.ts';
+import { systemParts } from '../../eval/run/system-parts.ts';
 import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts';
 import type { InspectedTurn } from '../../viewer/turn-for-display.ts';
@@ -199,12 +202,12 @@ async function openParts(config: BenchConfig, userId: string, arm: Arm, engines:
     const folder = new PrivateFolder();
     closers.push(() => folder[Symbol.dispose]());
     const stores = new KvFolder(config, folder.path);
-    const bench = await BenchParts.open(engines, config, { arms: [arm], checkpointFolder: stores.checkpointFolder });
+    const bench = await LoadedModels.open(engines, config, { arms: [arm], checkpointFolder: stores.checkpointFolder });
     closers.push(() => bench[Symbol.asyncDispose]());
     const { engine, embeddings } = bench;
     reserveFor(engine.info.contextTokens, config.reserve);
     await requireCalibration(arm, bench, config);
-    const database = openRuns(config);
+    const database = openRunDatabase(config);
     closers.push(() => database.close());
     const scope = chatSessionId(userId);
     const retriever = await openRunRetriever(bench, config, scope, folder.path);
@@ -227,7 +230,7 @@ async function openParts(config: BenchConfig, userId: string, arm: Arm, engines:
 /** @throws BenchError `bad-model` if the threshold of the arm's gate belongs to another embedder */
 async function requireCalibration(
   { gated }: Arm,
-  { embeddings }: BenchParts,
+  { embeddings }: LoadedModels,
   { embedder }: BenchConfig,
 ): Promise<void> {
   const calibration = gated ? readGatingCalibration(embedder) : undefined;

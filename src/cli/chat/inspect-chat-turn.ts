@@ -1,6 +1,6 @@
 import { promptFacts } from '../../eval/analysis/prompt-facts.ts';
 import { firstDifference, hashIds } from '../../eval/run/observe/post-turn-measurements.ts';
-import { retrievedMemories } from '../../eval/run/observe/turn-writer.ts';
+import { retrievedMemories } from '../../eval/run/observe/write-turns.ts';
 import { type InspectedTurn, inspectedTurn } from '../../viewer/turn-for-display.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import { scores } from '../../store/records/turn-record.ts';

@@ -3,7 +3,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { EvaluatedTokens } from '../../store/records/run-description.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunBooks } from '../../store/records/worker-result-bundle.ts';
-import { added } from './workers/count-totals.ts';
+import { sumByName } from './workers/add-counts.ts';
 
 type SpentMs = RunBooks['spent'];
 type Profile = RunProbes['profile'];
@@ -64,13 +64,14 @@ export class RunClock {
   }
 }
 
-export function withBooks(profile: Profile, { spent, evaluatedTokens, modelMs, embedderMs }: RunBooks): Profile {
+export function addBooks(profile: Profile, { spent, evaluatedTokens, modelMs, embedderMs }: RunBooks): Profile {
   const { spent: before = noTime, evaluatedTokens: tokensBefore = noTokens } = profile;
   return {
     ...profile,
     modelMs: profile.modelMs + modelMs,
     embedderMs: profile.embedderMs + embedderMs,
-    spent: added([before, spent]),
-    evaluatedTokens: tokensBefore === null || evaluatedTokens === null ? null : added([tokensBefore, evaluatedTokens]),
+    spent: sumByName([before, spent]),
+    evaluatedTokens:
+      tokensBefore === null || evaluatedTokens === null ? null : sumByName([tokensBefore, evaluatedTokens]),
   };
 }

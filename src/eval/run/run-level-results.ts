@@ -5,8 +5,8 @@ import { RunUserRepository } from '../../store/run-user-repository.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import type { WorkerCounts } from '../../store/records/worker-result-bundle.ts';
-import { addCounts } from './workers/count-totals.ts';
-import { type RunClock, withBooks } from './run-clock.ts';
+import { addCounts } from './workers/add-counts.ts';
+import { type RunClock, addBooks } from './run-clock.ts';
 
 export interface ProcessStart {
   readonly coldStartMs: number;
@@ -15,7 +15,7 @@ export interface ProcessStart {
 }
 
 /** The findings of a run beside its turns, stored as they come, with the books of all who work on it. */
-export class RunFindings {
+export class RunLevelResults {
   readonly #database: BenchDatabase;
   readonly #runs: RunRepository;
   readonly #users: RunUserRepository;
@@ -52,11 +52,11 @@ export class RunFindings {
 
   /** Stores findings, the books of this process, and what workers say of the users whom they have finished. */
   async save(change: Partial<Omit<RunProbes, 'profile'>>): Promise<void> {
-    this.#profile = withBooks(this.#profile, await this.#clock.take());
+    this.#profile = addBooks(this.#profile, await this.#clock.take());
     const saved = this.#database.transaction(() => {
       const shares = this.#users.takeShares();
       const counts = new Map([...this.#counts, ...shares.map(({ worker, share }) => [worker, share.counts] as const)]);
-      const profile = shares.reduce((sum, { share }) => withBooks(sum, share.books), this.#profile);
+      const profile = shares.reduce((sum, { share }) => addBooks(sum, share.books), this.#profile);
       const wallMs = this.#wallMsBefore + performance.now() - this.#start.started;
       const counted = counts.size === 0 ? {} : addCounts([...counts.values()]);
       const probes = { ...this.#probes!, ...counted, ...change, profile: { ...profile, wallMs } };

@@ -1,11 +1,11 @@
 /**
- * Makes runs. This file runs one suite from options to results; `open-bench.ts` opens what a process needs for turns.
+ * Runs one suite from options to results. `open-bench.ts` opens what a process needs to take turns.
  * - `plan/` checks options, arms and data before the first turn, and writes the record of the run.
- * - `workers/` divides the run by user (`claims.ts`) and takes the turns of a user (`user-run.ts`).
+ * - `workers/` divides a run among processes; `turns/` takes the turns of one user.
  * - `observe/` times, scores and stores each turn.
  * - `prove/` tests the model before the first turn, computes injected cells again, and probes isolation.
- * - `queue/` shares a run through PostgreSQL and merges the parts of a run.
- * - `measure/` holds what suites measure beside turns; `judge/` and `attribution/` follow the turns.
+ * - `queue/` shares a run through PostgreSQL. `merge-run-parts.ts` merges shards, and results of a queue.
+ * - `measure/` holds what suites measure beside turns. `judge/` and `attribution/` run after the turns.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -21,27 +21,31 @@ import { RunRepository } from '../../store/run-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import { resultsOf } from '../analysis/results-from-stored-turns.ts';
-import { openEmbeddings, openRunRetriever, openRuns } from './loaded-resources.ts';
-import { withFetchedModels } from './plan/fetch-models.ts';
-import { openJudge, plantedVerdicts, withPlantedVerdicts } from './judge/judge.ts';
+import { openEmbeddings } from './loaded-models.ts';
+import { openRunRetriever } from './open-run-retriever.ts';
+import { openRunDatabase } from './open-run-database.ts';
+import { resolveModelOptions } from './plan/resolve-model-options.ts';
+import { openJudge } from './judge/judge.ts';
+import { plantedVerdicts, withPlantedVerdicts } from './judge/judge-self-test.ts';
 import { judgeTurns } from './judge/judge-turns.ts';
 import { openBench, type RunBench } from './open-bench.ts';
-import { drawnDatasets, type PlanUser, requireDivisible } from './plan/plan-users.ts';
-import { prepareSuite, type PreparedSuite } from './plan/prepared-suite.ts';
+import { drawnDatasets, type PlanUser } from './plan/plan-users.ts';
+import { requireDivisible } from './plan/shards.ts';
+import { prepareSuite, type PreparedSuite } from './plan/prepare-suite.ts';
 import type { BenchHooks } from './bench-hooks.ts';
 import { cheapestItem, estimateRun } from './plan/run-estimate.ts';
-import { machineLoad, RunFindings } from './run-level-results.ts';
+import { machineLoad, RunLevelResults } from './run-level-results.ts';
 import { requireServers } from '../../retrieval/tiered/open-tiered-retriever.ts';
 import { RunLock } from './run-lock.ts';
 import { exactCutNotes, notesBeforeTurns } from './plan/run-notes.ts';
-import { newRun } from './plan/new-run.ts';
+import { newRunRecord } from './plan/new-run-record.ts';
 import { resumedConfig } from './plan/resumable-run.ts';
-import { rereadUsers } from './prove/recheck-turns-from-data.ts';
-import { selfTests } from './prove/self-tests.ts';
+import { recheckUsers } from './prove/recheck-turns-from-data.ts';
+import { runSelfTests } from './prove/run-self-tests.ts';
 import { type MeasureContext, type ServeContext, type Suite, suiteOptions } from './suite.ts';
-import { UserRun, warmUp } from './workers/user-run.ts';
+import { UserRun, warmUp } from './turns/user-run.ts';
 import { rowClaims } from './workers/claims.ts';
-import { probeBench, runUnits } from './workers/run-claimed-work.ts';
+import { probeOpenArms, runClaimedWork } from './workers/run-claimed-work.ts';
 import { type StartWorker, Workers } from './workers/workers.ts';
 import { withWorkers } from './workers/number-of-workers.ts';
 
@@ -67,7 +71,7 @@ export async function runSuite(
   if (options.shard !== undefined) requireDivisible(options, suite, `--shard ${options.shard}`);
   // A resumed run computes where it began.
   const engines = compose(options);
-  const fetched = await withFetchedModels(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
+  const fetched = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
   const folder = join(fetched.out, name);
   await using prepared = await prepareSuite(
     { suite, begun, folder, place: { folder, suffix: '' }, engines, settings: fetched, isMade: false },
@@ -78,11 +82,11 @@ export async function runSuite(
 
   await requireServers(settings);
   // Nothing was written before: a mistake above leaves no trace.
-  using database = openRuns(settings);
+  using database = openRunDatabase(settings);
   const runs = new RunRepository(database);
   const judge = openJudge(settings, database);
   const planted = judge === undefined ? undefined : await plantedVerdicts(judge, hooks.signal);
-  const run = begun ?? runs.create(await newRun(prepared, { name, listsUsers: settings.shard !== undefined }));
+  const run = begun ?? runs.create(await newRunRecord(prepared, { name, listsUsers: settings.shard !== undefined }));
   using _lock = new RunLock(folder, run.name);
   using end = runEnd(runs, run.id, signal);
   // Claims of workers that were killed: this process alone makes the run, and its workers claim users from now on.
@@ -96,7 +100,7 @@ export async function runSuite(
   const claims = rowClaims(database, run.id, open.claimed, { worker, signal, wait: () => workers.changed(signal) });
   const bench: RunBench = { ...open.bench, claims };
   const { modelLoadMs } = parts;
-  const findings = new RunFindings(database, run, bench.clock, { coldStartMs, modelLoadMs, started });
+  const findings = new RunLevelResults(database, run, bench.clock, { coldStartMs, modelLoadMs, started });
   const context: RunContext = { database, run, bench, findings, workers, hooks, signal };
   runs.update(run.id, { status: 'running' });
   if (findings.probes === null) await testSelf(context, prepared, planted);
@@ -115,7 +119,7 @@ interface RunContext {
   readonly database: BenchDatabase;
   readonly run: RunRecord;
   readonly bench: RunBench;
-  readonly findings: RunFindings;
+  readonly findings: RunLevelResults;
   readonly workers: Workers;
   readonly hooks: BenchHooks;
   readonly signal: AbortSignal;
@@ -128,7 +132,7 @@ async function testSelf(
   planted: Awaited<ReturnType<typeof plantedVerdicts>> | undefined,
 ): Promise<void> {
   hooks.onProgress?.({ phase: 'self-test', done: 0, total: 1 });
-  const tests = await bench.clock.time('checks', () => selfTests(bench, prepared.settings, signal));
+  const tests = await bench.clock.time('checks', () => runSelfTests(bench, prepared.settings, signal));
   const metrics = planted === undefined ? tests.metrics : withPlantedVerdicts(tests.metrics, planted);
   const cuts = exactCutNotes(bench.engine);
   for (const note of cuts) hooks.onNote?.(note);
@@ -150,7 +154,7 @@ async function takeTurns(context: RunContext): Promise<void> {
   const save = async (): Promise<void> =>
     findings.save({ load: machineLoad(findings.probes?.load), ...(await engineAudit(context)) });
   workers.begin(onTurn);
-  await runUnits(bench, () => Promise.resolve(findings.probes!.cells), {
+  await runClaimedWork(bench, () => Promise.resolve(findings.probes!.cells), {
     onTurn: (turns) => {
       underWay = turns;
       onTurn();
@@ -187,9 +191,9 @@ async function takeMeasures(context: RunContext, prepared: PreparedSuite): Promi
   const { database, run, bench, findings, hooks, signal } = context;
   const { suite, judge, clock } = bench;
   hooks.onProgress?.({ phase: 'isolation', done: 0, total: 1 });
-  const isolation = await clock.time('checks', () => probeBench(bench, signal));
+  const isolation = await clock.time('checks', () => probeOpenArms(bench, signal));
   if (isolation !== null) await findings.save({ isolation });
-  await findings.save({ reread: await clock.time('checks', () => rereadUsers(bench, bench.planned)) });
+  await findings.save({ reread: await clock.time('checks', () => recheckUsers(bench, bench.planned)) });
   if (suite.measure !== undefined) {
     const { measure } = suite;
     const { engines, folder, settings, dataset, users } = prepared;

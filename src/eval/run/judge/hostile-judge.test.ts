@@ -9,7 +9,8 @@ import { judgeAddress } from '../../../config/service-endpoints.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import type { FailureReason } from './chat-completion.ts';
-import { Judge, plantedVerdicts } from './judge.ts';
+import { Judge } from './judge.ts';
+import { plantedVerdicts } from './judge-self-test.ts';
 import { judgeTurns } from './judge-turns.ts';
 
 const KEY = 'sk-nobody-may-see-this';

@@ -4,7 +4,8 @@ import { failureOf } from '../../../../test/fixtures/judge-failure.ts';
 import { judgeAddress } from '../../../config/service-endpoints.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import type { ChatServer as Route } from './chat-completion.ts';
-import { Judge, plantedVerdicts, withPlantedVerdicts } from './judge.ts';
+import { Judge } from './judge.ts';
+import { plantedVerdicts, withPlantedVerdicts } from './judge-self-test.ts';
 
 let server: ChatServer;
 let database: BenchDatabase;

@@ -12,7 +12,7 @@ import { estimateShare } from '../../analysis/statistics/estimate.ts';
 import { pairedTotals } from '../../analysis/statistics/paired-difference.ts';
 import { signFlipP } from '../../analysis/statistics/sign-flip.ts';
 import { shareGain } from '../../analysis/statistics/paired-quality.ts';
-import { salienceRule } from '../loaded-resources.ts';
+import { salienceRule } from '../open-run-retriever.ts';
 import type { DrawnDataset } from '../plan/plan-users.ts';
 import { memoryEntry, type MemoryEntry } from '../data-to-system-input.ts';
 import type { MeasureContext } from '../suite.ts';

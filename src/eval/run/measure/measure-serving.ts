@@ -9,10 +9,10 @@ import type { ServedLoad, ServingMeasurement } from '../../../store/records/suit
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { SystemPool } from '../../../systems/system-pool.ts';
 import { quantiles } from '../../analysis/statistics/estimate.ts';
-import { systemParts } from '../loaded-resources.ts';
+import { systemParts } from '../system-parts.ts';
 import { KvFolder } from '../kv-folder.ts';
 import { memoryEntry } from '../data-to-system-input.ts';
-import { watched } from '../observe/turn-recorder.ts';
+import { watchCalls } from '../observe/turn-recorder.ts';
 import type { ServeContext } from '../suite.ts';
 import { isSaturated, planLoad, playLoad, type PlannedTurn, type ServedTurn } from './load-generator.ts';
 
@@ -124,7 +124,7 @@ async function play(
 
 /** The session with every byte of KV counted that its calls move in or out. */
 function countingSession(session: EngineSession, count: (bytes: number) => void): EngineSession {
-  return watched(session, (call) => call(), {
+  return watchCalls(session, (call) => call(), {
     checkpoint: async (...given) => {
       const checkpoint = await session.checkpoint(...given);
       count(checkpoint.bytes);

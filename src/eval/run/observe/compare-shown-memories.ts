@@ -23,7 +23,10 @@ const LABEL_TOKENS = 2;
 const AROUND_MEMORIES: readonly PromptSegment['role'][] = ['memory', 'memoryHeader', 'memoryFooter'];
 
 /** Compares the memories of a prompt, id by id and word by word, with those that the arm was given. */
-export function shownMemories(given: GivenForTurn, prompt: PromptInfo): NonNullable<TurnObservation['memories']> {
+export function compareShownMemories(
+  given: GivenForTurn,
+  prompt: PromptInfo,
+): NonNullable<TurnObservation['memories']> {
   const { item, visible, memories, language } = given;
   const shown = prompt.segments.filter(({ role }) => role === 'memory');
   const left = [...memories];

@@ -53,7 +53,7 @@ export function exactTokens(
 }
 
 /** The cells that injection must fill, up to an exact cut, by the arm's ratio, or with its shared tokens. */
-export function injectable(
+export function expectedInjection(
   arm: ArmTraits,
   parts: InjectedParts,
   turn: Parameters<typeof exactTokens>[2],

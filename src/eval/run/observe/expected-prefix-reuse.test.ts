@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { EarlierPrompts } from './expected-prefix-reuse.ts';
+import { ExpectedPrefixReuse } from './expected-prefix-reuse.ts';
 
 const arm = { name: 'rag-cached' };
 
 it('finds the longest prefix of any earlier prompt of the arm, up to an exact cut and less than the last tokens', () => {
-  const prompts = new EarlierPrompts({ exactCuts: 2, leastTokens: 2 });
+  const prompts = new ExpectedPrefixReuse({ exactCuts: 2, leastTokens: 2 });
   const shared = (...ids: number[]) => prompts.shared(arm, ids);
   expect(shared(1, 2, 3, 4, 5, 6, 7)).toBe(0);
   expect(shared(1, 2, 3, 4, 5, 9, 9, 9)).toBe(4);

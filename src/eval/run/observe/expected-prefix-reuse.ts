@@ -3,7 +3,7 @@ import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 
 /** What a cache of prefixes must find, by code of its own: `commonLength` and `lastExactCut` must not hide a fault. */
-export class EarlierPrompts {
+export class ExpectedPrefixReuse {
   readonly #capabilities: Pick<EngineCapabilities, 'exactCuts' | 'leastTokens'>;
   readonly #seen = new Map<string, (readonly TokenId[])[]>();
 

@@ -54,7 +54,7 @@ export async function withTurnState<T>(
  * Scores turns from the KV that each left, restored in another session and cut shortly before the end of the prompt. Turns
  * with the same bytes of cells in front of the same ids are scored once.
  */
-export class TurnScorer {
+export class LikelihoodScorer {
   readonly #parts: ScorerParts;
   readonly #known = new Map<string, TurnScore>();
 

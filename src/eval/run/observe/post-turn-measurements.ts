@@ -21,9 +21,9 @@ import { sum } from '../../analysis/statistics/observations.ts';
 import { nextTokenAgreement } from '../../analysis/metrics/next-token-agreement.ts';
 import type { RecordedRetrieval } from './retrieval-recorder.ts';
 import type { RecordedGeneration, RecordedTurn } from './turn-recorder.ts';
-import { injectable, type InjectedParts, injectedParts, turnAlpha } from './expected-injection.ts';
-import { type GivenForTurn, shownMemories } from './compare-shown-memories.ts';
-import { type ScorerParts, type TurnScore, TurnScorer } from './likelihood-scorer.ts';
+import { expectedInjection, type InjectedParts, injectedParts, turnAlpha } from './expected-injection.ts';
+import { type GivenForTurn, compareShownMemories } from './compare-shown-memories.ts';
+import { type ScorerParts, LikelihoodScorer, type TurnScore } from './likelihood-scorer.ts';
 
 const LIKELIEST_TOKENS = 10;
 
@@ -60,11 +60,11 @@ interface ObservedTurn {
 }
 
 /** Scores the turns of one item, after each turn and outside every clock, from the KV that the turn left. */
-export class TurnObserver {
+export class PostTurnMeasurements {
   readonly #parts: ObserverParts;
   readonly #item: DatasetItem;
   readonly #profile: UserLanguage;
-  readonly #scorer: TurnScorer;
+  readonly #scorer: LikelihoodScorer;
   readonly #turns: ObservedTurn[] = [];
   readonly #asText = new Map<string, SequenceScore>();
 
@@ -72,7 +72,7 @@ export class TurnObserver {
     this.#parts = parts;
     this.#item = item;
     this.#profile = profile;
-    this.#scorer = new TurnScorer(parts);
+    this.#scorer = new LikelihoodScorer(parts);
   }
 
   async observe(arm: ArmTraits, turn: AnsweredInSession, options: CallOptions = {}): Promise<void> {
@@ -93,7 +93,7 @@ export class TurnObserver {
     const { logProbabilities } = score.gold;
     const given = { ...memories, item, language, reserveTokens, windowTokens: engine.info.contextTokens };
     const observed: ObservedTurn['observed'] = {
-      ...injectable(arm, parts, { alpha: turnAlpha(arm, response), capabilities: engine.capabilities }),
+      ...expectedInjection(arm, parts, { alpha: turnAlpha(arm, response), capabilities: engine.capabilities }),
       sequenceSha256: hashIds(sessionTokens),
       sequenceTokens: sessionTokens.length,
       firstForeignToken: firstDifference(promptIds, knownTokens(arm, parts, sessionTokens, promptIds)),
@@ -103,7 +103,7 @@ export class TurnObserver {
       nextTokens: await likeliestTexts(engine, score.next),
       closed: isClosed(item, response, language),
       answer: observedAnswer(recorded.generation, response, score.next, engine.info.endTokens),
-      memories: shownMemories(given, promptInfo),
+      memories: compareShownMemories(given, promptInfo),
       ownMs: recorded.ownMs,
       ...observedCall(arm, turn),
     };

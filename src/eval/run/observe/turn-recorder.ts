@@ -42,7 +42,7 @@ const UNWATCHED: readonly PropertyKey[] = ['stats', 'reset'];
 type Watch = <R>(call: () => R) => R;
 
 /** An object whose methods are called through a watch. @param replaced members that replace its own */
-export function watched<T extends object>(target: T, watch: Watch, replaced: Partial<T> = {}): T {
+export function watchCalls<T extends object>(target: T, watch: Watch, replaced: Partial<T> = {}): T {
   return new Proxy(target, {
     get: (_, name) => {
       if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name) as unknown;
@@ -116,17 +116,17 @@ export class TurnRecorder {
     return {
       ...parts,
       open: () => opened,
-      memories: watched(parts.memories, this.#watch),
-      kv: watched(kv, this.#watch, { openBlocks: (...given) => watched(kv.openBlocks(...given), this.#watch) }),
+      memories: watchCalls(parts.memories, this.#watch),
+      kv: watchCalls(kv, this.#watch, { openBlocks: (...given) => watchCalls(kv.openBlocks(...given), this.#watch) }),
       openStore: async (engine) => {
         const { store, ...others } = await this.#watch(() => openStore(engine));
-        return { ...others, store: watched(store, this.#watch) };
+        return { ...others, store: watchCalls(store, this.#watch) };
       },
     };
   }
 
   #recordedEngine(engine: Engine): Engine {
-    return watched(engine, this.#watch, {
+    return watchCalls(engine, this.#watch, {
       openSession: (...given) => this.#watch(async () => this.#recordedSession(await engine.openSession(...given))),
       firstLayers: (...given) =>
         this.#watch(async () => {
@@ -138,7 +138,7 @@ export class TurnRecorder {
   }
 
   #recordedSession(session: EngineSession): EngineSession {
-    return watched(session, this.#watch, {
+    return watchCalls(session, this.#watch, {
       generate: (...given) => this.#watch(() => this.#generate(session, ...given)),
     });
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DatasetDeclaration } from '../../../data/dataset.ts';
-import { dataNotes, describeData } from './describe-data.ts';
+import { dataNotes } from './run-notes.ts';
+import { describeData } from './describe-data.ts';
 
 const profile = { language: 'en', unknownAnswer: '?' } as const;
 

@@ -40,30 +40,7 @@ function origin({ declared, brought }: Dataset) {
   return { ...declared, brought: hashes };
 }
 
-function sharedMetric(parts: RunDatasets['parts']): { readonly primaryMetric?: string } {
+export function sharedMetric(parts: RunDatasets['parts']): { readonly primaryMetric?: string } {
   const [name, ...others] = new Set(parts.map(({ declared }) => declared.primaryMetric));
   return name === undefined || others.length > 0 ? {} : { primaryMetric: name };
-}
-
-/** Notes on the data that a reader of the run must know: their own notes, and metrics that they do not share. */
-export function dataNotes({ parts }: Pick<RunDatasets, 'parts'>): string[] {
-  const notes = parts.flatMap(({ name, declared: { note, texts }, brought }) => {
-    const hidden = texts === undefined ? [] : ['reports hold ids, numbers and hashes, and none of its texts'];
-    return [...(note === undefined ? [] : [note]), ...(brought?.notes ?? []), ...hidden].map(
-      (one) => `${name}: ${one}`,
-    );
-  });
-  for (const { name, users } of parts) {
-    if (users.length > 1 && users.every(({ items }) => items.length === 1)) {
-      notes.push(`${name}: each user asks one question, so that no turn finds KV of an earlier one`);
-    }
-  }
-  const named = parts.filter(({ declared }) => declared.primaryMetric !== undefined);
-  if (named.length > 0 && parts.length > 1 && sharedMetric(parts).primaryMetric === undefined) {
-    const metrics = named.map(({ name, declared }) => `${name}: ${declared.primaryMetric!}`).join(', ');
-    notes.push(
-      `only some of the data sets name a primary metric, or another one (${metrics}): arms are compared by the default`,
-    );
-  }
-  return notes;
 }

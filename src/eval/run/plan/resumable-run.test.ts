@@ -3,7 +3,7 @@ import { type HandmadeRun, storeRun } from '../../../../test/fixtures/stored-run
 import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts';
 import { languageModelNamed } from '../../../models/registry.ts';
 import { openDatabase } from '../../../store/database.ts';
-import { generatedMetric } from './new-run.ts';
+import { generatedMetric } from './new-run-record.ts';
 import { resumedConfig } from './resumable-run.ts';
 
 /** The options of a run that began with some settings, and is resumed with some flags. */

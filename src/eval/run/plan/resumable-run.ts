@@ -7,8 +7,8 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { lastRunsHint } from '../../../store/run-names.ts';
 import type { RunRepository } from '../../../store/run-repository.ts';
 import { declarationOf, ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
-import type { BenchParts } from '../loaded-resources.ts';
-import { describeModel, describeRetriever } from './new-run.ts';
+import type { LoadedModels } from '../loaded-models.ts';
+import { describeModel, describeRetriever } from './new-run-record.ts';
 import { decisiveOptions, keptOptions } from './option-resume-rules.ts';
 
 /** The options of a resumed run: those that it began with, and of the new ones those that no turn depends on. */
@@ -56,7 +56,12 @@ export function noSuchRun(name: string, known: readonly string[]): BenchError {
 }
 
 /** A run is resumed only with the data, the models and the index that it began with. @throws BenchError `bad-option` */
-export async function checkSame(run: RunRecord, config: BenchConfig, dataset: RunDatasets, parts: BenchParts) {
+export async function requireSameInputs(
+  run: RunRecord,
+  config: BenchConfig,
+  dataset: RunDatasets,
+  parts: LoadedModels,
+) {
   const { info } = parts.engine;
   const model = describeModel(info);
   const retriever = describeRetriever(config, parts);

@@ -1,3 +1,4 @@
+import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { type BenchConfig, randomModelPrefix } from '../../../config/bench-config.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
@@ -7,8 +8,31 @@ import { languageModelWithHash } from '../../../models/registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
 import { ChatForm } from '../../../systems/prompt/chat-form.ts';
 import { storesTexts } from '../../analysis/redact-turn.ts';
-import { dataNotes } from './describe-data.ts';
-import type { PreparedSuite } from './prepared-suite.ts';
+import { sharedMetric } from './describe-data.ts';
+import type { PreparedSuite } from './prepare-suite.ts';
+
+/** Notes on the data that a reader of the run must know: their own notes, and metrics that they do not share. */
+export function dataNotes({ parts }: Pick<RunDatasets, 'parts'>): string[] {
+  const notes = parts.flatMap(({ name, declared: { note, texts }, brought }) => {
+    const hidden = texts === undefined ? [] : ['reports hold ids, numbers and hashes, and none of its texts'];
+    return [...(note === undefined ? [] : [note]), ...(brought?.notes ?? []), ...hidden].map(
+      (one) => `${name}: ${one}`,
+    );
+  });
+  for (const { name, users } of parts) {
+    if (users.length > 1 && users.every(({ items }) => items.length === 1)) {
+      notes.push(`${name}: each user asks one question, so that no turn finds KV of an earlier one`);
+    }
+  }
+  const named = parts.filter(({ declared }) => declared.primaryMetric !== undefined);
+  if (named.length > 0 && parts.length > 1 && sharedMetric(parts).primaryMetric === undefined) {
+    const metrics = named.map(({ name, declared }) => `${name}: ${declared.primaryMetric!}`).join(', ');
+    notes.push(
+      `only some of the data sets name a primary metric, or another one (${metrics}): arms are compared by the default`,
+    );
+  }
+  return notes;
+}
 
 /** What an engine in this process says of the bits of its exact arms; none where every cut is exact. */
 export function exactCutNotes({ info, capabilities: { exactCuts } }: Pick<Engine, 'info' | 'capabilities'>): string[] {

@@ -9,7 +9,7 @@ import type { SequenceState } from '../../../engine/sequence-state.ts';
 import { kvTools } from '../../../kv/timed-kv-functions.ts';
 import type { InjectedParts } from '../observe/expected-injection.ts';
 import { type CellMaker, expectedCells, FreshCells } from './expected-cells.ts';
-import { cellDifference, movedCell, type ReferenceCell, referenceCells, toState } from './float64-cells.ts';
+import { cellDifference, movedCell, type Float64Cell, float64Cells, toState } from './float64-cells.ts';
 
 export interface ContinuedPrompt {
   readonly prompt: readonly TokenId[];
@@ -141,9 +141,9 @@ export async function cellsSelfTest(
   };
 }
 
-async function readCells(session: EngineSession, options: CallOptions): Promise<ReferenceCell[]> {
+async function readCells(session: EngineSession, options: CallOptions): Promise<Float64Cell[]> {
   using state = await session.exportCells(undefined, options);
-  return referenceCells(state);
+  return float64Cells(state);
 }
 
 /** One memory as a block that is joined behind its header, against the same text evaluated whole. */

@@ -4,14 +4,7 @@ import { norm, product } from '../../../base/inner-product.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { EvictionName, EvictionRule } from '../../../store/records/prefill-record.ts';
 import { type CellMaker, evaluatedBehind, evaluatedBehindStored, type ExpectedParts } from './expected-cells.ts';
-import {
-  type CellBound,
-  movedCell,
-  type ReferenceCell,
-  restoredCells,
-  scaledCell,
-  wrongCells,
-} from './float64-cells.ts';
+import { type CellBound, movedCell, type Float64Cell, restoredCells, scaledCell, wrongCells } from './float64-cells.ts';
 
 /** Scores of equal tokens may differ by this much if computed in another order. */
 const ORDER_ERROR = 1e-9;
@@ -25,9 +18,9 @@ export interface EvictedParts extends Pick<ExpectedParts, 'header' | 'lines' | '
 
 interface Unit {
   readonly ids: readonly TokenId[];
-  readonly built: readonly ReferenceCell[];
-  readonly placed: readonly ReferenceCell[];
-  readonly cells: readonly ReferenceCell[];
+  readonly built: readonly Float64Cell[];
+  readonly placed: readonly Float64Cell[];
+  readonly cells: readonly Float64Cell[];
   readonly first: number;
 }
 
@@ -68,7 +61,7 @@ function tokensLeft(evict: EvictionName, tokens: number): number {
 export async function wrongEviction(
   maker: CellMaker,
   parts: EvictedParts,
-  found: readonly ReferenceCell[],
+  found: readonly Float64Cell[],
   tolerance: Tolerance,
 ): Promise<string | null> {
   const { header, prefill, keptAs = 'f16', evict, alpha } = parts;

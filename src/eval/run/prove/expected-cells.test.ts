@@ -3,7 +3,7 @@ import { openFakeEngine } from '../../../../test/fixtures/fake-engine/fake-engin
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import { FreshCells } from './expected-cells.ts';
-import { type ReferenceCell, referenceCells } from './float64-cells.ts';
+import { type Float64Cell, float64Cells } from './float64-cells.ts';
 
 const header = [0, 40, 41];
 const first = [50, 51, 52];
@@ -20,19 +20,19 @@ beforeEach(async () => {
 afterEach(() => engine[Symbol.asyncDispose]());
 
 /** Cells that another session gives. */
-async function expected(front: readonly number[], tokens: readonly number[]): Promise<ReferenceCell[]> {
+async function expected(front: readonly number[], tokens: readonly number[]): Promise<Float64Cell[]> {
   await using other = await engine.openSession('other');
   if (front.length > 0) await other.evaluate(front);
   await other.evaluate(tokens);
-  return referenceCells(await other.exportCells({ start: front.length, end: front.length + tokens.length }));
+  return float64Cells(await other.exportCells({ start: front.length, end: front.length + tokens.length }));
 }
 
 it('gives the cells of tokens behind others, in any order and after other work in the session', async () => {
-  expect(referenceCells(await fresh.behind(header, first))).toEqual(await expected(header, first));
-  expect(referenceCells(await fresh.behind([], first))).toEqual(await expected([], first));
+  expect(float64Cells(await fresh.behind(header, first))).toEqual(await expected(header, first));
+  expect(float64Cells(await fresh.behind([], first))).toEqual(await expected([], first));
   await fresh.use().evaluate([99, 98]);
-  expect(referenceCells(await fresh.behind(header, second))).toEqual(await expected(header, second));
-  expect(referenceCells(await fresh.behind([], header))).toEqual(await expected([], header));
+  expect(float64Cells(await fresh.behind(header, second))).toEqual(await expected(header, second));
+  expect(float64Cells(await fresh.behind([], header))).toEqual(await expected([], header));
 });
 
 it('evaluates each sequence only once until forget() is called, and a shared prefix only once for consecutive suffixes', async () => {

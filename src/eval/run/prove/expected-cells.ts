@@ -11,8 +11,8 @@ import type { InjectedParts } from '../observe/expected-injection.ts';
 import {
   cooledCell,
   movedCell,
-  type ReferenceCell,
-  referenceCells,
+  type Float64Cell,
+  float64Cells,
   restoredCells,
   scaledCell,
   toState,
@@ -96,7 +96,7 @@ export async function expectedCells(maker: CellMaker, prefill: PrefillName, part
   return cells.map((cell, index) => scaledCell(cell, isMemory[index] === true ? alpha : 1));
 }
 
-async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: ExpectedParts): Promise<ReferenceCell[]> {
+async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: ExpectedParts): Promise<Float64Cell[]> {
   const { header, lines, keptAs = 'f16', making = {} } = parts;
   const { context, temperature = 1, sink } = making;
   const { layout, rotary } = maker.cells;
@@ -119,7 +119,7 @@ async function joinedCells(maker: CellMaker, prefill: RecipeName, parts: Expecte
   return await recomputedCells(maker, cells, parts, parts.recomputed ?? selectedPositions(prefill, parts));
 }
 
-function sinkCells(front: readonly ReferenceCell[], sink: BlockMaking['sink']): readonly ReferenceCell[] {
+function sinkCells(front: readonly Float64Cell[], sink: BlockMaking['sink']): readonly Float64Cell[] {
   return sink?.kept === true ? front.slice(-sink.tokens) : [];
 }
 
@@ -129,10 +129,10 @@ export function precedingLine({ lines, making }: ExpectedParts, index: number): 
 
 async function recomputedCells(
   maker: CellMaker,
-  joined: readonly ReferenceCell[],
+  joined: readonly Float64Cell[],
   { header, lines, found }: ExpectedParts,
   ranges: readonly TokenRange[],
-): Promise<ReferenceCell[]> {
+): Promise<Float64Cell[]> {
   const cells = [...joined];
   const ids = [...header, ...lines.flat()];
   for (const { start, end } of ranges) {
@@ -163,16 +163,16 @@ export async function evaluatedBehind(
   { fresh, options }: Pick<CellMaker, 'fresh' | 'options'>,
   front: readonly TokenId[],
   tokens: readonly TokenId[],
-): Promise<ReferenceCell[]> {
-  return referenceCells(await fresh.behind(front, tokens, options));
+): Promise<Float64Cell[]> {
+  return float64Cells(await fresh.behind(front, tokens, options));
 }
 
 /** The cells of tokens that are evaluated behind stored ones, which may have fewer bits than the engine's. */
 export async function evaluatedBehindStored(
   maker: CellMaker,
-  front: { readonly tokens: readonly TokenId[]; readonly cells: readonly ReferenceCell[]; readonly keptAs: StoreType },
+  front: { readonly tokens: readonly TokenId[]; readonly cells: readonly Float64Cell[]; readonly keptAs: StoreType },
   tokens: readonly TokenId[],
-): Promise<ReferenceCell[]> {
+): Promise<Float64Cell[]> {
   return front.keptAs === 'f16' || front.tokens.length === 0
     ? await evaluatedBehind(maker, front.tokens, tokens)
     : await evaluatedBehindCells(maker, toState(front.cells, maker.cells.layout), tokens);
@@ -184,5 +184,5 @@ async function evaluatedBehindCells({ fresh, options }: CellMaker, front: Sequen
   await session.evaluate(tokens, options);
   const start = front.positions.length;
   using state = await session.exportCells({ start, end: start + tokens.length }, options);
-  return referenceCells(state);
+  return float64Cells(state);
 }

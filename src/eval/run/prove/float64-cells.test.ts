@@ -3,7 +3,7 @@ import { movedCells } from '../../../../test/fixtures/moved-cells.ts';
 import { decodeHalf } from '../../../../test/fixtures/plain-keys.ts';
 import { plainState } from '../../../../test/fixtures/plain-states.ts';
 import type { KvLayout, Rotary } from '../../../engine/sequence-state.ts';
-import { cellDifference, movedCell, referenceCells, scaledCell, toState, wrongCells } from './float64-cells.ts';
+import { cellDifference, movedCell, float64Cells, scaledCell, toState, wrongCells } from './float64-cells.ts';
 
 const shape = { layers: 2, heads: 2, headDimension: 16 };
 const bound = { firstKeys: 1e-3, deeper: 1e-3 };
@@ -17,7 +17,7 @@ describe.each<Pick<KvLayout, 'keyType' | 'valueType' | 'valuesTransposed'>>([
   const state = plainState(layout, [5, 6, 7], { start: 4 });
 
   it('are read as numbers and written as the same bytes', () => {
-    const again = toState(referenceCells(state), layout);
+    const again = toState(float64Cells(state), layout);
     expect(again.keys.map((tensor) => [...tensor])).toEqual(state.keys.map((tensor) => [...tensor]));
     expect(again.values.map((tensor) => [...tensor])).toEqual(state.values.map((tensor) => [...tensor]));
     expect([...again.positions]).toEqual([4, 5, 6]);
@@ -25,14 +25,14 @@ describe.each<Pick<KvLayout, 'keyType' | 'valueType' | 'valuesTransposed'>>([
 
   it.each(['norm', 'neox'] as const)('are moved as RoPE says, %s', (pairing) => {
     const rotary: Rotary = { base: 10_000, scale: 0.5, pairing, dimensions: 8, factors: [1, 2, 1, 4] };
-    const moved = referenceCells(state).map((cell) => movedCell(cell, cell.position + 9, rotary, layout));
-    const expected = referenceCells(movedCells(state, rotary, 9));
+    const moved = float64Cells(state).map((cell) => movedCell(cell, cell.position + 9, rotary, layout));
+    const expected = float64Cells(movedCells(state, rotary, 9));
     expect(wrongCells(expected, moved, bound)).toBeNull();
-    expect(wrongCells(referenceCells(state), moved, bound)).toBe('cell 0 at position 4 in place of 13');
+    expect(wrongCells(float64Cells(state), moved, bound)).toBe('cell 0 at position 4 in place of 13');
   });
 
   it('are scaled in their values alone', () => {
-    const cells = referenceCells(state);
+    const cells = float64Cells(state);
     const scaled = cells.map((cell) => scaledCell(cell, 0.5));
     expect(cellDifference(scaled, cells)).toMatchObject({ firstKeys: 0, keys: 0 });
     expect(cellDifference(scaled, cells).values).toBeCloseTo(0.5, 9);
@@ -47,12 +47,12 @@ it('every half-precision number is written as its own bits', () => {
   const positions = Int32Array.from(Array(bits.length / 16).keys());
   const tensors = { keys: [bytes], values: [bytes], [Symbol.dispose]: () => undefined };
   const state = { layout, positions, tokenIds: positions, ...tensors };
-  expect(Buffer.from(toState(referenceCells(state), layout).keys[0]!).equals(bytes)).toBe(true);
+  expect(Buffer.from(toState(float64Cells(state), layout).keys[0]!).equals(bytes)).toBe(true);
 });
 
 it('wrong cells are named by what differs first, and what is no number is never right', () => {
   const layout: KvLayout = { ...shape, keyType: 'F32', valueType: 'F32', valuesTransposed: false };
-  const cells = referenceCells(plainState(layout, [5, 6]));
+  const cells = float64Cells(plainState(layout, [5, 6]));
   const changed = (kind: 'keys' | 'values', layer: number, number: number) =>
     cells.map((cell, index) => {
       const numbers = cell[kind].map((one, at) => (index === 1 && at === layer ? one.with(3, number) : one));

@@ -2,7 +2,7 @@ import type { KvLayout, NumberType, Rotary, SequenceState } from '../../../engin
 import type { StoreType } from '../../../store/records/prefill-record.ts';
 
 /** The keys and values of one position in 64-bit floats: per layer, the numbers of all heads. */
-export interface ReferenceCell {
+export interface Float64Cell {
   readonly position: number;
   readonly keys: readonly Float64Array[];
   readonly values: readonly Float64Array[];
@@ -21,7 +21,7 @@ export const ROUNDING: Readonly<Record<NumberType, number>> = { F16: 2 ** -9, F3
 const QUANTISED_BLOCK = 32;
 
 /** Reads cells as numbers; shares no code with the layer that joins them. */
-export function referenceCells({ layout, positions, keys, values }: SequenceState): ReferenceCell[] {
+export function float64Cells({ layout, positions, keys, values }: SequenceState): Float64Cell[] {
   const row = layout.heads * layout.headDimension;
   const keyNumbers = keys.map((tensor) => decodeNumbers(tensor, layout.keyType));
   const valueNumbers = values.map((tensor) => decodeNumbers(tensor, layout.valueType));
@@ -40,23 +40,23 @@ export function referenceCells({ layout, positions, keys, values }: SequenceStat
 }
 
 /** A cell moved to another position: its keys rotated by RoPE in 64-bit floats. */
-export function movedCell(cell: ReferenceCell, position: number, rotary: Rotary, { headDimension }: KvLayout) {
+export function movedCell(cell: Float64Cell, position: number, rotary: Rotary, { headDimension }: KvLayout) {
   const distance = position - cell.position;
   if (distance === 0) return cell;
   return { ...cell, position, keys: cell.keys.map((keys) => rotated(keys, distance, rotary, headDimension)) };
 }
 
-export function scaledCell(cell: ReferenceCell, alpha: number): ReferenceCell {
+export function scaledCell(cell: Float64Cell, alpha: number): Float64Cell {
   return alpha === 1 ? cell : { ...cell, values: cell.values.map((values) => values.map((number) => alpha * number)) };
 }
 
-export function cooledCell(cell: ReferenceCell, temperature: number): ReferenceCell {
+export function cooledCell(cell: Float64Cell, temperature: number): Float64Cell {
   if (temperature === 1) return cell;
   return { ...cell, keys: cell.keys.map((keys) => keys.map((number) => number / temperature)) };
 }
 
 /** Cells as an engine imports them, rounded to its types; their tokens are unknown. */
-export function toState(cells: readonly ReferenceCell[], layout: KvLayout): SequenceState {
+export function toState(cells: readonly Float64Cell[], layout: KvLayout): SequenceState {
   const row = layout.heads * layout.headDimension;
   const tensors = (part: 'keys' | 'values', isTransposed: boolean, type: NumberType): Uint8Array[] =>
     Array.from({ length: layout.layers }, (_, layer) => {
@@ -78,7 +78,7 @@ export function toState(cells: readonly ReferenceCell[], layout: KvLayout): Sequ
 }
 
 /** Cells as a store gives them, by ggml's definition of q8_0 and q4_0; no code of the layer that quantises. */
-export function restoredCells(cells: readonly ReferenceCell[], type: StoreType, layout: KvLayout) {
+export function restoredCells(cells: readonly Float64Cell[], type: StoreType, layout: KvLayout) {
   if (type === 'f16' || cells.length === 0) return cells;
   const quantised = type === 'q8_0' ? eightBits : fourBits;
   const restored = (numbers: Float64Array): Float64Array => {
@@ -92,7 +92,7 @@ export function restoredCells(cells: readonly ReferenceCell[], type: StoreType, 
     return result;
   };
   const changed = cells.map((cell) => ({ ...cell, keys: cell.keys.map(restored), values: cell.values.map(restored) }));
-  return referenceCells(toState(changed, layout));
+  return float64Cells(toState(changed, layout));
 }
 
 function eightBits(numbers: Float64Array): Float64Array {
@@ -117,7 +117,7 @@ function storedScale(exact: number): { readonly inverse: number; readonly half: 
 }
 
 /** The largest differences, relative to the largest number of cell and layer. @throws RangeError for other counts */
-export function cellDifference(a: readonly ReferenceCell[], b: readonly ReferenceCell[]) {
+export function cellDifference(a: readonly Float64Cell[], b: readonly Float64Cell[]) {
   if (a.length !== b.length) throw new RangeError(`${a.length} cells cannot be compared with ${b.length}`);
   let [firstKeys, keys, values] = [0, 0, 0];
   for (const [index, cell] of a.entries()) {
@@ -144,7 +144,7 @@ function relativeDifference(a: Float64Array, b: Float64Array): number {
 }
 
 /** The first thing that is wrong with cells, in words; null if nothing is. */
-export function wrongCells(found: readonly ReferenceCell[], expected: readonly ReferenceCell[], bound: CellBound) {
+export function wrongCells(found: readonly Float64Cell[], expected: readonly Float64Cell[], bound: CellBound) {
   if (found.length !== expected.length) return `${found.length} cells in place of ${expected.length}`;
   const moved = found.findIndex(({ position }, index) => position !== expected[index]!.position);
   if (moved !== -1)

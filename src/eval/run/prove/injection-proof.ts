@@ -17,7 +17,7 @@ import {
   precedingLine,
   selectedPositions,
 } from './expected-cells.ts';
-import { type CellBound, referenceCells, wrongCells } from './float64-cells.ts';
+import { type CellBound, float64Cells, wrongCells } from './float64-cells.ts';
 import { cellsLeft, wrongEviction } from './eviction-proof.ts';
 import { wrongSelection, wrongShare } from './recomputed-tokens-proof.ts';
 
@@ -43,7 +43,7 @@ export async function wrongInjection(maker: CellMaker, turn: InjectedTurn): Prom
   using found = await session.exportCells({ start: 0, end: count }, maker.options);
   if (prefill !== 'prefix') return await wrongJoin(maker, turn, prefill, found);
   const expected = await expectedCells(maker, 'prefix', parts, alpha);
-  return wrongCells(referenceCells(found), expected.slice(0, count), bound);
+  return wrongCells(float64Cells(found), expected.slice(0, count), bound);
 }
 
 async function wrongRest(
@@ -58,7 +58,7 @@ async function wrongRest(
   const cells = session.cells < count ? session.cells : session.cells - behind;
   if (cells !== count) return `${cells} cells in place of ${count}`;
   using found = await session.exportCells({ start: 0, end: count }, maker.options);
-  return await wrongEviction(maker, evicted, referenceCells(found), { ...bound, rounding: isExact ? 0 : bound.deeper });
+  return await wrongEviction(maker, evicted, float64Cells(found), { ...bound, rounding: isExact ? 0 : bound.deeper });
 }
 
 /** What is wrong with joined blocks: with the selected tokens, the numbers, or the laws that hold byte for byte. */
@@ -79,7 +79,7 @@ async function wrongJoin(
   // An arm recomputes behind unscaled cells, and scales the result: scaled cells cannot be used here.
   const behind = alpha === 1 ? { found: readBack } : {};
   const expected = await expectedCells(maker, recipe, { ...parts, recomputed, ...behind }, alpha);
-  const wrong = wrongCells(referenceCells(found), expected, bound);
+  const wrong = wrongCells(float64Cells(found), expected, bound);
   const isStoredExactly = (parts.keptAs ?? 'f16') === 'f16';
   if (wrong !== null || recompute === null || !isExact || !isStoredExactly) return wrong;
   return await brokenLaw(maker, { ...parts, recomputed }, alpha, found);

@@ -8,7 +8,7 @@ import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { data, scores } from '../../analysis/checks/data.ts';
 import { redactTurn } from '../../analysis/redact-turn.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
-import { readDataAgain, rereadTurns } from './recheck-turns-from-data.ts';
+import { rereadDataFiles, recheckTurns } from './recheck-turns-from-data.ts';
 
 const user = 'u-1';
 const memories = [
@@ -57,8 +57,8 @@ async function held(stored: readonly AnsweredTurn[], storesTexts = true, content
   using folder = new TestFolder();
   const file = folder.file(typeof content === 'string' ? 'data.jsonl' : 'data.jsonl.gz');
   writeFileSync(file, content);
-  const lines = await readDataAgain([file], new Set([user]));
-  const reread = rereadTurns(
+  const lines = await rereadDataFiles([file], new Set([user]));
+  const reread = recheckTurns(
     stored.map((one, id) => ({ ...one, id })),
     {
       ...{

@@ -7,7 +7,7 @@ import type { RereadCounts } from '../../../store/records/run-probes.ts';
 import type { AnsweredTurn, Scores } from '../../../store/records/turn-record.ts';
 import { type StoredTurn, TurnRepository } from '../../../store/turn-repository.ts';
 import type { OpenBench } from '../open-bench.ts';
-import { added } from '../workers/count-totals.ts';
+import { sumByName } from '../workers/add-counts.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import { type ScoredItem, scoreTurn, type SuccessRule } from '../../analysis/metrics/score-turn.ts';
@@ -48,7 +48,7 @@ type WrittenLine = Partial<Omit<FileItem, 'golds'> & FileMemory> & {
 };
 
 /** Reads the lines of these users; undefined where a file is no JSON Lines. */
-export async function readDataAgain(files: readonly string[], users: ReadonlySet<string>) {
+export async function rereadDataFiles(files: readonly string[], users: ReadonlySet<string>) {
   const found = new Map<string, UserLines>();
   const memories = new Map<string, FileMemory>();
   for (const file of files) {
@@ -157,7 +157,7 @@ const DECIDED = ['taskSuccess', 'wrongClass'] as const;
 const ROUNDING = 1e-6;
 
 /** Holds the stored turns of a user against the lines of the file, and scores their answers again. */
-export function rereadTurns(turns: Iterable<StoredTurn>, reading: Rereading): RereadCounts {
+export function recheckTurns(turns: Iterable<StoredTurn>, reading: Rereading): RereadCounts {
   const data: Record<string, number> = {};
   const scores: Record<string, number> = {};
   const count = (counts: Record<string, number>, arm: string, faults: readonly string[]): void => {
@@ -287,7 +287,7 @@ function goldFaults({ observed }: AnsweredTurn, { answer, language }: FileItem, 
   });
 }
 
-export async function rereadUsers(
+export async function recheckUsers(
   bench: Pick<
     OpenBench['bench'],
     'arms' | 'database' | 'dataFiles' | 'metrics' | 'runId' | 'settings' | 'storesTexts' | 'success' | 'users'
@@ -296,10 +296,10 @@ export async function rereadUsers(
 ): Promise<RereadCounts> {
   const { arms, database, dataFiles, metrics, runId, settings, storesTexts, success, users } = bench;
   const drawn = new Set(users.map(({ userId }) => userId));
-  const lines = dataFiles === undefined ? undefined : await readDataAgain(dataFiles, drawn);
+  const lines = dataFiles === undefined ? undefined : await rereadDataFiles(dataFiles, drawn);
   const turns = new TurnRepository(database);
   const counts = planned.map(({ user }) =>
-    rereadTurns(turns.listByRun(runId, { userId: user.userId }), {
+    recheckTurns(turns.listByRun(runId, { userId: user.userId }), {
       lines,
       user,
       arms: arms.map(({ arm }) => arm.traits),
@@ -309,7 +309,7 @@ export async function rereadUsers(
       isOwnSuccess: metrics.some(({ name }) => name === success.metric),
     }),
   );
-  return added([noTurns, ...counts]);
+  return sumByName([noTurns, ...counts]);
 }
 
 const noTurns: RereadCounts = { turns: 0, questions: 0, data: {}, scores: {}, withoutFile: 0, withoutTexts: 0 };

@@ -4,7 +4,7 @@ import type { TokenRange } from '../../../engine/token-id.ts';
 import type { ScoredSelection, TokenSelection } from '../../../systems/prefill/select-recomputed-tokens.ts';
 import type { InjectedParts } from '../observe/expected-injection.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
-import { type ReferenceCell, referenceCells, toState } from './float64-cells.ts';
+import { type Float64Cell, float64Cells, toState } from './float64-cells.ts';
 
 /** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
 const SCORED_AT_ONCE = 10;
@@ -131,7 +131,7 @@ async function deviations(
 ): Promise<TokenScores> {
   const text = await expectedCells(maker, 'prefix', { header, lines }, 1);
   const joined = await expectedCells(maker, 'blocks', { header, lines, making, keptAs }, 1);
-  const numbers = ({ keys, values }: ReferenceCell): Float64Array =>
+  const numbers = ({ keys, values }: Float64Cell): Float64Array =>
     Float64Array.from([keys, values].flatMap((all) => all.slice(fromLayer, toLayer).flatMap((layer) => [...layer])));
   const others = text.map(numbers);
   const own = joined.map(numbers);
@@ -182,7 +182,7 @@ async function questionAttention(
   await session.evaluate(suffix.slice(0, Math.max(question.end, maker.leastTokens)), options);
   const range = { start: joined.length + question.start, end: joined.length + question.end };
   using state = await session.exportCells(range, options);
-  const queries = referenceCells(state).flatMap(({ keys }) => heads(keys[middle]!, layout.headDimension));
+  const queries = float64Cells(state).flatMap(({ keys }) => heads(keys[middle]!, layout.headDimension));
   const keys = repeated.map((cell) => heads(cell.keys[middle]!, layout.headDimension));
   const root = Math.sqrt(layout.headDimension);
   const attention = joined.map(() => 0);
@@ -206,7 +206,7 @@ async function questionAttention(
 }
 
 /** A cell with each KV head repeated for every query head that shares it. */
-function withQueryHeads(cell: ReferenceCell, headDimension: number, count: number): ReferenceCell {
+function withQueryHeads(cell: Float64Cell, headDimension: number, count: number): Float64Cell {
   const repeated = (numbers: Float64Array): Float64Array => {
     const own = heads(numbers, headDimension);
     const all = Array.from({ length: count }, (_, head) => own[Math.floor((head * own.length) / count)]!);

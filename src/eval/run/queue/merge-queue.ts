@@ -9,11 +9,11 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { writeUserRows } from '../../../store/user-rows.ts';
-import { mergeParts, type RunPart } from './merge-run-parts.ts';
-import { requireUnchanged } from '../plan/same-plan.ts';
-import { withBooks } from '../run-clock.ts';
-import { rowsOf, unpackedIsolation, unpackedUser, type WorkerState } from './pack-results.ts';
-import { ISOLATION_POSITION, unitsOf } from './plan-run.ts';
+import { mergeRunParts, type RunPart } from '../merge-run-parts.ts';
+import { requireUnchanged } from '../plan/compare-plans.ts';
+import { addBooks } from '../run-clock.ts';
+import { bundleRows, unpackIsolationBundle, unpackUserBundle, type WorkerState } from './pack-results.ts';
+import { ISOLATION_POSITION, planUnits } from './plan-queued-run.ts';
 
 interface WorkerPart {
   readonly worker: EnteredWorker;
@@ -24,7 +24,7 @@ interface WorkerPart {
   users: number;
 }
 
-/** Merges a queue's run by worker, through a file of any size. @throws BenchError as `mergeParts`, and `database` */
+/** Merges a queue's run by worker, through a file of any size. @throws BenchError as `mergeRunParts`, and `database` */
 export async function mergeQueue(target: BenchDatabase, reader: QueueReader, planned: PlannedRun): Promise<RunResults> {
   requireUnchanged(planned);
   const { name } = planned.plan;
@@ -38,11 +38,11 @@ export async function mergeQueue(target: BenchDatabase, reader: QueueReader, pla
     throw new BenchError('bad-option', `run "${name}": no results are stored yet`, `start workers: ${start}`);
   }
   const workers = parts.filter(({ users }) => users > 0).length;
-  return mergeParts(target, [first, ...others], {
+  return mergeRunParts(target, [first, ...others], {
     notes: [`merged from ${workers} workers of a queue`],
     toComplete: `start a worker for them: ${start}; dki-bench queue status shows those that failed`,
     requireWhole: () => {
-      const isProbed = unitsOf(planned.plan).some(({ position }) => position === ISOLATION_POSITION);
+      const isProbed = planUnits(planned.plan).some(({ position }) => position === ISOLATION_POSITION);
       if (isolation !== undefined || !isProbed) return;
       const message = `run "${name}": the isolation probe is missing`;
       throw new BenchError('bad-option', message, `start a worker for it: ${start}`);
@@ -68,22 +68,22 @@ async function stagedParts(staged: BenchDatabase, reader: QueueReader, planned: 
       parts.set(id, part);
     }
     if (at > part.last.at) part.last = { state, at };
-    part.profile = withBooks(part.profile, state.share.books);
+    part.profile = addBooks(part.profile, state.share.books);
     return part;
   };
   let isolation: IsolationProbe | null | undefined;
   for await (const { position, content, worker, storedAt } of reader.bundles(planned)) {
     if (position === ISOLATION_POSITION) {
-      const bundle = await unpackedIsolation(content);
+      const bundle = await unpackIsolationBundle(content);
       ({ isolation } = bundle);
       addState(worker, bundle, storedAt);
       continue;
     }
     const { userId } = plan.plan.users[position]!;
-    const bundle = await unpackedUser(content, userId);
+    const bundle = await unpackUserBundle(content, userId);
     const part = addState(worker, bundle, storedAt);
     part.users++;
-    writeUserRows(staged, { runId: part.run.id, userId, position, worker }, rowsOf(bundle));
+    writeUserRows(staged, { runId: part.run.id, userId, position, worker }, bundleRows(bundle));
     pieces.add(plan.model.sha256 || plan.model.name, new Map(bundle.pieces));
   }
   return { parts: [...parts.values()], isolation };

@@ -7,7 +7,14 @@ import { RunRepository } from '../../../store/run-repository.ts';
 import { SessionRepository } from '../../../store/session-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { readUserRows, writeUserRows } from '../../../store/user-rows.ts';
-import { bundleOf, packed, rowsOf, tokensOf, unpackedUser, type WorkerState } from './pack-results.ts';
+import {
+  makeBundle,
+  packBundle,
+  bundleRows,
+  promptTokenIds,
+  unpackUserBundle,
+  type WorkerState,
+} from './pack-results.ts';
 
 const books = { spent: { warmUp: 0, turns: 1, scoring: 0, checks: 0, measure: 0 }, modelMs: 1, embedderMs: 0 };
 const state: WorkerState = {
@@ -28,26 +35,26 @@ for (const turn of [answeredTurn('rag'), failedTurn('dki', 'no answer')])
 const rows = readUserRows(database, { runId, userId: 'u-1' });
 
 test('a user comes out of a bundle as they went in, under another run', async () => {
-  const bundle = bundleOf('u-1', rows, new Map([[7, ' tea']]), state);
-  const { content, turns } = await packed(bundle);
+  const bundle = makeBundle('u-1', rows, new Map([[7, ' tea']]), state);
+  const { content, turns } = await packBundle(bundle);
   expect(turns).toBe(2);
-  const read = await unpackedUser(content, 'u-1');
+  const read = await unpackUserBundle(content, 'u-1');
   expect(read).toEqual(JSON.parse(JSON.stringify(bundle)));
 
   using target = openDatabase({ path: ':memory:' });
   const { id } = new RunRepository(target).create(newRun({ name: 'merged', turns: [] }));
-  writeUserRows(target, { runId: id, userId: 'u-1', position: 0, worker: 'w' }, rowsOf(read));
+  writeUserRows(target, { runId: id, userId: 'u-1', position: 0, worker: 'w' }, bundleRows(read));
   expect(readUserRows(target, { runId: id, userId: 'u-1' })).toEqual(rows);
   const turnsIn = (one: BenchDatabase, run: string) => [...new TurnRepository(one).listByRun(run)];
   expect(turnsIn(target, id)).toEqual(turnsIn(database, runId));
 });
 
 test('what is no bundle is refused by the name of its user', async () => {
-  const { content } = await packed({ isolation: null, ...state });
-  await expect(unpackedUser(content, 'ann')).rejects.toThrow(/^the results of user ann cannot be read: /);
+  const { content } = await packBundle({ isolation: null, ...state });
+  await expect(unpackUserBundle(content, 'ann')).rejects.toThrow(/^the results of user ann cannot be read: /);
 });
 
 test('the tokens of a user are those of all prompts', () => {
   const { prompt } = answeredTurn('rag');
-  expect(tokensOf(rows)).toEqual(new Set(prompt.segments.flatMap(({ tokenIds }) => [...tokenIds])));
+  expect(promptTokenIds(rows)).toEqual(new Set(prompt.segments.flatMap(({ tokenIds }) => [...tokenIds])));
 });

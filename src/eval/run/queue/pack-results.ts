@@ -14,7 +14,7 @@ import {
 export type WorkerState = Omit<IsolationBundle, 'isolation'>;
 
 /** Makes a bundle from the rows of a user. @param pieces texts of tokens by id */
-export function bundleOf(
+export function makeBundle(
   userId: string,
   { memories, ...rows }: UserRows,
   pieces: ReadonlyMap<number, string>,
@@ -29,29 +29,36 @@ export function bundleOf(
   };
 }
 
-export function rowsOf({ sessions, memories, userPreferences, conversations, auditLogs, turns }: UserBundle): UserRows {
+export function bundleRows({
+  sessions,
+  memories,
+  userPreferences,
+  conversations,
+  auditLogs,
+  turns,
+}: UserBundle): UserRows {
   const decoded = memories.map(({ embedding, ...memory }) => ({ ...memory, embedding: decodedVector(embedding) }));
   return { sessions, memories: decoded, userPreferences, conversations, auditLogs, turns } as unknown as UserRows;
 }
 
-export function tokensOf({ turns }: Pick<UserRows, 'turns'>): Set<number> {
+export function promptTokenIds({ turns }: Pick<UserRows, 'turns'>): Set<number> {
   return new Set(
     turns.flatMap(({ document }) => document?.prompt.segments.flatMap(({ tokenIds }) => [...tokenIds]) ?? []),
   );
 }
 
-export async function packed(bundle: UserBundle | IsolationBundle): Promise<PackedBundle> {
+export async function packBundle(bundle: UserBundle | IsolationBundle): Promise<PackedBundle> {
   const content = await promisify(gzip)(JSON.stringify(bundle));
   return { content, turns: 'turns' in bundle ? bundle.turns.length : 0 };
 }
 
 /** Reads the results of a user. @throws BenchError `database` for anything that is no bundle */
-export async function unpackedUser(content: Buffer, userId: string): Promise<UserBundle> {
+export async function unpackUserBundle(content: Buffer, userId: string): Promise<UserBundle> {
   return readRecord(userBundle, await document(content), `the results of user ${userId}`);
 }
 
 /** Reads the results of the isolation probe. @throws BenchError `database` for anything that is no bundle */
-export async function unpackedIsolation(content: Buffer): Promise<IsolationBundle> {
+export async function unpackIsolationBundle(content: Buffer): Promise<IsolationBundle> {
   return readRecord(isolationBundle, await document(content), 'the results of the isolation probe');
 }
 

@@ -7,12 +7,12 @@ import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import { readUserRows } from '../../../store/user-rows.ts';
 import type { OpenBench } from '../open-bench.ts';
-import { rereadUsers } from '../prove/recheck-turns-from-data.ts';
-import { added } from '../workers/count-totals.ts';
+import { recheckUsers } from '../prove/recheck-turns-from-data.ts';
+import { sumByName } from '../workers/add-counts.ts';
 import { machineLoad } from '../run-level-results.ts';
 import type { Claims, Unit, UnitResult } from '../workers/claims.ts';
-import { bundleOf, packed, tokensOf, type WorkerState } from './pack-results.ts';
-import { ISOLATION_POSITION } from './plan-run.ts';
+import { makeBundle, packBundle, promptTokenIds, type WorkerState } from './pack-results.ts';
+import { ISOLATION_POSITION } from './plan-queued-run.ts';
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5000;
@@ -84,19 +84,19 @@ export class QueueClaims implements Claims, AsyncDisposable {
     this.#load = machineLoad(this.#load);
     const audit = await engine.audit({ signal });
     if (unit !== 'isolation probe') {
-      const reread = await rereadUsers(this.#bench, [unit]);
-      this.#reread = this.#reread === undefined ? reread : added([this.#reread, reread]);
+      const reread = await recheckUsers(this.#bench, [unit]);
+      this.#reread = this.#reread === undefined ? reread : sumByName([this.#reread, reread]);
     }
     const counts = this.#reread === undefined ? share.counts : { ...share.counts, reread: this.#reread };
     const state: WorkerState = { share: { ...share, counts }, load: this.#load, ...(audit === null ? {} : { audit }) };
     let bundle;
     if (unit === 'isolation probe') {
-      bundle = await packed({ isolation: isolation ?? null, ...state });
+      bundle = await packBundle({ isolation: isolation ?? null, ...state });
     } else {
       const rows = readUserRows(database, { runId, userId: unit.userId });
       const { info } = engine;
-      const pieces = new TokenPieceRepository(database).find(info.modelSha256 ?? info.model.name, tokensOf(rows));
-      bundle = await packed(bundleOf(unit.userId, rows, pieces, state));
+      const pieces = new TokenPieceRepository(database).find(info.modelSha256 ?? info.model.name, promptTokenIds(rows));
+      bundle = await packBundle(makeBundle(unit.userId, rows, pieces, state));
     }
     const claim = this.#claim!;
     this.#claim = undefined;

@@ -6,18 +6,18 @@ import type { QueueStore } from '../../../store/queue/queue-store.ts';
 import type { QueueWorker } from '../../../store/records/queue-records.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
-import { withFetchedModels } from '../plan/fetch-models.ts';
+import { resolveModelOptions } from '../plan/resolve-model-options.ts';
 import { openBench } from '../open-bench.ts';
-import { requireSameBuild, requireSameUsers } from '../plan/same-plan.ts';
-import { prepareSuite } from '../plan/prepared-suite.ts';
+import { requireSameBuild, requireSameUsers } from '../plan/compare-plans.ts';
+import { prepareSuite } from '../plan/prepare-suite.ts';
 import type { BenchHooks } from '../bench-hooks.ts';
-import { withBooks } from '../run-clock.ts';
+import { addBooks } from '../run-clock.ts';
 import { notesBeforeTurns } from '../plan/run-notes.ts';
-import { currentEnvironment } from '../plan/new-run.ts';
-import { selfTests } from '../prove/self-tests.ts';
+import { currentEnvironment } from '../plan/new-run-record.ts';
+import { runSelfTests } from '../prove/run-self-tests.ts';
 import type { Suite } from '../suite.ts';
-import { runUnits } from '../workers/run-claimed-work.ts';
-import { workerSettings } from './plan-run.ts';
+import { runClaimedWork } from '../workers/run-claimed-work.ts';
+import { workerSettings } from './worker-settings.ts';
 import { QueueClaims } from './queue-claims.ts';
 
 /** A queue, and the run in it that a worker takes part in, planned by this version of the program. */
@@ -46,7 +46,7 @@ export async function workOnQueue(
   const begun: RunRecord = { ...plan, id: planned.id, status: 'running', probes: null, startedAt: 0, finishedAt: null };
   const options = workerSettings(config, begun);
   const engines = compose(options);
-  const settings = await withFetchedModels(options, engines, { onProgress: hooks.onDownload, signal });
+  const settings = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal });
   const place = { folder, suffix: '' };
   await using prepared = await prepareSuite(
     { suite, begun, folder, place, engines, settings, isMade: false },
@@ -62,7 +62,7 @@ export async function workOnQueue(
   requireSameUsers(plan, bench.planned);
   const coldStartMs = performance.now() - started;
   hooks.onProgress?.({ phase: 'self-test', done: 0, total: 1 });
-  const tests = await bench.clock.time('checks', () => selfTests(bench, settings, signal));
+  const tests = await bench.clock.time('checks', () => runSelfTests(bench, settings, signal));
   const wallMs = performance.now() - started;
   const profile = { modelMs: prepared.parts.modelLoadMs, embedderMs: 0, coldStartMs, wallMs };
   const probes: QueueWorker['probes'] = {
@@ -71,10 +71,10 @@ export async function workOnQueue(
     kvStores: {},
     isolation: null,
     measured: null,
-    profile: withBooks(profile, await bench.clock.take()),
+    profile: addBooks(profile, await bench.clock.take()),
   };
   const worker = await store.enter(planned.id, { environment, probes });
   await using claims = new QueueClaims({ store, planned, worker, signal, onNote }, bench);
-  await runUnits({ ...bench, claims }, () => Promise.resolve(probes.cells), { warmsUp: true });
+  await runClaimedWork({ ...bench, claims }, () => Promise.resolve(probes.cells), { warmsUp: true });
   return claims.stored;
 }

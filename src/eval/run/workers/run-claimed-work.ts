@@ -6,7 +6,7 @@ import { SessionRepository } from '../../../store/session-repository.ts';
 import { TurnProver } from '../prove/turn-prover.ts';
 import { cheapestItem } from '../plan/run-estimate.ts';
 import type { RunBench } from '../open-bench.ts';
-import { UserRun, warmUp } from './user-run.ts';
+import { UserRun, warmUp } from '../turns/user-run.ts';
 import type { PlanUser } from '../plan/plan-users.ts';
 
 interface UnitHooks {
@@ -16,7 +16,7 @@ interface UnitHooks {
 }
 
 /** Claims units of a run, and does each, until none is left. @throws the reason of `signal`; finished users are stored */
-export async function runUnits(
+export async function runClaimedWork(
   bench: RunBench,
   selfTested: () => Promise<CellsSelfTest | undefined>,
   { onTurn, onUser, warmsUp }: UnitHooks,
@@ -42,7 +42,7 @@ export async function runUnits(
     try {
       let isolation: IsolationProbe | null | undefined;
       if (unit !== 'isolation probe') await runUser(unit);
-      else isolation = await clock.time('checks', () => probeBench(bench, claims.signal));
+      else isolation = await clock.time('checks', () => probeOpenArms(bench, claims.signal));
       const share = { books: await clock.take(), counts: workerCounts(bench) };
       await claims.done(unit, isolation === undefined ? { share } : { share, isolation });
       if (unit !== 'isolation probe') await onUser?.();
@@ -53,7 +53,7 @@ export async function runUnits(
 }
 
 /** Probes the open arms of a run; null if no arm is given retrieved memories. */
-export async function probeBench(
+export async function probeOpenArms(
   { arms, database, engine, keeper, runId, users, settings }: RunBench,
   signal: AbortSignal,
 ): Promise<IsolationProbe | null> {

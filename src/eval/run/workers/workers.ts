@@ -10,12 +10,12 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { RunRepository } from '../../../store/run-repository.ts';
 import { RunUserRepository } from '../../../store/run-user-repository.ts';
 import { openBench } from '../open-bench.ts';
-import { openRuns } from '../loaded-resources.ts';
-import { prepareSuite } from '../plan/prepared-suite.ts';
+import { openRunDatabase } from '../open-run-database.ts';
+import { prepareSuite } from '../plan/prepare-suite.ts';
 import type { BenchHooks } from '../bench-hooks.ts';
 import type { Suite } from '../suite.ts';
 import { rowClaims } from './claims.ts';
-import { runUnits } from './run-claimed-work.ts';
+import { runClaimedWork } from './run-claimed-work.ts';
 
 const GRACE_MS = 500;
 /** The folder of all workers of a run, in that of its report; deleted with them. */
@@ -163,7 +163,7 @@ export async function runWorker(
   compose: ComposeEngine,
   { begun, onTurn, onUser, signal }: WorkerHooks,
 ): Promise<void> {
-  using database = openRuns(settings);
+  using database = openRunDatabase(settings);
   const runs = new RunRepository(database);
   const run = runs.findById(id)!;
   const place = { folder: join(folder, WORKERS_FOLDER, String(number)), suffix: `/worker-${number}` };
@@ -179,5 +179,5 @@ export async function runWorker(
     signal.throwIfAborted();
     return runs.findById(id)!.probes!.cells;
   };
-  await runUnits({ ...open.bench, claims }, selfTested, { onTurn, onUser, warmsUp: true });
+  await runClaimedWork({ ...open.bench, claims }, selfTested, { onTurn, onUser, warmsUp: true });
 }

@@ -11,7 +11,7 @@ import type { NewRun } from '../../../store/run-repository.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
 import { metricsVersion } from '../../analysis/metrics/metrics-version.ts';
 import { declarationOf, ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
-import type { BenchParts } from '../loaded-resources.ts';
+import type { LoadedModels } from '../loaded-models.ts';
 import { describeData } from './describe-data.ts';
 import { describeEnvironment } from './describe-environment.ts';
 import { decisiveOptions } from './option-resume-rules.ts';
@@ -24,7 +24,7 @@ interface RunStart {
   readonly armsNotRun: readonly ArmNotRun[];
   readonly dataset: RunDatasets;
   readonly users: readonly DatasetUser[];
-  readonly parts: BenchParts;
+  readonly parts: LoadedModels;
 }
 
 /** The metric of generated data: only models that ship were trained to answer with the value alone. */
@@ -38,7 +38,7 @@ export function generatedMetric(
 }
 
 /** The record of a new run, with everything needed to repeat it. @param listsUsers because the run is divided */
-export async function newRun(
+export async function newRunRecord(
   { suite, settings: config, arms, armsNotRun, dataset, users, parts }: RunStart,
   { name, listsUsers }: { readonly name: string; readonly listsUsers: boolean },
 ): Promise<NewRun> {
@@ -84,7 +84,10 @@ export function describeModel({ modelSha256, model, contextTokens, cellTokens }:
   };
 }
 
-export function describeRetriever(config: BenchConfig, { backend, preRetrieval }: BenchParts): RunRecord['retriever'] {
+export function describeRetriever(
+  config: BenchConfig,
+  { backend, preRetrieval }: LoadedModels,
+): RunRecord['retriever'] {
   return {
     name: config.retriever,
     backend: backend.backend.name,
@@ -94,7 +97,7 @@ export function describeRetriever(config: BenchConfig, { backend, preRetrieval }
   };
 }
 
-export function currentEnvironment({ engine }: Pick<BenchParts, 'engine'>): RunRecord['environment'] {
+export function currentEnvironment({ engine }: Pick<LoadedModels, 'engine'>): RunRecord['environment'] {
   const { engine: name, build, threads, compute, stateIdentity } = engine.info;
   return { ...describeEnvironment(), engine: name, build, threads: threads ?? 0, compute, stateIdentity };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkerCounts } from '../../../store/records/worker-result-bundle.ts';
-import { addCounts } from './count-totals.ts';
+import { addCounts } from './add-counts.ts';
 
 const first: WorkerCounts = {
   refusedCalls: { rag: 0, dki: 1 },

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/temporary-folder.ts';
-import { readPreRetrievalFile } from './read-pre-retrieval-config.ts';
+import { readPreRetrievalFile } from './read-pre-retrieval-file.ts';
 
 const folder = temporaryFolder();
 

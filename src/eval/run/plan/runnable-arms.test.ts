@@ -3,7 +3,7 @@ import { fakeAdapter } from '../../../../test/fixtures/fake-engine/fake-adapter.
 import type { EngineInspection } from '../../../engine/engine-adapter.ts';
 import { armRegistry } from '../../../systems/arms/arm-registry.ts';
 import type { ChatEngine } from '../../../systems/prompt/chat-form.ts';
-import { armObstacle, armsOfSuite, armsWithForms, requireMeasurable, runnableArms } from './arm-obstacles.ts';
+import { armObstacle, suiteArms, armsWithWorkingTemplate, requireMeasurable, runnableArms } from './runnable-arms.ts';
 
 const inspected = await fakeAdapter.opener({}).inspect('fake');
 const withTemplate = (chatTemplate: string | null): EngineInspection => ({
@@ -20,13 +20,13 @@ const armsNamed = (...names: string[]) => armRegistry.named(names, { alpha: 1, g
 const named = (arms: readonly { traits: { name: string } }[]) => arms.map(({ traits }) => traits.name);
 
 it('arms of a suite try the other form of prompts, or say that the model has none', () => {
-  expect(armsOfSuite(suite, chat, plain).names.slice(-2)).toEqual(tries('chat'));
-  expect(armsOfSuite(suite, chat, { template: 'chat' }).names.slice(-2)).toEqual(tries('plain'));
-  expect(armsOfSuite(suite, bare, plain)).toEqual({
+  expect(suiteArms(suite, chat, plain).names.slice(-2)).toEqual(tries('chat'));
+  expect(suiteArms(suite, chat, { template: 'chat' }).names.slice(-2)).toEqual(tries('plain'));
+  expect(suiteArms(suite, bare, plain)).toEqual({
     names: suite.arms,
     notRun: tries('chat').map((arm) => ({ arm, why: 'the model has no chat template' })),
   });
-  expect(armsOfSuite({ arms: suite.arms }, bare, plain)).toEqual({ names: suite.arms, notRun: [] });
+  expect(suiteArms({ arms: suite.arms }, bare, plain)).toEqual({ names: suite.arms, notRun: [] });
 });
 
 it('a chat template that cannot be used takes its rows out of a suite, and ends a run that names them', async () => {
@@ -37,15 +37,18 @@ it('a chat template that cannot be used takes its rows out of a suite, and ends 
     detokenize: () => Promise.resolve([]),
   };
   const arms = armsNamed('rag', 'rag@template=chat');
-  const left = await armsWithForms(arms, engine, plain, true);
+  const left = await armsWithWorkingTemplate(arms, engine, plain, true);
   expect(named(left.arms)).toEqual(['rag']);
   const why = 'the chat template of m cannot be used';
   expect(left.notRun).toEqual([
     { arm: 'rag@template=chat', why: expect.stringContaining(`${why}: it leaves out`) as string },
   ]);
-  await expect(armsWithForms(arms, engine, plain, false)).rejects.toThrow(why);
-  await expect(armsWithForms(arms, engine, { template: 'chat' }, true)).rejects.toThrow(why);
-  expect(await armsWithForms(arms.slice(0, 1), engine, plain, false)).toEqual({ arms: [arms[0]], notRun: [] });
+  await expect(armsWithWorkingTemplate(arms, engine, plain, false)).rejects.toThrow(why);
+  await expect(armsWithWorkingTemplate(arms, engine, { template: 'chat' }, true)).rejects.toThrow(why);
+  expect(await armsWithWorkingTemplate(arms.slice(0, 1), engine, plain, false)).toEqual({
+    arms: [arms[0]],
+    notRun: [],
+  });
 });
 
 describe('arms that an engine cannot run', () => {
@@ -66,8 +69,8 @@ describe('arms that an engine cannot run', () => {
 
   it('end a run that names them, with every reason, and are left out of a suite', () => {
     const inspection = { ...bare, missing: { cells: 'no cells', checkpoints: 'no files', promptCache: 'no files' } };
-    const runnable = (isSuites: boolean, wanted = arms.slice(0, 6)) =>
-      runnableArms(inspection, wanted, { ...plain, model: 'm.gguf' }, isSuites);
+    const runnable = (usesSuiteArms: boolean, wanted = arms.slice(0, 6)) =>
+      runnableArms(inspection, wanted, { ...plain, model: 'm.gguf' }, usesSuiteArms);
     const reasons = 'rag-cached, dki: no files; dki-blocks, dki-parallel: no cells';
     expect(() => runnable(false)).toThrow(`m.gguf cannot run ${reasons}`);
     const { arms: left, notRun } = runnable(true);
@@ -95,8 +98,8 @@ describe('arms that an engine cannot run', () => {
     const why = 'its prompt shows a summary that only --retriever tiered makes';
     expect(armObstacle(summary!, bare, plain)).toBe(why);
     expect(armObstacle(summary!, bare, { ...plain, retriever: 'tiered' })).toBeUndefined();
-    const runnable = (isSuites: boolean) =>
-      runnableArms(bare, [rag!, summary!], { ...plain, model: 'm.gguf' }, isSuites);
+    const runnable = (usesSuiteArms: boolean) =>
+      runnableArms(bare, [rag!, summary!], { ...plain, model: 'm.gguf' }, usesSuiteArms);
     const hint = 'add --retriever tiered, or choose other arms, such as --arms none,rag';
     const refusal: unknown = expect.objectContaining({ message: `m.gguf cannot run summary: ${why}`, hint });
     expect(() => runnable(false)).toThrow(refusal);

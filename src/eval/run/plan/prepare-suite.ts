@@ -16,13 +16,15 @@ import { type Arm, armRegistry } from '../../../systems/arms/arm-registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
 import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import { requirePrimary } from '../../analysis/metrics/run-metrics.ts';
-import { armsOfSuite, armsWithForms, requireMeasurable, runnableArms } from './arm-obstacles.ts';
-import { BenchParts, promptRules } from '../loaded-resources.ts';
+import { suiteArms, armsWithWorkingTemplate, requireMeasurable, runnableArms } from './runnable-arms.ts';
+import { LoadedModels } from '../loaded-models.ts';
+import { promptRules } from '../system-parts.ts';
 import { requireFittingQueries, requireFittingSinks } from './require-fitting-prompts.ts';
 import { KvFolder } from '../kv-folder.ts';
-import { drawUsers, shardUsers } from './plan-users.ts';
+import { drawUsers } from './plan-users.ts';
+import { shardUsers } from './shards.ts';
 import type { BenchHooks } from '../bench-hooks.ts';
-import { checkSame } from './resumable-run.ts';
+import { requireSameInputs } from './resumable-run.ts';
 import type { Suite } from '../suite.ts';
 import { withoutIdleWorkers } from '../workers/number-of-workers.ts';
 
@@ -42,7 +44,7 @@ export interface PreparedSuite extends SuiteToPrepare, AsyncDisposable {
   readonly arms: readonly Arm[];
   readonly armsNotRun: readonly ArmNotRun[];
   readonly stores: KvFolder;
-  readonly parts: BenchParts;
+  readonly parts: LoadedModels;
   readonly dataset: RunDatasets;
   readonly users: readonly DatasetUser[];
   /** The embedder's, if an arm has a gate; undefined if it has none, null without such an arm. */
@@ -60,20 +62,20 @@ export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Pro
   const drawnUsers = drawn && task.begun === undefined ? shardUsers(drawn, task.settings).length : undefined;
   const settings = drawnUsers === undefined ? task.settings : withoutIdleWorkers(task.settings, drawnUsers);
   const stores = new KvFolder(settings, task.place.folder);
-  let parts: BenchParts | undefined;
+  let parts: LoadedModels | undefined;
   const dispose = async (): Promise<void> => {
     await parts?.[Symbol.asyncDispose]();
     stores[Symbol.dispose]();
   };
   try {
-    const { arms: planned, isSuites } = plan;
+    const { arms: planned, usesSuiteArms } = plan;
     const needs = { ...task.suite, arms: planned, checkpointFolder: stores.checkpointFolder };
-    parts = await BenchParts.open(task.engines, settings, needs, hooks);
-    const { arms, notRun } = await armsWithForms(planned, parts.engine, settings, isSuites);
+    parts = await LoadedModels.open(task.engines, settings, needs, hooks);
+    const { arms, notRun } = await armsWithWorkingTemplate(planned, parts.engine, settings, usesSuiteArms);
     const dataset = given ?? (await generatedData({ ...task, settings }, parts.engine));
     const users = drawn ?? drawUsers(dataset, settings);
     const calibration = arms.some((arm) => arm.gated) ? plan.calibration : null;
-    const armsNotRun = isSuites ? [...plan.notRun, ...notRun] : [];
+    const armsNotRun = usesSuiteArms ? [...plan.notRun, ...notRun] : [];
     const prepared = { ...task, settings, arms, armsNotRun, stores, parts, dataset, users, calibration };
     await validate(prepared);
     return { ...prepared, [Symbol.asyncDispose]: dispose };
@@ -85,16 +87,16 @@ export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Pro
 
 function planArms({ suite, begun, settings }: SuiteToPrepare, inspection: EngineInspection, hooks: BenchHooks) {
   const calibration = readGatingCalibration(settings.embedder);
-  const bySuite = armsOfSuite(suite, inspection, settings);
+  const bySuite = suiteArms(suite, inspection, settings);
   const named = begun?.plan.arms.map((arm) => arm.name) ?? settings.arms;
-  const isSuites = named === undefined;
+  const usesSuiteArms = named === undefined;
   const wanted = armRegistry.with(...(hooks.arms ?? [])).named(named ?? bySuite.names, {
     alpha: settings.alpha,
     gatingThreshold: calibration?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD,
   });
   requireMeasurable(settings.model, inspection, suite);
-  const { arms, notRun } = runnableArms(inspection, wanted, settings, isSuites);
-  return { arms, notRun: [...bySuite.notRun, ...notRun], isSuites, calibration };
+  const { arms, notRun } = runnableArms(inspection, wanted, settings, usesSuiteArms);
+  return { arms, notRun: [...bySuite.notRun, ...notRun], usesSuiteArms, calibration };
 }
 
 async function generatedData(
@@ -121,6 +123,6 @@ async function validate(prepared: Omit<PreparedSuite, typeof Symbol.asyncDispose
   const asking = { engine: parts.engine, rules: promptRules(settings) };
   await requireFittingQueries(users, dataset, arms, asking);
   await requireFittingSinks(users, arms, asking);
-  if (begun !== undefined) await checkSame(begun, settings, dataset, parts);
+  if (begun !== undefined) await requireSameInputs(begun, settings, dataset, parts);
   if (calibration) requireCalibrationFor(calibration, await parts.embeddings.info());
 }

@@ -19,7 +19,7 @@ import type { DatasetUser } from '../../../data/dataset.ts';
 import { registeredMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import { metricsSelfTest } from '../../analysis/metrics/metrics-self-test.ts';
 import type { RunProbes } from '../../../store/records/run-probes.ts';
-import { promptRules } from '../loaded-resources.ts';
+import { promptRules } from '../system-parts.ts';
 import { probeEmbedder, probeRetriever } from './retrieval-probes.ts';
 import { cellsSelfTest, paritySelfTest, selfTestBudgetMs } from './engine-self-tests.ts';
 import type { RunBench } from '../open-bench.ts';
@@ -93,7 +93,7 @@ async function testCells(
 }
 
 /** Tests before any arm runs: the noise floor of exactness, the metrics, the embedder, and token ids at segment borders. */
-export async function selfTests(
+export async function runSelfTests(
   {
     engine,
     embeddings,

@@ -38,7 +38,7 @@ export function armObstacle(
 /**
  * The arms of a suite if the user names none. Those that try the other form of prompts do not run if the model has no template.
  */
-export function armsOfSuite(
+export function suiteArms(
   { arms, triesTemplate = [] }: Pick<Suite, 'arms' | 'triesTemplate'>,
   { model }: EngineInspection,
   { template }: TemplateOption,
@@ -49,12 +49,12 @@ export function armsOfSuite(
     : { names: [...arms, ...others], notRun: [] };
 }
 
-/** The arms with a form of prompts that works. @param isSuites leaves out the others @throws BenchError `bad-model` */
-export async function armsWithForms(
+/** The arms with a form of prompts that works. @param usesSuiteArms leaves out the others @throws BenchError `bad-model` */
+export async function armsWithWorkingTemplate(
   arms: readonly Arm[],
   engine: ChatEngine,
   { template }: TemplateOption,
-  isSuites: boolean,
+  usesSuiteArms: boolean,
 ): Promise<{ readonly arms: readonly Arm[]; readonly notRun: readonly ArmNotRun[] }> {
   const isChat = (arm: Arm): boolean => (arm.template ?? template) === 'chat';
   if (!arms.some(isChat)) return { arms, notRun: [] };
@@ -62,23 +62,23 @@ export async function armsWithForms(
     await promptFormOf('chat', engine);
     return { arms, notRun: [] };
   } catch (error) {
-    if (!(error instanceof BenchError) || !isSuites || template === 'chat') throw error;
+    if (!(error instanceof BenchError) || !usesSuiteArms || template === 'chat') throw error;
     const notRun = arms.filter(isChat).map(({ traits }) => ({ arm: traits.name, why: error.message }));
     return { arms: arms.filter((arm) => !isChat(arm)), notRun };
   }
 }
 
-/** The arms that can run. @param isSuites leaves out the others, with reasons @throws BenchError `bad-model` */
+/** The arms that can run. @param usesSuiteArms leaves out the others, with reasons @throws BenchError `bad-model` */
 export function runnableArms(
   inspection: EngineInspection,
   arms: readonly Arm[],
   config: ArmOptions & Pick<BenchConfig, 'model'>,
-  isSuites: boolean,
+  usesSuiteArms: boolean,
 ): { readonly arms: readonly Arm[]; readonly notRun: readonly ArmNotRun[] } {
   const obstacles = arms.map((arm) => ({ arm, why: armObstacle(arm, inspection, config) }));
   const able = obstacles.flatMap(({ arm, why }) => (why === undefined ? [arm] : []));
   const notRun = obstacles.flatMap(({ arm, why }) => (why === undefined ? [] : [{ arm: arm.traits.name, why }]));
-  if (notRun.length === 0 || (isSuites && able.length > 0)) return { arms: able, notRun };
+  if (notRun.length === 0 || (usesSuiteArms && able.length > 0)) return { arms: able, notRun };
   const byReason = Map.groupBy(notRun, ({ why }) => why);
   const reasons = [...byReason].map(([why, those]) => `${those.map(({ arm }) => arm).join(', ')}: ${why}`);
   const [only] = byReason.size === 1 ? byReason.keys() : [];

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { BenchError } from '../../../base/bench-error.ts';
-import { TokenPieceRepository } from '../../../store/token-piece-repository.ts';
-import { readUserRows, writeUserRows } from '../../../store/user-rows.ts';
-import type { BenchDatabase } from '../../../store/database.ts';
-import type { MachineKind } from '../../../store/records/run-description.ts';
-import type { RunResults } from '../../../store/records/run-results.ts';
-import type { RunRecord } from '../../../store/records/run-record.ts';
-import { RunRepository } from '../../../store/run-repository.ts';
-import { RunUserRepository } from '../../../store/run-user-repository.ts';
-import { TurnRepository } from '../../../store/turn-repository.ts';
-import { resultsOf } from '../../analysis/results-from-stored-turns.ts';
-import { parseShard } from '../plan/plan-users.ts';
-import { firstDifference } from '../plan/same-plan.ts';
-import { auditSum } from '../../../store/records/engine-audit.ts';
-import type { RunProbes } from '../../../store/records/run-probes.ts';
-import { withBooks } from '../run-clock.ts';
-import { addCounts, added } from '../workers/count-totals.ts';
+import { BenchError } from '../../base/bench-error.ts';
+import { TokenPieceRepository } from '../../store/token-piece-repository.ts';
+import { readUserRows, writeUserRows } from '../../store/user-rows.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import type { MachineKind } from '../../store/records/run-description.ts';
+import type { RunResults } from '../../store/records/run-results.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+import { RunRepository } from '../../store/run-repository.ts';
+import { RunUserRepository } from '../../store/run-user-repository.ts';
+import { TurnRepository } from '../../store/turn-repository.ts';
+import { resultsOf } from '../analysis/results-from-stored-turns.ts';
+import { parseShard } from './plan/shards.ts';
+import { firstDifference } from './plan/compare-plans.ts';
+import { auditSum } from '../../store/records/engine-audit.ts';
+import type { RunProbes } from '../../store/records/run-probes.ts';
+import { addBooks } from './run-clock.ts';
+import { addCounts, sumByName } from './workers/add-counts.ts';
 
 const MAX_NAMED = 8;
 
@@ -43,7 +43,7 @@ interface MergeRules {
  * Merges the parts of a run, user by user; parts that were merged before change nothing. @throws BenchError `bad-option` for
  * parts of different plans, and for users or turns that are missing or duplicated; nothing is written then
  */
-export function mergeParts(
+export function mergeRunParts(
   target: BenchDatabase,
   parts: Parts,
   { notes, toComplete, requireWhole, settings: ofWhole = {} }: MergeRules,
@@ -150,14 +150,14 @@ function machineKinds(holders: readonly Holder[]): readonly MachineKind[] {
 
 export type ShardFile = Omit<RunPart, 'source'>;
 
-/** Merges the shards of a run. @throws BenchError as `mergeParts`, and for one that is no shard or is unfinished */
+/** Merges the shards of a run. @throws BenchError as `mergeRunParts`, and for one that is no shard or is unfinished */
 export function mergeShards(target: BenchDatabase, files: readonly [ShardFile, ...ShardFile[]]): RunResults {
   const byRun = new Map(files.map((file) => [file.run.id, { ...file, source: file.run.id }]));
   const shards = [...byRun.values()] as unknown as Parts;
   const indices = shards.map(shardIndex);
   const { of } = parseShard(shards[0].run.plan.settings.shard!);
   const lacking = Array.from({ length: of }, (_, index) => index + 1).filter((index) => !indices.includes(index));
-  return mergeParts(target, shards, {
+  return mergeRunParts(target, shards, {
     notes: [`merged from ${shards.length} shards`],
     toComplete:
       lacking.length === 0
@@ -206,7 +206,7 @@ function wrongIsolation({ isolation }: RunProbes): number {
 function together(profiles: readonly Profile[]): Profile {
   const [first, ...others] = profiles;
   return others.reduce((sum, { wallMs, coldStartMs, modelMs, embedderMs, spent, evaluatedTokens = null }) => {
-    const booked = spent === undefined ? sum : withBooks(sum, { spent, evaluatedTokens, modelMs, embedderMs });
+    const booked = spent === undefined ? sum : addBooks(sum, { spent, evaluatedTokens, modelMs, embedderMs });
     return { ...booked, wallMs: sum.wallMs + wallMs, coldStartMs: Math.max(sum.coldStartMs, coldStartMs) };
   }, first!);
 }
@@ -228,7 +228,7 @@ function mergedProbes(all: readonly RunProbes[], notes: readonly string[]): RunP
     ...(embedder.embedder === undefined ? {} : { embedder: embedder.embedder }),
     isolation: worst(all, wrongIsolation).isolation,
     ...addCounts(all.map(({ refusedCalls = {}, kvStores, retriever = {} }) => ({ refusedCalls, kvStores, retriever }))),
-    ...(rereads.length === 0 ? {} : { reread: added(rereads) }),
+    ...(rereads.length === 0 ? {} : { reread: sumByName(rereads) }),
     ...(retriever === undefined ? {} : { retrieverProbe: retriever }),
     ...(load === undefined ? {} : { load }),
     ...(audits.length === 0 ? {} : { audit: audits.reduce(auditSum) }),

@@ -14,14 +14,14 @@ export function addCounts(workers: readonly WorkerCounts[]): WorkerCounts {
     Object.fromEntries(Object.entries(facts).filter(([name]) => RETRIEVER_COUNTS.test(name))),
   );
   return {
-    refusedCalls: added(workers.map(({ refusedCalls }) => refusedCalls)),
-    kvStores: added(workers.map(({ kvStores }) => kvStores)),
-    retriever: { ...first, ...added(counts), ...('warnings' in first ? { warnings } : {}) },
+    refusedCalls: sumByName(workers.map(({ refusedCalls }) => refusedCalls)),
+    kvStores: sumByName(workers.map(({ kvStores }) => kvStores)),
+    retriever: { ...first, ...sumByName(counts), ...('warnings' in first ? { warnings } : {}) },
   };
 }
 
 /** The sum of all numbers under each name, at any depth; of everything else the first. */
-export function added<T extends Facts>(all: readonly T[]): T {
+export function sumByName<T extends Facts>(all: readonly T[]): T {
   const [first, ...others] = all;
   if (others.length === 0) return first ?? ({} as T);
   const names = [...new Set(all.flatMap((facts) => Object.keys(facts)))];
@@ -32,7 +32,7 @@ export function added<T extends Facts>(all: readonly T[]): T {
       // The limit of a KV store is the same for all.
       if (name === 'maxBytes') return [name, value];
       if (typeof value === 'number') return [name, (values as number[]).reduce((sum, one) => sum + one, 0)];
-      return [name, isFacts(value) ? added(values as Facts[]) : value];
+      return [name, isFacts(value) ? sumByName(values as Facts[]) : value];
     }),
   ) as T;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newRun } from '../../../../test/fixtures/stored-runs.ts';
 import { type QueuedPlan, queuedPlan } from '../../../store/records/queue-records.ts';
-import { hashPlan } from './same-plan.ts';
+import { hashPlan } from './compare-plans.ts';
 
 const made = newRun({ name: 'r', turns: [], settings: { dataset: ['a.jsonl'] } }, ['rag']);
 const users = [{ userId: 'ann', turns: 2 }];

@@ -18,15 +18,15 @@ import { isPreference } from '../../../systems/prompt/select-within-budget.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { itemQuestion, memoryEntry } from '../data-to-system-input.ts';
 import { controlMemories } from './negative-control.ts';
-import { type AnsweredInSession, TurnObserver } from '../observe/post-turn-measurements.ts';
+import { type AnsweredInSession, PostTurnMeasurements } from '../observe/post-turn-measurements.ts';
 import type { OpenArm, RunBench } from '../open-bench.ts';
 import { type PlanUser, takesItem } from '../plan/plan-users.ts';
 import type { TurnProver } from '../prove/turn-prover.ts';
 import type { RecordedRetrieval } from '../observe/retrieval-recorder.ts';
-import { EarlierPrompts } from '../observe/expected-prefix-reuse.ts';
+import { ExpectedPrefixReuse } from '../observe/expected-prefix-reuse.ts';
 import { measuredResponse } from '../observe/turn-recorder.ts';
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
-import { turnSessionId, type TurnOutcome, writeTurns } from '../observe/turn-writer.ts';
+import { turnSessionId, type TurnOutcome, writeTurns } from '../observe/write-turns.ts';
 
 /** Consecutive turns without a reachable engine that end the run, which can be resumed. */
 const MAX_UNREACHED = 2;
@@ -40,7 +40,7 @@ interface PreparedItem {
   readonly visible: readonly DatasetMemory[];
   readonly sources: MemorySources;
   readonly recordedRetrieval: RecordedRetrieval | undefined;
-  readonly observer: TurnObserver;
+  readonly observer: PostTurnMeasurements;
 }
 
 /** Takes the turns of one user: retrieves once per item, then prompts every arm in rotated order, and writes each turn. */
@@ -51,14 +51,14 @@ export class UserRun {
   #indexed: ReadonlySet<string> = new Set();
   /** Messages so far of conversations over several items, by session. */
   readonly #conversations = new Map<string, readonly HistoryMessage[]>();
-  readonly #prompts: EarlierPrompts;
+  readonly #prompts: ExpectedPrefixReuse;
   #unreached = 0;
 
   constructor(bench: RunBench, { user, itemsBefore }: PlanUser) {
     this.#bench = bench;
     this.#user = user;
     this.#itemsBefore = itemsBefore;
-    this.#prompts = new EarlierPrompts(bench.engine.capabilities);
+    this.#prompts = new ExpectedPrefixReuse(bench.engine.capabilities);
   }
 
   /** @param onTurn called after every turn @throws the reason of `signal`; finished items are stored */
@@ -144,7 +144,7 @@ export class UserRun {
       visible,
       sources,
       recordedRetrieval,
-      observer: new TurnObserver(this.#bench, item, profile),
+      observer: new PostTurnMeasurements(this.#bench, item, profile),
     };
   }
 

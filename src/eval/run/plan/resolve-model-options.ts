@@ -16,14 +16,14 @@ import { localEmbedder } from '../../../models/embedding/embedder-path.ts';
 import type { EngineOpener } from '../../../engine/engine-adapter.ts';
 
 /** Names of models as local files, with the registry's defaults where the user gave none. @throws BenchError of fetching */
-export async function withFetchedModels(config: BenchConfig, engines: EngineOpener, options: DownloadOptions = {}) {
+export async function resolveModelOptions(config: BenchConfig, engines: EngineOpener, options: DownloadOptions = {}) {
   const { model, given } = config;
   const named = languageModels.find(({ source }) => source === model);
   if (named !== undefined) await fetchModel(named, options);
   await engines.fetch(model, options);
   // Random weights are prompted as the models that ship: no form makes them answer.
   const isRandom = model.startsWith(randomModelPrefix);
-  const entry = isRandom ? languageModelNamed(presetModelName) : await registryEntryOf(model, engines);
+  const entry = isRandom ? languageModelNamed(presetModelName) : await registryEntry(model, engines);
   const defaults = defaultPrompt(entry, entry === undefined && (await hasChatTemplate(model, engines)));
   const open = Object.fromEntries(Object.entries(defaults).filter(([key]) => !given.includes(key)));
   const embedder = given.includes('embedder') ? config.embedder : (entry?.embedder ?? bestPresentEmbedder());
@@ -39,7 +39,7 @@ function bestPresentEmbedder(): string {
   return cacheState(embedderNamed(bestEmbedderName)!) === 'whole' ? bestEmbedderName : presetModels.embedder;
 }
 
-export async function registryEntryOf(model: string, engines: EngineOpener): Promise<LanguageModelEntry | undefined> {
+export async function registryEntry(model: string, engines: EngineOpener): Promise<LanguageModelEntry | undefined> {
   const file = await engines.fetch(model);
   return file === undefined ? undefined : await languageModelOfFile(file);
 }

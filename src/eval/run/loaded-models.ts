@@ -1,0 +1,59 @@
+import type { BenchConfig } from '../../config/bench-config.ts';
+import { EmbeddingService } from '../../models/embedding/embedding-service.ts';
+import { TransformersEmbedder } from '../../models/embedding/transformers-embedder.ts';
+import type { CallOptions } from '../../engine/engine-session.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { EngineOpener } from '../../engine/engine-adapter.ts';
+import { asksModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { chooseVectorBackend } from '../../retrieval/vectors/choose-vector-backend.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
+import { coresOfWorker } from './workers/number-of-workers.ts';
+import { readPreRetrievalFile } from './plan/read-pre-retrieval-file.ts';
+import type { Suite } from './suite.ts';
+
+export class LoadedModels implements AsyncDisposable {
+  readonly engine: Engine;
+  readonly embeddings: EmbeddingService;
+  readonly backend = chooseVectorBackend();
+  readonly preRetrieval: ReadPreRetrievalConfig;
+  readonly modelLoadMs: number;
+
+  private constructor(engine: Engine, config: BenchConfig, preRetrieval: ReadPreRetrievalConfig, modelLoadMs: number) {
+    this.engine = engine;
+    this.embeddings = openEmbeddings(config.embedder);
+    this.preRetrieval = preRetrieval;
+    this.modelLoadMs = modelLoadMs;
+  }
+
+  /** Loads the models. @throws BenchError `bad-model`, and `bad-option` for an unknown random one */
+  static async open(
+    engines: EngineOpener,
+    config: BenchConfig,
+    suite: Pick<Suite, 'cellsPerPosition'> & { readonly arms: readonly Arm[]; readonly checkpointFolder: string },
+    { signal }: CallOptions = {},
+  ): Promise<LoadedModels> {
+    const start = performance.now();
+    const { model, contextTokens, threads, retriever } = config;
+    const { arms, checkpointFolder, cellsPerPosition } = suite;
+    const preRetrieval = readPreRetrievalFile(config);
+    const own = arms.filter(({ traits }) => traits.keepsSession).length;
+    // One shared by all other arms, one for scoring, one for the self-test, one for the preparation of questions.
+    const sessions = own + 3 + Number(retriever === 'hinted' && asksModel(preRetrieval.config));
+    const cores = coresOfWorker(config);
+    const optional = Object.entries({ cellsPerPosition, contextTokens, threads, cores });
+    const given = Object.fromEntries(optional.filter(([, value]) => value !== undefined));
+    const engine = await engines.open({ model, checkpointFolder, sessions, ...given }, { signal });
+    const parts = new LoadedModels(engine, config, preRetrieval, performance.now() - start);
+    await parts.embeddings.info();
+    return parts;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.engine[Symbol.asyncDispose]();
+  }
+}
+
+/** The embedder of a folder, loaded at first use. */
+export function openEmbeddings(folder: string): EmbeddingService {
+  return new EmbeddingService(() => TransformersEmbedder.open(folder));
+}

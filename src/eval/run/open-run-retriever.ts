@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import type { BenchConfig } from '../../config/bench-config.ts';
+import { parseSalienceWeights } from '../../config/salience-weights.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { asksModel, type ReadPreRetrievalConfig } from '../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
+import { openRetriever } from '../../retrieval/open-retriever.ts';
+import type { Retriever } from '../../retrieval/retriever.ts';
+import { documentRule, type SalienceRule } from '../../retrieval/salience/salience-ranking.ts';
+import type { LoadedModels } from './loaded-models.ts';
+
+/** True for a strategy that needs the language model: it counts tokens, or prepares questions. */
+export function retrieverNeedsModel(
+  { retriever }: Pick<BenchConfig, 'retriever'>,
+  { config }: ReadPreRetrievalConfig,
+): boolean {
+  return retriever === 'salience' || (retriever === 'hinted' && asksModel(config));
+}
+
+type SalienceOptions = Pick<BenchConfig, 'halfLife' | 'salienceWeights'>;
+
+export function salienceRule({ halfLife, salienceWeights }: SalienceOptions): SalienceRule {
+  const { halfLifeDays, weights } = documentRule;
+  // Checked when the options were read.
+  const given = salienceWeights === undefined ? weights : parseSalienceWeights(salienceWeights)!;
+  return { halfLifeDays: halfLife ?? halfLifeDays, weights: given };
+}
+
+/** The retrieval strategy of the run, empty. @param parts without an engine if no model is needed */
+export function openRunRetriever(
+  parts: Pick<LoadedModels, 'embeddings' | 'backend' | 'preRetrieval'> & { readonly engine: Engine | undefined },
+  config: BenchConfig,
+  runId: string,
+  runFolder: string,
+): Promise<Retriever> {
+  const { embeddings, backend, engine, preRetrieval } = parts;
+  const { retriever, topK, threshold, retrievalTokens } = config;
+  return openRetriever(retriever, {
+    embeddings,
+    backend: backend.backend,
+    topK,
+    threshold,
+    namespace: runId,
+    folder: join(runFolder, 'retriever'),
+    tiers: config,
+    countTokens: async (texts) => {
+      if (engine === undefined) throw new Error(`${retriever} counts tokens without a model`);
+      return (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length);
+    },
+    retrievalTokens,
+    salience: salienceRule(config),
+    preRetrieval,
+    engine,
+  });
+}

@@ -1,0 +1,30 @@
+import { BenchError } from '../../../base/bench-error.ts';
+import type { BenchConfig } from '../../../config/bench-config.ts';
+
+/** Reads option `--shard i/n`: a part of a run has every n-th user of the plan, starting at user i (from 1). */
+export function parseShard(option: string): { readonly index: number; readonly of: number } {
+  const [index, of] = option.split('/').map(Number);
+  return { index: index!, of: of! };
+}
+
+/** Those of the users of a plan who are in the shard of these options; all without a shard. */
+export function shardUsers<User>(users: readonly User[], { shard = '1/1' }: Pick<BenchConfig, 'shard'>): User[] {
+  const { index, of } = parseShard(shard);
+  return users.filter((_, position) => position % of === index - 1);
+}
+
+/** Refuses to divide a run whose parts could not be merged. @throws BenchError `bad-option` */
+export function requireDivisible(
+  { judge, kvStore }: BenchConfig,
+  suite: { readonly name: string; readonly measure?: unknown; readonly timesAreResults?: true },
+  by: string,
+): void {
+  const refused = (what: string, hint: string) => new BenchError('bad-option', `${by}: ${what}`, hint);
+  if (suite.measure !== undefined || suite.timesAreResults === true) {
+    throw refused(`suite ${suite.name} measures what no part of its users shows`, 'run it whole, on one machine');
+  }
+  if (judge !== undefined) throw refused('verdicts of a judge are not merged', 'drop --judge');
+  if (kvStore !== undefined) {
+    throw refused('parts of the users would find other KV in --kv-store than all of them', 'drop --kv-store');
+  }
+}

@@ -1,0 +1,58 @@
+import { basename } from 'node:path';
+import { PrivateFolder } from '../../../base/private-folder.ts';
+import type { BenchConfig } from '../../../config/bench-config.ts';
+import { shippedDatasets } from '../../../config/shipped-datasets.ts';
+import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
+import type { QueuedUnit } from '../../../store/queue/job-queue.ts';
+import { type QueuedPlan, queuedPlan } from '../../../store/records/queue-records.ts';
+import { schemaVersion } from '../../../store/records/schema-version.ts';
+import { shownSettings } from '../../analysis/summary/describe-run.ts';
+import { resolveModelOptions } from '../plan/resolve-model-options.ts';
+import { isProbed } from '../prove/isolation-probe.ts';
+import { requireDivisible } from '../plan/shards.ts';
+import { prepareSuite } from '../plan/prepare-suite.ts';
+import type { BenchHooks } from '../bench-hooks.ts';
+import { newRunRecord } from '../plan/new-run-record.ts';
+import { type Suite, suiteOptions } from '../suite.ts';
+
+/** The position of the isolation probe among the units of a queue; users have theirs in the plan. */
+export const ISOLATION_POSITION = -1;
+
+/** Plans a run for a queue: reads data and model, takes no turn. @throws BenchError if the run cannot be divided */
+export async function planQueuedRun(
+  { suite, name }: { readonly suite: Suite; readonly name: string },
+  config: BenchConfig,
+  compose: ComposeEngine,
+  hooks: Pick<BenchHooks, 'signal' | 'onDownload'>,
+): Promise<QueuedPlan> {
+  const options = suiteOptions(config, suite);
+  requireDivisible(options, suite, '--queue');
+  const engines = compose(options);
+  const settings = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
+  using privateFolder = new PrivateFolder();
+  const folder = privateFolder.path;
+  const place = { folder, suffix: '' };
+  await using prepared = await prepareSuite(
+    { suite, begun: undefined, folder, place, engines, settings, isMade: false },
+    hooks,
+  );
+  const run = await newRunRecord(prepared, { name, listsUsers: true });
+  const plan = { ...run.plan, settings: shownSettings(run.plan.settings) };
+  // Through JSON, as its readers will get it.
+  return queuedPlan.parse(JSON.parse(JSON.stringify({ ...run, schemaVersion, plan })));
+}
+
+/** The units of a plan: its users, the first ones with the highest priority, and then the isolation probe. */
+export function planUnits({ plan: { arms, users } }: QueuedPlan): QueuedUnit[] {
+  const units = users.map((_, position) => ({ position, priority: users.length - position }));
+  return arms.some(isProbed) ? [...units, { position: ISOLATION_POSITION, priority: 0 }] : units;
+}
+
+/** The data sets of a plan as `--dataset` takes them: by name if they are known, else as files of the working folder. */
+export function planDatasets({ plan }: QueuedPlan): string[] {
+  const { dataset = [] } = plan.settings as { readonly dataset?: readonly string[] };
+  return dataset.map((file) => {
+    const name = basename(file, '.jsonl');
+    return shippedDatasets().has(name) ? name : file.includes('.') ? `./${basename(file)}` : file;
+  });
+}

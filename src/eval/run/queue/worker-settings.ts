@@ -1,0 +1,40 @@
+import { BenchError } from '../../../base/bench-error.ts';
+import { type BenchConfig, benchConfigSchema, promptTextSchema } from '../../../config/bench-config.ts';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import { keptOptions } from '../plan/option-resume-rules.ts';
+import { resumedConfig } from '../plan/resumable-run.ts';
+
+/** Settings that a worker has of its own: they name paths of its machine, or its user's consent. */
+const OWN_SETTINGS = ['dataset', 'dataFile', 'errata', 'allowRemote'] as const;
+const REFUSED_SETTINGS = ['workers', 'shard', 'judge', 'judgeModel', 'kvStore'];
+
+/** A worker's options: the plan's, with the paths of its machine. @throws BenchError `bad-option`, `database` */
+export function workerSettings(own: BenchConfig, run: RunRecord): BenchConfig {
+  requireKnownSettings(run);
+  const { threads } = run.environment;
+  const { dataFile: _, errata: __, allowRemote: ___, ...settings } = resumedConfig(own, run);
+  return {
+    ...settings,
+    ...Object.fromEntries(OWN_SETTINGS.flatMap((key) => (own[key] === undefined ? [] : [[key, own[key]]]))),
+    // A server has its own.
+    ...(threads === 0 ? {} : { threads }),
+  };
+}
+
+/** A plan comes from a server that others write to. */
+function requireKnownSettings({ name, plan }: RunRecord): void {
+  const isKnown = (key: (typeof keptOptions)[number], value: unknown): boolean => {
+    if (key === 'given') return typeof value === 'string';
+    const isText = key === 'systemPrompt' || key === 'generalAnswerPrefix' || key === 'memoryHeader';
+    return (isText ? promptTextSchema : benchConfigSchema.shape[key]).safeParse(value).success;
+  };
+  for (const key of keptOptions) {
+    const value: unknown = (plan.settings as Readonly<Record<string, unknown>>)[key];
+    if (value === undefined || (isKnown(key, value) && !REFUSED_SETTINGS.includes(key))) continue;
+    throw new BenchError(
+      'database',
+      `run "${name}": this program does not take the plan's setting ${key}`,
+      'plan it again with the version of the workers',
+    );
+  }
+}
