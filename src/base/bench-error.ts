@@ -34,3 +34,11 @@ export class BenchError extends Error {
     this.hint = hint;
   }
 }
+
+/** Settles with the `BenchError` of a rejected promise. @throws other errors */
+export function catchBenchError<Value>(promise: Promise<Value>): Promise<Value | BenchError> {
+  return promise.catch((error: unknown) => {
+    if (error instanceof BenchError) return error;
+    throw error;
+  });
+}

@@ -1,5 +1,5 @@
 /** Inner product of two vectors of equal length; for unit vectors, their cosine. */
-export function product(a: ArrayLike<number>, b: ArrayLike<number>): number {
+export function innerProduct(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let sum = 0;
   for (let at = 0; at < a.length; at++) sum += a[at]! * b[at]!;
   return sum;
@@ -7,5 +7,5 @@ export function product(a: ArrayLike<number>, b: ArrayLike<number>): number {
 
 /** Euclidean norm. */
 export function norm(vector: ArrayLike<number>): number {
-  return Math.sqrt(product(vector, vector));
+  return Math.sqrt(innerProduct(vector, vector));
 }

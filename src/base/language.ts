@@ -11,7 +11,7 @@ export function knownLanguage(language: Language): KnownLanguage | undefined {
 }
 
 /** True for a well-formed tag. */
-export function isLanguage(tag: string): boolean {
+export function isLanguageTag(tag: string): boolean {
   try {
     return Intl.getCanonicalLocales(tag).length === 1;
   } catch {
@@ -20,6 +20,6 @@ export function isLanguage(tag: string): boolean {
 }
 
 /** The language of a text: Chinese if it has a Han character. */
-export function languageOf(text: string): KnownLanguage {
+export function detectLanguage(text: string): KnownLanguage {
   return /\p{Script=Han}/u.test(text) ? 'zh' : 'en';
 }

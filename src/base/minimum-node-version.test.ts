@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { leastNode, requireNode } from './minimum-node-version.ts';
+import { minimumNodeVersion, requireMinimumNode } from './minimum-node-version.ts';
 
-const [major, minor] = leastNode.split('.').map(Number) as [number, number];
+const [major, minor] = minimumNodeVersion.split('.').map(Number) as [number, number];
 
 it.each([`${major}.${minor}.0`, `${major}.${minor + 10}.1`, `${major + 1}.0.0`, '100.0.0'])(
   'takes Node %s',
   (version) => {
-    expect(() => requireNode(version)).not.toThrow();
+    expect(() => requireMinimumNode(version)).not.toThrow();
   },
 );
 
 it.each([`${major}.${minor - 1}.9`, `${major - 2}.20.2`, '9.99.0'])('refuses Node %s', (version) => {
-  const message = `this is Node ${version}, and dki-bench needs Node ${leastNode} or newer`;
-  expect(() => requireNode(version)).toThrow(message);
+  const message = `this is Node ${version}, and dki-bench needs Node ${minimumNodeVersion} or newer`;
+  expect(() => requireMinimumNode(version)).toThrow(message);
 });

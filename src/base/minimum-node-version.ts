@@ -1,18 +1,18 @@
 import { BenchError } from './bench-error.ts';
-import { ownPackage } from './own-package.ts';
+import { packageJson } from './package-json.ts';
 
 /** The oldest Node that runs this program, such as `22.14`. */
-export const leastNode = ownPackage.engines.node.slice('>='.length);
+export const minimumNodeVersion = packageJson.engines.node.slice('>='.length);
 
 /**
  * Refuses an older Node, in which native addons of this program end the process without a message.
  * @param version without the `v` @throws BenchError `unsupported`
  */
-export function requireNode(version = process.versions.node): void {
-  if (version.localeCompare(leastNode, 'en', { numeric: true }) >= 0) return;
+export function requireMinimumNode(version = process.versions.node): void {
+  if (version.localeCompare(minimumNodeVersion, 'en', { numeric: true }) >= 0) return;
   throw new BenchError(
     'unsupported',
-    `this is Node ${version}, and dki-bench needs Node ${leastNode} or newer`,
+    `this is Node ${version}, and dki-bench needs Node ${minimumNodeVersion} or newer`,
     'npm install -g node@22; in a clone, npm ci brings it for every npm run',
   );
 }

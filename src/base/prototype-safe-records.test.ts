@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { keyed, ownValue } from './prototype-safe-records.ts';
+import { safeRecord, ownValue } from './prototype-safe-records.ts';
 import { z } from 'zod';
 
-const counts = keyed(z.number());
+const counts = safeRecord(z.number());
 
 test.each(['constructor', 'toString', '__proto__', 'plain'])('%s is a key like any other', (key) => {
   const read = counts.parse(JSON.parse(`{"${key}":2}`));

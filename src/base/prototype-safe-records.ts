@@ -4,7 +4,7 @@ import { z } from 'zod';
  * The schema of an object whose keys are data, such as ids and categories. Every own key counts, `constructor` and `__proto__`
  * like any other; read its values with `ownValue`.
  */
-export const keyed = <Value extends z.ZodType>(value: Value) =>
+export const safeRecord = <Value extends z.ZodType>(value: Value) =>
   z
     .custom<Readonly<Record<string, z.output<Value>>>>(
       (given) => typeof given === 'object' && given !== null && !Array.isArray(given),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { adapters, composeEngine, composeForRuns } from './compose-engine.ts';
+import { adapters, composeEngine, composeEngineForRuns } from './compose-engine.ts';
 
 const shape = 'random:tiny-llama';
 
@@ -26,9 +26,9 @@ test('an engine gets the options that are its own, and refuses others that were 
 });
 
 test('the engine of a stored run is its own, unless one is named', () => {
-  const given = composeForRuns({ engine: 'llama-cpp', given: [] });
+  const given = composeEngineForRuns({ engine: 'llama-cpp', given: [] });
   expect(() => given({ engine: 'gone' })).toThrow('--engine gone: no such engine');
-  expect(() => composeForRuns({ engine: 'llama-cpp', given: ['engine'] })({ engine: 'gone' })).not.toThrow();
+  expect(() => composeEngineForRuns({ engine: 'llama-cpp', given: ['engine'] })({ engine: 'gone' })).not.toThrow();
   // Runs of before name none.
   expect(() => given({})).not.toThrow();
 });

@@ -1,6 +1,6 @@
 import { type BenchConfig, type EngineChoice, engineOptionNames, enginePlaceNames } from '../config/bench-config.ts';
 import { BenchError } from '../base/bench-error.ts';
-import { flagOf } from '../config/flags-from-schema.ts';
+import { flagName } from '../config/flags-from-schema.ts';
 import { adapterNamed, adapters } from '../engine/adapters.ts';
 import type { ComposeEngine, EngineOpener } from '../engine/engine-adapter.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -15,10 +15,10 @@ export function composeEngine(choice: EngineChoice = {}): EngineOpener {
   const isOwn = (key: string): boolean => key in adapter.options.shape;
   const foreign = engineOptionNames.find((key) => choice.given?.includes(key) === true && !isOwn(key));
   if (foreign !== undefined) {
-    const own = engineOptionNames.filter(isOwn).map(flagOf).join(', ');
+    const own = engineOptionNames.filter(isOwn).map(flagName).join(', ');
     throw new BenchError(
       'bad-option',
-      `${flagOf(foreign)}: the engine ${adapter.name} has no such option`,
+      `${flagName(foreign)}: the engine ${adapter.name} has no such option`,
       own === '' ? 'drop it' : `it has ${own}`,
     );
   }
@@ -27,7 +27,7 @@ export function composeEngine(choice: EngineChoice = {}): EngineOpener {
 }
 
 /** Chooses engines by the settings of stored runs; one that was named takes the place of the run's own. */
-export function composeForRuns(
+export function composeEngineForRuns(
   config: Pick<BenchConfig, 'engine' | 'given' | (typeof enginePlaceNames)[number]>,
 ): ComposeEngine {
   const { engine, given } = config;
@@ -36,7 +36,10 @@ export function composeForRuns(
     composeEngine({ ...choice, ...places, engine: given.includes('engine') ? engine : (choice.engine ?? engine) });
 }
 
-export function openConfigured(engines: EngineOpener, { model, contextTokens, threads }: BenchConfig): Promise<Engine> {
+export function openConfiguredEngine(
+  engines: EngineOpener,
+  { model, contextTokens, threads }: BenchConfig,
+): Promise<Engine> {
   return engines.open({
     model,
     ...(contextTokens === undefined ? {} : { contextTokens }),

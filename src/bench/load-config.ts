@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import { shownValue } from '../base/shown-value.ts';
+import { formatValue } from '../base/format-value.ts';
 import { type BenchConfig, servedModel } from '../config/bench-config.ts';
-import { publicDatasetFiles } from '../config/public-datasets.ts';
+import { publicDatasetFiles } from '../config/public-dataset-files.ts';
 import { type OptionSources, readOptions } from '../config/read-options.ts';
-import { requireUse } from '../config/check-option-conflicts.ts';
-import { judgeAddress } from '../config/service-endpoints.ts';
-import { datasetPlaces } from '../config/shipped-datasets.ts';
+import { checkOptionConflicts } from '../config/check-option-conflicts.ts';
+import { judgeAddress } from '../config/service-addresses.ts';
+import { resolveDatasets } from '../config/resolve-datasets.ts';
 import { defaultPrompt, fallbackAnswerPrefix } from '../models/prompt-defaults.ts';
 import { presetModelName, presetModels } from '../models/preset-models.ts';
 import { languageModelNamed } from '../models/registry.ts';
@@ -36,11 +36,11 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   } = readOptions(sources);
   const unknownArm = arms === undefined ? undefined : options.arms?.find((name) => !arms.has(name));
   if (unknownArm !== undefined) {
-    const message = `${given.get('arms')!.name}: unknown arm ${shownValue(unknownArm)}${didYouMean(unknownArm, arms!.names)}`;
+    const message = `${given.get('arms')!.name}: unknown arm ${formatValue(unknownArm)}${didYouMean(unknownArm, arms!.names)}`;
     throw new BenchError('bad-option', message, `known: ${arms!.names.join(', ')}`);
   }
-  const dataset = datasetPlaces(options.dataset, workingFolder);
-  requireUse({ ...options, dataset }, given);
+  const dataset = resolveDatasets(options.dataset, workingFolder);
+  checkOptionConflicts({ ...options, dataset }, given);
   const dataFile = publicDatasetFiles(dataset, givenFiles, workingFolder, environment);
   const paths = ['errata', 'llamaServer', 'slotsFolder', 'kvStore', 'preRetrieval'] as const;
   const out = resolve(workingFolder, options.out);

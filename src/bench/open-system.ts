@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { PrivateFolder } from '../base/private-folder.ts';
+import { TemporaryFolder } from '../base/temporary-folder.ts';
 import { composeEngine } from './compose-engine.ts';
 import { loadBenchConfig } from './load-config.ts';
 import { openDatabase } from '../store/database.ts';
@@ -74,7 +74,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const own = options.store === undefined ? new PrivateFolder() : undefined;
+    const own = options.store === undefined ? new TemporaryFolder() : undefined;
     closers.push(() => own?.[Symbol.dispose]());
     const folder = options.store ?? own!.path;
     const database = openDatabase({ path: options.database ?? ':memory:' });

@@ -5,7 +5,7 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { runBench } from '../bench/run-bench.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig } from '../config/bench-config.ts';
-import { configOptions, flagOf } from '../config/flags-from-schema.ts';
+import { configOptions, flagName } from '../config/flags-from-schema.ts';
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
 import { suitesNamed } from '../eval/suites/suites.ts';
 import { printableJson } from '../render/printable.ts';
@@ -20,10 +20,10 @@ import { groupName } from '../store/run-names.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { armHelp } from './arm-help.ts';
-import { commandLine, shownPath } from './suggested-command.ts';
-import { interruptible } from './interruption.ts';
+import { suggestCommand } from './suggest-command.ts';
+import { withInterrupt } from './with-interrupt.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
-import { printLines, terminalPage } from './output.ts';
+import { displayPath, printLines, terminalPage } from './output.ts';
 import { estimateLine, ProgressDisplay } from './progress.ts';
 
 export function declare(command: Command): void {
@@ -54,7 +54,7 @@ async function bench(flags: Flags): Promise<void> {
   const bars = qualityBars(config);
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   const state: BenchState = { begun: config.resume, finished: false };
-  const code = await interruptible((signal) => runAndReport(config, bars, { state, display, signal }), {
+  const code = await withInterrupt((signal) => runAndReport(config, bars, { state, display, signal }), {
     onInterrupt: () => display?.note('stopping; press ^C again to stop at once'),
     onCutShort: () => {
       display?.[Symbol.dispose]();
@@ -94,7 +94,10 @@ async function runAndReport(
     await unlessInterrupted(signal);
     const folder = join(config.out, groupName(runs[0]!.run.name));
     await writeReport(folder, runs);
-    printLines(['', `all suites: ${shownPath(join(folder, 'report.html'))}`], config.json ? process.stderr : undefined);
+    printLines(
+      ['', `all suites: ${displayPath(join(folder, 'report.html'))}`],
+      config.json ? process.stderr : undefined,
+    );
   }
   const missed = runs.flatMap((results) => bars.flatMap((bar) => missedBar(results, bar) ?? []));
   printLines(missed, process.stderr);
@@ -121,7 +124,7 @@ export async function writeRunReport(
   using database = openDatabase({ path: db });
   await writeReport(folder, [results], storedOutcomes(database, results.run.id));
   const closing = json ? process.stderr : process.stdout;
-  printLines(['', `report: ${shownPath(folder)}`], closing);
+  printLines(['', `report: ${displayPath(folder)}`], closing);
   return closing;
 }
 
@@ -150,7 +153,7 @@ const ofMachine = ['model', 'embedder', 'threads', 'engineUrl', 'slotsFolder', '
 function machineWords(config: BenchConfig): string[] {
   const given = ofMachine.filter((key) => config.given.includes(key));
   return [
-    ...given.flatMap((key) => [flagOf(key), String(config[key])]),
+    ...given.flatMap((key) => [flagName(key), String(config[key])]),
     ...(config.allowRemote ? ['--allow-remote'] : []),
   ];
 }
@@ -159,8 +162,8 @@ function continueLine(config: BenchConfig, { begun, finished }: BenchState): str
   if (begun === undefined) return 'no question was asked yet';
   const name = groupName(begun);
   return finished
-    ? `all turns are stored; write the report with: ${commandLine('tables', config, ['--run', name, '--write'])}`
-    : `continue with: ${commandLine('bench', config, [...machineWords(config), '--resume', name])}`;
+    ? `all turns are stored; write the report with: ${suggestCommand('tables', config, ['--run', name, '--write'])}`
+    : `continue with: ${suggestCommand('bench', config, [...machineWords(config), '--resume', name])}`;
 }
 
 /** The command that shows the first wrong turn of the primary arm, or else of the first arm, beside the baseline; empty without arms. */
@@ -172,7 +175,7 @@ function inspectLine(config: BenchConfig, { run, arms }: RunResults): string {
   if (itemId === undefined) return '';
   const shown = primary !== undefined && baseline !== undefined ? `${baseline},${primary}` : arm;
   const words = ['--run', run.name, '--item', itemId, '--arm', shown, '--print'];
-  return `inspect a turn: ${commandLine('inspect', config, words)}\n`;
+  return `inspect a turn: ${suggestCommand('inspect', config, words)}\n`;
 }
 
 /** The item of the first wrong turn of an arm, else of its first; undefined without turns. */

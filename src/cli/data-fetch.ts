@@ -4,9 +4,8 @@ import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { isPublicDataset, publicDatasetNames } from '../config/public-datasets.ts';
 import { datasetOffer, fetchDataset, type FetchedDataset } from '../data/fetch-dataset.ts';
-import { shownPath } from './suggested-command.ts';
-import { interruptible } from './interruption.ts';
-import { printLines, printResult } from './output.ts';
+import { withInterrupt } from './with-interrupt.ts';
+import { displayPath, printLines, printResult } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
 
 interface FetchFlags {
@@ -23,14 +22,14 @@ export async function fetchData(name: string, { address, yes, json }: FetchFlags
   const offer = datasetOffer(name, address);
   const { licence, path, isFetched } = offer;
   if (!isFetched) {
-    const terms = [`${name}: ${offer.address}`, `licence: ${licence}`, `stored as: ${shownPath(path)}`];
+    const terms = [`${name}: ${offer.address}`, `licence: ${licence}`, `stored as: ${displayPath(path)}`];
     printLines(terms, process.stderr);
-    if (!(await confirmed(`Fetch ${name} on these terms?`, yes === true))) {
+    if (!(await confirm(`Fetch ${name} on these terms?`, yes === true))) {
       process.stderr.write('nothing was fetched\n');
       return;
     }
   }
-  await interruptible(async (signal) => {
+  await withInterrupt(async (signal) => {
     using display = json === true ? undefined : new ProgressDisplay(process.stderr);
     const fetched = await fetchDataset(offer, { onProgress: display?.showDownload, signal });
     display?.[Symbol.dispose]();
@@ -41,7 +40,7 @@ export async function fetchData(name: string, { address, yes, json }: FetchFlags
 
 /** `locomo: 10 users, 1986 questions, PATH; sha256 …, recorded now, since none is published` */
 function fetchedLine({ name, path, sha256, hash, users, items }: FetchedDataset, isFetched: boolean): string {
-  const where = `${isFetched ? 'in the cache already, ' : ''}${shownPath(path)}`;
+  const where = `${isFetched ? 'in the cache already, ' : ''}${displayPath(path)}`;
   const proof =
     hash === 'recorded' ? 'recorded now, since none is published: later fetches must have it' : 'as recorded';
   return `${name}: ${users} users, ${items} questions, ${where}; sha256 ${sha256}, ${proof}; use it: --dataset ${name}`;
@@ -53,7 +52,7 @@ interface Terminal {
 }
 
 /** Asks a question unless `yes`. @throws BenchError `bad-option` if standard input is no terminal */
-export async function confirmed(
+export async function confirm(
   question: string,
   yes: boolean,
   { input, output }: Terminal = { input: process.stdin, output: process.stderr },

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import { PrivateFolder } from '../base/private-folder.ts';
-import { composeEngine, openConfigured } from '../bench/compose-engine.ts';
+import { TemporaryFolder } from '../base/temporary-folder.ts';
+import { composeEngine, openConfiguredEngine } from '../bench/compose-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
 import { optionKeys } from '../config/flags-from-schema.ts';
@@ -84,9 +84,11 @@ async function retrieve(question: string, user: DatasetUser, now: Date, given: B
   const preRetrieval = readPreRetrievalFile(config);
   const { userId, memories } = user;
   const { topK, threshold } = config;
-  await using engine = retrieverNeedsModel(config, preRetrieval) ? await openConfigured(engines, config) : undefined;
+  await using engine = retrieverNeedsModel(config, preRetrieval)
+    ? await openConfiguredEngine(engines, config)
+    : undefined;
   const parts = { embeddings: openEmbeddings(config.embedder), backend: chooseVectorBackend(), preRetrieval, engine };
-  using folder = new PrivateFolder();
+  using folder = new TemporaryFolder();
   const retriever = await openRunRetriever(parts, config, `search-${randomUUID()}`, folder.path);
   try {
     await retriever.addMemories(memories.map((memory) => ({ ...memoryEntry(memory), userId })));

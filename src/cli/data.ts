@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { exitCodes } from '../base/exit-codes.ts';
-import { composeEngine, openConfigured } from '../bench/compose-engine.ts';
+import { composeEngine, openConfiguredEngine } from '../bench/compose-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { isPublicDataset } from '../config/public-datasets.ts';
@@ -17,11 +17,10 @@ import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
 import { broughtTable, datasetsTable } from '../report/dataset-model-metric-tables.ts';
 import { renderVerification, statisticsLines } from '../report/dataset-verification-text.ts';
-import { shownPath } from './suggested-command.ts';
 import { fetchData } from './data-fetch.ts';
 import { dataSearch, searchOptions } from './data-search.ts';
 import { addConfigOptions, type Flags, type JsonFlag, subcommand, wholeNumber, withExamples } from './options.ts';
-import { printLines, printResult, terminalPage } from './output.ts';
+import { displayPath, printLines, printResult, terminalPage } from './output.ts';
 
 type MakeFlags = Flags & JsonFlag & Readonly<Partial<Record<'users' | 'out', string>>>;
 type ConvertFlags = JsonFlag & Omit<ConversionOptions, 'file'>;
@@ -116,7 +115,7 @@ async function verify(names: string, { json, ...flags }: Flags & JsonFlag): Prom
   const files = config.dataset;
   const verifications: Verification[] = [];
   for (const source of datasetSources(config)) {
-    const shown = isPublicDataset(source.place) ? source : datasetFile(shownPath(source.place));
+    const shown = isPublicDataset(source.place) ? source : datasetFile(displayPath(source.place));
     verifications.push(await verifySource(shown));
     const notes = source.brought()?.notes ?? [];
     printLines(
@@ -149,7 +148,7 @@ async function convert(file: string, { json, ...flags }: ConvertFlags): Promise<
 
 /** Runs `use` with the context window of the configured model, which data sets have to fit. */
 async function withContextWindow<T>(config: BenchConfig, use: (window: ContextWindow) => Promise<T>): Promise<T> {
-  await using engine = await openConfigured(composeEngine({ engine: config.engine }), config);
+  await using engine = await openConfiguredEngine(composeEngine({ engine: config.engine }), config);
   return await use({
     contextTokens: engine.info.contextTokens,
     countTokens: async (texts) =>

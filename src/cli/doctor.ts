@@ -1,18 +1,17 @@
 import type { Command } from 'commander';
-import { BenchError } from '../base/bench-error.ts';
+import { BenchError, catchBenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { composeEngine } from '../bench/compose-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import { type BenchConfig, engineOptionNames } from '../config/bench-config.ts';
-import { flagOf } from '../config/flags-from-schema.ts';
+import { flagName } from '../config/flags-from-schema.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { resolveModelOptions } from '../eval/run/plan/resolve-model-options.ts';
 import { printable, printableJson } from '../render/printable.ts';
 import { coloured, type Page } from '../render/terminal.ts';
 import { hangingText, padText } from '../render/text-width.ts';
-import { orBenchError } from './failure.ts';
-import { commandLine } from './suggested-command.ts';
-import { type Check, checks, examine, type Finding } from './machine-checks.ts';
+import { suggestCommand } from './suggest-command.ts';
+import { type Check, checks, examine, type Finding } from './doctor-checks.ts';
 import { abilitiesText, modelAbilities } from './model-abilities.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
 import { terminalPage } from './output.ts';
@@ -57,7 +56,7 @@ async function doctor(flags: Flags): Promise<void> {
   }
   const able = findings.every(({ state }) => state !== 'fails');
   process.exitCode = able ? exitCodes.ok : exitCodes.checkFailed;
-  const found = await orBenchError(modelAbilities(config, engines));
+  const found = await catchBenchError(modelAbilities(config, engines));
   // The check `model` has reported that it cannot be read.
   const abilities = found instanceof BenchError ? null : found;
   if (config.json) {
@@ -67,10 +66,10 @@ async function doctor(flags: Flags): Promise<void> {
   if (abilities !== null) process.stdout.write(`\n${abilitiesText(abilities, page)}`);
   const words = ['engine', 'model', ...engineOptionNames].flatMap((key) => {
     const value = flags[key];
-    if (value === true) return [flagOf(key)];
-    return typeof value === 'string' ? [flagOf(key), value] : [];
+    if (value === true) return [flagName(key)];
+    return typeof value === 'string' ? [flagName(key), value] : [];
   });
-  const bench = commandLine('bench', config, words);
+  const bench = suggestCommand('bench', config, words);
   process.stdout.write(able ? `\nThe bench can run: ${bench}\n` : '\nThe bench cannot run yet.\n');
 }
 

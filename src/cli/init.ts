@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
-import { configFileName, configFileSchema } from '../config/flags-from-schema.ts';
+import { configFileName, configFileSchema } from '../config/config-file-schema.ts';
 import { writeText } from '../data/write-lines.ts';
-import { shownPath } from './suggested-command.ts';
 import { withExamples } from './options.ts';
+import { displayPath } from './output.ts';
 
 const SCHEMA_FILE = 'dki-bench.schema.json';
 const DATA_FILE = 'my-memories.jsonl';
@@ -74,13 +74,13 @@ async function init(folder: string): Promise<void> {
   };
   const taken = Object.keys(files).find((name) => existsSync(join(folder, name)));
   if (taken !== undefined) {
-    const message = `${shownPath(resolve(folder, taken))} exists already`;
+    const message = `${displayPath(resolve(folder, taken))} exists already`;
     throw new BenchError('bad-option', message, 'name another folder, or move the file');
   }
   for (const [name, text] of Object.entries(files)) {
     await writeText(join(folder, name), text);
-    process.stdout.write(`${shownPath(resolve(folder, name))}\n`);
+    process.stdout.write(`${displayPath(resolve(folder, name))}\n`);
   }
-  const there = folder === '.' ? '' : `cd ${shownPath(resolve(folder))} && `;
+  const there = folder === '.' ? '' : `cd ${displayPath(resolve(folder))} && `;
   process.stdout.write(`\nnext: ${there}npx dki-bench data verify ${DATA_FILE} && npx dki-bench bench\n`);
 }

@@ -17,12 +17,12 @@ import { startServer } from '../viewer/server.ts';
 import { openReports } from '../viewer/report-reader.ts';
 import { readTurnPage, type TurnModel } from '../viewer/turn/read-turn.ts';
 import { turnsJson } from '../viewer/turn/turn-json.ts';
-import { placeWords, shownPath } from './suggested-command.ts';
-import { interruptible } from './interruption.ts';
+import { locationFlags } from './suggest-command.ts';
+import { withInterrupt } from './with-interrupt.ts';
 import { addConfigOptions, refuseOthers, wholeNumber, withExamples } from './options.ts';
-import { printLines, terminalPage } from './output.ts';
+import { displayPath, printLines, terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
-import { ReaderFiles } from './reveal-withheld-texts.ts';
+import { WithheldTexts } from './reveal-withheld-texts.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';
 
 /** Limit of an export, so that it can be sent by e-mail and opened in a file manager. */
@@ -85,7 +85,7 @@ async function inspectReports({
   ...others
 }: InspectFlags & { readonly report: string }): Promise<void> {
   refuseOthers({ ...others }, 'has no effect with --report, which opens no database');
-  const { hidden, textsOf } = new ReaderFiles(dataFile);
+  const { hidden, textsOf } = new WithheldTexts(dataFile);
   const { database: opened, withoutOutcomes } = await openReports(report, textsOf);
   using database = opened;
   if (folder !== undefined) {
@@ -97,7 +97,7 @@ async function inspectReports({
   if (run !== undefined) throw new BenchError('bad-option', '--run chooses a report to export', 'add --export DIR');
   const count = withoutOutcomes.length;
   const lacking = count === 0 ? '' : `; ${count} without outcomes of their turns, which have no matrix`;
-  const what = `reports of ${shownPath(report)}${lacking}`;
+  const what = `reports of ${displayPath(report)}${lacking}`;
   await serve({ database, ofReports: true, hiddenTexts: hidden }, port, what);
 }
 
@@ -122,8 +122,8 @@ async function viewDatabase({
   refuseOthers({ model, engine }, 'has no effect without --attribution', 'add --attribution, or drop it');
   const config = loadBenchConfig({ flags: { out, db } });
   using database = openStoredRuns(config.db, { readOnly: true });
-  const { hidden: hiddenTexts } = new ReaderFiles(dataFile);
-  await serve({ database, hiddenTexts, places: placeWords(config) }, port, `runs of ${shownPath(config.db)}`);
+  const { hidden: hiddenTexts } = new WithheldTexts(dataFile);
+  await serve({ database, hiddenTexts, places: locationFlags(config) }, port, `runs of ${displayPath(config.db)}`);
 }
 
 /** Serves pages until ^C. @param what is shown, for the terminal @throws BenchError `port` if another program has it */
@@ -135,7 +135,7 @@ async function serve(
   const port = portNumber(portText);
   const onBug = ({ stack, message }: Error) => process.stderr.write(`${printable(stack ?? message)}\n`);
   const app = viewerApp({ ...options, onBug });
-  await interruptible(
+  await withInterrupt(
     async (signal) => {
       const server = await startServer(app, port);
       process.stdout.write(`${server.url}\n`);
@@ -161,7 +161,7 @@ async function writePages(
 ): Promise<void> {
   using display = quiet ? undefined : new ProgressDisplay(process.stderr);
   const onProgress = (done: number, total: number) => display?.show({ phase: 'turns', done, total });
-  const made = await interruptible(
+  const made = await withInterrupt(
     (signal) => exportPages({ ...wanted, mostBytes: MAX_EXPORTED_BYTES, onProgress, signal }),
     { onInterrupt: () => display?.say('stopping') },
   );
@@ -169,11 +169,11 @@ async function writePages(
   const { runs, items, turns, files, bytes, leftOut } = made;
   const what = wanted.run === undefined ? `${runs} runs` : `run ${wanted.run}`;
   const counts = `${items} items, ${turns} turns, ${files} files, ${Math.ceil(bytes / 1e6)} MB`;
-  printLines([`${shownPath(join(wanted.folder, 'index.html'))}: ${what}, ${counts}`, ...leftOut]);
+  printLines([`${displayPath(join(wanted.folder, 'index.html'))}: ${what}, ${counts}`, ...leftOut]);
 }
 
 function printTurns({ out, db, json, dataFile, ...chosen }: InspectFlags): void {
-  const { hidden } = new ReaderFiles(dataFile);
+  const { hidden } = new WithheldTexts(dataFile);
   using database = openStoredRuns(loadBenchConfig({ flags: { out, db } }).db, { readOnly: true });
   const turns = chosenTurns(database, chosen, hidden);
   const [first, second] = turns;
@@ -209,21 +209,21 @@ function firstItem(database: BenchDatabase, { id, name }: Pick<RunRecord, 'id' |
 }
 
 /** Loads what runs models. Apart from `using` declarations, beside which tsc leaves the path of an import as it is. */
-const loadAttribution = () => import('./store-attributions.ts');
+const loadAttribution = () => import('./attribute-turns.ts');
 
 /** Computes and stores the leave-one-out attribution of the chosen turns; false if ^C ended it. */
 async function computeAttributions({ out, db, model, engine, quiet, ...chosen }: InspectFlags): Promise<boolean> {
   const config = loadBenchConfig({ flags: { out, db, model, engine, quiet } });
-  const { storeAttributions } = await loadAttribution();
+  const { attributeTurns } = await loadAttribution();
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
   display?.say('loading the model');
   const onProgress = (arm: string, count: number, of: number) =>
     display?.say(`leave-one-out attribution of ${arm}: ${count} of ${of} evaluations`);
   using database = openStoredRuns(config.db);
   const turns = chosenTurns(database, chosen);
-  const done = await interruptible(
+  const done = await withInterrupt(
     async (signal) => {
-      await storeAttributions(database, config, turns, { onProgress, signal });
+      await attributeTurns(database, config, turns, { onProgress, signal });
       return true;
     },
     { onInterrupt: () => display?.say('stopping') },

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { BenchError } from '../base/bench-error.ts';
+import { BenchError, catchBenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
 import { composeEngine } from '../bench/compose-engine.ts';
 import type { EngineInspection, EngineOpener } from '../engine/engine-adapter.ts';
@@ -16,8 +16,7 @@ import { type ModelEntry, modelRegistry, shippedPath } from '../models/registry.
 import { printableJson } from '../render/printable.ts';
 import { renderTerminal } from '../render/terminal.ts';
 import { askedInWords, megabytes, modelsTable } from '../report/dataset-model-metric-tables.ts';
-import { orBenchError } from './failure.ts';
-import { interruptible } from './interruption.ts';
+import { withInterrupt } from './with-interrupt.ts';
 import { type JsonFlag, subcommand, withExamples } from './options.ts';
 import { printResult, terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
@@ -99,7 +98,7 @@ const unread = {
 /** Adds what the file says of a language model that is on this machine. */
 async function withWeights(row: ModelRow, engines: EngineOpener): Promise<ModelRow> {
   if (row.kind === 'embedder' || row.path === null) return row;
-  const inspection = await orBenchError(engines.inspect(row.path));
+  const inspection = await catchBenchError(engines.inspect(row.path));
   return inspection instanceof BenchError ? row : { ...row, ...readFacts(inspection) };
 }
 
@@ -112,7 +111,7 @@ async function importedRow({ kind, name, path }: ImportedModel, engines: EngineO
   const found = { name, kind, path, bytes: statSync(path).size, kept: 'whole' as const, missing: [], ...unknown };
   if (kind === 'embedder') return { ...found, asked: null };
   // The list shows an unreadable file too, so that it can be removed.
-  const inspection = await orBenchError(engines.inspect(path));
+  const inspection = await catchBenchError(engines.inspect(path));
   if (inspection instanceof BenchError) return { ...found, asked: null };
   const asked = defaultPrompt(undefined, inspection.model.chatTemplate !== null);
   return { ...found, ...readFacts(inspection), asked };
@@ -122,7 +121,7 @@ async function fetchModels(names: readonly string[], { json }: JsonFlag): Promis
   // All names are looked up before anything is fetched.
   const wanted = names.map((name) => (name.startsWith(hubPrefix) ? name : registryEntry(name)));
   const fetched: { readonly name: string; readonly path: string | null }[] = [];
-  await interruptible(async (signal) => {
+  await withInterrupt(async (signal) => {
     using display = json === true ? undefined : new ProgressDisplay(process.stderr);
     const options = { onProgress: display?.showDownload, signal };
     for (const [index, model] of wanted.entries()) {
@@ -168,7 +167,7 @@ function removeModels(names: readonly string[], { json }: JsonFlag): void {
 async function importModels(paths: readonly string[], { json }: JsonFlag): Promise<void> {
   const engines = composeEngine();
   const rows = new Map<string, ModelRow>();
-  await interruptible(async (signal) => {
+  await withInterrupt(async (signal) => {
     for (const path of paths) {
       const { entries, unknown } = await importModel(path, (file) => engines.inspect(file), signal);
       for (const entry of entries) rows.set(entry.name, registryRow(entry));

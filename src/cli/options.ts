@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { configOptions, flagOf } from '../config/flags-from-schema.ts';
+import { configOptions, flagName } from '../config/flags-from-schema.ts';
 
 /** Flags as Commander gives them. */
 export type Flags = Readonly<Record<string, unknown>>;
@@ -42,5 +42,5 @@ export function wholeNumber(option: string, text: string, least: 0 | 1, hint = '
 /** Refuses flags that a mode of a command does not use. @throws BenchError `bad-option` for the first of them */
 export function refuseOthers(flags: Flags, why: string, hint = 'drop it'): void {
   const named = Object.keys(flags).find((key) => flags[key] !== undefined);
-  if (named !== undefined) throw new BenchError('bad-option', `${flagOf(named)} ${why}`, hint);
+  if (named !== undefined) throw new BenchError('bad-option', `${flagName(named)} ${why}`, hint);
 }

@@ -1,6 +1,7 @@
+import { resolve } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import { expect, test } from 'vitest';
-import { terminalPage } from './output.ts';
+import { displayPath, terminalPage } from './output.ts';
 
 const terminal = (columns: number) => ({ isTTY: true, columns }) as unknown as WriteStream;
 const pipe = { isTTY: false } as unknown as WriteStream;
@@ -18,4 +19,10 @@ test.each([
   ['FORCE_COLOR against NO_COLOR', terminal(80), { FORCE_COLOR: '3', NO_COLOR: '1' }, { width: 80, colour: true }],
 ])('%s', (_, stream, environment, page) => {
   expect(terminalPage(stream, environment)).toEqual(page);
+});
+
+test('shows paths from the working folder where they lie below', () => {
+  expect(displayPath(resolve('reports/a'))).toBe('reports/a');
+  expect(displayPath(resolve('.'))).toBe('.');
+  expect(displayPath('/elsewhere')).toBe('/elsewhere');
 });

@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import { printable, printableJson } from '../render/printable.ts';
 import type { Page } from '../render/terminal.ts';
@@ -30,4 +31,10 @@ export function printList(rows: readonly (readonly [name: string, text: string])
   const width = process.stdout.isTTY ? terminalPage().width : Infinity;
   const lines = rows.flatMap(([name, text]) => hangingText(name.padEnd(column), text, width));
   process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+}
+
+/** A path relative to the working folder if it is below it, else from the root. */
+export function displayPath(path: string): string {
+  const fromHere = relative('', path);
+  return fromHere.startsWith('..') ? path : fromHere || '.';
 }

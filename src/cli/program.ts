@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
-import { requireNode } from '../base/minimum-node-version.ts';
-import { ownPackage } from '../base/own-package.ts';
-import { reportFailure } from './failure.ts';
+import { requireMinimumNode } from '../base/minimum-node-version.ts';
+import { packageJson } from '../base/package-json.ts';
+import { reportFailure } from './report-failure.ts';
 
 /** A file per command, loaded when the command is called: models and figures take seconds to load. */
 const commands: Readonly<Record<string, () => Promise<{ readonly declare: (command: Command) => void }>>> = {
@@ -46,11 +46,11 @@ async function programFor(words: readonly string[]): Promise<Command> {
   const [called = ''] = words;
   const program = new Command('dki-bench')
     .description('compares two ways of giving a language model memories of its user: as text, and as a KV cache')
-    .version(ownPackage.version)
+    .version(packageJson.version)
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
   if (called === '--version' || called === '-V') return program;
-  requireNode();
+  requireMinimumNode();
   if (Object.hasOwn(renamed, called)) {
     const now = renamed[called]!;
     throw new BenchError('bad-option', `the command ${called} is now: ${now}`, `run dki-bench ${now} --help`);

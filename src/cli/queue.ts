@@ -21,10 +21,9 @@ import { QueueStore } from '../store/queue/queue-store.ts';
 import type { RunResults } from '../store/records/run-results.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { checksFailed, printResults, writeRunReport } from './bench.ts';
-import { shownPath } from './suggested-command.ts';
-import { interruptible } from './interruption.ts';
+import { withInterrupt } from './with-interrupt.ts';
 import { addConfigOptions, type Flags, withExamples } from './options.ts';
-import { printResult } from './output.ts';
+import { displayPath, printResult } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
 import { openStoredRuns } from './stored-runs.ts';
 
@@ -53,10 +52,10 @@ export function declare(command: Command): void {
   const verb = (name: string, description: string) => withExamples(command.command(name).description(description), {});
   const planned = configOptions().flatMap(({ key }) => (UNPLANNED.includes(key) ? [] : [key]));
   const plan = verb('plan', 'put the users of a run into a queue, for workers on any machines');
-  addConfigOptions(plan, planned).action((flags: Flags) => interruptible((signal) => planAndStore(flags, signal)));
+  addConfigOptions(plan, planned).action((flags: Flags) => withInterrupt((signal) => planAndStore(flags, signal)));
   const worker = verb('worker', 'take users of a planned run from a queue, until none is left');
   addConfigOptions(worker, WORKER_OPTIONS).action((flags: Flags) =>
-    interruptible((signal) => work(flags, signal), {
+    withInterrupt((signal) => work(flags, signal), {
       onCutShort: () => process.stderr.write('interrupted; another worker takes over its user\n'),
     }),
   );
@@ -203,7 +202,7 @@ function mergeFiles(files: readonly string[], run: string, { db }: Pick<BenchCon
   const sources = files.map((file) => openStoredRuns(file, { readOnly: true }));
   try {
     const shards = sources.flatMap((database, index): ShardFile[] =>
-      runsNamed(database, run).map((record) => ({ file: shownPath(files[index]!), run: record, database })),
+      runsNamed(database, run).map((record) => ({ file: displayPath(files[index]!), run: record, database })),
     );
     using target = openDatabase({ path: db });
     return [...Map.groupBy(shards, (shard) => shard.run.name).values()].map(([first, ...others]) =>

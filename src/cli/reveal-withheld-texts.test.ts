@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { TestFolder } from '../../test/model/bench-fixture.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import { ReaderFiles } from './reveal-withheld-texts.ts';
+import { WithheldTexts } from './reveal-withheld-texts.ts';
 
 const folder = new TestFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -21,30 +21,32 @@ function runOf(dataset: object, settings: object = {}): RunRecord {
 const others = { texts: 'withheld', brought: { sha256 } };
 
 test('texts of one\u2019s own data are shown', () => {
-  expect(new ReaderFiles(undefined).hidden(runOf({}))).toBeNull();
+  expect(new WithheldTexts(undefined).hidden(runOf({}))).toBeNull();
 });
 
 test('texts of others are shown to whoever has the file', () => {
-  expect(new ReaderFiles(right).hidden(runOf(others))).toBeNull();
-  expect(new ReaderFiles(`locomo=${right}`).hidden(runOf(others))).toBeNull();
-  expect(new ReaderFiles(undefined).hidden(runOf(others, { dataFile: { locomo: right } }))).toBeNull();
+  expect(new WithheldTexts(right).hidden(runOf(others))).toBeNull();
+  expect(new WithheldTexts(`locomo=${right}`).hidden(runOf(others))).toBeNull();
+  expect(new WithheldTexts(undefined).hidden(runOf(others, { dataFile: { locomo: right } }))).toBeNull();
   const converted = { texts: 'withheld', sha256 };
-  expect(new ReaderFiles(undefined).hidden(runOf(converted, { dataset: [right] }))).toBeNull();
-  expect(new ReaderFiles(right).hidden(runOf({ parts: [{ name: 'mine' }, { name: 'locomo', ...others }] }))).toBeNull();
+  expect(new WithheldTexts(undefined).hidden(runOf(converted, { dataset: [right] }))).toBeNull();
+  expect(
+    new WithheldTexts(right).hidden(runOf({ parts: [{ name: 'mine' }, { name: 'locomo', ...others }] })),
+  ).toBeNull();
 });
 
 test('another file, and none, are told apart in a line', () => {
   const start = sha256.slice(0, 16);
-  expect(new ReaderFiles(wrong).hidden(runOf(others))).toMatch(
+  expect(new WithheldTexts(wrong).hidden(runOf(others))).toMatch(
     new RegExp(
       `^hashes replace the texts of locomo, which may not be passed on: .*wrong.json \\(sha256 [0-9a-f]{16}…\\) is not the file of the run \\(sha256 ${start}…\\)$`,
     ),
   );
-  expect(new ReaderFiles(undefined).hidden(runOf(others, { dataFile: { locomo: folder.file('gone') } }))).toBe(
+  expect(new WithheldTexts(undefined).hidden(runOf(others, { dataFile: { locomo: folder.file('gone') } }))).toBe(
     'hashes replace the texts of locomo, which may not be passed on: ' +
       `show them from your own file with --data-file FILE (sha256 ${start}…)`,
   );
   // A file that is named decides, whatever else lies around.
-  expect(new ReaderFiles(wrong).hidden(runOf(others, { dataFile: { locomo: right } }))).not.toBeNull();
-  expect(() => new ReaderFiles(folder.file('gone'))).toThrow('--data-file: there is no file');
+  expect(new WithheldTexts(wrong).hidden(runOf(others, { dataFile: { locomo: right } }))).not.toBeNull();
+  expect(() => new WithheldTexts(folder.file('gone'))).toThrow('--data-file: there is no file');
 });

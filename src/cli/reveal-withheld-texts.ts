@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BenchError } from '../base/bench-error.ts';
-import { dataFilePaths, fetchedFile, isPublicDataset } from '../config/public-datasets.ts';
+import { dataFilePaths } from '../config/public-dataset-files.ts';
+import { fetchedFile, isPublicDataset } from '../config/public-datasets.ts';
 import { datasetSources } from '../data/dataset-source.ts';
 import { readSource } from '../data/reader.ts';
 import { type WithheldSet, withheldSets } from '../eval/analysis/redact-turn.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { type HiddenTexts, neverStored } from '../viewer/hidden-texts.ts';
 import type { ItemTexts, TextsOfRun } from '../viewer/report-reader.ts';
-import { shownPath } from './suggested-command.ts';
+import { displayPath } from './output.ts';
 
 const CHUNK_BYTES = 2 ** 20;
 /** Enough of a hash to tell files apart by eye. */
@@ -19,7 +20,7 @@ const SHOWN_DIGITS = 16;
  * The reader's own files of data sets whose texts reports withhold: a reader who has the file of a run, byte for byte, sees
  * its texts. Files are those of `--data-file`, or where the run had them, or in the cache; each is read once.
  */
-export class ReaderFiles {
+export class WithheldTexts {
   readonly #given: readonly string[];
   readonly #hashes = new Map<string, string | undefined>();
 
@@ -28,7 +29,7 @@ export class ReaderFiles {
     this.#given = given === undefined ? [] : dataFilePaths(given).map((path) => resolve(path));
     const missing = this.#given.find((path) => this.#hash(path) === undefined);
     if (missing === undefined) return;
-    const message = `--data-file: there is no file ${shownPath(missing)}`;
+    const message = `--data-file: there is no file ${displayPath(missing)}`;
     throw new BenchError('not-found', message, 'name the file as published');
   }
 
@@ -41,7 +42,7 @@ export class ReaderFiles {
     const names = sets.map(({ name }) => name).join(', ');
     const digits = (hash: string): string => `${hash.slice(0, SHOWN_DIGITS)}…`;
     const wanted = sets.map(({ fileSha256 }) => digits(fileSha256)).join(', ');
-    const given = this.#given.map((path) => `${shownPath(path)} (sha256 ${digits(this.#hash(path)!)})`);
+    const given = this.#given.map((path) => `${displayPath(path)} (sha256 ${digits(this.#hash(path)!)})`);
     const why =
       given.length === 0
         ? `show them from your own file with --data-file FILE (sha256 ${wanted})`

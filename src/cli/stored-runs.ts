@@ -5,12 +5,12 @@ import { RunRepository } from '../store/run-repository.ts';
 import { lastRunsHint } from '../store/run-names.ts';
 import { runNamed } from '../viewer/find-run.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
-import { shownPath } from './suggested-command.ts';
+import { displayPath } from './output.ts';
 
 /** Opens the database of earlier runs. @throws BenchError `not-found` if the file does not exist; it is not created */
 export function openStoredRuns(path: string, options: { readonly readOnly?: true } = {}): BenchDatabase {
   if (existsSync(path)) return openDatabase({ path, ...(isWritable(path) ? options : { readOnly: true }) });
-  throw new BenchError('not-found', `there is no database ${shownPath(path)}`, 'make one: npm run bench');
+  throw new BenchError('not-found', `there is no database ${displayPath(path)}`, 'make one: npm run bench');
 }
 
 /** Finds a run by name; by default the latest. @throws BenchError `not-found` */

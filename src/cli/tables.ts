@@ -28,7 +28,7 @@ import {
   type ReportContent,
   storedReports,
   writeReports,
-} from './report-redrawing.ts';
+} from './redraw-reports.ts';
 import { openStoredRuns } from './stored-runs.ts';
 
 const CHUNK_CHARACTERS = 65_536;

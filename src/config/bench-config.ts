@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { address, commaSeparated, count, describe, numeric, oneOf, path, runName, text, toBytes, toggle } from './option-kinds.ts'; // prettier-ignore
 import { documentWeights, parseSalienceWeights, salienceSignals, writeSalienceWeights } from './salience-weights.ts';
-import { coldIndexNames, retrieverNames } from './retriever-names.ts';
+import { retrieverNames } from './retriever-names.ts';
 
 /** The suites, in the order in which `all` runs them. */
 export const suiteNames = [
@@ -31,6 +31,10 @@ export const gpuNames = ['off', 'auto', 'cuda', 'vulkan', 'metal'] as const;
 export type GpuName = (typeof gpuNames)[number];
 
 export const onOff = ['off', 'on'] as const;
+
+/** Indexes of PostgreSQL: all lists of vectors, one list, or a graph. */
+export const coldIndexNames = ['ivfflat', 'ivfflat-approximate', 'hnsw'] as const;
+export type ColdIndexName = (typeof coldIndexNames)[number];
 
 /** Options that only some engines have: each adapter lists its own. */
 export const engineOptionNames = [

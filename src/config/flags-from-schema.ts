@@ -1,12 +1,9 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { benchConfigSchema, optionGroups } from './bench-config.ts';
 import { type OptionDescription, optionDescriptions } from './option-kinds.ts';
 
-/** Optional file in the working folder that holds options. */
-export const configFileName = 'dki-bench.config.json';
-
 /** Maps `topK` to `--top-k`, and a boolean that its flag turns off to `--no-…`. */
-export function flagOf(key: string): string {
+export function flagName(key: string): string {
   const negated = key in benchConfigSchema.shape && optionDescription(key).negated === true;
   return `--${negated ? 'no-' : ''}${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
@@ -33,7 +30,7 @@ export function configOptions() {
     optionKeys(group).map((key) => {
       const description = optionDescription(key);
       const preset = defaults[key];
-      return { key, group, flag: flagOf(key), default: preset, ...description, help: fullHelp(description, preset) };
+      return { key, group, flag: flagName(key), default: preset, ...description, help: fullHelp(description, preset) };
     }),
   );
 }
@@ -46,20 +43,4 @@ function fullHelp({ help, preset, names }: OptionDescription, byDefault: unknown
     ...(names === undefined ? [] : [`choices: ${names.known.join(', ')}`]),
   ];
   return parts.length === 0 ? help : `${help} (${parts.join('; ')})`;
-}
-
-/** The JSON schema of the configuration file, for editors: types, limits, defaults and help of all options. */
-export function configFileSchema(): object {
-  const schema = z.toJSONSchema(benchConfigSchema, { io: 'output', unrepresentable: 'any' });
-  const described = configOptions().map(({ key, help }): [string, object] => [
-    key,
-    { ...(schema.properties![key] as object), description: help },
-  ]);
-  return {
-    ...schema,
-    title: configFileName,
-    properties: Object.fromEntries(described),
-    required: [],
-    patternProperties: { [String.raw`^(?:\$schema$|//)`]: { type: 'string' } },
-  };
 }

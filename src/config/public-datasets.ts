@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { BenchError } from '../base/bench-error.ts';
+import { join } from 'node:path';
 import { cacheFolder } from './cache-folder.ts';
 
 /** Names of public data sets, which the user brings: they belong to others and do not ship. */
@@ -56,76 +54,4 @@ export function fetchedFile(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): string {
   return join(cacheFolder(environment), 'data', `${name}.json`);
-}
-
-/** Splits `locomo=FILE,musique-s=FILE` at the names; undefined for one file without a name. */
-function namedFiles(text: string): Map<string, string> | undefined {
-  const border = new RegExp(`(?:^|,)\\s*(${publicDatasetNames.join('|')})=`, 'g');
-  const starts = [...text.matchAll(border)];
-  if (starts[0]?.index !== 0) return undefined;
-  return new Map(
-    starts.map((match, index) => {
-      const end = starts[index + 1]?.index ?? text.length;
-      return [match[1]!, text.slice(match.index + match[0].length, end).trim()];
-    }),
-  );
-}
-
-/** The files that `--data-file` names, with or without the names of their sets. */
-export function dataFilePaths(given: string): string[] {
-  return [...(namedFiles(given)?.values() ?? [given])];
-}
-
-const refused = (message: string, hint: string): BenchError => new BenchError('bad-option', message, hint);
-
-/** Files as `--data-file` gives them: a path for the one public set, or a path by name. */
-function givenFiles(given: string | Readonly<Record<string, string>>, named: readonly string[]): Map<string, string> {
-  const files = typeof given === 'string' ? namedFiles(given) : new Map(Object.entries(given));
-  const [only, ...others] = named;
-  if (only === undefined) {
-    throw refused(
-      '--data-file: --dataset names no public data set',
-      `name one with --dataset: ${publicDatasetNames.join(', ')}; a file of your own is named by --dataset itself`,
-    );
-  }
-  if (files === undefined) {
-    if (others.length === 0) return new Map([[only, given as string]]);
-    const form = named.map((name) => `${name}=FILE`).join(',');
-    throw refused(
-      `--data-file ${JSON.stringify(given)}: --dataset names ${named.length} public data sets`,
-      `write ${form}`,
-    );
-  }
-  const unused = [...files.keys()].find((name) => !named.includes(name));
-  if (unused !== undefined)
-    throw refused(`--data-file: --dataset does not name ${unused}`, `add it to --dataset, or drop its file`);
-  return files;
-}
-
-/**
- * The file of each public data set among those of a run: as given, else as fetched.
- * @param given value of `--data-file`
- * @throws BenchError `bad-option` for a set without a file, and for a file without a set
- */
-export function publicDatasetFiles(
-  datasets: readonly string[],
-  given: string | Readonly<Record<string, string>> | undefined,
-  workingFolder: string,
-  environment?: Parameters<typeof fetchedFile>[1],
-): Readonly<Record<string, string>> {
-  const names = datasets.filter(isPublicDataset);
-  const files = given === undefined ? new Map<string, string>() : givenFiles(given, names);
-  return Object.fromEntries(
-    names.map((name) => {
-      const file = files.get(name);
-      if (file !== undefined && file !== '') return [name, resolve(workingFolder, file)];
-      const fetched = fetchedFile(name, environment);
-      if (existsSync(fetched)) return [name, fetched];
-      const { published, licence } = publicDatasetOrigins[name];
-      throw refused(
-        `--dataset ${name}: does not ship, and no file of it was given`,
-        `bring it with --data-file FILE (${published}; ${licence}), or fetch it: npx dki-bench data fetch ${name}`,
-      );
-    }),
-  );
 }

@@ -3,12 +3,13 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import { readToEnd } from '../base/regular-file.ts';
-import { shownValue } from '../base/shown-value.ts';
+import { readToEnd } from '../base/safe-file-operations.ts';
+import { formatValue } from '../base/format-value.ts';
+import { engineKeyVariable, judgeKeyVariable } from './api-key.ts';
 import { benchConfigSchema } from './bench-config.ts';
 import { cacheVariable } from './cache-folder.ts';
-import { configFileName, flagOf, optionDescription } from './flags-from-schema.ts';
-import { engineKeyVariable, judgeKeyVariable } from './service-endpoints.ts';
+import { configFileName } from './config-file-schema.ts';
+import { flagName, optionDescription } from './flags-from-schema.ts';
 
 const VARIABLE_PREFIX = 'DKI_BENCH_';
 /** Variables with the same prefix that other modules read. */
@@ -54,7 +55,7 @@ export function readOptions({ flags = {}, environment = process.env, workingFold
   const given = new Map<string, GivenOption>([
     ...fromFile(resolve(workingFolder, configFileName)),
     ...fromEnvironment(environment),
-    ...flagged.map(([key, value]) => [key, { value, name: flagOf(key) }] as const),
+    ...flagged.map(([key, value]) => [key, { value, name: flagName(key) }] as const),
   ]);
   const parsed = benchConfigSchema.safeParse(Object.fromEntries([...given].map(([key, { value }]) => [key, value])));
   if (!parsed.success) throw badValue(parsed.error.issues[0]!, given);
@@ -112,8 +113,8 @@ function badValue(issue: z.core.$ZodIssue, given: GivenOptions): BenchError {
         .map((part) => part.trim());
   const culprit = typeof index === 'number' ? list[index] : value;
   if (names !== undefined && typeof culprit === 'string') {
-    const message = `${name}: unknown ${names.kind} ${shownValue(culprit)}${didYouMean(culprit, names.known)}`;
+    const message = `${name}: unknown ${names.kind} ${formatValue(culprit)}${didYouMean(culprit, names.known)}`;
     return new BenchError('bad-option', message, `known: ${names.known.join(', ')}`);
   }
-  return new BenchError('bad-option', `${name} ${shownValue(culprit)}: expected ${allowed}`, 'see --help');
+  return new BenchError('bad-option', `${name} ${formatValue(culprit)}: expected ${allowed}`, 'see --help');
 }

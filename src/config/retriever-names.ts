@@ -7,7 +7,3 @@ export type RetrieverName = (typeof retrieverNames)[number];
 
 /** Strategies that make a summary of what they retrieve, which a prompt may show in place of the memories. */
 export const summarisingRetrieverNames: readonly RetrieverName[] = ['tiered'];
-
-/** Indexes of PostgreSQL: all lists of vectors, one list, or a graph. */
-export const coldIndexNames = ['ivfflat', 'ivfflat-approximate', 'hnsw'] as const;
-export type ColdIndexName = (typeof coldIndexNames)[number];

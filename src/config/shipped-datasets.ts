@@ -1,9 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BenchError } from '../base/bench-error.ts';
-import { didYouMean } from '../base/nearest-name.ts';
-import { isPublicDataset, publicDatasetNames } from './public-datasets.ts';
 
 const folder = fileURLToPath(new URL('../../datasets', import.meta.url));
 const suffix = '.jsonl';
@@ -12,29 +9,4 @@ const suffix = '.jsonl';
 export function shippedDatasets(): ReadonlyMap<string, string> {
   const files = readdirSync(folder).filter((file) => file.endsWith(suffix));
   return new Map(files.map((file) => [file.slice(0, -suffix.length), resolve(folder, file)]));
-}
-
-/**
- * Resolves the value of `--dataset`, a list or comma-separated names; an existing file with a comma in its name is one.
- * @returns paths of files, and names of public data sets
- * @throws BenchError `bad-option` for an unknown name
- */
-export function datasetPlaces(given: string | readonly string[], workingFolder: string): string[] {
-  const isOne = typeof given === 'string' && (!given.includes(',') || existsSync(resolve(workingFolder, given)));
-  const names = isOne ? [given] : typeof given === 'string' ? given.split(',').map((name) => name.trim()) : given;
-  return names.map((name) => datasetPlace(name, workingFolder));
-}
-
-function datasetPlace(dataset: string, workingFolder: string): string {
-  if (/[/\\.]/.test(dataset)) return resolve(workingFolder, dataset);
-  const shipped = shippedDatasets();
-  const path = shipped.get(dataset);
-  if (path !== undefined) return path;
-  if (isPublicDataset(dataset)) return dataset;
-  const known = [...shipped.keys(), ...publicDatasetNames];
-  throw new BenchError(
-    'bad-option',
-    `--dataset: unknown data set "${dataset}"${didYouMean(dataset, known)}`,
-    `shipped: ${[...shipped.keys()].join(', ')}; public: ${publicDatasetNames.join(', ')}; for a file, write ./${dataset}`,
-  );
 }

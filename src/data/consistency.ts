@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import { shownValue } from '../base/shown-value.ts';
+import { formatValue } from '../base/format-value.ts';
 import { byAge } from './dataset.ts';
 import { expected, type Placed } from './parse-record.ts';
 import type { DatasetRecords, Report } from './read-records.ts';
@@ -24,7 +24,7 @@ function byId<Field extends string, T extends Readonly<Record<Field | 'userId', 
     const first = found.get(key);
     if (first === undefined) found.set(key, placed);
     else {
-      const got = `${shownValue(id)}, which ${first.place} has`;
+      const got = `${formatValue(id)}, which ${first.place} has`;
       const hint = 'the ids of a user are unique';
       report('duplicate-id', expected(`${placed.place}: ${field}`, 'an id of its own', got, hint));
     }
@@ -47,12 +47,12 @@ export class ReferenceCheck {
     const { createdAt, updatedAt, supersedes, links } = record;
     for (const old of this.#named(placed, 'supersedes', supersedes)) {
       if (byAge(old, record) < 0) continue;
-      const got = `${shownValue(supersedes)}, created ${old.createdAt}`;
+      const got = `${formatValue(supersedes)}, created ${old.createdAt}`;
       const hint = 'the later memory supersedes the earlier one';
       this.#report('supersedes', expected(`${place}: supersedes`, 'an earlier memory', got, hint));
     }
     if (updatedAt !== undefined && Date.parse(updatedAt) < Date.parse(createdAt)) {
-      const got = `${shownValue(updatedAt)}, created ${createdAt}`;
+      const got = `${formatValue(updatedAt)}, created ${createdAt}`;
       const hint = 'correct one of the two, or leave it out';
       this.#report('updated-before-created', expected(`${place}: updatedAt`, 'a time from createdAt on', got, hint));
     }
@@ -68,13 +68,13 @@ export class ReferenceCheck {
     const { answer, evidence, passages = [] } = record;
     if (answer === null && evidence.length > 0) {
       const hint = 'an absent item is one that no memory answers';
-      const error = expected(`${place}: evidence`, 'none where answer is null', shownValue(evidence), hint);
+      const error = expected(`${place}: evidence`, 'none where answer is null', formatValue(evidence), hint);
       this.#report('absent-with-evidence', error);
     }
     const twice = passages.find((id, index) => passages.indexOf(id) !== index);
     if (twice !== undefined) {
       const hint = 'list memories from the best to the last';
-      this.#report('passages', expected(`${place}: passages`, 'each memory once', `${shownValue(twice)} twice`, hint));
+      this.#report('passages', expected(`${place}: passages`, 'each memory once', `${formatValue(twice)} twice`, hint));
     }
     this.#checkTimes(placed, 'passages', passages);
   }
@@ -87,7 +87,7 @@ export class ReferenceCheck {
     const askedMs = Date.parse(placed.record.askedAt);
     for (const { memoryId, createdAt } of this.#named(placed, field, ids)) {
       if (Date.parse(createdAt) <= askedMs) continue;
-      const got = `${shownValue(memoryId)}, created ${createdAt}`;
+      const got = `${formatValue(memoryId)}, created ${createdAt}`;
       const hint = 'a question sees only memories that exist when it is asked';
       const error = expected(`${placed.place}: ${field}`, 'a memory from before askedAt', got, hint);
       this.#report(field === 'evidence' ? 'evidence-after-question' : field, error);
@@ -107,7 +107,7 @@ export class ReferenceCheck {
         record.userId === userId ? record.memoryId : [],
       );
       const hint = 'write the memoryId of a memory record with the same userId';
-      const got = shownValue(id) + didYouMean(id, own);
+      const got = formatValue(id) + didYouMean(id, own);
       this.#report(field, expected(`${place}: ${field}`, `a memory of user ${userId}`, got, hint));
       return [];
     });
@@ -130,7 +130,7 @@ function checkUsers({ header, memories, items, questions }: DatasetRecords, repo
   for (const field of ['userKinds', 'userLanguages'] as const) {
     for (const userId of Object.keys(header.record[field] ?? {})) {
       if (users.has(userId)) continue;
-      const got = shownValue(userId) + didYouMean(userId, users);
+      const got = formatValue(userId) + didYouMean(userId, users);
       const hint = 'name only users that have a memory or an item';
       report('header', expected(`${header.place}: ${field}`, 'users of this file', got, hint));
     }

@@ -3,7 +3,7 @@ import { createReadStream, readSync } from 'node:fs';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
-import { openToRead } from '../base/regular-file.ts';
+import { openToRead } from '../base/safe-file-operations.ts';
 
 const MAX_LINE_BYTES = 16_000_000;
 /** The first bytes of a gzip file. */

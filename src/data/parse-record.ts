@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
-import { parseExactJson } from '../base/exact-json.ts';
+import { parseExactJson } from '../base/parse-exact-json.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import { shownValue } from '../base/shown-value.ts';
+import { formatValue } from '../base/format-value.ts';
 import {
   recordSchemas,
   type DatasetRecord,
@@ -62,7 +62,7 @@ function badField(place: string, record: unknown, issue: z.core.$ZodIssue, schem
   const near =
     issue.code === 'invalid_value' && typeof value === 'string' ? didYouMean(value, issue.values.map(String)) : '';
   const field = fieldName(issue.path);
-  const message = `${place}: ${field}${field === '' ? '' : ' '}${expectation(issue)}, got ${shownValue(value)}${near}`;
+  const message = `${place}: ${field}${field === '' ? '' : ' '}${expectation(issue)}, got ${formatValue(value)}${near}`;
   if (value !== undefined || !generatedFields.includes(field)) return new BenchError('bad-data', message, hint);
   const convert = `npx dki-bench data convert ${place.replace(/:\d+$/u, '')} --from jsonl --out ready.jsonl`;
   return new BenchError('bad-data', message, `ids and times can be made up: ${convert}; ${hint}`);
@@ -78,7 +78,7 @@ export function parsedObject(text: string, place: string): Readonly<Record<strin
     throw new BenchError('bad-data', `${place}: is not JSON: ${(error as Error).message}`, hint, error);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw expected(`${place}:`, 'an object', shownValue(value), hint);
+  throw expected(`${place}:`, 'an object', formatValue(value), hint);
 }
 
 /** A list of golds as the answer and other accepted ones. */
@@ -99,7 +99,7 @@ export function parseRecord(text: string, place: string): DatasetRecord | Memory
   const kind = kinds.find((known) => known === type);
   if (kind === undefined) {
     const near = typeof type === 'string' ? didYouMean(type, kinds) : '';
-    throw expected(`${place}: type`, kinds.join(' or '), shownValue(type) + near, hint);
+    throw expected(`${place}: type`, kinds.join(' or '), formatValue(type) + near, hint);
   }
   const record = checkedBy(recordSchemas[kind], kind === 'item' ? withOneAnswer(value) : value, place);
   if (record.type !== 'item') return record;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { controlCharacters } from '../base/control-characters.ts';
-import { keyed } from '../base/prototype-safe-records.ts';
-import { isLanguage } from '../base/language.ts';
+import { safeRecord } from '../base/prototype-safe-records.ts';
+import { isLanguageTag } from '../base/language.ts';
 
 const MAX_TEXT_BYTES = 8 * 2 ** 20;
 /** No window that is in use holds more. */
@@ -24,7 +24,7 @@ const question = text.refine(
   (value) => Buffer.byteLength(value) <= MAX_QUERY_BYTES,
   'expected a question of at most 128 KiB',
 );
-const language = z.string().refine(isLanguage, 'expected a language such as en, zh, de or pt-BR');
+const language = z.string().refine(isLanguageTag, 'expected a language such as en, zh, de or pt-BR');
 const instant = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-03-01T09:00:00Z' });
 
 /** The optional first record of a file: properties of the whole data set. */
@@ -35,9 +35,9 @@ const datasetRecord = z.strictObject({
   version: z.number().int().positive(),
   seed: z.number().int().optional(),
   unknownAnswer: text,
-  userKinds: keyed(z.enum(['recurring', 'large'])).optional(),
+  userKinds: safeRecord(z.enum(['recurring', 'large'])).optional(),
   /** Languages of users whose language is not that of the file. */
-  userLanguages: keyed(language).optional(),
+  userLanguages: safeRecord(language).optional(),
   /** Name of the metric by which arms are compared; `exactMatch` where it is missing. */
   primaryMetric: id.exactOptional(),
   /** `development`: to choose settings by; `test`: to measure. */

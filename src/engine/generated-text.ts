@@ -1,4 +1,4 @@
-import { sentenceEnd, surelyFirstSentence } from '../base/first-sentence.ts';
+import { sentenceEnd, surelyFirstSentence } from '../base/sentence-boundaries.ts';
 import type { Generation, GenerationLimits } from './engine-session.ts';
 
 export type TextLimits = Pick<GenerationLimits, 'stopTexts' | 'oneSentence'>;

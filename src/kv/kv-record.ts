@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Checkpoint, checkpointSchema } from '../engine/session-checkpoint.ts';
-import { isRunning } from '../base/is-running.ts';
+import { isProcessRunning } from '../base/is-process-running.ts';
 import type { TokenId } from '../engine/token-id.ts';
 
 /** What it cost to compute KV, and what it contains. */
@@ -112,7 +112,7 @@ export const isUnfinished = (file: string): boolean => UNFINISHED.test(file);
 /** True for an unfinished file whose process runs. */
 export function isInWork(file: string): boolean {
   const processId = UNFINISHED.exec(file)?.[2];
-  return processId !== undefined && isRunning(Number(processId));
+  return processId !== undefined && isProcessRunning(Number(processId));
 }
 
 /** True for the mark of a checkpoint that a running process is making, as an unfinished file among the others says. */

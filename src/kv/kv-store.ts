@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { BenchError } from '../base/bench-error.ts';
 import { diskAdvice } from '../base/disk-advice.ts';
-import { removeAny } from '../base/regular-file.ts';
+import { removeAny } from '../base/safe-file-operations.ts';
 import type { Checkpoint } from '../engine/session-checkpoint.ts';
 import { KvIndex } from './kv-index.ts';
 import type { AboutKv, KvEntry, OwnedKv } from './kv-record.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { BenchError } from '../base/bench-error.ts';
-import { readToEnd } from '../base/regular-file.ts';
+import { readToEnd } from '../base/safe-file-operations.ts';
 
 const MAX_BYTES = 2 ** 30;
 

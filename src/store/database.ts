@@ -5,8 +5,8 @@ import { type InferSelectModel, type SQL, sql } from 'drizzle-orm';
 import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { BenchError } from '../base/bench-error.ts';
-import { requireNode } from '../base/minimum-node-version.ts';
-import { readToEnd } from '../base/regular-file.ts';
+import { requireMinimumNode } from '../base/minimum-node-version.ts';
+import { readToEnd } from '../base/safe-file-operations.ts';
 import { databaseError } from './database-error.ts';
 import { migrate, requireCurrentSchema } from './migrations.ts';
 
@@ -107,7 +107,7 @@ export function beginsWith(column: SQLiteColumn, prefix: string): SQL {
  * database or not accessible; `unsupported` in an older Node
  */
 export function openDatabase({ path, echo, readOnly }: OpenDatabaseOptions): BenchDatabase {
-  requireNode();
+  requireMinimumNode();
   const client = connect(path, echo, readOnly === true);
   try {
     client.pragma('busy_timeout = 5000');

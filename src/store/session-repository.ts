@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { BenchError } from '../base/bench-error.ts';
-import { shownValue } from '../base/shown-value.ts';
+import { formatValue } from '../base/format-value.ts';
 import { beginsWith, Repository } from './database.ts';
 import { type SessionRow, sessions } from './schema.ts';
 
@@ -47,7 +47,7 @@ function requireOwner({ id, userId: owner }: SessionRow, userId: string | null):
   if (owner === null || owner === userId) return;
   throw new BenchError(
     'no-session',
-    `session ${shownValue(id)} belongs to another user${userId === null ? '' : ` than ${shownValue(userId)}`}`,
+    `session ${formatValue(id)} belongs to another user${userId === null ? '' : ` than ${formatValue(userId)}`}`,
     'name the user of the session, or another session',
   );
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
-import { isRunning } from '../../src/base/is-running.ts';
+import { isProcessRunning } from '../../src/base/is-process-running.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { program, runProcess, startProcess } from '../fixtures/run-process.ts';
 import { untimedResults, untimedTurns } from '../fixtures/untimed.ts';
@@ -57,8 +57,8 @@ async function atShare(name: string, percent: number, act: (pid: number, childre
 }
 
 async function untilGone(processes: readonly number[]): Promise<void> {
-  for (let tries = 0; tries < 40 && processes.some(isRunning); tries++) await wait(50);
-  expect(processes.filter(isRunning)).toEqual([]);
+  for (let tries = 0; tries < 40 && processes.some(isProcessRunning); tries++) await wait(50);
+  expect(processes.filter(isProcessRunning)).toEqual([]);
 }
 
 it('two workers give the rows and the results of one', async () => {

@@ -5,7 +5,7 @@ import { TurnRepository } from '../../src/store/turn-repository.ts';
 import { attribute } from '../../src/eval/run/attribution/attribute.ts';
 import { loadRunModel, runModel } from '../../src/eval/run/attribution/load-run-model.ts';
 import { memoryIds, storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
-import { storeAttributions } from '../../src/cli/store-attributions.ts';
+import { attributeTurns } from '../../src/cli/attribute-turns.ts';
 import { composeEngine } from '../../src/bench/compose-engine.ts';
 import type { TurnRecord } from '../../src/store/records/turn-record.ts';
 import { errorLike } from '../fixtures/error-like.ts';
@@ -103,7 +103,7 @@ describe('attribute', () => {
   });
 });
 
-describe('storeAttributions', () => {
+describe('attributeTurns', () => {
   it('stores one row a turn, replaced when it is computed again', async () => {
     const [row, other] = [finished.telling('rag'), finished.telling('dki-blocks')];
     const repository = new AttributionRepository(finished.database);
@@ -111,12 +111,12 @@ describe('storeAttributions', () => {
     const told = new Set<string>();
     const { run, database, config } = finished;
     const turns = [row, other].map((turn) => ({ run, turn }));
-    await storeAttributions(database, config, turns, { onProgress: (arm) => told.add(arm) });
+    await attributeTurns(database, config, turns, { onProgress: (arm) => told.add(arm) });
     expect([...told]).toEqual(['rag', 'dki-blocks']);
     const first = repository.find(row.id)!;
     expect(first.method).not.toBe('blocks');
     expect(repository.find(other.id)!.method).toBe('blocks');
-    await storeAttributions(database, config, turns.slice(0, 1));
+    await attributeTurns(database, config, turns.slice(0, 1));
     expect(repository.find(row.id)!.logProbability).toBe(first.logProbability);
     expect(finished.database.query.select().from(attributions).all()).toHaveLength(2);
     new TurnRepository(finished.database).deleteUser(finished.run.id, row.userId);

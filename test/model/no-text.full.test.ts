@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
-import { ReaderFiles } from '../../src/cli/reveal-withheld-texts.ts';
+import { WithheldTexts } from '../../src/cli/reveal-withheld-texts.ts';
 import { textHash } from '../../src/base/text-hash.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
@@ -89,7 +89,7 @@ describe('a run without texts', () => {
     expect(results.run.notes.join('\n')).toContain('no text was stored (--no-text): the viewer shows hashes');
     using database = openDatabase({ path: flags.db, readOnly: true });
     const [run] = runsNamed(database, 'private');
-    expect(new ReaderFiles(file).hidden(run!)).toBe(
+    expect(new WithheldTexts(file).hidden(run!)).toBe(
       'the run stored hashes in their place (--no-text): they cannot be shown',
     );
     const [turn] = new TurnRepository(database).find(run!.id, 'ann-q1', 'rag');

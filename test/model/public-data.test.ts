@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runBench } from '../../src/bench/run-bench.ts';
-import { ReaderFiles } from '../../src/cli/reveal-withheld-texts.ts';
+import { WithheldTexts } from '../../src/cli/reveal-withheld-texts.ts';
 import { textHash } from '../../src/base/text-hash.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
@@ -103,7 +103,8 @@ describe('texts of a public set', () => {
 
   it('are shown to whoever has the file, and to nobody else', () => {
     const ref = { run: 'public', item: 'q001', arm: 'rag', repeat: 0, turn: 0 };
-    const shownWith = (file: string) => turnJson(readTurnPage(database, ref, undefined, new ReaderFiles(file).hidden));
+    const shownWith = (file: string) =>
+      turnJson(readTurnPage(database, ref, undefined, new WithheldTexts(file).hidden));
     const other = folder.file('other.json');
     writeFileSync(other, JSON.stringify(questions.slice(1)));
     expect(shownWith(dataFile)).toContain(question);

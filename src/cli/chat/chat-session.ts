@@ -1,7 +1,7 @@
 import type { BenchConfig } from '../../config/bench-config.ts';
 import { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
-import { PrivateFolder } from '../../base/private-folder.ts';
+import { TemporaryFolder } from '../../base/temporary-folder.ts';
 import { readGatingCalibration, requireCalibrationFor } from '../../models/embedding/gating-threshold.ts';
 import type { EngineOpener } from '../../engine/engine-adapter.ts';
 import { runnableArms } from '../../eval/run/plan/runnable-arms.ts';
@@ -13,18 +13,16 @@ import { KvFolder } from '../../eval/run/kv-folder.ts';
 import { likeliestTexts } from '../../eval/run/observe/post-turn-measurements.ts';
 import type { InspectedTurn } from '../../viewer/turn-for-display.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
-import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
+import type { Arm } from '../../systems/arms/arm-registry.ts';
 import { givenMemories } from '../../systems/memories-for-arm.ts';
 import { type BenchSystem, type ChatRequest, type ChatResponse, nothingRetrieved } from '../../systems/contracts.ts';
 import { ConversationLog } from '../../systems/conversation-log.ts';
 import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { WHOLE_PROMPT } from '../../systems/prefill/text-prefill.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
-import { type ChatTurn, inspectedChatTurn } from './inspect-chat-turn.ts';
+import { chatArm } from './chat-arms.ts';
+import { type ChatTurn, chatTurnForDisplay } from './chat-turn-for-display.ts';
 import { chatSessionId, UserMemories } from './user-memories.ts';
-import { armSettingsHelp, blockSettingsHelp } from '../../systems/arms/arm-name.ts';
-import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
-import { everyArm } from '../arm-help.ts';
 
 export interface ChatSetup {
   readonly arm: string;
@@ -91,7 +89,7 @@ export class ChatSession implements AsyncDisposable {
     await this.#dropGone();
     const last = this.#last;
     if (last === undefined) return undefined;
-    last.shown ??= inspectedChatTurn(last.turn, await this.#nextTokens(last.turn.response));
+    last.shown ??= chatTurnForDisplay(last.turn, await this.#nextTokens(last.turn.response));
     return last.shown;
   }
 
@@ -199,7 +197,7 @@ async function openParts(config: BenchConfig, userId: string, arm: Arm, engines:
   /** Closers of what was opened so far, in order of opening. */
   const closers: (() => unknown)[] = [];
   try {
-    const folder = new PrivateFolder();
+    const folder = new TemporaryFolder();
     closers.push(() => folder[Symbol.dispose]());
     const stores = new KvFolder(config, folder.path);
     const bench = await LoadedModels.open(engines, config, { arms: [arm], checkpointFolder: stores.checkpointFolder });
@@ -239,27 +237,4 @@ async function requireCalibration(
 
 async function closeAll(closers: readonly (() => unknown)[]): Promise<void> {
   for (const close of closers.toReversed()) await close();
-}
-
-/** False for an arm that needs memories only a data set can name. */
-function canChat({ traits: { retrieves } }: Arm): boolean {
-  return retrieves !== 'evidence' && retrieves !== 'donor';
-}
-
-export function chatArms(): readonly Arm[] {
-  return everyArm().filter(canChat);
-}
-
-/** @throws BenchError `bad-option` for an unknown name, and for an arm that cannot chat */
-function chatArm(name: string, { alpha, embedder }: BenchConfig): Arm {
-  const known = chatArms().map(({ traits }) => traits.name);
-  const hint = `choose among ${known.join(', ')}; each may have ${armSettingsHelp}; those that join blocks ${blockSettingsHelp}`;
-  if (!armRegistry.has(name)) {
-    throw new BenchError('bad-option', `there is no arm "${name}"${didYouMean(name, known)}`, hint);
-  }
-  const gatingThreshold = readGatingCalibration(embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
-  const arm = armRegistry.named([name], { alpha, gatingThreshold })[0]!;
-  if (canChat(arm)) return arm;
-  const why = "it is given what only a data set knows: evidence, or another user's memories";
-  throw new BenchError('bad-option', `arm ${name} cannot chat: ${why}`, hint);
 }

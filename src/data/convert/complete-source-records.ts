@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BenchError } from '../../base/bench-error.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
-import { shownValue } from '../../base/shown-value.ts';
+import { formatValue } from '../../base/format-value.ts';
 import { keyOf, ReferenceCheck } from '../consistency.ts';
 import { checkedBy, expected, type Placed } from '../parse-record.ts';
 import { type MemoryRecord, recordSchemas, type WrittenRecord } from '../schema.ts';
@@ -101,7 +101,7 @@ export class WrittenRecords {
       return known;
     }
     if (memoryId === undefined) return undefined;
-    const got = `${shownValue(memoryId)}, which another memory has`;
+    const got = `${formatValue(memoryId)}, which another memory has`;
     throw expected(`${place}: memory_id`, 'an id of its own', got, 'the ids of a user are unique');
   }
 
@@ -132,7 +132,7 @@ export class WrittenRecords {
     this.#timed ??= timed;
     if (this.#timed !== timed) {
       const hint = 'other memories of this file say it otherwise';
-      throw expected(`${place}: created_at`, 'a time for every memory or for none', shownValue(createdAt), hint);
+      throw expected(`${place}: created_at`, 'a time for every memory or for none', formatValue(createdAt), hint);
     }
     if (!timed) this.#notes.add('memories without created_at were given times in the order of the file', place);
   }
@@ -148,7 +148,7 @@ export class WrittenRecords {
     const itemId = givenId?.trim().normalize('NFC') ?? `${userId}-q${padded(++user.itemNumber)}`;
     const other = this.#itemPlaces.get(keyOf(userId, itemId));
     if (other !== undefined) {
-      const got = `${shownValue(itemId)}, which ${other} has`;
+      const got = `${formatValue(itemId)}, which ${other} has`;
       throw expected(`${place}: item_id`, 'an id of its own', got, 'the ids of a user are unique');
     }
     this.#itemPlaces.set(keyOf(userId, itemId), place);
@@ -188,6 +188,6 @@ export class WrittenRecords {
   #foreign(at: string, userId: string, id: string): BenchError {
     const own = [...this.#memories.values()].flatMap(({ record }) => (record.userId === userId ? record.memoryId : []));
     const hint = 'write the memory_id of a memory of the same user, or its whole text';
-    return expected(at, `a memory of user ${userId}`, shownValue(id) + didYouMean(id, own), hint);
+    return expected(at, `a memory of user ${userId}`, formatValue(id) + didYouMean(id, own), hint);
   }
 }

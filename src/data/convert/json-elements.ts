@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BenchError } from '../../base/bench-error.ts';
-import { parseExactJson } from '../../base/exact-json.ts';
+import { parseExactJson } from '../../base/parse-exact-json.ts';
 import { fileText } from '../file-lines.ts';
 
 const MAX_ELEMENT_CHARACTERS = 100_000_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { shownValue } from '../../base/shown-value.ts';
+import { formatValue } from '../../base/format-value.ts';
 import { checkedBy, expected } from '../parse-record.ts';
 import type { Errata } from './errata.ts';
 import { readInstant, spokenLine } from './instants.ts';
@@ -66,13 +66,13 @@ function readSessions(sessions: Readonly<Record<string, unknown>>, { place, note
     if (number === undefined) return [];
     const at = `${place}: conversation.${key}`;
     if (!Array.isArray(turns)) {
-      throw expected(at, 'a list of turns', shownValue(turns), 'a session is a list of {speaker, dia_id, text}');
+      throw expected(at, 'a list of turns', formatValue(turns), 'a session is a list of {speaker, dia_id, text}');
     }
     if (turns.length === 0) return [];
     const date = sessions[`${key}_date_time`];
     const instant = typeof date === 'string' ? readInstant(date) : undefined;
     if (instant === undefined) {
-      throw expected(`${at}_date_time`, 'a date', shownValue(date), 'such as "1:56 pm on 8 May, 2023"');
+      throw expected(`${at}_date_time`, 'a date', formatValue(date), 'such as "1:56 pm on 8 May, 2023"');
     }
     if (!instant.zoned) notes.add('dates of sessions, which name no time zone, were taken as UTC', place);
     return [{ number: Number(number), startMs: Date.parse(instant.iso), turns }];
@@ -117,7 +117,7 @@ function readAnswer(
   const text = String(answer ?? '');
   if (text.trim() === '') {
     const hint = 'only adversarial questions, category 5, go without';
-    throw expected(`${at}: answer`, 'a text or a number', shownValue(answer), hint);
+    throw expected(`${at}: answer`, 'a text or a number', formatValue(answer), hint);
   }
   const withoutReason = category === OPEN_DOMAIN ? /^[^;]*\S[^;]*/.exec(text) : null;
   return withoutReason === null ? text : withoutReason[0].trim();
@@ -144,7 +144,7 @@ function readItem(value: unknown, number: number, conversation: Conversation): S
   const category = categories[key.category];
   if (category === undefined) {
     const hint = '5 is adversarial: nothing answers it';
-    throw expected(`${place}: category`, '1 to 5', shownValue(key.category), hint);
+    throw expected(`${place}: category`, '1 to 5', formatValue(key.category), hint);
   }
   const answer = readAnswer(key, place);
   const cited = [citations ?? []].flat();

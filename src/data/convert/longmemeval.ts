@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { shownValue } from '../../base/shown-value.ts';
+import { formatValue } from '../../base/format-value.ts';
 import { checkedBy, expected } from '../parse-record.ts';
 import { dayInWords, readInstant, spokenLine } from './instants.ts';
 import type { JsonElements } from './json-elements.ts';
@@ -32,7 +32,7 @@ function readTime(text: string, at: string): number {
   const instant = readInstant(text.replace(/\s*\([A-Za-z]+\)\s*/, ' ').replaceAll('/', '-'));
   if (instant !== undefined) return Date.parse(instant.iso);
   const hint = 'LongMemEval dates every session and every question';
-  throw expected(at, 'a time such as 2023/05/20 (Sat) 02:21', shownValue(text), hint);
+  throw expected(at, 'a time such as 2023/05/20 (Sat) 02:21', formatValue(text), hint);
 }
 
 /** The turns of all sessions as memories, those of a session a second apart: the file gives only their order. */

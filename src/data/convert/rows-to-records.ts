@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { shownValue } from '../../base/shown-value.ts';
+import { formatValue } from '../../base/format-value.ts';
 import { recordLines } from '../record-lines.ts';
 import { expected, parsedObject } from '../parse-record.ts';
 import { type Field, type FieldNames, itemFields, knownFields, memoryFields } from './field-names.ts';
@@ -128,7 +128,7 @@ class Cells {
 
   #bad(field: Field, what: string): BenchError {
     const hint = `--map ${field}=COLUMN names another column for ${field}`;
-    return expected(`${this.#place}: ${field}`, what, shownValue(this.#values.get(field)), hint);
+    return expected(`${this.#place}: ${field}`, what, formatValue(this.#values.get(field)), hint);
   }
 }
 

@@ -1,4 +1,4 @@
-import { templates } from '../../config/prompt-wording.ts';
+import { promptTemplates } from '../../config/prompt-templates.ts';
 import { fill } from './wording.ts';
 import { growingData, type GrowingUser, type GrowthScope } from './growing-user.ts';
 
@@ -12,7 +12,7 @@ async function grow(user: GrowingUser, { random, window: { contextTokens, countT
   let tokens = 0;
   const remember = async (): Promise<void> => {
     const { content } = user.memories[user.remember()]!;
-    const line = fill(templates.segments.memory.index, { i: String(user.memories.length), content });
+    const line = fill(promptTemplates.segments.memory.index, { i: String(user.memories.length), content });
     const [count] = await countTokens([line]);
     tokens += count!;
   };

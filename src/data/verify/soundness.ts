@@ -1,5 +1,5 @@
-import { type Language, languageOf } from '../../base/language.ts';
-import { shownValue } from '../../base/shown-value.ts';
+import { type Language, detectLanguage } from '../../base/language.ts';
+import { formatValue } from '../../base/format-value.ts';
 import { evidenceIsKnown } from '../dataset.ts';
 import { normalise } from '../normalise-text.ts';
 import { holdsWords, wordForm } from '../split-words.ts';
@@ -19,18 +19,18 @@ function* aboutAnswer({ record, place }: Placed<ItemRecord>, language: Language)
   const golds = [answer, ...acceptedAnswers];
   const leaked = golds.find((gold) => holdsWords(query, gold, language));
   if (leaked !== undefined) {
-    const message = `${place}: query holds the answer ${shownValue(leaked)}`;
+    const message = `${place}: query holds the answer ${formatValue(leaked)}`;
     yield warning('leak', message, 'ask without it, unless the question offers a choice');
   }
   // Values that the metrics cannot tell apart.
   const stale = superseded.find((old) => golds.some((gold) => wordForm(old, language) === wordForm(gold, language)));
   if (stale !== undefined) {
-    const message = `${place}: superseded expected values other than the answer, got ${shownValue(stale)}`;
+    const message = `${place}: superseded expected values other than the answer, got ${formatValue(stale)}`;
     const hint = 'a right answer would count as a stale one';
     yield { severity: 'error', rule: 'superseded-answer', message, hint };
   }
   if (!evidenceIsKnown(record)) {
-    const message = `${place}: evidence and history are empty, and the answer is ${shownValue(answer)}`;
+    const message = `${place}: evidence and history are empty, and the answer is ${formatValue(answer)}`;
     const hint = 'name the memories that answer it, or write "answer": null where nothing does';
     yield warning('no-evidence', message, hint);
   }
@@ -56,7 +56,7 @@ function* duplicates({ memories, items, questions }: DatasetRecords, language: L
     memories,
     ({ userId, content }: MemoryRecord) => [userId, normalise(content, language)],
     ({ record, place }, first) => {
-      const message = `${place}: content ${shownValue(record.content)} of user ${record.userId} stands in ${first.place}, too`;
+      const message = `${place}: content ${formatValue(record.content)} of user ${record.userId} stands in ${first.place}, too`;
       return warning('duplicate-content', message, 'keep one: both take a place among the retrieved memories');
     },
   );
@@ -67,7 +67,7 @@ function* duplicates({ memories, items, questions }: DatasetRecords, language: L
       return [userId, normalise(query, language), answer, askedAt, condition, history];
     },
     ({ record, place }, first) => {
-      const message = `${place}: query ${shownValue(record.query)} of user ${record.userId} stands in ${first.place}, too`;
+      const message = `${place}: query ${formatValue(record.query)} of user ${record.userId} stands in ${first.place}, too`;
       return warning('duplicate-question', message, 'keep one: it counts twice in every mean');
     },
   );
@@ -78,7 +78,7 @@ function* idleUsers({ path, memories, items, questions }: DatasetRecords): Gener
   for (const { record, place } of memories) {
     if (found.has(record.userId)) continue;
     found.add(record.userId);
-    const message = `${place}: user ${shownValue(record.userId)} has memories and no item`;
+    const message = `${place}: user ${formatValue(record.userId)} has memories and no item`;
     yield warning('user-without-items', message, `add items for the user, or remove the memories from ${path}`);
   }
 }
@@ -86,7 +86,7 @@ function* idleUsers({ path, memories, items, questions }: DatasetRecords): Gener
 /** Metrics tokenise by language: text in another language is tokenised wrongly. */
 function* otherLanguage({ path, header, items }: DatasetRecords, language: Language): Generator<Draft> {
   const answers = items.flatMap(({ record }) => record.answer ?? []);
-  const chinese = answers.filter((answer) => languageOf(answer) === 'zh').length;
+  const chinese = answers.filter((answer) => detectLanguage(answer) === 'zh').length;
   const likely = 2 * chinese > answers.length ? 'zh' : 'en';
   if (answers.length === 0 || likely === language) return;
   const message = `${header?.place ?? path}: language ${language}, and ${chinese} of ${answers.length} answers hold Chinese characters`;

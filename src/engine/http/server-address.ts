@@ -1,5 +1,5 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { isOfThisMachine } from '../../config/service-endpoints.ts';
+import { isLocalUrl } from '../../base/http-request.ts';
 
 export interface AddressOptions {
   readonly engine: string;
@@ -22,7 +22,7 @@ export function serverAddress({ engine, engineUrl, allowRemote = false }: Addres
     const hint = 'drop user, password, query and fragment: a key is read from the environment';
     throw new BenchError('bad-option', '--engine-url: holds more than host and path', hint);
   }
-  if (allowRemote || isOfThisMachine(url)) return engineUrl;
+  if (allowRemote || isLocalUrl(url)) return engineUrl;
   throw new BenchError(
     'bad-option',
     `--engine-url ${engineUrl}: not an address of this machine`,

@@ -13,7 +13,7 @@ import { describeModel } from '../gguf/describe-model.ts';
 import { missingCapabilities } from '../gguf/missing-capabilities.ts';
 import { checkModelFile, hashModelFile } from '../gguf/model-file.ts';
 import { checkCapacity } from '../gguf/check-capacity.ts';
-import { PrivateFolder } from '../../base/private-folder.ts';
+import { TemporaryFolder } from '../../base/temporary-folder.ts';
 import { specialTokenError, type TokenIds } from '../token-id.ts';
 import { probeExactCuts } from './probe-exact-cuts.ts';
 import { LlamaBackend } from './llama-backend.ts';
@@ -147,7 +147,7 @@ async function findExactCuts(
   { backend, flashAttention }: NonNullable<EngineInfo['compute']>,
   { signal, ...sizes }: { readonly vocabularySize: number; readonly windowTokens: number } & CallOptions,
 ): Promise<number | null> {
-  using folder = new PrivateFolder();
+  using folder = new TemporaryFolder();
   try {
     const isLong = backend !== 'cpu' || flashAttention;
     return await probeExactCuts(sequence, { ...sizes, isLong, statePath: join(folder.path, 'state') }, { signal });

@@ -10,7 +10,7 @@ import type { CallOptions } from '../engine-session.ts';
 import { readGgufHeader } from '../gguf/gguf-header.ts';
 import { checkModelFile } from '../gguf/model-file.ts';
 import { checkCapacity } from '../gguf/check-capacity.ts';
-import { PrivateFolder } from '../../base/private-folder.ts';
+import { TemporaryFolder } from '../../base/temporary-folder.ts';
 
 const START_LIMIT_MS = 120_000;
 const LOOK_AGAIN_MS = 50;
@@ -31,9 +31,9 @@ export class LlamaServerProcess implements AsyncDisposable {
   readonly url: string;
   readonly slotsFolder: string;
   readonly #process: ChildProcess;
-  readonly #folder: PrivateFolder;
+  readonly #folder: TemporaryFolder;
 
-  private constructor(process: ChildProcess, url: string, folder: PrivateFolder) {
+  private constructor(process: ChildProcess, url: string, folder: TemporaryFolder) {
     this.url = url;
     this.slotsFolder = folder.path;
     this.#process = process;
@@ -52,7 +52,7 @@ export class LlamaServerProcess implements AsyncDisposable {
     const header = readGgufHeader(modelPath);
     const window = sessionWindow(request, header.trainContextTokens);
     checkCapacity(request, window, header, freeBytes - sizeBytes);
-    const folder = new PrivateFolder();
+    const folder = new TemporaryFolder();
     const port = await freePort();
     const { sessions = 1, kvType = 'F16', threads } = request;
     const flags = {

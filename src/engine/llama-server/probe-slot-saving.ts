@@ -7,7 +7,7 @@ import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { GgufHeader } from '../gguf/gguf-header.ts';
 import { kvObstacle } from '../gguf/missing-capabilities.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
-import { PrivateFolder } from '../../base/private-folder.ts';
+import { TemporaryFolder } from '../../base/temporary-folder.ts';
 import { type ParsedState, parseState, type StateForm } from '../llama-state/state-file.ts';
 import { keyRowBytes, type KvLayout, numberBytes, type Rotary, valueRowBytes } from '../sequence-state.ts';
 import { SessionCells } from '../session-cells.ts';
@@ -55,7 +55,7 @@ export async function probeSlotSaving(
   const cells = new SessionCells();
   cells.follow(ids);
   const carrier = new SlotKvFiles({ connection, slot, cells, folder: slotsFolder });
-  using folder = new PrivateFolder();
+  using folder = new TemporaryFolder();
   const path = join(folder.path, 'proof.state');
   await slot.evaluate(ids, 0, options);
   await carrier.save(path);

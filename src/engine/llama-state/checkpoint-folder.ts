@@ -3,8 +3,8 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync 
 import { join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskAdvice } from '../../base/disk-advice.ts';
-import { isRunning } from '../../base/is-running.ts';
-import { moveOver, readRegularFile, removeAny } from '../../base/regular-file.ts';
+import { isProcessRunning } from '../../base/is-process-running.ts';
+import { moveOver, readRegularFile, removeAny } from '../../base/safe-file-operations.ts';
 import { type Checkpoint, checkpointSchema } from '../session-checkpoint.ts';
 
 const UNFINISHED = /\.(\d+)\.partial$/;
@@ -20,7 +20,7 @@ export class CheckpointFolder {
     try {
       for (const name of readdirSync(path)) {
         const writer = UNFINISHED.exec(name)?.[1];
-        if (writer !== undefined && !isRunning(Number(writer))) removeAny(join(path, name));
+        if (writer !== undefined && !isProcessRunning(Number(writer))) removeAny(join(path, name));
       }
     } catch (cause) {
       throw cannotKeep(path, cause);

@@ -3,13 +3,13 @@ import type { EngineRequest } from '../engine-adapter.ts';
 import type { SessionCells } from '../session-cells.ts';
 import { CheckpointFolder } from './checkpoint-folder.ts';
 import { CheckpointMemory } from './checkpoint-memory.ts';
-import { PrivateFolder } from '../../base/private-folder.ts';
+import { TemporaryFolder } from '../../base/temporary-folder.ts';
 import { KvTransfer, type SavableSequence, type StateFacts } from './kv-transfer.ts';
 
 /** Where an engine keeps KV outside of its sessions: checkpoints, copies of them in memory, and files on their way. */
 export class EngineKvStorage implements Disposable {
   /** Of this process alone, deleted with the engine. */
-  readonly folder: PrivateFolder;
+  readonly folder: TemporaryFolder;
   readonly #checkpoints: CheckpointFolder;
   readonly #verified: CheckpointMemory | null;
   #opened = 0;
@@ -17,7 +17,7 @@ export class EngineKvStorage implements Disposable {
   /** @param verifiedBytes most bytes of copies in memory; null where another process reads the files @throws BenchError `disk` */
   constructor({ checkpointFolder }: Pick<EngineRequest, 'checkpointFolder'>, verifiedBytes: number | null) {
     const given = checkpointFolder === undefined ? undefined : new CheckpointFolder(checkpointFolder);
-    this.folder = new PrivateFolder();
+    this.folder = new TemporaryFolder();
     this.#checkpoints = given ?? new CheckpointFolder(join(this.folder.path, 'checkpoints'));
     this.#verified = verifiedBytes === null ? null : new CheckpointMemory(verifiedBytes);
   }

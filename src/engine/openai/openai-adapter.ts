@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { engineKeyVariable, serverKey } from '../../config/service-endpoints.ts';
+import { apiKey, engineKeyVariable } from '../../config/api-key.ts';
 import type { EngineAdapter } from '../engine-adapter.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { serverAddress } from '../http/server-address.ts';
@@ -40,7 +40,7 @@ export function openerFor(
 ): ReturnType<EngineAdapter<OpenAiOptions>['opener']> {
   const probe = async (file: string, options: CallOptions): Promise<ProbedServer> => {
     const url = serverAddress({ engine: openAi.name, engineUrl, allowRemote }).replace(/\/v1\/*$/, '');
-    const key = serverKey(url, engineKeyVariable, process.env);
+    const key = apiKey(url, engineKeyVariable, process.env);
     const server = { url, program: 'the server', key, keyVariable: engineKeyVariable };
     return probeServer(
       await describeV1Server(new ServerConnection(server, patience), { name, file }, options),

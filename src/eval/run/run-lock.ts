@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
-import { isRunning } from '../../base/is-running.ts';
+import { isProcessRunning } from '../../base/is-process-running.ts';
 
 /** Keeps a second process from the run that this one makes; a lock whose process is gone is no lock. */
 export class RunLock implements Disposable {
@@ -67,5 +67,5 @@ function readHolder(path: string): number | undefined {
 /** A process that had the number of this one before is gone. */
 function isHeld(path: string): boolean {
   const holder = readHolder(path);
-  return holder !== undefined && holder !== process.pid && isRunning(holder);
+  return holder !== undefined && holder !== process.pid && isProcessRunning(holder);
 }

@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskAdvice } from '../../base/disk-advice.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
-import { isRunning } from '../../base/is-running.ts';
+import { isProcessRunning } from '../../base/is-process-running.ts';
 import type { ImportSource, OfferedFile } from './import-source.ts';
 
 const ELSEWHERE = 'or name another folder with DKI_BENCH_CACHE';
@@ -23,7 +23,7 @@ export async function stageFile({ path: source }: Pick<ImportSource, 'path'>, fi
     mkdirSync(folder, { recursive: true });
     // Copies of killed processes.
     for (const name of readdirSync(folder)) {
-      if (!isRunning(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true });
+      if (!isProcessRunning(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true });
     }
     const { bavail, bsize } = statfsSync(folder);
     if (file.bytes > bavail * bsize) {

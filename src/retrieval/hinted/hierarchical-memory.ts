@@ -1,4 +1,4 @@
-import { product } from '../../base/inner-product.ts';
+import { innerProduct } from '../../base/inner-product.ts';
 import { MemoryVectorIndex, type ScoredMemory, type StoredMemory } from '../memory-vector-index.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { MemoryLinks } from './memory-links.ts';
@@ -86,7 +86,7 @@ export class HierarchicalMemory {
     if (tier === 'long') {
       return this.#all.search(vector, k + NEWER_MEMORIES).filter(({ memory }) => this.#isIn('long', memory));
     }
-    return this.#newerTiers()[tier].map((memory) => ({ memory, score: product(vector, memory.embedding) }));
+    return this.#newerTiers()[tier].map((memory) => ({ memory, score: innerProduct(vector, memory.embedding) }));
   }
 
   /**
@@ -106,7 +106,8 @@ export class HierarchicalMemory {
         for (const [id, strength] of this.#links.of(from.memoryId)) {
           const memory = this.#all.get(id)!;
           if (!plan.includePersona && isPersona(memory)) continue;
-          const similarity = own.get(memory) ?? Math.max(...vectors.map((vector) => product(vector, memory.embedding)));
+          const similarity =
+            own.get(memory) ?? Math.max(...vectors.map((vector) => innerProduct(vector, memory.embedding)));
           own.set(memory, similarity);
           const spread = similarity + LINK_SHARE * strength * score;
           if (spread <= (scores.get(memory) ?? -Infinity)) continue;

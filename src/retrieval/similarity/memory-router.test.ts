@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { product } from '../../base/inner-product.ts';
+import { innerProduct } from '../../base/inner-product.ts';
 import { MemoryRouter } from './memory-router.ts';
 import { backend, embeddings } from '../../../test/fixtures/shipped-embedder.ts';
 
@@ -135,7 +135,7 @@ test('behaves as a plain list does under any sequence of adding, replacing, remo
       if (action.kind === 'search') {
         const expected = plain
           .filter((memory) => memory.user === action.user)
-          .map(({ memoryId: id, vector: own }) => ({ memoryId: id, score: product(own, query) }))
+          .map(({ memoryId: id, vector: own }) => ({ memoryId: id, score: innerProduct(own, query) }))
           .sort((a, b) => b.score - a.score)
           .slice(0, action.topK)
           .map((memory): unknown => ({ ...memory, score: expect.closeTo(memory.score, 6) as number }));

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { setTimeout as wait } from 'node:timers/promises';
 import { BenchError } from '../../base/bench-error.ts';
-import { postgresAddress, postgresClientUrl } from '../../config/service-endpoints.ts';
+import { postgresAddress, postgresClientUrl } from '../../config/service-addresses.ts';
 
 /** A server that does not answer one call in this time is away. */
 const CALL_MS = 10_000;

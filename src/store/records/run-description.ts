@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { keyed } from '../../base/prototype-safe-records.ts';
+import { safeRecord } from '../../base/prototype-safe-records.ts';
 import { list, numbers, object, texts } from './zod-helpers.ts';
 
 const count = z.number();
-const counts = keyed(z.number());
+const counts = safeRecord(z.number());
 const facts = z.record(z.string(), z.unknown()).readonly();
 
 /** A kind of machine, with the build of its engine, and the users whose turns it took. */

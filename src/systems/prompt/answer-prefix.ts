@@ -1,4 +1,4 @@
-import { knownLanguage, type Language, languageOf } from '../../base/language.ts';
+import { knownLanguage, type Language, detectLanguage } from '../../base/language.ts';
 import type { PromptText } from '../../config/bench-config.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { TokenId } from '../../engine/token-id.ts';
@@ -36,7 +36,7 @@ export interface AskedLanguage {
 
 /** A text of prompts in the language of a question; English where there is none in it. */
 export function promptText(text: PromptText, { language, query }: AskedLanguage): string {
-  return typeof text === 'string' ? text : text[knownLanguage(language ?? languageOf(query)) ?? 'en'];
+  return typeof text === 'string' ? text : text[knownLanguage(language ?? detectLanguage(query)) ?? 'en'];
 }
 
 const LINE_BREAKS = /\s*[\n\r\v\f\u0085\u2028\u2029]\s*/gu;

@@ -29,7 +29,7 @@ import {
   type Segment,
 } from './prompt-form.ts';
 import { grammarFor } from '../../base/language-phrasings.ts';
-import { languageOf } from '../../base/language.ts';
+import { detectLanguage } from '../../base/language.ts';
 
 /** Generation gets 512 tokens, at most a quarter of the window. */
 const RESERVE_TOKENS = 512;
@@ -270,6 +270,6 @@ export function systemPromptFor(
   { systemPrompt }: Pick<PromptRules, 'systemPrompt'>,
 ): string {
   if (turn.systemPrompt !== undefined) return turn.systemPrompt;
-  const { language = languageOf(turn.query) } = turn;
+  const { language = detectLanguage(turn.query) } = turn;
   return systemPrompt === undefined ? grammarFor(language).systemPrompts[0]! : promptText(systemPrompt, turn);
 }

@@ -1,4 +1,4 @@
-import { templates } from '../../config/prompt-wording.ts';
+import { promptTemplates } from '../../config/prompt-templates.ts';
 import { recordTitle } from '../../retrieval/format-history-summary.ts';
 import type { MemorySearchResult } from '../../retrieval/retriever.ts';
 import type { HistoryMessage, SegmentRole } from '../../store/records/prompt-info.ts';
@@ -56,7 +56,7 @@ function fill(template: string, content: string, label = ''): string {
   return template.replace(/\{(content|i)\}/g, (_, slot: string) => (slot === 'i' ? label : line));
 }
 
-const { segments: texts } = templates;
+const { segments: texts } = promptTemplates;
 
 /** `System: …\n\n` */
 export function systemSegment(content: string): Segment {

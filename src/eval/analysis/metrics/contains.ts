@@ -1,4 +1,4 @@
-import { countSentences, firstSentence } from '../../../base/first-sentence.ts';
+import { countSentences, firstSentence } from '../../../base/sentence-boundaries.ts';
 import type { UserLanguage } from '../../../data/dataset.ts';
 import { type Span, spansOf, type Word, wordsOf, wordsOfVersion1 } from '../../../data/split-words.ts';
 import { isAbstention } from './abstention.ts';

@@ -1,5 +1,5 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import { firstSentence } from '../../../base/first-sentence.ts';
+import { firstSentence } from '../../../base/sentence-boundaries.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
 import { likeliestTokens } from '../../../engine/next-distribution.ts';

@@ -1,5 +1,5 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import { PrivateFolder } from '../../../base/private-folder.ts';
+import { TemporaryFolder } from '../../../base/temporary-folder.ts';
 import { lastExactCut } from '../../../engine/engine-capabilities.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineSession } from '../../../engine/engine-session.ts';
@@ -84,7 +84,7 @@ async function blocksReplay(
   engine: Engine,
   session: EngineSession,
 ): Promise<TurnReplay> {
-  const folder = new PrivateFolder();
+  const folder = new TemporaryFolder();
   const blockStore = await KvStore.open(folder.path, STORE_BYTES, engine);
   const store = kvTools.openBlocks(blockStore, STORE_BYTES, 'when-evicted', keptAs);
   const context: BlockContext = { engine, session, store, kv: kvTools, evict, keptAs, template: 'attribution' };

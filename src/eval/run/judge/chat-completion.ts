@@ -8,7 +8,7 @@ import {
   request,
   retryAfterMs,
 } from '../../../base/http-request.ts';
-import { judgeKeyVariable } from '../../../config/service-endpoints.ts';
+import { judgeKeyVariable } from '../../../config/api-key.ts';
 
 export interface ChatServer {
   readonly address: string;

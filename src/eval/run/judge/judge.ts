@@ -1,5 +1,5 @@
 import type { BenchConfig } from '../../../config/bench-config.ts';
-import { judgeKeyVariable, serverKey } from '../../../config/service-endpoints.ts';
+import { apiKey, judgeKeyVariable } from '../../../config/api-key.ts';
 import type { BenchDatabase } from '../../../store/database.ts';
 import { JudgeVerdictRepository } from '../../../store/judge-verdict-repository.ts';
 import { chatReply, type ChatServer, JudgeFailure, quoteReply } from './chat-completion.ts';
@@ -39,7 +39,7 @@ export class Judge {
 /** The judge that the options name, with its key from the environment; undefined if they name none. */
 export function openJudge({ judge, judgeModel }: BenchConfig, database: BenchDatabase): Judge | undefined {
   if (judge === undefined || judgeModel === undefined) return undefined;
-  return new Judge(judgeModel, { address: judge, key: serverKey(judge, judgeKeyVariable, process.env) }, database);
+  return new Judge(judgeModel, { address: judge, key: apiKey(judge, judgeKeyVariable, process.env) }, database);
 }
 
 export interface AnswerToJudge {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { ownPackage } from '../../../base/own-package.ts';
+import { packageJson } from '../../../base/package-json.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
@@ -20,7 +20,7 @@ export function describeEnvironment() {
   const lockfile = `${root}/package-lock.json`;
   const status = git('status', '--porcelain', '--untracked-files=no');
   return {
-    benchVersion: ownPackage.version,
+    benchVersion: packageJson.version,
     gitCommit: git('rev-parse', 'HEAD'),
     gitDirty: status === null ? null : status !== '',
     lockfileSha256: existsSync(lockfile) ? createHash('sha256').update(readFileSync(lockfile)).digest('hex') : null,

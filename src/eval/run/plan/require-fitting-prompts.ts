@@ -1,5 +1,5 @@
 import { BenchError } from '../../../base/bench-error.ts';
-import { languageOf } from '../../../base/language.ts';
+import { detectLanguage } from '../../../base/language.ts';
 import type { RunDatasets } from '../../../data/join-datasets.ts';
 import type { DatasetUser } from '../../../data/dataset.ts';
 import type { Arm } from '../../../systems/arms/arm-registry.ts';
@@ -67,7 +67,7 @@ export async function requireFittingSinks(
     items.map(({ query, language, systemPrompt }) => {
       const asked = { query, ...(language === undefined ? {} : { language }) };
       const text = systemPrompt ?? systemPromptFor(asked, rules);
-      return [`${language ?? languageOf(query)} ${text}`, { asked, systemPrompt: text }];
+      return [`${language ?? detectLanguage(query)} ${text}`, { asked, systemPrompt: text }];
     }),
   );
   for (const { traits, template } of arms) {

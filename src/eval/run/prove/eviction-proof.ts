@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SeededRandom } from '../../../base/seeded-random.ts';
-import { norm, product } from '../../../base/inner-product.ts';
+import { norm, innerProduct } from '../../../base/inner-product.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { EvictionName, EvictionRule } from '../../../store/records/prefill-record.ts';
 import { type CellMaker, evaluatedBehind, evaluatedBehindStored, type ExpectedParts } from './expected-cells.ts';
@@ -177,7 +177,7 @@ function evictionScores(evict: EvictionName, head: HeadVectors, left: number, dr
       const anchor = keys[0]!.map((_, at) => directions.reduce((sum, one) => sum + one[at]!, 0) / directions.length);
       const shortest = Math.min(...keys.map(norm));
       return directions.map((one) =>
-        within(-product(one, anchor) / norm(anchor), (4 * error) / shortest / norm(anchor)),
+        within(-innerProduct(one, anchor) / norm(anchor), (4 * error) / shortest / norm(anchor)),
       );
     }
     case 'lagkv':

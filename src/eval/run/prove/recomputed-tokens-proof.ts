@@ -1,5 +1,5 @@
 import { mean, rootMeanSquare } from 'simple-statistics';
-import { norm, product } from '../../../base/inner-product.ts';
+import { norm, innerProduct } from '../../../base/inner-product.ts';
 import type { TokenRange } from '../../../engine/token-id.ts';
 import type { ScoredSelection, TokenSelection } from '../../../systems/prefill/select-recomputed-tokens.ts';
 import type { InjectedParts } from '../observe/expected-injection.ts';
@@ -188,7 +188,7 @@ async function questionAttention(
   const attention = joined.map(() => 0);
   for (const [at, query] of queries.entries()) {
     const logits = keys.map((own, cell) =>
-      cell < header.length ? -Infinity : product(query, own[at % layout.heads]!) / root,
+      cell < header.length ? -Infinity : innerProduct(query, own[at % layout.heads]!) / root,
     );
     const largest = Math.max(...logits);
     const powers = logits.map((logit) => Math.exp(logit - largest));
@@ -196,7 +196,7 @@ async function questionAttention(
     powers.forEach((power, cell) => (attention[cell]! += power / total / queries.length));
   }
   const longest = (vectors: readonly Float64Array[]): number =>
-    Math.sqrt(Math.max(...vectors.map((vector) => product(vector, vector))));
+    Math.sqrt(Math.max(...vectors.map((vector) => innerProduct(vector, vector))));
   return {
     scores: attention.map((share) => Math.log(share)),
     // A product of two rounded vectors is off by twice the rounding, ln of a softmax by twice that, each of two scores once.

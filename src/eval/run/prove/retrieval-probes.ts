@@ -1,5 +1,5 @@
 import type { KnownLanguage } from '../../../base/language.ts';
-import { product } from '../../../base/inner-product.ts';
+import { innerProduct } from '../../../base/inner-product.ts';
 import type { EmbeddingService } from '../../../models/embedding/embedding-service.ts';
 import type { EmbedderProbe, RetrieverProbe } from '../../../store/records/run-probes.ts';
 import type { Retriever } from '../../../retrieval/retriever.ts';
@@ -38,8 +38,8 @@ function hasTwin(vectors: readonly Float32Array[], place: number): boolean {
 }
 
 function findsItself(question: Float32Array, documents: readonly Float32Array[], place: number): boolean {
-  const own = product(question, documents[place]!);
-  return documents.every((document, other) => other === place || product(question, document) < own);
+  const own = innerProduct(question, documents[place]!);
+  return documents.every((document, other) => other === place || innerProduct(question, document) < own);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { PrivateFolder } from '../../../base/private-folder.ts';
+import { TemporaryFolder } from '../../../base/temporary-folder.ts';
 import type { BenchConfig } from '../../../config/bench-config.ts';
 import { shippedDatasets } from '../../../config/shipped-datasets.ts';
 import type { ComposeEngine } from '../../../engine/engine-adapter.ts';
@@ -29,7 +29,7 @@ export async function planQueuedRun(
   requireDivisible(options, suite, '--queue');
   const engines = compose(options);
   const settings = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
-  using privateFolder = new PrivateFolder();
+  using privateFolder = new TemporaryFolder();
   const folder = privateFolder.path;
   const place = { folder, suffix: '' };
   await using prepared = await prepareSuite(

@@ -1,4 +1,4 @@
-import { languageOf } from '../../../base/language.ts';
+import { detectLanguage } from '../../../base/language.ts';
 
 // Rules that find the keywords of a question, rephrase it and split it, in English and Chinese.
 
@@ -68,7 +68,7 @@ const boundary = /(?<=[?？!！;；。])|,? and (?=(?:what|where|who|when|which|
 export function extractKeywords(question: string): string[] {
   const found = new Set<string>();
   for (const [word] of question.normalize('NFKC').toLowerCase().matchAll(words)) {
-    if (languageOf(word) === 'zh') {
+    if (detectLanguage(word) === 'zh') {
       const parts = functionPhrases.reduce((list, phrase) => list.flatMap((part) => part.split(phrase)), [word]);
       for (const part of parts) if (part !== '') found.add(part);
     } else {

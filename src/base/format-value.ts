@@ -1,7 +1,7 @@
 const MAX_SHOWN = 60;
 
 /** Formats a value for an error message, in at most 60 characters. */
-export function shownValue(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   try {
     const text = JSON.stringify(value);

@@ -21,7 +21,7 @@ interface InterruptionOptions {
  * Runs `work`. The first ^C, SIGTERM or SIGHUP aborts its signal, the second ends the process at once.
  * @returns the result; undefined, with the exit code set, if the work was interrupted
  */
-export async function interruptible<Result>(
+export async function withInterrupt<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
   { onInterrupt, onCutShort, exitCode = exitCodes.interrupted }: InterruptionOptions = {},
 ): Promise<Result | undefined> {

@@ -1,9 +1,5 @@
 import { BenchError } from '../base/bench-error.ts';
-
-/** Environment variables with keys: of the server that runs the language model, of the judge's, and of any such server. */
-export const engineKeyVariable = 'DKI_BENCH_ENGINE_KEY';
-export const judgeKeyVariable = 'DKI_BENCH_JUDGE_KEY';
-const USUAL_KEY_VARIABLE = 'OPENAI_API_KEY';
+import { judgeKeyVariable } from './api-key.ts';
 
 const CHAT_ROUTE = '/chat/completions';
 
@@ -58,28 +54,4 @@ export function judgeAddress(given: string): string {
   const path = url.pathname.replace(/\/+$/, '');
   if (!path.endsWith(CHAT_ROUTE)) url.pathname = `${path}${path.endsWith('/v1') ? '' : '/v1'}${CHAT_ROUTE}`;
   return url.href;
-}
-
-/** True for an address that only this machine can reach. */
-export function isOfThisMachine({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
-}
-
-/**
- * The key for a server: that of its own variable, else `OPENAI_API_KEY`, which is not sent unencrypted to other machines.
- * @throws BenchError `bad-option` for a key that no header can hold; the message does not show it
- */
-export function serverKey(
-  address: string,
-  ownVariable: string,
-  environment: Readonly<Record<string, string | undefined>>,
-): string | undefined {
-  const url = new URL(address);
-  const isSafe = url.protocol === 'https:' || isOfThisMachine(url);
-  const names = isSafe ? [ownVariable, USUAL_KEY_VARIABLE] : [ownVariable];
-  const name = names.find((one) => (environment[one] ?? '').trim() !== '');
-  if (name === undefined) return undefined;
-  const key = environment[name]!.trim();
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new BenchError('bad-option', `${name} holds what no key can`, 'a key is one line of ASCII without blanks');
 }

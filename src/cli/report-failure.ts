@@ -16,14 +16,6 @@ function complainOfUsage({ message }: CommanderError): void {
   printError(what, hint ?? 'see --help');
 }
 
-/** Settles with the `BenchError` of a rejected promise. @throws other errors */
-export function orBenchError<Value>(promise: Promise<Value>): Promise<Value | BenchError> {
-  return promise.catch((error: unknown) => {
-    if (error instanceof BenchError) return error;
-    throw error;
-  });
-}
-
 function keepStack(stack: string): string {
   try {
     const file = join(mkdtempSync(join(tmpdir(), 'dki-bench-')), 'error.log');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseExactJson } from './exact-json.ts';
+import { parseExactJson } from './parse-exact-json.ts';
 
 test.each([
   ['{"user":1234567890123456789}', { user: '1234567890123456789' }],

@@ -2,13 +2,13 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync } fr
 import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { BenchConfig } from '../config/bench-config.ts';
-import { BenchError } from '../base/bench-error.ts';
+import { BenchError, catchBenchError } from '../base/bench-error.ts';
 import { diskAdvice } from '../base/disk-advice.ts';
 import { openDatabase } from '../store/database.ts';
 import { RunRepository } from '../store/run-repository.ts';
 import { TransformersEmbedder } from '../models/embedding/transformers-embedder.ts';
 import { readRunDatasets } from '../data/join-datasets.ts';
-import { openConfigured } from '../bench/compose-engine.ts';
+import { openConfiguredEngine } from '../bench/compose-engine.ts';
 import type { EngineOpener } from '../engine/engine-adapter.ts';
 import { kernelChoice } from '../kv/kernels.ts';
 import { EngineQueryModel } from '../retrieval/hinted/engine-query-model.ts';
@@ -17,8 +17,7 @@ import { routeExamples } from '../retrieval/hinted/route-examples.ts';
 import { chooseVectorBackend } from '../retrieval/vectors/choose-vector-backend.ts';
 import { promptFormOf } from '../systems/prompt/chat-form.ts';
 import { counted } from '../render/printable.ts';
-import { orBenchError } from './failure.ts';
-import { shownPath } from './suggested-command.ts';
+import { displayPath } from './output.ts';
 
 export interface Finding {
   readonly state: 'works' | 'warning' | 'fails';
@@ -53,7 +52,7 @@ function reports({ out }: BenchConfig): Finding {
   accessSync(folder, constants.W_OK | constants.X_OK);
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  const found = `${shownPath(out)} can be written, ${gibibytes(free)} free`;
+  const found = `${displayPath(out)} can be written, ${gibibytes(free)} free`;
   return free >= 2 ** 30 ? works(found) : warning(found, 'a long run may need 1 GiB');
 }
 
@@ -110,13 +109,13 @@ async function dataset(config: BenchConfig): Promise<Finding> {
 }
 
 async function model(config: BenchConfig, engines: EngineOpener): Promise<Finding> {
-  await using engine = await openConfigured(engines, config);
+  await using engine = await openConfiguredEngine(engines, config);
   await using session = await engine.openSession('doctor');
   const { bosToken, build, model: described } = engine.info;
   const [prompt = []] = await engine.tokenize([{ text: 'User: hello\n\nAI:', as: 'text', first: true }]);
   const { tokens } = await session.generate([...(bosToken === null ? [] : [bosToken]), ...prompt], { maxTokens: 8 });
   // A chat template that cannot be used is a warning: the plain form works.
-  const form = described.chatTemplate === null ? null : await orBenchError(promptFormOf('chat', engine));
+  const form = described.chatTemplate === null ? null : await catchBenchError(promptFormOf('chat', engine));
   const versions = Object.entries(build).map(([name, version]) => `${name} ${version}`);
   const found = `${described.name} answered a prompt with ${tokens.length} tokens (${versions.join(', ')})`;
   return form instanceof BenchError ? warning(`${found}; ${form.message}`, form.hint) : works(found);
@@ -126,7 +125,7 @@ async function model(config: BenchConfig, engines: EngineOpener): Promise<Findin
 async function routing(config: BenchConfig, engines: EngineOpener): Promise<Finding> {
   const advice = 'hinted then uses its default strategy, and counts these cases: route by keyword or classifier';
   try {
-    await using engine = await openConfigured(engines, config);
+    await using engine = await openConfiguredEngine(engines, config);
     await using queryModel = await EngineQueryModel.open(engine);
     const ability = await assessRouting(queryModel, routeExamples.test);
     const found = describeAbility(queryModel.name, ability);

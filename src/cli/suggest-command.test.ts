@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { commandLine, shownPath } from './suggested-command.ts';
+import { suggestCommand } from './suggest-command.ts';
 
 const usual = { out: resolve('reports'), db: resolve('reports/dki-bench.sqlite') };
 
@@ -8,26 +8,20 @@ beforeEach(() => vi.stubEnv('npm_lifecycle_event', undefined));
 afterEach(() => vi.unstubAllEnvs());
 
 it('names a place only where it is not the usual one', () => {
-  expect(commandLine('inspect', usual, ['--run', 'a'])).toBe('npx dki-bench inspect --run a');
+  expect(suggestCommand('inspect', usual, ['--run', 'a'])).toBe('npx dki-bench inspect --run a');
   const elsewhere = { out: resolve('o'), db: resolve('d.sqlite') };
-  expect(commandLine('bench', elsewhere, [])).toBe('npx dki-bench bench --out o --db d.sqlite');
+  expect(suggestCommand('bench', elsewhere, [])).toBe('npx dki-bench bench --out o --db d.sqlite');
 });
 
 it('is written the way the program was started, with arguments quoted for the shell', () => {
   vi.stubEnv('npm_lifecycle_event', 'bench');
-  expect(commandLine('bench', usual, ['--item', "it's 1; ls"])).toBe(
+  expect(suggestCommand('bench', usual, ['--item', "it's 1; ls"])).toBe(
     String.raw`npm run bench -- --item 'it'\''s 1; ls'`,
   );
 });
 
 it('writes control characters as a shell reads them, and none to the terminal', () => {
-  expect(commandLine('inspect', usual, ['--item', "a\u001b[2J'\\\n"])).toBe(
+  expect(suggestCommand('inspect', usual, ['--item', "a\u001b[2J'\\\n"])).toBe(
     String.raw`npx dki-bench inspect --item $'a\x1b[2J\'\\\n'`,
   );
-});
-
-it('shows paths from the working folder where they lie below', () => {
-  expect(shownPath(resolve('reports/a'))).toBe('reports/a');
-  expect(shownPath(resolve('.'))).toBe('.');
-  expect(shownPath('/elsewhere')).toBe('/elsewhere');
 });

@@ -1,5 +1,5 @@
 /** True for a running process of this machine, of any user. */
-export function isRunning(processId: number): boolean {
+export function isProcessRunning(processId: number): boolean {
   try {
     process.kill(processId, 0);
     return true;

@@ -18,6 +18,6 @@ const templatesSchema = z.object({
 });
 
 /** Templates of the segments of a prompt, for all languages: `datasets/templates.json`. */
-export const templates = templatesSchema.parse(
+export const promptTemplates = templatesSchema.parse(
   JSON.parse(readFileSync(new URL('../../datasets/templates.json', import.meta.url), 'utf8')),
 );

@@ -1,4 +1,4 @@
-import { composeForRuns } from '../bench/compose-engine.ts';
+import { composeEngineForRuns } from '../bench/compose-engine.ts';
 import type { BenchConfig } from '../config/bench-config.ts';
 import { attribute } from '../eval/run/attribution/attribute.ts';
 import { loadRunModel, runModel } from '../eval/run/attribution/load-run-model.ts';
@@ -14,14 +14,14 @@ interface TurnPlace {
 }
 
 /** Computes and stores the attribution of turns of one run. @throws BenchError `bad-model` for another model than the run's */
-export async function storeAttributions(
+export async function attributeTurns(
   database: BenchDatabase,
   config: Pick<BenchConfig, 'model' | 'engine' | 'given'>,
   turns: readonly TurnPlace[],
   { onProgress, signal }: { onProgress?: (arm: string, done: number, of: number) => void; signal?: AbortSignal } = {},
 ): Promise<void> {
   const run = findRun(database, turns[0]!.run.name);
-  await using engine = await loadRunModel(runModel(run), config.model, composeForRuns(config));
+  await using engine = await loadRunModel(runModel(run), config.model, composeEngineForRuns(config));
   for (const { turn } of turns) {
     const stored = new TurnRepository(database)
       .find(run.id, turn.itemId, turn.arm)

@@ -26,7 +26,7 @@ const noScores = scores.parse({
  * count in its tables. What a data set or other arms would be needed for is null.
  * @param nextTokens the likeliest tokens at the beginning of the answer
  */
-export function inspectedChatTurn(
+export function chatTurnForDisplay(
   { userId, arm, number, response, memories }: ChatTurn,
   nextTokens: TurnObservation['nextTokens'],
 ): InspectedTurn {

@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from './bench-error.ts';
 import { diskAdvice } from './disk-advice.ts';
-import { isRunning } from './is-running.ts';
+import { isProcessRunning } from './is-process-running.ts';
 
 /** Processes of other machines, or containers, may share the folder: only those of this one can be asked for. */
 const PREFIX = `dki-bench-kv-${hostname().replaceAll(/[^0-9A-Za-z]/g, '')}-`;
@@ -12,7 +12,7 @@ const NAME = new RegExp(`^${PREFIX}(\\d+)-`);
 const open = new Set<string>();
 
 /** A folder of this process alone (0700) for KV that must not outlive it; deleted at disposal, at the latest at exit. */
-export class PrivateFolder implements Disposable {
+export class TemporaryFolder implements Disposable {
   readonly path: string;
 
   /** Deletes the folders that killed processes left, too. @throws BenchError `disk` */
@@ -42,7 +42,7 @@ function deleteAll(): void {
 function deleteAbandoned(): void {
   for (const name of readdirSync(tmpdir())) {
     const processId = NAME.exec(name)?.[1];
-    if (processId === undefined || isRunning(Number(processId))) continue;
+    if (processId === undefined || isProcessRunning(Number(processId))) continue;
     try {
       rmSync(join(tmpdir(), name), { recursive: true, force: true });
     } catch {

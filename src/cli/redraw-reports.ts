@@ -7,8 +7,7 @@ import type { RunResults } from '../store/records/run-results.ts';
 import { groupName } from '../store/run-names.ts';
 import { armRegistry } from '../systems/arms/arm-registry.ts';
 import { findReports, readReport, reportDocument } from '../viewer/report-reader.ts';
-import { shownPath } from './suggested-command.ts';
-import { printLines } from './output.ts';
+import { displayPath, printLines } from './output.ts';
 
 export interface ReportContent {
   readonly folder: string;
@@ -71,7 +70,7 @@ export async function writeReports(
 ): Promise<number> {
   for (const report of reports) {
     await write(report);
-    printLines([`${shownPath(report.folder)}: ${done}`]);
+    printLines([`${displayPath(report.folder)}: ${done}`]);
   }
   return exitCodes.ok;
 }
@@ -86,7 +85,7 @@ export async function compareReports(
   for (const report of reports) {
     const differences = await compare(report);
     const lines = differences.length === 0 ? [agreement] : differences;
-    printLines(lines.map((line) => `${shownPath(report.folder)}: ${line}`));
+    printLines(lines.map((line) => `${displayPath(report.folder)}: ${line}`));
     count += differences.length;
   }
   return count === 0 ? exitCodes.ok : exitCodes.checkFailed;

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type RunningProcess, startProcess, typescript } from '../../test/fixtures/run-process.ts';
 import { folderOfEachTest } from '../../test/fixtures/folder-of-each-test.ts';
-import { PrivateFolder } from './private-folder.ts';
+import { TemporaryFolder } from './temporary-folder.ts';
 
 const temporary = folderOfEachTest();
 beforeEach(() => void vi.stubEnv('TMPDIR', temporary.path));
 afterEach(() => void vi.unstubAllEnvs());
 
-const modulePath = fileURLToPath(new URL('./private-folder.ts', import.meta.url));
+const modulePath = fileURLToPath(new URL('./temporary-folder.ts', import.meta.url));
 
 const folders = (): string[] =>
   readdirSync(temporary.path)
@@ -22,15 +22,15 @@ const folders = (): string[] =>
 /** Another process that makes a folder with a file in it, says so, and then does as it is told. */
 async function otherProcess(then: string): Promise<RunningProcess & { readonly path: string }> {
   const script =
-    `import { writeFileSync } from 'node:fs'; import { PrivateFolder } from ${JSON.stringify(modulePath)};` +
-    `const { path } = new PrivateFolder(); writeFileSync(path + '/state', 'KV'); process.stdout.write(path); ${then}`;
+    `import { writeFileSync } from 'node:fs'; import { TemporaryFolder } from ${JSON.stringify(modulePath)};` +
+    `const { path } = new TemporaryFolder(); writeFileSync(path + '/state', 'KV'); process.stdout.write(path); ${then}`;
   const running = startProcess([...typescript, '--input-type=module', '-e', script]);
   const [path] = (await once(running.child.stdout, 'data')) as [string];
   return { ...running, path };
 }
 
 test('a folder is for its owner alone, and goes with it', () => {
-  const folder = new PrivateFolder();
+  const folder = new TemporaryFolder();
   expect(statSync(folder.path).mode & 0o777).toBe(0o700);
   writeFileSync(join(folder.path, 'state'), 'KV');
   folder[Symbol.dispose]();
@@ -53,7 +53,7 @@ test('the next folder takes with it what a killed process left, and nothing that
   killed.child.kill('SIGKILL');
   await killed.ended;
   expect(existsSync(killed.path)).toBe(true);
-  using folder = new PrivateFolder();
+  using folder = new TemporaryFolder();
   expect(folders()).toEqual([living.path, folder.path].toSorted());
   living.child.stdin.end();
   await living.ended;
@@ -61,5 +61,5 @@ test('the next folder takes with it what a killed process left, and nothing that
 
 test('where no folder can be made, it says so', () => {
   vi.stubEnv('TMPDIR', temporary.file('none'));
-  expect(() => new PrivateFolder()).toThrow(expect.objectContaining({ code: 'disk' }));
+  expect(() => new TemporaryFolder()).toThrow(expect.objectContaining({ code: 'disk' }));
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countSentences, firstSentence, sentenceEnd } from './first-sentence.ts';
+import { countSentences, firstSentence, sentenceEnd } from './sentence-boundaries.ts';
 
 describe('the first sentence', () => {
   it.each([

@@ -1,0 +1,31 @@
+import { BenchError } from '../../base/bench-error.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
+import type { BenchConfig } from '../../config/bench-config.ts';
+import { readGatingCalibration } from '../../models/embedding/gating-threshold.ts';
+import { armSettingsHelp, blockSettingsHelp } from '../../systems/arms/arm-name.ts';
+import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
+import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
+import { everyArm } from '../arm-help.ts';
+
+/** False for an arm that needs memories only a data set can name. */
+function canChat({ traits: { retrieves } }: Arm): boolean {
+  return retrieves !== 'evidence' && retrieves !== 'donor';
+}
+
+export function chatArms(): readonly Arm[] {
+  return everyArm().filter(canChat);
+}
+
+/** @throws BenchError `bad-option` for an unknown name, and for an arm that cannot chat */
+export function chatArm(name: string, { alpha, embedder }: BenchConfig): Arm {
+  const known = chatArms().map(({ traits }) => traits.name);
+  const hint = `choose among ${known.join(', ')}; each may have ${armSettingsHelp}; those that join blocks ${blockSettingsHelp}`;
+  if (!armRegistry.has(name)) {
+    throw new BenchError('bad-option', `there is no arm "${name}"${didYouMean(name, known)}`, hint);
+  }
+  const gatingThreshold = readGatingCalibration(embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
+  const arm = armRegistry.named([name], { alpha, gatingThreshold })[0]!;
+  if (canChat(arm)) return arm;
+  const why = "it is given what only a data set knows: evidence, or another user's memories";
+  throw new BenchError('bad-option', `arm ${name} cannot chat: ${why}`, hint);
+}

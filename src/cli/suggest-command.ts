@@ -1,0 +1,22 @@
+import { resolve } from 'node:path';
+import type { BenchConfig } from '../config/bench-config.ts';
+import { shellWord } from '../render/printable.ts';
+import { displayPath } from './output.ts';
+
+/** The options that name the database and the folder of a configuration; none for the defaults. */
+export function locationFlags({ out, db }: Pick<BenchConfig, 'out' | 'db'>): string[] {
+  return [
+    ...(out === resolve('reports') ? [] : ['--out', displayPath(out)]),
+    ...(db === resolve(out, 'dki-bench.sqlite') ? [] : ['--db', displayPath(db)]),
+  ];
+}
+
+/** A command that calls a verb on the database and folder of a configuration, quoted for a shell. */
+export function suggestCommand(
+  verb: string,
+  config: Pick<BenchConfig, 'out' | 'db'>,
+  words: readonly string[],
+): string {
+  const program = process.env['npm_lifecycle_event'] === undefined ? `npx dki-bench ${verb}` : `npm run ${verb} --`;
+  return [program, ...[...words, ...locationFlags(config)].map(shellWord)].join(' ');
+}

@@ -1,0 +1,26 @@
+import { BenchError } from '../base/bench-error.ts';
+import { isLocalUrl } from '../base/http-request.ts';
+
+/** Environment variables with keys: of the server that runs the language model, of the judge's, and of any such server. */
+export const engineKeyVariable = 'DKI_BENCH_ENGINE_KEY';
+export const judgeKeyVariable = 'DKI_BENCH_JUDGE_KEY';
+const USUAL_KEY_VARIABLE = 'OPENAI_API_KEY';
+
+/**
+ * The key for a server: that of its own variable, else `OPENAI_API_KEY`, which is not sent unencrypted to other machines.
+ * @throws BenchError `bad-option` for a key that no header can hold; the message does not show it
+ */
+export function apiKey(
+  address: string,
+  ownVariable: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const url = new URL(address);
+  const isSafe = url.protocol === 'https:' || isLocalUrl(url);
+  const names = isSafe ? [ownVariable, USUAL_KEY_VARIABLE] : [ownVariable];
+  const name = names.find((one) => (environment[one] ?? '').trim() !== '');
+  if (name === undefined) return undefined;
+  const key = environment[name]!.trim();
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new BenchError('bad-option', `${name} holds what no key can`, 'a key is one line of ASCII without blanks');
+}
