@@ -7,8 +7,8 @@ import {
   meanInterval,
   shareInterval,
   TAIL,
-  clusteredMean,
 } from '../../src/eval/analysis/statistics/intervals.ts';
+import { clusteredMean } from '../../src/eval/analysis/statistics/design-effect.ts';
 import { sum, type UnitTotals } from '../../src/eval/analysis/statistics/observations.ts';
 import { studentQuantile } from '../../src/eval/analysis/statistics/distributions.ts';
 

@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../src/base/seeded-random.ts';
-import { clusteredMean, pairedDesignEffect } from '../../src/eval/analysis/statistics/intervals.ts';
+import { clusteredMean, pairedDesignEffect } from '../../src/eval/analysis/statistics/design-effect.ts';
 import { shareDifference } from '../../src/eval/analysis/statistics/paired-difference.ts';
 import { signFlipP } from '../../src/eval/analysis/statistics/sign-flip.ts';
 import { judgeFamily } from '../../src/eval/analysis/statistics/verdict.ts';

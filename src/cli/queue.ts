@@ -6,7 +6,7 @@ import { composeEngine } from '../bench/compose-engine.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
 import type { BenchConfig, SuiteName } from '../config/bench-config.ts';
 import { configOptions } from '../config/flags-from-schema.ts';
-import { runsNamed } from '../eval/analysis/results-from-stored-turns.ts';
+import { findRuns } from '../eval/analysis/find-runs.ts';
 import { mergeShards, type ShardFile } from '../eval/run/merge-run-parts.ts';
 import { mergeQueue } from '../eval/run/queue/merge-queue.ts';
 import { planDatasets, planQueuedRun, planUnits } from '../eval/run/queue/plan-queued-run.ts';
@@ -202,7 +202,7 @@ function mergeFiles(files: readonly string[], run: string, { db }: Pick<BenchCon
   const sources = files.map((file) => openStoredRuns(file, { readOnly: true }));
   try {
     const shards = sources.flatMap((database, index): ShardFile[] =>
-      runsNamed(database, run).map((record) => ({ file: displayPath(files[index]!), run: record, database })),
+      findRuns(database, run).map((record) => ({ file: displayPath(files[index]!), run: record, database })),
     );
     using target = openDatabase({ path: db });
     return [...Map.groupBy(shards, (shard) => shard.run.name).values()].map(([first, ...others]) =>

@@ -6,7 +6,7 @@ import { dataFilePaths } from '../config/public-dataset-files.ts';
 import { fetchedFile, isPublicDataset } from '../config/public-datasets.ts';
 import { datasetSources } from '../data/dataset-source.ts';
 import { readSource } from '../data/reader.ts';
-import { type WithheldSet, withheldSets } from '../eval/analysis/redact-turn.ts';
+import { type WithheldSet, withheldSets } from '../eval/analysis/text-restrictions.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import { type HiddenTexts, neverStored } from '../viewer/hidden-texts.ts';
 import type { ItemTexts, TextsOfRun } from '../viewer/report-reader.ts';

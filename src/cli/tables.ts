@@ -4,7 +4,8 @@ import { type Command, Option } from 'commander';
 import { BenchError } from '../base/bench-error.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { loadBenchConfig } from '../bench/load-config.ts';
-import { hasEnded, resultsOf, resultsOfRuns, runsNamed } from '../eval/analysis/results-from-stored-turns.ts';
+import { hasEnded, resultsOf, resultsOfRuns } from '../eval/analysis/results-from-stored-turns.ts';
+import { findRuns } from '../eval/analysis/find-runs.ts';
 import { isUnfinished, unfinishedResults } from '../eval/analysis/unfinished-run-results.ts';
 import { tableAsJson } from '../render/json.ts';
 import { printable, printableJson } from '../render/printable.ts';
@@ -81,7 +82,7 @@ async function databaseTables({ run, table, format, perTurn, check, write, ...fl
     const compare = ({ folder, runs, outcomes }: ReportContent) => checkReport(folder, runs, outcomes);
     return await compareReports(all, compare, 'agrees with the stored turns');
   }
-  const runs = availableResults(database, runsNamed(database, run));
+  const runs = availableResults(database, findRuns(database, run));
   return runs.length === 0 ? exitCodes.ok : printTables(runs, table, format);
 }
 
@@ -115,7 +116,7 @@ function availableResults(database: BenchDatabase, runs: readonly RunRecord[]): 
 /** Writes one line per turn to standard output, as fast as its reader takes them. */
 async function listTurns(database: BenchDatabase, name: string | undefined, format: TurnFormat): Promise<number> {
   const turns = new TurnRepository(database);
-  const runs = runsNamed(database, name);
+  const runs = findRuns(database, name);
   const listed = runs.map((run) => ({ run, turns: turns.listForResults(run.id) }));
   // A file gets the text as it is; a terminal would obey control characters.
   const shown = (line: string): string =>

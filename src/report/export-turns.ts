@@ -1,6 +1,7 @@
 /** The list of turns that `tables --per-turn` writes: CSV or JSON Lines, one line per turn. */
 import { builtInMetrics } from '../eval/analysis/metrics/built-in-metrics.ts';
-import { redactResult, withholdsTexts } from '../eval/analysis/redact-turn.ts';
+import { redactResult } from '../eval/analysis/redact-turn.ts';
+import { withholdsTexts } from '../eval/analysis/text-restrictions.ts';
 import { unknownQuality, clearScores } from '../eval/analysis/clear-random-model-scores.ts';
 import { csvText } from '../render/csv.ts';
 import { escapedControls } from '../render/printable.ts';

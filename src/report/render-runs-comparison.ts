@@ -1,5 +1,6 @@
 /** The comparison of two runs: its tables, and its text for a terminal. */
-import type { ArmPair, RunDifference } from '../eval/analysis/compare/compared-run.ts';
+import type { ArmPair } from '../eval/analysis/compare/arm-pairs.ts';
+import type { RunDifference } from '../eval/analysis/compare/run-differences.ts';
 import type {
   ArmFlips,
   FlippedItem,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 import { textHash } from '../base/text-hash.ts';
-import { storesTexts, withholdsTexts } from '../eval/analysis/redact-turn.ts';
+import { storesTexts, withholdsTexts } from '../eval/analysis/text-restrictions.ts';
 import { unknownQuality } from '../eval/analysis/clear-random-model-scores.ts';
 import { escapedControls } from '../render/printable.ts';
 import type { BenchDatabase } from '../store/database.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { ItemPair, ItemSide } from '../store/item-pair-repository.ts';
 import type { TurnListRow } from '../store/turn-list-repository.ts';
-import { storesTexts, withheldSets } from '../eval/analysis/redact-turn.ts';
+import { storesTexts, withheldSets } from '../eval/analysis/text-restrictions.ts';
 import type { RunRecord } from '../store/records/run-record.ts';
 import type { Html } from '../render/html-table.ts';
 import { printable } from '../render/printable.ts';

@@ -6,7 +6,7 @@ import { WithheldTexts } from '../../src/cli/reveal-withheld-texts.ts';
 import { textHash } from '../../src/base/text-hash.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
-import { runsNamed } from '../../src/eval/analysis/results-from-stored-turns.ts';
+import { findRuns } from '../../src/eval/analysis/find-runs.ts';
 import { storedSequence } from '../../src/eval/run/attribution/stored-sequence.ts';
 import type { RunResults } from '../../src/store/records/run-results.ts';
 import { writeReport } from '../../src/report/report-files.ts';
@@ -67,7 +67,7 @@ describe('a run without texts', () => {
 
   it('has hashes in their place, and the results of the run that has texts', () => {
     using database = openDatabase({ path: flags.db, readOnly: true });
-    const [run] = runsNamed(database, 'private');
+    const [run] = findRuns(database, 'private');
     const turns = [...new TurnRepository(database).listByRun(run!.id)];
     expect(turns).toHaveLength(18);
     const [first] = turns;
@@ -88,7 +88,7 @@ describe('a run without texts', () => {
       expect(results.checks).toContainEqual({ check, status: 'undecided', evidence });
     expect(results.run.notes.join('\n')).toContain('no text was stored (--no-text): the viewer shows hashes');
     using database = openDatabase({ path: flags.db, readOnly: true });
-    const [run] = runsNamed(database, 'private');
+    const [run] = findRuns(database, 'private');
     expect(new WithheldTexts(file).hidden(run!)).toBe(
       'the run stored hashes in their place (--no-text): they cannot be shown',
     );

@@ -6,7 +6,7 @@ import { WithheldTexts } from '../../src/cli/reveal-withheld-texts.ts';
 import { textHash } from '../../src/base/text-hash.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { TurnRepository } from '../../src/store/turn-repository.ts';
-import { runsNamed } from '../../src/eval/analysis/results-from-stored-turns.ts';
+import { findRuns } from '../../src/eval/analysis/find-runs.ts';
 import { exportPages } from '../../src/viewer/export-pages.ts';
 import { readComparison } from '../../src/viewer/compare/compare-page.ts';
 import { readTurnPage } from '../../src/viewer/turn/read-turn.ts';
@@ -82,7 +82,7 @@ describe('texts of a public set', () => {
   });
 
   it('stand in no line of the list of turns: hashes do', () => {
-    const [run] = runsNamed(database, 'public');
+    const [run] = findRuns(database, 'public');
     for (const format of ['csv', 'jsonl'] as const) {
       const turns = new TurnRepository(database).listForResults(run!.id);
       const lines = [...turnLines([{ run: run!, turns }], format)].join('');

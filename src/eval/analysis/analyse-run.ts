@@ -11,14 +11,15 @@ import { schemaVersion } from '../../store/records/schema-version.ts';
 import { type RunTurns, turnsOfArm } from './run-turns.ts';
 import { checkRun } from './checks/decide-checks.ts';
 import { metricsOfRun } from './metrics/run-metrics.ts';
-import { redactResult, withholdsTexts } from './redact-turn.ts';
+import { redactResult } from './redact-turn.ts';
+import { withholdsTexts } from './text-restrictions.ts';
 import { clopperPearson } from './statistics/intervals.ts';
 import { armResults, retrievalKinds } from './summary/arm-results.ts';
 import { breakEvens } from './summary/break-even.ts';
 import { compareArms } from './summary/compare-arms.ts';
 import { conditionResults } from './summary/condition-results.ts';
 import { describeRun, type EndedRun } from './summary/describe-run.ts';
-import { designEffects } from './summary/turn-means.ts';
+import { designEffects } from './summary/metric-estimates.ts';
 import { judgeNotes, judgeResults } from './summary/judge-results.ts';
 import { machineDifferences } from './summary/machine-differences.ts';
 import { hasRandomControls, methodResults } from './summary/method-results.ts';
@@ -31,7 +32,7 @@ import {
   promptNotes,
   retrievalNotes,
 } from './summary/result-notes.ts';
-import { cacheRegime } from './summary/compared-arms.ts';
+import { splitByCache } from './summary/cache-split.ts';
 import { unknownQuality, clearScores } from './clear-random-model-scores.ts';
 
 /** The suite whose arms are methods at a budget; runs of other suites may have some. */
@@ -51,11 +52,11 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
         failed: failed.map((turn) => redactResult(turn)),
       }
     : { answered, failed };
-  const regime = cacheRegime(answered, arms);
+  const split = splitByCache(answered, arms);
   const effects = designEffects(shown, arms, metrics);
   const kinds = retrievalKinds(answered, arms);
   const baseline = turnsOfArm(shown, arms.find(({ comparison }) => comparison === 'baseline')?.name);
-  const shared = { baseline, metrics, regime, effects, kinds, judged };
+  const shared = { baseline, metrics, split, effects, kinds, judged };
   const judge = probes.judge === undefined ? undefined : judgeResults(probes.judge, shown, names);
   return {
     schemaVersion,
@@ -81,12 +82,12 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
     breakEven: breakEvens(answered, arms),
     measured: withLeaks(probes, judged),
     ...(run.suite === METHODS_SUITE || hasRandomControls(arms)
-      ? { methods: methodResults(shown, arms, { primary: metrics.primary, effects, regime, seed }) }
+      ? { methods: methodResults(shown, arms, { primary: metrics.primary, effects, split, seed }) }
       : {}),
     ...(judge === undefined ? {} : { judge }),
     comparisons: compareArms(shown, arms, {
       metrics,
-      regime,
+      split,
       seed,
       margin: plan.settings.margin,
       bitwise: probes.parity.bitwiseEqual,

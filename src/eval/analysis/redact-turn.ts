@@ -8,29 +8,6 @@ import type {
   RetrievalRecord,
   TurnRecord,
 } from '../../store/records/turn-record.ts';
-import type { RunRecord } from '../../store/records/run-record.ts';
-
-export interface WithheldSet {
-  readonly name: string;
-  /** Of the bytes of the user's own file. */
-  readonly fileSha256: string;
-}
-
-/** The data sets of a run that may not be redistributed: reports show hashes in place of their texts. */
-export function withheldSets({ dataset }: Pick<RunRecord, 'dataset'>): WithheldSet[] {
-  return (dataset.parts ?? [dataset])
-    .filter(({ texts }) => texts === 'withheld')
-    .map(({ name, sha256, brought }) => ({ name, fileSha256: brought?.sha256 ?? sha256 }));
-}
-
-export function withholdsTexts(run: Pick<RunRecord, 'dataset'>): boolean {
-  return withheldSets(run).length > 0;
-}
-
-/** True if turns are stored with their texts; `--no-text` stores hashes. */
-export function storesTexts({ plan }: Pick<RunRecord, 'plan'>): boolean {
-  return plan.settings['text'] !== false;
-}
 
 /** As many equal negative numbers as there are ids, from a hash: ids give back the text, and equal lists stay equal. */
 function redactIds(ids: readonly number[]): number[] {

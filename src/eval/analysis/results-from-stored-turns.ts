@@ -1,39 +1,19 @@
 import { BenchError } from '../../base/bench-error.ts';
-import { didYouMean } from '../../base/nearest-name.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import { groupName, lastRunsHint } from '../../store/run-names.ts';
-import { RunRepository } from '../../store/run-repository.ts';
+import { groupName } from '../../store/run-names.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { analyseRun } from './analyse-run.ts';
-import { type ComparisonOptions, compareRuns, type RunsComparison } from './compare/compare-runs.ts';
+import { findRuns } from './find-runs.ts';
 import type { EndedRun } from './summary/describe-run.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
 import type { RunTurns } from './run-turns.ts';
 
-/** The run of a name, or all runs `NAME/SUITE`; the latest without one. @throws BenchError `not-found`, `database` */
-export function runsNamed(database: BenchDatabase, name?: string): RunRecord[] {
-  const runs = new RunRepository(database);
-  const names = runs.names();
-  const found = runs.listGroup(name ?? groupName(names.at(-1) ?? ''));
-  if (found.length === 0) {
-    const groups = [...new Set(names.map(groupName))];
-    throw new BenchError(
-      'not-found',
-      name === undefined
-        ? `${database.path} holds no run`
-        : `${database.path} holds no run "${name}"${didYouMean(name, [...groups, ...names])}`,
-      lastRunsHint(groups),
-    );
-  }
-  return found;
-}
-
-/** Computes the results of finished runs from their turns. @throws BenchError as `runsNamed`, and `not-found` */
+/** Computes the results of finished runs from their turns. @throws BenchError as `findRuns`, and `not-found` */
 export function resultsOfRuns(database: BenchDatabase, name?: string): RunResults[] {
-  return runsNamed(database, name).map((run) => {
+  return findRuns(database, name).map((run) => {
     if (hasEnded(run)) return resultsOf(database, run);
     throw new BenchError(
       'not-found',
@@ -49,16 +29,6 @@ export function hasEnded(run: RunRecord): run is EndedRun {
 
 export function resultsOf(database: BenchDatabase, run: EndedRun): RunResults {
   return analyseRun(run, readStoredTurns(database, run.id));
-}
-
-/** Compares two stored runs item by item: `a` against `b`. @throws BenchError as `compareRuns` */
-export function compareStoredRuns(
-  database: BenchDatabase,
-  runs: { readonly a: RunRecord; readonly b: RunRecord },
-  options: ComparisonOptions,
-): RunsComparison {
-  const read = (run: RunRecord) => ({ run, turns: readStoredTurns(database, run.id) });
-  return compareRuns(read(runs.a), read(runs.b), options);
 }
 
 /** Reads the turns of a run, as far as results are computed from them, by user in the order of the plan. */

@@ -4,7 +4,8 @@ import { type HandmadeTurn, storeRun } from '../../../test/fixtures/stored-runs.
 import { openDatabase } from '../../store/database.ts';
 import { TurnRepository } from '../../store/turn-repository.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
-import { isUnfinished, PartialResults, unfinishedResults, type UnfinishedRun } from './unfinished-run-results.ts';
+import { isUnfinished, unfinishedResults, type UnfinishedRun } from './unfinished-run-results.ts';
+import { PartialResults } from './partial-results.ts';
 
 const arms = ['rag', 'dki'];
 const users = ['ann', 'bob', 'eve'];

@@ -11,7 +11,7 @@ import { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import { reserveFor } from '../../systems/prompt/build-prompt.ts';
 import { ownMetrics } from '../analysis/metrics/registered-metrics.ts';
 import { metricsOfRun, successMetric } from '../analysis/metrics/run-metrics.ts';
-import { storesTexts } from '../analysis/redact-turn.ts';
+import { storesTexts } from '../analysis/text-restrictions.ts';
 import { openRunRetriever } from './open-run-retriever.ts';
 import { systemParts } from './system-parts.ts';
 import type { Judge } from './judge/judge.ts';

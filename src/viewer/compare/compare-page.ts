@@ -4,7 +4,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { BenchDatabase } from '../../store/database.ts';
 import type { ItemPair, ItemSide } from '../../store/item-pair-repository.ts';
 import type { ArmTraits } from '../../store/records/arm-traits.ts';
-import { differentSubjects } from '../../eval/analysis/compare/compared-run.ts';
+import { differentSubjects } from '../../eval/analysis/compare/run-differences.ts';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
 import { listText } from '../../render/cut-text.ts';
 import type { Html } from '../../render/html-table.ts';

@@ -2,7 +2,8 @@ import type { BenchDatabase } from '../../store/database.ts';
 import { RunProgressRepository } from '../../store/run-progress-repository.ts';
 import { RunUserRepository } from '../../store/run-user-repository.ts';
 import { metricsOfRun } from '../../eval/analysis/metrics/run-metrics.ts';
-import { PartialResults, turnsOfPlan } from '../../eval/analysis/unfinished-run-results.ts';
+import { PartialResults } from '../../eval/analysis/partial-results.ts';
+import { plannedSample, plannedTurns } from '../../eval/analysis/planned-sample.ts';
 import { unknownQuality } from '../../eval/analysis/clear-random-model-scores.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
 import { runNamed } from '../find-run.ts';
@@ -44,7 +45,7 @@ export class RunObserver {
       // The self-tests have passed: turns follow.
       begun: run.probes !== null,
       turns,
-      ofTurns: turnsOfPlan(run),
+      ofTurns: plannedTurns(run.plan.arms, plannedSample(run)),
       // Users whose turns are all stored; `arms` is over them.
       users: finished.size,
       ofUsers: dataset.users,

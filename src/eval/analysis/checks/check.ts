@@ -4,17 +4,7 @@ import type { RunProbes } from '../../../store/records/run-probes.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, type RunTurns, turnsOfArm } from '../run-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-
-export interface RunSample {
-  readonly items: number;
-  /** Items without evidence, which arms that retrieve the evidence skip. */
-  readonly withoutEvidence: number;
-  readonly repeats: number;
-  /** The part of the run that this is, `i/n`; missing for a whole run. */
-  readonly shard?: string;
-  /** KV is kept beyond the run, and found again in its next repeat. */
-  readonly sharesKv?: boolean;
-}
+import type { RunSample } from '../planned-sample.ts';
 
 export interface CheckInput extends RunTurns {
   readonly arms: readonly ArmTraits[];

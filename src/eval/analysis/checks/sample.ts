@@ -1,6 +1,5 @@
-import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import type { RunRecord } from '../../../store/records/run-record.ts';
-import { type Check, decided, type RunSample, undecided } from './check.ts';
+import { plannedTurns } from '../planned-sample.ts';
+import { type Check, decided, undecided } from './check.ts';
 
 /** Sample: each planned turn is a row, arms stand equally often at each place, and the twin evaluates its prompts. */
 export const sample: Check = ({ arms, answered, failed, plan }) => {
@@ -38,21 +37,3 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
   const evidence = `${answered.length + failed.length} of ${plannedTurns(arms, plan)} planned turns are rows, ${failed.length} of them failed`;
   return decided('sample', problems.length === 0, problems.length === 0 ? evidence : problems.join('; '));
 };
-
-export function plannedSample({ dataset, plan }: Pick<RunRecord, 'dataset' | 'plan'>): RunSample {
-  const { repeats = 1 } = plan.settings as { readonly repeats?: number };
-  const { shard } = plan.settings;
-  const sharesKv = (plan.settings as { readonly kvStore?: unknown }).kvStore !== undefined;
-  const extent = {
-    items: dataset.items,
-    withoutEvidence: dataset.withoutEvidence ?? 0,
-    repeats,
-    ...(sharesKv ? { sharesKv } : {}),
-  };
-  return shard === undefined ? extent : { ...extent, shard };
-}
-
-export function plannedTurns(arms: readonly ArmTraits[], { items, withoutEvidence, repeats }: RunSample): number {
-  const perRepeat = arms.map(({ retrieves }) => (retrieves === 'evidence' ? items - withoutEvidence : items));
-  return repeats * perRepeat.reduce((sum, turns) => sum + turns, 0);
-}

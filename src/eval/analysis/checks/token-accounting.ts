@@ -7,7 +7,7 @@ import {
   selectedByModel,
 } from '../../../store/records/turn-record.ts';
 import { type Check, type CheckInput, decided, examples, undecided } from './check.ts';
-import { plannedTurns } from './sample.ts';
+import { plannedTurns } from '../planned-sample.ts';
 
 /**
  * Token accounting: a turn that injects filled the cells of its memories, and evaluated by the meter exactly what its account

@@ -1,16 +1,9 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { metricDeclaration } from '../../../store/records/run-description.ts';
 import type { Turns } from '../run-turns.ts';
-import {
-  type ArmPair,
-  armPairs,
-  comparedRun,
-  type ComparedRun,
-  differentMachines,
-  differentSettings,
-  differentSubjects,
-  type RunAndTurns,
-} from './compared-run.ts';
+import { comparedRun, type ComparedRun, type RunAndTurns } from './compared-run.ts';
+import { type ArmPair, armPairs } from './arm-pairs.ts';
+import { differentMachines, differentSettings, differentSubjects } from './run-differences.ts';
 import { metricDifferences } from './metric-differences.ts';
 import { mean } from '../statistics/observations.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pairedDesignEffect } from './intervals.ts';
+import { pairedDesignEffect } from './design-effect.ts';
 import { sideValues, unitTotals } from './observations.ts';
 import { meanDifference, pairedTotals, shareDifference } from './paired-difference.ts';
 

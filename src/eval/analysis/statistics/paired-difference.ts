@@ -1,4 +1,5 @@
-import { clusteredMean, standardError, type Interval, meanInterval, TAIL, unbounded } from './intervals.ts';
+import { type Interval, meanInterval, TAIL, unbounded } from './intervals.ts';
+import { clusteredMean, standardError } from './design-effect.ts';
 import { studentQuantile, studentTail } from './distributions.ts';
 import { differences, type Pair, sum, unitTotals } from './observations.ts';
 import { type DiscordantPairs, tangoInterval, tangoScore } from './tango-interval.ts';

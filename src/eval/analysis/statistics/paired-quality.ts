@@ -1,9 +1,11 @@
 import type { MetricDeclaration } from '../../../store/records/run-description.ts';
 import type { Comparison } from '../../../store/records/run-results.ts';
-import { pairedDesignEffect, type Interval } from './intervals.ts';
+import type { Interval } from './intervals.ts';
+import { pairedDesignEffect } from './design-effect.ts';
 import { countUsers, type Pair, sideValues, unitTotals } from './observations.ts';
 import { meanDifference, type PairedDifference, pairedTotals, shareDifference } from './paired-difference.ts';
-import { minimumDetectableEffect, judgeFamily, type Judgement, marginOf } from './verdict.ts';
+import { judgeFamily, type Judgement, marginOf } from './verdict.ts';
+import { minimumDetectableEffect } from './power.ts';
 import { signFlipP } from './sign-flip.ts';
 
 type Direction = Pick<MetricDeclaration, 'direction'>;

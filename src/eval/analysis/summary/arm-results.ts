@@ -4,16 +4,9 @@ import { type AnsweredResult, cacheStates, funnelStages, wrongClasses } from '..
 import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { countUsers, pairItems, perItem } from '../statistics/observations.ts';
-import {
-  type DesignEffects,
-  estimateMetric,
-  latency,
-  meanCost,
-  meanOver,
-  qualityEstimates,
-  tokenMeans,
-} from './turn-means.ts';
-import type { Regime } from './compared-arms.ts';
+import { type DesignEffects, estimateMetric, qualityEstimates } from './metric-estimates.ts';
+import { latency, meanCost, meanOver, tokenMeans } from './cost-means.ts';
+import type { CacheSplit } from './cache-split.ts';
 import { estimateShare } from '../statistics/estimate.ts';
 import { shareGain, tally } from '../statistics/paired-quality.ts';
 
@@ -63,11 +56,11 @@ export function retrievalKinds(answered: Turns, arms: readonly ArmTraits[]): Rea
 }
 
 /** Costs by the retrieval kind of the user, with the number of cache hits of the primary arm. */
-function costByRetrieval(turns: Turns, regime: Regime, kinds: ReadonlyMap<string, RetrievalKind>) {
+function costByRetrieval(turns: Turns, split: CacheSplit, kinds: ReadonlyMap<string, RetrievalKind>) {
   const byRetrieval = (['everything', 'selection'] as const).flatMap((kind) => {
     const some = turns.filter(({ userId }) => kinds.get(userId) === kind);
     if (some.length === 0) return [];
-    const hits = regime.hits(some);
+    const hits = split.hits(some);
     const counts = { users: countUsers(some), usersWithHits: countUsers(hits), turns: some.length, hits: hits.length };
     return [{ kind, ...counts, costHit: meanCost(hits), costAll: meanCost(some) }];
   });
@@ -78,7 +71,7 @@ interface ResultsSettings {
   /** Turns of the arm that the others are compared with; none if it did not run. */
   readonly baseline: Turns;
   readonly metrics: RunMetrics;
-  readonly regime: Regime;
+  readonly split: CacheSplit;
   readonly effects: DesignEffects;
   readonly kinds: ReadonlyMap<string, RetrievalKind>;
   /** False for random weights, whose scores are null. */
@@ -90,11 +83,11 @@ export function armResults(
   arm: ArmTraits,
   answered: Turns,
   errors: number,
-  { baseline, metrics, regime, effects, kinds, judged }: ResultsSettings,
+  { baseline, metrics, split, effects, kinds, judged }: ResultsSettings,
 ): ArmResults {
   const others = arm.comparison === 'baseline' || !judged ? [] : baseline;
   const fidelity = fidelityTo(others, answered);
-  const [hits, misses] = [regime.hits(answered), regime.misses(answered)];
+  const [hits, misses] = [split.hits(answered), split.misses(answered)];
   const workedAhead = answered.some(({ account }) => account.ahead);
   const ahead = (part: 'tokens' | 'ms') => meanOver(answered, ({ account }) => account.ahead?.[part] ?? 0);
   const injects = arm.injects !== 'nothing';
@@ -124,7 +117,7 @@ export function armResults(
     costHit: meanCost(hits),
     costMiss: meanCost(misses),
     costAll: meanCost(answered),
-    ...costByRetrieval(answered, regime, kinds),
+    ...costByRetrieval(answered, split, kinds),
     ...(workedAhead ? { ahead: { tokens: ahead('tokens'), ms: ahead('ms') } } : {}),
     hitRate: !injects || injected === 0 ? null : turns.hit / injected,
     wrong: judged

@@ -5,10 +5,11 @@ import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { mean, type Pair, pairItems, perItem } from '../statistics/observations.ts';
 import { type ComparedArms, comparedArms, isPlanned } from './compared-arms.ts';
-import { isPooled } from './turn-means.ts';
+import { isPooled } from './metric-estimates.ts';
 import { judgeDifferences, tally } from '../statistics/paired-quality.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
-import { holm, MIN_USERS, LEVEL } from '../statistics/verdict.ts';
+import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
+import { holm } from '../statistics/holm.ts';
 import { meanDifference, pairedTotals } from '../statistics/paired-difference.ts';
 import {
   judgeLatency,
@@ -21,7 +22,7 @@ import { signFlipP } from '../statistics/sign-flip.ts';
 
 const SECONDARY = ['abstention', 'goldLogProb'];
 
-interface ComparisonSettings extends Pick<ComparedArms, 'regime' | 'seed'> {
+interface ComparisonSettings extends Pick<ComparedArms, 'split' | 'seed'> {
   readonly metrics: RunMetrics;
   /** Of metrics in %, in points. */
   readonly margin: number;
@@ -50,9 +51,9 @@ function areIdentical(turns: Turns, others: Turns): boolean {
 export function compareArms(
   answered: Turns,
   arms: readonly ArmTraits[],
-  { metrics: { all, primary }, margin, bitwise, regime, seed }: ComparisonSettings,
+  { metrics: { all, primary }, margin, bitwise, split, seed }: ComparisonSettings,
 ): Comparison[] {
-  const compared = comparedArms(answered, arms, { regime, seed });
+  const compared = comparedArms(answered, arms, { split, seed });
   if (compared === undefined) return [];
   const { byArm, others, baseline } = compared;
   const base = byArm.get(baseline)!;
@@ -112,11 +113,11 @@ function compareCost(
   cost: ComparedCost,
   opponent: string,
   arms: readonly { readonly name: string; readonly isTested: boolean }[],
-  { byArm, regime, twin, baseline, seed }: ComparedArms,
+  { byArm, split, twin, baseline, seed }: ComparedArms,
 ): Comparison[] {
   const values = (arm: string) => {
     const turns = byArm.get(arm)!;
-    return perItem(cost.over === 'hits' ? regime.hits(turns) : turns, cost.value);
+    return perItem(cost.over === 'hits' ? split.hits(turns) : turns, cost.value);
   };
   const opponentValues = values(opponent);
   const compared = arms.flatMap(({ name, isTested }) => {
@@ -148,7 +149,7 @@ function costComparisons(arms: ComparedArms): Comparison[] {
   const withTests = (some: readonly ArmTraits[], isOpponent: boolean) =>
     some.map((arm) => ({ name: arm.name, isTested: isOpponent && isPlanned(arm) && injects(arm) }));
   const injecting = others.filter((arm) => injects(arm) && arm.control === null);
-  const shown = costs.filter(({ over }) => over === 'hits' || arms.regime.divides);
+  const shown = costs.filter(({ over }) => over === 'hits' || arms.split.hasPrimary);
   return shown.flatMap((cost) => [
     ...(prefixCache === undefined ? [] : compareCost(cost, prefixCache, withTests(injecting, true), arms)),
     ...compareCost(cost, baseline, withTests(others, prefixCache === undefined), arms),

@@ -1,5 +1,6 @@
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
-import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
+import type { Turns } from '../run-turns.ts';
+import type { CacheSplit } from './cache-split.ts';
 
 export type ComparedArms = NonNullable<ReturnType<typeof comparedArms>>;
 
@@ -13,7 +14,11 @@ export function prefixCacheArm<Traits extends Pick<ArmTraits, 'comparison' | 'in
 }
 
 /** Groups the turns of a run for its comparisons; undefined without a baseline. */
-export function comparedArms(answered: Turns, arms: readonly ArmTraits[], settings: { regime: Regime; seed: number }) {
+export function comparedArms(
+  answered: Turns,
+  arms: readonly ArmTraits[],
+  settings: { split: CacheSplit; seed: number },
+) {
   const byArm = Map.groupBy(answered, ({ arm }) => arm);
   const ran = arms.filter(({ name }) => byArm.has(name));
   const baseline = ran.find(({ comparison }) => comparison === 'baseline')?.name;
@@ -26,24 +31,5 @@ export function comparedArms(answered: Turns, arms: readonly ArmTraits[], settin
     twin: ran.find(({ control }) => control === 'twin')?.name,
     others: ran.filter(({ name }) => name !== baseline),
     ...settings,
-  };
-}
-
-/** Divides the turns of every arm in the same way: by the cache hits and misses of the primary arm on the same items. */
-export interface Regime {
-  readonly hits: (turns: Turns) => Turns;
-  readonly misses: (turns: Turns) => Turns;
-  /** False without a primary arm: every turn counts as a hit. */
-  readonly divides: boolean;
-}
-
-export function cacheRegime(answered: Turns, arms: readonly ArmTraits[]): Regime {
-  const primary = arms.find(({ comparison }) => comparison === 'primary');
-  if (primary === undefined) return { hits: (turns) => turns, misses: () => [], divides: false };
-  const counterpart = counterpartIn(turnsOfArm(answered, primary.name));
-  return {
-    hits: (turns) => turns.filter((turn) => counterpart(turn)?.account.cache === 'hit'),
-    misses: (turns) => turns.filter((turn) => counterpart(turn)?.account.cache === 'miss'),
-    divides: true,
   };
 }

@@ -3,7 +3,7 @@ import type { MachineDifference, MachineKind } from '../../../store/records/run-
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
-import { holm } from '../statistics/verdict.ts';
+import { holm } from '../statistics/holm.ts';
 import { mean, type Observation, sum, unitTotals } from '../statistics/observations.ts';
 import { SeededRandom } from '../../../base/seeded-random.ts';
 

@@ -4,7 +4,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
 import { armRegistry } from '../../../systems/arms/arm-registry.ts';
 import { metricsOfRun } from '../metrics/run-metrics.ts';
-import { cacheRegime } from './compared-arms.ts';
+import { splitByCache } from './cache-split.ts';
 import { randomControl, hasRandomControls, describeMethod, methodResults } from './method-results.ts';
 
 const traitsOf = (...names: string[]): readonly ArmTraits[] =>
@@ -72,7 +72,7 @@ describe('the results of methods', () => {
   ).flat();
   const results = methodResults(turns, arms, {
     ...{ primary, effects: new Map(), seed: 7 },
-    regime: cacheRegime(turns, arms),
+    split: splitByCache(turns, arms),
   });
   const of = (arm: string) => results.find((one) => one.arm === arm)!;
 

@@ -3,18 +3,20 @@ import { evidenceRanks, type MethodResults } from '../../../store/records/run-re
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../run-turns.ts';
 import type { MetricDefinition } from '../metrics/built-in-metrics.ts';
-import { holm, MIN_USERS, LEVEL } from '../statistics/verdict.ts';
+import { MIN_USERS, LEVEL } from '../statistics/verdict.ts';
+import { holm } from '../statistics/holm.ts';
 import { countUsers, mean, pairItems, perItem } from '../statistics/observations.ts';
 import { pairedTotals } from '../statistics/paired-difference.ts';
 import { pairedLatency } from '../statistics/paired-latency.ts';
 import { signFlipP } from '../statistics/sign-flip.ts';
-import { type ComparedArms, comparedArms, type Regime } from './compared-arms.ts';
-import { type DesignEffects, estimateMetric } from './turn-means.ts';
+import { type ComparedArms, comparedArms } from './compared-arms.ts';
+import type { CacheSplit } from './cache-split.ts';
+import { type DesignEffects, estimateMetric } from './metric-estimates.ts';
 import { asDifference, gain, pooledEffect, tally } from '../statistics/paired-quality.ts';
 
 type AgainstRandom = NonNullable<MethodResults['againstRandom']>;
 
-interface MethodSettings extends Pick<ComparedArms, 'regime' | 'seed'> {
+interface MethodSettings extends Pick<ComparedArms, 'split' | 'seed'> {
   readonly primary: MetricDefinition;
   readonly effects: DesignEffects;
 }
@@ -23,9 +25,9 @@ interface MethodSettings extends Pick<ComparedArms, 'regime' | 'seed'> {
 export function methodResults(
   answered: Turns,
   arms: readonly ArmTraits[],
-  { primary, effects, regime, seed }: MethodSettings,
+  { primary, effects, split, seed }: MethodSettings,
 ): MethodResults[] {
-  const compared = comparedArms(answered, arms, { regime, seed });
+  const compared = comparedArms(answered, arms, { split, seed });
   if (compared === undefined) return [];
   const { byArm, baseline } = compared;
   const random = compareWithRandom(primary, arms, compared);
@@ -33,7 +35,7 @@ export function methodResults(
   return arms.flatMap((arm) => {
     const turns = byArm.get(arm.name);
     if (turns === undefined) return [];
-    const hits = regime.hits(turns);
+    const hits = split.hits(turns);
     return [
       {
         arm: arm.name,
@@ -41,7 +43,7 @@ export function methodResults(
         bytesPerMemoryToken: bytesPerToken(turns),
         recomputedTokens: meanOfKnown(hits, ({ account }) => account.recomputed) ?? 0,
         selectedTokens: meanOfKnown(hits, ({ account }) => account.selection?.selected ?? null),
-        timesQueryOnly: timesQueryOnly(hits, regime.hits(primaryTurns), regime),
+        timesQueryOnly: timesQueryOnly(hits, split.hits(primaryTurns), split),
         againstRandom: random.get(arm.name) ?? null,
         byRank: byRank(primary, effects, turns, arm.name === baseline ? [] : byArm.get(baseline)!),
       },
@@ -100,8 +102,8 @@ function meanOfKnown(turns: Turns, value: (turn: AnsweredResult) => number | nul
 }
 
 /** Time to first token relative to the question alone behind a KV cache in place: the primary arm less its loading time. */
-function timesQueryOnly(hits: Turns, primary: Turns, { divides }: Regime): MethodResults['timesQueryOnly'] {
-  if (!divides) return null;
+function timesQueryOnly(hits: Turns, primary: Turns, { hasPrimary }: CacheSplit): MethodResults['timesQueryOnly'] {
+  if (!hasPrimary) return null;
   const pairs = pairItems(
     perItem(hits, ({ timings }) => timings.firstToken),
     perItem(primary, ({ timings }) => timings.firstToken - timings.kvLoad),

@@ -7,7 +7,7 @@ import { bestEmbedderName, presetModels } from '../../../models/preset-models.ts
 import { languageModelWithHash } from '../../../models/registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../../systems/prefill/dual-factor-gate.ts';
 import { ChatForm } from '../../../systems/prompt/chat-form.ts';
-import { storesTexts } from '../../analysis/redact-turn.ts';
+import { storesTexts } from '../../analysis/text-restrictions.ts';
 import { sharedMetric } from './describe-data.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
 

@@ -5,7 +5,7 @@ import { TestFolder } from '../../../../test/model/bench-fixture.ts';
 import { checkInput, rag, runProbes } from '../../../../test/fixtures/check-input.ts';
 import { answeredTurn } from '../../../../test/fixtures/turn-record.ts';
 import type { AnsweredTurn } from '../../../store/records/turn-record.ts';
-import { data, scores } from '../../analysis/checks/data.ts';
+import { data, scores } from '../../analysis/checks/data-and-scores.ts';
 import { redactTurn } from '../../analysis/redact-turn.ts';
 import { scoreTurn } from '../../analysis/metrics/score-turn.ts';
 import { rereadDataFiles, recheckTurns } from './recheck-turns-from-data.ts';

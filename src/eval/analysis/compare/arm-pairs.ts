@@ -1,0 +1,28 @@
+import { BenchError } from '../../../base/bench-error.ts';
+import { didYouMean } from '../../../base/nearest-name.ts';
+import type { ComparedRun } from './compared-run.ts';
+
+export interface ArmPair {
+  readonly a: string;
+  readonly b: string;
+}
+
+/** The arms to compare. @param names `rag`, or `rag/dki`. Default: all in both runs @throws BenchError `not-found` */
+export function armPairs(a: ComparedRun, b: ComparedRun, names: readonly string[] | undefined): ArmPair[] {
+  if (names === undefined) {
+    const common = a.arms.filter((arm) => b.arms.includes(arm));
+    if (common.length > 0) return common.map((arm) => ({ a: arm, b: arm }));
+    const message = `runs "${a.run.name}" and "${b.run.name}" have no arm in common`;
+    const hint = `name one of each with --arms ${a.arms[0] ?? 'A'}/${b.arms[0] ?? 'B'}: ${a.arms.join(', ')} against ${b.arms.join(', ')}`;
+    throw new BenchError('not-found', message, hint);
+  }
+  const requireArm = ({ run, arms }: ComparedRun, arm: string): string => {
+    if (arms.includes(arm)) return arm;
+    const message = `run "${run.name}" has no arm "${arm}"${didYouMean(arm, arms)}`;
+    throw new BenchError('not-found', message, `it has ${arms.join(', ')}`);
+  };
+  return names.map((name) => {
+    const [first = '', second = first] = name.split('/', 2);
+    return { a: requireArm(a, first), b: requireArm(b, second) };
+  });
+}

@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { RunRecord } from '../../../store/records/run-record.ts';
+import { deviceName } from '../device-name.ts';
+import type { ComparedRun } from './compared-run.ts';
+
+export interface RunDifference {
+  readonly what: string;
+  readonly a: string;
+  readonly b: string;
+}
+
+type Subjects = Pick<RunRecord, 'dataset' | 'model' | 'embedder'>;
+
+/** Settings that are compared by the bytes of their files. */
+const SUBJECT_SETTINGS = new Set(['dataset', 'model']);
+const MACHINE = ['platform', 'cpu', 'cores', 'threads', 'compute'] as const;
+const CODE = ['benchVersion', 'gitCommit', 'gitDirty', 'node', 'llm'] as const;
+
+const SHOWN_HASH = 12;
+
+type Values = Readonly<Record<string, unknown>>;
+
+function differing(a: Values, b: Values, keys: readonly string[]): RunDifference[] {
+  const show = (value: unknown): string =>
+    value === undefined ? 'not set' : typeof value === 'string' ? value : JSON.stringify(value);
+  return keys
+    .filter((key) => !isDeepStrictEqual(a[key], b[key]))
+    .map((what) => ({ what, a: show(a[what]), b: show(b[what]) }));
+}
+
+/** Data and models in which two runs differ, so that their items are not the same questions to the same system. */
+export function differentSubjects(a: Subjects, b: Subjects): RunDifference[] {
+  const names = ({ parts, ...whole }: Pick<RunRecord['dataset'], 'name' | 'sha256' | 'parts'>): string =>
+    (parts ?? [whole]).map(({ name, sha256 }) => `${name} (${sha256.slice(0, SHOWN_HASH)})`).join(' + ');
+  return (['dataset', 'model', 'embedder'] as const)
+    .filter((part) => a[part].sha256 !== b[part].sha256)
+    .map((part) => ({ what: part === 'dataset' ? 'data set' : part, a: names(a[part]), b: names(b[part]) }));
+}
+
+/** Settings and code in which two runs differ: possible causes of a difference between their numbers. */
+export function differentSettings(a: ComparedRun, b: ComparedRun): RunDifference[] {
+  const keys = [...new Set([...Object.keys(a.settings), ...Object.keys(b.settings)])];
+  return [
+    ...differing(a.settings, b.settings, keys.filter((key) => !SUBJECT_SETTINGS.has(key)).sort()),
+    ...differing(a.run.environment, b.run.environment, CODE),
+  ];
+}
+
+/** Reasons not to compare times of two runs; none if each ran alone on the same machine. */
+export function differentMachines(a: ComparedRun, b: ComparedRun): RunDifference[] {
+  const machine = ({ run: { environment } }: ComparedRun) => ({ ...environment, compute: deviceName(environment) });
+  const load = ({ settings: { workers } }: ComparedRun) =>
+    workers === undefined ? 'one process' : `${workers as number} workers at once`;
+  const isLoaded = [a, b].some(({ settings }) => settings['workers'] !== undefined);
+  return [
+    ...differing(machine(a), machine(b), MACHINE),
+    ...(isLoaded ? [{ what: 'load', a: load(a), b: load(b) }] : []),
+  ];
+}

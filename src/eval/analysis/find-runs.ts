@@ -1,0 +1,24 @@
+import { BenchError } from '../../base/bench-error.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
+import type { BenchDatabase } from '../../store/database.ts';
+import { groupName, lastRunsHint } from '../../store/run-names.ts';
+import { RunRepository } from '../../store/run-repository.ts';
+import type { RunRecord } from '../../store/records/run-record.ts';
+
+/** The run of a name, or all runs `NAME/SUITE`; the latest without one. @throws BenchError `not-found`, `database` */
+export function findRuns(database: BenchDatabase, name?: string): RunRecord[] {
+  const runs = new RunRepository(database);
+  const names = runs.names();
+  const found = runs.listGroup(name ?? groupName(names.at(-1) ?? ''));
+  if (found.length === 0) {
+    const groups = [...new Set(names.map(groupName))];
+    throw new BenchError(
+      'not-found',
+      name === undefined
+        ? `${database.path} holds no run`
+        : `${database.path} holds no run "${name}"${didYouMean(name, [...groups, ...names])}`,
+      lastRunsHint(groups),
+    );
+  }
+  return found;
+}

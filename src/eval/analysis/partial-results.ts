@@ -1,0 +1,36 @@
+import type { TurnValue } from '../../store/run-progress-repository.ts';
+import type { ArmTraits } from '../../store/records/arm-traits.ts';
+import type { MetricDeclaration } from '../../store/records/run-description.ts';
+import { designEffect } from './statistics/design-effect.ts';
+import { estimateMean, estimateShare } from './statistics/estimate.ts';
+import { type Observation, perItem, unitTotals } from './statistics/observations.ts';
+import { isPooled } from './summary/metric-estimates.ts';
+
+export class PartialResults {
+  readonly #metric: Pick<MetricDeclaration, 'unit'>;
+  readonly #arms: readonly { readonly traits: ArmTraits; n: number; errors: number; readonly values: Observation[] }[];
+
+  constructor(arms: readonly ArmTraits[], metric: Pick<MetricDeclaration, 'unit'>) {
+    this.#metric = metric;
+    this.#arms = arms.map((traits) => ({ traits, n: 0, errors: 0, values: [] }));
+  }
+
+  add(turns: readonly TurnValue[]): void {
+    for (const arm of this.#arms) {
+      const own = turns.filter((turn) => turn.arm === arm.traits.name);
+      const answered = own.filter(({ failed }) => !failed);
+      arm.n += answered.length;
+      arm.errors += own.length - answered.length;
+      arm.values.push(...perItem(answered, ({ value }) => value));
+    }
+  }
+
+  arms() {
+    const pooled = this.#arms.filter(({ traits, values }) => isPooled(traits) && values.length > 0);
+    const effect = pooled.length === 0 ? undefined : designEffect(pooled.map(({ values }) => unitTotals(values)));
+    return this.#arms.map(({ traits, n, errors, values }) => {
+      const estimate = this.#metric.unit === '%' ? estimateShare(values, effect) : estimateMean(values);
+      return { arm: traits.name, n, errors, estimate };
+    });
+  }
+}
