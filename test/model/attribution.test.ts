@@ -76,7 +76,7 @@ describe('attribute', () => {
       [{ ...row, prefill: { ...prefill, blocks: moved } }, /other positions/],
       [
         changed(row, ({ prompt }) => (prompt.segments.at(-2)!.tokenIds[0]! += 1)),
-        /its ids are not those that the session held/,
+        /its token ids differ from those in the session/,
       ],
       [failed, /it failed/],
     ];

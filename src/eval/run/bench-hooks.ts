@@ -5,29 +5,29 @@ import type { ArmDefinition } from '../../systems/arms/arm-definition.ts';
 
 /** Progress of a run: `done` of `total` steps of its phase. */
 export interface Progress {
-  /** Given where a suite begins. */
+  /** Set only on the first call for a suite. */
   readonly suite?: string;
   readonly phase: 'load' | 'self-test' | 'warm-up' | 'turns' | 'isolation' | 'measure' | 'judge' | 'report';
   readonly done: number;
   readonly total: number;
 }
 
-/** Callbacks of a bench, and parts that a program brings to it. */
+/** Callbacks of a run, and the arms and engine that the calling program brings. */
 export interface BenchHooks {
   /** Called at every step of every phase. */
   readonly onProgress?: (progress: Progress) => void;
-  /** Called after the warm-up, where turns are left to take. */
+  /** Called after the warm-up if any turns remain. */
   readonly onEstimate?: (estimate: RunEstimate) => void;
-  /** Called with what a user should know at once, and finds in the notes of the run. */
+  /** Called with what the user should know at once, such as a worker that ended early. */
   readonly onNote?: (note: string) => void;
-  /** Called when a run has its name in the database: from then on it can be resumed. */
+  /** Called with the name of a run once it is stored; from then on it can be resumed. */
   readonly onBegin?: (run: string) => void;
   /** Called while a model is fetched from the hub. */
   readonly onDownload?: (progress: DownloadProgress) => void;
-  /** Ends the run, within a turn too; it can be resumed. A download goes on where it ended as well. */
+  /** Aborts the run, even during a turn. An aborted run or download can be resumed. */
   readonly signal?: AbortSignal;
-  /** Arms of one's own, asked for by name in `config.arms`. */
+  /** Arms of the calling program; select them by name in `config.arms`. */
   readonly arms?: readonly ArmDefinition[];
-  /** An engine of one's own, in place of that which the configuration names. */
+  /** An engine of the calling program; it replaces the one that the configuration names. */
   readonly engine?: EngineOpener;
 }

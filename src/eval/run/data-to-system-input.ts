@@ -7,7 +7,7 @@ export interface MemoryEntry {
   readonly metadata: Readonly<Record<string, unknown>> & Pick<DatasetMemory, 'createdAt'>;
 }
 
-/** Converts a memory of the data; fields for strategies get the names of the source documents. */
+/** Converts a memory of a data set. Metadata have the names that retrievers read, such as `memory_type`. */
 export function memoryEntry(memory: DatasetMemory): MemoryEntry {
   const { memoryId, content, createdAt, preference, memoryType: memory_type } = memory;
   const { relation, value, updatedAt, uri, scope, section, reinforcement, links, confidence } = memory;
@@ -16,7 +16,7 @@ export function memoryEntry(memory: DatasetMemory): MemoryEntry {
   return { memoryId, content, metadata: { createdAt, preference, ...given } };
 }
 
-/** The question of an item as every system is asked it, in the language of its data set. */
+/** The part of a chat request that is the same for all arms: question, language and prompt texts of an item. */
 export function itemQuestion(
   { query, language, systemPrompt, answerPrefix }: DatasetItem,
   { languageProfile }: Pick<DatasetUser, 'languageProfile'>,

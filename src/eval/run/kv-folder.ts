@@ -8,13 +8,13 @@ import type { OpenStore } from '../../systems/prefill/prefill-strategy.ts';
 
 const CHECKPOINTS = 'checkpoints';
 
-/** The folder of a run's KV: one that was named, shared on purpose, or one of the run's own that is deleted with it. */
+/** Folder of a run's KV: the shared one of `--kv-store`, or a private one that is deleted on disposal. */
 export class KvFolder implements Disposable {
   readonly shared: boolean;
   readonly #path: string;
   readonly #maxBytes: number;
 
-  /** @param runFolder of the report; KV that a killed process left there is deleted @throws BenchError `disk` */
+  /** Deletes KV that a killed process left. @param runFolder folder of the run's report @throws BenchError `disk` */
   constructor({ kvStore, kvBytes }: Pick<BenchConfig, 'kvStore' | 'kvBytes'>, runFolder: string) {
     this.shared = kvStore !== undefined;
     this.#path = kvStore ?? join(runFolder, 'kv');
@@ -32,7 +32,7 @@ export class KvFolder implements Disposable {
     return join(this.#path, CHECKPOINTS);
   }
 
-  /** A store of one arm: arms never find each other's KV. */
+  /** Opens the store of one arm. Arms never see each other's KV. */
   opener(arm: string): OpenStore {
     return async (engine) => ({
       store: await KvStore.open(join(this.#path, folderName(arm)), this.#maxBytes, engine),
@@ -40,12 +40,12 @@ export class KvFolder implements Disposable {
     });
   }
 
-  /** Deletes the KV that any arm keeps of a memory of the user, before it returns; gives the number of entries. */
+  /** Deletes the KV of one memory in the stores of all arms. @returns the number of entries deleted */
   forgetMemory(userId: string, memoryId: string, keeper: CheckpointKeeper): Promise<number> {
     return this.#inEachStore(keeper, (store) => store.forgetMemory(userId, memoryId));
   }
 
-  /** Deletes the KV of a user that any arm has written since a time, in ms since 1970; gives the number of entries. */
+  /** Deletes a user's KV written since a time, in ms since 1970. @returns the number of entries deleted */
   forgetSince(userId: string, sinceMs: number, keeper: CheckpointKeeper): Promise<number> {
     return this.#inEachStore(keeper, (store) => store.forgetSince(userId, sinceMs));
   }
@@ -68,7 +68,7 @@ export class KvFolder implements Disposable {
 
 const PLAIN_NAME = /^[a-z0-9][a-z0-9+.:@=-]*$/;
 
-/** The arm's own name if it is plain, else its hash: a caller's arm may have any name. */
+/** The arm's name if it is safe as a folder name, else its hash: arms of the calling program may have any name. */
 function folderName(arm: string): string {
   if (PLAIN_NAME.test(arm) && arm !== CHECKPOINTS) return arm;
   return createHash('sha256').update(arm).digest('hex').slice(0, 32);

@@ -11,6 +11,7 @@ import { coresOfWorker } from './workers/number-of-workers.ts';
 import { readPreRetrievalFile } from './plan/read-pre-retrieval-file.ts';
 import type { Suite } from './suite.ts';
 
+/** The models that a process has loaded, and its vector backend. */
 export class LoadedModels implements AsyncDisposable {
   readonly engine: Engine;
   readonly embeddings: EmbeddingService;
@@ -25,7 +26,7 @@ export class LoadedModels implements AsyncDisposable {
     this.modelLoadMs = modelLoadMs;
   }
 
-  /** Loads the models. @throws BenchError `bad-model`, and `bad-option` for an unknown random one */
+  /** Loads the models. @throws BenchError `bad-model`, and `bad-option` for an unknown random model */
   static async open(
     engines: EngineOpener,
     config: BenchConfig,
@@ -37,7 +38,7 @@ export class LoadedModels implements AsyncDisposable {
     const { arms, checkpointFolder, cellsPerPosition } = suite;
     const preRetrieval = readPreRetrievalFile(config);
     const own = arms.filter(({ traits }) => traits.keepsSession).length;
-    // One shared by all other arms, one for scoring, one for the self-test, one for the preparation of questions.
+    // Further sessions: one that all other arms share, one for scoring, one for self-tests, one to prepare questions.
     const sessions = own + 3 + Number(retriever === 'hinted' && asksModel(preRetrieval.config));
     const cores = coresOfWorker(config);
     const optional = Object.entries({ cellsPerPosition, contextTokens, threads, cores });

@@ -34,7 +34,7 @@ export interface OpenArm {
   readonly reopen: () => BenchSystem;
 }
 
-/** The arms of a run, open, with everything that their turns need except claims. */
+/** The open arms of a run, with everything that their turns need except claims. */
 export type OpenBench = Awaited<ReturnType<typeof openBench>>;
 
 export type RunBench = OpenBench['bench'] & { readonly claims: Claims };
@@ -48,7 +48,7 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     openRunRetriever(parts, settings, `${run.id}${place.suffix}${name}`, folder);
   const retrievalRecorder = new RetrievalRecorder(await openRetriever('', place.folder));
   const { retriever } = retrievalRecorder;
-  // If false, hashes are stored instead of texts, and no token ids.
+  // If false, the run stores hashes instead of texts, and no token ids.
   const keepsTexts = { storesTexts: storesTexts(run) };
   const keeper = new MemoryKeeper({ retriever, embeddings, database, runId: run.id, ...keepsTexts });
   const arms = await openArms(prepared, run.id, keeper);
@@ -64,12 +64,14 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
     database,
     keeper,
     retrievalRecorder,
-    /** Opens another retriever as that of the run, to test its order; undefined where that is not by nearness. */
-    openProbed: isProbed(prepared) ? () => openRetriever('/probe', join(place.folder, 'probe')) : undefined,
-    /** Files of the data in JSON Lines; undefined where a part of them was converted. */
+    /** Opens a second retriever like the run's, to test its ranking; undefined if that is not by similarity alone. */
+    openProbeRetriever: ranksBySimilarity(prepared)
+      ? () => openRetriever('/probe', join(place.folder, 'probe'))
+      : undefined,
+    /** JSON Lines files of the data; undefined if a public data set was converted. */
     dataFiles: dataFiles(prepared),
     sharesStore: stores.shared,
-    /** Deletes what an interrupted process of this run left in the KV of a user. */
+    /** Deletes the KV of a user that an interrupted process of this run wrote. */
     dropKv: (userId: string) => stores.forgetSince(userId, run.startedAt, engine),
     sample,
     controlUsers: await controlUsers(users),
@@ -100,8 +102,8 @@ export async function openBench(prepared: PreparedSuite, database: BenchDatabase
   };
 }
 
-/** True for a retriever that ranks by nearness alone, without a session of the engine. */
-function isProbed({ settings: { retriever }, parts }: PreparedSuite): boolean {
+/** True for a retriever that ranks by similarity alone and needs no engine session. */
+function ranksBySimilarity({ settings: { retriever }, parts }: PreparedSuite): boolean {
   return retriever === 'router' || (retriever === 'hinted' && !asksModel(parts.preRetrieval.config));
 }
 
@@ -114,7 +116,7 @@ function itemsPerUser({ settings: { limit }, users }: PreparedSuite): number | u
   return limit === undefined ? undefined : Math.ceil(limit / users.length);
 }
 
-/** Opens every arm on the same parts. Arms that keep their session have one each; all others share one. */
+/** Opens every arm. Arms that keep their session have one each; all others share one. */
 async function openArms({ arms, parts, settings, stores }: PreparedSuite, runId: string, memories: MemoryKeeper) {
   const shared = await parts.engine.openSession(runId);
   const open: OpenArm[] = [];

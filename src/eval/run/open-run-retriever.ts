@@ -8,7 +8,7 @@ import type { Retriever } from '../../retrieval/retriever.ts';
 import { documentRule, type SalienceRule } from '../../retrieval/salience/salience-ranking.ts';
 import type { LoadedModels } from './loaded-models.ts';
 
-/** True for a strategy that needs the language model: it counts tokens, or prepares questions. */
+/** True for a retriever that needs the language model, to count tokens or to prepare questions. */
 export function retrieverNeedsModel(
   { retriever }: Pick<BenchConfig, 'retriever'>,
   { config }: ReadPreRetrievalConfig,
@@ -20,12 +20,12 @@ type SalienceOptions = Pick<BenchConfig, 'halfLife' | 'salienceWeights'>;
 
 export function salienceRule({ halfLife, salienceWeights }: SalienceOptions): SalienceRule {
   const { halfLifeDays, weights } = documentRule;
-  // Checked when the options were read.
+  // The option was validated when it was read.
   const given = salienceWeights === undefined ? weights : parseSalienceWeights(salienceWeights)!;
   return { halfLifeDays: halfLife ?? halfLifeDays, weights: given };
 }
 
-/** The retrieval strategy of the run, empty. @param parts without an engine if no model is needed */
+/** Opens a run's retriever, without memories. @param parts `engine` may be undefined if no model is needed */
 export function openRunRetriever(
   parts: Pick<LoadedModels, 'embeddings' | 'backend' | 'preRetrieval'> & { readonly engine: Engine | undefined },
   config: BenchConfig,

@@ -11,13 +11,13 @@ type Profile = RunProbes['profile'];
 const noTime: SpentMs = { warmUp: 0, turns: 0, scoring: 0, checks: 0, measure: 0 };
 const noTokens: EvaluatedTokens = { warmUp: 0, turns: 0, prepared: 0, scoring: 0, checks: 0, measure: 0, unbooked: 0 };
 
-/** Adds up time and evaluated tokens by part of a run; tokens between two parts, over all sessions, are unbooked. */
+/** Adds up time and evaluated tokens per phase of a run. Tokens evaluated between two phases are `unbooked`. */
 export class RunClock {
   readonly #engine: Pick<Engine, 'meter'>;
   readonly #embeddings: Pick<EmbeddingService, 'stats'>;
   #spent: SpentMs = noTime;
   #tokens: EvaluatedTokens | null = noTokens;
-  /** Evaluated when the last part ended; undefined before the first begins. */
+  /** The engine's count at the end of the last phase; undefined before the first. */
   #booked: number | undefined;
   #taken = { modelMs: 0, embedderMs: 0 };
 
@@ -26,6 +26,7 @@ export class RunClock {
     this.#embeddings = embeddings;
   }
 
+  /** Returns what was added up since the last call, and starts again at zero. */
   async take(): Promise<RunBooks> {
     await this.#book('unbooked');
     const { busyMs } = await this.#engine.meter();
@@ -38,28 +39,28 @@ export class RunClock {
     return { spent, evaluatedTokens, modelMs, embedderMs: this.#taken.embedderMs - before.embedderMs };
   }
 
-  /** Runs a part; one that fails counts too. @param tokensOf the part that its tokens are booked on */
+  /** Times a phase, even if it fails. @param tokenPhase phase that its tokens are booked on */
   async time<T>(
-    part: keyof SpentMs,
+    phase: keyof SpentMs,
     work: () => Promise<T>,
-    // A judge answers elsewhere: nothing is evaluated here.
-    tokensOf: keyof EvaluatedTokens = part === 'judge' ? 'unbooked' : part,
+    // The judge runs on a server: this engine evaluates nothing meanwhile.
+    tokenPhase: keyof EvaluatedTokens = phase === 'judge' ? 'unbooked' : phase,
   ): Promise<T> {
     await this.#book('unbooked');
     const start = performance.now();
     try {
       return await work();
     } finally {
-      this.#spent = { ...this.#spent, [part]: (this.#spent[part] ?? 0) + performance.now() - start };
-      await this.#book(tokensOf);
+      this.#spent = { ...this.#spent, [phase]: (this.#spent[phase] ?? 0) + performance.now() - start };
+      await this.#book(tokenPhase);
     }
   }
 
-  async #book(part: keyof EvaluatedTokens): Promise<void> {
+  async #book(phase: keyof EvaluatedTokens): Promise<void> {
     const { evaluated } = await this.#engine.meter();
     const tokens = this.#tokens;
     const newly = evaluated === null ? null : evaluated - (this.#booked ?? evaluated);
-    this.#tokens = tokens === null || newly === null ? null : { ...tokens, [part]: tokens[part] + newly };
+    this.#tokens = tokens === null || newly === null ? null : { ...tokens, [phase]: tokens[phase] + newly };
     this.#booked = evaluated ?? undefined;
   }
 }

@@ -14,7 +14,7 @@ export interface ProcessStart {
   readonly started: number;
 }
 
-/** The findings of a run beside its turns, stored as they come, with the books of all who work on it. */
+/** Results of a run other than turns: probes, measurements, time and tokens of all workers. Each is stored at once. */
 export class RunLevelResults {
   readonly #database: BenchDatabase;
   readonly #runs: RunRepository;
@@ -40,7 +40,7 @@ export class RunLevelResults {
     this.#wallMsBefore = spent.wallMs;
   }
 
-  /** Null until the self-tests have passed. */
+  /** Null until the self-tests have run. */
   get probes(): RunProbes | null {
     return this.#probes;
   }
@@ -50,7 +50,7 @@ export class RunLevelResults {
     await this.save({});
   }
 
-  /** Stores findings, the books of this process, and what workers say of the users whom they have finished. */
+  /** Stores a change, with the time and tokens of this process and of the users that workers have finished. */
   async save(change: Partial<Omit<RunProbes, 'profile'>>): Promise<void> {
     this.#profile = addBooks(this.#profile, await this.#clock.take());
     const saved = this.#database.transaction(() => {
@@ -69,7 +69,7 @@ export class RunLevelResults {
   }
 }
 
-/** The load of the machine, for the check of clocks. @param before the highest so far */
+/** The highest load of the machine so far, for the check of clocks. @param before the highest until now */
 export function machineLoad(before: RunProbes['load']): NonNullable<RunProbes['load']> {
   const [average = 0] = loadavg();
   return { cores: availableParallelism(), average: Math.max(before?.average ?? 0, average) };

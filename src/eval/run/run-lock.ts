@@ -3,18 +3,18 @@ import { dirname, join } from 'node:path';
 import { BenchError } from '../../base/bench-error.ts';
 import { isProcessRunning } from '../../base/is-process-running.ts';
 
-/** Keeps a second process from the run that this one makes; a lock whose process is gone is no lock. */
+/** Prevents two processes from making the same run. The lock of a process that is gone does not count. */
 export class RunLock implements Disposable {
   readonly #path: string;
 
-  /** @param folder the folder of the run's report @throws BenchError `bad-option` if a living process has the run, of any user */
+  /** @param folder of the run's report @throws BenchError `bad-option` if another process makes the run; `disk` */
   constructor(folder: string, run: string) {
     this.#path = join(folder, 'lock');
     try {
       mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
       mkdirSync(folder, { recursive: true });
       if (this.#take()) return;
-      this.#takeAway();
+      this.#removeStale();
       if (this.#take()) return;
       const message = `process ${readHolder(this.#path) ?? 'of another user'} is making run "${run}"`;
       throw new BenchError('bad-option', message, 'wait for its end, or end it');
@@ -33,7 +33,7 @@ export class RunLock implements Disposable {
     if (readHolder(this.#path) === process.pid) rmSync(this.#path, { force: true });
   }
 
-  /** False where there is a lock: of two processes only one makes it. */
+  /** Creates the lock file; false if there is one. Of two processes, only one can create it. */
   #take(): boolean {
     try {
       writeFileSync(this.#path, String(process.pid), { flag: 'wx' });
@@ -44,8 +44,8 @@ export class RunLock implements Disposable {
     }
   }
 
-  /** Takes the lock of a process that is gone out of the way; one that a living process made meanwhile is put back. */
-  #takeAway(): void {
+  /** Removes the lock of a process that is gone, but puts back one that a running process created meanwhile. */
+  #removeStale(): void {
     if (isHeld(this.#path)) return;
     const aside = `${this.#path}.${process.pid}`;
     renameSync(this.#path, aside);
@@ -54,7 +54,7 @@ export class RunLock implements Disposable {
   }
 }
 
-/** The process that a lock names; undefined for what no process wrote. */
+/** The process id in a lock file; undefined if it holds none. */
 function readHolder(path: string): number | undefined {
   try {
     const pid = Number(readFileSync(path, 'utf8'));
@@ -64,7 +64,7 @@ function readHolder(path: string): number | undefined {
   }
 }
 
-/** A process that had the number of this one before is gone. */
+/** A lock with this process's own id is not held: it was left by an earlier process with the same id. */
 function isHeld(path: string): boolean {
   const holder = readHolder(path);
   return holder !== undefined && holder !== process.pid && isProcessRunning(holder);

@@ -26,7 +26,7 @@ import { openRunRetriever } from './open-run-retriever.ts';
 import { openRunDatabase } from './open-run-database.ts';
 import { resolveModelOptions } from './plan/resolve-model-options.ts';
 import { openJudge } from './judge/judge.ts';
-import { plantedVerdicts, withPlantedVerdicts } from './judge/judge-self-test.ts';
+import { testJudge, withJudgeSelfTest } from './judge/judge-self-test.ts';
 import { judgeTurns } from './judge/judge-turns.ts';
 import { openBench, type RunBench } from './open-bench.ts';
 import { drawnDatasets, type PlanUser } from './plan/plan-users.ts';
@@ -69,7 +69,7 @@ export async function runSuite(
   const chosen = begun === undefined ? suiteOptions(config, suite) : resumedConfig(config, begun);
   const options = withWorkers(chosen, suite, { ...hooks, canStart: startWorker !== undefined });
   if (options.shard !== undefined) requireDivisible(options, suite, `--shard ${options.shard}`);
-  // A resumed run computes where it began.
+  // `options` name the engine that a resumed run began with.
   const engines = compose(options);
   const fetched = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
   const folder = join(fetched.out, name);
@@ -81,15 +81,15 @@ export async function runSuite(
   const coldStartMs = performance.now() - started;
 
   await requireServers(settings);
-  // Nothing was written before: a mistake above leaves no trace.
+  // Nothing has been written so far, so that a mistake above leaves no trace.
   using database = openRunDatabase(settings);
   const runs = new RunRepository(database);
   const judge = openJudge(settings, database);
-  const planted = judge === undefined ? undefined : await plantedVerdicts(judge, hooks.signal);
+  const planted = judge === undefined ? undefined : await testJudge(judge, hooks.signal);
   const run = begun ?? runs.create(await newRunRecord(prepared, { name, listsUsers: settings.shard !== undefined }));
   using _lock = new RunLock(folder, run.name);
   using end = runEnd(runs, run.id, signal);
-  // Claims of workers that were killed: this process alone makes the run, and its workers claim users from now on.
+  // Drops the claims of workers that were killed. The lock guarantees that no other process is making the run.
   new RunUserRepository(database, run.id).release();
   hooks.onBegin?.(run.name);
   const task = { config: settings, suite: suite.name, folder };
@@ -103,7 +103,7 @@ export async function runSuite(
   const findings = new RunLevelResults(database, run, bench.clock, { coldStartMs, modelLoadMs, started });
   const context: RunContext = { database, run, bench, findings, workers, hooks, signal };
   runs.update(run.id, { status: 'running' });
-  if (findings.probes === null) await testSelf(context, prepared, planted);
+  if (findings.probes === null) await storeSelfTests(context, prepared, planted);
   await takeTurns(context);
   await takeMeasures(context, prepared);
   hooks.onProgress?.({ phase: 'report', done: 0, total: 1 });
@@ -126,20 +126,20 @@ interface RunContext {
 }
 
 /** Runs the self-tests of a new run and stores what they found. @param planted the judge's verdicts on known answers */
-async function testSelf(
+async function storeSelfTests(
   { bench, findings, hooks, run, signal }: RunContext,
   prepared: PreparedSuite,
-  planted: Awaited<ReturnType<typeof plantedVerdicts>> | undefined,
+  planted: Awaited<ReturnType<typeof testJudge>> | undefined,
 ): Promise<void> {
   hooks.onProgress?.({ phase: 'self-test', done: 0, total: 1 });
   const tests = await bench.clock.time('checks', () => runSelfTests(bench, prepared.settings, signal));
-  const metrics = planted === undefined ? tests.metrics : withPlantedVerdicts(tests.metrics, planted);
+  const metrics = planted === undefined ? tests.metrics : withJudgeSelfTest(tests.metrics, planted);
   const cuts = exactCutNotes(bench.engine);
   for (const note of cuts) hooks.onNote?.(note);
   await findings.begin({ ...tests, metrics, notes: [...cuts, ...notesBeforeTurns(prepared, run)] });
 }
 
-/** Warms up, and takes turns until those of all users are stored, including users that workers take or give back. */
+/** Warms up, then takes turns until all users are finished, by this process or by its workers. */
 async function takeTurns(context: RunContext): Promise<void> {
   const { database, run, bench, findings, workers, hooks } = context;
   const { clock, planned } = bench;
@@ -223,7 +223,7 @@ async function takeMeasures(context: RunContext, prepared: PreparedSuite): Promi
 function retrieverOpener({ parts, settings, folder }: PreparedSuite, run: RunRecord): MeasureContext['openRetriever'] {
   return (strategy, { embedder, ...others } = {}) => {
     const embeddings = embedder === undefined ? parts.embeddings : openEmbeddings(embedder);
-    // Each pays for its own vectors.
+    // Each strategy is timed without vectors that an earlier one has cached.
     embeddings.clear();
     const options = { ...settings, retriever: strategy, ...others };
     return openRunRetriever({ ...parts, embeddings }, options, `${run.id}/${strategy}`, join(folder, strategy));
@@ -237,7 +237,7 @@ async function engineAudit({ bench, run, signal }: RunContext): Promise<Pick<Run
   return { audit: before === undefined ? own : auditSum(before, own) };
 }
 
-/** Stores how a run ended unless it finished: at once if it is interrupted, because the caller may not wait for the rest. */
+/** Marks a run that did not finish as interrupted or failed. Interrupts are stored at once: the caller may exit early. */
 function runEnd(runs: RunRepository, id: string, signal: AbortSignal) {
   const interrupt = (): void => {
     if (!end.isFinished) runs.update(id, { status: 'interrupted' });

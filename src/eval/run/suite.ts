@@ -9,7 +9,7 @@ import type { Arm } from '../../systems/arms/arm-registry.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 import type { DrawnDataset } from './plan/plan-users.ts';
 
-/** In place of what the run says: the index that `tiered` searches, the weights of `salience`, the folder of an embedder. */
+/** Options that replace the run's: the index of `tiered`, the weights of `salience`, the folder of the embedder. */
 export interface RetrieverOptions {
   readonly coldIndex?: ColdIndexName;
   readonly salienceWeights?: string;
@@ -23,7 +23,7 @@ export interface MeasureContext {
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly engines: EngineOpener;
-  /** Opens a retrieval strategy with an index of its own, as the run says but for the options; the caller closes it. */
+  /** Opens a retriever with a separate index and, except for `options`, the run's options. The caller closes it. */
   readonly openRetriever: (name: RetrieverName, options?: RetrieverOptions) => Promise<Retriever>;
   readonly onStep: (done: number, total: number) => void;
 }
@@ -34,34 +34,34 @@ export interface ServeContext extends MeasureContext {
   readonly keeper: MemoryKeeper;
 }
 
-/** A question of the field, and the arms, data and options that answer it. */
+/** A research question, with the arms, data and options that answer it. */
 export interface Suite {
   readonly name: SuiteName;
   readonly question: string;
   /** Default arms, in the order of the tables. */
   readonly arms: readonly string[];
-  /** Of these arms, those that also run with the other prompt template, plain or chat, where the model has both. */
+  /** Those of `arms` that also run with the other prompt template, plain or chat, if the model has a chat template. */
   readonly triesTemplate?: readonly string[];
-  /** The suite's own data sets, asked together; without them it asks what `--dataset` names. */
+  /** Generators of the suite's data sets. Default: the data sets of `--dataset`. */
   readonly data?: readonly DatasetGenerator[];
   readonly defaults?: Partial<Pick<BenchConfig, 'topK' | 'limit' | 'repeats'>>;
-  /** The part of the data that ship which is asked by default. */
+  /** Default size of a run on the shipped data. */
   readonly shipped?: Partial<Pick<BenchConfig, 'limit' | 'users'>>;
-  /** Cells for each position of the window, where arms may share positions. Default 1. */
+  /** KV cells per position of the window, for arms whose blocks share positions. Default: 1. */
   readonly cellsPerPosition?: number;
-  /** The metric that its verdicts are on, whatever its data name. */
+  /** Metric of the verdicts, even if the data name another. */
   readonly primaryMetric?: string;
   readonly measure?: (context: ServeContext) => Promise<Measured>;
   readonly requires?: readonly CapabilityName[];
-  /** Its answer is a time: one process takes all turns, while no other is at work. */
+  /** The results are times: one process takes all turns, and no worker runs beside it. */
   readonly timesAreResults?: true;
-  /** Scores each arm's own answer, for fluency. */
+  /** Also computes ln p of each arm's own answer, as a measure of fluency. */
   readonly scoresAnswers?: true;
 }
 
 const presets = benchConfigSchema.parse({});
 
-/** The options of a run: those of the suite where the user gave none, on the command line or in the object itself. */
+/** Fills in the suite's defaults for options that the user set neither on the command line nor in `config`. */
 export function suiteOptions(
   config: BenchConfig,
   { defaults = {}, shipped = {} }: Pick<Suite, 'defaults' | 'shipped'>,
@@ -69,7 +69,7 @@ export function suiteOptions(
   const isGiven = (option: string): boolean =>
     config.given.includes(option) ||
     (['limit', 'users', 'topK', 'repeats'] as const).some((name) => name === option && config[name] !== presets[name]);
-  // A number of users goes with the number of questions that are divided among them.
+  // The default number of users fits the default number of questions only: both apply, or neither.
   const part = isGiven('dataset') || isGiven('limit') ? {} : shipped;
   const open = Object.entries({ ...part, ...defaults }).filter(([key]) => !isGiven(key));
   return { ...config, ...Object.fromEntries(open) };

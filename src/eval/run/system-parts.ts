@@ -32,7 +32,7 @@ export function systemParts(
     rules: promptRules(config),
     topK: config.topK,
     threshold: config.threshold,
-    // Warnings stand in each turn's budget.
+    // Warnings are already recorded in each turn's budget.
     warn: () => undefined,
   };
 }

@@ -15,7 +15,7 @@ import { openReplay, type TurnReplay } from './turn-replay.ts';
 
 /** Largest difference in ln p between a stored probability and the recomputed one. */
 const TOLERANCE = 0.01;
-/** Below this probability, the engine's rounding shows in ln p. */
+/** Less likely tokens are not compared: rounding in the engine changes their ln p too much. */
 const RELEVANT_PROBABILITY = 1e-6;
 
 export interface AttributionHooks {
@@ -25,8 +25,8 @@ export interface AttributionHooks {
 }
 
 /**
- * Leave-one-out attribution of the answer of a stored turn: ln p of exactly the generated tokens, with all memories in the sequence,
- * and with each memory left out in turn while everything else stays in place.
+ * Leave-one-out attribution of a stored answer: ln p of its tokens with all memories in the sequence, and without each of
+ * them, while everything else stays in place.
  * @param engine with the model that made the turn, and a free session
  * @throws BenchError `not-reproduced` if the turn cannot be reproduced, or holds no memory; the reason of the signal
  */
@@ -47,7 +47,7 @@ export async function attribute(
   signal?.throwIfAborted();
   const { tokens, logProbability } = await answerAgain(turn, replay, engine, session);
   const without = new Map<string, number>();
-  // From the last: text keeps what precedes the memory that was left out before.
+  // From the last to the first, so that a replay of text can keep the longest evaluated prefix.
   for (const memoryId of ids.toReversed()) {
     onProgress?.(without.size + 1, ids.length + 1);
     signal?.throwIfAborted();
@@ -64,7 +64,7 @@ export async function attribute(
   };
 }
 
-/** Generates a stored answer again. @returns its tokens with ln p @throws BenchError `not-reproduced` if it is another */
+/** Generates a stored answer again. @returns its tokens with ln p @throws BenchError `not-reproduced` if it differs */
 async function answerAgain(turn: StoredSequence, replay: TurnReplay, engine: Engine, session: EngineSession) {
   const limits = {
     ...answerLimits(await promptFormOf(turn.form, engine), turn.reserveTokens),
@@ -77,7 +77,7 @@ async function answerAgain(turn: StoredSequence, replay: TurnReplay, engine: Eng
   }
   const answer = [...tokens];
   if (stop === 'end') {
-    // A model may have more than one end of text: the likeliest is meant.
+    // A model may have several end tokens. The likeliest one ended this answer.
     const { next } = await session.score([...(await replay.begin()), ...tokens], []);
     answer.push(likeliestTokens(next, 1)[0]!.id);
   }
@@ -96,6 +96,6 @@ function notReproduced(why: string): BenchError {
   return new BenchError(
     'not-reproduced',
     `the turn cannot be reproduced as it is stored: ${why}`,
-    'it was made by another release of the engine or on another kind of processor: run the bench again here',
+    'it was made with another release of the engine or another kind of processor: run the bench again here',
   );
 }

@@ -14,17 +14,18 @@ export interface StoredInjection {
   /** How blocks are joined; null for one contiguous prefix. */
   readonly recipe: JoinRecipe | null;
   readonly alpha: number;
-  /** The rule that dropped tokens, of each block or of the prefix; null if none were. */
+  /** Eviction rule, applied to each block or to the prefix; null without eviction. */
   readonly evict: Eviction | null;
   readonly keptAs: StoreType;
   readonly memoryIds: readonly string[];
   readonly positions: readonly number[];
 }
 
-/** The sequence in front of a stored turn's answer, and the numbers that must come out of it again. */
+/** Token sequence of a stored turn, and the answer and probabilities that its replay must reproduce. */
 export interface StoredSequence {
   readonly userId: string;
   readonly segments: readonly PromptSegment[];
+  /** Ids of the retrieved memories, best first. */
   readonly ranked: readonly string[];
   readonly injection: StoredInjection | null;
   readonly reserveTokens: number;
@@ -34,7 +35,7 @@ export interface StoredSequence {
   readonly nextTokens: TurnObservation['nextTokens'];
 }
 
-/** The sequence of a turn. @throws BenchError `not-reproduced` if it failed, or has other ids than its session had */
+/** @throws BenchError `not-reproduced` for a failed turn, one without texts, and ids other than those in the session */
 export function storedSequence(turn: TurnRecord): StoredSequence {
   const { itemId, arm } = turn;
   const refuse = (why: string, hint: string): BenchError =>
@@ -43,12 +44,12 @@ export function storedSequence(turn: TurnRecord): StoredSequence {
   const { prompt, prefill, account, answer, observed } = turn;
   const ids = prompt.segments.flatMap(({ tokenIds }) => tokenIds);
   if (isRedacted(ids)) throw refuse('its prompt was not stored (--no-text)', 'run the bench again, without --no-text');
-  // Of an evicting arm, cells that several tokens share have no known token.
+  // With eviction, a cell may hold another token in each head. Its id is unknown, so that hashes differ anyway.
   const isForeign =
     prefill?.evicted === undefined ? hashIds(ids) !== observed.sequenceSha256 : observed.firstForeignToken !== null;
-  // Tokens that share positions, or stand as sinks in front of blocks, are not comparable with the prompt.
+  // A session with shared positions, or with sink tokens in front of blocks, holds other ids than the prompt by design.
   const isComparable = !account.sharesPositions && !keepsSinks(prefill);
-  if (isComparable && isForeign) throw refuse('its ids are not those that the session held', 'run the bench again');
+  if (isComparable && isForeign) throw refuse('its token ids differ from those in the session', 'run the bench again');
   return {
     userId: turn.userId,
     segments: prompt.segments,
@@ -66,7 +67,7 @@ export function memoryIds({ segments }: StoredSequence): string[] {
   return segments.flatMap(({ memoryId }) => memoryId ?? []);
 }
 
-/** A sequence cut where injection ends. Without one memory its line alone is gone: labels and header stay. */
+/** Splits a sequence where injection ends. @param leftOut memory to remove; only its line goes, labels and header stay */
 export function splitSequence({ segments, injection, ranked }: StoredSequence, leftOut?: string): PrefixParts {
   const last = segments.findLastIndex(({ memoryId = '' }) => injection?.memoryIds.includes(memoryId));
   const isLeft = ({ memoryId }: PromptSegment): boolean => memoryId === undefined || memoryId !== leftOut;

@@ -24,7 +24,7 @@ export interface TurnReplay extends AsyncDisposable {
   begin(leftOut?: string): Promise<readonly TokenId[]>;
 }
 
-/** Opens the replay that matches a turn: a block is left out by not joining it, text by evaluating what follows again. */
+/** Opens the replay for a turn. It leaves out a block by not joining it, and text by evaluating what follows again. */
 export async function openReplay(turn: StoredSequence, engine: Engine, session: EngineSession): Promise<TurnReplay> {
   const { injection } = turn;
   if (injection !== null && injection.recipe !== null) {
@@ -42,7 +42,7 @@ export async function openReplay(turn: StoredSequence, engine: Engine, session: 
   };
 }
 
-/** Keeps the tokens that the session begins with already; it must hold nothing but evaluated text. */
+/** Reuses the longest common prefix in the session, which must hold nothing but evaluated text. */
 async function beginText(
   turn: StoredSequence,
   leftOut: string | undefined,
@@ -77,7 +77,7 @@ async function beginPrefix(
   return suffix;
 }
 
-/** Computes every block once; then only recomputed tokens and blocks that saw the left-out memory are evaluated. */
+/** Computes every block once. Later calls evaluate only recomputed tokens, and blocks that saw the left-out memory. */
 async function blocksReplay(
   turn: StoredSequence,
   { recipe, alpha, evict, keptAs, positions }: StoredInjection & { readonly recipe: JoinRecipe },
@@ -109,7 +109,7 @@ async function blocksReplay(
       if (leftOut === undefined && placed.positions.join() !== positions.join()) {
         throw new BenchError(
           'not-reproduced',
-          'the blocks of the turn have other positions now than the stored ones',
+          'the blocks of the turn are now placed at other positions than the stored ones',
           'another release wrote it: run the bench again with this one',
         );
       }

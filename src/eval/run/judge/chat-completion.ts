@@ -16,7 +16,7 @@ export interface ChatServer {
   readonly key?: string | undefined;
   /** Time for one reply. Default: 120 s. */
   readonly timeoutMs?: number;
-  /** Pauses before a request is sent again to a server that was overloaded or failed. */
+  /** Pauses before each retry, if the server was overloaded or failed. Default: 1 s, 5 s. */
   readonly pausesMs?: readonly number[];
 }
 
@@ -29,7 +29,7 @@ export type FailureReason =
   | 'no reply'
   | 'neither yes nor no';
 
-/** An answer that was not judged. The message is stored, and quotes nothing of the server's reply; the hint may. */
+/** An answer could not be judged. The message is stored, so it must not quote the server's reply; the hint may. */
 export class JudgeFailure extends BenchError {
   readonly reason: FailureReason;
 
@@ -41,7 +41,7 @@ export class JudgeFailure extends BenchError {
 }
 
 const LONGEST_PAUSE_MS = 60_000;
-/** For one word, and reasoning in front of it. */
+/** Enough for some reasoning, and one word. */
 const MAX_TOKENS = 1024;
 const MAX_BYTES = 2 ** 20;
 const SHOWN_CHARACTERS = 120;
@@ -75,7 +75,7 @@ async function send({ address, key, timeoutMs = 120_000 }: ChatServer, body: str
   const deadline = AbortSignal.timeout(timeoutMs);
   using timeout = new IdleTimeout(timeoutMs, signal === undefined ? deadline : AbortSignal.any([signal, deadline]));
   try {
-    // No redirects: another server must not be sent the key.
+    // No redirects: they could send the key to another server.
     const response = await request(address, { method: 'POST', headers, body, redirect: 'manual' }, timeout);
     return { response, text: await readText(response, timeout, MAX_BYTES) };
   } catch (cause) {
@@ -109,7 +109,7 @@ function parse(text: string): Completion {
 function replyText(text: string, { address }: ChatServer): string {
   const content = parse(text).choices?.[0]?.message?.content;
   if (typeof content === 'string') return content;
-  const message = `judge ${address}: its answer holds no text at choices[0].message.content`;
+  const message = `judge ${address}: the reply has no text at choices[0].message.content`;
   throw new JudgeFailure('no reply', message, WRONG_SERVER);
 }
 
@@ -131,7 +131,7 @@ function refusal(status: number, text: string, { address, key }: ChatServer, mod
   return new JudgeFailure('error of the server', message, `${complaint}run it again later`);
 }
 
-/** The beginning of a server's text as a JSON string of one line, without the key, which some servers repeat. Never stored. */
+/** The beginning of a server's reply as a one-line JSON string, without the key, which some servers repeat. */
 export function quoteReply(text: string, key: string | undefined, mostCharacters: number): string {
   const shown = key === undefined ? text : text.replaceAll(key, '…');
   return JSON.stringify(shown.replaceAll(/\s+/g, ' ').trim().slice(0, mostCharacters));

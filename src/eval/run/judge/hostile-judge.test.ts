@@ -10,7 +10,7 @@ import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import { TurnRepository } from '../../../store/turn-repository.ts';
 import type { FailureReason } from './chat-completion.ts';
 import { Judge } from './judge.ts';
-import { plantedVerdicts } from './judge-self-test.ts';
+import { testJudge } from './judge-self-test.ts';
 import { judgeTurns } from './judge-turns.ts';
 
 const KEY = 'sk-nobody-may-see-this';
@@ -127,7 +127,7 @@ describe('the key', () => {
   ];
   it.each(echoes)('is neither shown nor stored where %s repeats it', async (_, misdeed) => {
     server.misdeed = misdeed;
-    const { message, hint } = await failureOf(plantedVerdicts(judge()));
+    const { message, hint } = await failureOf(testJudge(judge()));
     const { failed } = await judgeAll([{ itemId: 'a', userId: 'u', arm: 'rag', answer: 'Oslo', right: false }]);
     expect(failed).toHaveLength(1);
     for (const text of [message, hint, JSON.stringify(failed), stored()]) {

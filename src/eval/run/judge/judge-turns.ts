@@ -7,7 +7,7 @@ import { type AnswerToJudge, type Judge, judgePrompt, verdictKey } from './judge
 const REQUESTS_AT_ONCE = 4;
 /** Consecutive lasting failures after which no further request is sent. */
 const MAX_IN_A_ROW = 5;
-/** Failures that the next answer would meet too. An error of the server was retried before it counts. */
+/** Failures that the next answer would probably meet too. Server errors are retried before they count. */
 const LASTING: readonly FailureReason[] = [
   'no server',
   'no such route or model',

@@ -5,7 +5,7 @@ import { judgeAddress } from '../../../config/service-addresses.ts';
 import { type BenchDatabase, openDatabase } from '../../../store/database.ts';
 import type { ChatServer as Route } from './chat-completion.ts';
 import { Judge } from './judge.ts';
-import { plantedVerdicts, withPlantedVerdicts } from './judge-self-test.ts';
+import { testJudge, withJudgeSelfTest } from './judge-self-test.ts';
 
 let server: ChatServer;
 let database: BenchDatabase;
@@ -53,7 +53,7 @@ it('says in one line why there is no verdict', async () => {
     [{ status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 'no such route or model', 'answered 302', 'correct --judge'],
     [{ status: 400, body: body('k-1 is no number') }, 'error of the server', 'answered 400', 'it says "… is no number"; run it again later'],
     [{ status: 500, body: 'oops' }, 'error of the server', 'answered 500', 'run it again later'],
-    [{ body: '<html>' }, 'no reply', 'holds no text at choices[0].message.content', 'OpenAI-compatible'],
+    [{ body: '<html>' }, 'no reply', 'has no text at choices[0].message.content', 'OpenAI-compatible'],
     [{ body: '{"choices":[{"message":{"content":null}}]}' }, 'no reply', 'holds no text', 'OpenAI-compatible'],
     [{ body: ' '.repeat(2 ** 20 + 1) }, 'no reply', 'is longer than', 'OpenAI-compatible'],
     [{ breaks: true }, 'no server', 'cannot be reached', 'start the server'],
@@ -97,11 +97,11 @@ it('asks again where the server is busy, as late as it says', async () => {
 const check = { check: 'metrics', status: 'passed', evidence: 'all' } as const;
 
 it('is tried on planted answers, each asked once', async () => {
-  const found = await plantedVerdicts(judge());
+  const found = await testJudge(judge());
   expect(found).toEqual({ model: 'grader', right: { accepted: 4, of: 4 }, wrong: { accepted: 0, of: 4 } });
-  await plantedVerdicts(judge());
+  await testJudge(judge());
   expect(server.requests).toHaveLength(8);
-  expect(withPlantedVerdicts(check, found)).toEqual({
+  expect(withJudgeSelfTest(check, found)).toEqual({
     ...check,
     evidence: 'all; judge grader accepts 4 of 4 planted right answers and 0 of 4 wrong ones',
   });
@@ -109,14 +109,14 @@ it('is tried on planted answers, each asked once', async () => {
 
 it.each(['yes', 'no'])('fails the check if it says %s to everything', async (word) => {
   server.answers = () => word;
-  expect(withPlantedVerdicts(check, await plantedVerdicts(judge())).status).toBe('failed');
+  expect(withJudgeSelfTest(check, await testJudge(judge())).status).toBe('failed');
 });
 
 it('passes where it misses one of each, and is no judge where nothing is yes or no', async () => {
   server.answers = () => ['yes', 'yes', 'yes', 'perhaps', 'yes'][server.requests.length - 1] ?? 'no';
-  const found = await plantedVerdicts(judge());
+  const found = await testJudge(judge());
   expect([found.right.accepted, found.wrong.accepted]).toEqual([3, 1]);
-  expect(withPlantedVerdicts(check, found).status).toBe('passed');
+  expect(withJudgeSelfTest(check, found).status).toBe('passed');
   server.answers = () => 'perhaps';
-  expect((await failureOf(plantedVerdicts(judge({}, 'other')))).reason).toBe('neither yes nor no');
+  expect((await failureOf(testJudge(judge({}, 'other')))).reason).toBe('neither yes nor no');
 });

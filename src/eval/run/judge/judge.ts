@@ -22,13 +22,13 @@ export class Judge {
     return this.#verdicts.find(verdictKey(this.model, answer));
   }
 
-  /** Asks about an answer, and stores the verdict. @throws JudgeFailure without one; the reason of `signal` */
+  /** Asks about an answer, and stores the verdict. @throws JudgeFailure if it gives none; the reason of `signal` */
   async ask(answer: AnswerToJudge, signal?: AbortSignal): Promise<boolean> {
     const reply = await chatReply(this.#server, this.model, promptAbout(answer), signal);
     const verdict = parseVerdict(reply);
     if (verdict === null) {
       const message = `judge ${this.model}: the reply is neither yes nor no`;
-      const hint = `it said ${quoteReply(reply, this.#server.key, SHOWN_CHARACTERS)}: ask a model that follows instructions`;
+      const hint = `it said ${quoteReply(reply, this.#server.key, SHOWN_CHARACTERS)}: choose a model that follows instructions`;
       throw new JudgeFailure('neither yes nor no', message, hint);
     }
     this.#verdicts.add(verdictKey(this.model, answer), verdict);
@@ -57,7 +57,7 @@ Answer to grade: {answer}
 
 The answer to grade is right if it says what one of the right answers says, in any words. It is wrong if it says something else, denies or contradicts it, offers several values, or does not answer. Reply with one word: yes if it is right, no if it is wrong.`;
 
-/** A JSON string with the characters escaped that control tokens such as <|im_end|> and [INST] are written with. */
+/** A JSON string in which the characters of control tokens, such as <|im_end|> and [INST], are escaped. */
 function quote(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[<>[\]|]/g,
@@ -71,7 +71,7 @@ export function promptAbout({ query, golds, answer }: AnswerToJudge): string {
     '{golds}': `[${golds.map(quote).join(', ')}]`,
     '{answer}': quote(answer),
   };
-  // All at once: a text may hold the name of a slot.
+  // In one pass: a text may contain the name of a slot.
   return judgePrompt.replaceAll(/\{question\}|\{golds\}|\{answer\}/g, (slot) => slots[slot]!);
 }
 
@@ -82,7 +82,7 @@ export function verdictKey(model: string, { query, golds, answer }: AnswerToJudg
     .digest('hex');
 }
 
-/** True for yes, false for no; null unless the reply is that word, but for punctuation and a thought before it. */
+/** True for yes, false for no, null for anything else. Punctuation and a <think> section in front do not count. */
 export function parseVerdict(reply: string): boolean | null {
   const said = reply.replace(/^\s*<think>[^]*?<\/think>/, '');
   const word = /^[\s"'“”‘’*_`]*(yes|no)[\s"'“”‘’*_`.!]*$/i.exec(said)?.[1]?.toLowerCase();

@@ -99,8 +99,8 @@ export async function runSelfTests(
     embeddings,
     users,
     planned,
-    openProbed,
-  }: Pick<RunBench, 'engine' | 'embeddings' | 'users' | 'planned' | 'openProbed'>,
+    openProbeRetriever,
+  }: Pick<RunBench, 'engine' | 'embeddings' | 'users' | 'planned' | 'openProbeRetriever'>,
   config: BenchConfig,
   signal: AbortSignal,
 ): Promise<Pick<RunProbes, 'parity' | 'cells' | 'metrics' | 'embedder' | 'retrieverProbe' | 'tokenisation'>> {
@@ -131,7 +131,9 @@ export async function runSelfTests(
     ),
     metrics: metricsSelfTest(golds, { seed: config.seed, own: registeredMetrics() }),
     embedder: await probeEmbedder(embeddings, tried),
-    ...(openProbed === undefined ? {} : { retrieverProbe: await probeRetriever(openProbed, embeddings, tried) }),
+    ...(openProbeRetriever === undefined
+      ? {}
+      : { retrieverProbe: await probeRetriever(openProbeRetriever, embeddings, tried) }),
     tokenisation: {
       prompts: samples.length,
       tokens: samples.reduce((sum, { prompt }) => sum + prompt.tokenIds.length, 0),
