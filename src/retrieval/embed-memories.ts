@@ -3,7 +3,7 @@ import type { EmbeddingService } from '../models/embedding/embedding-service.ts'
 import type { NewMemory } from './retriever.ts';
 
 /**
- * Gives memories unit vectors, in order; those without a vector are embedded in one call. All or none.
+ * Normalises the vectors of memories, and embeds memories without a vector in one call. The order is kept.
  * @throws BenchError `bad-data` if a vector has another dimension or numbers that are not finite
  */
 export async function embedMemories(embeddings: EmbeddingService, memories: readonly NewMemory[]) {
@@ -14,8 +14,7 @@ export async function embedMemories(embeddings: EmbeddingService, memories: read
   return memories.map((memory) => {
     const { memoryId, userId, content, metadata } = memory;
     const embedding = unitVector(memoryId, memory.embedding ?? vectors.get(memory)!, dimension);
-    const own = userId === undefined ? {} : { userId };
-    return { memoryId, userId, content, embedding, metadata: { ...metadata, ...own } };
+    return { memoryId, userId, content, embedding, metadata: { ...metadata, ...(userId !== undefined && { userId }) } };
   });
 }
 

@@ -1,9 +1,9 @@
 import type { MemorySearchResult } from './retriever.ts';
 
-/** Heading of a summary: "history context", in the words of the source document. */
+/** Heading of a summary: "history context", as the design document words it. */
 export const summaryHeading = '## 历史上下文';
 
-/** Title of one of its records. @param place from 1 @param score relevance, shown to two decimals */
+/** Title of one record of a summary. @param place from 1 @param score relevance, shown to two decimals */
 export function recordTitle(place: number, score: number): string {
   return `### 记录 ${place} (相关度: ${score.toFixed(2)})`;
 }

@@ -19,7 +19,7 @@ const ask = (passages: readonly string[] | undefined, options: Partial<RetrieveO
 const contents = async (...asked: Parameters<typeof ask>) =>
   (await ask(...asked)).memories.map(({ content }) => content);
 
-test('gives the memories of a list in its order, each once, cut to the number that is wanted', async () => {
+test('returns the listed memories in order, each once, at most topK', async () => {
   expect(await contents(['m3', 'm1', 'm3', 'm2'])).toEqual(['m3 of ann', 'm1 of ann', 'm2 of ann']);
   expect(await contents(['m3', 'm1', 'm2'], { topK: 2 })).toEqual(['m3 of ann', 'm1 of ann']);
   expect(await contents(['m2', 'm1'], { userId: 'bob' })).toEqual(['m1 of bob']);
@@ -27,19 +27,17 @@ test('gives the memories of a list in its order, each once, cut to the number th
   expect(retriever.stats()).toEqual({ memories: 5 });
 });
 
-test('says how many of a list are not there', async () => {
+test('reports how many listed memories are not stored', async () => {
   const { flags } = await ask(['m9', 'm2', 'm8']);
-  expect(flags).toEqual([{ flag: 'degraded', reason: '2 of 3 listed memories are not there' }]);
+  expect(flags).toEqual([{ flag: 'degraded', reason: '2 of 3 listed memories are not stored' }]);
   expect((await ask(['m2'])).flags).toEqual([]);
 });
 
 test('refuses a question without a list', async () => {
-  await expectFailure(ask(undefined), 'bad-option', 'retriever given: a question came without a list of passages');
+  await expectFailure(ask(undefined), 'bad-option', 'retriever given: the question has no list of passages');
 });
 
-test('is refused where no data set asks', () => {
-  expect(() => requireSearchingRetriever('given')).toThrow(
-    '--retriever given: only the items of a data set list passages',
-  );
+test('is refused for questions that come from no data set', () => {
+  expect(() => requireSearchingRetriever('given')).toThrow('--retriever given: only items of a data set list passages');
   expect(() => requireSearchingRetriever('hinted')).not.toThrow();
 });

@@ -6,8 +6,8 @@ import { isEmptyQuery, retrieveNothing } from './retriever.ts';
 const searching = searchingRetrieverNames.join(', ');
 
 /**
- * Strategy `given`: the passages that a question brings with it, in their order, cut to `topK`. It measures a retrieval that
- * was made outside the bench, so its own times are those of looking memories up.
+ * Strategy `given`: returns the passages listed with each question, in that order, at most `topK`. It stands for a retrieval
+ * made outside the bench, so its timings cover only the lookup of memories by id.
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ const searching = searchingRetrieverNames.join(', ');
  */
 export class GivenRetriever implements Retriever {
   readonly name = 'given';
-  /** By user, then by id. */
+  /** Memories by user, then by id. */
   readonly #users = new Map<string | undefined, Map<string, NewMemory>>();
 
   addMemories(memories: readonly NewMemory[]): Promise<number> {
@@ -36,14 +36,14 @@ export class GivenRetriever implements Retriever {
     return Promise.resolve(this.#users.get(userId)?.delete(memoryId) ?? false);
   }
 
-  /** @throws BenchError `bad-option` for a question without a list, besides those of the port */
+  /** Looks up `options.passages`. @throws BenchError also `bad-option` if the question has no list */
   async retrieve(query: string, options: RetrieveOptions): Promise<Retrieval> {
     const { userId, topK, passages } = options;
     const nothing = retrieveNothing(this.name, options);
     if (isEmptyQuery(query)) return nothing;
     if (passages === undefined) {
-      const message = 'retriever given: a question came without a list of passages';
-      throw new BenchError('bad-option', message, `name the ids of its memories, or use ${searching}`);
+      const message = 'retriever given: the question has no list of passages';
+      throw new BenchError('bad-option', message, `list the ids of its memories, or use ${searching}`);
     }
     const start = performance.now();
     const own = this.#users.get(userId);
@@ -51,11 +51,11 @@ export class GivenRetriever implements Retriever {
     const found = listed.flatMap((id) => own?.get(id) ?? []);
     const missing = listed.length - found.length;
     const user = userId === undefined ? {} : { userId };
-    // A list has an order and no scores.
+    // The list has ranks but no scores: every score is 1.
     const memories = found.slice(0, topK).map(({ memoryId, content, metadata }) => {
       return { memoryId, content, score: 1, metadata: { ...metadata, ...user } };
     });
-    const reason = `${missing} of ${listed.length} listed memories are not there`;
+    const reason = `${missing} of ${listed.length} listed memories are not stored`;
     return {
       ...nothing,
       memories,
@@ -78,9 +78,9 @@ export class GivenRetriever implements Retriever {
   }
 }
 
-/** @throws BenchError `bad-option` for strategy `given`, where questions come from no data set */
+/** Refuses strategy `given` where questions come from no data set. @throws BenchError `bad-option` */
 export function requireSearchingRetriever(retriever: RetrieverName): void {
   if (retriever !== 'given') return;
-  const message = '--retriever given: only the items of a data set list passages; no list comes with this question';
+  const message = '--retriever given: only items of a data set list passages, and this question is not one of them';
   throw new BenchError('bad-option', message, `choose one that searches: ${searching}`);
 }

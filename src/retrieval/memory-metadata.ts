@@ -4,7 +4,7 @@ import type { StoredMemory } from './memory-vector-index.ts';
 
 /**
  * Reads a field of a memory's metadata.
- * @param schema its error messages say what is expected
+ * @param schema with error messages that name the expected value
  * @throws BenchError `bad-data` that names memory, field and value
  */
 export function readMetadata<Value>({ memoryId, metadata }: StoredMemory, field: string, schema: z.ZodType<Value>) {

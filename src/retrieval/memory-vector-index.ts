@@ -21,8 +21,8 @@ export function searchResult({ memory, score }: ScoredMemory): MemorySearchResul
 }
 
 /**
- * The memories of one user and their index. An index cannot remove single rows, so a removal only marks it, and the next
- * search rebuilds it from the stored vectors.
+ * Memories, usually of one user, with their vector index. The index cannot remove single rows: a removal marks it for a
+ * rebuild from the stored vectors, which the next search does.
  */
 export class MemoryVectorIndex<Memory extends StoredMemory = StoredMemory> {
   readonly #createIndex: () => VectorIndex;
@@ -30,7 +30,7 @@ export class MemoryVectorIndex<Memory extends StoredMemory = StoredMemory> {
   /** In order of insertion. */
   readonly #memories = new Map<string, Memory>();
   #index: VectorIndex;
-  /** The memory of each row of the index. The number of memories would not identify a row: it repeats after a removal. */
+  /** The memory in each row of the index; removed memories keep their rows until the next rebuild. */
   #rows: Memory[] = [];
   #needsRebuild = false;
 
@@ -85,7 +85,7 @@ export class MemoryVectorIndex<Memory extends StoredMemory = StoredMemory> {
   /** Returns the `k` memories nearest to a unit vector, best first; of equal scores, older first. */
   search(vector: Float32Array, k: number): ScoredMemory<Memory>[] {
     if (this.#needsRebuild) this.rebuild();
-    // Backends cut equal scores in any order: more rows are requested until the cut lies between different scores.
+    // Backends return equal scores in any order: request more rows until the cut lies between different scores.
     let requested = Math.min(k + 1, this.size);
     let { ids, scores } = this.#index.search(vector, requested);
     while (requested < this.size && scores[k - 1] === scores[requested - 1]) {

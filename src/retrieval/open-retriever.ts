@@ -12,26 +12,26 @@ import { SalienceRetriever } from './salience/salience-retriever.ts';
 import type { SalienceRule } from './salience/salience-ranking.ts';
 import { openTieredRetriever, type TieredSettings } from './tiered/open-tiered-retriever.ts';
 
-/** Dependencies and settings of all strategies; each uses those that it needs. */
+/** Dependencies and settings of all strategies; each takes what it needs. */
 export interface RetrieverParts {
   readonly embeddings: EmbeddingService;
   readonly backend: VectorBackend;
   /** Default limits of a search. */
   readonly topK: number;
   readonly threshold: number;
-  /** Separates the memories of one run in a shared store: the id of the run. */
+  /** Id of the run, which separates its memories from others in a shared store. */
   readonly namespace: string;
   /** Private folder, created if needed and deleted when the retriever is closed. */
   readonly folder: string;
   readonly tiers: TieredSettings;
   /** Counts the tokens of texts, for strategies with a token budget. */
   readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
-  /** Token budget. Default: that of the strategy. */
+  /** Token budget. Default: the strategy's default. */
   readonly retrievalTokens?: number | undefined;
-  /** Default: that of the source document. */
+  /** Default: `documentRule`. */
   readonly salience?: SalienceRule | undefined;
   readonly preRetrieval: ReadPreRetrievalConfig;
-  /** Engine that prepares questions if `preRetrieval` says `llm`; it needs one free session. */
+  /** Needed, with a free session, if `preRetrieval` uses a language model. */
   readonly engine?: Engine | undefined;
 }
 
@@ -51,7 +51,7 @@ const openers: Readonly<Record<RetrieverName, (parts: RetrieverParts) => Promise
 
 /**
  * Opens a retrieval strategy by name; the caller closes it.
- * @throws BenchError `database` if a store that it needs does not answer, `no-session` if the engine has no free session
+ * @throws BenchError `database` if a store does not answer, `no-session` if the engine has no free session
  */
 export function openRetriever(name: RetrieverName, parts: RetrieverParts): Promise<Retriever> {
   return openers[name](parts);

@@ -1,8 +1,8 @@
 import { BenchError } from '../base/bench-error.ts';
 
 /**
- * Port of a retrieval strategy: a query in, ranked memories of one user out. Every system takes any strategy. A search for
- * one user never sees, and never filters out, the memories of another.
+ * Port of a retrieval strategy: a query in, ranked memories of one user out. Any system works with any strategy. A search for
+ * one user never touches the memories of another.
  *
  * @example
  * ```ts
@@ -27,8 +27,8 @@ export interface Retriever {
   /** Removes a memory of a user from all stores and caches; false if there was none. */
   removeMemory(memoryId: string, userId?: string): Promise<boolean>;
   /**
-   * Retrieves memories of a user, best first; none for a query of white space alone. The result is flagged if a part failed
-   * that the strategy can do without.
+   * Retrieves memories of a user, best first; none for a query of white space alone. The failure of an optional part is a
+   * flag of the result.
    * @throws BenchError `bad-option` if `topK` is not a whole number from 0, or `threshold` is NaN
    */
   retrieve(query: string, options: RetrieveOptions): Promise<Retrieval>;
@@ -46,15 +46,15 @@ export interface Retriever {
 /** Options of one retrieval. */
 export interface RetrieveOptions {
   readonly userId?: string | undefined;
-  /** Most memories of a search; 0 is valid. A strategy that adds memories by another rule documents it. */
+  /** Maximum number of memories, 0 or more. A strategy that adds others by another rule says so in its documentation. */
   readonly topK: number;
   /** Memories with a lower score are not returned; −1 accepts all. */
   readonly threshold: number;
-  /** Time of the query: the item's `askedAt` in a run. Default: the clock's. */
+  /** Time of the query: in a run, the item's `askedAt`. Default: now. */
   readonly now?: Date | undefined;
   /** The conversation so far, the oldest message first. */
   readonly history?: readonly RetrievalMessage[] | undefined;
-  /** Ids of memories, best first, as a retrieval outside the bench ranked them; strategy `given` alone reads them. */
+  /** Ids of the memories that a retrieval outside the bench found, best first; only strategy `given` reads them. */
   readonly passages?: readonly string[] | undefined;
 }
 
@@ -75,17 +75,17 @@ export interface Retrieval {
   readonly tokensUsed?: number;
   readonly tokenBudget?: number;
   readonly flags: readonly RetrievalFlag[];
-  /** The text of a strategy that writes one. */
+  /** Only for a strategy that writes a summary. */
   readonly summary?: RetrievalSummary;
   /** Trace of the strategy for readers: hints, tiers, paths. Stored with the turn, so without texts of memories. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** The text of a strategy that a prompt shows in place of the memories. */
+/** A summary of the retrieved memories, which a prompt can show instead of them. */
 export interface RetrievalSummary {
   /** As `formatHistorySummary` writes it; empty if nothing was found. */
   readonly text: string;
-  /** The records that it consists of, in order; of a long memory several parts may be among them. */
+  /** The records in the text, in order; a long memory can appear as several chunks. */
   readonly records: readonly MemorySearchResult[];
 }
 
@@ -96,11 +96,11 @@ export interface RetrievalTimings {
   readonly ranking: number;
 }
 
-/** Deviation of a retrieval from its normal course. */
+/** Something unusual about a retrieval. */
 export interface RetrievalFlag {
   /**
-   * `failed`: no memory could be retrieved, and the turn went on without; `degraded`: a part was missing; `fallback`: another
-   * method than the configured one was used; `cached`: an earlier result was reused.
+   * `failed`: no memory could be retrieved, the turn went on without any; `degraded`: a part was missing; `fallback`: a
+   * method other than the configured one was used; `cached`: an earlier result was reused.
    */
   readonly flag: 'failed' | 'degraded' | 'fallback' | 'cached';
   /** One line. */
@@ -111,11 +111,11 @@ export interface RetrievalFlag {
 export interface MemorySearchResult {
   readonly memoryId: string;
   readonly content: string;
-  /** Cosine of query and memory, from −1 to 1. */
+  /** Relevance by the strategy's own measure; for `router` the cosine, from −1 to 1. */
   readonly score: number;
-  /** Metadata that it was added with: `createdAt`, `preference`, `value` and so on, and its `userId`. */
+  /** The metadata of the added memory: `createdAt`, `preference`, `value` and so on, and its `userId`. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** File and section in which the strategy keeps it, `user/preferences.md#Editor`, where it has files. */
+  /** File and section of the memory, such as `user/preferences.md#Editor`, if the strategy has files. */
   readonly path?: string;
 }
 
@@ -123,7 +123,7 @@ export interface MemorySearchResult {
 export interface NewMemory {
   readonly memoryId: string;
   readonly content: string;
-  /** Vector of the embedding service's dimension, of any length. Default: the embedding of the content. */
+  /** Vector of the embedding service's dimension; need not be normalised. Default: the embedding of the content. */
   readonly embedding?: Float32Array | undefined;
   /** Such as `createdAt` (ISO 8601), `preference`, `value`, and fields that a strategy reads. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
@@ -146,10 +146,7 @@ export function isEmptyQuery(query: string): boolean {
   return query.trim() === '';
 }
 
-/**
- * Answers an empty query: with nothing, without a call of an embedder or a store.
- * @throws BenchError `bad-option` as for any query
- */
+/** Returns an empty result, for an empty query. @throws BenchError `bad-option` for options that `checkSearch` refuses */
 export function retrieveNothing(strategy: string, { topK, threshold }: RetrieveOptions): Retrieval {
   checkSearch(topK, threshold);
   return { strategy, memories: [], timingsMs: { embedding: 0, search: 0, ranking: 0 }, flags: [], details: {} };

@@ -1,5 +1,5 @@
 const accents = /[\u0300-\u036f]/g;
-/** A run of characters of a script without spaces between words, or a word. */
+/** A word, or (group 1) a run of Chinese or Japanese characters, which have no spaces between words. */
 const runs =
   /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+)|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}\p{M}])+/gu;
 

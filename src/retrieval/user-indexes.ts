@@ -1,21 +1,21 @@
 import type { StoredMemory } from './memory-vector-index.ts';
 
-/** The memories of one user in a strategy's own form. */
+/** A strategy's index of the memories of one user. */
 interface UserIndex<Memory> {
   readonly size: number;
   add(memories: readonly Memory[]): void;
   remove(memoryId: string): boolean;
 }
 
-/** Indexes by user, `undefined` for memories without one; an index exists as long as it has memories. */
+/** One index per user, under `undefined` for memories without a user; deleted with its last memory. */
 export class UserIndexes<Memory extends StoredMemory, Index extends UserIndex<Memory>> extends Map<
   string | undefined,
   Index
 > {
   addAll(memories: readonly Memory[], open: () => Index): void {
-    for (const [userId, own] of Map.groupBy(memories, (memory) => memory.userId)) {
+    for (const [userId, userMemories] of Map.groupBy(memories, (memory) => memory.userId)) {
       const index = this.get(userId) ?? open();
-      index.add(own);
+      index.add(userMemories);
       this.set(userId, index);
     }
   }
@@ -27,7 +27,7 @@ export class UserIndexes<Memory extends StoredMemory, Index extends UserIndex<Me
     return removed;
   }
 
-  get memories(): number {
+  get memoryCount(): number {
     return [...this.values()].reduce((sum, { size }) => sum + size, 0);
   }
 }

@@ -64,7 +64,7 @@ describe('a search', () => {
     ],
     [['x'], "error: required option '--user <id>' not specified\n"],
     [['--user', 'u01'], "error: missing required argument 'question'\n"],
-    [['x', '--user', 'u01', '--retriever', 'given'], 'error: --retriever given: only the items of a data set list'],
+    [['x', '--user', 'u01', '--retriever', 'given'], 'error: --retriever given: only items of a data set list'],
     [['x', '--user', 'u01', '--dataset', './none.jsonl'], 'error: '],
   ])('%j ends with 2 and two lines', async (words, message) => {
     expectMistake(await search([...words, '--quiet']), message);

@@ -7,8 +7,8 @@ import type { QueryModel } from './pre-retrieval/pre-retrieval-types.ts';
 const LONGEST_LINE_TOKENS = 64;
 
 /**
- * Prepares questions with the model of an engine, in a session of its own. Questions are tokenised as text, so that none
- * can forge a role.
+ * Prepares questions with the model of an engine, in a separate session. Questions are tokenised as text, so that none can
+ * forge a role marker.
  * @see Holtzman et al. 2021, Surface form competition, for scoring a label by what the question adds to it
  */
 export class EngineQueryModel implements QueryModel {
@@ -38,7 +38,7 @@ export class EngineQueryModel implements QueryModel {
   }
 
   async writeLine(prompt: string): Promise<string> {
-    const tokens = await this.#unread(await this.#tokenize(prompt));
+    const tokens = await this.#keepCommonPrefix(await this.#tokenize(prompt));
     const { text } = await this.#session.generate(tokens, { maxTokens: LONGEST_LINE_TOKENS, stopTexts: ['\n'] });
     return text.trim();
   }
@@ -47,13 +47,13 @@ export class EngineQueryModel implements QueryModel {
     await this.#session[Symbol.asyncDispose]();
   }
 
-  /** Mean ln p of the tokens of each label behind the prompt. */
+  /** Mean ln p of the tokens of each label after the prompt. */
   async #labelScores(prompt: string, labels: readonly string[]): Promise<number[]> {
     const tokens = await this.#tokenize(prompt);
     const continuations = await this.#engine.tokenize(labels.map((label) => ({ text: ` ${label}`, as: 'text' })));
     const scores: number[] = [];
     for (const continuation of continuations) {
-      const { logProbabilities } = await this.#session.score(await this.#unread(tokens), continuation);
+      const { logProbabilities } = await this.#session.score(await this.#keepCommonPrefix(tokens), continuation);
       scores.push(logProbabilities.reduce((sum, value) => sum + value, 0) / logProbabilities.length);
     }
     return scores;
@@ -65,8 +65,8 @@ export class EngineQueryModel implements QueryModel {
     return [...(bosToken === null ? [] : [bosToken]), ...tokens!];
   }
 
-  /** Truncates the session to the common prefix. @returns the other tokens, as many as a call needs at least */
-  async #unread(tokens: readonly TokenId[]): Promise<readonly TokenId[]> {
+  /** Truncates the session to its common prefix with `tokens`. @returns the rest, at least the engine's minimum for a call */
+  async #keepCommonPrefix(tokens: readonly TokenId[]): Promise<readonly TokenId[]> {
     const held = this.#session.tokens;
     const differs = tokens.findIndex((token, index) => token !== held[index]);
     const { capabilities } = this.#engine;

@@ -19,12 +19,12 @@ export interface TimedMemory extends StoredMemory {
 
 type Scores = Map<TimedMemory, number>;
 
-/** Memories in tiers by age, of one user; a search reads the tiers that its plan names. */
+/** The memories of one user in tiers by age; a search reads the tiers of its plan. */
 export class HierarchicalMemory {
   readonly #all: MemoryVectorIndex<TimedMemory>;
   readonly #persona: MemoryVectorIndex<TimedMemory>;
   readonly #links = new MemoryLinks();
-  /** Oldest first; undefined after a change. */
+  /** Short-term and mid-term tiers, oldest memory first; undefined after a change. */
   #newer: Readonly<Record<'short' | 'mid', readonly TimedMemory[]>> | undefined;
 
   constructor(backend: VectorBackend, dimension: number) {
@@ -38,7 +38,7 @@ export class HierarchicalMemory {
 
   /** Adds memories; one with a known id replaces the old one. */
   add(memories: readonly TimedMemory[]): void {
-    // The last of several with one id, as if they were added in sequence.
+    // Of memories with the same id the last one counts, as if they were added one by one.
     const distinct = [...new Map(memories.map((memory) => [memory.memoryId, memory])).values()];
     for (const { memoryId } of distinct) this.remove(memoryId);
     this.#all.add(distinct);
@@ -56,9 +56,9 @@ export class HierarchicalMemory {
   }
 
   /**
-   * Finds the `k` (at least 1) memories that are nearest to any of the unit vectors, in the tiers of the plan and within its
-   * link depth. The score is the best cosine; a linked memory gets a share of its neighbour's score.
-   * @returns best first; of equal scores, older first; `linked` of them were found through a link
+   * Finds the `k` (at least 1) memories nearest to any of the unit vectors, in the tiers of the plan and over links up to its
+   * depth. The score is the best cosine, plus a share of the score of a linked memory.
+   * @returns `ranked` best first, of equal scores older first; `linked` counts those that only a link made a result
    */
   search(vectors: readonly Float32Array[], plan: SearchPlan, k: number) {
     const { preferredTier } = plan;
@@ -90,25 +90,24 @@ export class HierarchicalMemory {
   }
 
   /**
-   * Spreads the scores of hits over links: a memory's score is its own similarity plus a share of its best neighbour's score,
-   * link by link, divided by the largest possible sum. Memories that are similar to the question and linked with similar ones
-   * come first.
+   * Spreads scores over links: a memory's score becomes its similarity plus a share of its best neighbour's score, link by
+   * link, divided by the largest possible sum. Memories similar to the question and linked to similar ones come first.
    */
   #followLinks(scores: Scores, vectors: readonly Float32Array[], plan: SearchPlan, k: number): void {
-    const own: Scores = new Map(scores);
+    const similarities: Scores = new Map(scores);
     let frontier = best(scores, k);
-    /** The score of a chain of similarities of 1. */
-    let most = 1;
+    /** The sum if all similarities and link strengths are 1. */
+    let largestSum = 1;
     for (let link = 1; link <= plan.linkDepth; link++) {
-      most += LINK_SHARE ** link;
+      largestSum += LINK_SHARE ** link;
       const reached: Scores = new Map();
       for (const { memory: from, score } of frontier) {
-        for (const [id, strength] of this.#links.of(from.memoryId)) {
+        for (const [id, strength] of this.#links.strengths(from.memoryId)) {
           const memory = this.#all.get(id)!;
           if (!plan.includePersona && isPersona(memory)) continue;
           const similarity =
-            own.get(memory) ?? Math.max(...vectors.map((vector) => innerProduct(vector, memory.embedding)));
-          own.set(memory, similarity);
+            similarities.get(memory) ?? Math.max(...vectors.map((vector) => innerProduct(vector, memory.embedding)));
+          similarities.set(memory, similarity);
           const spread = similarity + LINK_SHARE * strength * score;
           if (spread <= (scores.get(memory) ?? -Infinity)) continue;
           scores.set(memory, spread);
@@ -117,7 +116,7 @@ export class HierarchicalMemory {
       }
       frontier = best(reached, k);
     }
-    for (const [memory, score] of scores) scores.set(memory, score / most);
+    for (const [memory, score] of scores) scores.set(memory, score / largestSum);
   }
 
   #newerTiers(): Readonly<Record<'short' | 'mid', readonly TimedMemory[]>> {

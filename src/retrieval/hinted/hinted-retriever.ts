@@ -37,8 +37,7 @@ export interface RetrievedRecord extends QueryRecord {
 }
 
 /**
- * Strategy `hinted`: a question is prepared without access to memories, and a hierarchical memory searches by the resulting
- * hints.
+ * Strategy `hinted`: prepares a question without access to memories, then searches a hierarchical memory by the resulting hints.
  *
  * @example
  * ```ts
@@ -75,7 +74,7 @@ export class HintedRetriever implements Retriever {
     const stored = await embedMemories(this.#embeddings, memories);
     const dimension = await this.#embeddings.dimension();
     const timed = stored.map((memory) => {
-      // All links are checked before the first memory is added.
+      // Only to check the links, before the first memory is added.
       listedLinks(memory);
       return { ...memory, writtenMs: readMetadata(memory, 'createdAt', metadataTime) ?? Date.now() };
     });
@@ -109,8 +108,8 @@ export class HintedRetriever implements Retriever {
   }
 
   /**
-   * Searches with a record of the source document's format, by its hints and its vector if it has them. A record with
-   * `retrieval_routes`, the old name of hints, is accepted.
+   * Searches for a record in the format of the design document, by its hints and vector if it has them. It may give its hints
+   * under their old name, `retrieval_routes`.
    * @throws BenchError as `retrieve`
    */
   async execute(
@@ -135,7 +134,7 @@ export class HintedRetriever implements Retriever {
     return {
       backend: backend.name,
       backendVersion: backend.version,
-      memories: this.#memories.memories,
+      memories: this.#memories.memoryCount,
       namespaces: this.#memories.size,
       action: config.action,
       routeStrategy: config.route_strategy,
@@ -150,7 +149,7 @@ export class HintedRetriever implements Retriever {
     await this.#options.model?.[Symbol.asyncDispose]();
   }
 
-  /** Embeds the question if no action has. */
+  /** Embeds the question if no action has done so. */
   async #embedded(record: QueryRecord): Promise<QueryRecord> {
     if (record.invalid !== undefined || record.query_embedding !== undefined) return record;
     return { ...record, query_embedding: await this.#embeddings.embed(record.question, 'query') };

@@ -5,10 +5,10 @@ import { textTerms } from '../text-terms.ts';
 import { findChineseNames } from './find-chinese-names.ts';
 
 const MIN_NAME_LENGTH = 3;
-/** A name in more memories than this, or than the square root of their number if that is more, makes no links. */
+/** A name makes no links if more memories contain it than this, and than the square root of their number. */
 const MAX_SHARING = 8;
 
-/** Chinese writes no space in front of a foreign name. */
+/** A word with a capital at its start, or behind a Chinese character: Chinese writes no space before a foreign name. */
 const capitalised = /(?<!(?!\p{Script=Han})[\p{L}\p{N}])\p{Lu}[\p{L}\p{M}\p{N}]*/gu;
 
 /** Reads `metadata.links`. @throws BenchError `bad-data` if it is not a list of ids */
@@ -19,8 +19,8 @@ export function listedLinks(memory: StoredMemory): readonly string[] {
 
 /**
  * Links between memories: those that contain the same name, and those that `metadata.links` lists. A name is a word that
- * begins with a capital somewhere within a text, or in Chinese one that a text introduces (`findChineseNames`); the fewer memories
- * contain it, the stronger the link. Other texts without capitals have listed links only.
+ * begins with a capital within some text, or in Chinese a result of `findChineseNames`; the fewer memories contain it, the
+ * stronger the link. Texts in other languages without capitals have listed links only.
  */
 export class MemoryLinks {
   /** By id: terms that may be names, the text if it is Chinese, and listed links. */
@@ -30,7 +30,7 @@ export class MemoryLinks {
   /** Terms that were written as a name; they stay known after their last memory is removed. */
   readonly #names = new Set<string>();
   readonly #chineseNames = new Set<string>();
-  /** Ids of memories by Chinese name, found when they are needed; empty after a change. */
+  /** Ids of memories by Chinese name, computed on demand; cleared by a change. */
   readonly #chineseHolders = new Map<string, readonly string[]>();
 
   add(memory: StoredMemory): void {
@@ -53,8 +53,8 @@ export class MemoryLinks {
     this.#chineseHolders.clear();
   }
 
-  /** Returns linked memories with the strength of the link: 1 for a listed link, or a name in just these two memories. */
-  of(memoryId: string): Map<string, number> {
+  /** Strengths of links by id of the linked memory: 1 for a listed link, and for a name in only these two memories. */
+  strengths(memoryId: string): Map<string, number> {
     const strengths = new Map<string, number>();
     const strengthen = (id: string, strength: number): void => {
       if (id !== memoryId) strengths.set(id, Math.max(strength, strengths.get(id) ?? 0));
@@ -83,7 +83,7 @@ export class MemoryLinks {
   }
 }
 
-/** Inverse document frequency relative to a name in two memories: 1 for two, less for more. */
+/** Inverse document frequency of a name in `holders` of `all` memories, scaled to 1 for two holders. */
 function rarity(holders: number, all: number): number {
   return all <= 2 ? 1 : Math.max(0, Math.log(all / holders) / Math.log(all / 2));
 }

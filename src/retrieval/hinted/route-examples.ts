@@ -11,9 +11,9 @@ const examples = schema.parse(
   JSON.parse(readFileSync(new URL('../../../datasets/route-examples.json', import.meta.url), 'utf8')),
 );
 
-function ofSplit(wanted: 'train' | 'test'): readonly RouteExample[] {
+function select(wanted: 'train' | 'test'): readonly RouteExample[] {
   return examples.filter(({ split }) => split === wanted).map(({ question, strategy }) => ({ question, strategy }));
 }
 
 /** Questions in English and Chinese with their strategies: training examples of the classifier, and held-out ones. */
-export const routeExamples = { train: ofSplit('train'), test: ofSplit('test') };
+export const routeExamples = { train: select('train'), test: select('test') };

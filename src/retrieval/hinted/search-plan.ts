@@ -7,8 +7,8 @@ export const memoryTiers = ['short', 'mid', 'long', 'persona'] as const;
 export type MemoryTier = (typeof memoryTiers)[number];
 
 /**
- * Plan of a search in a hierarchical memory: the most links between a hit and a memory, 0 for hits only, and the tier whose
- * memories come first of those with similar scores.
+ * Plan of a search in a hierarchical memory. `linkDepth`: how many links to follow from a hit, 0 for none. `preferredTier`: its
+ * memories get a bonus on their scores.
  */
 export type SearchPlan = ReturnType<typeof planSearch>;
 
@@ -24,9 +24,9 @@ const paramsSchema = z.looseObject({
 });
 
 /**
- * Converts hints to a plan: `deep_search` reads all tiers and follows links, `temporal_search` reads the short term only,
- * `persona_search` the persona; unknown labels, and none, read all tiers by meaning. Of several labels, the first in this
- * order counts.
+ * Converts hints to a plan: `deep_search` reads all tiers and follows links, `temporal_search` reads only the short-term
+ * tier, `persona_search` only the persona; any other label, or none, reads all tiers. Of several labels, the first in this order
+ * counts.
  * @throws BenchError `bad-option` for a parameter with an invalid value
  */
 export function planSearch({ strategies, params }: Pick<RetrievalHints, 'strategies' | 'params'>) {

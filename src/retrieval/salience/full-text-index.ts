@@ -2,17 +2,17 @@ import Sqlite from 'better-sqlite3';
 import { textTerms } from '../text-terms.ts';
 import type { MemoryScope } from './memory-files.ts';
 
-/** Most terms of a query that are looked up; the first ones count. */
+/** Maximum number of terms looked up for a query; later ones are ignored. */
 const MAX_TERMS = 256;
 /**
- * Most rows that all terms of a query may match together. The rarest terms are taken first: those left out occur in so many
- * texts that they distinguish least and cost most.
+ * Maximum number of rows that the terms of a query may match in total. Rare terms come first: frequent ones, which are left
+ * out, distinguish least and cost most.
  */
 const MAX_ROWS = 500;
 
 /**
- * Full-text index on SQLite FTS5, ranked by BM25. Each index is a database of its own in memory, so that one user's words
- * have no weight in another's ranking. A query consists of quoted terms only: it has no operators.
+ * Full-text index on SQLite FTS5, ranked by BM25. Each index is a separate database in memory, so that one user's words
+ * do not affect another's ranking. A query is a list of quoted terms, without operators.
  */
 export class FullTextIndex implements Disposable {
   readonly #client = new Sqlite(':memory:');
@@ -20,7 +20,7 @@ export class FullTextIndex implements Disposable {
   readonly #documents: Sqlite.Statement<[string], number>;
 
   constructor() {
-    // Only terms are stored, not texts; the scope is a term without weight.
+    // Terms are stored, not texts; the scope is searched like a term, with weight 0.
     this.#client.exec(`
       CREATE VIRTUAL TABLE texts USING fts5(
         terms, scope, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 0'

@@ -1,7 +1,7 @@
 /** Scope of a memory: the user, or the user's project. */
 export type MemoryScope = 'global' | 'project';
 
-/** Files that answer questions with a pattern, whole, with the type of their memories; in order of precedence. */
+/** Files returned whole for questions that match a pattern, and the type of their memories; in order of precedence. */
 export const fastPathRules = [
   { pattern: /偏好|preference/i, uri: 'user/preferences.md', scope: 'global', memoryType: 'preference' },
   { pattern: /指令|instruction|规则|rule/i, uri: 'user/instructions.md', scope: 'global', memoryType: 'instruction' },
@@ -11,7 +11,7 @@ export const fastPathRules = [
   { pattern: /模式|pattern/i, uri: 'agent/patterns.md', scope: 'project', memoryType: 'pattern' },
 ] as const;
 
-/** Lists the files that a question points to, in the order of the rules, limited to a scope if one is given. */
+/** Lists the files that a question points to, of one scope or of all, in the order of the rules. */
 export function fastPathFiles(query: string, scope?: MemoryScope): string[] {
   return fastPathRules
     .filter((rule) => (scope === undefined || rule.scope === scope) && rule.pattern.test(query))

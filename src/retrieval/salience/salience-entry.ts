@@ -16,9 +16,8 @@ const count = z
 
 /**
  * Reads `uri`, `section`, `memory_type`, `scope`, `updatedAt` (else `createdAt`), `reinforcement` and `preference` from the
- * metadata. Defaults: type `preference` for a preference, else `fact`; the file of that type in the rules of the fast path,
- * or the day's journal; said once; written when it was added. A memory is in its file and in the journal of its day.
- *
+ * metadata. Defaults: type `preference` for a preference, else `fact`; the file of that type in `fastPathRules`, else the day's
+ * journal; reinforcement 1; time of adding. A memory is both in its file and in the journal of its day.
  * @throws BenchError `bad-data` that names memory and field
  */
 export function salienceEntry(memory: StoredMemory, tokenCount: number, addedMs: number) {

@@ -5,19 +5,19 @@ import { asksForTimeline, fastPathFiles, recentJournal } from './memory-files.ts
 import type { MemoryScope } from './memory-files.ts';
 import type { SalienceEntry } from './salience-entry.ts';
 
-/** Paths of a query: read a file, read the journal, or search. */
+/** How a query is answered: `fast` reads a file, `timeline` the journal, `hybrid` searches. */
 export type SaliencePath = 'fast' | 'timeline' | 'hybrid';
 
 const SCOPES = ['global', 'project'] as const;
 
 /**
- * The memories of one user, indexed by meaning, words, file and day, with their access counts. Memories of one scope that say
- * the same are mentions of one entry, which has the id of the first.
+ * The memories of one user, indexed by meaning, words, file and day, with access counts. Memories of one scope with the same
+ * statement are mentions of one entry, which has the id of the first.
  */
 export class SalienceIndex implements Disposable {
   readonly #vectors: Readonly<Record<MemoryScope, MemoryVectorIndex<SalienceEntry>>>;
   readonly #text = new FullTextIndex();
-  /** Statement of each memory, by id. */
+  /** Statement (`statementKey`) of each memory, by id. */
   readonly #statements = new Map<string, string>();
   /** Memories by statement, in the order in which they were added. */
   readonly #mentions = new Map<string, readonly SalienceEntry[]>();
@@ -45,7 +45,7 @@ export class SalienceIndex implements Disposable {
 
   /** Adds memories; one with a known id replaces the old one. */
   add(memories: readonly SalienceEntry[]): void {
-    // The last of several with one id, as if they were added in sequence.
+    // Of memories with the same id the last one counts, as if they were added one by one.
     const distinct = [...new Map(memories.map((entry) => [entry.memoryId, entry])).values()];
     const changed = new Set(distinct.flatMap(({ memoryId }) => this.#removeMention(memoryId) ?? []));
     for (const entry of distinct) {
@@ -70,13 +70,13 @@ export class SalienceIndex implements Disposable {
     );
   }
 
-  /** Reads the file that a query points to, or the journal, each entry once; undefined if the query needs a search. */
+  /** Reads the file that a query points to, or the recent journal; undefined if the query needs a search. */
   read(query: string, nowMs: number, scope: MemoryScope | undefined) {
     const exists = (uri: string): boolean => this.file(uri, scope).length > 0;
     const named = fastPathFiles(query, scope).find(exists);
     if (named !== undefined) return { path: 'fast' as const, files: [named], entries: this.file(named, scope) };
     const files = asksForTimeline(query) ? recentJournal(nowMs).filter(exists) : [];
-    // A memory that was filed on one day and changed on another is in both files.
+    // An entry filed on one day and updated on another is in the journals of both; return it once.
     const entries = [...new Set(files.flatMap((uri) => this.file(uri, scope)))];
     return files.length === 0 ? undefined : { path: 'timeline' as const, files, entries };
   }
@@ -88,12 +88,12 @@ export class SalienceIndex implements Disposable {
     return best.slice(0, k).map(({ memory }) => memory);
   }
 
-  /** Returns the `k` memories that match most of the query's terms, best first. */
+  /** Returns the `k` best memories of a full-text search, best first. */
   matching(query: string, k: number, scope?: MemoryScope): SalienceEntry[] {
     return this.#text.search(query, k, scope).map((row) => this.#entries.get(row)!);
   }
 
-  /** Number of times that a memory was returned. */
+  /** How often a memory was returned. */
   accessCount({ memoryId }: SalienceEntry): number {
     return this.#accesses.get(memoryId) ?? 0;
   }
@@ -110,7 +110,7 @@ export class SalienceIndex implements Disposable {
     this.#text[Symbol.dispose]();
   }
 
-  /** Removes a memory from the mentions of its statement, and returns that; undefined if there is no such memory. */
+  /** Removes a memory from the mentions of its statement. @returns the statement; undefined if there is no such memory */
   #removeMention(memoryId: string): string | undefined {
     const statement = this.#statements.get(memoryId);
     if (statement === undefined) return undefined;
@@ -121,7 +121,7 @@ export class SalienceIndex implements Disposable {
     return statement;
   }
 
-  /** Replaces the entries of statements in all indexes. An entry's accesses stay while its first mention stays the first. */
+  /** Rebuilds the entries of statements in all indexes. An entry loses its access count if its first mention changes. */
   #reindex(statements: readonly string[]): void {
     for (const statement of statements) {
       const row = this.#rows.get(statement);
@@ -148,13 +148,13 @@ export class SalienceIndex implements Disposable {
   }
 }
 
-/** Scope and words, in lower case and without the mark at the end: words that differ in a sign stay different. */
+/** Scope and text, in lower case and without final full stops or exclamation marks; other punctuation counts. */
 function statementKey({ scope, content }: SalienceEntry): string {
   const words = content.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ').trim();
   return `${scope} ${words.replace(/(?<=.)[.!。…]+$/u, '')}`;
 }
 
-/** The first mention, with the reinforcement of all, the time of the last, and the file of the first that names one. */
+/** The earliest mention, with the reinforcement of all, the time of the latest, and the file of the first that names one. */
 function merge(mentions: readonly SalienceEntry[]): SalienceEntry {
   const inOrder = [...mentions].sort((a, b) => a.updatedAtMs - b.updatedAtMs);
   const [first, last] = [inOrder[0]!, inOrder.at(-1)!];

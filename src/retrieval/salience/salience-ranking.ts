@@ -5,14 +5,14 @@ import type { SalienceEntry } from './salience-entry.ts';
 export interface SalienceSignals extends Pick<SalienceEntry, 'reinforcement' | 'updatedAtMs'> {
   /** Fused rank of the searches divided by its maximum, 0 to 1. */
   readonly semanticSimilarity: number;
-  /** Number of times that a search returned it. */
+  /** How often searches returned it. */
   readonly accessCount: number;
 }
 
-/** Numbers by which signals become a score. */
+/** Parameters that turn signals into a score. */
 export interface SalienceRule {
   readonly weights: SalienceWeights;
-  /** Days after which the recency of a memory is half, above 0. */
+  /** Days until the recency of a memory is halved; above 0. */
   readonly halfLifeDays: number;
 }
 

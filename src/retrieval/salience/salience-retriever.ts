@@ -14,16 +14,16 @@ const DEFAULT_MAX_TOKENS = 1_500;
 /** Options of the strategy. */
 export interface SalienceOptions {
   readonly backend: VectorBackend;
-  /** Tokens of each text alone. */
+  /** Counts the tokens of each text. */
   readonly countTokens: (texts: readonly string[]) => Promise<readonly number[]>;
-  /** Token budget of a search without one of its own; 0 is valid. Default 1,500. */
+  /** Token budget of a search that sets none, 0 or more. Default 1,500. */
   readonly maxTokens?: number | undefined;
-  /** Default: that of the source document. */
+  /** Default: `documentRule`. */
   readonly rule?: SalienceRule | undefined;
 }
 
 interface SalienceSearchOptions extends Omit<RetrieveOptions, 'threshold'> {
-  /** Least salience of a returned memory. Default: none. */
+  /** Minimum salience of a returned memory. Default: none. */
   readonly threshold?: number | undefined;
   /** Default: both scopes. */
   readonly scope?: MemoryScope | undefined;
@@ -31,10 +31,9 @@ interface SalienceSearchOptions extends Omit<RetrieveOptions, 'threshold'> {
 }
 
 /**
- * Strategy `salience`: a question that points to a file gets the file, one about recent statements gets the journal of the
- * last seven days, any other a search by meaning and by words, weighted by reinforcement, recency and access count. All
- * within a token budget. What is said again in the same words reinforces the entry of the first time, and is no entry of
- * its own.
+ * Strategy `salience`: for a question that points to a file it returns the file, for one about recent statements the journal
+ * of the last seven days; for any other it searches by meaning and by words, weighted by reinforcement, recency and access
+ * count. All results fit into a token budget. A memory with the words of an earlier one reinforces the earlier entry.
  *
  * Files and journal are views of the memories' metadata. Their entries are returned in file order with score 1, as many as
  * the budget allows: `topK` limits searches, not files.
@@ -102,8 +101,8 @@ export class SalienceRetriever implements Retriever {
   }
 
   /**
-   * Searches with the response format of the source document: a file of the fast path is one result with its whole content,
-   * whatever the budget.
+   * Like `retrieve`, in the response format of the design document: a file is one result with its whole content, whatever the
+   * budget.
    * @throws BenchError as `retrieve`
    */
   async search(query: string, options: SalienceSearchOptions): Promise<Budgeted<SearchResult>> {
@@ -135,7 +134,7 @@ export class SalienceRetriever implements Retriever {
     return {
       backend: backend.name,
       backendVersion: backend.version,
-      memories: this.#indexes.memories,
+      memories: this.#indexes.memoryCount,
       entries: [...this.#indexes.values()].reduce((sum, { entries }) => sum + entries, 0),
       namespaces: this.#indexes.size,
       tokenBudget: this.#maxTokens,
@@ -176,7 +175,7 @@ export class SalienceRetriever implements Retriever {
 
   /**
    * Reads the files that a query points to, or searches by meaning and by words.
-   * @returns also the times of the clock when the query was embedded and when the searches were done
+   * @returns also when embedding and searching ended, by `performance.now()`
    */
   async #find(index: SalienceIndex, query: string, options: SalienceSearchOptions & RetrieveOptions) {
     const { userId, topK, threshold, scope, now = new Date() } = options;
@@ -205,7 +204,7 @@ export interface Budgeted<Item> {
   readonly budgetRemaining: number;
 }
 
-/** Takes items in order up to the first that does not fit; smaller items behind it are not taken. */
+/** Takes items in order up to the first that does not fit; later ones are left out even if they would fit. */
 export function withinBudget<Item extends { readonly tokenCount: number }>(
   items: readonly Item[],
   budgetTokens: number,
@@ -220,10 +219,10 @@ export function withinBudget<Item extends { readonly tokenCount: number }>(
   return { results, totalTokens, budgetRemaining: budgetTokens - totalTokens };
 }
 
-/** One result with the field names of the source document: a memory, or a whole file. */
+/** A memory or a whole file, with the field names of the design document. */
 interface SearchResult extends Pick<SalienceEntry, 'uri' | 'content' | 'memoryType' | 'section' | 'reinforcement'> {
   readonly chunkId: string;
-  /** Salience, 0 to 1; 1 for entries of a file. */
+  /** Salience, 0 to 1; 1 for a file and its entries. */
   readonly score: number;
   readonly tokenCount: number;
 }

@@ -15,14 +15,14 @@ import {
 } from '../retriever.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 
-/** Options of a router; `topK` and `threshold` are defaults of its searches. */
+/** Options of a router; `topK` and `threshold` are defaults for its searches. */
 export interface MemoryRouterOptions {
   readonly backend: VectorBackend;
-  /** Most memories of a search (`rag.topK`). */
+  /** Maximum number of results (`rag.topK`). */
   readonly topK: number;
-  /** Least score (`rag.similarityThreshold`). */
+  /** Minimum score (`rag.similarityThreshold`). */
   readonly threshold: number;
-  /** Is told in a line when an index is made, added to or rebuilt. Default: `NODE_DEBUG=dki-router` shows it. */
+  /** Receives one line when an index is made, extended or rebuilt. Default: printed with `NODE_DEBUG=dki-router`. */
   readonly log?: (line: string) => void;
 }
 
@@ -30,8 +30,8 @@ export interface MemoryRouterOptions {
 type MemorySearchOptions = Partial<Pick<RetrieveOptions, 'userId' | 'topK' | 'threshold'>>;
 
 /**
- * Retrieval by meaning: memories and queries as unit vectors, compared by exact inner product, with one index a user. A
- * search for one user never sees, and never filters out, the memories of another.
+ * Similarity search: ranks the memories of a user by the inner product of their unit vectors with the query's. Each user has
+ * a separate index, so a search never touches the memories of another user.
  *
  * @example
  * ```ts
@@ -91,13 +91,13 @@ export class MemoryRouter {
     return this.searchVector(await this.#embeddings.embed(query, 'query'), options);
   }
 
-  /** Searches as `search` does, by the unit vector of a query. */
+  /** Like `search`, for a query that is already embedded as a unit vector. */
   searchVector(vector: Float32Array, options: MemorySearchOptions = {}): MemorySearchResult[] {
     const { topK = this.#options.topK, threshold = this.#options.threshold } = options;
     checkSearch(topK, threshold);
     if (topK === 0) return [];
     const found = this.#namespaces.get(options.userId)?.search(vector, topK) ?? [];
-    // Rounding may put the cosine of opposite vectors below -1, the threshold that accepts all.
+    // Rounding can put the cosine of opposite vectors below -1, but a threshold of -1 must accept all.
     return found.filter(({ score }) => Math.max(-1, score) >= threshold).map(searchResult);
   }
 
@@ -121,14 +121,14 @@ export class MemoryRouter {
     return this.#namespaces.get(userId)?.list() ?? [];
   }
 
-  /** Backend, settings, and the sizes of its indexes; `needRebuild` of them are rebuilt by the next search. */
+  /** Backend, settings and sizes; `needRebuild` counts the indexes that the next search must rebuild. */
   stats(): Readonly<Record<string, unknown>> {
     const { backend, topK, threshold } = this.#options;
     return {
       backend: backend.name,
       backendVersion: backend.version,
       dimension: this.#dimension ?? null,
-      memories: this.#namespaces.memories,
+      memories: this.#namespaces.memoryCount,
       namespaces: this.#namespaces.size,
       needRebuild: [...this.#namespaces.values()].filter(({ needsRebuild }) => needsRebuild).length,
       topK,
@@ -181,7 +181,7 @@ export class RouterRetriever implements Retriever {
     return {
       strategy: this.name,
       memories,
-      // The index returns memories in order.
+      // No ranking: the index returns memories in order.
       timingsMs: { embedding: embedded - start, search: searched - embedded, ranking: 0 },
       flags: [],
       details: {},

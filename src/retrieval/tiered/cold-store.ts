@@ -1,4 +1,4 @@
-/** A memory of long-term memory: chunks with their vectors. */
+/** A memory as long-term memory stores it: chunks with their vectors. */
 export interface ColdMemory {
   readonly memoryId: string;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ export interface ColdMemory {
 /** A chunk of a memory. */
 export interface ColdChunk {
   readonly content: string;
-  /** Unit vector of the store's dimension, or zeros: such a chunk is stored, and no search finds it. */
+  /** Unit vector of the store's dimension. A chunk with a zero vector is stored, but never found. */
   readonly embedding: Float32Array;
 }
 
@@ -26,8 +26,8 @@ export interface ColdHit {
 }
 
 /**
- * Port to long-term memory, by group, searched by cosine. A group is a UUID (`deriveUuid`). A failed call may be repeated and
- * then has the effect of one call. Adapters: `SqliteColdStore`, `PostgresColdStore`.
+ * Port to long-term memory: memories in groups, searched by cosine. A group is a UUID (`deriveUuid`). Repeating a failed call
+ * has the effect of one call. Adapters: `SqliteColdStore`, `PostgresColdStore`.
  *
  * All methods throw BenchError `database` if the store cannot be reached or written, or does not answer in time.
  *
@@ -59,7 +59,7 @@ export interface ColdStore {
   count(group: string): Promise<number>;
   /** Removes everything in the store's namespace; only `close` may follow. */
   drop(): Promise<void>;
-  /** Gives back its connection or file; what is stored stays. */
+  /** Closes the connection or file; the data stay. */
   close(): Promise<void>;
 }
 

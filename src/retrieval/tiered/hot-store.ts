@@ -7,8 +7,8 @@ import type { MemoryRecord } from './memory-record.ts';
 export type HotShelf = 'quarantine' | 'working' | 'waiting';
 
 /**
- * Port to short-term memory, by group. A group is a UUID (`deriveUuid`); ids of records are unique within group and shelf. A
- * failed call may be repeated and then has the effect of one call. Adapters: `InProcessHotStore`, `RedisHotStore`.
+ * Port to short-term memory: records in groups, on shelves. A group is a UUID (`deriveUuid`); ids of records are unique within
+ * group and shelf. Repeating a failed call has the effect of one call. Adapters: `InProcessHotStore`, `RedisHotStore`.
  *
  * All methods throw BenchError `database` if the store cannot be reached, or does not answer in time.
  *
@@ -38,6 +38,6 @@ export interface HotStore {
   remove(group: string, shelves: readonly HotShelf[], memoryIds: readonly string[]): Promise<number>;
   /** Removes everything in the store's namespace. */
   drop(): Promise<void>;
-  /** Gives back its connection; what is stored stays. */
+  /** Closes the connection; a server keeps the data. */
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import type { MemoryRecord } from './memory-record.ts';
 
-/** Least confidence of a trusted record. */
+/** Minimum confidence of a trusted record. */
 const MIN_CONFIDENCE = 0.8;
-/** In code points: a Chinese character is one. */
+/** Minimum length in code points: a Chinese character is one. */
 const MIN_CHARACTERS = 50;
 
 /** Verdicts of the ingress filter of working memory: `refused` for low confidence, `ignored` for being too short. */

@@ -37,12 +37,12 @@ interface TieredOpening extends TieredSettings {
   readonly embeddings: EmbeddingService;
   readonly backend: VectorBackend;
   readonly namespace: string;
-  /** Private folder: deleted at opening and at closing. */
+  /** Private folder, deleted when opened and when closed. */
   readonly folder: string;
 }
 
 /**
- * Opens strategy `tiered` for one run: empty at opening, whatever an earlier process left, and deleted at closing.
+ * Opens strategy `tiered` for one run: empties its stores when opened and deletes them when closed.
  * @throws BenchError `database` if a server does not answer
  */
 export async function openTieredRetriever(opening: TieredOpening): Promise<TieredRetriever> {
@@ -60,7 +60,7 @@ export async function openTieredRetriever(opening: TieredOpening): Promise<Tiere
     const cold = await openCold(opening);
     opened.unshift(cold);
     const dropAndClose = async (): Promise<void> => {
-      // A server that does not answer cannot be cleaned up; the run ends all the same.
+      // A server that does not answer cannot be cleaned up; the run still ends.
       for (const store of [hot, cold]) await store.drop().catch(() => undefined);
       await close();
     };
@@ -71,7 +71,7 @@ export async function openTieredRetriever(opening: TieredOpening): Promise<Tiere
   }
 }
 
-/** Connects to the servers of the stores, and leaves them again. @throws BenchError `database` if one does not answer */
+/** Checks that the servers of the stores answer. @throws BenchError `database` if one does not */
 export async function requireServers({ hot, cold, coldIndex }: TieredSettings): Promise<void> {
   if (hot !== undefined) {
     const { RedisHotStore } = await import('./redis-hot-store.ts');

@@ -7,15 +7,15 @@ import { batches } from '../../base/batches.ts';
 import { deriveUuid } from './derive-uuid.ts';
 import type { PostgresDatabase, PostgresIndex, PostgresSchemaOptions } from './postgres-schema.ts';
 import { prepareSchema, refreshIndex, schemaName, schemaTables, searchSettings } from './postgres-schema.ts';
-import { STORE_TIMEOUT_MS, within } from './store-timeout.ts';
+import { STORE_TIMEOUT_MS, withTimeout } from './store-timeout.ts';
 import { storeError } from './store-error.ts';
 
-/** Rows in one statement, which may have 65,535 parameters. */
+/** Rows in one statement, which may have at most 65,535 parameters. */
 const BATCH = 500;
-/** Least number of rows for rebuilding lists and gathering statistics. */
+/** Minimum number of rows for rebuilding lists and gathering statistics. */
 const MIN_INDEXED_ROWS = 1_000;
 
-/** An open PostgreSQL: a connection pool to a server, or one in the process. */
+/** An open PostgreSQL: a pool of connections to a server, or a database in this process. */
 export interface PostgresConnection {
   /** Without user and password. */
   readonly address: string;
@@ -41,12 +41,12 @@ export function connectPostgres(address: string, index: PostgresIndex, timeoutMs
     // The pool awaits the promise, against its types.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises
     onConnect: async (client) => {
-      // A connection that breaks in use: its call fails by itself.
+      // If the connection breaks during a call, the call itself fails.
       client.on('error', () => undefined);
       await client.query(searchSettings(index));
     },
   });
-  // A connection that breaks when idle: the next call opens another.
+  // If an idle connection breaks, the next call opens another.
   pool.on('error', () => undefined);
   return { address: shown, database: drizzle(pool), close: () => pool.end() };
 }
@@ -120,7 +120,7 @@ export class PostgresColdStore implements ColdStore {
         for (const batch of batches(rows, BATCH)) await transaction.insert(table).values(batch);
       });
       this.#rows += rows.length;
-      // Each time that the number of rows has doubled.
+      // Refresh only when the number of rows has doubled.
       if (this.#rows < Math.max(MIN_INDEXED_ROWS, 2 * this.#indexedRows)) return;
       await refreshIndex(database, schemaName(this.#options.namespace), this.#options.index);
       this.#indexedRows = this.#rows;
@@ -170,15 +170,14 @@ export class PostgresColdStore implements ColdStore {
     });
   }
 
-  /** Ends its connections, and waits no longer than its time-out for a server that hangs. */
+  /** Ends the connections; gives up after the time limit if the server hangs. */
   async close(): Promise<void> {
-    // The pool would wait forever for a server that hangs.
-    await within(this.#timeoutMs, this.#connection.close()).catch(() => undefined);
+    await withTimeout(this.#timeoutMs, this.#connection.close()).catch(() => undefined);
   }
 
   async #guard<Result>(action: string, work: (database: PostgresDatabase) => Promise<Result>): Promise<Result> {
     try {
-      return await within(2 * this.#timeoutMs, work(this.#connection.database));
+      return await withTimeout(2 * this.#timeoutMs, work(this.#connection.database));
     } catch (error) {
       throw storeError(this.#connection.address, action, error);
     }

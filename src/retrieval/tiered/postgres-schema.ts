@@ -3,7 +3,7 @@ import { bigserial, integer, jsonb, type PgDatabase, type PgQueryResultHKT } fro
 import { pgSchema, text, timestamp, uuid, vector } from 'drizzle-orm/pg-core';
 import type { ColdHit } from './cold-store.ts';
 import { deriveUuid } from './derive-uuid.ts';
-import { otherDimension } from './store-error.ts';
+import { dimensionMismatch } from './store-error.ts';
 
 /** Drizzle's interface to either kind of PostgreSQL. */
 export type PostgresDatabase = PgDatabase<PgQueryResultHKT>;
@@ -73,7 +73,7 @@ export function schemaTables({ namespace, dimension }: PostgresSchemaOptions) {
 }
 
 /**
- * Creates missing schema, tables and index, inside a transaction. A lock serialises processes that do so at once.
+ * Creates missing schema, tables and index, inside a transaction. A lock lets only one process do so at a time.
  * @returns the version of server, extension and index, and the number of stored rows
  * @throws BenchError `database` if an existing table has vectors of another dimension
  */
@@ -100,7 +100,7 @@ export async function prepareSchema(
     sql`SELECT atttypmod AS dimension FROM pg_attribute
       WHERE attrelid = ${`${schema}.memories`}::regclass AND attname = 'embedding'`,
   );
-  if (existing.dimension !== dimension) throw otherDimension(`schema ${schema}`, existing.dimension, dimension);
+  if (existing.dimension !== dimension) throw dimensionMismatch(`schema ${schema}`, existing.dimension, dimension);
   // An index of the other kind is dropped, since the planner might use it instead.
   const [options, other] =
     index.kind === 'ivfflat'
@@ -126,9 +126,9 @@ export async function prepareSchema(
 }
 
 /**
- * Rebuilds the lists of an approximate index, which fit many vectors badly if they were built from few, and gathers
- * statistics. Without statistics the planner reads a whole group instead of searching its index: a server gathers them at
- * some time, PostgreSQL in the process never, and the results of a search would depend on that.
+ * Rebuilds the lists of an approximate index, which suit many vectors badly if built from few, and gathers statistics. Without
+ * statistics the planner reads a whole group instead of the index. A server gathers them at an unknown time, PostgreSQL in this
+ * process never, so search results would depend on it.
  */
 export async function refreshIndex(database: PostgresDatabase, schema: string, index: PostgresIndex): Promise<void> {
   const isRebuilt = index.kind === 'ivfflat' && index.probes < index.lists;

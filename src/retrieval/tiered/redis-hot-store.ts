@@ -7,7 +7,7 @@ import { STORE_TIMEOUT_MS } from './store-timeout.ts';
 import { storeError } from './store-error.ts';
 import { redisAddress } from '../../config/service-addresses.ts';
 
-/** Lifetime of a shelf without writes, so that killed processes leave nothing behind. */
+/** Lifetime of a shelf after its last write, so that killed processes leave nothing behind. */
 const LIFETIME_SECONDS = 24 * 60 * 60;
 /** Records in one transaction. */
 const BATCH = 500;
@@ -111,7 +111,7 @@ export class RedisHotStore implements HotStore {
     return { order: `${key}:order`, byId: `${key}:records` };
   }
 
-  /** Reads the records whose ids are found in the sorted set of a shelf. */
+  /** Reads the records whose ids `find` selects from the sorted set of a shelf. */
   #read(group: string, shelf: HotShelf, find: (order: string) => Promise<string[]>): Promise<MemoryRecord[]> {
     const { order, byId } = this.#keys(group, shelf);
     return this.#guard('reading', async () => {

@@ -1,9 +1,9 @@
 import { batches } from '../../base/batches.ts';
 
-/** Most characters of a chunk, and of them the overlap with the chunk before. */
+/** Maximum length of a chunk, and of its overlap with the previous chunk, which is part of it. */
 const CHUNK_CHARACTERS = 500;
 const OVERLAP_CHARACTERS = 50;
-/** Most characters of a piece: with the overlap it fits into a chunk. */
+/** Maximum length of a piece, so that overlap and piece fit into a chunk. */
 const PIECE_CHARACTERS = CHUNK_CHARACTERS - OVERLAP_CHARACTERS;
 
 /** Separators from paragraphs to characters; each stays at the end of its piece. */
@@ -36,7 +36,7 @@ function countCharacters(text: string): number {
   return [...text].length;
 }
 
-/** Splits a text into pieces which joined give the text, from the separator of a level on. */
+/** Splits a text at the separators from `level` on into pieces that concatenate to the text. */
 function splitPieces(text: string, level: number): string[] {
   const characters = [...text];
   if (characters.length <= PIECE_CHARACTERS) return [text];

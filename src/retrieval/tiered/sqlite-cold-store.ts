@@ -5,7 +5,7 @@ import { databaseError } from '../../store/database-error.ts';
 import { MemoryVectorIndex, type StoredMemory } from '../memory-vector-index.ts';
 import type { VectorBackend } from '../vectors/vector-index.ts';
 import { isZero, type ColdHit, type ColdMemory, type ColdStore } from './cold-store.ts';
-import { otherDimension } from './store-error.ts';
+import { dimensionMismatch } from './store-error.ts';
 
 /** A zero vector is stored as null; others as float32 in the machine's byte order. */
 const SCHEMA = `CREATE TABLE IF NOT EXISTS chunks (
@@ -49,9 +49,9 @@ export class SqliteColdStore implements ColdStore {
       this.#client = new Sqlite(path);
       this.#client.pragma('journal_mode = WAL');
       this.#client.pragma('synchronous = NORMAL');
-      // The dimension is stored as the version of the file; a new file has none.
+      // `user_version` stores the dimension; it is 0 in a new file.
       const stored = this.#client.pragma('user_version', { simple: true }) as number;
-      if (stored !== 0 && stored !== dimension) throw otherDimension(path, stored, dimension);
+      if (stored !== 0 && stored !== dimension) throw dimensionMismatch(path, stored, dimension);
       this.#client.pragma(`user_version = ${dimension}`);
       this.#client.exec(SCHEMA);
       // The file is private: it holds users' texts. SQLite gives its journals the same mode.
@@ -83,7 +83,7 @@ export class SqliteColdStore implements ColdStore {
     return this.#guard(() => {
       const index = this.#index(group);
       if (count === 0 || index.size === 0 || isZero(vector)) return [];
-      // Search deeper until enough hits remain: an excluded memory may have many chunks.
+      // An excluded memory can have many chunks: search deeper until enough other hits are found.
       for (let wanted = count + without.length; ; wanted *= 2) {
         const found = index.search(vector, wanted).filter(({ memory: { hit } }) => !without.includes(hit.memoryId));
         if (found.length < count && wanted < index.size) continue;

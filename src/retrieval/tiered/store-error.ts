@@ -11,7 +11,7 @@ export function storeError(address: string, action: string, error: unknown): Ben
   );
 }
 
-export function otherDimension(place: string, held: number, given: number): BenchError {
+export function dimensionMismatch(place: string, held: number, given: number): BenchError {
   return new BenchError(
     'database',
     `${place} holds vectors of ${held} numbers, the embedder gives ${given}`,
@@ -19,7 +19,7 @@ export function otherDimension(place: string, held: number, given: number): Benc
   );
 }
 
-/** Returns the innermost reason in one line: clients wrap the socket's error, and one error for each address. */
+/** Returns the innermost reason in one line: clients wrap the socket's error, and collect one per address. */
 function innermostReason(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return innermostReason(error.errors[0]);
   if (error instanceof Error && error.cause !== undefined) return innermostReason(error.cause);

@@ -12,9 +12,9 @@ import type { IngressVerdict } from './ingress-filter.ts';
 import type { MemoryRecord } from './memory-record.ts';
 import { splitIntoChunks } from './split-into-chunks.ts';
 
-/** Working memories that every retrieval returns. */
+/** Number of newest records of working memory that every retrieval returns. */
 const HOT_RECORDS = 10;
-/** Memories promoted and embedded at once. */
+/** Records promoted and embedded in one batch. */
 const PROMOTION_BATCH = 500;
 const CACHED_QUERIES = 1_000;
 const CACHED_MS = 60_000;
@@ -36,9 +36,9 @@ export interface EmbeddedRecord extends MemoryRecord {
 /** A query to a tiered memory. */
 export interface TieredQuery {
   readonly query: string;
-  /** Most chunks of long-term memory; 0 retrieves nothing at all. */
+  /** Maximum number of chunks of long-term memory; 0 retrieves nothing at all. */
   readonly limit: number;
-  /** Least score of a chunk; working memory is always returned. */
+  /** Minimum score of a chunk; working memory is always returned. */
   readonly threshold: number;
   /** Working memory created later is ignored. */
   readonly now: Date;
@@ -49,7 +49,7 @@ export interface TieredQuery {
  * filter become working memory; promoted records are split, embedded in batches and become long-term memory. A promoted
  * record stays in working memory as long as it is among the newest.
  *
- * A failed write may be repeated: nothing is lost or stored twice.
+ * A failed write can be repeated: nothing is lost or stored twice.
  *
  * @example
  * ```ts
@@ -65,11 +65,11 @@ export interface TieredQuery {
  */
 export class TieredMemory {
   readonly #parts: TieredMemoryParts;
-  /** Results expire, since other processes write too. */
+  /** Results expire, because other processes may write too. */
   readonly #cache = new LRUCache<string, readonly ColdHit[]>({ max: CACHED_QUERIES, ttl: CACHED_MS });
   #cacheHits = 0;
   #cacheMisses = 0;
-  /** Writes by group, part of the cache key: earlier results are not found after a write. */
+  /** Number of writes by group, part of the cache key, so that a write invalidates cached results. */
   readonly #writes = new Map<string, number>();
 
   constructor(parts: TieredMemoryParts) {
@@ -89,7 +89,7 @@ export class TieredMemory {
     const key = deriveUuid(group);
     const records = await this.#parts.hot.oldest(key, 'quarantine', Number.MAX_SAFE_INTEGER);
     const { admitted = [], ignored = [], refused = [] } = Object.groupBy(records, ingressVerdict);
-    // In this order: a half-moved record is moved again, and its id keeps it single.
+    // Put before remove: if the move fails halfway, it is repeated, and ids prevent duplicates.
     if (admitted.length > 0) await this.#parts.hot.put(key, ['working', 'waiting'], admitted);
     await this.#parts.hot.remove(key, ['quarantine'], ids([...admitted, ...ignored]));
     return { admitted: admitted.length, ignored: ignored.length, refused: refused.length };
@@ -114,7 +114,7 @@ export class TieredMemory {
    */
   async load(group: string, records: readonly EmbeddedRecord[]): Promise<readonly IngressVerdict[]> {
     const key = deriveUuid(group);
-    // The last of one id: a batch must not contain it twice.
+    // Keep the last record of each id: a batch must not contain an id twice.
     const byId = new Map(records.map((record) => [record.memoryId, record]));
     const checked = [...byId.values()].map(({ embedding, ...record }) => ({ ...checkRecord(record), embedding }));
     for (const batch of batches(checked, PROMOTION_BATCH)) await this.#store(key, batch);
@@ -174,7 +174,6 @@ export class TieredMemory {
     this.#cacheMisses = 0;
   }
 
-  /** Hits and misses of the cache of queries. */
   cacheStats(): { readonly entries: number; readonly hits: number; readonly misses: number } {
     return { entries: this.#cache.size, hits: this.#cacheHits, misses: this.#cacheMisses };
   }
@@ -196,7 +195,7 @@ export class TieredMemory {
     this.#written(key);
   }
 
-  /** Called before and after a write, so that results found meanwhile are cached for neither state. */
+  /** Called before and after a write, so that results found during it are never reused. */
   #written(key: string): void {
     this.#writes.set(key, (this.#writes.get(key) ?? 0) + 1);
   }

@@ -10,16 +10,16 @@ import {
 
 /** Dependencies of the strategy. */
 export interface TieredRetrieverParts extends TieredMemoryParts {
-  /** Receives the events of the retrieval node. Default: none does. */
+  /** Receives the events of the retrieval node. Default: they are discarded. */
   readonly events?: NodeEventStream;
   /** Closes the stores. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Strategy `tiered`: the ten newest memories for any query, then the `topK` nearest chunks of all others. A chunk counts as
- * its memory. The summary is the `history_context` of its node. Memories are loaded without the ingress filter, which would
- * drop most one-sentence memories; `stats` has their number.
+ * Strategy `tiered`: returns the ten newest memories for any query, then the memories of the `topK` nearest chunks of all
+ * others. The summary is the `history_context` of the retrieval node. The ingress filter is not applied, as it would drop most
+ * one-sentence memories; `stats` counts its verdicts.
  *
  * @example
  * ```ts
@@ -82,7 +82,7 @@ export class TieredRetriever implements Retriever {
       strategy: this.name,
       memories: distinctMemories(items),
       timingsMs,
-      flags: cached ? [{ flag: 'cached', reason: 'the query cache had the results of long-term memory' }] : [],
+      flags: cached ? [{ flag: 'cached', reason: 'results of long-term memory came from the query cache' }] : [],
       summary: { text: output.history_context, records: items },
       details: { hot, coldChunks: items.length - hot },
     };
@@ -108,7 +108,7 @@ export class TieredRetriever implements Retriever {
   }
 }
 
-/** Names the group of a user; memories without a user have a group that no user can name. */
+/** Names the group of a user; no user id gives the group of memories without a user. */
 function groupName(userId: string | undefined): string {
   return userId === undefined ? 'nobody' : `user ${userId}`;
 }

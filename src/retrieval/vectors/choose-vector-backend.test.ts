@@ -23,7 +23,7 @@ function randomUnitVector(): Float32Array {
 const vectors = Array.from({ length: 1_000 }, randomUnitVector);
 const queries = Array.from({ length: 20 }, randomUnitVector);
 
-/** In double precision, by the definition. */
+/** The best rows by definition, in double precision. */
 function expected(query: Float32Array): { id: number; score: number }[] {
   return vectors
     .map((vector, id) => ({ id, score: vector.reduce((sum, value, i) => sum + value * query[i]!, 0) }))
@@ -43,7 +43,7 @@ describe.each(available)('$name $version', (backend) => {
     }
   });
 
-  test('k of 0, more than there is, and an empty index', () => {
+  test('k of 0, k above the number of rows, and an empty index', () => {
     const index = backend.createIndex(dimension);
     expect(index.search(queries[0]!, 5)).toEqual({ ids: [], scores: [] });
     index.add(vectors.slice(0, 3));
@@ -51,7 +51,7 @@ describe.each(available)('$name $version', (backend) => {
     expect([...index.search(queries[0]!, 99).ids].sort()).toEqual([0, 1, 2]);
   });
 
-  test('gives negative scores, and one score to equal vectors wherever they stand', () => {
+  test('gives negative scores, and the same score to equal vectors in any position', () => {
     const index = backend.createIndex(dimension);
     index.add(vectors.slice(0, 7).flatMap((vector) => [vectors[500]!, vector]));
     index.add([vectors[500]!.map((value) => -value)]);
@@ -62,7 +62,7 @@ describe.each(available)('$name $version', (backend) => {
     expect(scores[14]).toBeCloseTo(-1, 6);
   });
 
-  test('two indexes know nothing of each other', () => {
+  test('indexes are independent', () => {
     const [first, second] = [backend.createIndex(2), backend.createIndex(2)];
     first.add([new Float32Array([1, 0])]);
     expect(second.search(new Float32Array([1, 0]), 1).ids).toEqual([]);
@@ -70,7 +70,7 @@ describe.each(available)('$name $version', (backend) => {
 });
 
 describe('chooseVectorBackend', () => {
-  test('takes the first that works, two of which work everywhere, and says why it passed over the others', () => {
+  test('takes the first backend that works, and says why it rejected the ones before it', () => {
     expect(available.map(({ name }) => name)).toEqual(expect.arrayContaining(['usearch', 'typescript']));
     const { backend, rejectedBackends } = chooseVectorBackend('');
     expect(backend.name).toBe(available[0]?.name);
@@ -78,7 +78,7 @@ describe('chooseVectorBackend', () => {
     for (const { reason } of rejectedBackends) expect(reason).toMatch(/^[^\n]{5,}$/);
   });
 
-  test('takes the one that the environment forces', () => {
+  test('takes the backend forced by the environment', () => {
     vi.stubEnv('DKI_BENCH_VECTOR_BACKEND', 'typescript');
     const { backend, rejectedBackends } = chooseVectorBackend();
     vi.unstubAllEnvs();

@@ -35,12 +35,12 @@ function indexes({ IndexFlatIP }: FaissNode): VectorBackend['createIndex'] {
     const index = new IndexFlatIP(dimension);
     return {
       add: (vectors) => {
-        // One by one: faiss-node takes plain arrays, and that of a whole index would be large.
+        // One by one: faiss-node takes plain arrays, and one for a whole index would be large.
         for (const vector of vectors) index.add(Array.from(vector));
       },
       search: (vector, k) => {
         const count = Math.min(k, index.ntotal());
-        // faiss-node aborts the process for 0, and throws for more than there are.
+        // faiss-node aborts the process for k = 0, and throws if k exceeds the number of rows.
         if (count === 0) return { ids: [], scores: [] };
         const { labels, distances } = index.search(Array.from(vector), count);
         return { ids: labels, scores: distances };

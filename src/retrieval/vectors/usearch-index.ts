@@ -17,7 +17,7 @@ export function loadUsearch(): VectorBackend {
 }
 
 function createIndex({ exactSearch, MetricKind }: Usearch, dimension: number): VectorIndex {
-  /** All rows one after the other, in an array that doubles when it is full. */
+  /** All rows in one array, which doubles when it is full. */
   let values = new Float32Array(dimension * 16);
   let size = 0;
   return {
@@ -32,7 +32,7 @@ function createIndex({ exactSearch, MetricKind }: Usearch, dimension: number): V
     },
     search: (vector, k) => {
       const count = Math.min(k, size);
-      // usearch refuses 0.
+      // usearch refuses k = 0.
       if (count === 0) return { ids: [], scores: [] };
       // One thread, because its time is reported and the other cores belong to the language model.
       const rows = values.subarray(0, size * dimension);

@@ -8,7 +8,7 @@ const writtenBy = z.enum(['rule', 'llm']);
 const label = z.string().min(1);
 
 const schema = z.strictObject({
-  /** One, or several in their order. */
+  /** One action, or several to be done in order. */
   action: z
     .union([action, z.array(action)])
     .transform((given) => (typeof given === 'string' ? [given] : given))
@@ -35,7 +35,7 @@ const schema = z.strictObject({
   default_strategy: label.default('semantic_search'),
 });
 
-/** Configuration of the preparation of questions: `operators.pre_retrieval` of the source document. */
+/** Configuration for preparing questions: `operators.pre_retrieval` of the design document. */
 export type PreRetrievalConfig = Readonly<z.output<typeof schema>>;
 
 /** A step that prepares a question before the search. */
@@ -59,7 +59,7 @@ export function readPreRetrievalConfig(value: unknown, place: string) {
   throw new BenchError('bad-option', `${place}: pre_retrieval${field}: ${message}`, hint);
 }
 
-/** True if the preparation uses a language model. */
+/** True if preparing questions needs a language model. */
 export function asksModel({ action, route_strategy, optimize_type, ...strategies }: PreRetrievalConfig): boolean {
   return (
     (action.includes('route') && route_strategy === 'llm') ||

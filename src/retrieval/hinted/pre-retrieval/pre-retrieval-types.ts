@@ -10,7 +10,7 @@ export interface RetrievalHints {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A question during preparation; the keys are those of the source document. */
+/** A question during preparation; the keys are those of the design document. */
 export interface QueryRecord {
   readonly question: string;
   readonly original_question?: string;
@@ -21,9 +21,9 @@ export interface QueryRecord {
   /** Unit vectors of rephrasings and parts, by name. */
   readonly query_embeddings?: Readonly<Record<string, Float32Array>>;
   readonly retrieval_hints?: RetrievalHints;
-  /** Reason why the question is invalid; no search is made then. */
+  /** Reason why the question is invalid and not searched for. */
   readonly invalid?: string;
-  /** Reasons for using another method than the configured one. */
+  /** Reasons why a method other than the configured one was used. */
   readonly fallbacks?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export interface QueryModel extends AsyncDisposable {
   writeLine(prompt: string): Promise<string>;
 }
 
-/** Tools of the preparation of questions; none reaches a store. */
+/** Tools for preparing questions; none reaches a store. */
 export interface QueryTools {
   /** Returns the unit vectors of texts, in order. */
   readonly embed: (texts: readonly string[]) => Promise<readonly Float32Array[]>;

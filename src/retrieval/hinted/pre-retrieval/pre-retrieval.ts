@@ -7,14 +7,14 @@ import { decomposeQuestion, expandQuestion, extractKeywords, MAX_PARTS } from '.
 import { rewriteQuestion, shortenQuestion } from './rewrite-question-by-rules.ts';
 import { RouteClassifier } from './route-classifier.ts';
 
-/** Most characters of a question that a model wrote: a multiple of the original's, plus a constant. */
+/** A question written by a model may have MAX_GROWTH times the characters of the original, plus SLACK. */
 const MAX_GROWTH = 2;
 const SLACK = 40;
 
 /**
- * Prepares questions: wording, parts, vectors, and hints for the search. It reads the question only, no store, memory or
- * service; a lint rule enforces that for its folder. A language model is used only after it has proved its ability on
- * labelled questions.
+ * Prepares questions for the search: rewrites, splits and embeds them, and adds hints. It reads only the question, no store,
+ * memory or service; a lint rule enforces that for this folder. A language model is used only after it has proved its ability
+ * on labelled questions.
  */
 export class PreRetrieval {
   readonly #config: PreRetrievalConfig;
@@ -84,7 +84,7 @@ export class PreRetrieval {
     return typeof written === 'string' ? withFallback(byRule, written) : withParts(record, written);
   }
 
-  /** Adds hints to a record, judged by the original question. */
+  /** Adds hints chosen by the original question. */
   async #route(record: QueryRecord): Promise<QueryRecord> {
     const question = record.original_question ?? record.question;
     const { route_strategy, keyword_rules } = this.#config;
@@ -127,8 +127,8 @@ export class PreRetrieval {
   }
 
   /**
-   * Lets the model write texts in one line. Returns the reason instead if it cannot, or if one of them is far longer than the
-   * question or about something else.
+   * Lets the model write a line of texts. Returns a reason instead if the model may not be used, or if a text is far longer
+   * than the question or shares no keyword with it.
    */
   async #write(question: string, task: string, lead: string, separator: string): Promise<readonly string[] | string> {
     const model = await this.#ableModel('write');

@@ -4,7 +4,7 @@ import { detectLanguage } from '../../../base/language.ts';
 
 export const MAX_PARTS = 5;
 
-/** Function words and words of asking. */
+/** Words without content in a question. */
 const functionWords = new Set(
   (
     'a about again all am an and any are as at be been being but by called can come comes could did do does for from ' +
@@ -105,7 +105,7 @@ export function rewriteQuestion(question: string): string {
 
 /**
  * Splits a compound question by rules into at most five parts, at ends of sentences and beginnings of other questions. Parts
- * without keywords ("do you remember?") are left out. A simple question is its only part.
+ * without keywords ("do you remember?") are left out. A simple question stays in one part.
  */
 export function decomposeQuestion(question: string): string[] {
   const parts = question.split(boundary).map((part) => part.trim());

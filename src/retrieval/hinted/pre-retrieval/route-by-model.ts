@@ -12,18 +12,17 @@ const meanings: Readonly<Record<string, string>> = {
   semantic_search: 'look up one fact',
 };
 
-/** Ability of a model to choose strategies, measured on labelled questions. */
 export type RoutingAbility = Awaited<ReturnType<typeof assessRouting>>;
 
-/** Chooses the strategy whose label gains most probability by the question. */
+/** Chooses the strategy whose label becomes most probable by the question, compared with an empty question. */
 export async function routeByModel(model: QueryModel, question: string, labels: readonly string[]): Promise<string> {
   const scores = await model.scoreLabels(promptFor(question, labels), promptFor('', labels), labels);
   return labels[scores.indexOf(Math.max(...scores))]!;
 }
 
 /**
- * Measures a model on questions with known strategies.
- * @returns `accuracy`: the share of the probes with the right label; `chance`: that of always choosing the most frequent one
+ * Measures how well a model routes questions with known strategies.
+ * @returns `accuracy`: the share of right labels; `chance`: the accuracy of always choosing the most frequent label
  */
 export async function assessRouting(model: QueryModel, probes: readonly RouteExample[]) {
   const labels = [...new Set(probes.map(({ strategy }) => strategy))];

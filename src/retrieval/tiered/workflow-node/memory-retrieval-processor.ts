@@ -1,7 +1,7 @@
 import { formatHistorySummary } from '../../format-history-summary.ts';
 import type { TieredMemory } from '../tiered-memory.ts';
 
-/** Context that the workflow engine gives a node beside its input. */
+/** Context that the workflow engine gives a node besides its input. */
 export interface NodeContext {
   readonly nodeId: string;
   readonly now: Date;
@@ -12,7 +12,7 @@ export interface NodeContext {
 
 /** Port of a workflow step: a record in, a record out, events in between. */
 export interface NodeProcessor {
-  /** Runs one step for a context: the record that it gives, with events of its progress on the stream. */
+  /** Runs the step, reports its progress to the stream, and returns the output record. */
   process(
     context: NodeContext,
     input: Readonly<Record<string, unknown>>,
@@ -21,9 +21,9 @@ export interface NodeProcessor {
 }
 
 /**
- * Adds retrieved memories to a record: searches the memories of its `group_id` for its `topic`, else its `content`, else its
- * `document`, and puts a summary under `history_context`. Whatever fails is reported by an event, ends the node's state
- * `running`, and leaves the record as it was.
+ * Adds retrieved memories to a record: searches the memories of its `group_id` for its `topic`, else `content`, else `document`,
+ * and puts a summary under `history_context`. A failure sends an error event, sets the state `failed`, and leaves the record
+ * unchanged.
  */
 export class MemoryRetrievalProcessor implements NodeProcessor {
   readonly #memory: TieredMemory;
@@ -32,7 +32,7 @@ export class MemoryRetrievalProcessor implements NodeProcessor {
     this.#memory = memory;
   }
 
-  /** Retrieves for the query of the input, and gives the context of its history; a failure is an event of the stream. */
+  /** Returns the record with `history_context`, or unchanged after a failure, which is only an event. */
   async process(context: NodeContext, input: Readonly<Record<string, unknown>>, stream: NodeEventStream) {
     return (await this.run(context, input, stream)).output;
   }
@@ -41,7 +41,7 @@ export class MemoryRetrievalProcessor implements NodeProcessor {
   async run({ nodeId, ...limits }: NodeContext, input: Readonly<Record<string, unknown>>, stream: NodeEventStream) {
     const send = (event: Pick<NodeEvent, 'type' | 'data'>): void =>
       stream.send({ ...event, nodeId, timestamp: new Date().toISOString() } as NodeEvent);
-    // A field of a foreign record that is not a text counts as empty.
+    // Records come from other programs: a field that is not a string counts as empty.
     const read = (field: string): string => (typeof input[field] === 'string' ? input[field] : '');
     send({ type: 'node_state_change', data: { status: 'running' } });
     try {

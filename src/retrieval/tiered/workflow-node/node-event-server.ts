@@ -11,11 +11,11 @@ const LOCAL_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
 const MAX_UNREAD_BYTES = 2 ** 20;
 const CLOSING_MS = 500;
 
-/** Serves the events of nodes to local WebSocket clients: one JSON document a message, from the time of connection on. */
+/** Sends the events of workflow nodes to connected local WebSocket clients, as one JSON document per message. */
 export class NodeEventServer implements NodeEventStream {
   readonly #http: Server;
   readonly #server: WebSocketServer;
-  /** All connections, with those that sent no request. */
+  /** All connections, including those that have sent no request. */
   readonly #sockets = new Set<Socket>();
 
   private constructor() {
@@ -24,7 +24,7 @@ export class NodeEventServer implements NodeEventStream {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    // Pages of other origins in a local browser are refused.
+    // Refuse pages of other origins in a local browser.
     const verifyClient = ({ origin }: { readonly origin?: string }): boolean =>
       origin === undefined || LOCAL_ORIGIN.test(origin);
     this.#server = new WebSocketServer({ server: this.#http, maxPayload: 2 ** 10, verifyClient });
@@ -64,7 +64,7 @@ export class NodeEventServer implements NodeEventStream {
     for (const client of this.#server.clients) client.close(1001);
     this.#server.close();
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
-    // Clients that do not close the connection, and connections of no client.
+    // Destroy connections that clients do not close, or that never became clients.
     const timer = setTimeout(() => this.#sockets.forEach((socket) => socket.destroy()), CLOSING_MS);
     await closed;
     clearTimeout(timer);
