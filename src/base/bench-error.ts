@@ -35,7 +35,7 @@ export class BenchError extends Error {
   }
 }
 
-/** Settles with the `BenchError` of a rejected promise. @throws other errors */
+/** Returns the `BenchError` with which a promise rejects instead of throwing it. @throws other errors */
 export function catchBenchError<Value>(promise: Promise<Value>): Promise<Value | BenchError> {
   return promise.catch((error: unknown) => {
     if (error instanceof BenchError) return error;

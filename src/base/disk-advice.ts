@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 
-/** Advice by the system's error code. */
+/** Advice by system error code. */
 const advice: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space',
   EDQUOT: 'free some space: the quota is used up',
@@ -9,14 +9,14 @@ const advice: Readonly<Record<string, string>> = {
   ENFILE: 'close other programs: the system has no more open files',
   EACCES: 'check who may write there',
   EPERM: 'check who may write there',
-  EROFS: 'it can only be read',
+  EROFS: 'choose another place: this file system is read-only',
   EIO: 'check the disk',
 };
 
-/** Less is left where a write failed for want of space. */
+/** With less free space than this, a failed write is blamed on a full disk. */
 const FEW_BYTES = 8 * 2 ** 20;
 
-/** What to do where a file cannot be written, by the cause. @param folder of the file, for causes that do not say the reason */
+/** Advice on an error of writing a file. @param folder of the file, to check its free space if the error code says nothing */
 export function diskAdvice(cause: unknown, folder?: string): string {
   const known = advice[(cause as NodeJS.ErrnoException).code ?? ''];
   if (known !== undefined) return known;

@@ -5,7 +5,7 @@ const MIN_NORMAL = 0x38800000;
 const BIAS = 0x38000000;
 const LARGEST_HALF = 0x7bff;
 
-/** The bits of the nearest half-precision number, ties to even; what is too large becomes the largest. @see IEEE 754, binary16 */
+/** The bits of the nearest half-precision number, ties to even, at most the largest finite one. @see IEEE 754, binary16 */
 export function encodeFloat16(number: number): number {
   single[0] = number;
   const sign = (singleBits[0]! >>> 16) & 0x8000;
@@ -21,7 +21,7 @@ function roundToEven(number: number): number {
   return below + (rest > 0.5 || (rest === 0.5 && below % 2 === 1) ? 1 : 0);
 }
 
-/** The number that 16 bits stand for. */
+/** The number that these 16 bits encode. */
 function decodeFloat16(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;
@@ -32,7 +32,7 @@ function decodeFloat16(bits: number): number {
 
 let decoded: Float32Array | undefined;
 
-/** The numbers of stored bytes as 32-bit floats, which hold both types exactly. */
+/** Decodes bytes to 32-bit floats, which hold both types exactly. */
 export function readNumbers(bytes: Uint8Array, type: 'F32' | 'F16'): Float32Array {
   // A copy, since a view may begin at an unaligned address.
   const { buffer } = new Uint8Array(bytes);

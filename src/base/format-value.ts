@@ -1,13 +1,13 @@
-const MAX_SHOWN = 60;
+const MAX_CHARACTERS = 60;
 
-/** Formats a value for an error message, in at most 60 characters. */
+/** Formats a value for an error message, cut after 60 characters. */
 export function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   try {
     const text = JSON.stringify(value);
-    return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+    return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS)}…`;
   } catch (error) {
-    // It was parsed without a stack, and is written with one.
+    // JSON.stringify is recursive, while JSON.parse is not: it may have read this value.
     if (error instanceof RangeError) return 'a value that is nested too deeply to be shown';
     throw error;
   }

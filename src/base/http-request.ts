@@ -1,4 +1,4 @@
-/** HTTP requests with an idle time-out and bounded answers, for all clients: the model hub, model servers, the judge. */
+/** HTTP requests with an idle time-out and a limit on the size of responses, for the model hub, model servers and the judge. */
 
 /** Aborts a request when its server sends nothing for `idleMs`, or when the caller cancels it. */
 export class IdleTimeout implements Disposable {
@@ -20,7 +20,7 @@ export class IdleTimeout implements Disposable {
     return this.#isReached;
   }
 
-  /** Starts the time anew: the server has sent something. */
+  /** Restarts the clock, since the server has sent something. */
   restart(): void {
     clearTimeout(this.#timer);
     this.#timer = this.#start();
@@ -56,14 +56,14 @@ export async function request(address: string, options: RequestInit, timeout: Id
   return response;
 }
 
-/** An answer that is longer than the reader allows. */
+/** A response body that is longer than allowed. */
 export class AnswerTooLong extends Error {
   constructor(mostBytes: number) {
     super(`the answer is longer than ${mostBytes} bytes`);
   }
 }
 
-/** Reads a whole answer as text. @throws AnswerTooLong */
+/** Reads a response body as text. @throws AnswerTooLong */
 export async function readText(response: Response, timeout: IdleTimeout, mostBytes = Infinity): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -76,14 +76,14 @@ export async function readText(response: Response, timeout: IdleTimeout, mostByt
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Why a request failed: the system's code such as `ECONNREFUSED`, else a message. `fetch` has it in its cause. */
+/** Why a request failed: a system code such as `ECONNREFUSED`, else a message. `fetch` puts both into the error's cause. */
 export function failureReason(error: unknown): string {
   const { cause, message } = error as Error;
   const inner = cause instanceof Error ? cause : (error as Error);
   return (inner as NodeJS.ErrnoException).code ?? (inner.message || message);
 }
 
-/** Milliseconds that a busy server asks to be left alone; undefined where it does not say. */
+/** Milliseconds to wait before the next request, from the header `Retry-After`; undefined without it. */
 export function retryAfterMs({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;

@@ -1,10 +1,10 @@
-/** True for a running process of this machine, of any user. */
+/** True if this process runs on this machine, whoever owns it. */
 export function isProcessRunning(processId: number): boolean {
   try {
     process.kill(processId, 0);
     return true;
   } catch (error) {
-    // It runs, and belongs to another user.
+    // The process runs, but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

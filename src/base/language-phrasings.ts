@@ -4,15 +4,15 @@ import { knownLanguage, type Language } from './language.ts';
 
 const wordings = z.array(z.string());
 
-function ofSides(fewestHeldOut: number) {
+function phrasingsSchema(fewestHeldOut: number) {
   return z
     .object({ known: wordings.min(1), practised: wordings.default([]), heldOut: wordings.min(fewestHeldOut) })
     .transform(({ known, practised, heldOut }) => ({ known, heldOut, trained: [...known, ...practised] }));
 }
 
-const phrasings = ofSides(0);
-/** Wordings of a statement without generic ones to fall back on. */
-const ownPhrasings = ofSides(1);
+const phrasings = phrasingsSchema(0);
+/** At least one is held out, since these statements and questions have no generic wordings to fall back on. */
+const heldOutPhrasings = phrasingsSchema(1);
 const openRelation = z.object({
   value: z.string(),
   preference: z.boolean().optional(),
@@ -24,7 +24,7 @@ const shared = {
   systemPrompts: z.array(z.string()).min(1),
   unknownAnswer: z.string(),
   answer: z.string(),
-  /** Templates: an adjective and its noun, the day of a month, a possession. */
+  /** This and the next two are templates: an adjective with its noun, a day of a month, a possession. */
   attribute: z.string(),
   date: z.string(),
   owned: z.string(),
@@ -40,18 +40,18 @@ const shared = {
     pronouns: z.array(z.object({ name: z.string(), possessive: z.string() })).min(1),
   }),
   relations: z.array(openRelation.extend({ name: z.string() })).min(1),
-  generic: z.object({ statements: ownPhrasings, updates: ownPhrasings, questions: ownPhrasings }),
+  generic: z.object({ statements: heldOutPhrasings, updates: heldOutPhrasings, questions: heldOutPhrasings }),
   openRelations: z.array(openRelation).min(1),
   tasks: z.object({
-    bridges: ownPhrasings,
-    lists: z.array(z.object({ value: z.string(), statements: ownPhrasings, questions: ownPhrasings })).min(1),
+    bridges: heldOutPhrasings,
+    lists: z.array(z.object({ value: z.string(), statements: heldOutPhrasings, questions: heldOutPhrasings })).min(1),
     listing: z.object({ comma: z.string(), and: z.string() }),
-    order: ownPhrasings,
+    order: heldOutPhrasings,
     /** Template: a thing followed by its date. */
     dated: z.string(),
-    choices: ownPhrasings,
-    sameSubject: ownPhrasings,
-    sameAttribute: ownPhrasings,
+    choices: heldOutPhrasings,
+    sameSubject: heldOutPhrasings,
+    sameAttribute: heldOutPhrasings,
     sharedName: z.string(),
   }),
   nouns: z.array(z.string()).min(1),
@@ -83,8 +83,8 @@ const grammarSchema = z.discriminatedUnion('language', [
 /** Wordings of data sets and training dialogues in one language: `datasets/grammar-LANGUAGE.json`. */
 export type Grammar = z.infer<typeof grammarSchema>;
 /**
- * Wordings of one statement or question: `heldOut` templates are never trained on; `trained` are those that data sets use
- * (`known`) and those that only training uses.
+ * Wordings of one statement or question: `known` ones occur in data sets and training, `heldOut` ones in data sets only. `trained`
+ * ones are `known` ones and those that occur in training only.
  */
 export type Phrasings = z.infer<typeof phrasings>;
 

@@ -1,10 +1,10 @@
-/** A language as data declare it, a tag of BCP 47: `en`, `zh`, `de`, `pt-BR`. */
+/** A language tag of BCP 47, as data sets declare it: `en`, `zh`, `de`, `pt-BR`. */
 export type Language = string;
 
-/** Languages with wordings of their own, and rules for articles, negation and refusals. */
+/** Languages for which the program has wordings, and rules for articles, negation and refusals. */
 export type KnownLanguage = 'en' | 'zh';
 
-/** `en` for `en-GB`, `zh` for `zh-Hant`; undefined for a language without wordings of its own. */
+/** `en` for `en-GB`, `zh` for `zh-Hant`; undefined for other languages. */
 export function knownLanguage(language: Language): KnownLanguage | undefined {
   const [primary] = language.toLowerCase().split('-');
   return primary === 'en' || primary === 'zh' ? primary : undefined;

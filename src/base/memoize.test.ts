@@ -14,7 +14,7 @@ test('computes once for an object, by its identity', () => {
 
 test('computes once for a short text, always for a long one, and again when there were too many', () => {
   const computed: string[] = [];
-  const first = memoizeTexts((text) => (computed.push(text), text[0]), { longest: 2, most: 2 });
+  const first = memoizeTexts((text) => (computed.push(text), text[0]), { maxCharacters: 2, maxTexts: 2 });
   expect(['ab', 'ab', 'abc', 'abc', 'cd', 'ab', '', '', 'ab'].map(first)).toEqual([
     ...['a', 'a', 'a', 'a', 'c', 'a', undefined, undefined, 'a'],
   ]);

@@ -10,17 +10,17 @@ export function memoize<Key extends object, Value>(compute: (key: Key) => Value)
 
 /**
  * Memoizes a function of a text, for short texts.
- * @param longest most characters of a memoized text @param most most texts; the memory is cleared when it is full
+ * @param maxCharacters longer texts are not memoized @param maxTexts one more text clears the memory
  */
 export function memoizeTexts<Value>(
   compute: (text: string) => Value,
-  { longest, most }: { readonly longest: number; readonly most: number },
+  { maxCharacters, maxTexts }: { readonly maxCharacters: number; readonly maxTexts: number },
 ): (text: string) => Value {
   const known = new Map<string, { readonly value: Value }>();
   return (text) => {
-    if (text.length > longest) return compute(text);
+    if (text.length > maxCharacters) return compute(text);
     const found = known.get(text) ?? { value: compute(text) };
-    if (known.size === most && !known.has(text)) known.clear();
+    if (known.size === maxTexts && !known.has(text)) known.clear();
     known.set(text, found);
     return found.value;
   };

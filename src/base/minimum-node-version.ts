@@ -5,7 +5,7 @@ import { packageJson } from './package-json.ts';
 export const minimumNodeVersion = packageJson.engines.node.slice('>='.length);
 
 /**
- * Refuses an older Node, in which native addons of this program end the process without a message.
+ * Throws on an older Node, which native addons of this program would crash without a message.
  * @param version without the `v` @throws BenchError `unsupported`
  */
 export function requireMinimumNode(version = process.versions.node): void {
@@ -13,6 +13,6 @@ export function requireMinimumNode(version = process.versions.node): void {
   throw new BenchError(
     'unsupported',
     `this is Node ${version}, and dki-bench needs Node ${minimumNodeVersion} or newer`,
-    'npm install -g node@22; in a clone, npm ci brings it for every npm run',
+    'npm install -g node@22; in a clone, npm ci installs it for every npm run',
   );
 }

@@ -22,5 +22,5 @@ it.each([
   ['dki\u200b', 'dki', 'U+200B'],
   ['ragcached', 'rag\u00adcached', 'U+00AD'],
 ])('names the invisible characters in %j or %j', (typed, meant, character) => {
-  expect(didYouMean(typed, [meant])).toBe(`: ${meant} looks the same but for invisible characters (${character})`);
+  expect(didYouMean(typed, [meant])).toBe(`: ${meant} looks the same except for invisible characters (${character})`);
 });

@@ -6,7 +6,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   let fewest = Infinity;
   for (const candidate of known) {
     const most = Math.ceil(Math.max(name.length, candidate.length) / 2);
-    // No distance is less than the difference in length: a text of a megabyte is near no name.
+    // The distance is at least the difference in length; this skips huge texts without computing it.
     if (Math.abs(name.length - candidate.length) > most) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < fewest && distance <= most) {
@@ -27,5 +27,5 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   const characters = [...new Set(`${name}${nearest}`.match(INVISIBLE))].map(
     (character) => `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`,
   );
-  return `: ${nearest} looks the same but for invisible characters (${characters.join(', ')})`;
+  return `: ${nearest} looks the same except for invisible characters (${characters.join(', ')})`;
 }

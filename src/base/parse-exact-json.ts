@@ -1,4 +1,4 @@
-/** Whole numbers and powers that a double may not hold exactly. */
+/** Matches texts with a number that a double may not hold exactly: 16 or more digits, or a large exponent. */
 const MAYBE_INEXACT = /\d{16}|\d[eE]\+?\d{2}/u;
 
 function exactOrText(_key: string, value: unknown, { source }: { readonly source?: string } = {}): unknown {

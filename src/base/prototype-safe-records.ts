@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The schema of an object whose keys are data, such as ids and categories. Every own key counts, `constructor` and `__proto__`
- * like any other; read its values with `ownValue`.
+ * The schema of an object whose keys are data, such as ids or categories: `constructor` and `__proto__` are keys like any
+ * other. Read its values with `ownValue`.
  */
 export const safeRecord = <Value extends z.ZodType>(value: Value) =>
   z
@@ -18,7 +18,7 @@ export const safeRecord = <Value extends z.ZodType>(value: Value) =>
       }
     });
 
-/** The value of an object's own key; nothing that it inherits. */
+/** The value of a key, ignoring inherited ones. */
 export function ownValue<Value>(record: Readonly<Record<string, Value>> | undefined, key: string): Value | undefined {
   return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }

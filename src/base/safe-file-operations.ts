@@ -2,18 +2,18 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rm
 
 /** O_NONBLOCK opens a pipe without waiting for a writer. On Windows it is undefined, and `|` makes that 0. */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
-/** Errors of opening a link or a socket. */
+/** Error codes of opening a link or a socket. */
 const IRREGULAR = ['ELOOP', 'EMLINK', 'ENXIO'];
+/** Error codes of renaming to a path that another kind of file occupies. */
 const IN_THE_WAY = ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EPERM'];
 
 /**
- * The bytes of a regular file. A folder, a pipe or a link at the path is not read, so that this never blocks.
- * @throws NodeJS.ErrnoException where it cannot be read
+ * Reads a regular file; never blocks, since a folder, a pipe or a link is not read.
+ * @throws NodeJS.ErrnoException if the file cannot be read
  */
 export function readRegularFile(path: string): Uint8Array<ArrayBuffer> | 'missing' | 'irregular' {
   let file: number;
   try {
-    // No link is followed.
     file = openSync(path, READ_AT_ONCE | constants.O_NOFOLLOW);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
@@ -29,7 +29,7 @@ export function readRegularFile(path: string): Uint8Array<ArrayBuffer> | 'missin
 }
 
 /**
- * Opens a file that a user names, following links. A pipe or a device is refused, so that this never waits.
+ * Opens a file that the user named, following links; never blocks, since it refuses pipes and devices.
  * @returns its descriptor, to be closed @throws NodeJS.ErrnoException `EISDIR` for a folder, `EINVAL` for a pipe or a device
  */
 export function openToRead(path: string): number {
@@ -41,7 +41,7 @@ export function openToRead(path: string): number {
   throw Object.assign(new Error(why), { code });
 }
 
-/** The bytes of a file that a user names. @throws NodeJS.ErrnoException as `openToRead` */
+/** Reads a file that the user named. @throws NodeJS.ErrnoException as `openToRead` */
 export function readToEnd(path: string): Buffer {
   const file = openToRead(path);
   try {
@@ -51,16 +51,17 @@ export function readToEnd(path: string): Buffer {
   }
 }
 
-/** Deletes a file, a folder or a link, if there is one. A path below a file does not exist. */
+/** Deletes a file, a folder or a link, if there is one. */
 export function removeAny(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch (error) {
+    // A parent of the path is a file, so the path does not exist.
     if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error;
   }
 }
 
-/** Renames a file, replacing anything that has the new name. */
+/** Renames a file, replacing a file, folder or link of the new name. */
 export function moveOver(from: string, to: string): void {
   try {
     renameSync(from, to);

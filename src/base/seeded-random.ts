@@ -4,10 +4,10 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
 
 /**
- * Spreads a seed over 32 bits, one to one: the first number of the generator is made of the seed's own bits, so that small seeds
- * would begin with nearly the same one. @see Appleby, MurmurHash3, the finaliser
+ * Spreads a seed over 32 bits, one to one. Without it small seeds would give nearly the same first number, since the generator
+ * takes it straight from the seed's bits. @see Appleby, MurmurHash3, the finaliser
  */
-function mixed(seed: number): number {
+function spreadBits(seed: number): number {
   let bits = seed | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
@@ -19,11 +19,11 @@ export class SeededRandom {
   readonly #generator: RandomGenerator;
 
   /** @param spread makes the generator's seed from `seed` */
-  constructor(seed: number, spread = mixed) {
+  constructor(seed: number, spread = spreadBits) {
     this.#generator = xoroshiro128plus(spread(seed));
   }
 
-  /** The stream that published texts were drawn with: shipped data, and what models were trained on and measured with. */
+  /** The stream of an unspread seed. It drew the shipped data, and the data of training and measurements. */
   static ofPublished(seed: number): SeededRandom {
     return new SeededRandom(seed, (plain) => plain | 0);
   }
@@ -64,7 +64,7 @@ export class SeededRandom {
     return copy;
   }
 
-  /** The elements in random order, each drawn when the caller takes it. */
+  /** Yields the elements in random order, drawing each when the caller takes it. */
   *inRandomOrder<T>(list: readonly T[]): Generator<T, void> {
     const left = [...list];
     for (let last = left.length - 1; last >= 0; last--) {

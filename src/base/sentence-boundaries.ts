@@ -1,37 +1,37 @@
-/** Marks behind which a sentence is over, whatever follows: those of Chinese. */
+/** Chinese marks, which end a sentence whatever follows. */
 const WIDE_MARKS = '。！？｡';
-/** Marks that end a sentence where white space follows. */
+/** All marks that may end a sentence. */
 const MARKS = `.!?…${WIDE_MARKS}`;
-/** Characters that close behind a mark, and belong to the sentence. */
+/** Closing characters after a mark, which still belong to the sentence. */
 const CLOSERS = `"'”’」』）)】］]》〉*_\``;
 
 const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/u;
 const HAN = /^\p{Script=Han}/u;
 const CAPITAL = /^[\p{Lu}\p{Lt}]/u;
 const WORD_CHARACTER = /[\p{L}\p{N}]/u;
-/** Endings whose next line belongs to them. */
+/** A line with such an ending continues on the next line. */
 const GOES_ON = /[:,：，、]$/u;
 /** One letter, or letters with points between them: initials, `U.S`, `a.m`. */
 const LETTERS = /^\p{L}(?:\.\p{L})*$/u;
 const LIST_NUMBER = /^\p{Nd}{1,3}$/u;
 const LINE_START = /(?:^|[\n\r])\s*$/u;
 
-/** The word in front of a point; what follows a dash, a colon or a bracket is a word of its own. */
+/** The word before a point; a dash, a colon or a bracket starts a new word. */
 const LAST_WORD = /[^\s"'“‘「『（([【［《〈*_,;:/–—-]*$/u;
-/** Quotation marks and brackets, the word behind them, and the character behind that. */
+/** Opening quotation marks and brackets, the word after them, and the character after the word. */
 const NEXT_WORD = /^["'“‘「『（([【［《〈*_`]*([\p{L}\p{M}\p{N}]*)(.?)/su;
 
-/** Titles and abbreviations that something always follows, without their last point. */
+/** Titles and abbreviations that never end a sentence, without their last point. */
 const NEVER_LAST = words(
   'Dr dr Mr mr Mrs mrs Ms ms Mx Prof prof Rev Fr Gen Col Maj Capt Lt Sgt Cmdr Gov Sen Rep Hon Messrs Mme Mlle ' +
     'vs viz cf approx vol pp Ph.D e.g i.e',
 );
-/** Abbreviations that may be the last word: there a new sentence must follow. */
+/** Abbreviations that end a sentence only if the next word begins one. */
 const MAYBE_LAST = words(
   'st mt ft jr sr esq etc inc ltd co corp bros dept est al no nos nr ave blvd rd sq apt max min hr hrs oz lb lbs tel ext ' +
     'jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun',
 );
-/** Words that begin a sentence and stand in no name. */
+/** Words that begin a sentence if capitalised, since they are not part of names. */
 const STARTERS = words(
   'the this that these those there here it he she they we you your yours i my his her hers its our their a an in on at as ' +
     'and but so or if then when while what where who how however also now because since for to from with please do does ' +
@@ -39,19 +39,19 @@ const STARTERS = words(
 );
 
 /**
- * The index behind the first sentence of a text, by rule; undefined where the text is one sentence, or does not show yet
- * that it is over. A sentence ends at a line break, but for one behind a colon or a comma; at `。`, `！` and `？` once something
- * else follows; and at `.`, `!` and `?` with white space behind them. None ends in `Dr. Dubois`, `e.g.` and `4.5`, nor behind
- * `J.`, `U.S.`, `a.m.`, `Inc.`, `…` and the number of a list unless a word follows that begins a sentence. English and Chinese.
+ * The index after the first sentence of an English or Chinese text, found by rules. Undefined if there is no second sentence, or
+ * if only later text can tell. A sentence ends at a line break, except after a colon or comma; after `。`, `！` and `？` as soon as
+ * something else follows; and after `.`, `!` and `?` before white space. The points of `Dr.`, `e.g.` and `4.5` never end one; those of
+ * `J.`, `U.S.`, `a.m.`, `Inc.`, `…` and list numbers do only if the next word begins a sentence.
  *
- * @param isWhole the text will not go on: its last word is whole
+ * @param isWhole no text will be appended, so that the last word is complete
  */
 export function sentenceEnd(text: string, isWhole = false): number | undefined {
   const found = firstEnd(text, isWhole);
   return found?.isOver === true ? found.end : undefined;
 }
 
-/** The first sentences of a text that is whole, one where not said, without white space around them; all of it where it has no more. */
+/** The first sentences of a complete text, trimmed; the whole text if it has no more. */
 export function firstSentence(text: string, sentences = 1): string {
   let end = 0;
   for (let count = 0; count < sentences; count++) {
@@ -75,7 +75,7 @@ export function countSentences(text: string): number {
   return Math.max(1, count);
 }
 
-/** The beginning of a text that its first sentence has, however it goes on. */
+/** The start of an unfinished text that belongs to its first sentence whatever is appended. */
 export function surelyFirstSentence(text: string): string {
   return text.slice(0, firstEnd(text, false)?.end).trimEnd();
 }
@@ -92,8 +92,8 @@ function firstEnd(text: string, isWhole: boolean): { readonly end: number; reado
       if (GOES_ON.test(before)) continue;
       return { end: start + before.length, isOver: true };
     }
-    const marksEnd = behindAll(text, at, MARKS);
-    const end = behindAll(text, marksEnd, CLOSERS);
+    const marksEnd = skipCharacters(text, at, MARKS);
+    const end = skipCharacters(text, marksEnd, CLOSERS);
     if (end === text.length) return undefined;
     const isOver = endsAt(before, text.slice(at, marksEnd), text.slice(end), isWhole);
     if (isOver !== false) return { end, isOver: isOver ?? false };
@@ -102,28 +102,28 @@ function firstEnd(text: string, isWhole: boolean): { readonly end: number; reado
   return undefined;
 }
 
-/** True of marks that end a sentence; undefined where the text behind them is not known yet. */
+/** True if these marks end a sentence; undefined if only later text can tell. */
 function endsAt(before: string, marks: string, behind: string, isWhole: boolean): boolean | undefined {
   if ([...marks].some((mark) => WIDE_MARKS.includes(mark))) return true;
   const isEllipsis = /^(?:\.{2,}|…)[.…]*$/u.test(marks);
   if (HAN.test(behind)) return !isEllipsis;
   if (!/^\s/u.test(behind)) return false;
-  const last = marks === '.' ? kindOf(before) : isEllipsis ? 'short' : 'word';
+  const last = marks === '.' ? lastWordKind(before) : isEllipsis ? 'short' : 'word';
   return last === 'short' ? beginsSentence(behind, isWhole) : last === 'word';
 }
 
-/** True if a new sentence begins behind an abbreviation; undefined while its first word is incomplete. */
+/** True if a new sentence begins after an abbreviation; undefined while its first word is incomplete. */
 function beginsSentence(behind: string, isWhole: boolean): boolean | undefined {
   const next = behind.trimStart();
-  // Anything on the next line.
+  // After a line break any word does.
   if (LINE_BREAK.test(behind.slice(0, behind.length - next.length))) return true;
   const [, word = '', following = ''] = NEXT_WORD.exec(next)!;
   if (following === '' && !isWhole) return undefined;
   return HAN.test(word) || (CAPITAL.test(word) && STARTERS.has(word.toLowerCase()) && following !== '.');
 }
 
-/** A word in front of a point that is never the last, that may be, or any other. @param before a sentence up to a point */
-function kindOf(before: string): 'title' | 'short' | 'word' {
+/** Before a point, a `title` never ends the sentence, a `short` form may, and any other `word` does. @param before text up to the point */
+function lastWordKind(before: string): 'title' | 'short' | 'word' {
   const word = LAST_WORD.exec(before)![0];
   if (NEVER_LAST.has(word)) return 'title';
   if (MAYBE_LAST.has(word.toLowerCase())) return 'short';
@@ -131,8 +131,8 @@ function kindOf(before: string): 'title' | 'short' | 'word' {
   return LIST_NUMBER.test(word) && LINE_START.test(before.slice(0, -word.length)) ? 'short' : 'word';
 }
 
-/** The first index from `at` on at which none of these characters stands. */
-function behindAll(text: string, at: number, characters: string): number {
+/** The first index from `at` on that holds none of these characters. */
+function skipCharacters(text: string, at: number, characters: string): number {
   let end = at;
   while (end < text.length && characters.includes(text[end]!)) end++;
   return end;

@@ -5,24 +5,24 @@ import { BenchError } from './bench-error.ts';
 import { diskAdvice } from './disk-advice.ts';
 import { isProcessRunning } from './is-process-running.ts';
 
-/** Processes of other machines, or containers, may share the folder: only those of this one can be asked for. */
+/** Holds the host name, since other hosts and containers may share the parent folder: `isProcessRunning` knows this host only. */
 const PREFIX = `dki-bench-kv-${hostname().replaceAll(/[^0-9A-Za-z]/g, '')}-`;
 const NAME = new RegExp(`^${PREFIX}(\\d+)-`);
 
 const open = new Set<string>();
 
-/** A folder of this process alone (0700) for KV that must not outlive it; deleted at disposal, at the latest at exit. */
+/** A temporary folder, private to its user (0700), for KV that must not outlive the process. Deleted at disposal or exit. */
 export class TemporaryFolder implements Disposable {
   readonly path: string;
 
-  /** Deletes the folders that killed processes left, too. @throws BenchError `disk` */
+  /** Also deletes folders left by killed processes. @throws BenchError `disk` */
   constructor() {
     try {
       deleteAbandoned();
       this.path = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
     } catch (cause) {
-      const message = `${tmpdir()}: no folder for KV can be made there: ${(cause as Error).message}`;
-      throw new BenchError('disk', message, `${diskAdvice(cause)}, or name another folder: TMPDIR`, cause);
+      const message = `${tmpdir()}: cannot make a temporary folder for KV: ${(cause as Error).message}`;
+      throw new BenchError('disk', message, `${diskAdvice(cause)}, or set TMPDIR to another folder`, cause);
     }
     if (open.size === 0) process.on('exit', deleteAll);
     open.add(this.path);
@@ -46,7 +46,7 @@ function deleteAbandoned(): void {
     try {
       rmSync(join(tmpdir(), name), { recursive: true, force: true });
     } catch {
-      // Another user's.
+      // It belongs to another user.
     }
   }
 }

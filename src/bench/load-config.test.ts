@@ -157,7 +157,7 @@ describe('the configuration', () => {
 
   it('describes every option for the help', () => {
     const described = (wanted: string) => configOptions().find(({ key }) => key === wanted);
-    const help = 'most memories retrieved for a question (default: 5)';
+    const help = 'maximum number of memories retrieved for a question (default: 5)';
     expect(described('topK')).toMatchObject({ flag: '--top-k', default: 5, value: '<n>', help });
     expect(described('retriever')!.help).toMatch(
       /\(default: router; choices: router, tiered, salience, hinted, given\)$/,
@@ -181,7 +181,7 @@ describe('a judge', () => {
   it.each([
     [{ judge: named.judge }, '--judge: no model is named', 'give --judge-model NAME too'],
     [{ judgeModel: 'm' }, '--judge-model: has no effect in this run', 'give --judge URL too'],
-    [{ ...named, judge: 'ftp://one.example' }, '--judge: ftp: is no protocol of a judge', 'http'],
+    [{ ...named, judge: 'ftp://one.example' }, '--judge: ftp: is not supported', 'http'],
     [{ ...named, model: 'random:tiny-llama' }, '--judge: has no effect in this run', 'random weights'],
   ])('%j is refused', (flags, message, hint) => {
     const error = failure({ flags });

@@ -1,14 +1,14 @@
 import { BenchError } from '../base/bench-error.ts';
 import { isLocalUrl } from '../base/http-request.ts';
 
-/** Environment variables with keys: of the server that runs the language model, of the judge's, and of any such server. */
+/** Environment variables with the API keys of the engine's server, of the judge, and of either. */
 export const engineKeyVariable = 'DKI_BENCH_ENGINE_KEY';
 export const judgeKeyVariable = 'DKI_BENCH_JUDGE_KEY';
 const USUAL_KEY_VARIABLE = 'OPENAI_API_KEY';
 
 /**
- * The key for a server: that of its own variable, else `OPENAI_API_KEY`, which is not sent unencrypted to other machines.
- * @throws BenchError `bad-option` for a key that no header can hold; the message does not show it
+ * The API key for a server: from `ownVariable`, else from `OPENAI_API_KEY`, which is never sent unencrypted to another machine.
+ * @throws BenchError `bad-option` for a key that cannot be sent in a header; the message does not show it
  */
 export function apiKey(
   address: string,
@@ -22,5 +22,5 @@ export function apiKey(
   if (name === undefined) return undefined;
   const key = environment[name]!.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new BenchError('bad-option', `${name} holds what no key can`, 'a key is one line of ASCII without blanks');
+  throw new BenchError('bad-option', `${name}: not a valid key`, 'a key is one line of ASCII without blanks');
 }

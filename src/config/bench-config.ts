@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { address, commaSeparated, count, describe, numeric, oneOf, path, runName, text, toBytes, toggle } from './option-kinds.ts'; // prettier-ignore
-import { documentWeights, parseSalienceWeights, salienceSignals, writeSalienceWeights } from './salience-weights.ts';
+import {
+  defaultSalienceWeights,
+  parseSalienceWeights,
+  salienceSignals,
+  writeSalienceWeights,
+} from './salience-weights.ts';
 import { retrieverNames } from './retriever-names.ts';
 
 /** The suites, in the order in which `all` runs them. */
@@ -26,13 +31,13 @@ export type SuiteName = (typeof suiteNames)[number];
 /** The engines, the default first. */
 const engineNames = ['llama-cpp', 'llama-server', 'openai'] as const;
 
-/** Devices that may compute a model: the CPU, the first accelerator that is found, or one interface to them. */
+/** Where a model runs: on the CPU, on the first accelerator that is found, or on one with a given interface. */
 export const gpuNames = ['off', 'auto', 'cuda', 'vulkan', 'metal'] as const;
 export type GpuName = (typeof gpuNames)[number];
 
 export const onOff = ['off', 'on'] as const;
 
-/** Indexes of PostgreSQL: all lists of vectors, one list, or a graph. */
+/** Indexes of pgvector: IVFFlat searching all lists (exact), IVFFlat searching one list, and HNSW. */
 export const coldIndexNames = ['ivfflat', 'ivfflat-approximate', 'hnsw'] as const;
 export type ColdIndexName = (typeof coldIndexNames)[number];
 
@@ -53,7 +58,7 @@ export const enginePlaceNames = ['engineUrl', 'slotsFolder', 'llamaServer'] as c
 
 /** An engine and its own options. */
 export type EngineChoice = Partial<Pick<BenchConfig, (typeof engineOptionNames)[number] | 'given'>> & {
-  /** A name from a stored run may be unknown. */
+  /** Any text, since the name in a stored run may be unknown here. */
   readonly engine?: string;
 };
 
@@ -79,13 +84,13 @@ const questions = {
   dataset: describe(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]), {
     value: '<names|files>',
     help:
-      'data sets to run, comma-separated: names of shipped ones, names of public ones (locomo, musique-s, longmemeval)' +
-      ' whose --data-file you bring, or files; each user is scored in their own language',
+      'data sets to run, comma-separated: shipped ones by name, public ones by name (locomo, musique-s, longmemeval; fetched,' +
+      ' or given by --data-file), or files; each user is scored in their own language',
     allowed: 'comma-separated names or files',
   }).default('recall-en,recall-zh'),
   dataFile: describe(z.union([z.string().min(1), z.record(z.string(), z.string().min(1))]), {
     value: '<files>',
-    help: 'file of a public data set as published; of several sets NAME=FILE, comma-separated',
+    help: 'file of a public data set, as published; for several sets NAME=FILE, comma-separated',
     preset: 'data/NAME.json in the cache folder',
     allowed: 'a path, or NAME=FILE, comma-separated',
   }).exactOptional(),
@@ -93,11 +98,11 @@ const questions = {
     '<file>',
     'published audit of --dataset locomo, JSON: corrects answers and citations, drops questions',
   ).exactOptional(),
-  limit: count(1, 'approximate number of questions, of whole users drawn by seed', "the suite's").exactOptional(),
+  limit: count(1, 'approximate number of questions; whole users are drawn by the seed', "the suite's").exactOptional(),
   users: count(
     1,
     'users to draw; --limit is divided among them',
-    'as many as --limit fills, 10 at least',
+    'as many as --limit fills, at least 10',
   ).exactOptional(),
   repeats: count(1, 'times that each question is asked').default(1),
   seed: count(0, 'seed of all random draws').default(7),
@@ -118,7 +123,7 @@ const modelAndEngine = {
   ).exactOptional(),
   engine: oneOf('engine', engineNames, 'engine that runs the language model').default('llama-cpp'),
   engineUrl: address(
-    'address of the server that has loaded the model; --model then names what it has loaded, or its file',
+    'address of a server that has the model loaded; --model then gives its name on the server, or its file',
     'none',
   ).exactOptional(),
   allowRemote: toggle('allow --engine-url on another machine, which then receives what users said').exactOptional(),
@@ -143,8 +148,8 @@ const modelAndEngine = {
   workers: describe(z.union([z.literal('auto'), numeric(z.number().int().min(1))]), {
     value: '<n>',
     help:
-      'worker processes, each with its own model and its share of the cores; auto: one per core, 4 at most. Times are then' +
-      ' under load; suites that measure times (latency, scaling, serving, storage) use one',
+      'worker processes, each with its own model and its share of the cores; auto: one per core, at most 4. Times are then' +
+      ' measured under load; suites that measure times (latency, scaling, serving, storage) use one worker',
     allowed: 'a whole number, 1 or more, or auto',
     preset: '1',
   }).exactOptional(),
@@ -160,10 +165,10 @@ const modelAndEngine = {
       preset: 'all users',
     },
   ).exactOptional(),
-  gpu: oneOf('gpu', gpuNames, 'where the model is computed: the CPU (off), or an accelerator').default('off'),
+  gpu: oneOf('gpu', gpuNames, 'where the model runs: on the CPU (off), or on an accelerator').default('off'),
   gpuLayers: describe(z.union([z.literal('max'), numeric(z.number().int().min(0))]), {
     value: '<n>',
-    help: 'layers computed on the accelerator, the output layer counted',
+    help: 'number of layers to run on the accelerator, including the output layer',
     allowed: 'a whole number, 0 or more, or max',
   }).default('max'),
   flashAttention: oneOf(
@@ -182,7 +187,7 @@ const prompt = {
   }).exactOptional(),
   answerPrefix: text(
     '<text>',
-    'text that the answer is forced to begin with; "item" for the text of each question, "none" for none',
+    'text that every answer is forced to begin with; "item": the prefix that the question defines; "none": no prefix',
     "the model's",
     'none, item, or a text',
   ).exactOptional(),
@@ -202,7 +207,11 @@ const prompt = {
     '512, at most a quarter of the window',
     '<tokens>',
   ).exactOptional(),
-  historyTurns: count(0, 'most earlier turns of a conversation in a prompt', 'as many as fit').exactOptional(),
+  historyTurns: count(
+    0,
+    'maximum number of earlier turns of a conversation in a prompt',
+    'as many as fit',
+  ).exactOptional(),
 };
 
 const retrieval = {
@@ -220,7 +229,7 @@ const retrieval = {
   retrievalTokens: count(0, 'token budget of --retriever salience', '1500').exactOptional(),
   halfLife: describe(numeric(z.number().positive()), {
     value: '<days>',
-    help: 'days after which a memory is half as recent for --retriever salience',
+    help: 'days after which the recency of a memory halves, for --retriever salience',
     preset: '30',
     allowed: 'a number of days above 0',
   }).exactOptional(),
@@ -228,16 +237,16 @@ const retrieval = {
     z.string().refine((given) => parseSalienceWeights(given) !== undefined),
     {
       value: '<weights>',
-      help: 'weights of the signals of --retriever salience, signal=number; they sum to 1, and those not named are 0',
+      help: 'weights of the signals of --retriever salience as signal=number; they sum to 1, and signals not named get 0',
       allowed: `${salienceSignals.map((signal) => `${signal}=…`).join(',')}, numbers from 0 that sum to 1`,
-      preset: writeSalienceWeights(documentWeights),
+      preset: writeSalienceWeights(defaultSalienceWeights),
     },
   ).exactOptional(),
   preRetrieval: path('<file>', 'JSON or YAML that configures --retriever hinted', 'routing by keyword').exactOptional(),
-  topK: count(1, 'most memories retrieved for a question').default(5),
+  topK: count(1, 'maximum number of memories retrieved for a question').default(5),
   threshold: describe(numeric(z.number().min(-1)), {
     value: '<score>',
-    help: 'least score of a retrieved memory; -1 accepts all',
+    help: 'minimum score of a retrieved memory; -1 accepts all',
     allowed: 'a number, -1 or more',
   }).default(-1),
 };
@@ -251,7 +260,7 @@ const kv = {
   kvStore: path('<dir>', 'KV store shared by users and runs', 'one for each user of the run').exactOptional(),
   kvBytes: describe(z.preprocess(toBytes, z.number().int().min(1)), {
     value: '<size>',
-    help: 'most bytes of KV stored per user',
+    help: 'maximum size of the KV stored per user',
     preset: '256MiB',
     allowed: 'bytes, or a size such as 256MiB',
   }).default(256 * 2 ** 20),
@@ -260,14 +269,14 @@ const kv = {
 const answers = {
   margin: describe(numeric(z.number().min(0)), {
     value: '<points>',
-    help: 'loss of quality, in percentage points of a metric, that still counts as kept',
+    help: 'tolerated loss of a metric, in percentage points: an arm within it keeps the quality of the other',
     allowed: 'a number of points, 0 or more',
   }).default(2),
   failBelow: describe(z.preprocess(commaSeparated, z.array(z.string()).min(1)), {
     value: '<bars>',
     help:
-      'bars that the results must reach, METRIC:ARM>=ARM-POINTS or METRIC:ARM>=VALUE, comma-separated, such as' +
-      ' contains:dki-blocks>=rag-2; below one the exit code is 3',
+      'minimum results, METRIC:ARM>=ARM-POINTS or METRIC:ARM>=VALUE, comma-separated, such as contains:dki-blocks>=rag-2;' +
+      ' if one is missed, the exit code is 3',
     preset: 'none',
     allowed: 'comma-separated bars',
   }).exactOptional(),
@@ -321,14 +330,14 @@ export const benchConfigSchema = z.strictObject({
   ...output,
 });
 
-/** A text of prompts: one for every question, or one per language. */
+/** A text in prompts: one for all languages, or one per language. */
 export const promptTextSchema = z.union([z.string(), z.strictObject({ en: z.string(), zh: z.string() }).readonly()]);
 
 export type PromptText = z.output<typeof promptTextSchema>;
 
 type Options = z.output<typeof benchConfigSchema>;
 
-/** Prompt options, whose defaults are in the model registry. */
+/** Prompt options. Their defaults are in the model registry. */
 type PromptDefaults = Pick<Options, 'template' | 'systemPrompt' | 'answerPrefix' | 'labels'>;
 
 /** Configuration of a run. Paths are absolute; models of the hub and with random weights are given by name. */
@@ -336,7 +345,7 @@ export interface BenchConfig
   extends
     Readonly<Omit<Options, 'arms' | 'dataset' | 'dataFile' | keyof PromptDefaults>>,
     Readonly<Required<Omit<PromptDefaults, 'systemPrompt'>>> {
-  /** Names of arms, those of the calling program included. */
+  /** Names of arms, including arms of the calling program. */
   readonly arms?: readonly string[];
   /** The data sets, at least one: absolute paths of files, or names of public data sets. */
   readonly dataset: readonly string[];
@@ -346,13 +355,13 @@ export interface BenchConfig
   readonly embedder: string;
   /** Empty for no system message. */
   readonly systemPrompt: PromptText;
-  /** The line above the memories, where the model has one of its own. */
+  /** The line above the memories, if the model's defaults have one. */
   readonly memoryHeader?: PromptText;
   readonly db: string;
   /** Full address of the judge's route; missing without a judge. */
   readonly judge?: string;
-  /** Beginning of an answer where the question has none of its own, and in arms that force one; empty for none. */
+  /** Prefix of answers to questions that define none, and in arms that always force one; empty for none. */
   readonly generalAnswerPrefix: PromptText;
-  /** Options that were given; a suite may set its own defaults for the others. */
+  /** Keys of the options that the user gave; a suite may have other defaults for the rest. */
   readonly given: readonly string[];
 }

@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path';
 
 const NAME = 'dki-bench';
 
-/** Environment variable that names the folder of everything that is fetched once and kept. */
+/** Environment variable that names the cache folder. */
 export const cacheVariable = 'DKI_BENCH_CACHE';
 
 /**
- * The folder of everything that is fetched once and kept: `DKI_BENCH_CACHE`, else the platform's for this user
+ * The folder for fetched and imported files: `DKI_BENCH_CACHE`, else the platform's cache folder of this user
  * (`XDG_CACHE_HOME` or `~/.cache` on Linux, `~/Library/Caches` on macOS, `%LOCALAPPDATA%` on Windows).
  */
 export function cacheFolder(

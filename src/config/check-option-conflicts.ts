@@ -13,7 +13,7 @@ interface Rule {
   readonly hint: string;
 }
 
-function ofRetriever(name: string, ...options: string[]): Rule {
+function retrieverRule(name: string, ...options: string[]): Rule {
   return {
     options,
     // Suite `retrieval` runs every strategy.
@@ -23,9 +23,9 @@ function ofRetriever(name: string, ...options: string[]): Rule {
 }
 
 const rules: readonly Rule[] = [
-  ofRetriever('tiered', 'hot', 'cold', 'coldIndex'),
-  ofRetriever('salience', 'retrievalTokens', 'halfLife', 'salienceWeights'),
-  ofRetriever('hinted', 'preRetrieval'),
+  retrieverRule('tiered', 'hot', 'cold', 'coldIndex'),
+  retrieverRule('salience', 'retrievalTokens', 'halfLife', 'salienceWeights'),
+  retrieverRule('hinted', 'preRetrieval'),
   { options: ['gpuLayers'], isUnused: ({ gpu }) => gpu === 'off', hint: 'add --gpu auto, or drop it' },
   {
     options: ['errata'],
@@ -42,7 +42,7 @@ const rules: readonly Rule[] = [
   {
     options: ['judge'],
     isUnused: ({ model = '' }) => model.startsWith(randomModelPrefix),
-    hint: 'random weights give no answers that could be right: drop it',
+    hint: 'a model with random weights gives no right answers: drop it',
   },
 ];
 
@@ -52,7 +52,7 @@ const conflicts: readonly (Readonly<Record<'message' | 'hint', string>> & {
 })[] = [
   {
     isConflict: ({ text, retriever }) => text === false && retriever === 'tiered',
-    message: '--no-text: --retriever tiered keeps texts of memories in stores of its own',
+    message: '--no-text: --retriever tiered stores texts of memories outside the database',
     hint: 'choose another retriever, or drop --no-text',
   },
   {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { benchConfigSchema, optionGroups } from './bench-config.ts';
 import { type OptionDescription, optionDescriptions } from './option-kinds.ts';
 
-/** Maps `topK` to `--top-k`, and a boolean that its flag turns off to `--no-…`. */
+/** Maps `topK` to `--top-k`, and `text`, which is on by default, to `--no-text`. */
 export function flagName(key: string): string {
   const negated = key in benchConfigSchema.shape && optionDescription(key).negated === true;
   return `--${negated ? 'no-' : ''}${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

@@ -6,9 +6,9 @@ export interface OptionDescription {
   readonly value?: string;
   /** The value in one phrase, without default and choices, which `configOptions` adds. */
   readonly help: string;
-  /** Default as shown in the help, if the schema has none or another form of it. */
+  /** Default for the help, if the schema has no default or shows it in another form. */
   readonly preset?: string | undefined;
-  /** True for a boolean that its flag turns off: `--no-text`. */
+  /** True for a boolean that is on by default, whose flag `--no-…` turns it off. */
   readonly negated?: true;
   /** Completes "expected …". */
   readonly allowed: string;
@@ -59,7 +59,7 @@ export const text = (value: string, help: string, preset?: string, allowed = 'a 
 export const address = (help: string, preset: string) =>
   describe(z.string().min(1), { value: '<url>', help, preset, allowed: 'an address' });
 
-/** A path, or what a path may stand for. */
+/** A path, or a name that is accepted instead. */
 export const path = (value: string, help: string, preset?: string) =>
   describe(z.string().min(1), { value, help, allowed: 'a path', preset });
 

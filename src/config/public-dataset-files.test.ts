@@ -33,7 +33,7 @@ test('several have a file each; one that was fetched needs none', () => {
 });
 
 test.each<[string, Record<string, unknown>, string]>([
-  ['no file', { dataset: 'locomo' }, '--dataset locomo: does not ship, and no file of it was given'],
+  ['no file', { dataset: 'locomo' }, '--dataset locomo: it does not ship, and no file was given'],
   [
     'a file of nothing',
     { dataset: './a.jsonl', dataFile: 'l.json' },

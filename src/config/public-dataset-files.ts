@@ -5,8 +5,8 @@ import { fetchedFile, isPublicDataset, publicDatasetNames, publicDatasetOrigins 
 
 /** Splits `locomo=FILE,musique-s=FILE` at the names; undefined for one file without a name. */
 function namedFiles(text: string): Map<string, string> | undefined {
-  const border = new RegExp(`(?:^|,)\\s*(${publicDatasetNames.join('|')})=`, 'g');
-  const starts = [...text.matchAll(border)];
+  const setName = new RegExp(`(?:^|,)\\s*(${publicDatasetNames.join('|')})=`, 'g');
+  const starts = [...text.matchAll(setName)];
   if (starts[0]?.index !== 0) return undefined;
   return new Map(
     starts.map((match, index) => {
@@ -16,14 +16,14 @@ function namedFiles(text: string): Map<string, string> | undefined {
   );
 }
 
-/** The files that `--data-file` names, with or without the names of their sets. */
+/** The paths in a value of `--data-file`, without the names of their sets. */
 export function dataFilePaths(given: string): string[] {
   return [...(namedFiles(given)?.values() ?? [given])];
 }
 
 const refused = (message: string, hint: string): BenchError => new BenchError('bad-option', message, hint);
 
-/** Files as `--data-file` gives them: a path for the one public set, or a path by name. */
+/** The paths of `--data-file` by set. A path without a name is of the only public set in `--dataset`. */
 function givenFiles(given: string | Readonly<Record<string, string>>, named: readonly string[]): Map<string, string> {
   const files = typeof given === 'string' ? namedFiles(given) : new Map(Object.entries(given));
   const [only, ...others] = named;
@@ -48,7 +48,7 @@ function givenFiles(given: string | Readonly<Record<string, string>>, named: rea
 }
 
 /**
- * The file of each public data set among those of a run: as given, else as fetched.
+ * The file of each public data set of a run: from `--data-file`, else from the cache.
  * @param given value of `--data-file`
  * @throws BenchError `bad-option` for a set without a file, and for a file without a set
  */
@@ -68,8 +68,8 @@ export function publicDatasetFiles(
       if (existsSync(fetched)) return [name, fetched];
       const { published, licence } = publicDatasetOrigins[name];
       throw refused(
-        `--dataset ${name}: does not ship, and no file of it was given`,
-        `bring it with --data-file FILE (${published}; ${licence}), or fetch it: npx dki-bench data fetch ${name}`,
+        `--dataset ${name}: it does not ship, and no file was given`,
+        `give its file with --data-file FILE (${published}; ${licence}), or fetch it: npx dki-bench data fetch ${name}`,
       );
     }),
   );

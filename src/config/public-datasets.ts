@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { cacheFolder } from './cache-folder.ts';
 
-/** Names of public data sets, which the user brings: they belong to others and do not ship. */
+/** Public data sets. They do not ship, since they belong to others; the user fetches them. */
 export const publicDatasetNames = ['locomo', 'musique-s', 'longmemeval'] as const;
 export type PublicDatasetName = (typeof publicDatasetNames)[number];
 
@@ -10,10 +10,10 @@ export interface PublicDatasetOrigin {
   readonly summary: string;
   /** Repository and file of its authors. */
   readonly published: string;
-  /** The address of the file; null where it is not published as one file. */
+  /** The address of the file; null if the set is not published as one file. */
   readonly address: string | null;
   readonly licence: string;
-  /** Its texts are others': reports hold hashes in their place. */
+  /** Its texts may not be passed on: reports hold hashes instead. */
   readonly texts: 'withheld';
 }
 

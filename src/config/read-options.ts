@@ -69,7 +69,7 @@ function fromFile(file: string): GivenOptions {
     content = JSON.parse(readToEnd(file).toString());
   } catch (error) {
     const message = `${configFileName} cannot be read: ${(error as Error).message}`;
-    throw new BenchError('bad-option', message, 'it holds one JSON object', error);
+    throw new BenchError('bad-option', message, 'it must hold one JSON object', error);
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new BenchError('bad-option', `${configFileName} holds no JSON object`, 'write options as {"seed": 7}');

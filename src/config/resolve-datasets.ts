@@ -6,7 +6,7 @@ import { isPublicDataset, publicDatasetNames } from './public-datasets.ts';
 import { shippedDatasets } from './shipped-datasets.ts';
 
 /**
- * Resolves the value of `--dataset`, a list or comma-separated names; an existing file with a comma in its name is one.
+ * Resolves the value of `--dataset`: a list, or comma-separated names. The name of an existing file may contain commas.
  * @returns paths of files, and names of public data sets
  * @throws BenchError `bad-option` for an unknown name
  */

@@ -4,15 +4,15 @@ export const salienceSignals = ['semantic', 'reinforcement', 'recency', 'access'
 /** Weights of the signals; they sum to 1. */
 export type SalienceWeights = Readonly<Record<(typeof salienceSignals)[number], number>>;
 
-/** Weights of the source document. */
-export const documentWeights: SalienceWeights = { semantic: 0.5, reinforcement: 0.2, recency: 0.2, access: 0.1 };
+/** Default weights, from the document that specifies salience. */
+export const defaultSalienceWeights: SalienceWeights = { semantic: 0.5, reinforcement: 0.2, recency: 0.2, access: 0.1 };
 
-/** Sums of decimal fractions, such as 0.7 + 0.2 + 0.1, are not exact. */
+/** Tolerance for sums such as 0.7 + 0.2 + 0.1, which floating-point numbers do not hold exactly. */
 const ROUNDING = 1e-9;
 
 /**
- * Reads weights such as `semantic=0.7,recency=0.3`; a signal without one has weight 0. Undefined for a name that is none or
- * is given twice, for a number below 0, and for a sum other than 1.
+ * Reads weights such as `semantic=0.7,recency=0.3`; signals not named get weight 0. Undefined for an unknown or repeated name,
+ * a negative number, or a sum other than 1.
  */
 export function parseSalienceWeights(text: string): SalienceWeights | undefined {
   const weights = { semantic: 0, reinforcement: 0, recency: 0, access: 0 };

@@ -18,34 +18,34 @@ function addressWithoutUser(option: string, address: string, protocols: readonly
   if (url === undefined || !protocols.includes(url.protocol) || isCutInPassword(url)) {
     const expected = protocols.map((protocol) => `${protocol}//…`).join(' or ');
     const hint = `give ${expected}; in a password write % @ : / ? # as %25 %40 %3A %2F %3F %23`;
-    // Without the value, which may contain a password.
+    // The message omits the value, which may contain a password.
     throw new BenchError('bad-option', `${option}: not a valid server URL`, hint);
   }
   return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`;
 }
 
-/** True where an unescaped character of the password ended the host: what is left of it stands behind. */
+/** True if an unescaped character of the password ended the host, so that its rest is in path, query or fragment. */
 function isCutInPassword({ hash, pathname, search }: URL): boolean {
   return hash !== '' || `${pathname}${search}`.includes('@');
 }
 
-/** The address for the client of PostgreSQL, which warns of these modes that it treats as `verify-full`. */
+/** The address with `sslmode=verify-full` instead of modes that the `pg` client treats the same, but warns about. */
 export function postgresClientUrl(address: string): string {
   return address.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }
 
 /**
- * The full address of the judge's chat route: `http://127.0.0.1:8080`, `…/v1` and `…/v1/chat/completions` are one.
+ * The full address of the judge's chat route: `http://127.0.0.1:8080`, `…/v1` and `…/v1/chat/completions` are equivalent.
  * @throws BenchError `bad-option` for an address of another kind; the message never shows it, since it may hold a password
  */
 export function judgeAddress(given: string): string {
   const refuse = (what: string, hint: string): never => {
     throw new BenchError('bad-option', `--judge: ${what}`, hint);
   };
-  if (!URL.canParse(given)) return refuse('is no address', 'give one such as http://127.0.0.1:8080');
+  if (!URL.canParse(given)) return refuse('not a valid URL', 'give one such as http://127.0.0.1:8080');
   const url = new URL(given);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return refuse(`${url.protocol} is no protocol of a judge`, 'give an address that begins with http:// or https://');
+    return refuse(`${url.protocol} is not supported`, 'give an address that begins with http:// or https://');
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     const hint = `drop user, password, query and fragment; a key is read from ${judgeKeyVariable}`;

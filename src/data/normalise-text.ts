@@ -34,7 +34,7 @@ export function normalise(text: string, language: Language): string {
 }
 
 /** An answer is compared with many golds, and a gold with many answers. */
-const bounds = { longest: 200, most: 10_000 };
+const bounds = { maxCharacters: 200, maxTexts: 10_000 };
 const forms: Readonly<Record<KnownLanguage | 'other', (text: string) => string>> = {
   en: memoizeTexts((text) => normalForm(text, 'en'), bounds),
   zh: memoizeTexts((text) => normalForm(text, 'zh'), bounds),
