@@ -48,7 +48,7 @@ it('of two processes one makes a run, and the other is told which does', async (
     },
   });
   expect(await ended).toMatchObject({ code: 0 });
-  const stderr = `error: process ${child.pid} is making run "one"\n  hint: wait for its end, or end it\n`;
+  const stderr = `error: process ${child.pid} is making run "one"\n  hint: wait until it ends, or stop it\n`;
   expect(await second).toEqual({ code: 2, stdout: '', stderr });
 });
 

@@ -17,7 +17,7 @@ export class RunLock implements Disposable {
       this.#removeStale();
       if (this.#take()) return;
       const message = `process ${readHolder(this.#path) ?? 'of another user'} is making run "${run}"`;
-      throw new BenchError('bad-option', message, 'wait for its end, or end it');
+      throw new BenchError('bad-option', message, 'wait until it ends, or stop it');
     } catch (cause) {
       if (cause instanceof BenchError) throw cause;
       throw new BenchError(

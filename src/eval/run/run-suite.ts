@@ -74,7 +74,7 @@ export async function runSuite(
   const fetched = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal: hooks.signal });
   const folder = join(fetched.out, name);
   await using prepared = await prepareSuite(
-    { suite, begun, folder, place: { folder, suffix: '' }, engines, settings: fetched, isMade: false },
+    { suite, begun, folder, place: { folder, suffix: '' }, engines, settings: fetched, hasGeneratedData: false },
     hooks,
   );
   const { parts, settings } = prepared;

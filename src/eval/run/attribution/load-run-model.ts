@@ -14,7 +14,7 @@ export function runModel({ model, environment, plan: { settings } }: RunRecord):
   return { ...model, threads: environment.threads, choice: Object.fromEntries(chosen) as EngineChoice };
 }
 
-/** Loads a run's model with the run's settings. @param path file of an unregistered model @throws BenchError `bad-model` */
+/** Loads a run's model with its settings. @param path file of an unregistered model @throws BenchError `bad-model` */
 export async function loadRunModel(wanted: RunModel, path: string, compose: ComposeEngine): Promise<Engine> {
   const { name, sha256, contextTokens, cellTokens, threads, choice } = wanted;
   const known = languageModelWithHash(sha256);

@@ -67,7 +67,7 @@ export function memoryIds({ segments }: StoredSequence): string[] {
   return segments.flatMap(({ memoryId }) => memoryId ?? []);
 }
 
-/** Splits a sequence where injection ends. @param leftOut memory to remove; only its line goes, labels and header stay */
+/** Splits a sequence where injection ends. @param leftOut memory whose line is removed; labels and header stay */
 export function splitSequence({ segments, injection, ranked }: StoredSequence, leftOut?: string): PrefixParts {
   const last = segments.findLastIndex(({ memoryId = '' }) => injection?.memoryIds.includes(memoryId));
   const isLeft = ({ memoryId }: PromptSegment): boolean => memoryId === undefined || memoryId !== leftOut;

@@ -54,7 +54,7 @@ it('says in one line why there is no verdict', async () => {
     [{ status: 400, body: body('k-1 is no number') }, 'error of the server', 'answered 400', 'it says "… is no number"; run it again later'],
     [{ status: 500, body: 'oops' }, 'error of the server', 'answered 500', 'run it again later'],
     [{ body: '<html>' }, 'no reply', 'has no text at choices[0].message.content', 'OpenAI-compatible'],
-    [{ body: '{"choices":[{"message":{"content":null}}]}' }, 'no reply', 'holds no text', 'OpenAI-compatible'],
+    [{ body: '{"choices":[{"message":{"content":null}}]}' }, 'no reply', 'has no text', 'OpenAI-compatible'],
     [{ body: ' '.repeat(2 ** 20 + 1) }, 'no reply', 'is longer than', 'OpenAI-compatible'],
     [{ breaks: true }, 'no server', 'cannot be reached', 'start the server'],
   ] as const; // prettier-ignore

@@ -10,19 +10,19 @@ export interface GivenForTurn {
   readonly visible: readonly DatasetMemory[];
   readonly memories: readonly MemorySearchResult[];
   readonly language: Language;
-  /** Positions of the engine, and those that every prompt leaves to the answer. */
+  /** The context window, and the tokens of it that every prompt reserves for the answer. */
   readonly windowTokens: number;
   readonly reserveTokens: number;
 }
 
-/** Memories have at least this share of what the fixed part of a prompt leaves. */
+/** Share of the window, without reserve and fixed parts, that memories must be allowed to fill. */
 const MIN_SHARE = 0.5;
-/** Widest labels and the lines around memories cost at most this much. */
+/** Upper bounds: the lines around the memories, and the label of one. */
 const FRAME_TOKENS = 16;
 const LABEL_TOKENS = 2;
 const AROUND_MEMORIES: readonly PromptSegment['role'][] = ['memory', 'memoryHeader', 'memoryFooter'];
 
-/** Compares the memories of a prompt, id by id and word by word, with those that the arm was given. */
+/** Compares the memories in a prompt with those that the arm was given, by id and by text. */
 export function compareShownMemories(
   given: GivenForTurn,
   prompt: PromptInfo,
@@ -64,7 +64,7 @@ function holds(text: string, content: string): boolean {
   return onOneLine(text).includes(onOneLine(content));
 }
 
-/** Memories that were dropped for lack of space although there was enough. */
+/** Memories that were dropped for lack of space although there was space for them. */
 function hiddenMemories({ windowTokens, reserveTokens }: GivenForTurn, { segments, budget }: PromptInfo): string[] {
   const [first] = budget.dropped.filter(({ part, rule }) => part === 'memory' && rule === 'memory-budget');
   if (first === undefined || budget.forced) return [];
@@ -73,12 +73,12 @@ function hiddenMemories({ windowTokens, reserveTokens }: GivenForTurn, { segment
   const count = (some: readonly PromptSegment[]): number => some.flatMap(({ tokenIds }) => tokenIds).length;
   const limit = Math.floor(MIN_SHARE * Math.max(0, windowTokens - reserveTokens - count(fixed)));
   const shown = around.filter(({ role }) => role === 'memory').length;
-  // A memory that was not counted cannot have been too long.
+  // Without a token count, the memory cannot have been found too long: it counts as empty.
   const needed = count(around) + (first.tokens ?? 0) + LABEL_TOKENS * (shown + 1) + FRAME_TOKENS;
   return needed < limit ? [first.id] : [];
 }
 
-/** The user's own memories that stand in a part of the prompt that is not for memories, and nowhere among these. */
+/** The user's memories that appear in other parts of the prompt, and not among its memories. */
 function memoriesElsewhere({ item, visible }: GivenForTurn, segments: readonly PromptSegment[]): string[] {
   const [shown, rest] = [true, false].map((wanted) => segments.filter(({ role }) => (role === 'memory') === wanted));
   const asked = [item.query, ...item.history.map(({ content }) => content)].map(onOneLine);

@@ -7,14 +7,14 @@ import type { ChatResponse } from '../../../systems/contracts.ts';
 import { isPreference } from '../../../systems/prompt/select-within-budget.ts';
 import { questionRange } from '../../../systems/prompt/tokenised-memory-lines.ts';
 
-/** Memories that an arm was to inject, by its prompt and not by its own account; no lines where there is nothing to inject. */
+/** What an arm had to inject, derived from its prompt, not from its report. No lines if there is nothing to inject. */
 export interface InjectedParts {
   readonly header: readonly TokenId[];
-  /** One of each memory, in the order of the prompt, and the memories that they are of. */
+  /** Token ids of each memory's line, in the order of the prompt, and the ids of these memories. */
   readonly lines: readonly (readonly TokenId[])[];
   readonly memoryIds: readonly string[];
   readonly memories: number;
-  /** Tokens behind them, and the question in these. */
+  /** Tokens after the last line, and the range of the question in them. */
   readonly suffix: readonly TokenId[];
   readonly question: TokenRange;
 }
@@ -36,12 +36,12 @@ export function injectedParts({ injects }: ArmTraits, { memoriesUsed, promptInfo
   };
 }
 
-/** The factor of a turn's injected values: that of its arm, else its own. */
+/** The factor on injected values: the arm's, else the one that the turn reports. */
 export function turnAlpha({ alpha }: ArmTraits, { trace }: Pick<ChatResponse, 'trace'>): number {
   return alpha ?? trace.prefill?.alpha ?? 1;
 }
 
-/** Tokens of a prefix that are injected as evaluated, up to the last exact cut; undefined where KV is edited or none. */
+/** Tokens of an unedited prefix, up to the last exact cut; undefined if KV is edited, or nothing is injected. */
 export function exactTokens(
   { prefill, evict, settings }: ArmTraits,
   { header, lines }: InjectedParts,
@@ -52,7 +52,7 @@ export function exactTokens(
   return lastExactCut(capabilities, header.length + lines.flat().length);
 }
 
-/** The cells that injection must fill, up to an exact cut, by the arm's ratio, or with its shared tokens. */
+/** Counts what a turn must inject. Eviction, kept sinks and exact cuts change the number of cells. */
 export function expectedInjection(
   arm: ArmTraits,
   parts: InjectedParts,

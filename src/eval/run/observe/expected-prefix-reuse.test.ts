@@ -5,13 +5,13 @@ const arm = { name: 'rag-cached' };
 
 it('finds the longest prefix of any earlier prompt of the arm, up to an exact cut and less than the last tokens', () => {
   const prompts = new ExpectedPrefixReuse({ exactCuts: 2, leastTokens: 2 });
-  const shared = (...ids: number[]) => prompts.shared(arm, ids);
+  const shared = (...ids: number[]) => prompts.reusedTokens(arm, ids);
   expect(shared(1, 2, 3, 4, 5, 6, 7)).toBe(0);
   expect(shared(1, 2, 3, 4, 5, 9, 9, 9)).toBe(4);
   // All of it is known: the last two are evaluated again.
   expect(shared(1, 2, 3, 4, 5, 6)).toBe(4);
   expect(shared(1, 9, 9, 9)).toBe(0);
-  expect(prompts.shared({ name: 'other' }, [1, 2, 3, 4, 5, 6, 7])).toBe(0);
+  expect(prompts.reusedTokens({ name: 'other' }, [1, 2, 3, 4, 5, 6, 7])).toBe(0);
   prompts.clear();
   expect(shared(1, 2, 3, 4, 5, 6, 7)).toBe(0);
 });

@@ -2,7 +2,7 @@ import type { EngineCapabilities } from '../../../engine/engine-capabilities.ts'
 import type { TokenId } from '../../../engine/token-id.ts';
 import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 
-/** What a cache of prefixes must find, by code of its own: `commonLength` and `lastExactCut` must not hide a fault. */
+/** Computes what a prefix cache must reuse, without `commonLength` and `lastExactCut`: it would miss faults in them. */
 export class ExpectedPrefixReuse {
   readonly #capabilities: Pick<EngineCapabilities, 'exactCuts' | 'leastTokens'>;
   readonly #seen = new Map<string, (readonly TokenId[])[]>();
@@ -11,8 +11,8 @@ export class ExpectedPrefixReuse {
     this.#capabilities = capabilities;
   }
 
-  /** Tokens that an earlier prompt of the arm begins with too, up to where a cached prefix may end; the prompt is one from now on. */
-  shared({ name }: Pick<ArmTraits, 'name'>, prompt: readonly TokenId[]): number {
+  /** Tokens of a prompt that the cache must reuse from the arm's earlier prompts. Adds the prompt to these. */
+  reusedTokens({ name }: Pick<ArmTraits, 'name'>, prompt: readonly TokenId[]): number {
     const { leastTokens, exactCuts } = this.#capabilities;
     const seen = this.#seen.get(name) ?? [];
     const equal = seen.map((earlier) => {

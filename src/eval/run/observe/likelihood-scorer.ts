@@ -7,7 +7,7 @@ import type { SequenceScore } from '../../../engine/sequence-score.ts';
 import type { TokenId } from '../../../engine/token-id.ts';
 import { commonLength } from '../../../systems/prefill/text-prefill.ts';
 
-/** An engine to score with: `scoring` is a session that no arm uses and no turn's meter counts. */
+/** An engine, and a session for scoring that no arm uses and that counts for no turn. */
 export interface ScorerParts {
   readonly engine: Pick<Engine, 'capabilities' | 'deleteCheckpoint'>;
   readonly scoring: EngineSession;
@@ -20,9 +20,9 @@ interface TurnState {
 }
 
 export interface ScoredTexts {
-  /** What replaces the turn's suffix in front of the gold answer, and the answer's ids there. */
+  /** The gold answer, and the suffix in front of it, which may end in another answer prefix than the turn's. */
   readonly gold: { readonly suffix: readonly TokenId[]; readonly answer: readonly TokenId[] };
-  /** The arm's own answer, behind its own suffix; undefined if it is not scored. */
+  /** The arm's own answer, scored after its own suffix; undefined if it is not scored. */
   readonly own: readonly TokenId[] | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface TurnScore {
   readonly own: readonly number[] | undefined;
 }
 
-/** Copies a turn's state into the scoring session. @param work gets its end: before `end` if a system cut its session */
+/** Copies a turn's KV into the scoring session. @param work gets its length, below `end` if a system cut its session */
 export async function withTurnState<T>(
   { engine, scoring }: ScorerParts,
   { session, end }: { readonly session: EngineSession; readonly end: number },
@@ -51,8 +51,8 @@ export async function withTurnState<T>(
 }
 
 /**
- * Scores turns from the KV that each left, restored in another session and cut shortly before the end of the prompt. Turns
- * with the same bytes of cells in front of the same ids are scored once.
+ * Computes likelihoods from the KV that a turn left, restored in another session and cut shortly before the end of the
+ * prompt. Turns with equal cells and equal ids after them are scored once.
  */
 export class LikelihoodScorer {
   readonly #parts: ScorerParts;
@@ -65,7 +65,7 @@ export class LikelihoodScorer {
   async score({ session, prefixPositions, suffix }: TurnState, texts: ScoredTexts, options: CallOptions) {
     const { engine, scoring } = this.#parts;
     if (!engine.capabilities.checkpoints || session.cells === 0) {
-      // Without checkpoints there are only arms of text: evaluated whole, as the turn was.
+      // Engines without checkpoints run only text arms. Their prompt is evaluated whole, as in the turn.
       const cells = digest([Int32Array.from(suffix)]);
       return this.#scoreOnce({ cells, begin: () => scoring.clear(options) }, suffix, texts, options);
     }
@@ -84,7 +84,7 @@ export class LikelihoodScorer {
     return scoring.score(ids, answer, options);
   }
 
-  /** Tokens that both suffixes begin with, except the last, up to an exact cut; 0 where any cut may change bits. */
+  /** Common tokens of both suffixes up to an exact cut, but not the last ones; 0 if any cut may change bits. */
   #reusableTokens(suffix: readonly TokenId[], goldSuffix: readonly TokenId[]): number {
     const { capabilities } = this.#parts.engine;
     if (capabilities.exactCuts === null) return 0;
@@ -92,20 +92,21 @@ export class LikelihoodScorer {
     return lastExactCut(capabilities, Math.max(0, Math.min(commonLength(suffix, goldSuffix), most)));
   }
 
-  /** Of all cells in the scoring session; null if the engine does not show them. */
+  /** SHA-256 of all cells in the scoring session; null if the engine cannot export them. */
   async #digestCells(options: CallOptions): Promise<string | null> {
     if (this.#parts.engine.capabilities.cells === null) return null;
     using cells = await this.#parts.scoring.exportCells(undefined, options);
     return digest([cells.positions, ...cells.keys, ...cells.values]);
   }
 
-  /** @param begin brings the scoring session to where scoring starts, its cells having that digest */
+  /** @param start `begin` brings the scoring session to where scoring starts; `cells` is the digest of its cells */
   async #scoreOnce(
-    { cells, begin }: { readonly cells: string | null; readonly begin: () => Promise<void> },
+    start: { readonly cells: string | null; readonly begin: () => Promise<void> },
     suffix: readonly TokenId[],
     { gold, own }: ScoredTexts,
     options: CallOptions,
   ): Promise<TurnScore> {
+    const { cells, begin } = start;
     const key = [cells, suffix, gold.suffix, gold.answer, own ?? []].join(':');
     const known = cells === null ? undefined : this.#known.get(key);
     if (known !== undefined) return known;

@@ -38,12 +38,12 @@ export interface AnsweredInSession {
   readonly response: ChatResponse;
   readonly recorded: RecordedTurn;
   readonly recordedRetrieval?: RecordedRetrieval | undefined;
-  /** What a cache of prompts had of this one; for an arm with such a cache. */
+  /** Tokens that the prompt shares with an earlier one, for an arm with a prompt cache. */
   readonly sharedTokens?: number | undefined;
   readonly memories: Pick<GivenForTurn, 'visible' | 'memories'>;
 }
 
-/** The session in which a turn was answered: that of its arm, unless its system chose another. */
+/** The session in which a turn was answered: the arm's, unless its system used another. */
 export function answeringSession({ session, recorded }: AnsweredInSession): EngineSession {
   return recorded.generation?.session ?? session;
 }
@@ -55,11 +55,11 @@ interface ObservedTurn {
   /** The prompt up to where the gold answer begins, and that answer. */
   readonly ids: readonly TokenId[];
   readonly gold: readonly TokenId[];
-  /** All of the prompt ran through the model in this turn, by the engine's meter. */
+  /** By the engine's meter, the turn evaluated the whole prompt. */
   readonly isWhole: boolean;
 }
 
-/** Scores the turns of one item, after each turn and outside every clock, from the KV that the turn left. */
+/** Measures the turns of one item, after each turn and outside all clocks, from the KV that the turn left. */
 export class PostTurnMeasurements {
   readonly #parts: ObserverParts;
   readonly #item: DatasetItem;
@@ -83,7 +83,7 @@ export class PostTurnMeasurements {
     const { suffix, prefixPositions, sessionTokens } = trace;
     const parts = injectedParts(arm, response);
     const promptIds = promptInfo.segments.flatMap(({ tokenIds }) => tokenIds);
-    // Behind the item's own prefix if it has one, else behind the prompt.
+    // After the item's own answer prefix if it has one, else after the prompt.
     const goldAnswer = { answer: item.answer ?? unknownAnswer, ownPrefix: item.answerPrefix };
     const { own: gold } = await answerPlaces(trace, goldAnswer, engine);
     const own = scoresAnswers && trace.answer.tokenIds.length > 0 ? trace.answer.tokenIds : undefined;
@@ -119,7 +119,7 @@ export class PostTurnMeasurements {
 
   async complete(arm: ArmTraits, options: CallOptions = {}): Promise<TurnObservation> {
     const own = this.#turns.find((turn) => turn.arm.name === arm.name)!;
-    // The text arm that it is compared with; undefined if that did not answer.
+    // The arm to compare with; undefined if it did not answer.
     const reference = this.#turns.find((turn) =>
       arm.reference === null ? turn.arm.comparison === 'baseline' : turn.arm.name === arm.reference,
     );
@@ -131,7 +131,7 @@ export class PostTurnMeasurements {
     };
   }
 
-  /** Against the same tokens evaluated whole, as text: by another arm of the item, else by this turn, else here. */
+  /** Compares with the same tokens evaluated whole: by another arm of the item, else by this turn, else now. */
   async #parity(own: ObservedTurn, options: CallOptions): Promise<TurnObservation['parity']> {
     const key = hashIds(own.ids);
     const whole = this.#turns.filter(({ isWhole, ids }) => isWhole && hashIds(ids) === key);
@@ -154,7 +154,7 @@ function isClosed(
   return answer !== null && ![answer, ...acceptedAnswers].some(isIn);
 }
 
-/** The answer as its engine generated it. @param next from the KV that the turn left */
+/** Compares the answer with what the engine generated. @param next computed from the KV that the turn left */
 function observedAnswer(
   generation: RecordedGeneration | null,
   { trace: { answer } }: Pick<ChatResponse, 'trace'>,
@@ -175,7 +175,7 @@ function observedCall(arm: ArmTraits, turn: AnsweredInSession) {
   const { firstTokenMs, totalMs, outerMs, tries, aheadTokens, generation } = recorded;
   const retrieval = arm.retrieves === 'retrieved' || arm.retrieves === 'donor' ? turn.recordedRetrieval : undefined;
   return {
-    ...(generation === null ? {} : { limits: limitsOf(generation) }),
+    ...(generation === null ? {} : { limits: recordedLimits(generation) }),
     watch: {
       firstToken: firstTokenMs,
       total: totalMs,
@@ -190,12 +190,12 @@ function observedCall(arm: ArmTraits, turn: AnsweredInSession) {
   };
 }
 
-function limitsOf({ limits }: RecordedGeneration): NonNullable<TurnObservation['limits']> {
+function recordedLimits({ limits }: RecordedGeneration): NonNullable<TurnObservation['limits']> {
   const { maxTokens, stopTexts = [], oneSentence = false, temperature = 0, seed = 0 } = limits;
   return { maxTokens, stopTexts, oneSentence, temperature, seed };
 }
 
-/** Nothing for arms that put other memories in front, or in place of what was retrieved. */
+/** Whether an arm got exactly what was retrieved. Not for arms that must get other memories. */
 function givenAsRetrieved(
   { retrieves, injects }: ArmTraits,
   { response }: AnsweredInSession,
@@ -206,7 +206,7 @@ function givenAsRetrieved(
   return { asRetrieved: isDeepStrictEqual(given, [...memoryIds]) };
 }
 
-/** ln p of the likeliest token less that of the first one, or less that of an end for an answer that ended at once. */
+/** How far ln p of the answer's first token is below that of the likeliest. An empty answer counts as an end token. */
 function shortfall(first: TokenId | undefined, next: NextDistribution, endTokens: readonly TokenId[]): number | null {
   const chosen = (first === undefined ? endTokens : [first]).flatMap((token) => probabilityOf(next, token) ?? []);
   const [likeliest] = likeliestTokens(next, 1);
@@ -219,7 +219,7 @@ function agreementBetween(own: NextDistribution, reference: NextDistribution): T
   return nextTokenAgreement(own.probabilities, reference.probabilities);
 }
 
-/** Null if the two do not write the gold answer with the same tokens. */
+/** Null if the two turns write the gold answer with different tokens. */
 function goldDivergence(own: ObservedTurn, reference: ObservedTurn): number | null {
   const [ours, theirs] = [own.score.gold.distributions, reference.score.gold.distributions];
   if (ours === undefined || theirs === undefined || firstDifference(own.gold, reference.gold) !== null) return null;
@@ -232,7 +232,7 @@ export async function likeliestTexts(engine: Engine, next: NextDistribution, cou
   return likeliest.map(({ probability }, index) => ({ token: texts[index]!, probability }));
 }
 
-/** The ids of a session, in the place of unknown ones of an evicting arm's memories those of the prompt. */
+/** The ids of a session. Those that eviction made unknown, among the memories, are replaced by the prompt's. */
 function knownTokens(
   { evict }: Pick<ArmTraits, 'evict'>,
   { header, lines }: InjectedParts,

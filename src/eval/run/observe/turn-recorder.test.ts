@@ -103,11 +103,11 @@ it('counts work ahead of a turn for the next turn, and a probe or what a reset d
     await seen.generate(PROMPT, { maxTokens: 1 });
   };
   const aheadOfTurn = async () => (await recorder.turn(async () => seen.clear())).recorded.aheadTokens;
-  await recorder.ahead(evaluate);
+  await recorder.preparation(evaluate);
   expect([await aheadOfTurn(), await aheadOfTurn()]).toEqual([PROMPT.length, 0]);
   await recorder.declared(evaluate);
   expect(await aheadOfTurn()).toBe(0);
-  await recorder.ahead(evaluate);
+  await recorder.preparation(evaluate);
   await recorder.declared(async () => seen.clear());
   expect(await aheadOfTurn()).toBe(0);
 });

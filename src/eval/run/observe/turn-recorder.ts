@@ -11,20 +11,21 @@ import type { ChatResponse } from '../../../systems/contracts.ts';
 export interface RecordedGeneration {
   /** The engine's session, not the recorded one. */
   readonly session: EngineSession;
+  /** Session tokens in front of the suffix. */
   readonly before: readonly TokenId[];
   readonly suffix: readonly TokenId[];
   readonly limits: GenerationLimits;
   readonly given: Generation;
 }
 
-/** A turn as it was recorded around the calls that served it. Times in milliseconds. */
+/** What was recorded of a turn. Times in milliseconds. */
 export interface RecordedTurn {
   /** From the call to the first token of the last generation; null if nothing was generated. */
   readonly firstTokenMs: number | null;
   readonly totalMs: number;
-  /** Of the whole call, by another stopwatch. */
+  /** Time of the whole call, by a second stopwatch. */
   readonly outerMs: number;
-  /** Time outside watched calls, of the time to the first token, or of all if there is none: the system's own. */
+  /** Time outside watched calls, spent by the system itself, until the first token; until the end if there is none. */
   readonly ownMs: number;
   /** Prompt tokens that ran through the model, over all sessions of the engine; null if the engine does not count them. */
   readonly evaluated: number | null;
@@ -32,7 +33,7 @@ export interface RecordedTurn {
   readonly firstLayers: number;
   /** Calls of the system for the same turn, this one included. */
   readonly tries: number;
-  /** Tokens that the engine evaluated in declared work since the turn before; null if it does not count them. */
+  /** Tokens that the engine evaluated in preparation since the previous turn; null if it does not count them. */
   readonly aheadTokens: number | null;
   readonly generation: RecordedGeneration | null;
 }
@@ -41,7 +42,7 @@ const UNWATCHED: readonly PropertyKey[] = ['stats', 'reset'];
 
 type Watch = <R>(call: () => R) => R;
 
-/** An object whose methods are called through a watch. @param replaced members that replace its own */
+/** Wraps an object so that its methods are called through `watch`. @param replaced members that replace its own */
 export function watchCalls<T extends object>(target: T, watch: Watch, replaced: Partial<T> = {}): T {
   return new Proxy(target, {
     get: (_, name) => {
@@ -54,7 +55,7 @@ export function watchCalls<T extends object>(target: T, watch: Watch, replaced: 
   });
 }
 
-/** A turn or declared work under way: its clock, split into watched calls and the rest, and its last generation. */
+/** A turn or declared work in progress: its time, in and outside watched calls, and its last generation. */
 class OpenWork {
   generation: RecordedGeneration | null = null;
   readonly #start = performance.now();
@@ -89,10 +90,10 @@ class OpenWork {
   }
 }
 
-/** Stands between one arm's system and all that serves it: times calls, and refuses them outside turns or declared work. */
+/** Wraps the engine, store and memories of an arm's system: times calls, refuses them outside turns and declared work. */
 export class TurnRecorder {
   readonly #engine: Engine;
-  /** Engines of the model's first layers that the system has used, and the tokens of each at the start of the turn. */
+  /** First-layer engines that the system has opened, with the token count of each at the start of the turn. */
   readonly #early = new Map<Engine, number>();
   #open: OpenWork | undefined;
   #refused = 0;
@@ -143,7 +144,7 @@ export class TurnRecorder {
     });
   }
 
-  /** Runs a turn: its clock begins with the call. @param turn its name, by which calls for the same turn are counted */
+  /** Runs and times a turn. @param turn its name, by which calls for the same turn are counted */
   async turn<T>(work: () => Promise<T>, turn?: string) {
     const isAgain = turn !== undefined && this.#tried.turn === turn;
     this.#tried = { turn, times: isAgain ? this.#tried.times + 1 : 1 };
@@ -161,15 +162,15 @@ export class TurnRecorder {
     return { value, recorded: { ...times, outerMs, ...counted, generation: open.generation } };
   }
 
-  /** Runs work that is for no turn: a reset, after which nothing is left of what was evaluated ahead, or a probe. */
+  /** Runs work that belongs to no turn: a probe, or a reset, which also drops what was prepared. */
   async declared<T>(work: () => Promise<T>): Promise<T> {
     const { value } = await this.#run(work);
     this.#aheadTokens = 0;
     return value;
   }
 
-  /** Runs work between two turns that the next one must account for. */
-  async ahead<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs preparation between two turns. Its tokens are counted for the next turn. */
+  async preparation<T>(work: () => Promise<T>): Promise<T> {
     const before = await this.#engine.meter();
     const { value } = await this.#run(work);
     const { evaluated } = meterDifference(await this.#engine.meter(), before);
@@ -219,17 +220,17 @@ export class TurnRecorder {
   #requireOpen(): OpenWork {
     if (this.#open !== undefined) return this.#open;
     this.#refused++;
-    const message = 'a system called its engine, its store or its memories outside of a turn, where no clock runs';
-    throw new BenchError('no-session', message, 'work within chat(), or in prepare() for work that is done ahead');
+    const message = 'a system called its engine, store or memories outside of a turn, where no clock runs';
+    throw new BenchError('no-session', message, 'call them in chat(), or in prepare() for work before a turn');
   }
 }
 
-/** Prompt tokens by the meter of an engine that counts them, as one with first layers does. */
+/** Prompt tokens evaluated so far, by an engine that counts them. Engines with first layers do. */
 async function countEvaluated(engine: Engine): Promise<number> {
   return (await engine.meter()).evaluated ?? 0;
 }
 
-/** A response with the runner's times, evaluated tokens and sequence. @param retrieveMs 0 where nothing is retrieved */
+/** Replaces a system's times, tokens and sequence by the recorded ones. @param retrieveMs 0 if nothing is retrieved */
 export function measuredResponse(
   response: ChatResponse,
   { firstTokenMs, totalMs, evaluated, firstLayers, generation }: RecordedTurn,

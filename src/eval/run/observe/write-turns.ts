@@ -35,7 +35,7 @@ export interface WriterParts {
   readonly pieces: ReturnType<typeof tokenPieces>;
   readonly metrics: readonly MetricDefinition[];
   readonly success: SuccessRule;
-  /** If false, hashes are stored instead, and no token ids. */
+  /** If false, stores hashes instead of texts, and no token ids. */
   readonly storesTexts: boolean;
 }
 
@@ -65,7 +65,7 @@ export async function writeTurns(
     const turn = record.state === 'answered' ? withOwnMetrics(parts, record) : record;
     const shows = storesTexts && turn.state === 'answered';
     const missing = shows ? await pieces.missing(turn.prompt.segments) : new Map();
-    // The turn, its messages and its entry in the audit log, or nothing.
+    // The turn, its messages and its entry in the audit log are stored together or not at all.
     claims.put(userId, () => {
       log.seed(sessionId, userId, item.history);
       if ('response' in outcome) {
@@ -106,7 +106,7 @@ function turnRecord(key: TurnKey, record: ItemRecord, { evidence }: DatasetItem,
   };
 }
 
-/** The turn with the values of the calling program's metrics, which may decide whether it is right. */
+/** Adds the values of the calling program's metrics. One of them may decide task success. */
 function withOwnMetrics({ metrics, success }: WriterParts, turn: AnsweredTurn): AnsweredTurn {
   if (metrics.length === 0) return turn;
   const own = Object.fromEntries(metrics.map((metric) => [metric.name, checkedValue(metric, metric.of(turn))]));
@@ -136,7 +136,7 @@ function itemRecord({ kind, languageProfile }: DatasetUser, item: DatasetItem, m
   };
 }
 
-/** All that was retrieved for a turn, ranked. @param evidence ids of the memories that answer it */
+/** The memories retrieved for a turn, best first. @param evidence ids of the memories that answer it */
 export function retrievedMemories({ memoriesUsed, trace }: ChatResponse, evidence: readonly string[]) {
   const used = new Set(memoriesUsed.map(({ memoryId }) => memoryId));
   return trace.retrieved.map(({ memoryId, content, score }, rank) => ({
@@ -149,10 +149,10 @@ export function retrievedMemories({ memoriesUsed, trace }: ChatResponse, evidenc
   }));
 }
 
-/** Stores the text of each token that stands in a prompt, once, so that a reader needs no model to see where tokens end. */
+/** Stores the text of each prompt token once, so that tokens can be shown without the model. */
 export function tokenPieces(engine: Pick<Engine, 'detokenize' | 'info'>, database: BenchDatabase) {
   const repository = new TokenPieceRepository(database);
-  /** Stored by a transaction that may still fail: such a run ends, and the next one stores them again. */
+  /** Ids already stored. If their transaction fails, the run ends, and stores them again when it is resumed. */
   const kept = new Set<TokenId>();
   return {
     missing: async (segments: readonly Pick<PromptSegment, 'tokenIds'>[]): Promise<ReadonlyMap<TokenId, string>> => {

@@ -11,11 +11,11 @@ import type { PlanUser } from './plan-users.ts';
 
 type PlanFacts = Omit<RunRecord, 'id' | 'name' | 'status' | 'probes' | 'startedAt' | 'finishedAt'>;
 
-/** The code, as far as it is known before anything is loaded. */
+/** Versions that are known before anything is loaded. */
 const CODE = ['benchVersion', 'gitCommit', 'lockfileSha256', 'node'] as const;
-/** What turns may depend on beside the plan. */
+/** Versions that turns may depend on, besides the plan. */
 const VERSIONS = [...CODE, 'engine', 'build', 'stateIdentity'];
-/** Settings that name a path of the machine or a part of the run; data are compared by their bytes. */
+/** Settings that may differ between machines and shards; data are compared by their hash. */
 const LOCAL_SETTINGS = ['dataset', 'dataFile', 'errata', 'allowRemote', 'shard'];
 
 function decisiveFacts(run: PlanFacts): (readonly [what: string, value: unknown])[] {
@@ -44,7 +44,7 @@ function decisiveFacts(run: PlanFacts): (readonly [what: string, value: unknown]
   ];
 }
 
-/** The name of the first fact in which two plans differ, of all that turns depend on; undefined if they are the same plan. */
+/** Name of the first difference between two plans on which turns depend; undefined if there is none. */
 export function firstDifference(wanted: PlanFacts, other: PlanFacts): string | undefined {
   const found = new Map(decisiveFacts(other));
   return decisiveFacts(wanted).find(([what, value]) => !isDeepStrictEqual(value, found.get(what)))?.[0];

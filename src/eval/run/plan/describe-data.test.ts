@@ -37,7 +37,7 @@ test('several describe themselves apart, and have one primary metric only if all
   const differing = asked(contains, {});
   expect(describe(differing)).not.toHaveProperty('primaryMetric');
   expect(dataNotes(differing)).toEqual([
-    'only some of the data sets name a primary metric, or another one (d0: contains): arms are compared by the default',
+    'the data sets do not share one primary metric (d0: contains): arms are compared by the default metric',
   ]);
   expect(dataNotes(asked({}, {}))).toEqual([]);
 });

@@ -27,7 +27,7 @@ interface RunStart {
   readonly parts: LoadedModels;
 }
 
-/** The metric of generated data: only models that ship were trained to answer with the value alone. */
+/** Primary metric of generated data: `contains` for models that were not trained to answer with the bare value. */
 export function generatedMetric(
   { data }: Pick<RunStart['suite'], 'data'>,
   { modelSha256 }: Pick<EngineInfo, 'modelSha256'>,
@@ -37,7 +37,7 @@ export function generatedMetric(
   return data === undefined || isTrained ? undefined : 'contains';
 }
 
-/** The record of a new run, with everything needed to repeat it. @param listsUsers because the run is divided */
+/** The record of a new run, with everything needed to repeat it. @param listsUsers if the run is divided among machines */
 export async function newRunRecord(
   { suite, settings: config, arms, armsNotRun, dataset, users, parts }: RunStart,
   { name, listsUsers }: { readonly name: string; readonly listsUsers: boolean },

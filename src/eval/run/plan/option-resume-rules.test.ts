@@ -3,20 +3,20 @@ import { storeRun } from '../../../../test/fixtures/stored-runs.ts';
 import { smallConfig, TestFolder } from '../../../../test/model/bench-fixture.ts';
 import { benchConfigSchema, engineOptionNames, enginePlaceNames } from '../../../config/bench-config.ts';
 import { openDatabase } from '../../../store/database.ts';
-import { optionEffects } from './option-resume-rules.ts';
+import { resumeRules } from './option-resume-rules.ts';
 import { resumedConfig } from './resumable-run.ts';
 
 const options = Object.keys(benchConfigSchema.shape) as (keyof typeof benchConfigSchema.shape)[];
-const withEffect = (effect: string): string[] => options.filter((key) => optionEffects[key] === effect);
+const withEffect = (effect: string): string[] => options.filter((key) => resumeRules[key] === effect);
 
 it('is said of every option; those that change no number are named here, so that none becomes one unnoticed', () => {
-  expect(options.filter((key) => !(key in optionEffects))).toEqual([]);
+  expect(options.filter((key) => !(key in resumeRules))).toEqual([]);
   expect(withEffect('free').sort()).toEqual(
     ['databaseEcho', 'db', 'failBelow', 'json', 'out', 'queue', 'quiet', 'resume', 'run'].sort(),
   );
   const places: readonly string[] = enginePlaceNames;
   const ofEngines = engineOptionNames.filter((name) => !places.includes(name));
-  expect(withEffect('kept')).toEqual(expect.arrayContaining(['retrievalTokens', ...ofEngines]));
+  expect(withEffect('fixed')).toEqual(expect.arrayContaining(['retrievalTokens', ...ofEngines]));
   expect(withEffect('verified')).toEqual(expect.arrayContaining([...places]));
 });
 
@@ -29,11 +29,11 @@ it('decides with what a run goes on: what changes numbers is that of its beginni
     return ['margin', 'workers'].includes(key) ? when.length : `${key} ${when}`;
   };
   const optionsOf = (when: 'then' | 'now') =>
-    Object.fromEntries(Object.keys(optionEffects).map((key) => [key, valueOf(key, when)]));
+    Object.fromEntries(Object.keys(resumeRules).map((key) => [key, valueOf(key, when)]));
   const run = storeRun(database, { name: 'r', turns: [], settings: optionsOf('then') });
   const resumed = resumedConfig({ ...smallConfig(folder), ...optionsOf('now') }, run);
   // Where a judge answers is no matter of its verdicts.
   for (const key of options.filter((name) => name !== 'judge')) {
-    expect(resumed[key], key).toEqual(valueOf(key, optionEffects[key] === 'kept' ? 'then' : 'now'));
+    expect(resumed[key], key).toEqual(valueOf(key, resumeRules[key] === 'fixed' ? 'then' : 'now'));
   }
 });

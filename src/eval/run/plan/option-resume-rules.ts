@@ -1,14 +1,14 @@
 import type { BenchConfig } from '../../../config/bench-config.ts';
 
 /**
- * What an option changes: `kept` ones are those that a run began with, `planned` ones in its plan, `verified` ones may differ
- * if what they stand for is the same, `free` ones change no number.
+ * What resuming does with an option. `fixed`: keeps the run's value. `planned`: keeps the run's plan. `verified`: takes the
+ * new value, but requires that it names the same thing. `free`: takes the new value, which changes no number.
  */
-export type OptionEffect = 'kept' | 'planned' | 'verified' | 'free';
+export type ResumeRule = 'fixed' | 'planned' | 'verified' | 'free';
 
 // prettier-ignore
 const options = {
-  kept: [
+  fixed: [
     'suite', 'dataset', 'dataFile', 'errata', 'engine', 'allowRemote', 'engineModel', 'retriever', 'coldIndex', 'retrievalTokens',
     'halfLife', 'salienceWeights', 'topK', 'threshold', 'alpha', 'limit', 'users', 'sessions', 'recurrence', 'seed', 'repeats',
     'systemPrompt', 'answerPrefix', 'generalAnswerPrefix', 'memoryHeader', 'labels', 'placement', 'template', 'reserve',
@@ -20,18 +20,18 @@ const options = {
     'model', 'engineUrl', 'slotsFolder', 'llamaServer', 'embedder', 'hot', 'cold', 'preRetrieval', 'threads',
   ],
   free: ['queue', 'failBelow', 'run', 'resume', 'out', 'db', 'json', 'quiet', 'databaseEcho', 'given'],
-} as const satisfies Readonly<Record<OptionEffect, readonly (keyof BenchConfig)[]>>;
+} as const satisfies Readonly<Record<ResumeRule, readonly (keyof BenchConfig)[]>>;
 
-type Listed = (typeof options)[OptionEffect][number];
+type Listed = (typeof options)[ResumeRule][number];
 
-/** The effect of every option; one that is missing above does not compile. */
-export const optionEffects: Readonly<Record<keyof BenchConfig, OptionEffect>> = Object.fromEntries(
+/** The rule of every option. A missing option does not compile. */
+export const resumeRules: Readonly<Record<keyof BenchConfig, ResumeRule>> = Object.fromEntries(
   Object.entries(options).flatMap(([effect, names]) => names.map((name) => [name, effect])),
-) as Record<Listed, OptionEffect>;
+) as Record<Listed, ResumeRule>;
 
-export const keptOptions: readonly (keyof BenchConfig)[] = options.kept;
+export const fixedOptions: readonly (keyof BenchConfig)[] = options.fixed;
 
 /** The options on which a turn depends. */
 export function decisiveOptions(config: Partial<BenchConfig>): Partial<BenchConfig> {
-  return Object.fromEntries(keptOptions.filter((key) => key in config).map((key) => [key, config[key]]));
+  return Object.fromEntries(fixedOptions.filter((key) => key in config).map((key) => [key, config[key]]));
 }

@@ -14,7 +14,7 @@ export interface DrawnDataset {
 
 export interface PlanUser extends PlannedUser {
   readonly user: DatasetUser;
-  /** Items of the users before, in one repeat: the rotation of arms continues from there. */
+  /** Items of all earlier users, per repeat: the rotation of arms continues from there. */
   readonly itemsBefore: number;
 }
 
@@ -36,8 +36,8 @@ export function planUsers(users: readonly DatasetUser[], arms: readonly ArmTrait
 type DrawSettings = Pick<BenchConfig, 'limit' | 'users' | 'seed'>;
 
 /**
- * Draws users by seed: `--users`, or as many as `--limit` fills but ten at least, each with its first ⌈limit ÷ users⌉ items;
- * else all. Several data sets give users in turn, as each would alone. @throws BenchError for more than have questions
+ * Draws users by seed: as many as `--users`, else enough for `--limit` but at least ten, else all. With `--limit`, each has
+ * its first ⌈limit ÷ users⌉ items. Data sets take turns. @throws BenchError if fewer than `--users` have questions
  */
 export function drawUsers({ parts }: Pick<RunDatasets, 'parts'>, settings: DrawSettings): DatasetUser[] {
   const withItems = parts.map((dataset) => dataset.users.filter((user) => user.items.length > 0));

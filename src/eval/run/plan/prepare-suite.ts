@@ -32,14 +32,15 @@ interface SuiteToPrepare {
   readonly suite: Suite;
   readonly begun: RunRecord | undefined;
   readonly folder: string;
-  /** Where this process keeps KV and the retriever's files, and what names them in stores that processes share. */
+  /** Folder of this process for KV and the retriever, and a suffix for its names in shared stores. */
   readonly place: { readonly folder: string; readonly suffix: string };
   readonly engines: EngineOpener;
   readonly settings: BenchConfig;
-  readonly isMade: boolean;
+  /** True if another process has already generated the suite's data. */
+  readonly hasGeneratedData: boolean;
 }
 
-/** What a process needs of a suite before it writes anything: data, loaded models, and the settings that follow from them. */
+/** A suite that is ready to run: data, loaded models, and the settings that follow from them. Nothing is stored yet. */
 export interface PreparedSuite extends SuiteToPrepare, AsyncDisposable {
   readonly arms: readonly Arm[];
   readonly armsNotRun: readonly ArmNotRun[];
@@ -47,7 +48,7 @@ export interface PreparedSuite extends SuiteToPrepare, AsyncDisposable {
   readonly parts: LoadedModels;
   readonly dataset: RunDatasets;
   readonly users: readonly DatasetUser[];
-  /** The embedder's, if an arm has a gate; undefined if it has none, null without such an arm. */
+  /** Gate calibration of the embedder. Null: no arm has a gate. Undefined: an arm has one, the embedder none. */
   readonly calibration: GatingCalibration | null | undefined;
 }
 
@@ -55,10 +56,10 @@ export interface PreparedSuite extends SuiteToPrepare, AsyncDisposable {
 export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Promise<PreparedSuite> {
   const inspection = await task.engines.inspect(task.settings.model);
   const plan = planArms(task, inspection, hooks);
-  // Given data are read before the models are loaded: a mistake in them is found at once.
+  // Data files are read before the models are loaded, so that mistakes in them show at once.
   const given = task.suite.data === undefined ? await readRunDatasets(task.settings) : undefined;
   const drawn = given === undefined ? undefined : drawUsers(given, task.settings);
-  // A resumed run has the workers that it began with.
+  // A resumed run keeps its number of workers.
   const drawnUsers = drawn && task.begun === undefined ? shardUsers(drawn, task.settings).length : undefined;
   const settings = drawnUsers === undefined ? task.settings : withoutIdleWorkers(task.settings, drawnUsers);
   const stores = new KvFolder(settings, task.place.folder);
@@ -100,14 +101,14 @@ function planArms({ suite, begun, settings }: SuiteToPrepare, inspection: Engine
 }
 
 async function generatedData(
-  { suite: { data = [] }, folder, settings: { seed }, isMade }: SuiteToPrepare,
+  { suite: { data = [] }, folder, settings: { seed }, hasGeneratedData }: SuiteToPrepare,
   engine: Engine,
 ): Promise<RunDatasets> {
   const files = data.map(({ name }) => join(folder, `${name}.jsonl`));
   const { contextTokens } = engine.info;
   const countTokens = async (texts: readonly string[]): Promise<readonly number[]> =>
     (await engine.tokenize(texts.map((text) => ({ text, as: 'text' })))).map((ids) => ids.length);
-  for (const [index, { presetUsers, make }] of isMade ? [] : data.entries()) {
+  for (const [index, { presetUsers, make }] of hasGeneratedData ? [] : data.entries()) {
     await writeText(files[index]!, await make(seed, presetUsers, { contextTokens, countTokens }));
   }
   return await readRunDatasets({ dataset: files });

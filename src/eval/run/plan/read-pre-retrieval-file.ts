@@ -8,7 +8,7 @@ import {
   type ReadPreRetrievalConfig,
 } from '../../../retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
 
-/** How questions are prepared, by the file of `--pre-retrieval` or the defaults. @throws BenchError `bad-option` */
+/** Reads how to prepare questions: the file of `--pre-retrieval`, or defaults. @throws BenchError `bad-option` */
 export function readPreRetrievalFile({
   preRetrieval: path,
 }: Pick<BenchConfig, 'preRetrieval'>): ReadPreRetrievalConfig {
@@ -17,10 +17,10 @@ export function readPreRetrievalFile({
   try {
     const text = readToEnd(path).toString();
     const isYaml = ['.yaml', '.yml'].includes(extname(path).toLowerCase());
-    // Warnings would be written to standard error; the schema refuses what is odd.
+    // Only errors: warnings would go to standard error, and the schema refuses bad values anyway.
     content = isYaml ? parseYaml(text, { logLevel: 'error' }) : JSON.parse(text);
   } catch (error) {
-    // A parser of YAML shows the place on further lines.
+    // The YAML parser quotes the place on further lines.
     const [reason = ''] = (error as Error).message.split('\n');
     const message = `--pre-retrieval ${path} cannot be read: ${reason.replace(/:$/, '')}`;
     const hint =

@@ -21,7 +21,7 @@ interface PromptParts {
   readonly rules: Omit<PromptRules, 'windowTokens'>;
 }
 
-/** Refuses the first question that does not fit into the window alone. @throws BenchError `context-overflow` */
+/** Refuses a question that does not fit into the window even without memories. @throws BenchError `context-overflow` */
 export async function requireFittingQueries(
   users: readonly DatasetUser[],
   { parts }: Pick<RunDatasets, 'parts'>,
@@ -32,7 +32,7 @@ export async function requireFittingQueries(
   const tokenizer = new PromptTokenizer(engine);
   const mostTokens = windowTokens - reserveFor(windowTokens, rules.reserveTokens);
   const templates = new Set(arms.map((arm) => arm.template ?? rules.template));
-  // A token takes a byte at least, and what stands around a question less than half of any window.
+  // Shorter questions fit: a token takes at least a byte, and the rest of a prompt less than half of any window.
   const long = users.flatMap(({ items }) => items).filter(({ query }) => Buffer.byteLength(query) > mostTokens / 2);
   for (const template of long.length === 0 ? [] : templates) {
     const form = await promptFormOf(template, engine);
@@ -51,10 +51,10 @@ export async function requireFittingQueries(
   }
 }
 
-/** Any memory: the tokens in front of memories do not depend on it. */
+/** A placeholder: the tokens in front of memories do not depend on the memory. */
 const MEMORY = { memoryId: 'm', content: 'x', score: 1, metadata: {} };
 
-/** Refuses an arm that shares more tokens than some prompt has before its memories. @throws BenchError `bad-option` */
+/** Refuses an arm whose sink has more tokens than some prompt's header. @throws BenchError `bad-option` */
 export async function requireFittingSinks(
   users: readonly DatasetUser[],
   arms: readonly Pick<Arm, 'template' | 'traits'>[],
@@ -62,7 +62,7 @@ export async function requireFittingSinks(
 ): Promise<void> {
   const tokenizer = new PromptTokenizer(engine);
   const items = users.flatMap((user) => user.items);
-  // Prompts differ there by their system text, and by the language of the line above the memories.
+  // In front of memories, prompts differ only in the system text and the language of the memory header.
   const distinct = new Map(
     items.map(({ query, language, systemPrompt }) => {
       const asked = { query, ...(language === undefined ? {} : { language }) };

@@ -15,30 +15,30 @@ import {
 import { localEmbedder } from '../../../models/embedding/embedder-path.ts';
 import type { EngineOpener } from '../../../engine/engine-adapter.ts';
 
-/** Names of models as local files, with the registry's defaults where the user gave none. @throws BenchError of fetching */
+/** Replaces model names by local files, downloaded if needed. Fills in prompt options. @throws BenchError of a download */
 export async function resolveModelOptions(config: BenchConfig, engines: EngineOpener, options: DownloadOptions = {}) {
   const { model, given } = config;
   const named = languageModels.find(({ source }) => source === model);
   if (named !== undefined) await fetchModel(named, options);
   await engines.fetch(model, options);
-  // Random weights are prompted as the models that ship: no form makes them answer.
+  // Random weights get the prompt of the bundled model: no prompt would make them answer.
   const isRandom = model.startsWith(randomModelPrefix);
   const entry = isRandom ? languageModelNamed(presetModelName) : await registryEntry(model, engines);
   const defaults = defaultPrompt(entry, entry === undefined && (await hasChatTemplate(model, engines)));
   const open = Object.fromEntries(Object.entries(defaults).filter(([key]) => !given.includes(key)));
   const embedder = given.includes('embedder') ? config.embedder : (entry?.embedder ?? bestPresentEmbedder());
   const filled = { ...config, ...open, embedder: await localEmbedder(embedder, options) };
-  // A resumed run has the one that it began with.
+  // A resumed run keeps its own.
   if (given.includes('generalAnswerPrefix')) return filled;
   return { ...filled, generalAnswerPrefix: fallbackAnswerPrefix(filled.answerPrefix, defaults) };
 }
 
-/** The registry's entry of a model, found by the bytes of its file; undefined if it has none. */
-/** The embedder of an untried model: MiniLM, made for natural questions, if the cache has it, else the one that ships. */
+/** Embedder for a model that is not in the registry: MiniLM if it is already downloaded, else the bundled one. */
 function bestPresentEmbedder(): string {
   return cacheState(embedderNamed(bestEmbedderName)!) === 'whole' ? bestEmbedderName : presetModels.embedder;
 }
 
+/** The registry's entry of a model, found by the hash of its file; undefined if there is none. */
 export async function registryEntry(model: string, engines: EngineOpener): Promise<LanguageModelEntry | undefined> {
   const file = await engines.fetch(model);
   return file === undefined ? undefined : await languageModelOfFile(file);

@@ -9,27 +9,27 @@ import type { RunRepository } from '../../../store/run-repository.ts';
 import { declarationOf, ownMetrics } from '../../analysis/metrics/registered-metrics.ts';
 import type { LoadedModels } from '../loaded-models.ts';
 import { describeModel, describeRetriever } from './new-run-record.ts';
-import { decisiveOptions, keptOptions } from './option-resume-rules.ts';
+import { decisiveOptions, fixedOptions } from './option-resume-rules.ts';
 
-/** The options of a resumed run: those that it began with, and of the new ones those that no turn depends on. */
+/** The options of a resumed run: those that it began with, and new ones if no turn depends on them. */
 export function resumedConfig(config: BenchConfig, run: RunRecord): BenchConfig {
   const begun = decisiveOptions(run.plan.settings as unknown as BenchConfig);
   if (config.judge !== undefined && begun.judge === undefined) {
     const message = `--resume ${run.name}: the run asks no judge`;
     throw new BenchError('bad-option', message, 'drop --judge, or start a new run with it');
   }
-  const open = Object.entries(config).filter(([key]) => !(keptOptions as readonly string[]).includes(key));
+  const open = Object.entries(config).filter(([key]) => !(fixedOptions as readonly string[]).includes(key));
   const resumed = { ...(Object.fromEntries(open) as unknown as BenchConfig), ...begun };
-  // Its server may have moved: no verdict depends on where it answers.
+  // The judge's server may have moved: no verdict depends on its address.
   if (config.judge !== undefined) resumed.judge = config.judge;
   const model = modelToOpen({ ...config, ...begun }, run);
   if (model !== undefined) resumed.model = model;
-  // Every run has a value of each engine's own options, given or not: another engine would refuse them.
+  // A run stores the options of all engines. They are not marked as given: an engine refuses those of another.
   const ofRun = Object.keys(begun).filter((key) => !(engineOptionNames as readonly string[]).includes(key));
   return { ...resumed, given: [...config.given, ...ofRun, ...(model === undefined ? [] : ['model'])] };
 }
 
-/** The model that a run opens again. @throws BenchError `bad-option` for a file, whose path no run stores */
+/** The model that a resumed run opens. @throws BenchError `bad-option` for a local file, because runs store no paths */
 function modelToOpen({ engine, given }: BenchConfig, { name, model, plan }: RunRecord): string | undefined {
   if (given.includes('model') || engine !== 'llama-cpp') return undefined;
   const known = languageModelWithHash(model.sha256);
@@ -55,7 +55,7 @@ export function noSuchRun(name: string, known: readonly string[]): BenchError {
   return new BenchError('not-found', `--resume ${name}: there is no such run`, hint);
 }
 
-/** A run is resumed only with the data, the models and the index that it began with. @throws BenchError `bad-option` */
+/** Requires the data, models and index that the run began with. @throws BenchError `bad-option` */
 export async function requireSameInputs(
   run: RunRecord,
   config: BenchConfig,
@@ -66,12 +66,12 @@ export async function requireSameInputs(
   const model = describeModel(info);
   const retriever = describeRetriever(config, parts);
   const embedder = await parts.embeddings.info();
-  // Free memory changes from day to day.
+  // Without free memory, which changes all the time.
   const device = (compute: RunRecord['environment']['compute']) => compute && { ...compute, memoryBytes: undefined };
   const facts: readonly (readonly [what: string, before: unknown, now: unknown])[] = [
     ['data set', run.dataset.sha256, dataset.sha256],
     ['model', run.model.sha256, model.sha256],
-    // A server that shows no file of its model may have been given another one.
+    // For a server that shows no hash of its model.
     ['model', [run.model.name, run.model.parameters], [model.name, model.parameters]],
     ['context window', run.model.contextTokens, model.contextTokens],
     ['embedder', run.embedder.sha256, embedder.sha256],

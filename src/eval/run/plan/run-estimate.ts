@@ -8,7 +8,7 @@ export interface RunEstimate {
   readonly questions: number;
   readonly turns: number;
   readonly ms: number;
-  /** A limit of questions that takes a part of that; null for a run that is short, or was begun before. */
+  /** A smaller `--limit` and its time; null for a short run, or a resumed one. */
   readonly smaller: { readonly limit: number; readonly ms: number } | null;
 }
 
@@ -29,7 +29,7 @@ export interface EstimateSettings {
   readonly repeats: number;
   readonly contextTokens: number;
   readonly resumed: boolean;
-  /** Processes that take turns at one time; one alone took those of the warm-up. */
+  /** Processes that take turns in parallel. The warm-up was timed in one of them. */
   readonly workers: number;
 }
 
@@ -38,10 +38,10 @@ const CHARACTERS_PER_TOKEN = 4;
 const FIXED_CHARACTERS = 300;
 /** A prompt of the isolation probe: four short memories and a question. */
 const PROBE_CHARACTERS = 550;
-/** Runs that are shorter are not worth making smaller. */
+/** For shorter runs, no smaller limit is suggested. */
 const LONG_MS = 600_000;
 const SMALLER_SHARE = 0.25;
-/** Fewer are never drawn. */
+/** No smaller limit than this is suggested. */
 const MIN_LIMIT = 10;
 
 function promptCharacters(
@@ -68,7 +68,7 @@ function memoryCharacters(user: DatasetUser, item: DatasetItem): number {
   return visibleMemories(user, item).reduce((sum, { content }) => sum + content.length, 0);
 }
 
-/** Estimates what is left of a run from its warm-up, by lengths of prompts. @param users those who are not finished */
+/** Estimates the rest of a run from its warm-up, in proportion to prompt lengths. @param users the unfinished ones */
 export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, settings: EstimateSettings): RunEstimate {
   const { repeats, workers, resumed } = settings;
   const items = users.flatMap((user) => user.items.map((item) => ({ user, item })));
@@ -92,7 +92,7 @@ export function estimateRun(users: readonly DatasetUser[], warmUp: WarmUp, setti
   return { users: users.length, questions, turns, ms, smaller };
 }
 
-/** The item that is cheapest to warm up with: the one with the fewest characters of memories. @returns with the index of its user */
+/** The item with the fewest characters of memories, to warm up with. @returns it with the index of its user */
 export function cheapestItem(users: readonly DatasetUser[]) {
   return users
     .flatMap((owner, user) => owner.items.map((item) => ({ user, item, size: memoryCharacters(owner, item) })))

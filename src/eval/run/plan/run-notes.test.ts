@@ -11,7 +11,7 @@ test('a threshold above every score, and a window beyond the training, are noted
   expect(optionNotes(plain, withWindow(trainContextTokens))).toEqual([]);
   expect(optionNotes({ ...plain, threshold: 2 }, withWindow(trainContextTokens + 1))).toEqual([
     'no score is above 1: with --threshold 2 no memory is retrieved',
-    expect.stringContaining(`and the model was trained on ${trainContextTokens}`),
+    expect.stringContaining(`but the model was trained on ${trainContextTokens}`),
   ]);
 });
 

@@ -11,7 +11,7 @@ import { storesTexts } from '../../analysis/text-restrictions.ts';
 import { sharedMetric } from './describe-data.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
 
-/** Notes on the data that a reader of the run must know: their own notes, and metrics that they do not share. */
+/** Notes on the data: those that come with them, and what limits the results. */
 export function dataNotes({ parts }: Pick<RunDatasets, 'parts'>): string[] {
   const notes = parts.flatMap(({ name, declared: { note, texts }, brought }) => {
     const hidden = texts === undefined ? [] : ['reports hold ids, numbers and hashes, and none of its texts'];
@@ -27,19 +27,17 @@ export function dataNotes({ parts }: Pick<RunDatasets, 'parts'>): string[] {
   const named = parts.filter(({ declared }) => declared.primaryMetric !== undefined);
   if (named.length > 0 && parts.length > 1 && sharedMetric(parts).primaryMetric === undefined) {
     const metrics = named.map(({ name, declared }) => `${name}: ${declared.primaryMetric!}`).join(', ');
-    notes.push(
-      `only some of the data sets name a primary metric, or another one (${metrics}): arms are compared by the default`,
-    );
+    notes.push(`the data sets do not share one primary metric (${metrics}): arms are compared by the default metric`);
   }
   return notes;
 }
 
-/** What an engine in this process says of the bits of its exact arms; none where every cut is exact. */
+/** Notes on whether exact arms can equal text bit by bit; none if every cut is exact. */
 export function exactCutNotes({ info, capabilities: { exactCuts } }: Pick<Engine, 'info' | 'capabilities'>): string[] {
   if (info.engine !== 'llama-cpp' || exactCuts === 1) return [];
   if (exactCuts === null) {
     return [
-      'bits of this device depend on where a prompt is cut: exact arms equal text within rounding, not bit by bit',
+      'on this device, bits depend on where a prompt is cut: exact arms equal text within rounding, not bit by bit',
     ];
   }
   return [
@@ -48,7 +46,7 @@ export function exactCutNotes({ info, capabilities: { exactCuts } }: Pick<Engine
   ];
 }
 
-/** For a model that no embedder is known to go with. @param sha256 of its file */
+/** A note on the bundled embedder, if the model is not in the registry. @param sha256 hash of the model file */
 export function embedderNotes(
   { model, embedder, given }: Pick<BenchConfig, 'model' | 'embedder' | 'given'>,
   sha256: string | null,
@@ -57,8 +55,8 @@ export function embedderNotes(
   if (isKnown || model.startsWith(randomModelPrefix)) return [];
   if (embedder !== presetModels.embedder || given.includes('embedder')) return [];
   return [
-    `memories are found by the embedder that ships, which was trained on the bench's own data: ${bestEmbedderName}, or another by ` +
-      '--embedder, finds more for natural questions (docs/models.md)',
+    "memories are retrieved with the bundled embedder, which was trained on the bench's own data: for natural questions, " +
+      `--embedder ${bestEmbedderName} finds more (docs/models.md)`,
   ];
 }
 
@@ -71,8 +69,8 @@ export function optionNotes(
   if (threshold > 1) notes.push(`no score is above 1: with --threshold ${threshold} no memory is retrieved`);
   if (contextTokens > model.trainContextTokens) {
     notes.push(
-      `the window has ${contextTokens} tokens (--context-tokens), and the model was trained on ${model.trainContextTokens}: ` +
-        'what stands behind these may be misread',
+      `the context window has ${contextTokens} tokens (--context-tokens), but the model was trained on ` +
+        `${model.trainContextTokens}: it may misread text beyond them`,
     );
   }
   return notes;
@@ -91,7 +89,7 @@ export function notesBeforeTurns({ calibration, dataset, parts, settings, stores
   }
   const kernels = kernelChoice().rejectedBackends;
   if (kernels !== null) notes.push(`KV blocks moved by WebAssembly, native kernels passed over: ${kernels}`);
-  if (run.environment.gitDirty === true) notes.push('the work tree had changes that are not in the commit');
+  if (run.environment.gitDirty === true) notes.push('the work tree had uncommitted changes');
   if (stores.shared) {
     notes.push(
       'KV store shared by users and runs (--kv-store): hit rates are not those of a fresh user, ' +
@@ -100,10 +98,10 @@ export function notesBeforeTurns({ calibration, dataset, parts, settings, stores
   }
   if (calibration === undefined) {
     notes.push(
-      `dki-gated injects above a relevance of ${PAPER_RELEVANCE_THRESHOLD}, the paper's: the embedder has no card`,
+      `dki-gated injects above a relevance of ${PAPER_RELEVANCE_THRESHOLD} (from the paper): the embedder has no calibration`,
     );
   } else if (calibration !== null) {
-    notes.push(`dki-gated injects above a relevance of ${calibration.gatingThreshold}, of the embedder's card`);
+    notes.push(`dki-gated injects above a relevance of ${calibration.gatingThreshold} (calibration of the embedder)`);
   }
   if (!storesTexts(run)) {
     notes.push(

@@ -93,7 +93,7 @@ describe('arms that an engine cannot run', () => {
   it('read scores, which a list of passages has not, or a summary, which only some retrievers make', () => {
     const [gated, rag, summary] = armsNamed('dki-gated', 'rag', 'summary');
     const given = { ...plain, retriever: 'given' } as const;
-    expect(armObstacle(gated!, bare, given)).toBe('its gate reads scores of retrieval, and --retriever given has none');
+    expect(armObstacle(gated!, bare, given)).toBe('its gate needs retrieval scores, and --retriever given has none');
     expect([armObstacle(gated!, bare, plain), armObstacle(rag!, bare, given)]).toEqual([undefined, undefined]);
     const why = 'its prompt shows a summary that only --retriever tiered makes';
     expect(armObstacle(summary!, bare, plain)).toBe(why);

@@ -9,11 +9,11 @@ import { type ChatEngine, promptFormOf } from '../../../systems/prompt/chat-form
 import type { Suite } from '../suite.ts';
 
 const NO_CHAT_TEMPLATE = 'the model has no chat template';
-const NO_SCORES = 'its gate reads scores of retrieval, and --retriever given has none';
+const NO_SCORES = 'its gate needs retrieval scores, and --retriever given has none';
 const SUMMARISING = summarisingRetrieverNames.join(' or ');
 const NO_SUMMARY = `its prompt shows a summary that only --retriever ${SUMMARISING} makes`;
 
-/** Advice on a reason that the model is not to blame for. */
+/** Hints for reasons with a particular remedy; all others get `OTHER_ARMS`. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   [NO_CHAT_TEMPLATE, 'use the plain form of prompts, --template plain, or a model that was trained for chat'],
   [NO_SUMMARY, `add --retriever ${SUMMARISING}, or choose other arms, such as --arms none,rag`],
@@ -35,9 +35,7 @@ export function armObstacle(
   return requires.map((capability) => missing[capability]).find((why) => why !== undefined);
 }
 
-/**
- * The arms of a suite if the user names none. Those that try the other form of prompts do not run if the model has no template.
- */
+/** The suite's arms, if the user names none. Those with the other prompt template need a model with a chat template. */
 export function suiteArms(
   { arms, triesTemplate = [] }: Pick<Suite, 'arms' | 'triesTemplate'>,
   { model }: EngineInspection,
@@ -49,7 +47,7 @@ export function suiteArms(
     : { names: [...arms, ...others], notRun: [] };
 }
 
-/** The arms with a form of prompts that works. @param usesSuiteArms leaves out the others @throws BenchError `bad-model` */
+/** The arms with a prompt template that works. @param usesSuiteArms leaves the others out @throws BenchError `bad-model` */
 export async function armsWithWorkingTemplate(
   arms: readonly Arm[],
   engine: ChatEngine,
@@ -68,7 +66,7 @@ export async function armsWithWorkingTemplate(
   }
 }
 
-/** The arms that can run. @param usesSuiteArms leaves out the others, with reasons @throws BenchError `bad-model` */
+/** The arms that can run. @param usesSuiteArms leaves the others out, with reasons @throws BenchError `bad-model` */
 export function runnableArms(
   inspection: EngineInspection,
   arms: readonly Arm[],
@@ -86,7 +84,7 @@ export function runnableArms(
   throw new BenchError('bad-model', `${config.model} cannot run ${reasons.join('; ')}`, hint ?? OTHER_ARMS);
 }
 
-/** Refuses a suite that measures KV with an engine that gives none. @throws BenchError `bad-model` with the reason */
+/** Refuses a suite that measures KV if the engine cannot export it. @throws BenchError `bad-model` with the reason */
 export function requireMeasurable(
   model: string,
   { missing }: EngineInspection,

@@ -7,7 +7,7 @@ export function parseShard(option: string): { readonly index: number; readonly o
   return { index: index!, of: of! };
 }
 
-/** Those of the users of a plan who are in the shard of these options; all without a shard. */
+/** The users of a plan who belong to `--shard`; all users without that option. */
 export function shardUsers<User>(users: readonly User[], { shard = '1/1' }: Pick<BenchConfig, 'shard'>): User[] {
   const { index, of } = parseShard(shard);
   return users.filter((_, position) => position % of === index - 1);
@@ -21,10 +21,10 @@ export function requireDivisible(
 ): void {
   const refused = (what: string, hint: string) => new BenchError('bad-option', `${by}: ${what}`, hint);
   if (suite.measure !== undefined || suite.timesAreResults === true) {
-    throw refused(`suite ${suite.name} measures what no part of its users shows`, 'run it whole, on one machine');
+    throw refused(`suite ${suite.name} measures more than turns of single users`, 'run it whole, on one machine');
   }
   if (judge !== undefined) throw refused('verdicts of a judge are not merged', 'drop --judge');
   if (kvStore !== undefined) {
-    throw refused('parts of the users would find other KV in --kv-store than all of them', 'drop --kv-store');
+    throw refused('what a turn finds in --kv-store depends on how users are divided', 'drop --kv-store');
   }
 }

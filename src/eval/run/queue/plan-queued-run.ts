@@ -33,7 +33,7 @@ export async function planQueuedRun(
   const folder = privateFolder.path;
   const place = { folder, suffix: '' };
   await using prepared = await prepareSuite(
-    { suite, begun: undefined, folder, place, engines, settings, isMade: false },
+    { suite, begun: undefined, folder, place, engines, settings, hasGeneratedData: false },
     hooks,
   );
   const run = await newRunRecord(prepared, { name, listsUsers: true });

@@ -49,7 +49,7 @@ export async function workOnQueue(
   const settings = await resolveModelOptions(options, engines, { onProgress: hooks.onDownload, signal });
   const place = { folder, suffix: '' };
   await using prepared = await prepareSuite(
-    { suite, begun, folder, place, engines, settings, isMade: false },
+    { suite, begun, folder, place, engines, settings, hasGeneratedData: false },
     { signal },
   );
   const environment = currentEnvironment(prepared.parts);

@@ -1,7 +1,7 @@
 import { BenchError } from '../../../base/bench-error.ts';
 import { type BenchConfig, benchConfigSchema, promptTextSchema } from '../../../config/bench-config.ts';
 import type { RunRecord } from '../../../store/records/run-record.ts';
-import { keptOptions } from '../plan/option-resume-rules.ts';
+import { fixedOptions } from '../plan/option-resume-rules.ts';
 import { resumedConfig } from '../plan/resumable-run.ts';
 
 /** Settings that a worker has of its own: they name paths of its machine, or its user's consent. */
@@ -23,12 +23,12 @@ export function workerSettings(own: BenchConfig, run: RunRecord): BenchConfig {
 
 /** A plan comes from a server that others write to. */
 function requireKnownSettings({ name, plan }: RunRecord): void {
-  const isKnown = (key: (typeof keptOptions)[number], value: unknown): boolean => {
+  const isKnown = (key: (typeof fixedOptions)[number], value: unknown): boolean => {
     if (key === 'given') return typeof value === 'string';
     const isText = key === 'systemPrompt' || key === 'generalAnswerPrefix' || key === 'memoryHeader';
     return (isText ? promptTextSchema : benchConfigSchema.shape[key]).safeParse(value).success;
   };
-  for (const key of keptOptions) {
+  for (const key of fixedOptions) {
     const value: unknown = (plan.settings as Readonly<Record<string, unknown>>)[key];
     if (value === undefined || (isKnown(key, value) && !REFUSED_SETTINGS.includes(key))) continue;
     throw new BenchError(

@@ -119,7 +119,7 @@ export class UserRun {
     await this.#index(visible);
     const question = itemQuestion(item, this.#user);
     for (const { system, recorder } of arms) {
-      await recorder.ahead(async () => system.prepare?.(userId, visible, { ...question, signal }));
+      await recorder.preparation(async () => system.prepare?.(userId, visible, { ...question, signal }));
     }
     const { topK, threshold, seed } = settings;
     const { history, passages } = item;
@@ -214,7 +214,7 @@ export class UserRun {
     signal.throwIfAborted();
     const response = measuredResponse(value, recorded, request.retrieved?.elapsedMs ?? 0);
     const sharedTokens = arm.requires.includes('promptCache')
-      ? this.#prompts.shared(arm.traits, response.trace.sessionTokens)
+      ? this.#prompts.reusedTokens(arm.traits, response.trace.sessionTokens)
       : undefined;
     return {
       session,

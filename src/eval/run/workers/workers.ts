@@ -169,7 +169,7 @@ export async function runWorker(
   const place = { folder: join(folder, WORKERS_FOLDER, String(number)), suffix: `/worker-${number}` };
   const engines = compose(settings);
   await using prepared = await prepareSuite(
-    { suite, begun: run, folder, place, engines, settings, isMade: true },
+    { suite, begun: run, folder, place, engines, settings, hasGeneratedData: true },
     { signal },
   );
   await using open = await openBench(prepared, database, run);
