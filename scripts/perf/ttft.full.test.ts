@@ -39,7 +39,7 @@ test('a mistake ends in one line and what to do about it, exit 2', async () => {
   });
   const servers = { [join(import.meta.dirname, 'no-such-server')]: 127, [process.execPath]: 9 };
   for (const [server, exit] of Object.entries(servers)) {
-    const stderr = expect.stringContaining(`${server}: no server came up: it ended with ${exit}`) as string;
+    const stderr = expect.stringContaining(`${server}: the server did not start: it exited with ${exit}`) as string;
     expect(await benchTtft('--llama-server', server)).toMatchObject({ code: 2, stderr });
   }
 });

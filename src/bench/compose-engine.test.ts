@@ -39,7 +39,7 @@ test('an accelerator that this machine lacks is refused by name, and what to do'
   const other = process.platform === 'darwin' ? 'cuda' : 'metal';
   await expect(composeEngine({ gpu: other }).open({ model: shape })).rejects.toMatchObject({
     code: 'not-found',
-    message: `llama.cpp's binary for ${other}: there is none for ${process.platform}-${process.arch}`,
+    message: `llama.cpp's binary for ${other} does not exist for ${process.platform}-${process.arch}`,
   });
   if (lacking === undefined) return;
   const { why, advice } = lacking.obstacle!;

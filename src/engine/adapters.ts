@@ -5,10 +5,10 @@ import { llamaCpp } from './llama-cpp/llama-cpp-adapter.ts';
 import { llamaServer } from './llama-server/llama-server-adapter.ts';
 import { openAi } from './openai/openai-adapter.ts';
 
-/** Every way to run models, the default first. */
+/** All engine adapters; the first is the default. */
 export const adapters: readonly EngineAdapter[] = [llamaCpp, llamaServer, openAi];
 
-/** The adapter of a name. @throws BenchError `bad-option` for an unknown one, with the nearest */
+/** Finds an adapter by name. @throws BenchError `bad-option` for an unknown name, suggesting the nearest */
 export function adapterNamed(name: string): EngineAdapter {
   const adapter = adapters.find((candidate) => candidate.name === name);
   if (adapter !== undefined) return adapter;

@@ -12,24 +12,24 @@ import type { EngineKvStorage } from './llama-state/engine-kv-storage.ts';
 import type { TokenIds } from './token-id.ts';
 import { meterSum, TokenCounter, type TokenMeter } from './token-meter.ts';
 
-/** What every engine is made of. */
+/** Parts that an adapter passes to its engine. */
 export interface EngineParts {
   readonly info: EngineInfo;
   readonly capabilities: EngineCapabilities;
   readonly tokenizer: Pick<Engine, 'tokenize' | 'detokenize'>;
-  /** Missing where KV cannot leave the engine. */
+  /** Missing if KV cannot leave the engine. */
   readonly states?: EngineKvStorage;
-  /** Missing for an engine without counters of its own. */
+  /** Missing if the engine has no token counters to compare with. */
   readonly ledger?: PromptLedger;
 }
 
-/** What the engines of all adapters share: a place for each session, the sum of their counts, and the end. */
+/** Code shared by all engines: session slots, summed counts, closing. */
 export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implements Engine {
   readonly info: EngineInfo;
   readonly capabilities: EngineCapabilities;
   protected readonly parts: Parts;
   readonly #sessions = new Map<number, BaseSession>();
-  /** Counts of closed sessions, and time that belongs to no session. */
+  /** Counts of closed sessions, and time spent outside sessions, such as tokenising. */
   readonly #others = new TokenCounter();
   #isClosed = false;
 
@@ -63,14 +63,14 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
     const place = Array.from({ length: sessions }, (_, index) => index).find((index) => !this.#sessions.has(index));
     if (place === undefined) {
       const message = `all ${sessions} sessions of the engine are open`;
-      throw new BenchError('no-session', message, 'close one, or open the engine with more');
+      throw new BenchError('no-session', message, 'close one, or open the engine with more sessions');
     }
     const onClose = (last: TokenMeter): void => {
       this.#sessions.delete(place);
       this.#others.add(last);
     };
     const session = this.newSession(place, { info, capabilities, cells: new SessionCells(), onClose });
-    // At once: another call must not take the same place.
+    // Before the first await, or a concurrent call would take the same index.
     this.#sessions.set(place, session);
     try {
       await this.prepare(place, options);
@@ -104,7 +104,7 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
     this.parts.states?.remove(id);
   }
 
-  /** Closes all sessions after the calls that they were given before. */
+  /** Closes all sessions; each finishes its queued calls first. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -116,18 +116,18 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
     }
   }
 
-  /** Makes a place ready for a new session, and checks that the engine is still there. */
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- for engines that have something to do
+  /** Prepares a new session; engines behind HTTP also check that the server still has the same model. */
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- overriding engines use them
   protected prepare(_place: number, _options: CallOptions): Promise<void> {
     return Promise.resolve();
   }
 
-  /** Frees what the engine holds, once its sessions are closed. */
+  /** Frees the engine's resources, after its sessions are closed. */
   protected release(): Promise<void> {
     return Promise.resolve();
   }
 
-  /** @throws BenchError `no-session` once the engine is closed; the reason of the signal */
+  /** @throws BenchError `no-session` if the engine is closed; the signal's reason if aborted */
   protected requireOpen({ signal }: CallOptions): void {
     if (this.#isClosed) throw new BenchError('no-session', 'the engine is closed', 'open it again');
     signal?.throwIfAborted();

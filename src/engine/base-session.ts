@@ -19,14 +19,14 @@ import type { SessionCells } from './session-cells.ts';
 import { requireRange, type TokenIds, type TokenRange } from './token-id.ts';
 import type { TokenMeter } from './token-meter.ts';
 
-/** What every session has of its engine. */
+/** Parts that an engine passes to its sessions. */
 export interface SessionParts {
   readonly cells: SessionCells;
-  /** Null when KV cannot leave the engine. */
+  /** Null if KV cannot leave the engine. */
   readonly exchange: Pick<KvTransfer, 'export' | 'import' | 'checkpoint' | 'restore' | typeof Symbol.dispose> | null;
   readonly info: EngineInfo;
   readonly capabilities: EngineCapabilities;
-  /** Called when the session is closed, with its last reading. */
+  /** Called with the final counts when the session closes. */
   readonly onClose: (last: TokenMeter) => void;
 }
 
@@ -35,7 +35,7 @@ export interface GenerateOptions extends CallOptions {
   readonly start: number;
 }
 
-/** What the sessions of all adapters share: calls that run one after the other, checked arguments, the list of cells. */
+/** Code shared by all sessions: a queue of calls, checked arguments, the list of cells. */
 export abstract class BaseSession<Parts extends SessionParts = SessionParts> implements EngineSession {
   protected readonly parts: Parts;
   #last: Promise<unknown> = Promise.resolve();
@@ -61,7 +61,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     options: GenerateOptions,
   ): Promise<Generation>;
   protected abstract scoreNow(tokens: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore>;
-  /** Drops the engine's KV after the first `kept` positions; the list of cells follows. */
+  /** Drops the engine's KV from position `kept` on. The caller then updates the list of cells. */
   protected abstract keepFirst(kept: number): Promise<void>;
 
   evaluate(tokens: TokenIds, options: CallOptions = {}): Promise<void> {
@@ -77,13 +77,13 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     const start = performance.now();
     return this.#queue(undefined, async () => {
       const { maxTokens } = limits;
-      if (maxTokens < 1) throw new RangeError(`maxTokens is ${maxTokens}: at least one token is generated`);
+      if (maxTokens < 1) throw new RangeError(`maxTokens is ${maxTokens}, expected at least 1`);
       this.#requireLeast(tokens);
       this.#requireSpace(tokens.length, maxTokens);
       try {
         signal?.throwIfAborted();
         const generation = await this.generateNow(tokens, limits, { signal, start });
-        // A server ends its answer some time behind the last token.
+        // Measured here, since a server ends its answer some time after the last token.
         return { ...generation, decodeMs: performance.now() - start - generation.firstTokenMs };
       } catch (error) {
         if (signal?.aborted !== true || error !== signal.reason) throw error;
@@ -151,7 +151,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     return this.#queue(signal, () => this.#exchange('cells').import(state));
   }
 
-  /** Waits for the calls that were made before. */
+  /** Waits for queued calls. */
   async [Symbol.asyncDispose](): Promise<void> {
     const isFirst = !this.#isClosed;
     this.#isClosed = true;
@@ -166,18 +166,18 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     }
   }
 
-  /** Frees what the engine holds for the session. */
+  /** Frees the session's resources in the engine. */
   protected release(): Promise<void> {
     return Promise.resolve();
   }
 
-  /** Erases a range of the engine's KV with tokens behind it, which move up. Called only with capability `shift`. */
+  /** Erases a range in the middle of the engine's KV; later tokens move up. Called only with capability `shift`. */
   protected shift({ start, end }: TokenRange): Promise<void> {
     throw new Error(`this session cannot erase ${start} to ${end}, though its engine has shift`);
   }
 
-  /** Empties the session, and takes the name of a cache scope where the engine has such. */
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- a session with cache scopes takes the name
+  /** Empties the session. Engines with cache scopes also switch to the scope in the options. */
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- overriding sessions with cache scopes use them
   protected clearNow(_options: ClearOptions): Promise<void> {
     return this.truncateNow(0);
   }
@@ -188,7 +188,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     if (!Number.isInteger(length) || length < 0 || length > end) {
       throw new RangeError(`cannot truncate a sequence of ${end} tokens to ${length}`);
     }
-    // llama.cpp evaluates directly behind the last cell only, so that a gap at the end goes too.
+    // llama.cpp can only append directly after the last cell, so a gap before `length` is dropped too.
     const kept = cells.endBelow(length);
     if (kept === end) return;
     await this.keepFirst(kept);
@@ -199,7 +199,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
     requireCapability(this.parts.capabilities, name);
   }
 
-  /** Makes a call when those before it have ended; one whose signal is aborted by then rejects with the reason. */
+  /** Runs a call after all earlier ones. Rejects with the signal's reason if it is aborted by then. */
   async #queue<T>(signal: AbortSignal | undefined, call: () => T | Promise<T>): Promise<T> {
     if (this.#isClosed) throw new BenchError('no-session', 'the session is closed', 'open another');
     const result = this.#last.then(() => {
@@ -212,7 +212,7 @@ export abstract class BaseSession<Parts extends SessionParts = SessionParts> imp
 
   #requireLeast({ length }: TokenIds): void {
     const { leastTokens } = this.parts.capabilities;
-    if (length < leastTokens) throw new RangeError(`${length} tokens: at least ${leastTokens} are evaluated at once`);
+    if (length < leastTokens) throw new RangeError(`${length} tokens, expected at least ${leastTokens}`);
   }
 
   #requireSpace(tokens: number, reserve: number): void {

@@ -5,9 +5,9 @@ import type { EngineInfo } from './engine-info.ts';
 export type Window = Pick<EngineInfo, 'contextTokens' | 'cellTokens'>;
 
 /**
- * Refuses tokens that do not fit. A window of n tokens has n − 1 cells to evaluate into: the last token is sampled and never
+ * Throws if tokens do not fit. Evaluation can fill n − 1 cells of a window of n tokens, because the last token is sampled and never
  * evaluated.
- * @param reserve tokens to follow, with the sampled one
+ * @param reserve tokens still to come, including the sampled one
  * @throws BenchError `context-overflow`
  */
 export function requireSpace(window: Window, cells: number, positions: number, reserve: number): void {
@@ -17,15 +17,15 @@ export function requireSpace(window: Window, cells: number, positions: number, r
 }
 
 function overflow(tokens: number, reserve: number, windowTokens: number): BenchError {
-  const message = `${tokens} tokens and ${reserve} to follow do not fit into a window of ${windowTokens} tokens`;
-  const hint = 'shorten the text, keep fewer memories, or take a longer window: --context-tokens';
+  const message = `${tokens} tokens and ${reserve} more to come do not fit into a window of ${windowTokens} tokens`;
+  const hint = 'shorten the text, keep fewer memories, or raise --context-tokens';
   return new BenchError('context-overflow', message, hint);
 }
 
-/** Longest window unless a request names one. */
+/** Limit of the default window; a request may name a longer one. */
 const LONGEST_DEFAULT_CONTEXT_TOKENS = 4096;
 
-/** The requested size of a session. @param longest positions by default */
+/** The requested window of a session. @param longest default number of positions, before the general limit */
 export function sessionWindow(request: Omit<EngineRequest, 'model'>, longest: number): Window {
   const { contextTokens: given, cellsPerPosition = 1 } = request;
   const contextTokens = given ?? Math.min(longest, LONGEST_DEFAULT_CONTEXT_TOKENS);

@@ -13,9 +13,9 @@ function tokensOfThought(thought: string, tokens: TokenIds, detokenize: (tokens:
 type Decoded = Pick<Generation, 'tokens' | 'text' | 'thoughtTokens' | 'stop'> & { readonly firstTokenAt: number };
 
 /**
- * Takes tokens until an end token, a stop text, the end of a sentence, the limit, or the signal.
- * @param nextToken the first call evaluates the prompt, each later one the token before; done at an end token
- * @returns the tokens, and when the first came, on the clock of `performance.now()`
+ * Requests tokens one by one until an end token, a stop text, the end of a sentence, the token limit, or an abort.
+ * @param nextToken the first call evaluates the prompt, each later call the previous token; done at an end token
+ * @returns the tokens, the answer, and the time of the first token on the clock of `performance.now()`
  */
 export async function decodeTokens(
   nextToken: () => Promise<IteratorResult<TokenId, void>>,
@@ -32,7 +32,7 @@ export async function decodeTokens(
     const { text, thought } = read;
     return { tokens, text, stop, firstTokenAt, thoughtTokens: tokensOfThought(thought, tokens, detokenize) };
   };
-  /** The text of the tokens so far, if one of its rules has ended it. */
+  /** The text so far if a stop text or the end of a sentence has ended it. */
   const endedText = (id: TokenId): (GeneratedText & { readonly end: Decoded['stop'] }) | undefined => {
     if (!mayEnd && onToken === undefined) return undefined;
     const soFar = detokenize(tokens);

@@ -1,7 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 import type { KvLayout, Rotary } from './sequence-state.ts';
 
-/** The capabilities that an arm may need. */
 export const capabilityNames = [
   'tokenIds',
   'logProbabilities',
@@ -16,27 +15,27 @@ export const capabilityNames = [
   'queries',
 ] as const;
 
-/** Something that an engine may be able to do, by the name that messages and `doctor` use. */
+/** A capability that an arm may need. Messages and `doctor` use the same names. */
 export type CapabilityName = (typeof capabilityNames)[number];
 
-/** The capabilities of one engine with one model. Adapters probe them at opening, and withdraw a claim that a negative control refutes. */
+/** Capabilities of one engine with one model. Adapters probe them at opening and drop any that a negative control refutes. */
 export interface EngineCapabilities {
-  /** Prompts are token ids. Without it they are text, and differing ids are counted. */
+  /** Prompts are sent as token ids. If false, they are sent as text, and ids that the server tokenises differently are counted. */
   readonly tokenIds: boolean;
   readonly logProbabilities: {
     /** Tokens listed in the next-token distribution. */
     readonly next: 'all' | number;
-    /** How a continuation is scored: in one pass, token by token, or evaluated past the prefix cache. */
+    /** How a continuation is scored: in one pass, token by token, or by evaluating everything again without the prefix cache. */
     readonly continuation: 'pass' | 'steps' | 'recomputed';
   } | null;
   /**
-   * The engine's own cache of prefixes, in blocks of tokens: it finds what a session dropped by `truncate`, or, over the whole
-   * engine, what any session evaluated under the same `cacheScope`.
+   * Automatic prefix caching, in blocks of tokens. Span `session`: finds tokens that the session dropped by `truncate`. Span
+   * `engine`: finds tokens that any session evaluated under the same `cacheScope`.
    */
   readonly prefixCache: { readonly span: 'session' | 'engine'; readonly blockTokens: number } | null;
-  /** `checkpoint` and `restore`. */
+  /** Has `checkpoint` and `restore`. */
   readonly checkpoints: boolean;
-  /** `exportCells` and `importCells`. */
+  /** Has `exportCells` and `importCells`. */
   readonly cells: {
     readonly layout: KvLayout;
     readonly rotary: Rotary;
@@ -45,24 +44,24 @@ export interface EngineCapabilities {
     /** Positions may be left out. */
     readonly gaps: boolean;
   } | null;
-  /** `erase` of a range that is not the end. */
+  /** `erase` works in the middle of a sequence too. */
   readonly shift: boolean;
-  /** `Engine.firstLayers`, at least two of them: the keys and values of the first layer know no context. */
+  /** Has `Engine.firstLayers`. False for one-layer models: keys and values of the first layer do not depend on context. */
   readonly firstLayers: boolean;
   readonly queries: boolean;
   readonly sessions: number;
-  /** Tokens of the shortest call whose arithmetic is that of longer ones. */
+  /** Least tokens per call: 2 if the engine computes single tokens with another kernel, which rounds differently. */
   readonly leastTokens: 1 | 2;
   /**
-   * A prompt that is cut into calls at multiples of so many tokens gives the bits of one that is not; null where any cut may
-   * change them by rounding. Tested when the engine is opened.
+   * Cutting a prompt into calls at multiples of this number of tokens changes no bit of the results. Null: any cut may change
+   * their rounding. Tested when the engine is opened.
    */
   readonly exactCuts: number | null;
-  /** Why each missing capability is missing, in one line. */
+  /** The reason for each missing capability, in one line. */
   readonly missing: Readonly<Partial<Record<CapabilityName, string>>>;
 }
 
-/** The last place among so many tokens where a cut changes no bit; their end where any cut may. */
+/** The largest exact cut that is at most `tokens`; `tokens` itself if no cut is exact. */
 export function lastExactCut({ exactCuts }: Pick<EngineCapabilities, 'exactCuts'>, tokens: number): number {
   const multiple = exactCuts ?? 1;
   return Math.floor(tokens / multiple) * multiple;
@@ -75,7 +74,7 @@ export function hasCapability(capabilities: EngineCapabilities, name: Capability
       return logProbabilities?.next === 'all';
     case 'sharedPositions':
       return cells?.sharedPositions === true;
-    // Earlier prompts are found again, from checkpoints or in the engine's own cache.
+    // Earlier prompts can be reused from checkpoints or from the engine's prefix cache.
     case 'promptCache':
       return checkpoints || prefixCache?.span === 'engine';
     default: {
@@ -85,7 +84,7 @@ export function hasCapability(capabilities: EngineCapabilities, name: Capability
   }
 }
 
-/** The first of these capabilities that the engine lacks, with the reason; undefined where it has them all. */
+/** The first needed capability that the engine lacks, and the reason; undefined if it has them all. */
 export function missingCapability(
   capabilities: EngineCapabilities,
   needed: readonly CapabilityName[],
@@ -94,12 +93,12 @@ export function missingCapability(
   return name === undefined ? undefined : { name, why: missingReason(capabilities, name) };
 }
 
-/** @throws BenchError `unsupported`, `NAME: reason`, where the engine lacks a capability */
+/** @throws BenchError `unsupported`, `NAME: reason`, if the engine lacks the capability */
 export function requireCapability(capabilities: EngineCapabilities, name: CapabilityName): void {
   if (!hasCapability(capabilities, name)) throw unsupported(capabilities, name);
 }
 
-/** The error for the use of a missing capability. */
+/** The error for using a missing capability. */
 export function unsupported(capabilities: EngineCapabilities, name: CapabilityName): BenchError {
   const message = `${name}: ${missingReason(capabilities, name)}`;
   return new BenchError('unsupported', message, 'choose another arm, model or engine');

@@ -1,26 +1,26 @@
 import type { TokenId, TokenIds } from './token-id.ts';
 
-/** What is known of a model before its weights are read. Null: the engine does not show it. */
+/** A model as described by its file or server, without reading the weights. Null fields: not shown. */
 export interface ModelDescription {
   readonly name: string;
   readonly architecture: string;
   readonly parameters: number | null;
   readonly sizeBytes: number | null;
-  /** Positions that the model was trained on; the longest sequence where the engine does not show them. */
+  /** Context length in training; if not shown, the longest sequence that the server accepts. */
   readonly trainContextTokens: number;
   readonly vocabularySize: number | null;
   readonly layers: number | null;
-  /** Bytes of KV per token in all layers, by storage type. */
+  /** Bytes of KV per token over all layers, by number type. */
   readonly kvBytesPerToken: Readonly<Record<'f16' | 'q8_0', number>> | null;
   /** `full`, or a limit such as `sliding window of 512 tokens`. */
   readonly attention: string;
-  /** Rotation of keys by position; `scaling` is the file's name for it (`none`, `linear`, `yarn`). */
+  /** RoPE parameters; `scaling` as named in the file (`none`, `linear`, `yarn`). */
   readonly rope: { readonly base: number; readonly scaling: string; readonly scale: number } | null;
   readonly stopTokens: readonly { readonly id: TokenId; readonly text: string }[];
   readonly chatTemplate: string | null;
 }
 
-/** A model whose file is read, or whose server shows its sizes. */
+/** A model with known sizes, from its file or a llama-server. */
 export interface KnownModel extends ModelDescription {
   readonly parameters: number;
   readonly vocabularySize: number;
@@ -32,29 +32,29 @@ export interface EngineInfo {
   readonly engine: string;
   readonly build: Readonly<Record<string, string>>;
   readonly model: ModelDescription;
-  /** sha-256 of the model's file in hex; null where the file is not on this machine. */
+  /** SHA-256 of the model file in hex; null if the file is not on this machine. */
   readonly modelSha256: string | null;
   /** Positions of one session: the context window. */
   readonly contextTokens: number;
-  /** Cells of one session: as many, or more where blocks may share positions. */
+  /** Cells of one session: more than positions if blocks may share positions. */
   readonly cellTokens: number;
   readonly threads: number | null;
-  /** The device that computes; null where the engine does not show it. */
+  /** The device that runs the model; null if not shown. */
   readonly compute: {
-    /** `cpu`, or an accelerator's interface such as `vulkan`. */
+    /** `cpu`, or an accelerator backend such as `vulkan`. */
     readonly backend: string;
     readonly devices: readonly string[];
     readonly memoryBytes: number;
-    /** Layers on the devices, with the output layer. */
+    /** Layers on the devices, counting the output layer. */
     readonly layers: number;
     readonly flashAttention: boolean;
   } | null;
-  /** The token in front of every text, where the model has one. */
+  /** Token at the start of every sequence; null if the model has none. */
   readonly bosToken: TokenId | null;
-  /** Texts of the tokens that open and close a text, for chat templates; empty where there is none. */
+  /** Texts of the BOS and EOS tokens, for chat templates; empty if there is none. */
   readonly markers: { readonly bos: string; readonly eos: string };
   /** Tokens at which the engine ends generation. */
   readonly endTokens: TokenIds;
-  /** All that the bytes of a state depend on: model, build options, number types. Null for an engine without states. */
+  /** Everything that saved KV depends on: model, build options, number types. Null if the engine cannot save KV. */
   readonly stateIdentity: string | null;
 }

@@ -4,44 +4,44 @@ import type { SequenceState } from './sequence-state.ts';
 import type { TokenId, TokenIds, TokenRange } from './token-id.ts';
 import type { TokenMeter } from './token-meter.ts';
 
-/** The last argument of every call of the port. */
+/** Last argument of every call to an engine or session. */
 export interface CallOptions {
-  /** Cancels the call: it rejects with the signal's reason, unless its method says otherwise. */
+  /** Cancels the call, which rejects with the signal's reason unless the method says otherwise. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface CheckpointOptions extends CallOptions {
-  /** Letters, digits and hyphens; the caller can record it before the checkpoint exists. Default: random. */
+  /** Letters, digits and hyphens. Choosing it lets a caller record the id before the checkpoint exists. Default: random. */
   readonly id?: string;
 }
 
 export interface ClearOptions extends CallOptions {
   /**
-   * The name of the tokens that come next. A prefix cache that spans the engine finds what any session evaluated under the
-   * same name. Default: a new name, under which nothing is found.
+   * Prefix-cache namespace of the tokens that follow. With an engine-wide prefix cache, they can reuse tokens that any session
+   * evaluated in the same scope. Default: a new, empty scope.
    */
   readonly cacheScope?: string;
 }
 
 export interface ScoreOptions extends CallOptions {
-  /** Adds the distribution in front of every token of the continuation, where the engine has all of it. Default false. */
+  /** Adds the distribution predicting each token of the continuation, if the engine gives whole distributions. Default false. */
   readonly distributions?: boolean;
 }
 
-/** Conditions under which generation goes on and ends. */
+/** When generation ends, and how tokens are sampled. */
 export interface GenerationLimits {
   readonly maxTokens: number;
-  /** Generation ends where one of these appears. */
+  /** Generation ends when one of these appears. */
   readonly stopTexts?: readonly string[];
-  /** Generation ends behind the first sentence. Default false. @see sentenceEnd for the rule */
+  /** Generation ends after the first sentence. Default false. @see sentenceEnd for the rule */
   readonly oneSentence?: boolean;
   /** 0, the default: greedy, no penalties. Above it, tokens are drawn from the whole softmax. */
   readonly temperature?: number;
   /** For temperatures above 0. Default 0. */
   readonly seed?: number;
   /**
-   * Called after each token with its id (−1 while a server has not sent it) and the text so far, without thoughts and without
-   * an end that may still be cut off; called once with null where generation ends at its first token.
+   * Called after each token with its id (−1 if the server has not sent it yet) and the answer so far: without thoughts, and
+   * without trailing text that may still be cut off. Called once with null if the first token already ends generation.
    */
   readonly onToken?: (id: TokenId | null, text: string) => void;
 }
@@ -51,28 +51,28 @@ export interface Retry {
   readonly waitedMs: number;
 }
 
-/** A generated continuation, why it ended, and the time that it took. */
+/** A generated continuation, why it ended, and how long it took. */
 export interface Generation {
-  /** All sampled tokens, with those of a thought and behind the end of the text, without the end-of-text token. */
+  /** All sampled tokens, including thoughts and tokens after the cut, but not the end-of-text token. */
   readonly tokens: TokenIds;
-  /** The answer behind a thought: cut before the stop text or behind the sentence, without leading white space and split characters. */
+  /** The answer after any thought, cut before the stop text or after the sentence; no leading white space, no incomplete characters. */
   readonly text: string;
-  /** Of `tokens`, those of a thought, `<think>` and `</think>` included. */
+  /** How many of `tokens` belong to a thought, including `<think>` and `</think>`. */
   readonly thoughtTokens: number;
   readonly stop: 'end' | 'stop-text' | 'sentence' | 'length' | 'aborted';
   readonly firstTokenMs: number;
   readonly decodeMs: number;
-  /** Empty where the first attempt succeeded. */
+  /** Empty if the first attempt succeeded. */
   readonly retries: readonly Retry[];
 }
 
 /**
- * Tokens and their KV from position 0 on. Calls queue: each begins where the one before it ended. A call that fails or is
- * aborted leaves the session as it was, or empty.
+ * One sequence of tokens and their KV, from position 0. Calls are queued; each appends to the result of the one before. A call
+ * that fails or is aborted leaves the session unchanged or empty.
  *
- * Every method may throw BenchError `context-overflow` (before it evaluates anything), `bad-state` (KV that is damaged, foreign
- * or of another layout), `unsupported` (a missing capability), `no-session` (a closed session), and, behind HTTP,
- * `unreachable`, `busy`, `protocol`, `changed` (another model than at opening).
+ * Every method may throw BenchError `context-overflow` (before evaluating anything), `bad-state` (KV that is damaged, from another
+ * model or of another layout), `unsupported` (a missing capability), `no-session` (a closed session), and, with servers,
+ * `unreachable`, `busy`, `protocol`, `changed` (the model differs from the one at opening).
  *
  * @example
  * declare const session: EngineSession;
@@ -88,57 +88,56 @@ export interface Generation {
  * const evaluated = (await session.meter()).evaluated! - before.evaluated!; // question!.length
  */
 export interface EngineSession extends AsyncDisposable {
-  /** [position], as the adapter counts them; −1 where no cell has the position, or several have. */
+  /** Token at each position; −1 if the position has no cell, or several. */
   readonly tokens: TokenIds;
-  /** Cells in use; tokens for an engine without KV. Differs from the number of positions only behind imported cells. */
+  /** Cells in use; tokens for an engine without KV. Differs from the number of positions only after importing cells. */
   readonly cells: number;
   /**
-   * Evaluates tokens without generating; at least `capabilities.leastTokens`, or none. Checks the signal every few hundred
-   * tokens.
-   * @throws RangeError for fewer
+   * Evaluates tokens without generating: none, or at least `capabilities.leastTokens`. Checks the signal every few hundred tokens.
+   * @throws RangeError for fewer tokens
    */
   evaluate(tokens: TokenIds, options?: CallOptions): Promise<void>;
   /**
-   * Evaluates at least `leastTokens` tokens and generates. Afterwards the session holds both, without the last sampled token,
-   * which is not evaluated. An abort resolves with the tokens so far; before the first one, the session is as it was.
+   * Evaluates at least `leastTokens` tokens, then generates. Afterwards the session holds prompt and answer, except the last
+   * sampled token, which was not evaluated. An abort resolves with the tokens so far; before the first, the session is unchanged.
    * @throws RangeError for fewer tokens, or a limit below 1
    */
   generate(tokens: TokenIds, limits: GenerationLimits, options?: CallOptions): Promise<Generation>;
   /**
-   * The distribution behind at least `leastTokens` tokens, and ln p of each token of a continuation, which may be empty.
-   * Bits do not depend on how many tokens were evaluated before, where that is a multiple of `exactCuts`. Afterwards the session
-   * holds the tokens and the continuation, without its last token.
-   * @throws RangeError for fewer tokens, or a continuation that is longer than one pass
+   * The next-token distribution after at least `leastTokens` tokens, and ln p of each token of a continuation, which may be
+   * empty. The result is the same bit by bit if some tokens were evaluated in earlier calls, as long as their number is a multiple
+   * of `exactCuts`. Afterwards the session holds the tokens and the continuation, except its last token.
+   * @throws RangeError for fewer tokens, or a continuation that does not fit into one batch
    */
   score(tokens: TokenIds, continuation: TokenIds, options?: ScoreOptions): Promise<SequenceScore>;
   /**
-   * Drops everything from a position on, and positions without a cell directly before it. An engine's prefix cache may find
-   * the dropped tokens again.
+   * Drops everything from a position on, and any gap directly before it. The engine's prefix cache may still reuse the dropped
+   * tokens.
    * @throws RangeError beyond the end
    */
   truncate(length: number, options?: CallOptions): Promise<void>;
   /**
-   * Erases a range of positions; the engine moves later tokens up and rotates their keys. Needs capability `shift`, except at
-   * the end, where it truncates. Bits may differ from those of the same cells imported.
-   * @throws RangeError beyond the end, and for a range that takes the first cell but not all
+   * Erases a range of positions; the engine moves later tokens up and rotates their keys. Needs capability `shift`, unless the
+   * range is the end of the sequence. Importing the same cells at the new positions may round differently.
+   * @throws RangeError beyond the end, and for a range that includes the first cell but not all cells
    */
   erase(range: TokenRange, options?: CallOptions): Promise<void>;
-  /** Empties the session; nothing evaluated before is reused, except under `cacheScope`. */
+  /** Empties the session. Earlier tokens are reused only within `cacheScope`. */
   clear(options?: ClearOptions): Promise<void>;
-  /** Counts since the session was opened. */
+  /** Token counts and time since the session was opened. */
   meter(options?: CallOptions): Promise<TokenMeter>;
-  /** Saves the session. Needs capability `checkpoints`. @throws RangeError for an empty session @throws BenchError `disk` */
+  /** Saves the session's KV. Needs capability `checkpoints`. @throws RangeError for an empty session @throws BenchError `disk` */
   checkpoint(options?: CheckpointOptions): Promise<Checkpoint>;
-  /** Replaces the session by a saved one, whose bytes it verifies. Needs capability `checkpoints`. */
+  /** Replaces the session by a saved one, after verifying its bytes. Needs capability `checkpoints`. */
   restore(checkpoint: Checkpoint, options?: CallOptions): Promise<void>;
   /**
-   * Copies cells out in the order in which they came: all, or a range of that order. Needs capability `cells`.
+   * Copies cells in the order in which they were added: all, or a range in that order. Needs capability `cells`.
    * @throws RangeError for a range beyond the cells @throws BenchError `disk`
    */
   exportCells(range?: TokenRange, options?: CallOptions): Promise<SequenceState>;
   /**
-   * Replaces the session by these cells. Needs capability `cells`, and `sharedPositions` where two have one position.
-   * @throws BenchError `bad-state` for another layout, negative positions and numbers that are not finite; `disk`
+   * Replaces the session by these cells. Needs capability `cells`, and `sharedPositions` if two cells have the same position.
+   * @throws BenchError `bad-state` for another layout, negative positions, or numbers that are not finite; `disk`
    */
   importCells(state: SequenceState, options?: CallOptions): Promise<void>;
 }

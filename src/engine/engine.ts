@@ -1,9 +1,8 @@
 /**
- * The port to language models: `Engine` and `EngineSession` here, their descriptions in `engine-info`,
- * `engine-capabilities` and `engine-adapter`, their values in `sequence-state` (KV), `sequence-score`, `checkpoint` and
- * `token-meter`. Three adapters implement it, listed in `adapters`: `llama-cpp/` in this process, `llama-server/` and
- * `openai/` over HTTP. They share `base-engine`, `base-session`, `http/`, `llama-state/` (files of KV) and `gguf/` (model
- * files). The contract test runs the same promises against all of them.
+ * The port to language models. Interfaces: `engine`, `engine-session`, `engine-adapter`. Data: `engine-info`,
+ * `engine-capabilities`, `sequence-state` (KV), `sequence-score`, `session-checkpoint`, `token-meter`. Adapters, listed in
+ * `adapters`: `llama-cpp/` in this process, `llama-server/` and `openai/` over HTTP. They share `base-engine`, `base-session`,
+ * `http/`, `llama-state/` (llama.cpp's KV files) and `gguf/` (model files). One contract test runs against all of them.
  */
 import type { EngineAudit } from '../store/records/engine-audit.ts';
 import type { Checkpoint } from './session-checkpoint.ts';
@@ -13,31 +12,31 @@ import type { CallOptions, EngineSession } from './engine-session.ts';
 import type { TokenIds } from './token-id.ts';
 import type { TokenMeter } from './token-meter.ts';
 
-/** A text to tokenise alone, without BOS. */
+/** A text to tokenise on its own, without BOS. */
 export interface TokenizeRequest {
   readonly text: string;
-  /** `text`, for users and memories, never yields control tokens; `template`, for a chat template's markers, may. */
+  /** `text` (users, memories) must not contain control tokens; `template` (chat-template markers) may. */
   readonly as: 'text' | 'template';
-  /** The text opens the sequence: some tokenisers add a leading space there alone. Default false. */
+  /** The text starts the sequence; only there do some tokenisers add a leading space. Default false. */
   readonly first?: boolean;
 }
 
 export interface FirstLayersOptions extends CallOptions {
   /**
-   * The keys of the last layer are its queries, rotated like its keys, one head for each query head; in the layers below, the
-   * KV of each KV head is repeated for each query head that shares it. Default false.
+   * The last layer returns its queries in place of its keys, rotated in the same way, one head per query head. In the layers
+   * below, the KV of each KV head is repeated for each query head that shares it. Default false.
    */
   readonly queries?: boolean | undefined;
 }
 
-/** The capability that first layers need. */
+/** The capability that a call of `firstLayers` needs. */
 export function neededFor({ queries = false }: FirstLayersOptions): CapabilityName {
   return queries ? 'queries' : 'firstLayers';
 }
 
 /**
- * One loaded model, in this process or behind HTTP. Several may be open at once. Closing it closes its sessions; every later
- * call rejects with BenchError `no-session`.
+ * One loaded model, in this process or on a server. Several may be open at once. Closing the engine closes its sessions; later
+ * calls reject with BenchError `no-session`.
  *
  * @example
  * import { adapterNamed } from './adapters.ts';
@@ -51,32 +50,32 @@ export interface Engine extends AsyncDisposable {
   readonly info: EngineInfo;
   readonly capabilities: EngineCapabilities;
   /**
-   * The ids of each text alone, without BOS, in order.
-   * @throws BenchError `special-token` where `as: 'text'` would yield a control token
+   * Tokenises each text on its own, without BOS.
+   * @throws BenchError `special-token` if a text with `as: 'text'` contains a control token
    */
   tokenize(texts: readonly TokenizeRequest[], options?: CallOptions): Promise<readonly TokenIds[]>;
-  /** The text of each list of ids, in order; control tokens have none. */
+  /** Text of each list of ids; control tokens become empty. */
   detokenize(ids: readonly TokenIds[], options?: CallOptions): Promise<readonly string[]>;
   /**
    * Opens an empty session.
-   * @param scope names the owner of its KV: no other scope finds it in a cache of the engine
+   * @param scope owner of the session's KV; the engine's caches share nothing between scopes
    * @throws BenchError `no-session` beyond `capabilities.sessions`
    */
   openSession(scope: string, options?: CallOptions): Promise<EngineSession>;
   /**
-   * The model's first layers as an engine beside this one: the same tokens, the same keys and values in those layers, bit by
-   * bit, and meaningless distributions. It has as many sessions and as long a window, is shared by all calls for that number,
-   * and closes with this engine. Needs capability `firstLayers`, with queries `queries`.
+   * Opens the model's first layers as another engine, with the same tokenizer and, in these layers, the same KV bit by bit; its
+   * distributions mean nothing. It has as many sessions and the same window. Calls with the same arguments share one engine,
+   * which closes with this one. Needs capability `firstLayers`, or `queries` for queries.
    * @throws RangeError for fewer than one layer, or more than the model has @throws BenchError `disk`
    */
   firstLayers(layers: number, options?: FirstLayersOptions): Promise<Engine>;
-  /** The sum over all sessions ever opened, and the time of tokenising. Does not wait for running calls. */
+  /** Counts summed over all sessions ever opened, plus time spent tokenising. Does not wait for running calls. */
   meter(options?: CallOptions): Promise<TokenMeter>;
   /**
-   * Prompt tokens since opening: as the answers report them, and as the engine's own counters do, which include other users.
-   * Null for an engine without such counters, and once an answer was lost.
+   * Prompt tokens since opening, as summed from the server's answers and as read from its own counters, which include other
+   * clients. Null if the engine has no such counters, or if an answer was lost.
    */
   audit(options?: CallOptions): Promise<EngineAudit | null>;
-  /** Deletes what `checkpoint` of a session stored; nothing happens if it is gone. */
+  /** Deletes a stored checkpoint; does nothing if it is already gone. */
   deleteCheckpoint(checkpoint: Pick<Checkpoint, 'id'>, options?: CallOptions): Promise<void>;
 }

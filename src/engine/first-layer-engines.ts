@@ -1,12 +1,12 @@
 import type { Engine, FirstLayersOptions } from './engine.ts';
 
-/** The engines of a model's first layers that an engine has opened: one for each number and kind, closed together. */
+/** Opened engines of a model's first layers: one per number of layers and options, all closed together. */
 export class FirstLayerEngines implements AsyncDisposable {
   readonly #most: number;
   readonly #open: (layers: number, options: FirstLayersOptions) => Promise<Engine>;
   readonly #engines = new Map<string, Promise<Engine>>();
 
-  /** @param most the layers of the model @param open called once for a number and kind, and again where that failed */
+  /** @param most number of layers of the model @param open called once per number and options; again after a failure */
   constructor(most: number, open: (layers: number, options: FirstLayersOptions) => Promise<Engine>) {
     this.#most = most;
     this.#open = open;
@@ -14,7 +14,7 @@ export class FirstLayerEngines implements AsyncDisposable {
 
   async of(layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
     if (!Number.isInteger(layers) || layers < 1 || layers > this.#most) {
-      throw new RangeError(`${layers} layers are not the first of ${this.#most}`);
+      throw new RangeError(`${layers} layers, expected 1 to ${this.#most}`);
     }
     const kind = JSON.stringify([layers, options.queries === true]);
     const opening = this.#engines.get(kind) ?? this.#open(layers, options);

@@ -3,22 +3,22 @@ import type { Generation, GenerationLimits } from './engine-session.ts';
 
 export type TextLimits = Pick<GenerationLimits, 'stopTexts' | 'oneSentence'>;
 
-/** A generated text without thought, cut where it ends. */
+/** Generated text, split into thought and answer, with the answer cut at its end. */
 export interface GeneratedText {
-  /** Without leading white space, and without a character that is split at its end. */
+  /** The answer, without leading white space and without an incomplete character at its end. */
   readonly text: string;
-  /** The rule that ended the text before the generation ended; undefined without one. */
+  /** The rule that cut the answer; undefined if none did. */
   readonly end: Extract<Generation['stop'], 'stop-text' | 'sentence'> | undefined;
-  /** The thought in front of it, marks included; empty without one. */
+  /** The thought before the answer, including its marks; empty if there is none. */
   readonly thought: string;
 }
 
 export const SPLIT_CHARACTER = /\ufffd+$/u;
 
 /**
- * Reads the text generated so far, for every engine: those in the process stop by it, and texts that come over HTTP are cut by
- * it. An answer ends at the first stop text, and with `oneSentence` at the sentence's end.
- * @param isWhole nothing will follow
+ * Finds the answer in the text generated so far. It ends at the first stop text, or with `oneSentence` at the end of its first
+ * sentence. All engines use this: in this process to stop generating, with servers to cut what they sent.
+ * @param isWhole no more text will come
  */
 export function generatedText(generated: string, limits: TextLimits, isWhole: boolean): GeneratedText {
   const whole = generated.replace(SPLIT_CHARACTER, '');
@@ -34,7 +34,7 @@ export function generatedText(generated: string, limits: TextLimits, isWhole: bo
   };
 }
 
-/** The text so far, without an end that is part of a character or may still be cut off. */
+/** The answer so far, without trailing text that is an incomplete character or may still be cut off. */
 export function stableText(generated: string, limits: TextLimits): string {
   const { text } = generatedText(generated, limits, false);
   const beginnings = (limits.stopTexts ?? []).flatMap((stopText) =>
@@ -45,7 +45,7 @@ export function stableText(generated: string, limits: TextLimits): string {
   return limits.oneSentence === true ? surelyFirstSentence(stays) : stays;
 }
 
-/** Marks around thoughts, which are no part of the answer. */
+/** Marks around thoughts, which do not belong to the answer. */
 const thoughtMarks = [
   { open: '<think>', close: '</think>' },
   { open: '<thinking>', close: '</thinking>' },
@@ -54,8 +54,8 @@ const thoughtMarks = [
 ] as const;
 
 /**
- * The index at which the answer begins behind a thought: 0 without a thought, the length of the text while one is open,
- * undefined while the text may become the beginning of one.
+ * Index at which the answer starts: 0 without a thought, the text's length while a thought is open, undefined while the text may
+ * still turn into an opening mark.
  */
 function answerStart(text: string): number | undefined {
   const begun = text.trimStart();
@@ -66,7 +66,7 @@ function answerStart(text: string): number | undefined {
   return closed === -1 ? text.length : closed + marks.close.length;
 }
 
-/** Closes an open thought as empty, which tells models not to think. */
+/** Closes an open thought in a prompt, which tells the model not to think. */
 export function withoutOpenThought(text: string): string {
   const marks = thoughtMarks.find(({ open, close }) => text.lastIndexOf(open) > text.lastIndexOf(close));
   return marks === undefined ? text : `${text.trimEnd()}\n\n${marks.close}\n\n`;

@@ -1,6 +1,6 @@
 import type { TokenId } from './token-id.ts';
 
-/** The smallest positive 32-bit float, in place of probabilities that an engine rounds to 0: ln p stays finite. */
+/** Smallest positive 32-bit float. Replaces probabilities that an engine rounds to 0, so that ln p stays finite. */
 export const SMALLEST_PROBABILITY = 2 ** -149;
 
 interface LikelyToken {
@@ -8,7 +8,7 @@ interface LikelyToken {
   readonly probability: number;
 }
 
-/** The distribution of the next token: over the whole vocabulary, or its likeliest tokens. */
+/** Distribution of the next token: over the whole vocabulary, or only its likeliest tokens. */
 export type NextDistribution =
   | {
       readonly span: 'all';
@@ -27,7 +27,7 @@ export function probabilityOf(next: NextDistribution, token: TokenId): number | 
   return next.span === 'all' ? next.probabilities[token] : next.tokens.find(({ id }) => id === token)?.probability;
 }
 
-/** The likeliest tokens, likeliest first; of equally likely ones, the lower id first. */
+/** The likeliest tokens, in falling order; ties in order of id. */
 export function likeliestTokens(next: NextDistribution, count: number): readonly LikelyToken[] {
   if (next.span === 'top') return next.tokens.slice(0, count);
   const best: LikelyToken[] = [];
@@ -41,15 +41,15 @@ export function likeliestTokens(next: NextDistribution, count: number): readonly
 }
 
 /**
- * Entropy ÷ ln(vocabulary): 0 where one token is certain, 1 where all are equally likely. In a list of the likeliest tokens
- * the remaining probability counts as one more token, which gives a lower bound.
+ * Entropy ÷ ln(vocabulary size): 0 if one token is certain, 1 if all are equally likely. If only the likeliest tokens are known, the
+ * remaining probability counts as one more token, so the result is a lower bound.
  */
 export function normalisedEntropy(next: NextDistribution, vocabularySize: number): number {
   const listed = next.span === 'all' ? [] : next.tokens.map(({ probability }) => probability);
   const rest = 1 - listed.reduce((sum, probability) => sum + probability, 0);
   const all = next.span === 'all' ? next.probabilities : Float64Array.of(...listed, rest);
   let nats = 0;
-  // Likeliest first, as engines list them: the order of a sum changes its last bits.
+  // Sorted, as engines list them, because the order of a sum changes its last bits.
   for (const probability of all.toSorted().reverse()) {
     if (probability > 0) nats -= probability * Math.log(probability);
   }

@@ -1,29 +1,29 @@
 import type { TokenId, TokenIds } from './token-id.ts';
 import { logProbabilityOf, type NextDistribution, probabilityOf, SMALLEST_PROBABILITY } from './next-distribution.ts';
 
-/** The probabilities of a continuation. */
+/** Probabilities of a continuation of a sequence. */
 export interface SequenceScore {
-  /** Behind the scored tokens: where the continuation begins. */
+  /** Distribution of the first token after the prompt. */
   readonly next: NextDistribution;
-  /** ln p of each token of the continuation, given all before it. */
+  /** ln p of each continuation token, given all tokens before it. */
   readonly logProbabilities: readonly number[];
   /**
-   * [continuation token][token id]: the distribution in front of each token; missing unless requested, and where the engine
-   * lists only the likeliest tokens.
+   * [continuation token][token id]: the distribution predicting each token. Missing unless requested, or if the engine lists only
+   * the likeliest tokens.
    */
   readonly distributions?: readonly Float32Array[];
 }
 
-/** Differences between two evaluations of one token sequence. */
+/** Difference between two evaluations of the same tokens. */
 export interface ScoreDifference {
   readonly bitwiseEqual: boolean;
-  /** Largest difference in ln p, over next tokens with p ≥ 1e-6 and over the continuation. */
+  /** Largest difference in ln p, over possible next tokens with p ≥ 1e-6 and over the continuation. */
   readonly largestDifference: number;
 }
 
 const RELEVANT_PROBABILITY = 1e-6;
 
-/** Scores a continuation by the probabilities of all tokens in front of each of its own. @param distributions adds all of them */
+/** Scores a continuation. @param probabilities [continuation token], by token id @param distributions includes them all */
 export function toScore(
   probabilities: readonly ReadonlyMap<TokenId, number>[],
   continuation: TokenIds,
@@ -44,8 +44,8 @@ export function toScore(
 }
 
 /**
- * Mean over positions of the KL divergence Σ p ln(p ÷ q) in nats, p being the reference; null without positions, and where
- * lists or vocabularies differ in length.
+ * KL divergence Σ p ln(p ÷ q) in nats, with p as the reference, averaged over positions. Null if there are no positions, or if
+ * the numbers of positions or vocabulary sizes differ.
  */
 export function meanDivergence(reference: readonly Float32Array[], other: readonly Float32Array[]): number | null {
   if (reference.length === 0 || reference.length !== other.length) return null;
@@ -64,7 +64,7 @@ export function meanDivergence(reference: readonly Float32Array[], other: readon
   return sum / reference.length;
 }
 
-/** Compares two scores of one continuation bit by bit, and in ln p; of lists of likeliest tokens, those in both. */
+/** Compares two scores of one continuation bit by bit, and in ln p. In lists of likeliest tokens, only tokens in both lists are compared. */
 export function compareScores(a: SequenceScore, b: SequenceScore): ScoreDifference {
   let bitwiseEqual = a.logProbabilities.length === b.logProbabilities.length && a.next.span === b.next.span;
   let largestDifference = 0;

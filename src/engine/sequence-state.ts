@@ -1,27 +1,27 @@
-/** Types in which keys and values are stored, in the order of ggml's numbers for them. */
+/** Number types of stored keys and values; the index is ggml's number of the type. */
 export const numberTypes = ['F32', 'F16'] as const;
 
 export type NumberType = (typeof numberTypes)[number];
 
-/** The shape of the KV of one cell, the same in all layers. */
+/** Shape of the KV of one cell; the same in all layers. */
 export interface KvLayout {
   readonly layers: number;
-  /** KV heads of a layer. */
+  /** KV heads per layer. */
   readonly heads: number;
-  /** Numbers in the key, and in the value, of one head. */
+  /** Numbers in one head's key, and in its value. */
   readonly headDimension: number;
   readonly keyType: NumberType;
   readonly valueType: NumberType;
-  /** True: the values of a layer are [head][dimension][cell], else [cell][head][dimension]. */
+  /** True: values of a layer are stored as [head][dimension][cell]. False: as [cell][head][dimension]. */
   readonly valuesTransposed: boolean;
 }
 
 /**
- * Keys and values of cells, as an engine holds them: exported from a session, joined, transformed and imported again. The
- * order of cells is free; positions may leave gaps or be shared where the engine's capabilities allow it. The token behind an
- * imported state takes the position max(positions) + 1.
+ * Keys and values of some cells, exported from a session and to be joined, transformed and imported again. Cells may be in any order.
+ * If the engine's capabilities allow it, positions may have gaps or be shared. After an import, the next token takes the position
+ * max(positions) + 1.
  *
- * Arrays may be views into memory that is reused after disposal, and properties may be getters: read them when you use them.
+ * Arrays may be views into memory that is reused after disposal, and properties may be getters: read them again at each use.
  *
  * @example
  * import type { EngineSession } from './engine-session.ts';
@@ -32,30 +32,30 @@ export interface KvLayout {
  */
 export interface SequenceState extends Disposable {
   readonly layout: KvLayout;
-  /** [cell], ≥ 0: the position by which the cell's keys are rotated. */
+  /** [cell], ≥ 0: the position that the cell's keys are rotated for. */
   readonly positions: Int32Array;
-  /** [cell]; −1 where the heads of a cell hold different tokens, and where the token is unknown. */
+  /** [cell]; −1 if the token is unknown, or if the heads of the cell hold different tokens. */
   readonly tokenIds: Int32Array;
-  /** [layer] of [cell][head][dimension], after RoPE, without transforms private to the engine. */
+  /** [layer] of [cell][head][dimension], after RoPE; engine-specific transforms are undone. */
   readonly keys: readonly Uint8Array[];
-  /** [layer] of [cell][head][dimension], or of [head][dimension][cell] where the layout is transposed. */
+  /** [layer] of [cell][head][dimension], or of [head][dimension][cell] if `layout.valuesTransposed`. */
   readonly values: readonly Uint8Array[];
 }
 
 /**
- * Rotary position embedding: pair j of a head's first `dimensions` numbers is rotated by
+ * Rotary position embedding. In the first `dimensions` numbers of each head, pair j is rotated by
  * position · scale · base^(−2j/dimensions) ÷ factors[j] radians.
  * @see RoFormer, arXiv 2104.09864
  */
 export interface Rotary {
   readonly base: number;
-  /** Multiplies every angle: 1 ÷ factor of linear scaling, else 1. */
+  /** Multiplies every angle: 1 ÷ factor with linear RoPE scaling, else 1. */
   readonly scale: number;
   /** `norm` rotates the pairs (2j, 2j+1), `neox` the pairs (j, j + dimensions/2). */
   readonly pairing: 'norm' | 'neox';
-  /** Rotated numbers of a head, from the first on. */
+  /** How many numbers of a head are rotated, counted from the first. */
   readonly dimensions: number;
-  /** Divides the angle of pair j, for example in Llama 3; null where the model has none. */
+  /** [pair]: divides its angle, as in Llama 3; null if the model has none. */
   readonly factors: readonly number[] | null;
 }
 

@@ -1,8 +1,8 @@
 import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from './token-id.ts';
 
 /**
- * The cells of a session in the order in which they came. llama.cpp counts positions, and imported cells may share
- * positions or leave some out: it then says that cells are free, and throws where there is none.
+ * Position and token of each cell of a session, in the order in which they were added. Needed because llama.cpp counts positions,
+ * not cells: after an import with shared positions it reports free cells where there are none, and throws.
  */
 export class SessionCells {
   #cells: { readonly position: number; readonly token: TokenId }[] = [];
@@ -12,7 +12,7 @@ export class SessionCells {
     return this.#cells.length;
   }
 
-  /** The position that the next token takes. */
+  /** Position of the next token. */
   get nextPosition(): number {
     return this.#next;
   }
@@ -25,12 +25,12 @@ export class SessionCells {
     return this.#cells.map(({ token }) => token);
   }
 
-  /** The lowest position that a cell has; that of the next token where there is no cell. */
+  /** Lowest position of a cell; `nextPosition` if there is no cell. */
   get firstPosition(): number {
     return this.#cells.reduce((lowest, { position }) => Math.min(lowest, position), this.#next);
   }
 
-  /** The position behind the last cell below a limit; 0 where there is none. */
+  /** One more than the highest position below a limit; 0 if there is none. */
   endBelow(limit: number): number {
     return this.#cells.reduce((end, { position }) => (position < limit ? Math.max(end, position + 1) : end), 0);
   }
@@ -41,14 +41,14 @@ export class SessionCells {
     this.#next = this.endBelow(Infinity);
   }
 
-  /** Adds a cell for each token that llama.cpp has behind those that are known. */
+  /** Adds cells for the tokens after `nextPosition`. @param tokens the whole sequence, from position 0 */
   follow(tokens: TokenIds): void {
     for (; this.#next < tokens.length; this.#next++) {
       this.#cells.push({ position: this.#next, token: tokens[this.#next]! });
     }
   }
 
-  /** Removes the cells of a range of positions; those behind it move up by its length. */
+  /** Removes the cells in a range of positions; later cells move up by its length. */
   erase(start: number, end: number): void {
     this.#cells = this.#cells
       .filter(({ position }) => position < start || position >= end)
@@ -56,7 +56,7 @@ export class SessionCells {
     this.#next = this.endBelow(Infinity);
   }
 
-  /** The token at each position, `UNKNOWN_TOKEN` where no cell has it, or several have. */
+  /** Token at each position; `UNKNOWN_TOKEN` if the position has no cell, or several. */
   tokensByPosition(): TokenId[] {
     const tokens = new Array<TokenId | undefined>(this.#next).fill(undefined);
     for (const { position, token } of this.#cells) {

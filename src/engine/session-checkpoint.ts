@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** A checkpoint as it is written beside the engine's own copy of the bytes. */
+/** The caller's record of a checkpoint; the engine stores its KV. */
 export const checkpointSchema = z
   .object({
-    /** Names the engine's copy. */
+    /** Names the stored KV. */
     id: z.string().regex(/^[0-9a-zA-Z-]{1,100}$/),
     tokens: z.array(z.number().int()),
     bytes: z.number().int().nonnegative(),
-    /** Of the bytes; null where the engine does not show them. */
+    /** SHA-256 of the stored KV; null if the engine does not show its bytes. */
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/)
@@ -16,5 +16,5 @@ export const checkpointSchema = z
   })
   .readonly();
 
-/** A saved session: plain JSON that names opaque KV, which engines with the same state identity and folder restore. */
+/** A saved session: plain JSON naming KV that engines with the same state identity and checkpoint folder can restore. */
 export type Checkpoint = Readonly<z.output<typeof checkpointSchema>>;

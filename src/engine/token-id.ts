@@ -1,31 +1,31 @@
 import { BenchError } from '../base/bench-error.ts';
 
-/** The id of a token in the vocabulary of a model. */
+/** Id of a token in the model's vocabulary. */
 export type TokenId = number;
 
-/** Tokens in the order of a text. */
+/** Token ids of a text, in order. */
 export type TokenIds = readonly TokenId[];
 
 /** Placeholder for an unknown token. */
 export const UNKNOWN_TOKEN: TokenId = -1;
 
-/** Tokens from `start` up to, and without, `end`. */
+/** From `start` to `end`, exclusive. */
 export interface TokenRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** @param what names what the range counts, in a message @throws RangeError for a range that goes beyond the length */
+/** @param what unit of the range, for the message @throws RangeError if the range goes beyond the length */
 export function requireRange({ start, end }: TokenRange, length: number, what: string): void {
   if (Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= length) return;
-  throw new RangeError(`${start} to ${end} is no range of ${length} ${what}`);
+  throw new RangeError(`range ${start} to ${end} is not within ${length} ${what}`);
 }
 
-/** The error for a text that would become a control token. */
+/** The error for a text that contains a control token. */
 export function specialTokenError(text: string, token: TokenId | string): BenchError {
   return new BenchError(
     'special-token',
     `the text ${JSON.stringify(text)} would become the control token ${token}`,
-    'take the text out: no text of a user or a memory may forge a role or an end',
+    'remove it: texts of users and memories must not forge roles or the end of a turn',
   );
 }

@@ -1,17 +1,17 @@
 /**
- * Cumulative counts of a session or of an engine; subtract two readings. Each is null where the engine does not know it, never
- * 0 in place of unknown.
+ * Cumulative counts of a session or engine; subtract two readings to measure calls. Null: unknown to the engine; 0 always means
+ * zero.
  */
 export interface TokenMeter {
   /** Prompt tokens that ran through the model. */
   readonly evaluated: number | null;
-  /** Prompt tokens whose KV was there when a call needed them. */
+  /** Prompt tokens whose KV was already there. */
   readonly reused: number | null;
-  /** Passes over one generated token each. */
+  /** Forward passes over one generated token each. */
   readonly decoded: number | null;
-  /** Milliseconds inside the engine. */
+  /** Time inside the engine, in milliseconds. */
   readonly busyMs: number | null;
-  /** Calls whose counts are unknown, such as failed ones; missing for none. A difference over such a call is unknown. */
+  /** Number of calls with unknown counts, such as failed ones; missing if 0. Differences spanning such a call are unknown. */
   readonly lost?: number;
 }
 
@@ -20,13 +20,13 @@ const zeroMeter: TokenMeter = { evaluated: 0, reused: 0, decoded: 0, busyMs: 0 }
 export class TokenCounter {
   reading = zeroMeter;
 
-  /** Counts that are missing are 0. */
+  /** Missing counts are taken as 0. */
   add(counts: Partial<TokenMeter>): void {
     this.reading = meterSum(this.reading, { ...zeroMeter, ...counts });
   }
 }
 
-/** The counts between two readings; unknown where a call in between was lost. */
+/** Counts between two readings; all null if the counts of a call in between were lost. */
 export function meterDifference(after: TokenMeter, before: TokenMeter): TokenMeter {
   if ((after.lost ?? 0) !== (before.lost ?? 0)) return { evaluated: null, reused: null, decoded: null, busyMs: null };
   return combine(after, before, (x, y) => x - y);

@@ -27,7 +27,7 @@ const subject: Subject = {
     prefixCache: { span: 'session', blockTokens: 1 },
     missing: {
       promptCache:
-        'the server keeps one prompt per slot and does not tell users apart: --engine llama-server keeps prompts in files',
+        'the server caches one prompt per slot and does not isolate users: use --engine llama-server, which saves prompts to files',
     },
   }),
   keyRounding: 2 ** -10,

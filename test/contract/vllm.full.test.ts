@@ -17,7 +17,7 @@ const subject: Subject = {
   capabilities: ofOpenAi({
     logProbabilities: { next: 20, continuation: 'recomputed' },
     prefixCache: { span: 'engine', blockTokens: BLOCK_TOKENS },
-    missing: { fullDistribution: 'the server lists the likeliest 20 tokens alone' },
+    missing: { fullDistribution: 'the server lists only the 20 likeliest tokens' },
   }),
   keyRounding: 0,
   ends: { asked: '<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n' },

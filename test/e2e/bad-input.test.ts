@@ -49,7 +49,11 @@ it.each([
     ['--model', 'gemma.gguf', '--arms', 'dki'],
     /KV layout of architecture gemma3 is not supported/,
   ],
-  ['a model larger than memory', ['--model', 'huge.gguf'], /huge\.gguf: \d+ bytes, and \d+ bytes of memory are free/],
+  [
+    'a model larger than memory',
+    ['--model', 'huge.gguf'],
+    /huge\.gguf: \d+ bytes, but only \d+ bytes of memory are free/,
+  ],
   ['an unknown arm', ['--arms', 'rga'], /--arms: unknown arm "rga": did you mean rag\?/],
   ['an unknown suite', ['--suite', 'mian'], /--suite: unknown suite "mian": did you mean main\?/],
   ['an unknown option', ['--sede', '3'], /unknown option '--sede'\n {2}hint: did you mean --seed\?/],

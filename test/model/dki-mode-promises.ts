@@ -131,7 +131,7 @@ export function dkiModePromises(opener: EngineOpener, model: string): void {
       const { contextTokens } = engine.info;
       const tooLong = new Array<number>(contextTokens - tokens.kvResident).fill(trace.suffix[0]!);
       await expect(session.evaluate(tooLong)).rejects.toThrow(
-        `${contextTokens} tokens and 1 to follow do not fit into a window of ${contextTokens} tokens`,
+        `${contextTokens} tokens and 1 more to come do not fit into a window of ${contextTokens} tokens`,
       );
     });
 

@@ -78,7 +78,7 @@ it('ends where two turns in a row reach no server', async () => {
 });
 
 it('names KV arms with the reason why a server cannot run them', async () => {
-  const why = 'dki, dki-blocks: an OpenAI-compatible server gives no KV out and takes none in';
+  const why = 'dki, dki-blocks: an OpenAI-compatible server neither exports nor imports KV';
   const run = smallRun('rag,dki,dki-blocks', { opener: fakeOpenAiOpener() });
   await expect(run).rejects.toMatchObject(errorLike('bad-model', why));
 });

@@ -682,7 +682,7 @@ export const faults: readonly Fault[] = [
   ...faultsIn('servers', 'src/engine/llama-server/slot.ts', [
     {
       name: 'a slot is used again without a look',
-      find: 'if (reused < least) throw errors.changed(`slot ${this.id} held ${reused} tokens of ${least} that were left in it`);',
+      find: 'if (reused < least) throw errors.changed(`slot ${this.id} has lost tokens: it reused ${reused} of ${least}`);',
       replace: 'void least;',
       run: false,
       tests: LLAMA,

@@ -14,8 +14,8 @@ it('KV that the free memory cannot hold and threads without a core are refused, 
     expect.objectContaining({
       code: 'bad-option',
       message:
-        '--context-tokens 1000: the KV of 3 × 2000 tokens takes 2.9 GiB, and 1.5 GiB of memory are free beside the weights',
-      hint: 'give 500 at most',
+        '--context-tokens 1000: the KV of 3 × 2000 tokens takes 2.9 GiB, but only 1.5 GiB of memory are free beside the weights',
+      hint: 'use at most 500',
     }),
   );
   const cores = availableParallelism();

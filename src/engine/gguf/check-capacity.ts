@@ -5,12 +5,12 @@ import type { EngineRequest } from '../engine-adapter.ts';
 import { numberBytes } from '../sequence-state.ts';
 import type { GgufHeader } from './gguf-header.ts';
 
-/** Memory that is left to this program itself. */
+/** Memory reserved for this program itself. */
 const PROGRAM_BYTES = 2 ** 28;
 /**
- * Refuses threads that have no core, which wait for each other for minutes, and a KV cache that the memory cannot hold: the
- * system would end the process.
- * @param freeBytes memory beside the weights
+ * Refuses more threads than cores, which would wait for each other for minutes, and a KV cache larger than free memory, for which
+ * the system would kill the process.
+ * @param freeBytes free memory, not counting the weights
  * @throws BenchError `bad-option`
  */
 export function checkCapacity(
@@ -21,7 +21,7 @@ export function checkCapacity(
 ): void {
   const cores = availableParallelism();
   if (threads > cores) {
-    const hint = `give ${cores} at most, or leave it out`;
+    const hint = `use at most ${cores}, or leave it out`;
     throw new BenchError('bad-option', `--threads ${threads}: this machine has ${cores} cores`, hint);
   }
   const bytes = sessions * cellTokens * kvNumbersPerToken * numberBytes(kvType);
@@ -31,8 +31,8 @@ export function checkCapacity(
   const gib = (count: number): string => `${(count / 2 ** 30).toFixed(1)} GiB`;
   throw new BenchError(
     'bad-option',
-    `--context-tokens ${contextTokens}: the KV of ${sessions} × ${cellTokens} tokens takes ${gib(bytes)}, and ` +
-      `${gib(left)} of memory are free beside the weights`,
-    most > 0 ? `give ${most} at most` : 'take a smaller model',
+    `--context-tokens ${contextTokens}: the KV of ${sessions} × ${cellTokens} tokens takes ${gib(bytes)}, but ` +
+      `only ${gib(left)} of memory are free beside the weights`,
+    most > 0 ? `use at most ${most}` : 'use a smaller model',
   );
 }

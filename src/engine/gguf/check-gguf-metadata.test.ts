@@ -56,13 +56,13 @@ test.each<[string, GgufValue, string]>([
 });
 
 test.each<[string, GgufValue, string]>([
-  ['tokens', [], 'one token at least, got 0 elements'],
+  ['tokens', [], 'at least one token, got 0 elements'],
   ['tokens', 5, 'a list of text, got 5'],
   ['scores', { floats: [1, 2] }, 'one for each of 3 tokens, got 2 elements'],
   ['scores', ['x', 'y', 'z'], 'a list of float32, got a list of text'],
   ['token_type', { floats: [1, 1, 1] }, 'a list of int32, got a list of float32'],
   ['merges', { floats: [1] }, 'a list of text, got a list of float32'],
-  ['tokens', ['a', 'b', 'a'], 'each text once, got that of token 2 again'],
+  ['tokens', ['a', 'b', 'a'], 'unique texts, got the text of token 2 twice'],
   ['model', 'no_vocab', 'a tokenizer, got no_vocab'],
 ])("refuses the tokenizer's %s of %j", (key, value, message) => {
   const name = `tokenizer.ggml.${key}`;
@@ -99,7 +99,7 @@ test('SentencePiece has a token for each byte, and llama.cpp names empty tokens 
   expect(refusalWith(ofBytes.slice(0, -1))).toBe('tokenizer.ggml.tokens expected a token for each byte, got no <0xFF>');
 });
 
-const superfluous = 'is there, and llama.feed_forward_length says that there is none';
+const superfluous = 'exists, but llama.feed_forward_length is 0 or missing';
 test.each<[string, number[], number, Record<string, GgufValue>, string]>([
   ['output_norm.weight', [1], 1, {}, 'has numbers of type 1, expected a vector of 32-bit floats'],
   ['rope_freqs.weight', [1, 2, 3], 0, {}, 'has 3 numbers, expected one for each pair of 8 numbers'],

@@ -1,11 +1,11 @@
 import { type GgufFile, type GgufList, type GgufPair, type GgufTensorInfo, refusal } from './gguf-file.ts';
 
-/** The most layers and experts that llama.cpp has space for; with more it ends the process. */
+/** Limits of llama.cpp on layers and experts; it crashes on more. */
 const MAX_LAYERS = 512;
 const MAX_EXPERTS = 512;
 const MAX_POSITIONS = 2 ** 31 - 1;
 
-/** Ranges of whole numbers that llama.cpp does not check, by their key behind the architecture. */
+/** Ranges of integers that llama.cpp does not check, by key without the architecture prefix. */
 const WHOLE: Readonly<Record<string, readonly [least: number, most: number]>> = {
   block_count: [1, MAX_LAYERS],
   context_length: [1, MAX_POSITIONS],
@@ -21,16 +21,16 @@ const WHOLE: Readonly<Record<string, readonly [least: number, most: number]>> = 
   'attention.sliding_window': [0, MAX_POSITIONS],
   'rope.dimension_count': [2, 2 ** 14],
 };
-/** Keys whose value may be a list with a number for each layer, which may be 0. */
+/** Keys that may also have a list with one number per layer, 0 included. */
 const BY_LAYER = ['feed_forward_length', 'attention.head_count', 'attention.head_count_kv'];
 const ROPE_SCALINGS = ['none', 'linear', 'yarn', 'longrope'];
 const NO_TOKENIZER = ['none', 'no_vocab'];
 const SENTENCEPIECE = 'llama';
-/** Byte tokens, which SentencePiece gives for a character that its vocabulary lacks. */
+/** Byte tokens, which SentencePiece uses for characters missing from its vocabulary. */
 const BYTES = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
 const REPLACEMENT = '\uFFFD';
 
-/** Kinds of the elements of a tokenizer's lists; all but `merges` have one element for each token. */
+/** Allowed element kinds of a tokenizer's lists; all but `merges` have one element per token. */
 const TOKENIZER_LISTS = {
   'tokenizer.ggml.tokens': ['text'],
   'tokenizer.ggml.scores': ['float32'],
@@ -39,14 +39,14 @@ const TOKENIZER_LISTS = {
 } as const;
 
 const FLOAT32 = 0;
-/** GGML's numbers of types that have no matrix product: intermediate results, whole numbers, and 64-bit numbers. */
+/** GGML's numbers of types without a matrix product: intermediate results, integers, 64-bit floats. */
 const NOT_OF_WEIGHTS = [9, 15, 24, 25, 26, 27, 28];
 const FFN = /^blk\.(\d+)\.ffn_(?:up|down)\.weight$/;
 
 /**
- * Refuses values that a model cannot have and on which llama.cpp ends the process, hangs, or reads beyond a list. Values that
- * llama.cpp refuses itself, and missing values, are not checked here.
- * @throws BenchError `bad-model` naming key, value and what is expected
+ * Refuses impossible values on which llama.cpp would crash, hang, or read out of bounds. Does not check for missing values, or for
+ * values that llama.cpp refuses itself.
+ * @throws BenchError `bad-model` naming key, value and expectation
  */
 export function checkGgufMetadata(file: GgufFile, architecture: string): void {
   const limits = new Limits(file, architecture);
@@ -94,7 +94,7 @@ class Limits {
     }
   }
 
-  /** Numbers that must be in a range, divide each other, or be no larger than others. */
+  /** Checks values that must be in a range, divide each other, or not exceed others. */
   requireProportions(): void {
     const scaling = this.#value('rope.scaling.type');
     if (typeof scaling === 'string' && !ROPE_SCALINGS.includes(scaling)) {
@@ -139,29 +139,29 @@ class Limits {
     if (!kinds.includes(value.kind)) this.#refuse(key, `a list of ${value.kind}`, `a list of ${kinds[0]}`);
     const { length } = value.values;
     if (key === 'tokenizer.ggml.merges' || (length === count && count > 0)) return;
-    this.#refuse(key, `${length} elements`, count === 0 ? 'one token at least' : `one for each of ${count} tokens`);
+    this.#refuse(key, `${length} elements`, count === 0 ? 'at least one token' : `one for each of ${count} tokens`);
   }
 
-  /** llama.cpp names an empty token itself; tokens that are no UTF-8 cannot be told apart here. */
+  /** Skips empty tokens, which llama.cpp renames, and invalid UTF-8, which decodes to the same text for different tokens. */
   #requireTokens({ values }: GgufList, tokenizer: unknown): void {
     if (NO_TOKENIZER.includes(String(tokenizer))) this.#refuse('tokenizer.ggml.model', tokenizer, 'a tokenizer');
     const met = new Set<unknown>();
     for (const [id, token] of values.entries()) {
-      if (met.has(token)) this.#refuse('tokenizer.ggml.tokens', `that of token ${id} again`, 'each text once');
+      if (met.has(token)) this.#refuse('tokenizer.ggml.tokens', `the text of token ${id} twice`, 'unique texts');
       if (token !== '' && !String(token).includes(REPLACEMENT)) met.add(token);
     }
     const missing = tokenizer === SENTENCEPIECE ? BYTES.find((byte) => !met.has(byte)) : undefined;
     if (missing !== undefined) this.#refuse('tokenizer.ggml.tokens', `no ${missing}`, 'a token for each byte');
   }
 
-  /** llama.cpp ends the process on these types when it computes, and on these shapes when it loads; it checks other shapes. */
+  /** Refuses types that crash llama.cpp when computing, and shapes that crash it when loading; it checks other shapes itself. */
   requireComputable({ name, dimensions, type }: GgufTensorInfo): void {
     const refuse = (why: string): never => {
       throw refusal(this.#file.path, `tensor ${JSON.stringify(name)} ${why}`);
     };
     const isVector = dimensions.filter((size) => size > 1).length <= 1;
     if (isVector && type !== FLOAT32) refuse(`has numbers of type ${type}, expected a vector of 32-bit floats`);
-    if (NOT_OF_WEIGHTS.includes(type)) refuse(`has numbers of type ${type}, in which no weights are`);
+    if (NOT_OF_WEIGHTS.includes(type)) refuse(`has numbers of type ${type}, which is not for weights`);
     const rotated = this.#number('rope.dimension_count') ?? this.#sizes().headDimension;
     const tooFew = rotated < Infinity && Math.max(...dimensions) < rotated / 2;
     if (name === 'rope_freqs.weight' && (!isVector || tooFew)) {
@@ -169,7 +169,7 @@ class Limits {
     }
     const layer = FFN.exec(name)?.[1];
     if (layer !== undefined && this.#ffnLength(Number(layer)) < 1) {
-      refuse(`is there, and ${this.#prefix}feed_forward_length says that there is none`);
+      refuse(`exists, but ${this.#prefix}feed_forward_length is 0 or missing`);
     }
   }
 
@@ -178,7 +178,7 @@ class Limits {
     return Number(isList(length) ? length.values[layer] : length);
   }
 
-  /** Sizes of the model; where they are unknown, numbers that refuse nothing. */
+  /** Sizes of the model; unknown ones get values that pass all checks. */
   #sizes(): Readonly<Record<'heads' | 'layers' | 'embedding' | 'headDimension', number>> {
     const heads = this.#number('attention.head_count') ?? 0;
     const embedding = this.#number('embedding_length') ?? 0;
@@ -206,7 +206,7 @@ function isList(value: GgufPair['value'] | undefined): value is GgufList {
   return typeof value === 'object';
 }
 
-/** A text may be long, and hold anything. */
+/** The value for a message. Texts are not shown: they may be long and contain anything. */
 function shown(value: unknown): string {
   return typeof value === 'string' ? 'a text' : String(value);
 }

@@ -1,10 +1,10 @@
 import type { KnownModel } from '../engine-info.ts';
 import type { GgufHeader } from './gguf-header.ts';
 
-/** Bits of a number in blocks of 32 numbers of 8 bits and a scale. */
+/** Bits per number: blocks have 32 numbers of 8 bits and a scale of 16 bits. */
 const Q8_0_BITS = (34 * 8) / 32;
 
-/** The port's description of a model, from the header of its file. */
+/** Describes a model from the header of its file. */
 export function describeModel(header: GgufHeader, sizeBytes: number): KnownModel {
   const { name, architecture, parameters, trainContextTokens, vocabularySize, layers, stopTokens } = header;
   const { kvNumbersPerToken, slidingWindowTokens, rotary } = header;

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { BenchError } from '../../base/bench-error.ts';
 import { countNumbers } from './tensor-types.ts';
 
-/** Kinds of value in the order of their numbers, with the least bytes of each. */
+/** Kinds of values, in the order of their numbers in the format; `bytes` is their minimum size. */
 const KINDS = [
   { kind: 'uint8', bytes: 1, read: (bytes: Buffer) => bytes.readUInt8() },
   { kind: 'int8', bytes: 1, read: (bytes: Buffer) => bytes.readInt8() },
@@ -21,7 +21,7 @@ const KINDS = [
 const MAGIC = 'GGUF';
 const VERSIONS = [2, 3];
 const MAX_DIMENSIONS = 4;
-/** The least bytes of a key with a value, and of the description of a tensor. */
+/** Minimum bytes of a key with its value, and of a tensor's description. */
 const MIN_PAIR_BYTES = 8 + 4 + 1;
 const MIN_TENSOR_BYTES = 8 + 4 + 8 + 4 + 8;
 const DEFAULT_ALIGNMENT = 32;
@@ -48,22 +48,22 @@ export interface GgufTensorInfo {
   readonly fileOffset: number;
 }
 
-/** Everything in a GGUF file before the numbers of its tensors. */
+/** Contents of a GGUF file before its tensor data. */
 export interface GgufFile {
   readonly path: string;
   readonly metadata: ReadonlyMap<string, GgufPair>;
-  /** Offsets of the metadata in the file, first and behind the last byte. */
+  /** Byte range of the metadata in the file, end exclusive. */
   readonly metadataBytes: { readonly start: number; readonly end: number };
-  /** Every tensor begins at a multiple of it, counted from where the first may begin. */
+  /** Tensors start at multiples of this number of bytes. */
   readonly alignment: number;
   readonly tensors: readonly GgufTensorInfo[];
 }
 
 /**
- * Reads a GGUF file up to the numbers of its tensors. Every length is compared with the size of the file first, so that no
- * file makes this wait or fill the memory.
+ * Reads a GGUF file up to its tensor data. Compares every length with the size of the file first, so that no malformed file can
+ * fill the memory.
  *
- * @throws BenchError `bad-model` where it is no GGUF file of version 2 or 3, or is malformed
+ * @throws BenchError `bad-model` if it is not a GGUF file of version 2 or 3, or is malformed
  * @see https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
 export function readGgufFile(path: string): GgufFile {
@@ -78,10 +78,10 @@ export function readGgufFile(path: string): GgufFile {
   }
 }
 
-/** Parts of a model that is split: `NAME-00001-of-00003.gguf` and its fellows, which llama.cpp finds by these names. */
+/** Name ending of a part of a split model, `NAME-00001-of-00003.gguf`; llama.cpp finds the other parts by name. */
 const PART = /-(\d{5})-of-(\d{5})\.gguf$/;
 
-/** The files of a model, which is named by the first. @throws BenchError `bad-model` for another part */
+/** All files of a model, given the first. @throws BenchError `bad-model` if given another part */
 export function modelParts(path: string): readonly string[] {
   const [ending, number, count] = PART.exec(path) ?? [];
   if (ending === undefined) return [path];
@@ -91,7 +91,7 @@ export function modelParts(path: string): readonly string[] {
   throw new BenchError(
     'bad-model',
     `${path}: part ${Number(number)} of ${Number(count)} of a model`,
-    `name ${part(1)}`,
+    `name the first part: ${part(1)}`,
   );
 }
 
@@ -105,28 +105,28 @@ export function u32(value: number): Buffer {
   return Buffer.from(Uint32Array.of(value).buffer);
 }
 
-/** 64 bits; a negative number in two's complement. */
+/** 64 bits, little-endian; negative numbers as two's complement. */
 export function u64(value: number): Buffer {
   return Buffer.from(BigUint64Array.of(BigInt.asUintN(64, BigInt(value))).buffer);
 }
 
-/** A text: its length in bytes, then its bytes in UTF-8. */
+/** Encodes a text: length in bytes, then UTF-8. */
 export function lengthAndText(value: string): Buffer {
   const bytes = Buffer.from(value);
   return Buffer.concat([u64(bytes.length), bytes]);
 }
 
-/** A tensor to write: its numbers are `sizeBytes` long. */
+/** Description of a tensor to write. */
 interface WrittenTensor extends Pick<GgufTensorInfo, 'name' | 'dimensions' | 'type'> {
   readonly sizeBytes: number;
 }
 
-/** Bytes behind a part that fill it up to the alignment. */
+/** Number of bytes that pad a part to the alignment. */
 export function padding(bytes: number, alignment = DEFAULT_ALIGNMENT): number {
   return (alignment - (bytes % alignment)) % alignment;
 }
 
-/** The part of a GGUF file of version 3 before the numbers of its tensors, padded to their beginning. */
+/** Encodes everything before the tensor data of a GGUF file of version 3, including the padding after it. */
 export function encodeHead(
   metadata: { readonly count: number; readonly bytes: Buffer },
   tensors: readonly WrittenTensor[],
@@ -144,13 +144,13 @@ export function encodeHead(
 
 class CutShort extends Error {}
 
-/** Reads a file from its beginning; every length is compared with what is left before anything is read. */
+/** Reads a file in order; checks that enough bytes are left before each read. */
 class GgufReader implements Disposable {
   readonly #path: string;
   readonly #file: number;
   readonly #sizeBytes: number;
   #window: Buffer = Buffer.alloc(0);
-  /** Of the next byte, in the window and in the file. */
+  /** Offset of the next byte in the window, and in the file. */
   #at = 0;
   #position = 0;
 
@@ -240,7 +240,7 @@ class GgufReader implements Disposable {
       const most = Math.max(bytes, Math.min(WINDOW_BYTES, this.#sizeBytes - this.#position));
       this.#window = readBytes(this.#file, this.#position, most);
       this.#at = 0;
-      // The file may have become shorter meanwhile.
+      // The file may have been truncated since it was opened.
       if (this.#window.length < bytes) throw new CutShort();
     }
     this.#at += bytes;
@@ -261,7 +261,7 @@ class GgufReader implements Disposable {
   }
 }
 
-/** Reads bytes of an open file; fewer where it ends before. */
+/** Reads bytes of an open file; fewer if it ends before. */
 export function readBytes(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let filled = 0;

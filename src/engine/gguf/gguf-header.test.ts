@@ -29,7 +29,7 @@ test('reads shape, rotation and frequency factors of a llama model', () => {
     headDimension: 8,
     valueDimension: 8,
     kvNumbersPerToken: 2 * 2 * 16,
-    queriesObstacle: 'layer 0 has no attn_q.weight: it may make queries and keys by one tensor',
+    queriesObstacle: 'layer 0 has no attn_q.weight: it may compute queries and keys with one tensor',
     positionDimensions: 1,
     slidingWindowTokens: undefined,
     stopTokens: [

@@ -17,48 +17,48 @@ import { queriesObstacle } from './queries-as-keys.ts';
 import { countNumbers, type WeightShare, weightShares } from './tensor-types.ts';
 import { repeatedNumbers } from './tied-embeddings.ts';
 
-/** llama.cpp pairs neighbouring dimensions for these; for all others that are supported, the two halves of a head. */
+/** Architectures for which RoPE pairs neighbouring dimensions; the other supported ones pair the halves of a head. */
 const NEIGHBOUR_PAIRING = ['llama'];
 const DEFAULT_ROPE_BASE = 10_000;
 const FLOAT_BYTES = 4;
-/** One for each pair of a head's numbers; llama.cpp refuses a tensor of more. */
+/** Limit on RoPE frequency factors, one per pair of a head's numbers; llama.cpp refuses larger tensors. */
 const MAX_FREQUENCIES = 2 ** 13;
 const STOP_TOKENS = ['eos_token_id', 'eot_token_id', 'eom_token_id'];
 
-/** The description of a model in its GGUF header. */
+/** A model as described by its GGUF header. */
 export interface GgufHeader {
   readonly name: string;
   readonly architecture: string;
-  /** Without an output layer that repeats the token embedding. */
+  /** Not counting an output layer that repeats the token embedding. */
   readonly parameters: number;
   readonly weights: readonly WeightShare[];
   readonly trainContextTokens: number;
   readonly vocabularySize: number;
   readonly layers: number;
-  /** Files that hold the tensors. */
+  /** Number of files that the model is split into. */
   readonly parts: number;
+  /** A metadata key with one number per layer; undefined if there is none. */
   readonly listByLayer: string | undefined;
-  /** Why no layer can have its queries in the place of its keys; undefined where any can. */
+  /** Why queries cannot replace keys (see `withQueries`); undefined if they can. */
   readonly queriesObstacle: string | undefined;
-  /** KV heads of a layer; undefined where layers differ. */
+  /** KV heads per layer; undefined if layers differ. */
   readonly kvHeads: number | undefined;
   readonly headDimension: number;
   readonly valueDimension: number;
   readonly kvNumbersPerToken: number;
   readonly rotary: Rotary;
-  /** As the file names it: `none`, `linear`, `yarn`; `longrope` also where the file has factors for it. */
+  /** As named in the file: `none`, `linear`, `yarn`; `longrope` also if the file has long-RoPE factors. */
   readonly ropeScaling: string;
   readonly positionDimensions: number;
-  /** Window of some or all layers; undefined where all see everything. */
+  /** Window of some or all layers; undefined if all layers have full attention. */
   readonly slidingWindowTokens: number | undefined;
   readonly stopTokens: readonly { readonly id: TokenId; readonly text: string }[];
   readonly chatTemplate: string | undefined;
 }
 
 /**
- * Reads the header of a GGUF file, without its weights.
- * @throws BenchError `bad-model` where the file is not GGUF, is cut short, lacks a key of every language model, or has an
- * impossible value
+ * Reads the header of a GGUF file, without weights.
+ * @throws BenchError `bad-model` if the file is not GGUF, is cut short, lacks a required key, or has an impossible value
  */
 export function readGgufHeader(path: string): GgufHeader {
   const files = modelParts(path).map(readGgufFile);
@@ -107,7 +107,6 @@ export function readGgufHeader(path: string): GgufHeader {
   };
 }
 
-/** A key of the architecture with one number for each layer. */
 function listByLayer({ metadata }: GgufFile, architecture: string, layers: number): string | undefined {
   const isByLayer = ({ value }: GgufPair): boolean => typeof value === 'object' && value.values.length === layers;
   return [...metadata].find(([key, pair]) => key.startsWith(`${architecture}.`) && isByLayer(pair))?.[0];
@@ -121,7 +120,7 @@ function readRope(
   const pair = (key: string): GgufPair | undefined => files[0]!.metadata.get(`${architecture}.rope.${key}`);
   const isLong = fileWith(files, 'rope_factors_long.weight') !== undefined;
   const scaling = isLong ? 'longrope' : textValue(pair('scaling.type'));
-  // Older files have the second key; 0 means no scaling.
+  // `scale_linear` is the key in older files; 0 means no scaling.
   const factor = numberValue(pair('scaling.factor')) ?? numberValue(pair('scale_linear')) ?? 0;
   const rotary: Rotary = {
     base: numberValue(pair('freq_base')) ?? DEFAULT_ROPE_BASE,
@@ -179,7 +178,7 @@ function readFrequencyFactors(found: GgufFile | undefined): number[] | null {
 
 const CONTROL = 3;
 
-/** The control tokens of a model, by its file. @throws BenchError `bad-model` */
+/** Ids of the control tokens listed in a model file. @throws BenchError `bad-model` */
 export function controlTokens(path: string): TokenIds {
   const kinds = readGgufFile(path).metadata.get('tokenizer.ggml.token_type')?.value;
   return typeof kinds === 'object' ? [...kinds.values.keys()].filter((id) => kinds.values[id] === CONTROL) : [];

@@ -21,7 +21,7 @@ test.each([
   [{ ropeScaling: 'yarn' }, /yarn/],
   [{ ropeScaling: 'longrope' }, /longrope/],
   [{ positionDimensions: 3 }, /positions in 3 dimensions \(M-RoPE\)/],
-  [{ slidingWindowTokens: 4096 }, /see 4096 tokens back/],
+  [{ slidingWindowTokens: 4096 }, /see only 4096 tokens back/],
   [{ kvHeads: undefined }, /layers differ/],
   [{ valueDimension: 16 }, /differ in size/],
 ])('KV of %o is not, and the reason says why', (difference, reason) => {

@@ -3,10 +3,10 @@ import type { GgufHeader } from './gguf-header.ts';
 
 type Limits = 'positionDimensions' | 'slidingWindowTokens';
 
-/** Architectures whose KV layout and rotation were measured here, bit by bit. */
+/** Architectures with KV layout and rotation verified by this project, bit by bit. */
 const KV_ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
 
-/** Decides if arms that inject KV can run on a model. @returns why not, in one line; undefined where they can */
+/** Decides if arms that inject KV can run on a model. @returns the reason if not, in one line; undefined if they can */
 export function kvObstacle(
   header: Pick<GgufHeader, 'architecture' | 'kvHeads' | 'headDimension' | 'valueDimension' | 'ropeScaling' | Limits>,
 ): string | undefined {
@@ -16,20 +16,20 @@ export function kvObstacle(
     return `the KV layout of architecture ${architecture} is not supported (supported: ${known})`;
   }
   if (ropeScaling !== 'none' && ropeScaling !== 'linear') {
-    return `keys of a model with ${ropeScaling} RoPE scaling cannot be re-positioned`;
+    return `keys with ${ropeScaling} RoPE scaling cannot be moved to other positions`;
   }
   if (positionDimensions > 1) return `its tokens have positions in ${positionDimensions} dimensions (M-RoPE)`;
   if (slidingWindowTokens !== undefined) {
-    return `its layers see ${slidingWindowTokens} tokens back and no further (sliding window)`;
+    return `its layers see only ${slidingWindowTokens} tokens back (sliding window)`;
   }
   if (header.kvHeads === undefined) return 'its layers differ in their number of KV heads';
   return header.headDimension === header.valueDimension ? undefined : 'its keys and values differ in size';
 }
 
 const OF_KV = ['promptCache', 'checkpoints', 'cells', 'sharedPositions', 'shift', 'firstLayers', 'queries'] as const;
-const NO_PREFIX_CACHE = 'a session in the process keeps nothing of what was truncated';
+const NO_PREFIX_CACHE = 'a session in this process drops the KV of truncated tokens';
 
-/** Capabilities that llama.cpp in this process lacks with a model, each with the reason. */
+/** Capabilities that llama.cpp in this process lacks with a model, and the reason for each. */
 export function missingCapabilities(header: GgufHeader): Readonly<Partial<Record<CapabilityName, string>>> {
   const obstacle = kvObstacle(header);
   if (obstacle !== undefined) {
@@ -45,7 +45,7 @@ export function missingCapabilities(header: GgufHeader): Readonly<Partial<Record
 }
 
 function firstLayersObstacle({ layers, listByLayer, parts }: GgufHeader): string | undefined {
-  if (layers < 2) return 'it has one layer, whose keys and values know no context';
+  if (layers < 2) return 'it has one layer, and the keys and values of a first layer do not depend on context';
   if (parts > 1) return `it is split into ${parts} files`;
   return listByLayer === undefined ? undefined : `its header has a number for each layer under ${listByLayer}`;
 }

@@ -63,7 +63,7 @@ it('a model of several parts is hashed and counted as a whole, and is named by t
   write(64);
   expect(await hashModelFile(first, undefined)).not.toBe(hash);
   expect(() => readGgufHeader(parts[1]!)).toThrow(
-    expect.objectContaining({ message: `${parts[1]!}: part 2 of 2 of a model`, hint: `name ${first}` }),
+    expect.objectContaining({ message: `${parts[1]!}: part 2 of 2 of a model`, hint: `name the first part: ${first}` }),
   );
   rmSync(parts[1]!);
   expect(() => checkModelFile(first, Infinity)).toThrow(`${parts[1]!}: no such model file`);
@@ -76,5 +76,5 @@ it('refuses a file that is not there, a folder, and one larger than free memory'
   expect(() => checkModelFile(folder.path, 1e9)).toThrow(`${folder.path}: no such model file`);
   writeFileSync(path, Buffer.alloc(1000));
   expect(checkModelFile(path, 1000)).toBe(1000);
-  expect(() => checkModelFile(path, 999)).toThrow(`${path}: 1000 bytes, and 999 bytes of memory are free`);
+  expect(() => checkModelFile(path, 999)).toThrow(`${path}: 1000 bytes, but only 999 bytes of memory are free`);
 });

@@ -11,11 +11,11 @@ import { randomModelPath } from './random-model/random-model.ts';
 const SPLIT = /-\d{5}-of-\d{5}\.gguf$/;
 
 /**
- * The file of this machine that a model's name stands for: `hf:org/repo/file.gguf` is fetched at the first call and
- * kept, `random:SHAPE` is made, any other name is a path already.
+ * Returns the local file of a model. Downloads `hf:org/repo/file.gguf` into the cache, generates `random:SHAPE`, and returns any
+ * other name unchanged, as a path.
  *
- * @throws BenchError `not-found` where the hub has no such file, `bad-option` for a name of another form and for a part
- * of a model; `network`, `disk`, `bad-data` as `hubFile`
+ * @throws BenchError `not-found` if the hub has no such file, `bad-option` for a malformed name and for a part of a split model;
+ * `network`, `disk`, `bad-data` as `hubFile`
  */
 export async function resolveModelFile(name: string, options: DownloadOptions = {}): Promise<string> {
   if (!name.startsWith(hubPrefix)) return randomModelPath(name);
@@ -27,7 +27,7 @@ export async function resolveModelFile(name: string, options: DownloadOptions = 
     throw new BenchError(
       'bad-option',
       `--model ${name}: one part of a model that is split into several files`,
-      'choose a file that is whole, or fetch all parts and join them with llama-gguf-split --merge',
+      'choose a whole file, or download all parts and join them with llama-gguf-split --merge',
     );
   }
   const path = await hubFile(repository, file, hubAccess(), options);
@@ -35,11 +35,11 @@ export async function resolveModelFile(name: string, options: DownloadOptions = 
   throw new BenchError(
     'not-found',
     `--model ${name}: the hub has no such file`,
-    'check organisation, repository, revision and the path of the file in it: hf:org/repo@revision/file.gguf',
+    'check organisation, repository, revision and path: hf:org/repo@revision/file.gguf',
   );
 }
 
-/** The sha-256 of a model's file, or of its parts in their order, in hex. @throws the reason of the signal */
+/** SHA-256 of a model's file, or of all its parts in order, in hex. @throws the signal's reason */
 export async function hashModelFile(path: string, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash('sha256');
   for (const part of modelParts(path)) {
@@ -49,8 +49,8 @@ export async function hashModelFile(path: string, signal: AbortSignal | undefine
 }
 
 /**
- * Refuses a model file that cannot be read or would not fit into memory, before llama.cpp opens it.
- * @returns the size of the file, or of all parts, in bytes
+ * Refuses a model file that cannot be read or is larger than available memory, before llama.cpp opens it.
+ * @returns the total size of the file or its parts, in bytes
  * @throws BenchError `bad-model`
  */
 export function checkModelFile(path: string, availableBytes: number): number {
@@ -58,8 +58,8 @@ export function checkModelFile(path: string, availableBytes: number): number {
   if (bytes <= availableBytes) return bytes;
   throw new BenchError(
     'bad-model',
-    `${path}: ${bytes} bytes, and ${availableBytes} bytes of memory are free`,
-    'take a smaller model or a stronger quantisation of this one',
+    `${path}: ${bytes} bytes, but only ${availableBytes} bytes of memory are free`,
+    'use a smaller model or a stronger quantisation of this one',
   );
 }
 

@@ -6,44 +6,45 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** A tensor whose bytes are copied from another file. */
+/** A tensor to write, as byte ranges of another file. */
 export interface CopiedTensor extends Pick<GgufTensorInfo, 'name' | 'dimensions' | 'type'> {
   readonly pieces: readonly ByteRange[];
 }
 
-/** Differences of a file from the one that it is copied from. */
+/** What to write when copying a model with changes. */
 export interface CopyChanges {
   readonly tensors: readonly CopiedTensor[];
-  /** Counts of its header, by a key that the header has. */
+  /** New values of integers in the metadata, by existing key. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Tensors by which each layer makes queries, keys and values, without `blk.N.` in front. */
+/** Tensors that compute queries, keys and values in each layer, without the prefix `blk.N.`. */
 const PROJECTIONS = ['attn_q.weight', 'attn_k.weight', 'attn_v.weight'];
-/** Tensors with rows for each KV head. */
+/** Tensors with separate rows per KV head. */
 const BY_HEAD = /^blk\.\d+\.attn_[kv]\.(?:weight|bias)$/;
 
 /**
- * Why no layer of a model can have its queries in the place of its keys: one tensor makes queries and keys, or the numbers of
- * heads cannot be told apart. Undefined where any layer can.
+ * Why `withQueries` cannot work on a model: one tensor computes queries and keys together, or a quantised tensor cannot be split
+ * between heads. Undefined if it works for any layer.
  */
 export function queriesObstacle({ tensors }: Pick<GgufFile, 'tensors'>, layers: number): string | undefined {
   const known = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   for (let layer = 0; layer < layers; layer++) {
     const missing = PROJECTIONS.find((name) => !known.has(`blk.${layer}.${name}`));
-    if (missing !== undefined) return `layer ${layer} has no ${missing}: it may make queries and keys by one tensor`;
+    if (missing !== undefined)
+      return `layer ${layer} has no ${missing}: it may compute queries and keys with one tensor`;
   }
   const odd = tensors.find((tensor) => BY_HEAD.test(tensor.name) && sizeOf(tensor) === undefined);
   return odd === undefined
     ? undefined
-    : `${odd.name} has numbers of type ${odd.type}, whose heads cannot be told apart`;
+    : `${odd.name} has numbers of type ${odd.type}, which cannot be split between heads`;
 }
 
 /**
- * Puts the queries of the last of a model's first layers in the place of its keys. Layers then have as many KV heads as query
- * heads: the rows of each KV head are repeated for the query heads that share it, which keeps their attention the same. In
- * the last layer the tensors that make queries make keys too: weight, bias, norm of each head.
- * @param changes those of the first layers; the model has no `queriesObstacle`
+ * Replaces the keys of the last copied layer by its queries, by using its query tensors (weight, bias, norm) as key tensors too. All
+ * layers then need as many KV heads as query heads, so the rows of each KV head are repeated for the query heads that share it,
+ * which does not change attention.
+ * @param changes copy only the first layers of a model that has no `queriesObstacle`
  */
 export function withQueries(
   { metadata }: Pick<GgufFile, 'metadata'>,
@@ -71,7 +72,7 @@ function afterLayer(name: string, layer: string): string {
   return name.startsWith(layer) ? name.slice(layer.length) : '';
 }
 
-/** A tensor with the rows of each KV head as often as query heads share it, so that these stand in their order. */
+/** A tensor with the rows of each KV head repeated for each query head that shares it, in the order of query heads. */
 function repeated(tensor: CopiedTensor, kvHeads: number, heads: number): CopiedTensor {
   const { dimensions, pieces } = tensor;
   const [{ start }] = pieces as [ByteRange];
@@ -87,7 +88,7 @@ function repeated(tensor: CopiedTensor, kvHeads: number, heads: number): CopiedT
   };
 }
 
-/** Bytes of a tensor's numbers, without what pads it. */
+/** Bytes of a tensor without padding; undefined for an unknown type. */
 function sizeOf({
   type,
   dimensions: [row = 1, ...others],

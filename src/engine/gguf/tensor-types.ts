@@ -1,4 +1,4 @@
-/** Names of types, numbers that are stored together, and the bytes that they take, by the type's number in GGML. */
+/** Name, numbers per block, and bytes per block of each tensor type, by GGML's number of the type. */
 const STORED: Readonly<Record<number, readonly [name: string, numbers: number, bytes: number]>> = {
   0: ['F32', 1, 4],
   1: ['F16', 1, 2],
@@ -28,7 +28,7 @@ const STORED: Readonly<Record<number, readonly [name: string, numbers: number, b
 };
 
 /**
- * Bytes of so many numbers of a type; undefined for a type that is not known, and where they are no whole number of blocks.
+ * Bytes of `numbers` numbers of a type; undefined for an unknown type, or if they do not fill whole blocks.
  * @see ggml-common.h of llama.cpp, where each block is a struct
  */
 export function bytesOfNumbers(type: number, numbers: number): number | undefined {
@@ -41,13 +41,13 @@ export function countNumbers(dimensions: readonly number[]): number {
   return dimensions.reduce((product, size) => product * size, 1);
 }
 
-/** A type of weights, and its share of their bytes. */
+/** A weight type and its share of all weight bytes. */
 export interface WeightShare {
   readonly type: string;
   readonly share: number;
 }
 
-/** The types of tensors, the largest share first; a type that is not known here is called by its number, as if of 8 bits. */
+/** Weight types by share, largest first. Unknown types are named by number and counted as 8 bits. */
 export function weightShares(
   tensors: readonly { readonly type: number; readonly dimensions: readonly number[] }[],
 ): WeightShare[] {

@@ -4,12 +4,12 @@ import { type GgufFile, type GgufTensorInfo, readBytes } from './gguf-file.ts';
 import { bytesOfNumbers } from './tensor-types.ts';
 
 const ROWS = 5;
-/** Quantising to 4 bits leaves more than .99; rows of a model with an output layer of its own stay far below. */
+/** Threshold for equal rows: 4-bit quantisation keeps more than 0.99, a separate output layer is far below. */
 const MIN_COSINE = 0.95;
 
 /**
- * The numbers that a model stores a second time: some quantised files hold the token embedding again as the output layer, in
- * another type. Found by comparing rows, since no key of the file says it.
+ * Counts numbers that a model stores twice: some quantised files repeat the token embedding as the output layer, in another type.
+ * Detected by comparing sampled rows, because the metadata does not tell.
  */
 export function repeatedNumbers(files: readonly GgufFile[]): number {
   const [embedding, output] = ['token_embd.weight', 'output.weight'].map((name) => findTensor(files, name));
@@ -28,7 +28,7 @@ function findTensor(files: readonly GgufFile[], wanted: string) {
     .find(({ tensor }) => tensor.name === wanted);
 }
 
-/** Rows of a matrix, one behind the other; undefined for a type that is not known here. */
+/** Rows of a matrix, concatenated; undefined for an unknown type. */
 function readRows(path: string, { type, fileOffset }: GgufTensorInfo, columns: number, rows: readonly number[]) {
   const rowBytes = bytesOfNumbers(type, columns);
   const decode = DECODE[type];
@@ -52,7 +52,7 @@ function cosine(a: readonly number[], b: readonly number[]): number {
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 
-/** How groups of numbers that are stored together are read, by the type's number in GGML. @see ggml-quants.c of llama.cpp */
+/** Numbers per block and how to decode a block, by GGML's number of the type. @see ggml-quants.c of llama.cpp */
 const DECODE: Readonly<Record<number, { readonly group: number; readonly read: (bytes: Buffer) => number[] }>> = {
   0: { group: 1, read: (bytes) => [bytes.readFloatLE()] }, // F32
   1: { group: 1, read: (bytes) => [half(bytes, 0)] }, // F16
@@ -73,23 +73,23 @@ function scaled(levels: readonly number[], scale: number, offset: number): numbe
   return levels.map((level) => level * scale + offset);
 }
 
-/** The lower halves of all bytes, then the upper ones. */
+/** The lower 4 bits of all bytes, then the upper 4 bits. */
 function nibbles(bytes: Buffer): number[] {
   return [...[...bytes].map((byte) => byte & 0xf), ...[...bytes].map((byte) => byte >> 4)];
 }
 
-/** Q5_0: the fifth bits are one word. */
+/** Q5_0: the fifth bits of all numbers are in one word. */
 function fiveBits(bytes: Buffer): number[] {
   const high = bytes.readUInt32LE(2);
   return nibbles(bytes.subarray(6)).map((level, index) => level | (((high >>> index) & 1) << 4));
 }
 
-/** Q4_K: 64 numbers in 32 bytes each. */
+/** Q4_K: four times 64 numbers in 32 bytes. */
 function fourBitQuarters(bytes: Buffer): number[] {
   return [0, 32, 64, 96].flatMap((start) => nibbles(bytes.subarray(start, start + 32)));
 }
 
-/** Q4_K: each 32 numbers have a scale and a minimum of 6 bits, packed into 12 bytes. */
+/** Q4_K: eight groups of 32 numbers, each with a 6-bit scale and a 6-bit minimum, packed into 12 bytes. */
 function eightScales(bytes: Buffer, levels: readonly number[]): number[] {
   const [scale, minimum] = [half(bytes, 0), half(bytes, 2)];
   const packed = bytes.subarray(4, 16);
@@ -106,7 +106,7 @@ function eightScales(bytes: Buffer, levels: readonly number[]): number[] {
   });
 }
 
-/** Q6_K: of 128 numbers 64 bytes with the lower four bits, 32 with the upper two; each 16 have a scale. */
+/** Q6_K: for each 128 numbers, 64 bytes have the lower four bits and 32 bytes the upper two; every 16 numbers share a scale. */
 function sixBits(bytes: Buffer): number[] {
   const scale = half(bytes, 208);
   return Array.from({ length: 256 }, (_, index) => {

@@ -125,12 +125,12 @@ test('reports the tensor that prevents it: fused queries and keys, or a quantise
   }));
   expect(queriesObstacle({ tensors: [q!, k!, v!] }, 1)).toBeUndefined();
   const fused = { ...q!, name: 'blk.0.attn_qkv.weight' };
-  const why = 'layer 0 has no attn_q.weight: it may make queries and keys by one tensor';
+  const why = 'layer 0 has no attn_q.weight: it may compute queries and keys with one tensor';
   expect(queriesObstacle({ tensors: [fused] }, 1)).toBe(why);
   expect(queriesObstacle({ tensors: [q!, k!, v!] }, 2)).toMatch(/^layer 1 has no attn_q\.weight/);
   for (const type of [99, 12]) {
     expect(queriesObstacle({ tensors: [q!, { ...k!, type }, v!] }, 1)).toBe(
-      `blk.0.attn_k.weight has numbers of type ${type}, whose heads cannot be told apart`,
+      `blk.0.attn_k.weight has numbers of type ${type}, which cannot be split between heads`,
     );
   }
 });

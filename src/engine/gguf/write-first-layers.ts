@@ -6,16 +6,16 @@ import { encodeHead, type GgufFile, type GgufKind, padding, readGgufFile } from 
 import { type ByteRange, type CopiedTensor, type CopyChanges, withQueries } from './queries-as-keys.ts';
 
 const LAYER = /^blk\.(\d+)\./;
-/** Sizes in bytes of the GGUF integer kinds that a count may have. */
+/** Bytes of each GGUF integer kind that a count may have. */
 const INTEGER_BYTES: Readonly<Partial<Record<GgufKind, number>>> = { uint32: 4, int32: 4, uint64: 8, int64: 8 };
 const LOW_BYTES = 4;
 
 /**
- * Writes the first layers of a model as a GGUF model of its own: with a smaller layer count, without the tensors of later
- * layers, all other bytes copied. So it has the same tokenizer and computes the same keys and values; its logits mean nothing.
+ * Writes the first layers of a model as another GGUF model: reduces the layer count, drops the tensors of later layers, and copies
+ * everything else. The result has the same tokenizer and computes the same keys and values; its logits mean nothing.
  * @param layers from 1 to the number of layers of the model
- * @param queries puts the queries of the last layer in the place of its keys: see `withQueries`
- * @throws BenchError `disk` where it cannot be written, `bad-model` where the model cannot be read
+ * @param queries replaces the keys of the last layer by its queries: see `withQueries`
+ * @throws BenchError `disk` if it cannot be written, `bad-model` if the model cannot be read
  */
 export async function writeFirstLayers(from: string, to: string, layers: number, queries = false): Promise<void> {
   const file = readGgufFile(from);
@@ -56,7 +56,7 @@ async function copyModel(file: GgufFile, to: string, { tensors, counts }: CopyCh
   }
 }
 
-/** The metadata with changed counts. @throws BenchError `bad-model` if a count is not a 32- or 64-bit integer */
+/** Encoded metadata with changed counts. @throws BenchError `bad-model` if a count is not a 32- or 64-bit integer */
 async function changeCounts(
   { path, metadata, metadataBytes: { start, end } }: GgufFile,
   counts: CopyChanges['counts'],
@@ -68,7 +68,11 @@ async function changeCounts(
     const { kind, fileOffset } = metadata.get(key)!;
     const size = INTEGER_BYTES[kind];
     if (size === undefined) {
-      throw new BenchError('bad-model', `${path}: ${key} is of the kind ${kind}`, 'name another model');
+      throw new BenchError(
+        'bad-model',
+        `${path}: ${key} has the type ${kind}, expected an integer`,
+        'name another model',
+      );
     }
     const at = fileOffset - start;
     bytes.fill(0, at, at + size);

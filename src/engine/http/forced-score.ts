@@ -5,20 +5,20 @@ import type { TokenId, TokenIds } from '../token-id.ts';
 
 const tokenProbabilityShape = z.object({ id: z.int().nonnegative(), logprob: z.number() });
 
-/** A sampled token, and the likeliest ones in its place, likeliest first. */
+/** A sampled token, and the likeliest tokens at its position in falling order. */
 export const listedProbabilitiesShape = tokenProbabilityShape.extend({ top_logprobs: z.array(tokenProbabilityShape) });
 
 export type ListedProbabilities = z.output<typeof listedProbabilitiesShape>;
 
-/** With a larger vocabulary, all probabilities of a token are megabytes of JSON. */
+/** Above this size, the distribution of one token would be megabytes of JSON. */
 const LARGEST_LISTED_VOCABULARY = 2 ** 16;
 const LISTED_TOKENS = 100;
-/** The bias that makes a token the likeliest by far. */
+/** Logit bias that makes sure a token is sampled. */
 export const CERTAIN = 1e6;
 
 export interface ScoredModel {
   readonly vocabularySize: number;
-  /** Tokens that a distribution lists: all, or the likeliest. */
+  /** How many tokens a distribution lists: all, or the likeliest N. */
   readonly listed: 'all' | number;
   readonly plainToken: TokenId;
 }
@@ -28,18 +28,18 @@ export function scoredModel(vocabularySize: number, plainToken: TokenId): Scored
   return { vocabularySize, listed, plainToken };
 }
 
-/** One request of a score: forces a token behind ids, and lists `count` probabilities in its place. */
+/** Request to sample `token` after `ids` and to list the `count` largest probabilities at that position. */
 export interface ForcedRequest {
   readonly ids: TokenIds;
-  /** The first ids, which the server holds already. */
+  /** How many of the first ids the server already holds. */
   readonly held: number;
   readonly token: TokenId;
   readonly count: number;
-  /** An earlier request of the same score left the ids there: they are not counted again. */
+  /** An earlier request of the same score evaluated the ids, so they must not be counted as reused. */
   readonly isStep: boolean;
 }
 
-/** Sends a request; undefined where the server shows nothing of a token that leaves a character unfinished. */
+/** Sends a request. Undefined if the server reports nothing because the token ends within a character. */
 export type SendForced = (request: ForcedRequest) => Promise<ListedProbabilities | undefined>;
 
 export interface ScoreRequest {
@@ -50,8 +50,8 @@ export interface ScoreRequest {
 }
 
 /**
- * Scores a continuation token by token: forces each and reads its own probability, which the server takes from the model's
- * logits. llama-server gives none for a token that leaves a character unfinished: that one is looked up among all.
+ * Scores a continuation token by token: forces each token and reads its probability, which the server computes from the unbiased
+ * logits. llama-server reports none for a token that ends within a character; it is then looked up in the whole distribution.
  */
 export async function forcedScore(
   send: SendForced,
@@ -80,9 +80,9 @@ export async function forcedScore(
   const logProbabilities: number[] = [];
   for (const [index, token] of continuation.entries()) {
     const before = [...ids, ...continuation.slice(0, index)];
-    // The last token before a step is not evaluated yet; at the first step all are.
+    // The first request has evaluated all `ids`. Later, the last token before this one is still to be evaluated.
     const there = index === 0 ? before.length : before.length - 1;
-    // A shorter list is summed in another order: where all are listed, all are requested each time.
+    // A shorter list rounds differently, so always request all if all can be listed.
     if (index > 0 && isWhole) lists.push(await list(before, there));
     const known = lists[index] && find(lists[index], token);
     logProbabilities.push(logProbabilityOf(known ?? (await probability(before, there, token))));

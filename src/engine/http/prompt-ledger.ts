@@ -6,7 +6,7 @@ import { counterDifference, readPromptCounters } from './prompt-token-counters.t
 
 const LOOK_AGAIN_MS = 50;
 
-/** Adds up the prompt tokens that a server's answers report, beside what its counters report since the ledger was opened. */
+/** Sums the prompt tokens reported in a server's answers, to compare with the increase of its counters since opening. */
 export class PromptLedger {
   readonly #connection: ServerConnection;
   readonly #start: PromptTokens | null;
@@ -26,14 +26,14 @@ export class PromptLedger {
     this.#answers = { evaluated: this.#answers.evaluated + evaluated, reused: this.#answers.reused + reused };
   }
 
-  /** Books a lost answer: what the server did for it is unknown. */
+  /** Records a lost answer: it is unknown what the server evaluated for it. */
   lose(): void {
     this.#answers = null;
   }
 
   /**
-   * Both sums; null where the server has no counters, or an answer was lost. Waits while they differ: a server may count
-   * after it answers.
+   * Sums from answers and from counters; null if the server has no counters or an answer was lost. While they differ, waits a
+   * little: a server may count after it answers.
    */
   async audit(options: CallOptions = {}): Promise<EngineAudit | null> {
     const deadline = performance.now() + this.#connection.patience.settleMs;

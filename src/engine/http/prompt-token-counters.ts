@@ -3,7 +3,7 @@ import type { CallOptions } from '../engine-session.ts';
 import { optional } from './server-errors.ts';
 import type { ServerConnection } from './server-connection.ts';
 
-/** Counters of prompt tokens by program: those evaluated, or all, and those reused, whose values are added up. */
+/** Counter names by server program: evaluated or all prompt tokens, and the reused ones (summed). */
 const PROGRAMS: readonly { readonly evaluated?: string; readonly all?: string; readonly reused: readonly string[] }[] =
   [
     { evaluated: 'llamacpp:prompt_tokens_total', reused: ['llamacpp:prompt_tokens_cached_total'] },
@@ -14,7 +14,7 @@ const PROGRAMS: readonly { readonly evaluated?: string; readonly all?: string; r
     { all: 'sglang:prompt_tokens_total', reused: ['sglang:cached_tokens_total'] },
   ];
 
-/** Reads prompt tokens from counters in Prometheus' format; null where the text has none that are known. */
+/** Reads prompt tokens from counters in Prometheus format; null if there are no known counters. */
 export function parsePromptCounters(text: string): PromptTokens | null {
   for (const { evaluated, all, reused: names } of PROGRAMS) {
     const total = counterSum(text, evaluated ?? all!);
@@ -22,7 +22,7 @@ export function parsePromptCounters(text: string): PromptTokens | null {
     const found = names.map((name) => counterSum(text, name)).filter((value) => value !== null);
     const reused = found.length === 0 ? null : found.reduce((sum, value) => sum + value, 0);
     if (evaluated !== undefined) return { evaluated: total, reused };
-    // Without the reused ones it is unknown how many of all ran through the model.
+    // Without reused tokens, evaluated ones cannot be told from all.
     return reused === null ? null : { evaluated: total - reused, reused };
   }
   return null;

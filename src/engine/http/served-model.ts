@@ -3,7 +3,7 @@ import type { ModelDescription } from '../engine-info.ts';
 
 const count = z.int().nonnegative();
 
-/** `/props` of llama-server; builds add fields, and older ones lack some. */
+/** Response of llama-server's `/props`. Optional fields are missing in older builds. */
 export const propsShape = z.object({
   total_slots: count,
   model_path: z.string(),
@@ -20,9 +20,9 @@ export const modelsShape = z.object({
   data: z.array(
     z.object({
       id: z.string(),
-      /** vLLM, SGLang: longest sequence. */
+      /** vLLM and SGLang: longest sequence. */
       max_model_len: count.nullish(),
-      /** vLLM: the model that was loaded under that name. */
+      /** vLLM: path or repository of the model with this name. */
       root: z.string().nullish(),
       meta: z
         .object({
@@ -39,7 +39,7 @@ export const modelsShape = z.object({
 
 export type ServedModel = z.output<typeof modelsShape>['data'][number];
 
-/** What a server shows of its model, and what it does not. */
+/** Description fields that no server shows. */
 export const shownModel = {
   architecture: 'not shown by the server',
   layers: null,
@@ -48,7 +48,7 @@ export const shownModel = {
   rope: null,
 } as const satisfies Partial<ModelDescription>;
 
-/** The template that llama-server shows for a model without one. */
+/** Template that llama-server reports for models without one. */
 const FALLBACK_TEMPLATE =
   "{%- for message in messages -%}\n  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n" +
   "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}";

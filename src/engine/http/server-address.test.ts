@@ -27,17 +27,17 @@ test.each(['http://10.0.0.7:8000', 'https://models.example/v1', 'http://127.0.0.
   },
 );
 
-test.each(['127.0.0.1:8080', 'ftp://127.0.0.1', 'server', ''])('%j is no address', (url) => {
-  expect(() => address(url, true)).toThrow('--engine-url: no address');
+test.each(['127.0.0.1:8080', 'ftp://127.0.0.1', 'server', ''])('%j is not a server URL', (url) => {
+  expect(() => address(url, true)).toThrow('--engine-url: not a server URL');
 });
 
 test('an address with a secret in it is refused, and not shown', () => {
   for (const url of ['http://me:hunter2@127.0.0.1', 'http://127.0.0.1/?key=hunter2', 'http://127.0.0.1/#hunter2']) {
-    expect(() => address(url, true)).toThrow('--engine-url: holds more than host and path');
+    expect(() => address(url, true)).toThrow('--engine-url: has more than host and path');
     expect(() => address(url, true)).not.toThrow(/hunter2/);
   }
 });
 
 test('one that is missing is asked for by the name of the engine', () => {
-  expect(() => address(undefined)).toThrow('--engine openai: no server is named');
+  expect(() => address(undefined)).toThrow('--engine openai: needs the address of a server');
 });

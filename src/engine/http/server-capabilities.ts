@@ -1,6 +1,6 @@
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 
-/** Capabilities that no server has. */
+/** Capability fields that are the same for all servers. */
 export const serverCapabilities = {
   shift: false,
   firstLayers: false,

@@ -4,14 +4,15 @@ import { AnswerTooLong, failureReason, IdleTimeout, readText, request, retryAfte
 import type { CallOptions, Retry } from '../engine-session.ts';
 import { errorShape, ServerErrors, type ServerName } from './server-errors.ts';
 
-/** How long to wait for a server, and how much to read. */
+/** Limits on waiting for a server and on the size of its answers. */
 export interface Patience {
-  /** Until a server that refuses connections, or that is busy, has to answer. */
+  /** How long to retry while a server is busy or refuses connections. */
   readonly waitMs: number;
+  /** Longest time without a byte. */
   readonly silenceMs: number;
-  /** Until its counters agree with its answers. */
+  /** How long its counters may take to agree with its answers. */
   readonly settleMs: number;
-  /** Until an answer must have ended, whether or not bytes still come. */
+  /** Longest time for a whole answer. */
   readonly answerMs: number;
   readonly answerBytes: number;
 }
@@ -21,14 +22,14 @@ const DEFAULT_PATIENCE: Patience = {
   silenceMs: 50_000,
   settleMs: 2000,
   answerMs: 1_800_000,
-  // The likeliest tokens at each place of a long prompt fill half of it.
+  // Listing the likeliest tokens at each position of a long prompt takes half of this.
   answerBytes: 2 ** 28,
 };
 const MAX_ERROR_BYTES = 2 ** 20;
 const FIRST_PAUSE_MS = 250;
-/** Statuses of a server that may answer later: too many requests, and loading its model. */
+/** HTTP statuses to retry: too many requests, and still loading the model. */
 const RETRIED = [429, 503];
-/** Ends a stream of OpenAI's kind; other streams end with the connection. */
+/** Last event of an OpenAI stream; other streams end with the connection. */
 const LAST_EVENT = '[DONE]';
 const CUT_OFF = 'the answer was cut off';
 
@@ -36,7 +37,7 @@ export interface RequestOptions extends CallOptions {
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
-/** A model server behind HTTP: every answer is checked, and a request is repeated, within bounds, while the server is busy. */
+/** HTTP connection to a model server. Checks every answer, and retries for a limited time while the server is busy. */
 export class ServerConnection {
   readonly url: string;
   readonly errors: ServerErrors;
@@ -49,7 +50,7 @@ export class ServerConnection {
     this.patience = patience;
     this.#headers = {
       'content-type': 'application/json',
-      // Servers with few threads bind one to each connection until it is closed: open ones would lock out others.
+      // Some servers bind one of few threads to each open connection, so an idle one would block other clients.
       connection: 'close',
       ...(server.key === undefined ? {} : { authorization: `Bearer ${server.key}` }),
     };
@@ -69,7 +70,7 @@ export class ServerConnection {
     return this.#parsed(shape, path, await this.text(path, body, options));
   }
 
-  /** The answer as text. @param body posted unless it is undefined */
+  /** Returns the answer as text. @param body undefined: GET, else POST */
   async text(path: string, body?: unknown, options: RequestOptions = {}): Promise<string> {
     using timeout = this.#timeout(options);
     const response = await this.#answer(path, body, timeout, options);
@@ -81,8 +82,8 @@ export class ServerConnection {
   }
 
   /**
-   * The events of an answer, as they come. The connection is closed when the caller leaves the loop.
-   * @throws BenchError `unreachable` where the answer ends before the last event, besides those of `get`
+   * Yields the events of an answer as they arrive. Leaving the loop closes the connection.
+   * @throws BenchError as `get`; `unreachable` if the connection breaks
    */
   async *stream<Shape extends z.ZodType>(
     path: string,
@@ -96,7 +97,7 @@ export class ServerConnection {
     const events: string[] = [];
     const parser = createParser({ onEvent: ({ data }) => void events.push(data) });
     const decoder = new TextDecoder();
-    // Not `for await`, which rejects when a reader leaves an aborted stream.
+    // Not `for await`: leaving its loop rejects if the stream was aborted.
     const reader = response.body!.getReader();
     const { answerBytes } = this.patience;
     let bytesLeft = answerBytes;
@@ -128,7 +129,7 @@ export class ServerConnection {
     return new IdleTimeout(this.patience.silenceMs, AbortSignal.any(ends));
   }
 
-  /** Repeats a request to a busy server, after growing pauses or as long as the server asks for. */
+  /** Retries a request to a busy server, after growing pauses or those that the server requests. */
   async #answer(
     path: string,
     body: unknown,
@@ -158,7 +159,7 @@ export class ServerConnection {
     const posted = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     let response: Response;
     try {
-      // Redirects are not followed: another server may get neither the key nor what users said.
+      // Redirects are not followed: no other server may receive the key or what users said.
       response = await request(this.url + path, { headers: this.#headers, redirect: 'manual', ...posted }, timeout);
     } catch (error) {
       const failure = this.#named(error, timeout, signal, failureReason(error));
@@ -176,13 +177,14 @@ export class ServerConnection {
     };
   }
 
-  /** The reason of the caller's signal, a BenchError as it is, and `unreachable` for all other errors. */
+  /** Maps an error: to the reason of the caller's signal if aborted, to itself if a BenchError, else to `unreachable`. */
   #named(error: unknown, timeout: IdleTimeout, signal: AbortSignal | undefined, why: string): Error {
     if (signal?.aborted === true) return signal.reason as Error;
     if (error instanceof Error && error.name === 'BenchError') return error;
-    if (error instanceof AnswerTooLong) return this.errors.protocol(`sends too much: ${error.message}`, error);
+    if (error instanceof AnswerTooLong)
+      return this.errors.protocol(`sends too long an answer: ${error.message}`, error);
     const { silenceMs, answerMs } = this.patience;
-    const silent = `no byte came in ${silenceMs / 1000} s`;
+    const silent = `it sent nothing for ${silenceMs / 1000} s`;
     const endless = `the answer did not end in ${answerMs / 1000} s`;
     const reason = timeout.isReached ? silent : timeout.signal.aborted ? endless : why;
     return this.errors.unreachable(reason, error);

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { BenchError } from '../../base/bench-error.ts';
 
-const CHECK_SERVER = 'see the log of the server, and its version in docs/engines.md';
+const CHECK_SERVER = "see the server's log, and the tested versions in docs/engines.md";
 const SHOWN_CHARACTERS = 200;
 
-/** The response of a server that refuses a request. */
+/** Response body of a refused request. */
 export const errorShape = z.object({
   error: z.object({ message: z.string(), type: z.string().nullish() }),
 });
 
-/** A server, for messages. */
+/** A server, as named in messages, and its key. */
 export interface ServerName {
   readonly url: string;
   readonly program: string;
-  /** Sent with every request, and never shown in a message. */
+  /** API key, sent with every request and never shown. */
   readonly key?: string | undefined;
-  /** The environment variable of the key; missing where the server takes none. */
+  /** Environment variable of the key; missing if the server takes none. */
   readonly keyVariable?: string;
 }
 
@@ -27,12 +27,16 @@ export class ServerErrors {
   }
 
   unreachable(why: string, cause?: unknown): BenchError {
-    const hint = 'start the server, or name another: --engine-url';
+    const hint = 'start the server, or name another with --engine-url';
     return new BenchError('unreachable', this.#says(`does not answer: ${why}`), hint, cause);
   }
 
   busy(why: string): BenchError {
-    return new BenchError('busy', this.#says(`is busy: ${why}`), 'wait until it is idle, or use one of your own');
+    return new BenchError(
+      'busy',
+      this.#says(`is busy: ${why}`),
+      'wait until it is idle, or use a server that no one else uses',
+    );
   }
 
   protocol(why: string, cause?: unknown): BenchError {
@@ -40,11 +44,11 @@ export class ServerErrors {
   }
 
   changed(why: string): BenchError {
-    const hint = 'leave the server to this run alone, do not restart it meanwhile, and resume the run';
+    const hint = 'resume the run, and until it ends do not restart the server or let others use it';
     return new BenchError('changed', `${this.#server.url}: ${why}`, hint);
   }
 
-  /** The error for a refused request. @param body of the response */
+  /** The error for a refused request. @param body response body */
   refused(path: string, status: number, body: string): BenchError {
     const { key, keyVariable } = this.#server;
     if ((status === 401 || status === 403) && keyVariable !== undefined) {
@@ -57,7 +61,7 @@ export class ServerErrors {
     const what = `answers ${path} with ${status}${shown === '' ? '' : `: ${shown}`}`;
     switch (type) {
       case 'exceed_context_size_error':
-        return new BenchError('context-overflow', this.#says(what), 'start it with more --ctx-size');
+        return new BenchError('context-overflow', this.#says(what), 'start it with a larger --ctx-size');
       case 'not_supported_error':
         return new BenchError('unsupported', this.#says(what), 'start it with the flags that it names');
       default:
@@ -83,7 +87,7 @@ function oneLine(text: string): string {
   return text.trim().split('\n')[0]?.slice(0, SHOWN_CHARACTERS) ?? '';
 }
 
-/** The answer to a request; undefined where the server has no such route, or gives an unexpected response there. */
+/** Awaits a request; undefined if the server lacks the route, or gives an unexpected response there. */
 export async function optional<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request;

@@ -4,7 +4,7 @@ import { PLACEHOLDER_TOKEN } from '../llama-state/state-file.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 
-/** A session behind HTTP: every request carries all ids of the sequence, and the server finds what it holds of them. */
+/** A session on a server: every request carries the whole sequence, and the server reuses the part that it has cached. */
 export abstract class ServerSession<Parts extends SessionParts> extends BaseSession<Parts> {
   protected abstract sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void>;
   protected abstract sendGenerate(
@@ -14,7 +14,7 @@ export abstract class ServerSession<Parts extends SessionParts> extends BaseSess
   ): Promise<Generation>;
   protected abstract sendScore(ids: TokenIds, continuation: TokenIds, options: ScoreOptions): Promise<SequenceScore>;
 
-  /** Makes a call, and mends the session and its counts where it fails. */
+  /** Runs a call. If it fails, updates session and counts to what the server may have done. */
   protected abstract guard<T>(call: () => Promise<T>): Promise<T>;
 
   protected async evaluateNow(tokens: TokenIds, options: CallOptions): Promise<void> {
@@ -30,7 +30,7 @@ export abstract class ServerSession<Parts extends SessionParts> extends BaseSess
     const generation = await this.guard(() => this.sendGenerate(this.#withSession(tokens), limits, options));
     const evaluated = generation.stop === 'end' ? generation.tokens : generation.tokens.slice(0, -1);
     const unknown = evaluated.indexOf(UNKNOWN_TOKEN);
-    // Tokens behind an unknown id cannot be sent again.
+    // An unknown id cannot be sent again, so the session ends before it.
     this.#follow([...tokens, ...evaluated.slice(0, unknown === -1 ? undefined : unknown)]);
     return generation;
   }

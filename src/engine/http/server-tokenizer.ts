@@ -5,11 +5,11 @@ import { specialTokenError, type TokenId, type TokenIds } from '../token-id.ts';
 import type { TokenizeRequest } from '../engine.ts';
 import type { ServerConnection } from './server-connection.ts';
 
-/** The routes by which a server turns text into ids, and ids into text. */
+/** A server's routes to turn text into ids and back. */
 export interface TokenRoutes {
   /**
-   * @param how `parse`: control tokens may come of it; `add`: with the token in front of every text, where the model has one,
-   * default false
+   * @param how `parse`: names of control tokens in the text become control tokens; `add`: adds BOS if the model has one, default
+   * false
    */
   encode(
     text: string,
@@ -33,28 +33,28 @@ export function llamaTokenRoutes(connection: ServerConnection): TokenRoutes {
   };
 }
 
-/** Texts of tokens at which llama.cpp ends generation, by their names in vocabularies. */
+/** Names of tokens at which llama.cpp ends generation, in the vocabularies of known models. */
 const END_TEXTS = [
   ...['</s>', '<|im_end|>', '<|eot_id|>', '<|eom_id|>', '<|end_of_text|>', '<|endoftext|>', '<|end|>', '<end_of_turn>'],
   ...['<EOT>', '_<EOT>', '<|end_of_turn|>', '<|endofturn|>', '[EOT]', '<turn|>'],
 ];
-/** Always a token of its own, without a leading space. */
+/** A text that never merges with the text after it. */
 export const ANCHOR = '\n';
-/** Requests that are under way at once: a server has few threads to answer with. */
+/** Concurrent requests; servers have few threads. */
 const AT_ONCE = 4;
 
 const LETTER = 'a';
 
-/** Facts of a model's tokens that are known before its server is asked. */
+/** Facts about a model's tokens known from other sources than its tokenizer. */
 export interface KnownTokens {
-  /** Texts that open and close a sequence; empty or missing where they are unknown. */
+  /** Texts of BOS and EOS; empty or missing if unknown. */
   readonly bos?: string | undefined;
   readonly eos?: string | undefined;
-  /** Control tokens of the model's file, where it is named. */
+  /** Control tokens listed in the model's file, if that is given. */
   readonly control?: TokenIds;
 }
 
-/** A server's tokeniser. It tells control tokens apart by asking for each text with and without them. */
+/** A server's tokeniser. It detects control tokens by encoding a text with and without parsing them. */
 export class ServerTokenizer {
   readonly ends: ModelDescription['stopTokens'];
   readonly special: Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'>;
@@ -112,7 +112,7 @@ export class ServerTokenizer {
     });
   }
 
-  /** @throws BenchError `special-token` where `as: 'text'` would yield a control token that is known */
+  /** @throws BenchError `special-token` if a text with `as: 'text'` contains a known control token */
   async tokenize(texts: readonly TokenizeRequest[], options: CallOptions = {}): Promise<readonly TokenIds[]> {
     return atOnce(texts, async (request) => {
       const ids = await this.#idsOf(request, request.as === 'template', options);
@@ -130,7 +130,7 @@ export class ServerTokenizer {
     return atOnce(lists, async (ids) => {
       const shown = ids.filter((id) => !this.#control.has(id));
       if (shown.length === 0) return '';
-      // A tokeniser that adds a space to a text takes one away from it again.
+      // Such a tokeniser removes a leading space when decoding, so decode after an anchor and cut that off.
       const tokens = this.#addsSpace ? [...this.#anchor, ...shown] : shown;
       const content = await this.#routes.decode(tokens, options);
       return this.#addsSpace ? content.slice(content.indexOf(ANCHOR) + 1) : content;
@@ -145,8 +145,9 @@ export class ServerTokenizer {
   }
 
   /**
-   * Control tokens of a template: those that the same text has not where it is only a text, and that are no text by themselves.
-   * An ordinary token beside a control token is missing there too, where it merges with the first character of that one's name.
+   * Learns the control tokens in a template: ids that are missing if the same text is encoded without parsing, and whose own text
+   * becomes a control token. The second test is needed because without parsing, an ordinary token may also be missing: it can merge
+   * with the first character of a control token's name.
    */
   async #learn(request: TokenizeRequest, ids: TokenIds, options: CallOptions): Promise<void> {
     const unknown = ids.filter((id) => !this.#control.has(id));
@@ -155,13 +156,13 @@ export class ServerTokenizer {
     for (const id of new Set(unknown)) {
       if (plain.has(id)) continue;
       const text = await this.#routes.decode([id], options);
-      // A server that shows no control tokens has no text for this one.
+      // Some servers decode control tokens as an empty text.
       if (text === '' || (await controlTokenOf(this.#routes, text, options)) === id) this.#control.add(id);
     }
   }
 }
 
-/** The control token that a text becomes where such are parsed; undefined where it becomes several tokens, or an ordinary one. */
+/** The control token that a text becomes if parsed; undefined if it becomes ordinary or several tokens. */
 async function controlTokenOf(routes: TokenRoutes, text: string, options: CallOptions): Promise<TokenId | undefined> {
   if (text === '') return undefined;
   const parsed = await routes.encode(text, { parse: true }, options);
@@ -169,7 +170,7 @@ async function controlTokenOf(routes: TokenRoutes, text: string, options: CallOp
   return parsed.length === 1 && plain[0] !== parsed[0] ? parsed[0] : undefined;
 }
 
-/** Asks for each, a few at once, in order. */
+/** Maps a list with a few concurrent requests; results in order of the list. */
 async function atOnce<From, To>(list: readonly From[], ask: (one: From) => Promise<To>): Promise<To[]> {
   const answers = new Array<To>(list.length);
   let next = 0;

@@ -3,13 +3,13 @@ import { decodeTokens } from '../decode-tokens.ts';
 import type { ServerErrors } from './server-errors.ts';
 import { type TokenId, type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 
-/** The most tokens that an answer may have, and what refuses one with more. */
+/** Limit on the tokens of an answer, and the errors for one that exceeds it. */
 export interface AnswerBounds {
   readonly maxTokens: number;
   readonly errors: Pick<ServerErrors, 'protocol'>;
 }
 
-/** Tokens one by one out of the events of an answer. Ids that the server does not send are unknown. */
+/** Splits the events of a streamed answer into tokens. Ids that the server does not send are `UNKNOWN_TOKEN`. */
 export abstract class TokenStream<Event> {
   protected readonly waiting: { readonly id: TokenId; readonly content: string }[] = [];
   protected isOver = false;
@@ -29,7 +29,7 @@ export abstract class TokenStream<Event> {
   protected abstract end(): void;
 
   async next(): Promise<IteratorResult<TokenId, void>> {
-    // Only a token without text can be an end token, which the last event tells apart.
+    // A token without text may be the end token, which only the last event tells; wait until it is known.
     while (!this.isOver && !this.waiting.some(({ content }) => content !== '')) await this.#readEvent();
     const token = this.waiting.shift();
     if (token === undefined) return { done: true, value: undefined };
@@ -42,12 +42,12 @@ export abstract class TokenStream<Event> {
     while (!this.isOver) await this.#readEvent();
   }
 
-  /** The text of the first tokens: a server sends the text of each, and holds back unfinished characters. */
+  /** Text of the first tokens, as sent by the server, which holds back incomplete characters. @param tokens only their number counts */
   textOf({ length }: TokenIds): string {
     return this.#text.slice(0, this.#ends[length - 1] ?? 0);
   }
 
-  /** Adds text that was held back to the last token. */
+  /** Appends held-back text to the last token. */
   protected extend(text: string): void {
     const last = this.waiting.pop();
     if (last !== undefined) {
@@ -58,7 +58,7 @@ export abstract class TokenStream<Event> {
     if (this.#ends.length > 0) this.#ends[this.#ends.length - 1] = this.#text.length;
   }
 
-  /** Adds unknown tokens up to a count of all. */
+  /** Adds unknown tokens until the answer has `count` tokens. */
   protected pad(count: number): void {
     this.#requireWithin(count);
     while (this.#count < count) this.waiting.push({ id: UNKNOWN_TOKEN, content: '' });
@@ -78,7 +78,7 @@ export abstract class TokenStream<Event> {
   #requireWithin(count: number): void {
     const { maxTokens, errors } = this.#bounds;
     if (count > maxTokens)
-      throw errors.protocol(`answers with ${count} tokens, and was asked for ${maxTokens} at most`);
+      throw errors.protocol(`answers with ${count} tokens, more than the requested limit of ${maxTokens}`);
   }
 }
 
@@ -98,7 +98,7 @@ export async function decodeStream(
   return { ...decoded, firstTokenMs: firstTokenAt - start, decodeMs, retries };
 }
 
-/** Fills unknown ids in from a second answer, whose other ids must be the same. */
+/** Fills in unknown ids from a second answer, if all known ids are the same in both. */
 export function fillUnknown(known: TokenIds, again: TokenIds): TokenIds {
   const agree = known.every((id, index) => id === UNKNOWN_TOKEN || id === again[index]);
   return agree && again.length >= known.length ? again.slice(0, known.length) : known;

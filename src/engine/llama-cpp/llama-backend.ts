@@ -7,7 +7,7 @@ import type { GpuName } from '../../config/bench-config.ts';
 
 type AcceleratorName = Exclude<GpuName, 'off' | 'auto'>;
 
-/** Interfaces to accelerators with a prebuilt binary for a platform, the faster first. */
+/** Accelerator backends with a prebuilt binary for a platform, fastest first. */
 export function supportedAccelerators(platform: string, arch: string): readonly AcceleratorName[] {
   if (platform === 'darwin') return arch === 'arm64' ? ['metal'] : [];
   return (platform === 'linux' || platform === 'win32') && arch === 'x64' ? ['cuda', 'vulkan'] : [];
@@ -15,16 +15,16 @@ export function supportedAccelerators(platform: string, arch: string): readonly 
 
 const KEPT_LINES = 20;
 
-/** Devices of one accelerator's interface. */
+/** Devices of one accelerator backend. */
 export interface Devices {
   readonly names: readonly string[];
   readonly memoryBytes: number;
   readonly freeBytes: number;
 }
 
-/** llama.cpp in this process, and its log, which says what was wrong where its exceptions do not. */
+/** llama.cpp in this process, and its log, because its exceptions do not tell what went wrong. */
 export class LlamaBackend {
-  /** Shared by all models: a second instance would silence the log of both (node-llama-cpp 3.21.1). */
+  /** One instance per backend for all models: a second would silence the log of both (node-llama-cpp 3.21.1). */
   static readonly #shared = new Map<GpuName, Promise<LlamaBackend>>();
 
   readonly llama: Llama;
@@ -38,9 +38,9 @@ export class LlamaBackend {
   }
 
   /**
-   * The backend of this process, started at the first call: from the prebuilt binary, silent.
-   * @param gpu `auto` takes the first accelerator that has a binary and a device here, else the CPU
-   * @throws BenchError `not-found` where there is no binary for this machine, or no device
+   * The backend of this process, started from the prebuilt binary at the first call.
+   * @param gpu `auto` takes the first accelerator with a binary and a device, else the CPU
+   * @throws BenchError `not-found` if there is no binary for this machine, or no device
    */
   static get(gpu: GpuName): Promise<LlamaBackend> {
     const started = LlamaBackend.#shared.get(gpu) ?? LlamaBackend.#choose(gpu);
@@ -70,7 +70,7 @@ export class LlamaBackend {
         build: 'never',
         skipDownload: true,
         progressLogs: false,
-        // Without a common limit each context gets exactly the threads that it requests.
+        // 0: no shared limit, so each context gets exactly the threads that it requests.
         maxThreads: 0,
         logLevel: LlamaLogLevel.error,
         logger: (_level, message) => {
@@ -88,7 +88,7 @@ export class LlamaBackend {
       );
     }
     if (gpu === 'off') return new LlamaBackend(llama, 'cpu', complaints);
-    // node-llama-cpp silently replaces a missing interface by another.
+    // node-llama-cpp silently replaces a missing backend by another.
     if (llama.gpu !== gpu) {
       await llama.dispose();
       throw await missingBinary(gpu);
@@ -105,9 +105,9 @@ export class LlamaBackend {
     return { names, memoryBytes: total, freeBytes: free };
   }
 
-  /** The first complaint since the last call, which names the cause; later lines only follow from it. */
+  /** The first error line since the last call: it names the cause, later lines are consequences. */
   async takeComplaint(): Promise<string | undefined> {
-    // Lines arrive from llama.cpp's own thread, after their call has failed.
+    // Log lines arrive from another thread, shortly after the call has failed.
     await setImmediate();
     return this.#complaints.splice(0)[0];
   }
@@ -121,18 +121,18 @@ const DRIVERS: Readonly<Record<AcceleratorName, string>> = {
   metal: 'macOS 13 or newer on Apple silicon',
 };
 
-/** The error where no binary of an interface starts: it, or its driver, is not installed. */
+/** The error if a backend's binary does not start because it, or its driver, is not installed. */
 async function missingBinary(gpu: AcceleratorName, cause?: unknown): Promise<BenchError> {
   const { platform, arch } = process;
   const known = supportedAccelerators(platform, arch);
   const binary = `llama.cpp's binary for ${gpu}`;
   if (!known.includes(gpu)) {
-    const hint = known.length === 0 ? 'compute on the CPU: --gpu off' : `here there may be ${known.join(' and ')}`;
-    return new BenchError('not-found', `${binary}: there is none for ${platform}-${arch}`, hint, cause);
+    const hint = known.length === 0 ? 'compute on the CPU: --gpu off' : `available here: ${known.join(' and ')}`;
+    return new BenchError('not-found', `${binary} does not exist for ${platform}-${arch}`, hint, cause);
   }
   return (await isInstalled(`@node-llama-cpp/${PLATFORMS[platform] ?? platform}-${arch}-${gpu}`))
-    ? new BenchError('not-found', `${binary} is installed and does not start`, `install ${DRIVERS[gpu]}`, cause)
-    : new BenchError('not-found', `${binary} is not installed`, `bring it with: ${installCommand(gpu)}`, cause);
+    ? new BenchError('not-found', `${binary} is installed but does not start`, `install ${DRIVERS[gpu]}`, cause)
+    : new BenchError('not-found', `${binary} is not installed`, `install it with: ${installCommand(gpu)}`, cause);
 }
 
 function missingDevice(gpu: AcceleratorName): BenchError {
@@ -143,7 +143,7 @@ function missingDevice(gpu: AcceleratorName): BenchError {
   );
 }
 
-/** A clone leaves the packages out (`overrides` of package.json); an installed package has them by default. */
+/** A clone lacks the GPU packages (`overrides` in package.json); an installed package has them by default. */
 function installCommand(gpu: AcceleratorName): string {
   const script = fileURLToPath(new URL('../../../scripts/gpu-packages.mjs', import.meta.url));
   return existsSync(script) ? `npm run gpu:install -- ${gpu}` : 'npm install --include=optional';

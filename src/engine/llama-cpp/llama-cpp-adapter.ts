@@ -11,14 +11,14 @@ import { BenchError } from '../../base/bench-error.ts';
 import { LlamaBackend, supportedAccelerators } from './llama-backend.ts';
 
 /**
- * llama.cpp in this process, by way of node-llama-cpp. Reads GGUF files, fetches `hf:` names, makes `random:SHAPE` models.
+ * llama.cpp in this process, through node-llama-cpp. Reads GGUF files, downloads `hf:` names, makes `random:SHAPE` models.
  *
  * @example
  * await using engine = await llamaCpp.opener({}).open({ model: 'random:tiny-llama', sessions: 2 });
  */
 export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
   name: 'llama-cpp',
-  summary: 'llama.cpp in this process, by way of node-llama-cpp',
+  summary: 'llama.cpp in this process, through node-llama-cpp',
   options: llamaCppOptions,
   opener: (options) => ({
     async inspect(model) {
@@ -34,7 +34,7 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
       checkModelFile(path, process.availableMemory());
       readGgufHeader(path);
       const modelSha256 = await hashModelFile(path, signal);
-      // Models of random weights are of this program's own making.
+      // Random models are made by this program and need no trial.
       if (!request.model.startsWith(randomModelPrefix)) {
         await requireModelTrial(path, modelSha256, { llamaCpp: options, signal });
       }
@@ -44,7 +44,7 @@ export const llamaCpp: EngineAdapter<LlamaCppOptions> = {
   }),
 };
 
-/** Starts each accelerator's interface that this platform may have, and asks for its devices. */
+/** Starts each accelerator backend supported on this platform, and lists its devices. */
 async function listAccelerators(): Promise<readonly Accelerator[]> {
   const found: Accelerator[] = [];
   for (const name of supportedAccelerators(process.platform, process.arch)) {

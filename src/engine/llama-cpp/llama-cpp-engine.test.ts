@@ -100,7 +100,7 @@ test('a checkpoint that names other tokens than its file is refused', async () =
   await session.evaluate(memories);
   const checkpoint = await session.checkpoint();
   const forged = { ...checkpoint, tokens: checkpoint.tokens.with(3, 99) };
-  await expect(session.restore(forged)).rejects.toThrow('its tokens are not those of the checkpoint');
+  await expect(session.restore(forged)).rejects.toThrow('its tokens differ from those of the checkpoint');
   await session.restore(checkpointSchema.parse(checkpoint));
   await engine.deleteCheckpoint(checkpoint);
 });

@@ -21,9 +21,8 @@ interface LlamaCppParts extends EngineParts {
 }
 
 /**
- * A language model on llama.cpp in this process. On the CPU and without flash attention, as by default, a loaded prefix
- * gives the same bits as the evaluated one, where it ends at a multiple of `exactCuts`; otherwise the self-test reports the
- * difference.
+ * A language model on llama.cpp in this process. By default, on the CPU and without flash attention, a loaded prefix gives the
+ * same bits as an evaluated one if it ends at a multiple of `exactCuts`. Otherwise the self-test reports the difference.
  *
  * @example
  * await using engine = await LlamaCppEngine.open('model.gguf', { model: 'model.gguf', contextTokens: 2048 });
@@ -31,9 +30,9 @@ interface LlamaCppParts extends EngineParts {
  */
 export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
   /**
-   * Loads a model for a number of sessions.
-   * @throws BenchError `bad-model` where the file is no model, is cut short, is larger than free memory, or its window
-   * does not fit; `not-found` where llama.cpp has no binary for this machine or finds no device; `disk`
+   * Loads a model and makes a context for the requested sessions.
+   * @throws BenchError `bad-model` if the file is no model, is cut short, or does not fit into memory; `bad-option` if its window
+   * does not; `not-found` if llama.cpp has no binary for this machine or finds no device; `disk`
    */
   static async open(path: string, request: EngineRequest, options: LoadOptions = {}): Promise<LlamaCppEngine> {
     const states = new EngineKvStorage(request, request.checkpointMemoryBytes ?? DEFAULT_CHECKPOINT_MEMORY_BYTES);

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { gpuNames, onOff } from '../../config/bench-config.ts';
 
-/** Options that are llama.cpp's alone; names and meanings are those of the command line. */
+/** Options of the llama-cpp adapter, named as on the command line. */
 export const llamaCppOptions = z.strictObject({
-  /** The device that computes layers. Default: off, on the CPU. */
+  /** Accelerator backend. Default: off, which means the CPU. */
   gpu: z.enum(gpuNames).exactOptional(),
-  /** Layers on the accelerator, the output layer counted; the first ones stay on the CPU. Default: max. */
+  /** Layers on the accelerator, counting the output layer; the first layers stay on the CPU. Default: max. */
   gpuLayers: z.union([z.literal('max'), z.int().nonnegative()]).exactOptional(),
-  /** Values are stored a row a cell with it, transposed without. Default: off. */
+  /** Also decides the layout: values are stored by cell if on, transposed if off. Default: off. */
   flashAttention: z.enum(onOff).exactOptional(),
 });
 

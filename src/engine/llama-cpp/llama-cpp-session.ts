@@ -14,7 +14,7 @@ interface LlamaCppParts extends SessionParts {
   readonly detokenize: (tokens: TokenIds) => string;
 }
 
-/** One llama.cpp sequence. */
+/** A session as one sequence of a llama.cpp context. */
 export class LlamaCppSession extends BaseSession<LlamaCppParts> {
   #reused = 0;
   #decoded = 0;
@@ -64,10 +64,10 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
   ): Promise<SequenceScore> {
     const { sequence, info } = this.parts;
     const positions = Math.max(1, continuation.length);
-    // The number of positions read at once must not depend on the length of the prompt.
+    // The last chunk must hold all scored positions and at least two tokens, whatever the length of the prompt.
     const together = Math.max(2, positions);
     if (together >= this.parts.batchTokens) {
-      throw new RangeError(`${together} tokens do not stay together in chunks of ${this.parts.batchTokens}`);
+      throw new RangeError(`${together} tokens to score, expected fewer than the ${this.parts.batchTokens} of a batch`);
     }
     const chunks = chunkTokens([...tokens, ...continuation.slice(0, -1)], this.parts.chunks, together);
     const probabilities = await this.#orAsBefore(async () => {
@@ -89,7 +89,7 @@ export class LlamaCppSession extends BaseSession<LlamaCppParts> {
     await this.parts.sequence.dispose();
   }
 
-  /** Restores the session, or empties it, where the evaluation of a call fails. */
+  /** Runs an evaluation. If it fails, restores the session or, if that fails too, empties it. */
   async #orAsBefore<T>(evaluation: () => Promise<T>): Promise<T> {
     const { cells, sequence } = this.parts;
     const before = cells.nextPosition;

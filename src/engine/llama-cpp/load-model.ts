@@ -21,10 +21,10 @@ import { NativeSequence } from './native-sequence.ts';
 import type { LlamaCppOptions } from './llama-cpp-options.ts';
 
 const BATCH_TOKENS = 512;
-/** Below this number of parameters, threads wait for each other longer than they work. */
+/** Below this size, several threads spend more time waiting for each other than computing. */
 const ONE_THREAD_BELOW_PARAMETERS = 50e6;
 
-/** A model in memory, with a context of so many sequences. */
+/** A model in memory, with a context for all sessions. */
 export interface LoadedModel {
   readonly context: LlamaContext;
   readonly info: EngineInfo & { readonly model: KnownModel };
@@ -46,7 +46,7 @@ function completeRequest(request: EngineRequest, { parameters, trainContextToken
   return { sessions, kvType, threads, window: sessionWindow(request, trainContextTokens) };
 }
 
-/** Loads a model file and makes a context. @throws BenchError `bad-model`, `not-found`; the reason of the signal */
+/** Loads a model file and makes a context. @throws BenchError `bad-model`, `bad-option`, `not-found`; the signal's reason */
 export async function loadModel(
   modelPath: string,
   request: EngineRequest,
@@ -58,7 +58,7 @@ export async function loadModel(
   const { sessions, kvType, threads, window } = completeRequest(request, header);
   const backend = await LlamaBackend.get(gpu);
   checkCapacity({ sessions, kvType, threads }, window, header, memoryForKv(backend, sizeBytes));
-  // Earlier complaints are not about this file.
+  // Discards log lines about earlier calls.
   await backend.takeComplaint();
   let model: LlamaModel | undefined;
   try {
@@ -81,11 +81,11 @@ export async function loadModel(
       flashAttention,
       experimentalKvCacheKeyType: kvType,
       experimentalKvCacheValueType: kvType,
-      // A shorter window than requested would silently change what fits.
+      // A smaller window than requested would silently change which prompts fit.
       failedCreationRemedy: false,
       ...(signal && { createSignal: signal }),
       batching: {
-        // Each pass starts at once, without waiting for others.
+        // Starts each pass immediately instead of waiting for other sequences to join it.
         dispatchSchedule: (dispatch) => dispatch(),
         itemPrioritizationStrategy: oneSequence,
       },
@@ -137,7 +137,7 @@ export async function loadModel(
   }
 }
 
-/** llama.cpp itself refuses what does not fit on an accelerator. */
+/** Free memory for KV. Infinite on accelerators, since llama.cpp itself refuses what does not fit there. */
 function memoryForKv({ name }: LlamaBackend, weightBytes: number): number {
   return name === 'cpu' ? process.availableMemory() - weightBytes : Infinity;
 }
@@ -161,13 +161,13 @@ function loadFailure(path: string, gpu: string, complaint: string | undefined, c
   const hint =
     gpu === 'off'
       ? 'if the file was downloaded, download it again; if memory is short, lower --context-tokens'
-      : 'if memory of the device is short, lower --gpu-layers or --context-tokens; on the CPU: --gpu off';
+      : 'if device memory is short, lower --gpu-layers or --context-tokens, or compute on the CPU: --gpu off';
   return new BenchError('bad-model', `${path}: llama.cpp cannot load it: ${why}`, hint, cause);
 }
 
 /**
- * A pass evaluates tokens of one sequence, the one that has waited longest: together with tokens of others its sums would be
- * rounded in another order, and an answer would depend on other sessions.
+ * Evaluates tokens of one sequence per pass, the one that has waited longest. In a mixed batch, sums would be rounded in another
+ * order, so answers would depend on other sessions.
  */
 const oneSequence: CustomBatchingPrioritizationStrategy = ({ items, size }) =>
   items.slice(0, 1).map((item) => ({ item, processAmount: Math.min(item.tokens.length, size) }));

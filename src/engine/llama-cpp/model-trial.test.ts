@@ -41,7 +41,7 @@ it('a model that nobody knows is tried once, and what hangs is ended', async () 
   const model = await changedModel('unknown.gguf', (bytes) => bytes.write('RANDOM', bytes.indexOf('random')));
   const sha256 = await hashModelFile(model, undefined);
   const atOnce = { llamaCpp: {}, timeoutMs: 1 };
-  const message = `${model}: llama.cpp did not load it and answer within 0 s, and was ended`;
+  const message = `${model}: llama.cpp did not load it and answer within 0 s`;
   await expect(requireModelTrial(model, sha256, atOnce)).rejects.toMatchObject({ code: 'bad-model', message });
   await using engine = await llamaCpp.opener({}).open({ model });
   expect(engine.info.modelSha256).toBe(sha256);

@@ -11,7 +11,7 @@ import { cacheFolder } from '../../config/cache-folder.ts';
 import { languageModelWithHash } from '../../models/registry.ts';
 
 const MIN_MS = 120_000;
-/** For a slow disk, and a slow machine that evaluates a few tokens. */
+/** Enough for a slow disk and a slow CPU. */
 const MS_PER_BYTE = 120_000 / 2 ** 30;
 const MAX_STDERR = 4000;
 
@@ -22,9 +22,9 @@ export interface TrialOptions extends CallOptions {
 }
 
 /**
- * Tries an unknown model in another process, once: llama.cpp ends its process on some well-formed files.
- * @param sha256 of the file, in hex; a successful trial is recorded under it
- * @throws BenchError `bad-model` where the process crashed or hung, or the error of the trial; the reason of the signal
+ * Tries an unknown model once in another process, because some well-formed files crash llama.cpp.
+ * @param sha256 of the file, in hex; names the record of a successful trial
+ * @throws BenchError `bad-model` if the process crashed or hung; the error of the trial; the signal's reason
  */
 export async function requireModelTrial(path: string, sha256: string, options: TrialOptions): Promise<void> {
   if (isKnownModel(sha256)) return;
@@ -37,7 +37,7 @@ export async function requireModelTrial(path: string, sha256: string, options: T
     return;
   }
   if (report !== undefined) throw new BenchError(report.code, report.message, report.hint);
-  const hint = 'do not use this file: fetch the model again, from a source that you trust';
+  const hint = 'do not use this file: download the model again, from a source that you trust';
   throw new BenchError('bad-model', `${path}: ${describeFailure(ended, timeoutMs)}`, hint);
 }
 
@@ -47,9 +47,9 @@ async function runTrial(path: string, { llamaCpp, signal }: TrialOptions, timeou
   const own = fileURLToPath(import.meta.url);
   const extension = extname(own);
   const child = fork(join(dirname(own), `trial-process${extension}`), [path, JSON.stringify(llamaCpp)], {
-    // Run from the sources, it needs tsx.
+    // The TypeScript sources need tsx.
     execArgv: extension === '.ts' ? ['--import', import.meta.resolve('tsx')] : [],
-    // Where it aborts, GGML would start a debugger.
+    // Keeps GGML from starting a debugger when it aborts.
     env: { ...process.env, GGML_NO_BACKTRACE: '1' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
@@ -74,15 +74,15 @@ async function runTrial(path: string, { llamaCpp, signal }: TrialOptions, timeou
 }
 
 function describeFailure({ isOverdue, how, stderr }: EndedTrial, timeoutMs: number): string {
-  if (isOverdue) return `llama.cpp did not load it and answer within ${Math.round(timeoutMs / 1000)} s, and was ended`;
+  if (isOverdue) return `llama.cpp did not load it and answer within ${Math.round(timeoutMs / 1000)} s`;
   const assertion = /GGML_ASSERT\(.*\) failed|GGML_ABORT.*/.exec(stderr)?.[0];
   return `llama.cpp crashed on it (${assertion ?? how})`;
 }
 
-/** An empty file for each successful trial, named by the hash of the model. */
+/** Path of an empty file that records a successful trial. */
 const markPath = (sha256: string): string => join(cacheFolder(), 'tried-models', sha256);
 
-/** True for a model that this machine has tried, and for one of the registry. */
+/** True if this machine has tried the model, or if the model registry lists it. */
 export function isKnownModel(sha256: string): boolean {
   return languageModelWithHash(sha256) !== undefined || existsSync(markPath(sha256));
 }
@@ -93,6 +93,6 @@ function rememberModel(sha256: string): void {
     mkdirSync(join(mark, '..'), { recursive: true });
     writeFileSync(mark, '');
   } catch {
-    // Without a writable cache every load is tried first.
+    // Without a writable cache, the model is tried at every load.
   }
 }

@@ -4,15 +4,15 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { SavableSequence } from '../llama-state/kv-transfer.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 
-/** A sequence of a llama.cpp context. After a failed load it is an empty one. */
+/** A sequence of a llama.cpp context, through node-llama-cpp. Empty after a failed load. */
 export class NativeSequence implements SavableSequence {
-  /** Time inside of node-llama-cpp: evaluation, sampling, saving and loading of states; failed calls count too. */
+  /** Time inside node-llama-cpp: evaluating, sampling, saving and loading, including failed calls. */
   busyMs = 0;
   readonly #context: LlamaContext;
   readonly #takeComplaint: () => Promise<string | undefined>;
   #sequence: LlamaContextSequence;
   #countedBefore = 0;
-  /** Tokens that node-llama-cpp counts though no prompt has them. */
+  /** Tokens that node-llama-cpp counts, although they were no prompt tokens. */
   #uncounted = 0;
   #shiftsWaiting = false;
 
@@ -27,8 +27,8 @@ export class NativeSequence implements SavableSequence {
   }
 
   /**
-   * Tokens that ran through the model, by node-llama-cpp's meter: output tokens are those whose logits were read, all others
-   * are input tokens. A loaded state counts nothing, which proves that it was not evaluated again.
+   * Tokens that ran through the model, by node-llama-cpp's meter, which counts tokens whose logits were read as output and all
+   * others as input. Loading a state adds nothing, which proves that its tokens were not evaluated again.
    */
   get evaluated(): number {
     const { usedInputTokens, usedOutputTokens } = this.#sequence.tokenMeter;
@@ -40,7 +40,7 @@ export class NativeSequence implements SavableSequence {
     await this.#timed(() => this.#sequence.evaluateWithoutGeneratingNewTokens(tokens as Token[]));
   }
 
-  /** Evaluates tokens at the first `next()`, the token given before at each later one; done at an end token. */
+  /** Samples tokens. The first `next()` evaluates `tokens`, each later one the previous token; done at an end token. */
   sample(
     tokens: TokenIds,
     sampling: { readonly temperature: number; readonly seed: number },
@@ -55,11 +55,11 @@ export class NativeSequence implements SavableSequence {
     };
   }
 
-  /** Evaluates tokens and gives the softmax over the vocabulary behind each of the last ones. */
+  /** Evaluates tokens. @returns softmax over the vocabulary after each of the last `positions` tokens */
   async probabilities(tokens: TokenIds, positions: number): Promise<ReadonlyMap<TokenId, number>[]> {
     this.#shiftsWaiting = false;
     const first = tokens.length - positions;
-    // At a temperature above 0 the list of probabilities is cut and rescaled.
+    // Above temperature 0, node-llama-cpp cuts and rescales the list of probabilities.
     const listed = { generateNext: { probabilities: true, options: { temperature: 0 } } } as const;
     const input = (tokens as readonly Token[]).map((token, index): Token | [Token, typeof listed] =>
       index < first ? token : [token, listed],
@@ -68,13 +68,13 @@ export class NativeSequence implements SavableSequence {
     return output.slice(first).map((item) => item?.next.probabilities ?? new Map());
   }
 
-  /** Erases everything from a position on; nothing below it is empty but for position 0. */
+  /** Erases everything from a position on. There must be a cell directly before the position, unless it is 0. */
   async truncate(position: number): Promise<void> {
     await this.#erase(position, this.#sequence.nextTokenIndex);
     if (position === 0) this.#shiftsWaiting = false;
   }
 
-  /** Erases positions that are not the first nor the last; those behind move up. */
+  /** Erases a range that includes neither the first nor the last position; later tokens move up. */
   async shift(start: number, end: number): Promise<void> {
     const moved = this.#sequence.nextTokenIndex - end;
     await this.#erase(start, end);
@@ -86,14 +86,14 @@ export class NativeSequence implements SavableSequence {
   async save(path: string): Promise<number> {
     await this.#rotateShifted();
     const { fileSize } = await this.#timed(() => this.#sequence.saveStateToFile(path));
-    // llama.cpp does not check that its last bytes, written when it closes the file, found space.
+    // llama.cpp writes the last bytes when closing the file, and does not check that there was space.
     const written = statSync(path).size;
     if (written !== fileSize) throw new Error(`${written} of ${fileSize} bytes written`);
     return fileSize;
   }
 
   async load(path: string): Promise<void> {
-    // Earlier complaints are not about this file.
+    // Discards log lines about earlier calls.
     await this.#takeComplaint();
     this.#shiftsWaiting = false;
     try {
@@ -107,7 +107,7 @@ export class NativeSequence implements SavableSequence {
     }
   }
 
-  /** Replaces the sequence by an empty one: after a failed call it cannot even be cleared. */
+  /** Replaces the sequence by a new one. After a failed call the old one cannot even be cleared. */
   async replace(): Promise<void> {
     const { usedInputTokens, usedOutputTokens } = this.#sequence.tokenMeter;
     this.#countedBefore += usedInputTokens + usedOutputTokens;
@@ -122,7 +122,7 @@ export class NativeSequence implements SavableSequence {
 
   #open(): LlamaContextSequence {
     const strategy = (): never => {
-      throw new RangeError('llama.cpp has no cell left, though the count of cells says so');
+      throw new RangeError('llama.cpp has no cell left, though the session counts free cells');
     };
     return this.#context.getSequence({ contextShift: { strategy } });
   }
@@ -140,7 +140,7 @@ export class NativeSequence implements SavableSequence {
     await this.#timed(() => this.#sequence.eraseContextTokenRanges([{ start, end }]));
   }
 
-  /** llama.cpp rotates the keys of shifted cells before the next evaluation, and saves them unrotated until then. */
+  /** Makes llama.cpp rotate the keys of shifted cells, which it does only at the next evaluation. Saved before, they would be wrong. */
   async #rotateShifted(): Promise<void> {
     if (!this.#shiftsWaiting) return;
     const end = this.#sequence.nextTokenIndex;

@@ -1,19 +1,19 @@
 import type { TokenId, TokenIds } from '../token-id.ts';
 
-/** How a session cuts calls into chunks: by the size of the model, never by a measured time, on which no bit may depend. */
+/** How prompts are cut into chunks. Depends on the model's size, not on measured time, so that results stay repeatable. */
 export interface ChunkRule {
-  /** Tokens that are evaluated at once, at most. */
+  /** Most tokens per chunk. */
   readonly largest: number;
-  /** Chunks end at multiples of so many tokens of their call. */
+  /** Chunks end at multiples of this number of tokens, counted from the start of their call. */
   readonly multiple: number;
 }
 
-/** Weights times tokens between two looks at the signal of a call: at most a second of one core. */
+/** Weights times tokens between two checks of the abort signal: at most a second on one core. */
 const WEIGHTS_PER_CHUNK = 1.5e10;
-/** Smaller chunks cost more time than they gain. */
+/** Smaller chunks slow evaluation down too much. */
 const MIN_CHUNK_TOKENS = 32;
 
-/** @param exactCuts of the engine; where no cut keeps all bits, chunks are as large as a batch */
+/** @param exactCuts of the engine; if null, chunks are whole batches, the fewest possible cuts */
 export function chunkRule(batchTokens: number, parameters: number, exactCuts: number | null): ChunkRule {
   if (exactCuts === null) return { largest: batchTokens, multiple: 1 };
   const largest = 2 ** Math.floor(Math.log2(WEIGHTS_PER_CHUNK / parameters));
@@ -21,14 +21,14 @@ export function chunkRule(batchTokens: number, parameters: number, exactCuts: nu
 }
 
 /**
- * Cuts tokens into chunks that llama.cpp evaluates at once, none of a single token: llama.cpp computes single tokens in
- * another way, and their bits would depend on where the cut is.
- * @param lastAtLeast tokens that stay together in the last chunk, at least two; a chunk is as large as they need
+ * Cuts tokens into chunks to evaluate one after the other. No chunk has a single token: llama.cpp computes those with another
+ * kernel, so their bits would depend on the cut.
+ * @param lastAtLeast minimum size of the last chunk, at least two; may exceed `largest`
  * @throws RangeError for a single token
  */
 export function chunkTokens(tokens: TokenIds, { largest, multiple }: ChunkRule, lastAtLeast = 2): TokenId[][] {
   if (tokens.length < 2) {
-    throw new RangeError(`${tokens.length} tokens to evaluate: bits are repeatable from two tokens on`);
+    throw new RangeError(`${tokens.length} tokens to evaluate, expected at least 2`);
   }
   const chunks: TokenId[][] = [];
   let start = 0;

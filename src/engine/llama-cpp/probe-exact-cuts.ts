@@ -4,37 +4,37 @@ import type { CallOptions } from '../engine-session.ts';
 import type { TokenId } from '../token-id.ts';
 import type { NativeSequence } from './native-sequence.ts';
 
-/** Rows that a matrix product takes together: 4 or 8 of repacked weights, 16 or 32 of tiles. */
+/** Numbers of rows that matrix kernels process together: 4 or 8 with repacked weights, 16 or 32 with tiles. */
 const MULTIPLES = [1, 4, 8, 16, 32];
-/** More than any of them, and a multiple of 8: every token of the uncut prompt is in a whole group of 4 or 8. */
+/** More than the largest multiple, and divisible by 8, so that all tokens of the uncut prompt are in whole groups of 4 or 8. */
 const TEST_TOKENS = 40;
-/** More than a batch: flash attention and accelerators take many rows together in another way than few. */
+/** More than a batch: flash attention and accelerators use other kernels for many rows than for few. */
 const LONG_TEST_TOKENS = 583;
 
 interface Evaluation {
-  /** Of the token behind the prompt. */
+  /** Distribution after the prompt. */
   readonly probabilities: ReadonlyMap<TokenId, number>;
   readonly state: Buffer;
 }
 
 interface TestSizes {
   readonly vocabularySize: number;
-  /** Of a session. */
+  /** Window of one session. */
   readonly windowTokens: number;
-  /** Tests a prompt of more than a batch. */
+  /** Tests a prompt longer than a batch. */
   readonly isLong: boolean;
-  /** A file that does not exist yet; the caller deletes it. */
+  /** Path for a temporary file, which the caller deletes. */
   readonly statePath: string;
 }
 
 /**
- * Finds out where a prompt may be cut into calls without a change of any bit. For some types of weights llama.cpp computes
- * rows in groups, and those that are left over by another kernel, in another order of sums (Q4_K on AVX2: groups of four): a token
- * that a cut leaves over gets other bits. Evaluates one prompt whole, twice, and cut at multiples of 1, 4, 8, 16 and 32, and
- * compares the keys and values of all layers, and the probabilities of the whole vocabulary. Probabilities alone would not do:
- * the next layer rounds its input to 8 bits, and a difference of a few tokens is often lost before the last one.
- * @param sequence an empty one
- * @returns the smallest multiple at which all cuts keep all bits; null where none does, and where the same prompt differs
+ * Finds out where a prompt can be cut into calls without changing any bit. For some weight types, llama.cpp computes rows in
+ * groups and the remaining rows with another kernel, which sums in another order (Q4_K on AVX2: groups of four). So tokens before
+ * a cut may get other bits. Evaluates one prompt twice uncut, and cut at multiples of 1, 4, 8, 16 and 32. Compares KV of all
+ * layers and probabilities of the whole vocabulary. Probabilities alone are not enough: each layer rounds its input to 8 bits,
+ * so a difference in a few tokens is often lost before the last layer.
+ * @param sequence must be empty
+ * @returns the smallest multiple at which no cut changes a bit; null if there is none, or if the two uncut evaluations differ
  */
 export async function probeExactCuts(
   sequence: Pick<NativeSequence, 'prefill' | 'probabilities' | 'save' | 'truncate'>,
@@ -65,7 +65,7 @@ export async function probeExactCuts(
   return null;
 }
 
-/** The first multiple, one in the middle and the last, with two tokens on each side. */
+/** The first, a middle and the last multiple with at least two tokens on each side. */
 function cutPlaces(multiple: number, length: number): number[] {
   const places = Array.from({ length: Math.floor((length - 2) / multiple) }, (_, index) => (index + 1) * multiple);
   const allowed = places.filter((place) => place >= 2);

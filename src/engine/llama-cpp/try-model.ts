@@ -6,7 +6,7 @@ const CONTEXT_TOKENS = 256;
 const TEXT = 'Hello! 你好 1 2\n';
 const ANSWER_TOKENS = 2;
 
-/** Loads a model, tokenises, evaluates and generates, as every turn does. llama.cpp may end this process on it. */
+/** Loads a model and uses it as a turn does. Run it in a process of its own, which llama.cpp may crash. */
 export async function tryModel(path: string, options: LlamaCppOptions): Promise<TrialReport> {
   try {
     await using engine = await LlamaCppEngine.open(path, { model: path, contextTokens: CONTEXT_TOKENS }, options);
@@ -19,10 +19,10 @@ export async function tryModel(path: string, options: LlamaCppOptions): Promise<
     await session.generate(start, { maxTokens: ANSWER_TOKENS });
     await session.clear();
     const { next } = await session.score(start, []);
-    // NaN where one of them is.
+    // NaN if any probability is NaN.
     const total = next.span === 'top' ? 1 : next.probabilities.reduce((sum, probability) => sum + probability, 0);
-    if (!(total > 0)) return refused(path, 'it computes what are no probabilities');
-    // `restore` checks its keys and values.
+    if (!(total > 0)) return refused(path, 'it computes invalid probabilities');
+    // `restore` checks that keys and values are finite.
     if (engine.capabilities.checkpoints) await session.restore(await session.checkpoint());
     return null;
   } catch (error) {
@@ -38,5 +38,5 @@ function refused(path: string, why: string): TrialReport {
   return { code: 'bad-model', message: `${path}: llama.cpp cannot answer with it: ${why}`, hint };
 }
 
-/** The message of a trial process at its end: null where the model works, else why not. */
+/** Final message of a trial process: null if the model works, else the error. */
 export type TrialReport = Pick<BenchError, 'code' | 'message' | 'hint'> | null;

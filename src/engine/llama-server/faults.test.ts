@@ -58,11 +58,11 @@ describe('a server that does not come up as it must', () => {
     },
   };
   test.each<[string, string, Misbehaviour, string, string]>([
-    ['says nothing', '/props', { hangs: true }, 'unreachable', 'no byte came in 1.5 s'],
+    ['says nothing', '/props', { hangs: true }, 'unreachable', 'it sent nothing for 1.5 s'],
     ['knows no such route', '/props', { status: 404, message: 'No File' }, 'protocol', 'with 404: No File'],
     ['breaks', '/v1/models', { status: 500, message: 'it broke' }, 'protocol', 'answers /v1/models with 500: it broke'],
     ['is another program', '/props', stranger, 'protocol', 'unexpected response from /props: total_slots'],
-    ['says that it evaluated less than it did', '/completion', fewerEvaluated, 'protocol', 'its counters say'],
+    ['says that it evaluated less than it did', '/completion', fewerEvaluated, 'protocol', 'in its counters'],
   ])('is named where it %s', async (_, path, fault, code, why) => {
     server.always(path, fault);
     await expect(openEngine()).rejects.toMatchObject(errorLike(code, why));
@@ -72,7 +72,7 @@ describe('a server that does not come up as it must', () => {
     const timings = { cache_n: 7, prompt_n: 1, prompt_ms: 1, predicted_n: 1 };
     server.always('/completion', { says: (answer) => ({ ...answer, timings }) });
     await expect(openEngine()).rejects.toMatchObject({
-      ...errorLike('bad-option', "a cache of the server's own answered: 7 tokens reused"),
+      ...errorLike('bad-option', 'the server has another cache: it reused 7 tokens'),
       hint: 'start it with --cache-ram 0',
     });
   });
@@ -122,7 +122,7 @@ describe('a server that fails later', () => {
   test.each<[string, Misbehaviour, string, string]>([
     ['stays busy', { status: 503, message: 'Loading model' }, 'busy', 'with 503: Loading model'],
     ['drops an answer in the middle', { breaksBehind: 1 }, 'unreachable', 'the answer was cut off'],
-    ['falls silent', { hangs: true }, 'unreachable', 'no byte came in 1.5 s'],
+    ['falls silent', { hangs: true }, 'unreachable', 'it sent nothing for 1.5 s'],
     ['drops every line', { breaksBehind: 0 }, 'unreachable', 'does not answer'],
   ])('is named where it %s; the session is as it was, and goes on', async (_, fault, code, why) => {
     const whole = await session.score(question, [40, 41]);
@@ -142,7 +142,7 @@ describe('a server that fails later', () => {
 
   test('is found out where it was restarted: what the session held is evaluated by nobody unseen', async () => {
     await restartWith('fake');
-    const lost = errorLike('changed', 'slot 0 held 0 tokens of 6 that were left in it');
+    const lost = errorLike('changed', 'slot 0 has lost tokens: it reused 0 of 6');
     await expect(session.generate(question, { maxTokens: 3 })).rejects.toMatchObject(lost);
     expect(session.tokens).toEqual([]);
     await session.evaluate(memories);
@@ -158,14 +158,14 @@ describe('a server that fails later', () => {
     };
     server.always('/completion', { says });
     const generation = session.generate(question, { maxTokens: 3 });
-    const why = 'reused 2 tokens of a sequence that it was told not to reuse';
+    const why = 'reused 2 tokens, although the request forbade reuse';
     await expect(generation).rejects.toMatchObject(errorLike('protocol', why));
   });
 
   test('is found out where it serves another model', async () => {
     await restartWith('fake:8');
     await session.clear();
-    const message = `${server.url}: it serves fake:8 now, and fake:7 before`;
+    const message = `${server.url}: it serves fake:8 now, but served fake:7`;
     await expect(session.evaluate(memories)).rejects.toMatchObject({ code: 'changed', message });
     await expect(engine.openSession('other')).rejects.toMatchObject({ code: 'changed' });
   });

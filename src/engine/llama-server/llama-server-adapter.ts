@@ -13,22 +13,21 @@ import { LlamaServerEngine } from './llama-server-engine.ts';
 import { LlamaServerProcess } from './llama-server-process.ts';
 import { probeServer, type ServerPlace } from './probe-server.ts';
 
-/** Options of llama-server; names and meanings are those of the command line. */
+/** Options of the llama-server adapter, named as on the command line. */
 const llamaServerOptions = z.strictObject({
   /** Address of the server, such as `http://127.0.0.1:8080`. */
   engineUrl: z.string().optional(),
   allowRemote: z.boolean().optional(),
-  /** The folder that the server was told to save slots to, as this machine sees it. */
+  /** The server's `--slot-save-path`, as a path on this machine. */
   slotsFolder: z.string().optional(),
-  /** The program of a server that is started for the run, and ended with it. */
+  /** Path of a llama-server program to start for the run, and to end with it. */
   llamaServer: z.string().optional(),
 });
 
 export type LlamaServerOptions = Readonly<z.output<typeof llamaServerOptions>>;
 
 /**
- * A llama-server that runs already, or one that is started for the run. Token ids go in and come out; KV moves
- * through the files of its slots.
+ * A running llama-server, or one started for the run. Exchanges token ids, and moves KV through slot files.
  *
  * @example
  * const opener = llamaServer.opener({ engineUrl: 'http://127.0.0.1:8080' });
@@ -36,7 +35,7 @@ export type LlamaServerOptions = Readonly<z.output<typeof llamaServerOptions>>;
  */
 export const llamaServer: EngineAdapter<LlamaServerOptions> = {
   name: 'llama-server',
-  summary: "llama.cpp's own server: --engine-url, with KV by --slots-folder and --model FILE",
+  summary: "llama.cpp's own server: --engine-url; injecting KV also needs --slots-folder and --model FILE",
   options: llamaServerOptions,
   opener: (options) => ({
     async inspect(model) {
@@ -77,11 +76,11 @@ async function findPlace(
   const others = { '--engine-url': engineUrl, '--slots-folder': slotsFolder, '--allow-remote': allowRemote };
   const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
   if (other !== undefined) {
-    const message = `${other}: a server that is started for the run has an address and a folder of its own`;
+    const message = `${other}: cannot be used with --llama-server, which starts a server with its own address and folder`;
     throw new BenchError('bad-option', message, `drop ${other}, or --llama-server`);
   }
   if (file === undefined) {
-    const message = `--model ${name}: no file to start a server with`;
+    const message = `--model ${name}: not a file to start a server with`;
     throw new BenchError('bad-option', message, 'name a GGUF file: --model FILE');
   }
   const server = await LlamaServerProcess.start(program, file, request, options);
@@ -89,7 +88,7 @@ async function findPlace(
   return { connection: connect(server.url), name, file, slotsFolder: server.slotsFolder, close };
 }
 
-/** The file of this machine that `--model` names; undefined for the server's own names. */
+/** The local file that `--model` names; undefined for a server's name of the model. */
 async function localFile(model: string, download?: DownloadOptions): Promise<string | undefined> {
   const isFile = isAbsolute(model) || [hubPrefix, randomModelPrefix].some((prefix) => model.startsWith(prefix));
   return isFile ? await resolveModelFile(model, download) : undefined;

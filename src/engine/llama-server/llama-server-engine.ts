@@ -23,9 +23,9 @@ interface LlamaServerParts extends EngineParts {
   readonly ledger: PromptLedger;
 }
 
-/** A model that a llama-server has loaded: a slot for each session. */
+/** A model loaded by a llama-server; each session has a slot. */
 export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
-  /** @throws BenchError `bad-option` for a server that lacks flags, slots or space; `bad-model`, `disk`, as `probeServer` */
+  /** @throws BenchError `bad-option` for a server that lacks flags, slots or space; `disk`; those of `probeServer` */
   static async open(place: ServerPlace, request: EngineRequest, options: CallOptions = {}): Promise<LlamaServerEngine> {
     const states = new EngineKvStorage(request, null);
     try {
@@ -54,12 +54,12 @@ export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
     });
   }
 
-  /** @throws BenchError `changed` where another server answers now */
+  /** @throws BenchError `changed` if model, build or slots differ from those at opening */
   protected override async prepare(id: number, options: CallOptions): Promise<void> {
     const { connection, slotsFolder } = this.parts.place;
     const before = serverFacts(this.parts.probed.served.props);
     const now = serverFacts(await connection.get('/props', propsShape, options));
-    if (now !== before) throw connection.errors.changed(`it has ${now} now, and ${before} before`);
+    if (now !== before) throw connection.errors.changed(`it has ${now} now, but had ${before}`);
     if (slotsFolder !== undefined) await this.#slot(id).erase(options);
   }
 
@@ -86,7 +86,7 @@ function serverFacts({ model_path: path, build_info: build, total_slots: slots, 
   return `${path}, build ${build}, ${slots} slots of ${props.default_generation_settings.n_ctx} tokens`;
 }
 
-/** @throws BenchError `bad-option` where the server has fewer or shorter slots than needed, or another KV type */
+/** @throws BenchError `bad-option` if the server has fewer or shorter slots than needed, or another KV type */
 function describe(
   url: string,
   { served, slotTokens, slots, states }: ProbedServer,
@@ -100,7 +100,7 @@ function describe(
   if (sessions > slots || cellTokens > slotTokens) {
     throw new BenchError(
       'bad-option',
-      `${url}: llama-server has ${slots} slots of ${slotTokens} tokens, and ${sessions} of ${cellTokens} are needed`,
+      `${url}: llama-server has ${slots} slots of ${slotTokens} tokens, but the run needs ${sessions} of ${cellTokens}`,
       `start it with --parallel ${sessions} --ctx-size ${sessions * cellTokens}`,
     );
   }

@@ -14,10 +14,10 @@ import { TemporaryFolder } from '../../base/temporary-folder.ts';
 
 const START_LIMIT_MS = 120_000;
 const LOOK_AGAIN_MS = 50;
-/** Stored end of the server's log, for the message if it does not start. */
+/** How much of the end of the server's log to keep, for the message if it does not start. */
 const LOG_CHARACTERS = 4000;
 
-/** Runs a program and kills it when standard input ends, which the system closes when this process ends, however it ends. */
+/** Runs a program and kills it when standard input closes, which happens even if this process is killed. */
 const WITH_PARENT = `
 exec 3<&0
 "$@" </dev/null &
@@ -26,7 +26,7 @@ program=$!
 wait $program
 `;
 
-/** A llama-server on a free port of 127.0.0.1; it ends with this process, however that ends. */
+/** A llama-server process on a free port of 127.0.0.1. It ends with this process, even if this is killed. */
 export class LlamaServerProcess implements AsyncDisposable {
   readonly url: string;
   readonly slotsFolder: string;
@@ -40,7 +40,7 @@ export class LlamaServerProcess implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Starts a server, and waits until it has loaded the model. @throws BenchError `not-found` with the last line of its log */
+  /** Starts a server and waits until it has loaded the model. @throws BenchError `not-found` with the last line of its log */
   static async start(
     program: string,
     modelPath: string,
@@ -73,7 +73,7 @@ export class LlamaServerProcess implements AsyncDisposable {
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_CHARACTERS)));
     }
-    // Writing to an ended program fails.
+    // Ignores errors of writing to a program that has ended.
     child.stdin.on('error', () => undefined);
     const server = new LlamaServerProcess(child, `http://127.0.0.1:${port}`, folder);
     try {
@@ -82,8 +82,8 @@ export class LlamaServerProcess implements AsyncDisposable {
       const lastLine = log.trimEnd().split('\n').at(-1) ?? '';
       throw new BenchError(
         'not-found',
-        `--llama-server ${program}: no server came up: ${why}${lastLine === '' ? '' : `: ${lastLine}`}`,
-        'name the llama-server of a llama.cpp build, or bring one: scripts/engines/llama-server.sh',
+        `--llama-server ${program}: the server did not start: ${why}${lastLine === '' ? '' : `: ${lastLine}`}`,
+        'name the llama-server of a llama.cpp build, or build one: scripts/engines/llama-server.sh',
       );
     } catch (error) {
       await server[Symbol.asyncDispose]();
@@ -105,12 +105,12 @@ export class LlamaServerProcess implements AsyncDisposable {
     return pid === undefined || exitCode !== null || signalCode !== null;
   }
 
-  /** Waits for the server. @returns why it did not start; undefined if it did */
+  /** @returns why the server did not start; undefined if it did */
   async #waitUntilReady(signal: AbortSignal | undefined): Promise<string | undefined> {
     const deadline = performance.now() + START_LIMIT_MS;
     while (performance.now() < deadline) {
       signal?.throwIfAborted();
-      if (this.#hasEnded()) return `it ended with ${this.#process.exitCode ?? this.#process.signalCode}`;
+      if (this.#hasEnded()) return `it exited with ${this.#process.exitCode ?? this.#process.signalCode}`;
       const health = await fetch(`${this.url}/health`).catch(() => undefined);
       if (health?.ok === true) return undefined;
       await sleep(LOOK_AGAIN_MS);

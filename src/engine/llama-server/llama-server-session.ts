@@ -12,11 +12,11 @@ import type { Chunk, Slot } from './slot.ts';
 interface LlamaServerParts extends SessionParts {
   readonly slot: Slot;
   readonly scored: ScoredModel;
-  /** The server can empty a slot; without it, the next request says that it may reuse nothing. */
+  /** True: slots can be emptied. False: the next request forbids reuse instead. */
   readonly canErase: boolean;
 }
 
-/** One slot of a server. */
+/** A session in one slot of a llama-server. */
 export class LlamaServerSession extends ServerSession<LlamaServerParts> {
   reading(): TokenMeter {
     return this.parts.slot.counts.reading;
@@ -27,8 +27,8 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
   }
 
   /**
-   * llama-server sends no id of a token that leaves a character unfinished: those are requested again, outside the measured
-   * time, and stay unknown where the second answer differs.
+   * llama-server sends no ids for tokens that end within a character. Generates once more, outside the measured time, to get
+   * them; they stay unknown if the second answer differs.
    */
   protected async sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
     const { slot } = this.parts;
@@ -73,7 +73,7 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
     if (this.parts.canErase) await this.parts.slot.erase({});
   }
 
-  /** Empties the session where the server no longer has it. */
+  /** Empties the session if the server has lost it. */
   protected async guard<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();
@@ -100,7 +100,7 @@ class SlotStream extends TokenStream<Chunk> {
     for (const id of chunk.tokens ?? []) this.waiting.push({ id, content: chunk.content ?? '' });
   }
 
-  /** The event with `stop` comes before the events end. */
+  /** Not reached in complete answers, which have an event with `stop`. */
   protected end(): void {
     this.isOver = true;
   }

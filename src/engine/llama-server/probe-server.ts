@@ -18,14 +18,14 @@ import type { TokenIds } from '../token-id.ts';
 import { completionShape, promptTokens, slotsShape } from './slot.ts';
 import { probeSlotSaving, type SlotFileFormat } from './probe-slot-saving.ts';
 
-const WHOLE_MODEL = 'the server holds one model, whole';
-/** Texts of several tokens each, which begin with different ones. */
+const WHOLE_MODEL = 'the server can only run the whole model';
+/** Texts of several tokens, with different first tokens. */
 const PROMPTS = [
   'The river runs past the old mill and the stone bridge.',
   'We met a painter in the harbour that winter.',
 ];
 
-/** A server and the model that it has loaded, described by the server and by the model's file, where it is named. */
+/** The loaded model, as described by the server and, if given, by the model's file. */
 export interface LoadedServer {
   readonly props: ServerProps;
   readonly alias: string;
@@ -34,7 +34,7 @@ export interface LoadedServer {
   readonly tokenizer: ServerTokenizer;
 }
 
-/** A server that has proven what it can do. */
+/** A server with tested capabilities. */
 export interface ProbedServer {
   readonly served: LoadedServer;
   readonly slots: number;
@@ -44,20 +44,20 @@ export interface ProbedServer {
   readonly capabilities: Omit<EngineCapabilities, 'sessions'>;
 }
 
-/** The address of a server, and its files on this machine. */
+/** How to reach a server, and its files on this machine. */
 export interface ServerPlace {
   readonly connection: ServerConnection;
   /** The model's name in the request: a file, the server's name for it, or `served`. */
   readonly name: string;
   readonly file: string | undefined;
-  /** The folder that the server saves slots to, where it is named. */
+  /** The folder for saved slots; undefined if not given. */
   readonly slotsFolder: string | undefined;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Describes a server, and proves its description by a few short prompts in its first slot, which is empty afterwards.
- * @throws BenchError `bad-option` naming the flags that it was started without; `bad-model`, `unreachable`, `busy`, `protocol`
+ * Describes a server, and tests its capabilities with a few short prompts in its first slot, which is emptied afterwards.
+ * @throws BenchError `bad-option` naming the flags that the server lacks; `bad-model`, `unreachable`, `busy`, `protocol`
  */
 export async function probeServer(place: ServerPlace, options: CallOptions = {}): Promise<ProbedServer> {
   const { connection, slotsFolder } = place;
@@ -66,7 +66,7 @@ export async function probeServer(place: ServerPlace, options: CallOptions = {})
   const slots = await connection.get('/slots', slotsShape, options);
   if (slots.some(({ speculative }) => speculative === true)) {
     const hint = 'start it without a draft model';
-    throw new BenchError('bad-option', `${connection.url}: llama-server guesses tokens ahead`, hint);
+    throw new BenchError('bad-option', `${connection.url}: llama-server uses speculative decoding`, hint);
   }
   const texts = [...PROMPTS, 'a'].map((text) => ({ text, as: 'text' }) as const);
   const [first, second, plain] = await served.tokenizer.tokenize(texts, options);
@@ -92,8 +92,8 @@ export async function probeServer(place: ServerPlace, options: CallOptions = {})
         ...missing,
         ...(listed === 'all'
           ? {}
-          : { fullDistribution: `the server would list ${vocabularySize} probabilities as text for each token` }),
-        shift: 'the server moves no tokens within a slot',
+          : { fullDistribution: `the server would send ${vocabularySize} probabilities as text for each token` }),
+        shift: 'the server cannot move tokens within a slot',
         firstLayers: WHOLE_MODEL,
         queries: WHOLE_MODEL,
       },
@@ -101,7 +101,7 @@ export async function probeServer(place: ServerPlace, options: CallOptions = {})
   };
 }
 
-/** @throws BenchError `bad-model` where the server has loaded another model; `unreachable`, `protocol` */
+/** @throws BenchError `bad-model` if the server has loaded another model; `unreachable`, `protocol` */
 async function loadedServer({ connection, name, file }: ServerPlace, options: CallOptions): Promise<LoadedServer> {
   const props = await connection.get('/props', propsShape, options);
   const { data } = await connection.get('/v1/models', modelsShape, options);
@@ -111,7 +111,7 @@ async function loadedServer({ connection, name, file }: ServerPlace, options: Ca
     throw connection.errors.protocol('does not say in /v1/models which model it has loaded');
   }
   if (file === undefined && name !== servedModel && name !== model.id) {
-    const hint = `drop --model, or name what is served: ${model.id}`;
+    const hint = `drop --model, or name the served model: ${model.id}`;
     throw new BenchError('bad-model', `--model ${name}: ${connection.url} serves ${model.id}`, hint);
   }
   const alias = model.id;
@@ -138,7 +138,7 @@ async function loadedServer({ connection, name, file }: ServerPlace, options: Ca
   return { props, alias, description, header: undefined, tokenizer };
 }
 
-/** Compares sizes, since a server shows no hash of its model; `probeSlotSaving` compares keys of the first layer. */
+/** Compares sizes, because a server shows no hash of its model. Later `probeSlotSaving` compares keys of the first layer. */
 function requireSameSizes(
   url: string,
   file: string,
@@ -154,7 +154,7 @@ function requireSameSizes(
     if (own === served) continue;
     throw new BenchError(
       'bad-model',
-      `${file}: not the model that ${url} has loaded: ${own} ${what}, and the server says ${served}`,
+      `${file}: not the model that ${url} has loaded: ${own} ${what}, but the server has ${served}`,
       'name the GGUF file that the server was started with: --model FILE',
     );
   }
@@ -184,16 +184,16 @@ async function requireFlags(
   throw new BenchError(
     'bad-option',
     `${connection.url}: llama-server was started without ${lacking.join(' and ')}`,
-    'start it with --slots --metrics --cache-ram 0 --slot-save-path DIR, and --parallel slots of a whole window each',
+    'start it with --slots --metrics --cache-ram 0 --slot-save-path DIR, and a --ctx-size of --parallel times the window',
   );
 }
 
 /**
- * Proves that a slot answers from what it holds and from nothing else. It evaluates a prompt, another one with another first
- * token, and the first again: that one must find nothing, though it was evaluated before; sent once more, it must be found.
- * The sum of the answers' counts must equal the server's counters.
- * @param prompts two lists of ids with different first ids
- * @throws BenchError `bad-option` where a cache of the server's own answered; `protocol` where counts differ
+ * Tests that a slot reuses exactly the tokens that it holds. Sends prompt A, then B with another first token, then A twice. The
+ * first repetition of A must reuse nothing, because B replaced it in the slot; the second must reuse all. The counts in the answers must
+ * add up to the server's counters.
+ * @param prompts A and B, with different first ids
+ * @throws BenchError `bad-option` if the server reuses from another cache; `protocol` if counts differ
  */
 async function proveReuse(
   connection: ServerConnection,
@@ -218,18 +218,18 @@ async function proveReuse(
   if (third!.reused !== 0) {
     throw new BenchError(
       'bad-option',
-      `${url}: a cache of the server's own answered: ${third!.reused} tokens reused that the slot did not hold`,
+      `${url}: the server has another cache: it reused ${third!.reused} tokens that the slot did not hold`,
       'start it with --cache-ram 0',
     );
   }
   if (fourth!.reused !== first.length - 1) {
-    throw errors.protocol(`says that it reused ${fourth!.reused} of ${first.length - 1} tokens that a slot held`);
+    throw errors.protocol(`reports ${fourth!.reused} reused tokens for a slot that held ${first.length - 1} of them`);
   }
   for (const count of ['evaluated', 'reused'] as const) {
     const sum = answers.reduce((total, answer) => total + answer[count], 0);
     if (counters[count] === null || counters[count] === sum) continue;
     throw errors.protocol(
-      `says that it ${count} ${sum} tokens, and its counters say ${counters[count]}; is it used by others?`,
+      `reports ${sum} ${count} tokens in answers, but ${counters[count]} in its counters; do others use it?`,
     );
   }
 }

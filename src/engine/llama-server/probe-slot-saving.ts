@@ -15,33 +15,33 @@ import type { TokenId, TokenIds } from '../token-id.ts';
 import { Slot } from './slot.ts';
 import { SlotKvFiles } from './slot-kv-files.ts';
 
-const LENGTH = 33;
-/** Of a rotated number, relative to the largest key: twice the rounding of half precision. */
+const TEST_TOKENS = 33;
+/** Allowed error of a rotated number, relative to the largest key: twice the rounding of half precision. */
 const TOLERANCE = 2 ** -9;
 
-/** The files that a server saves slots to, proven by one of them. */
+/** Format of a server's slot files, read from one of them. */
 export interface SlotFileFormat {
-  /** With the heads of the model's file; without a file, one head. */
+  /** Heads as in the model's file; one head if there is no file. */
   readonly layout: KvLayout;
   readonly form: StateForm;
   readonly streams: number;
 }
 
 interface ProbedSlotSaving {
-  /** Null where slots cannot be saved and restored. */
+  /** Null if slots cannot be saved and restored. */
   readonly states: SlotFileFormat | null;
   readonly cells: EngineCapabilities['cells'];
   readonly missing: Readonly<Partial<Record<'promptCache' | 'checkpoints' | 'cells' | 'sharedPositions', string>>>;
 }
 
-const NO_FOLDER = 'the server moves KV by files alone: name the folder of its --slot-save-path with --slots-folder';
-const NO_FILE = 'neither the server nor its files say how keys are rotated: name the served GGUF with --model FILE';
-const EVALUATED_AGAIN =
-  'a restored slot of this build is evaluated again (ggml-org/llama.cpp #26676): take another build';
+const NO_FOLDER = 'the server moves KV only through files: name the folder of its --slot-save-path with --slots-folder';
+const NO_FILE = 'the server does not show how keys are rotated: name its GGUF file with --model FILE';
+const EVALUATED_AGAIN = 'this build evaluates a restored slot again (ggml-org/llama.cpp #26676): use another build';
 
 /**
- * Saves a slot, reads the file, and restores it. KV can be moved where the server then finds its tokens, and changed where
- * the keys of the first layer are rotated as the model's file says.
+ * Saves a slot, reads the file, and restores it. Checkpoints work if the server then reuses the restored tokens. Moving and changing
+ * cells works if the keys of the first layer are rotated as the model's file says.
+ * @param tokens the first is repeated to fill the slot, the second follows after the restore
  */
 export async function probeSlotSaving(
   { connection, slotsFolder }: { readonly connection: ServerConnection; readonly slotsFolder: string | undefined },
@@ -51,7 +51,7 @@ export async function probeSlotSaving(
 ): Promise<ProbedSlotSaving> {
   if (slotsFolder === undefined) return withoutStates(NO_FOLDER);
   const slot = new Slot(connection, 0, served.alias);
-  const ids = Array<TokenId>(LENGTH).fill(repeated);
+  const ids = Array<TokenId>(TEST_TOKENS).fill(repeated);
   const cells = new SessionCells();
   cells.follow(ids);
   const carrier = new SlotKvFiles({ connection, slot, cells, folder: slotsFolder });
@@ -108,13 +108,13 @@ function proveCells(
     layout.headDimension === header.headDimension &&
     tensors.keyRowBytes === keyRowBytes(layout) &&
     tensors.valueRowBytes === valueRowBytes(layout);
-  if (!fits) return { cells: null, why: 'the KV of the server has another shape than that of --model FILE' };
+  if (!fits) return { cells: null, why: "the server's KV has another shape than that of --model FILE" };
   if (hasRotary(state, layout, rotary)) return { cells: { layout, rotary, sharedPositions: true, gaps: true } };
   const numbers = `base ${rotary.base}, scale ${rotary.scale}, pairs ${rotary.pairing}`;
-  return { cells: null, why: `the server rotates keys in another way than --model FILE says (${numbers})` };
+  return { cells: null, why: `the server does not rotate keys as --model FILE says (${numbers})` };
 }
 
-/** True where the keys of the first layer, which depend on token and position only, are those of one token at each position. */
+/** True if the first layer's keys, all of the same token, differ between positions exactly by their rotation. */
 function hasRotary({ positions, keys }: ParsedState, layout: KvLayout, rotary: Rotary): boolean {
   const width = layout.heads * layout.headDimension;
   const numbers = readNumbers(keys[0]!, layout.keyType);
@@ -131,7 +131,7 @@ function hasRotary({ positions, keys }: ParsedState, layout: KvLayout, rotary: R
     if (found.some((number, at) => Math.abs(number - expected[at]!) > TOLERANCE * largest)) return false;
     largestMove = Math.max(largestMove, ...found.map((number, at) => Math.abs(number - first[at]!)));
   }
-  // Keys that do not move at all prove nothing.
+  // Keys that barely change with the position prove nothing.
   return largestMove > TOLERANCE * largest;
 }
 

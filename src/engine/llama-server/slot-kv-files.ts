@@ -21,11 +21,11 @@ const count = z.int().nonnegative();
 const savedShape = z.object({ n_saved: count, n_written: count });
 const restoredShape = z.object({ n_restored: count });
 
-/** Moves the KV of a slot through files in the folder that the server saves slots to. Their names cannot be guessed, and none stays. */
+/** Saves and loads the KV of a slot, through files in the server's folder. They have random names and are deleted at once. */
 export class SlotKvFiles implements SavableSequence {
   readonly #parts;
 
-  /** @param parts `cells` of the session; the slot may still hold truncated ones */
+  /** @param parts `cells` of the session; the slot may still hold cells that the session has truncated */
   constructor(parts: Readonly<{ connection: ServerConnection; slot: Slot; cells: SessionCells; folder: string }>) {
     this.#parts = parts;
   }
@@ -85,9 +85,7 @@ export class SlotKvFiles implements SavableSequence {
       .tokensByPosition()
       .map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
     if (own.length <= tokens.length && own.every((token, position) => token === tokens[position])) return;
-    throw this.#parts.connection.errors.changed(
-      `slot ${this.#parts.slot.id} holds other tokens than those that were left in it`,
-    );
+    throw this.#parts.connection.errors.changed(`the tokens in slot ${this.#parts.slot.id} have changed`);
   }
 
   #newFile(): { readonly name: string; readonly place: string } {
@@ -116,7 +114,7 @@ export class SlotKvFiles implements SavableSequence {
   }
 }
 
-/** The same bytes under another name, not copied where both lie on one disk. */
+/** Hard link if possible, else a copy. */
 function linkFile(from: string, to: string): void {
   try {
     linkSync(from, to);

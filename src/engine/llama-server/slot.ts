@@ -29,7 +29,7 @@ const timingsShape = z.object({
 
 type Timings = z.output<typeof timingsShape>;
 
-/** One event of a streamed `/completion`. */
+/** Event of a streamed `/completion`. */
 const chunkShape = z.object({
   content: z.string().optional(),
   tokens: z.array(z.int()).optional(),
@@ -45,7 +45,7 @@ const chunkShape = z.object({
 
 export type Chunk = z.output<typeof chunkShape>;
 
-/** `/completion`; builds add fields, and older ones lack some. */
+/** Response of `/completion`. Optional fields are missing in older builds. */
 export const completionShape = chunkShape.extend({
   id_slot: z.int(),
   tokens: z.array(z.int()),
@@ -58,7 +58,7 @@ type Completion = z.output<typeof completionShape>;
 
 const erasedShape = z.object({ n_erased: count });
 
-/** Overrides a server's own settings: greedy or the whole softmax, no penalties, no chunks moved. */
+/** Overrides server settings: no penalties, no sampler except temperature, no reuse by moving chunks. */
 const PLAIN = {
   samplers: ['temperature'],
   repeat_penalty: 1,
@@ -74,7 +74,7 @@ const PLAIN = {
   sse_ping_interval: 5,
   return_tokens: true,
 };
-/** Without this list the last event repeats all settings and the whole prompt. */
+/** Requested response fields. Without this list, the last event repeats all settings and the prompt. */
 const FIELDS = ['tokens', 'timings', 'stop_type', 'stop', 'id_slot', 'model', 'tokens_evaluated', 'tokens_predicted'];
 const IDLE_LOOK_MS = 5;
 const IDLE_LIMIT_MS = 30_000;
@@ -88,8 +88,8 @@ interface RequestFields {
 }
 
 /**
- * One slot of a server. Every request carries all ids of the sequence, and the tokens that the server reports as reused are
- * compared with those that the caller left there: a repeated evaluation, or an answer from another cache, is an error.
+ * One slot of a llama-server. Every request carries the whole sequence. The number of tokens reported as reused is compared with
+ * the number that the slot should hold; evaluating those again, or reusing others, is an error.
  */
 export class Slot {
   readonly id: number;
@@ -98,7 +98,7 @@ export class Slot {
   readonly #alias: string;
   readonly #ledger: PromptLedger | undefined;
 
-  /** @param alias the server's name for the model @param ledger of the engine; none while a server is probed */
+  /** @param alias the server's name for the model @param ledger of the engine; none while probing the server */
   constructor(connection: ServerConnection, id: number, alias: string, ledger?: PromptLedger) {
     this.#connection = connection;
     this.id = id;
@@ -112,8 +112,8 @@ export class Slot {
 
   /**
    * Evaluates ids and samples one token.
-   * @param held the first ids, which the slot must hold
-   * @param options `isStep`: an earlier request of the same call left them there, and they are not counted again
+   * @param held how many of the first ids the slot must hold
+   * @param options `isStep`: an earlier request of the same call evaluated them, so they are not counted as reused
    */
   async complete(
     ids: TokenIds,
@@ -142,8 +142,9 @@ export class Slot {
   }
 
   /**
-   * Generates behind ids, whose first ones the slot must hold. Yields the events as they come, the last one with `stop`. When
-   * the caller leaves the loop early, the server is stopped, and its work is counted once it is idle.
+   * Generates after ids, and yields events as they arrive; the last one has `stop`. If the caller leaves the loop early, stops the
+   * server, waits until it is idle, and counts its work.
+   * @param held how many of the first ids the slot must hold
    */
   async *generate(
     ids: TokenIds,
@@ -173,7 +174,7 @@ export class Slot {
     }
   }
 
-  /** Generates behind ids once more, in one piece, without counting it. */
+  /** Repeats a generation without streaming, and without counting it for the session. */
   async generateAgain(ids: TokenIds, fields: RequestFields): Promise<TokenIds> {
     const body = { ...this.#body(ids, 1, fields), response_fields: FIELDS };
     const { tokens, timings } = await this.#connection.post('/completion', body, completionShape);
@@ -185,7 +186,7 @@ export class Slot {
     await this.#connection.post(`/slots/${this.id}?action=erase`, {}, erasedShape, options);
   }
 
-  /** Waits until the server has stopped working on it. @returns the tokens that it holds; null where the server does not say */
+  /** Waits until the slot is idle. @returns how many tokens it holds; null if the server does not tell */
   async #idle(): Promise<number | null> {
     const deadline = performance.now() + IDLE_LIMIT_MS;
     while (performance.now() < deadline) {
@@ -198,7 +199,7 @@ export class Slot {
   }
 
   #body(ids: TokenIds, held: number, fields: RequestFields): object {
-    // An empty slot must find nothing, neither in itself nor in a cache of the server.
+    // For a new sequence, forbids reuse from the slot and from any other cache.
     return { ...PLAIN, temperature: 0, ...fields, prompt: ids, id_slot: this.id, cache_prompt: held > 0 };
   }
 
@@ -207,16 +208,16 @@ export class Slot {
     return this.#connection.stream('/completion', streamed, chunkShape, options);
   }
 
-  /** The timings of an answer. @throws BenchError `changed`, `protocol` for an answer of another model, slot or sequence */
+  /** Checks an answer. @returns its timings @throws BenchError `changed`, `protocol` if model, slot or reuse is wrong */
   #checked({ id_slot: slot, model, timings }: Chunk, ids: TokenIds, held: number): Timings {
     const { errors } = this.#connection;
     if (slot !== undefined && slot !== this.id) {
-      throw errors.protocol(`answered from slot ${slot} in place of ${this.id}`);
+      throw errors.protocol(`answered from slot ${slot} instead of ${this.id}`);
     }
     if (model !== undefined && model !== this.#alias) {
-      throw errors.changed(`it serves ${model} now, and ${this.#alias} before`);
+      throw errors.changed(`it serves ${model} now, but served ${this.#alias}`);
     }
-    if (timings === undefined) throw errors.protocol('does not say how many tokens it evaluated');
+    if (timings === undefined) throw errors.protocol('does not tell how many tokens it evaluated');
     this.#requireReuse(timings, ids, held);
     return timings;
   }
@@ -225,17 +226,17 @@ export class Slot {
     const { errors } = this.#connection;
     const { reused, evaluated } = promptTokens(timings, ids);
     if (reused + evaluated !== ids.length) {
-      throw errors.protocol(`counts ${evaluated} evaluated and ${reused} reused tokens of a prompt of ${ids.length}`);
+      throw errors.protocol(`reports ${evaluated} evaluated and ${reused} reused tokens for a prompt of ${ids.length}`);
     }
-    // The last token of all is evaluated again.
+    // A server always evaluates the last token.
     const least = Math.min(held, ids.length - 1);
-    if (reused < least) throw errors.changed(`slot ${this.id} held ${reused} tokens of ${least} that were left in it`);
+    if (reused < least) throw errors.changed(`slot ${this.id} has lost tokens: it reused ${reused} of ${least}`);
     if (held === 0 && reused > 0) {
-      throw errors.protocol(`reused ${reused} tokens of a sequence that it was told not to reuse`);
+      throw errors.protocol(`reused ${reused} tokens, although the request forbade reuse`);
     }
   }
 
-  /** @param sampled null where the server does not say */
+  /** @param sampled number of sampled tokens; null if unknown */
   #book(timings: Timings, ids: TokenIds, sampled: number | null, isStep = false): void {
     const { reused, evaluated } = promptTokens(timings, ids);
     this.#ledger?.add({ reused, evaluated });
@@ -244,7 +245,7 @@ export class Slot {
     this.counts.add({ evaluated, reused: isStep ? 0 : reused, decoded, busyMs });
   }
 
-  /** Books the work done before the caller left. */
+  /** Counts the work done before the caller left. */
   async #bookStopped(ids: TokenIds, timings: Timings | undefined): Promise<void> {
     const holds = await this.#idle().catch(() => null);
     if (timings === undefined) this.#lose();
@@ -268,6 +269,6 @@ export class Slot {
 }
 
 export function promptTokens(timings: Timings, ids: TokenIds): { readonly reused: number; readonly evaluated: number } {
-  // Older builds report only the evaluated ones.
+  // Older builds report only evaluated tokens.
   return { evaluated: timings.prompt_n, reused: timings.cache_n ?? ids.length - timings.prompt_n };
 }

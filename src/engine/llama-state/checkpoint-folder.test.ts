@@ -20,7 +20,7 @@ it.each(irregularFiles)('%s in place of a state is none, and is deleted as one',
   make(state);
   make(folder.file(`two.state.${spawnSync('true').pid}.partial`));
   expect(() => new CheckpointFolder(folder.path).read(checkpoint)).toThrow(
-    expect.objectContaining({ code: 'bad-state', message: `${state}: is no regular file` }),
+    expect.objectContaining({ code: 'bad-state', message: `${state}: not a regular file` }),
   );
   checkpoints.remove('one');
   expect(() => checkpoints.read(checkpoint)).toThrow('no such KV state');

@@ -9,11 +9,11 @@ import { type Checkpoint, checkpointSchema } from '../session-checkpoint.ts';
 
 const UNFINISHED = /\.(\d+)\.partial$/;
 
-/** State files by the id of their checkpoint. What has its name is complete; files are private (0600). */
+/** Folder with one KV file per checkpoint, named by its id. Only complete files get that name; files are private (0600). */
 export class CheckpointFolder {
   readonly #path: string;
 
-  /** Deletes what killed processes left unfinished; the folder is made (0700) when the first state is kept. @throws BenchError `disk` */
+  /** Deletes unfinished files of killed processes. The folder is created (0700) with the first file. @throws BenchError `disk` */
   constructor(path: string) {
     this.#path = path;
     if (!existsSync(path)) return;
@@ -27,7 +27,7 @@ export class CheckpointFolder {
     }
   }
 
-  /** Stores what `save` writes to a path; nothing is left behind where that fails. @throws BenchError `disk` */
+  /** Stores the file that `save` writes to the given path; leaves nothing behind if that fails. @throws BenchError `disk` */
   async write(id: string, save: (path: string) => Promise<number>) {
     const path = this.#pathOf(id);
     const unfinished = `${path}.${process.pid}.partial`;
@@ -52,8 +52,8 @@ export class CheckpointFolder {
   }
 
   /**
-   * @returns verified bytes, and `identity` from before they were read
-   * @throws BenchError `bad-state` where there is no such file, or its bytes are not those that were written; `disk`
+   * @returns verified bytes, and the file's `identity` before reading
+   * @throws BenchError `bad-state` if the file is missing or its bytes have changed since writing; `disk`
    */
   read({ id, bytes, sha256 }: Checkpoint) {
     const path = this.#pathOf(id);
@@ -63,17 +63,17 @@ export class CheckpointFolder {
       found = readRegularFile(path);
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      const hint = 'name a folder that can be read: --kv-store DIR';
+      const hint = 'name a readable folder: --kv-store DIR';
       throw new BenchError('disk', `${path}: a KV state cannot be read: ${code}`, hint, cause);
     }
     if (found === 'missing') throw new BenchError('bad-state', `${path}: no such KV state`, 'compute it again');
-    if (found === 'irregular') throw new BenchError('bad-state', `${path}: is no regular file`, 'compute it again');
+    if (found === 'irregular') throw new BenchError('bad-state', `${path}: not a regular file`, 'compute it again');
     if (found.length === bytes && hash('sha256', found) === sha256) return { path, bytes: found, identity };
-    const message = `${path}: its bytes are not those that were saved`;
+    const message = `${path}: its bytes have changed since it was saved`;
     throw new BenchError('bad-state', message, 'delete it; it will be computed again');
   }
 
-  /** Changes when the file is replaced or written to; undefined where there is no regular file that can be looked at. */
+  /** Changes whenever the file is replaced or written to; undefined if there is no accessible regular file. */
   identity(id: string): string | undefined {
     try {
       const found = lstatSync(this.#pathOf(id), { bigint: true });
@@ -90,7 +90,9 @@ export class CheckpointFolder {
 
   #pathOf(id: string): string {
     if (!checkpointSchema.unwrap().shape.id.safeParse(id).success) {
-      throw new RangeError(`${JSON.stringify(id)} is no name of a checkpoint: at most 100 letters, digits and hyphens`);
+      throw new RangeError(
+        `${JSON.stringify(id)} is not a checkpoint id: expected at most 100 letters, digits and hyphens`,
+      );
     }
     return join(this.#path, `${id}.state`);
   }
@@ -99,5 +101,5 @@ export class CheckpointFolder {
 function cannotKeep(path: string, cause: unknown): BenchError {
   const { code } = cause as NodeJS.ErrnoException;
   const message = `${path}: cannot keep KV states there: ${code}`;
-  return new BenchError('disk', message, 'name a folder that can be written: --kv-store DIR', cause);
+  return new BenchError('disk', message, 'name a writable folder: --kv-store DIR', cause);
 }

@@ -2,7 +2,7 @@ import type { Checkpoint } from '../session-checkpoint.ts';
 import type { ParsedState } from './state-file.ts';
 import { MemoryFile } from './memory-file.ts';
 
-/** All that was read of a state but its keys and values. */
+/** Contents of a KV file except its keys and values. */
 export type StateHead = Pick<ParsedState, 'tokens' | 'positions' | 'tensors'>;
 
 interface Kept {
@@ -13,12 +13,12 @@ interface Kept {
 }
 
 /**
- * Private copies of checkpoints in memory, made of verified bytes, which are loaded without being read, hashed and checked
- * again. A file that is gone or was touched since is read from disk. Bounded by bytes: the longest unused go first.
+ * Private in-memory copies of verified checkpoint files, to restore without reading, hashing and checking them again. A copy is
+ * dropped if its file on disk is gone or was touched since. Limited in bytes; evicts the least recently used.
  */
 export class CheckpointMemory implements Disposable {
   readonly #maxBytes: number;
-  /** By id, in the order of use: the last was used last. */
+  /** By checkpoint id, least recently used first. */
   readonly #kept = new Map<string, Kept>();
   #sizeBytes = 0;
 
@@ -30,7 +30,7 @@ export class CheckpointMemory implements Disposable {
     return this.#sizeBytes;
   }
 
-  /** Stores a copy of verified bytes, if there is space. @param fileIdentity of the file on disk, when it was read */
+  /** Stores a copy of verified bytes, if there is space. @param fileIdentity identity of the file before it was read */
   keep({ id, sha256 }: Checkpoint, fileIdentity: string, content: Uint8Array, head: StateHead): void {
     this.forget(id);
     const sizeBytes = content.length;
@@ -41,13 +41,13 @@ export class CheckpointMemory implements Disposable {
     }
     const file = MemoryFile.create();
     if (file?.write([content]) !== true) return file?.[Symbol.dispose]();
-    // Of what was parsed, nothing that keeps all of its bytes alive.
+    // Copies fields, since the argument may also hold views that keep the whole file in memory.
     const { tokens, positions, tensors } = head;
     this.#kept.set(id, { file, head: { tokens, positions, tensors }, sha256, fileIdentity });
     this.#sizeBytes += sizeBytes;
   }
 
-  /** The copy of a checkpoint, until it is disposed of. @param fileIdentity of the file on disk now: another drops the copy */
+  /** Returns a copy, readable until disposed. @param fileIdentity current identity of the file; the copy is dropped if it differs */
   find(
     { id, sha256, bytes }: Checkpoint,
     fileIdentity: string | undefined,

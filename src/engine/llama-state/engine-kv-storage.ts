@@ -6,15 +6,15 @@ import { CheckpointMemory } from './checkpoint-memory.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
 import { KvTransfer, type SavableSequence, type StateFacts } from './kv-transfer.ts';
 
-/** Where an engine keeps KV outside of its sessions: checkpoints, copies of them in memory, and files on their way. */
+/** KV that an engine stores outside its sessions: checkpoints, their copies in memory, temporary files. */
 export class EngineKvStorage implements Disposable {
-  /** Of this process alone, deleted with the engine. */
+  /** Temporary folder of this process, deleted with the engine. */
   readonly folder: TemporaryFolder;
   readonly #checkpoints: CheckpointFolder;
   readonly #verified: CheckpointMemory | null;
   #opened = 0;
 
-  /** @param verifiedBytes most bytes of copies in memory; null where another process reads the files @throws BenchError `disk` */
+  /** @param verifiedBytes limit for copies in memory; null if another process reads the files @throws BenchError `disk` */
   constructor({ checkpointFolder }: Pick<EngineRequest, 'checkpointFolder'>, verifiedBytes: number | null) {
     const given = checkpointFolder === undefined ? undefined : new CheckpointFolder(checkpointFolder);
     this.folder = new TemporaryFolder();

@@ -24,24 +24,24 @@ import {
   writeParts,
 } from './state-file.ts';
 
-/** A sequence of llama.cpp, in this process or in a server. */
+/** A llama.cpp sequence, in this process or on a server, whose KV can be saved to and loaded from files. */
 export interface SavableSequence {
-  /** Writes tokens and KV to a new file. @returns its size in bytes @throws Error where it could not be written completely */
+  /** Writes tokens and KV to a new file. @returns its size in bytes @throws Error if it could not be written completely */
   save(path: string): Promise<number>;
   /**
-   * Replaces tokens and KV by those of a file, whose layout and length are checked already.
-   * @throws BenchError `bad-state` where llama.cpp refuses it; the sequence is empty then
+   * Replaces tokens and KV by those in a file. The caller has checked its layout and length.
+   * @throws BenchError `bad-state` if llama.cpp refuses it; the sequence is empty then
    */
   load(path: string): Promise<void>;
   /** Erases everything from a position on. */
   truncate(position: number): Promise<void>;
 }
 
-/** Properties that all states of one engine share. */
+/** Properties shared by all KV files of one engine. */
 export interface StateFacts {
   readonly layout: KvLayout;
   readonly window: Window;
-  /** Sequences of the context, which a state file counts. */
+  /** Sequences in the context; a KV file states their number. */
   readonly sequences: number;
   readonly form: StateForm;
   readonly stateIdentity: string;
@@ -49,19 +49,19 @@ export interface StateFacts {
 
 interface StatePlaces {
   readonly checkpoints: CheckpointFolder;
-  /** Copies of checkpoints in the memory of this process; null where another process reads the files. */
+  /** In-memory copies of checkpoints; null if another process reads the files. */
   readonly verified: CheckpointMemory | null;
-  /** A file of this session alone, in a private folder. */
+  /** Temporary file of this session, in a private folder. */
   readonly scratchPath: string;
 }
 
-/** Moves KV between a session and files, which are all that llama.cpp reads and writes. */
+/** Imports, exports, saves and restores the KV of a session. All of it goes through files, because llama.cpp offers nothing else. */
 export class KvTransfer implements Disposable {
   readonly #sequence: SavableSequence;
   readonly #cells: SessionCells;
   readonly #facts: StateFacts;
   readonly #places: StatePlaces;
-  /** Holds cells on their way into the session, where it can read them from there. */
+  /** Reused for cells being imported, if llama.cpp runs in this process and can read it. */
   #incoming: MemoryFile | undefined;
 
   constructor(sequence: SavableSequence, cells: SessionCells, facts: StateFacts, places: StatePlaces) {
@@ -71,7 +71,7 @@ export class KvTransfer implements Disposable {
     this.#places = places;
   }
 
-  /** Cells in the order in which they came into the session. @throws BenchError `bad-state`, `disk` */
+  /** Copies cells in the order in which they were added. @throws BenchError `bad-state`, `disk` */
   async export({ start, end }: TokenRange): Promise<SequenceState> {
     const { layout } = this.#facts;
     const tokenIds = Int32Array.from(this.#cells.tokenIds.slice(start, end));
@@ -106,7 +106,7 @@ export class KvTransfer implements Disposable {
     const { sequences, stateIdentity, layout } = this.#facts;
     const { checkpoints, verified } = this.#places;
     if (checkpoint.stateIdentity !== stateIdentity) {
-      throw unusable(`made by ${checkpoint.stateIdentity}, and this is ${stateIdentity}`);
+      throw unusable(`made by ${checkpoint.stateIdentity}, but this engine is ${stateIdentity}`);
     }
     using copy = verified?.find(checkpoint, checkpoints.identity(checkpoint.id));
     if (copy !== undefined) {
@@ -144,7 +144,7 @@ export class KvTransfer implements Disposable {
     }
   }
 
-  /** Stores a copy of a state that was just written, if it could be loaded. */
+  /** Stores an in-memory copy of a checkpoint just written, if it is valid. */
   #keepVerified(checkpoint: Checkpoint, content: Uint8Array<ArrayBuffer>): void {
     const { verified, checkpoints } = this.#places;
     const { layout, sequences } = this.#facts;
@@ -156,12 +156,12 @@ export class KvTransfer implements Disposable {
       if (file.streams !== sequences || !hasFiniteNumbers({ ...file, layout })) return;
       verified.keep(checkpoint, identity, content, file);
     } catch (error) {
-      // `restore` reports the reason.
+      // An invalid checkpoint is reported by `restore`.
       if (!(error instanceof BenchError)) throw error;
     }
   }
 
-  /** The cells of a checkpoint's file; their token is unknown where several have one position. */
+  /** Cells of a checkpoint file. Tokens of shared positions are unknown. */
   #cellsIn(file: StateHead, checkpoint: Checkpoint, path: string): SessionCells {
     requireFileOf(file, checkpoint, path, this.#facts.layout);
     const { positions } = file;
@@ -189,7 +189,7 @@ export class KvTransfer implements Disposable {
     this.#cells.load([], []);
   }
 
-  /** Loads the parts of a state by way of memory, else by the scratch file. */
+  /** Loads the parts of a KV file through memory if possible, else through the temporary file. */
   async #loadParts(parts: readonly Uint8Array[], cells: SessionCells): Promise<void> {
     const { scratchPath, verified } = this.#places;
     if (verified !== null) this.#incoming ??= MemoryFile.create();
@@ -214,36 +214,36 @@ function noCells(layout: KvLayout): FileCells {
 }
 
 /**
- * The place in a file of each cell, in the order in which the cells came: llama.cpp puts new cells where others were erased.
- * Cells of one position came together, and keep their order.
- * @throws BenchError `bad-state` where the file has other cells
+ * Index in the file of each cell, in the order in which cells were added. Orders differ because llama.cpp reuses the place of
+ * erased cells. Cells that share a position were imported together and have the same order in both.
+ * @throws BenchError `bad-state` if the file has other cells
  */
 function orderOfArrival(saved: Int32Array, positions: readonly number[]): number[] {
   const places = Map.groupBy(saved.keys(), (place) => saved[place]!);
   return positions.map((position) => {
     const place = places.get(position)?.shift();
-    if (place === undefined) throw unusable(`llama.cpp saved no cell of position ${position}`);
+    if (place === undefined) throw unusable(`llama.cpp saved no cell for position ${position}`);
     return place;
   });
 }
 
 function requireImportable({ layout, positions, tokenIds, keys, values }: SequenceState, own: KvLayout): void {
-  if (!sameLayout(layout, own)) throw unusable('another layout than that of this model and its KV type');
+  if (!sameLayout(layout, own)) throw unusable('its layout differs from that of this model and KV type');
   const cells = positions.length;
   const wrongSize = (tensors: readonly Uint8Array[], rowBytes: number): boolean =>
     tensors.length !== own.layers || tensors.some(({ length }) => length !== cells * rowBytes);
   if (tokenIds.length !== cells || wrongSize(keys, keyRowBytes(own)) || wrongSize(values, valueRowBytes(own))) {
-    throw unusable(`arrays that do not hold ${cells} cells in ${own.layers} layers`);
+    throw unusable(`its arrays do not hold ${cells} cells in ${own.layers} layers`);
   }
   const negative = positions.find((position) => position < 0);
   if (negative !== undefined) throw unusable(`a cell has the position ${negative}, which llama.cpp would ignore`);
 }
 
-/** @throws BenchError `bad-state` where a file is not that of a checkpoint, or of another model */
+/** @throws BenchError `bad-state` if a file does not belong to the checkpoint or the model */
 function requireFileOf(file: StateHead, { tokens }: Checkpoint, path: string, layout: KvLayout): void {
   requireOrderOfValues(file, path, layout);
   const [found, own] = [file.tensors, fileTensors(layout)];
-  if (found.layers !== own.layers) throw unusable(`${found.layers} layers, and the model has ${own.layers}`, path);
+  if (found.layers !== own.layers) throw unusable(`it has ${found.layers} layers, the model has ${own.layers}`, path);
   for (const [what, type, rowBytes] of [
     ['keys', 'keyType', 'keyRowBytes'],
     ['values', 'valueType', 'valueRowBytes'],
@@ -253,18 +253,18 @@ function requireFileOf(file: StateHead, { tokens }: Checkpoint, path: string, la
   }
   const listed = tokens.map((token) => (token === UNKNOWN_TOKEN ? PLACEHOLDER_TOKEN : token));
   const same = listed.length === file.tokens.length && listed.every((token, index) => token === file.tokens[index]);
-  if (!same) throw unusable('its tokens are not those of the checkpoint', path);
+  if (!same) throw unusable('its tokens differ from those of the checkpoint', path);
 }
 
-/** The order of values shows whether flash attention was on. */
+/** The order of values tells if flash attention was on. */
 function requireOrderOfValues({ tensors }: Pick<ParsedState, 'tensors'>, path: string, own: KvLayout): void {
   if (tensors.valuesTransposed === own.valuesTransposed) return;
   throw unusable(`made ${tensors.valuesTransposed ? 'without' : 'with'} flash attention`, path);
 }
 
-/** Checked before llama.cpp loads them: its context would keep others where no sequence sees them. @throws BenchError `bad-state` */
+/** Must run before llama.cpp loads the numbers: infinities would stay in its memory even after erasing. @throws BenchError `bad-state` */
 function requireFiniteNumbers(state: Parameters<typeof hasFiniteNumbers>[0], name?: string): void {
-  if (!hasFiniteNumbers(state)) throw unusable('keys or values that are not finite numbers', name);
+  if (!hasFiniteNumbers(state)) throw unusable('it has keys or values that are not finite numbers', name);
 }
 
 function unusable(why: string, name = 'KV state'): BenchError {

@@ -3,26 +3,26 @@ import { closeSync, existsSync, ftruncateSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path';
 import { writeAll } from './state-file.ts';
 
-/** The folder of Linux whose files lie in memory. */
+/** Linux folder with files in memory. */
 const MEMORY_FOLDER = '/dev/shm';
-/** The folder of Linux that names the open files of a process, those without a name of their own among them. */
+/** Linux folder with this process's open files, including deleted ones. */
 const OPEN_FILES = '/proc/self/fd';
 
 /**
- * A file in memory without a name: it reaches no disk, this process alone finds it, and it is gone when the process is, however
- * that ends.
+ * A file in memory, deleted but open: it is never on disk, only this process can access it, and it vanishes with the process, even
+ * if that is killed.
  */
 export class MemoryFile implements Disposable {
   readonly #file: number;
   #sizeBytes = 0;
-  /** Its owner, and those who are reading it. */
+  /** Number of users: the owner, and each open reader. */
   #holders = 1;
 
   private constructor(file: number) {
     this.#file = file;
   }
 
-  /** An empty one; undefined where the system has no such files. */
+  /** Creates an empty file; undefined if the system has no files in memory. */
   static create(): MemoryFile | undefined {
     const path = join(MEMORY_FOLDER, `dki-bench-${randomUUID()}`);
     let file: number;
@@ -41,7 +41,7 @@ export class MemoryFile implements Disposable {
     return this.#sizeBytes;
   }
 
-  /** Replaces its content, in the memory that it has; nobody may be reading it. @returns false where there is no space */
+  /** Replaces the content; there must be no open reader. @returns false if there is no space */
   write(parts: readonly Uint8Array[]): boolean {
     const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0);
     try {
@@ -54,7 +54,7 @@ export class MemoryFile implements Disposable {
     return true;
   }
 
-  /** Names the file within this process until what it gives is disposed of, whatever becomes of the owner's claim meanwhile. */
+  /** Opens the file for reading. The path is valid in this process until disposed, even if the owner disposes of the file before. */
   open(): Disposable & { readonly path: string } {
     this.#holders++;
     return { path: join(OPEN_FILES, String(this.#file)), [Symbol.dispose]: () => this[Symbol.dispose]() };

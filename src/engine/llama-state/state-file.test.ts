@@ -106,12 +106,12 @@ describe.each([
     const rotations = recordEnd + 8 + 12 * tokens.length + 8;
     const rotated = Buffer.from(written);
     rotated.writeInt32LE(64, rotations);
-    expect(() => parseState(rotated, 'x.state')).toThrow('its keys or values are rotated by llama.cpp itself');
+    expect(() => parseState(rotated, 'x.state')).toThrow('llama.cpp has rotated its keys or values');
     if (!form.isWrapped) return;
     for (const [at, number] of Object.entries({ [recordEnd - 4]: 1, 16: 2, 20: tokens.length + 1 })) {
       const other = Buffer.from(written);
       other.writeInt32LE(number, Number(at));
-      expect(() => parseState(other, 'x.state')).toThrow('its list of tokens is not one of texts alone');
+      expect(() => parseState(other, 'x.state')).toThrow('its token list has more than text');
     }
   });
 });
@@ -144,12 +144,16 @@ describe('is refused by name:', () => {
     ['too few tokens', 'tokens, and the last position is', (bytes) => (bytes.writeInt32LE(90, cellsAt), bytes)],
     ['a negative position', 'cell 1 has the position -7', (bytes) => (bytes.writeInt32LE(-7, cellsAt + 12), bytes)],
     ['a cell of two', 'cell 1 does not belong to exactly one', (bytes) => (bytes.writeInt32LE(2, cellsAt + 16), bytes)],
-    ['cells of several', 'cell 1 belongs to another sequence', (bytes) => (bytes.writeInt32LE(2, cellsAt + 20), bytes)],
+    [
+      'cells of several',
+      'cells 0 and 1 belong to different sequences',
+      (bytes) => (bytes.writeInt32LE(2, cellsAt + 20), bytes),
+    ],
     ['quantised keys', 'the keys of layer 0 are Q4_0', (bytes) => (bytes.writeInt32LE(2, keysAt), bytes)],
     ['an unknown type', 'the keys of layer 0 are of type 77', (bytes) => (bytes.writeInt32LE(77, keysAt), bytes)],
     ['keys of no size', 'the keys of layer 0 have another', (bytes) => (bytes.writeInt32LE(0, keysAt + 4), bytes)],
     ['a huge row of keys', 'cut short', (bytes) => (bytes.writeInt32LE(1, keysAt + 8), bytes)],
-    ['an order of values', 'an unknown order of values, 2', (bytes) => (bytes.writeInt32LE(2, keysAt - 8), bytes)],
+    ['an order of values', 'its order of values is unknown: 2', (bytes) => (bytes.writeInt32LE(2, keysAt - 8), bytes)],
     ['M-RoPE', 'positions in several dimensions (M-RoPE)', (bytes) => withExtendedCells(bytes)],
     ['sliding windows', 'a second cache (sliding-window attention', (bytes) => withSecondCache(bytes)],
   ];

@@ -10,15 +10,15 @@ import {
   valueRowBytes,
 } from '../sequence-state.ts';
 
-/** The id in the token list of a position without a cell, with several cells, or with an unknown token. */
+/** Id in the file's token list for positions with an unknown token, no cell, or several cells. */
 export const PLACEHOLDER_TOKEN = 0;
 const MAGIC = 0x67677371;
 const INTEGER_BYTES = 4;
-/** Position, number of owners, owner. */
+/** Integers per cell: position, number of owning sequences (1), owning sequence. */
 const CELL_INTEGERS = 3;
-/** Models with positions in several dimensions (M-RoPE) write two more integers a cell. */
+/** Models with positions in several dimensions (M-RoPE) write two more integers per cell. */
 const EXTENDED_CELL_INTEGERS = 5;
-/** llama-server's list of ids: a mark, a version and a count in front, the number of media behind. */
+/** llama-server wraps the token list: mark, version and count before it, the number of media files after it. */
 const WRAPPED = { mark: -1, version: 1, head: 3, tail: 1 } as const;
 const OTHER_TYPES: Readonly<Record<number, string>> = {
   2: 'Q4_0',
@@ -29,36 +29,36 @@ const OTHER_TYPES: Readonly<Record<number, string>> = {
   20: 'IQ4_NL',
   30: 'BF16',
 };
-const UNSUPPORTED_MODEL = 'take a model whose KV can be moved: architecture llama, qwen2 or qwen3';
+const UNSUPPORTED_MODEL = 'use a model with movable KV: architecture llama, qwen2 or qwen3';
 const UNSUPPORTED_TYPE = 'store KV in F16 or F32';
 
-/** Fields around the cells of a state file, which depend on the build of llama.cpp, and on llama-server. */
+/** Format variant of a state file; depends on the llama.cpp build, and on whether llama-server wrote it. */
 export interface StateForm {
-  /** Version 4 has two words more behind the number of layers: the sizes by which quantised KV is rotated. */
+  /** Version 4 adds two integers after the number of layers: sizes of the rotation of quantised KV. */
   readonly version: 3 | 4;
-  /** llama-server since version 4 writes a head and a tail around the ids. */
+  /** The token list is wrapped, as by llama-server since version 4. */
   readonly isWrapped: boolean;
 }
 
-/** The KV of every cell of a state file, the same in all layers. */
+/** Types and sizes of the KV in a state file; the same in all layers. */
 export interface FileTensors extends Pick<KvLayout, 'layers' | 'keyType' | 'valueType' | 'valuesTransposed'> {
   readonly keyRowBytes: number;
   readonly valueRowBytes: number;
 }
 
-/** Cells in the order of a file; keys and values are [layer] of [cell][number], or of [number][cell] where transposed. */
+/** Cells in file order; keys and values are [layer] of [cell][number], or of [number][cell] if transposed. */
 export interface FileCells extends Pick<SequenceState, 'positions' | 'keys' | 'values'> {
   readonly tensors: FileTensors;
 }
 
-/** The content of a state file; keys and values are views into its bytes. */
+/** Contents of a state file; keys and values are views into its bytes. */
 export interface ParsedState extends FileCells {
   readonly form: StateForm;
   readonly tokens: Int32Array;
   readonly streams: number;
 }
 
-/** The tensors that the states of a layout have. */
+/** Types and sizes of the KV in files of a layout. */
 export function fileTensors(layout: KvLayout): FileTensors {
   const { layers, keyType, valueType, valuesTransposed } = layout;
   const rows = { keyRowBytes: keyRowBytes(layout), valueRowBytes: valueRowBytes(layout) };
@@ -66,12 +66,12 @@ export function fileTensors(layout: KvLayout): FileTensors {
 }
 
 /**
- * Reads a llama.cpp sequence state of version 3 or 4, and checks that it ends where its head says: a file that is cut short
- * inside the values ends the process that loads it. It cannot see flipped bytes.
+ * Parses a llama.cpp sequence state of version 3 or 4, and checks its length against its header fields, because llama.cpp crashes on
+ * a file that is cut short within the values. Does not detect flipped bits.
  *
- * @param name names the bytes in a message
- * @throws BenchError `bad-state` naming the bytes and what is wrong: damage, quantised KV, cells with M-RoPE
- * positions, a second cache (sliding windows, hybrid models), layers that differ
+ * @param name of the file, for messages
+ * @throws BenchError `bad-state` for damage, quantised KV, M-RoPE positions, a second cache (sliding windows, hybrid models), and
+ * layers that differ
  */
 export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): ParsedState {
   const reader = new StateReader(bytes, name);
@@ -101,7 +101,7 @@ export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): Parsed
 function unwrap(record: Int32Array<ArrayBuffer>, reader: StateReader): Int32Array {
   const [, version, count] = record;
   const whole = version === WRAPPED.version && record.length === count! + WRAPPED.head + WRAPPED.tail;
-  if (!whole || record.at(-1) !== 0) throw reader.refusal('its list of tokens is not one of texts alone');
+  if (!whole || record.at(-1) !== 0) throw reader.refusal('its token list has more than text');
   return record.slice(WRAPPED.head, -WRAPPED.tail);
 }
 
@@ -115,7 +115,7 @@ function readPositions(reader: StateReader, cells: number): Int32Array {
       throw reader.refusal('its cells have positions in several dimensions (M-RoPE)', UNSUPPORTED_MODEL);
     }
     if (owners !== 1) throw reader.refusal(`cell ${cell} does not belong to exactly one sequence`);
-    if (owner !== fields[2]) throw reader.refusal(`cell ${cell} belongs to another sequence than cell 0`);
+    if (owner !== fields[2]) throw reader.refusal(`cells 0 and ${cell} belong to different sequences`);
     if (position! < 0) throw reader.refusal(`cell ${cell} has the position ${position}, which llama.cpp would ignore`);
     positions[cell] = position!;
   }
@@ -137,10 +137,10 @@ function readTensors(
   version: StateForm['version'],
 ): Pick<FileCells, 'tensors' | 'keys' | 'values'> {
   const [transposed, layers] = reader.integers(2);
-  if (transposed !== 0 && transposed !== 1) throw reader.refusal(`an unknown order of values, ${transposed}`);
+  if (transposed !== 0 && transposed !== 1) throw reader.refusal(`its order of values is unknown: ${transposed}`);
   if (layers! < 1) throw reader.refusal(`${layers} layers`);
   if (version === 4 && reader.integers(2).some((size) => size !== 0)) {
-    const why = 'its keys or values are rotated by llama.cpp itself, by a Hadamard matrix as quantised ones are';
+    const why = 'llama.cpp has rotated its keys or values by a Hadamard matrix, as it does with quantised ones';
     throw reader.refusal(why, UNSUPPORTED_TYPE);
   }
   const valuesTransposed = transposed === 1;
@@ -167,7 +167,7 @@ function readLayers(
       throw reader.refusal(`the ${what} of layer ${layer} are ${name}`, UNSUPPORTED_TYPE);
     }
     const bytes = numberBytes(type);
-    // Transposed: bytes of a number, then rows; otherwise the bytes of a row in 64 bits.
+    // Transposed: bytes per number, then number of rows. Otherwise: bytes per row, in 64 bits.
     const rowBytes = transposed ? bytes * (high! >>> 0) : (low! >>> 0) + (high! >>> 0) * 2 ** 32;
     common ??= { type, rowBytes };
     const whole = rowBytes > 0 && rowBytes % bytes === 0 && (!transposed || low === bytes);
@@ -179,7 +179,7 @@ function readLayers(
   return { ...common!, tensors };
 }
 
-/** A model with sliding windows or with recurrent layers writes a second cache, which counts its streams as well. */
+/** Models with sliding windows or recurrent layers write a second cache, which starts with the number of streams again. */
 function requireEnd(reader: StateReader, streams: number): void {
   const rest = reader.bytes.length - reader.offset;
   if (rest === 0) return;
@@ -190,7 +190,7 @@ function requireEnd(reader: StateReader, streams: number): void {
   throw reader.refusal(`${rest} bytes too long`);
 }
 
-/** Reads the bytes of a state from the beginning, never beyond the end. */
+/** Reads bytes in order, and never beyond the end. */
 class StateReader {
   readonly bytes: Uint8Array<ArrayBuffer>;
   offset = 0;
@@ -207,13 +207,13 @@ class StateReader {
     return this.integersAt(start, count);
   }
 
-  /** Copies little-endian integers, as all supported machines are. */
+  /** Copies integers, which are little-endian in the file and on all supported machines. */
   integersAt(start: number, count: number): Int32Array<ArrayBuffer> {
     const at = this.bytes.byteOffset + start;
     return new Int32Array(this.bytes.buffer.slice(at, at + count * INTEGER_BYTES));
   }
 
-  /** A view of the next bytes. Not `subarray`: a Buffer's gives Buffers, whose `slice` does not copy. */
+  /** A view of the next bytes. Not `subarray`: on a Buffer it returns a Buffer, whose `slice` does not copy. */
   take(length: number): Uint8Array {
     const start = this.offset;
     if (length < 0 || start + length > this.bytes.length) throw this.refusal('cut short');
@@ -226,7 +226,7 @@ class StateReader {
   }
 }
 
-/** The parts of a state file, in order; keys and values are those of the state itself, not copied. */
+/** Encodes a state file as a list of parts; keys and values are not copied. */
 export function stateParts(
   { positions, keys, values, tensors }: FileCells,
   tokensByPosition: ArrayLike<number>,
@@ -269,7 +269,7 @@ export function writeParts(path: string, parts: readonly Uint8Array[]): void {
 export function writeAll(file: number, parts: readonly Uint8Array[]): void {
   let left = parts.filter(({ length }) => length > 0);
   for (let at = 0; left.length > 0;) {
-    // One call may write less than it was given, where the disk is nearly full.
+    // One call may write only a part, for example on a nearly full disk.
     let written = writevSync(file, left, at);
     at += written;
     const next = left.findIndex(({ length }) => {
@@ -281,7 +281,7 @@ export function writeAll(file: number, parts: readonly Uint8Array[]): void {
   }
 }
 
-/** Copies cells out, in the order in which they are named. */
+/** Copies the cells with the given indices, in that order. */
 export function gatherCells({ positions, keys, values, tensors }: FileCells, cells: readonly number[]): FileCells {
   const allCells = positions.length;
   const isWhole = cells.length === allCells && cells.every((cell, index) => cell === index);

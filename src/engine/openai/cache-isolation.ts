@@ -1,32 +1,33 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { TokenId, TokenIds } from '../token-id.ts';
 
-/** Words that most vocabularies have as one token; any sixteen of them make the lines. */
+/** Words that are one token in most vocabularies. Lines are made of the first sixteen that are. */
 const WORDS =
   'the and is my you of to in it that was for on with he she we at his they have what who when where how are did do me';
 const ALPHABET = 16;
-/** 48 bits: no line is made twice. */
+/** 12 words of 16: 48 bits, so no line is used twice. */
 const LINE_WORDS = 12;
 
-/** A name that goes with prompts: only prompts of the same name are found in the server's prefix cache. */
+/** A namespace in the server's prefix cache: only prompts sent with the same name share prefixes. */
 export interface CacheName {
-  /** Ids of a line behind the token that opens the prompt; empty where request fields keep names apart. */
+  /** Ids of a unique line to insert after BOS; empty if request fields isolate names. */
   readonly line: TokenIds;
+  /** Fields of every request. */
   readonly fields: object;
-  /** Fields of the first request under a new name. */
+  /** Additional fields of the first request under a new name. */
   readonly firstFields: object;
 }
 
 /**
- * Keeps a server from finding the prompts of other names: by a salt (vLLM), by switching its cache off for the first request
- * of a name and keeping to one slot (llama-server), or by a unique first line.
+ * Keeps a server from reusing prompts across names: by a cache salt (vLLM), by turning the cache off in the first request of a name
+ * and always using the same slot (llama-server), or by a unique first line.
  */
 export class CacheNames {
   readonly kind: 'salt' | 'switch' | 'line';
   readonly lineTokens: number;
-  /** The alphabet of lines, then the end of a line. */
+  /** Token ids of the sixteen words, then of a newline. */
   readonly #words: TokenIds;
-  /** Makes the names of each process different. */
+  /** Makes names differ between processes. */
   readonly #secret = randomBytes(16).toString('hex');
   #count = 0;
 
@@ -36,14 +37,14 @@ export class CacheNames {
     this.#words = words;
   }
 
-  /** Names by lines. @param tokenize gives the ids of one text */
+  /** Isolates names by unique first lines. @param tokenize returns the ids of one text */
   static async byLine(tokenize: (text: string) => Promise<TokenIds>): Promise<CacheNames> {
     const ids = async (before: string) =>
       await Promise.all(WORDS.split(' ').map(async (word) => await tokenize(before + word)));
     const whole = (words: readonly TokenIds[]) => words.filter(({ length }) => length === 1);
     const [spaced, bare] = [await ids(' '), await ids('')];
-    // Tokenizers never join words, so that a line that is sent as text has as many tokens as one of ids. Some put the space
-    // in front of a text's first word themselves.
+    // Words never merge, so a line has the same number of tokens whether sent as text or as ids. Words without a space are tried
+    // too, because some tokenizers add it to the first word themselves.
     const words = [whole(spaced), whole(bare), bare].find(({ length }) => length >= ALPHABET)!;
     return new CacheNames(
       'line',
@@ -51,7 +52,7 @@ export class CacheNames {
     );
   }
 
-  /** The name of a scope; without one, a name that is never used again. @param place of the session among the open ones */
+  /** The name for a scope; without a scope, a new unique name. @param place index of the session */
   name(scope?: string, place = 0): CacheName {
     const named = scope === undefined ? `fresh ${this.#count++}` : `scope ${scope}`;
     const hash = createHash('sha256').update(`${this.#secret} ${named}`).digest();

@@ -11,31 +11,32 @@ import { findTokenRoutes } from './v1-token-routes.ts';
 
 const versionShape = z.object({ version: z.string() });
 
-/** `/tokenizer_info` of a vLLM with --enable-tokenizer-info-endpoint. */
+/** Response of vLLM's `/tokenizer_info`, which needs --enable-tokenizer-info-endpoint. */
 const tokenizerInfoShape = z.object({
   chat_template: z.string().nullish(),
   eos_token: z.string().nullish().catch(null),
 });
 
-/** A server with one of its models, as it describes both. */
+/** A server and one of its models. */
 export interface V1Server {
   readonly connection: ServerConnection;
   readonly model: ServedModel;
   readonly description: ModelDescription;
   readonly build: Readonly<Record<string, string>>;
   readonly windowTokens: number;
-  /** Of a llama-server; null for other programs. */
+  /** Slots of a llama-server; null for other programs. */
   readonly slots: number | null;
   readonly tokenizer: ServerTokenizer;
   readonly routes: TokenRoutes;
 }
 
-const NO_TOKENISER = 'the server has no /tokenize and /detokenize, by which prompts are built of ids';
-const ONLY_SERVED = 'an OpenAI-compatible server is asked for a model by its own name for it';
+const NO_TOKENISER = 'the server lacks /tokenize and /detokenize, which are needed to build prompts of token ids';
+const ONLY_SERVED = 'an OpenAI-compatible server needs its own name for the model';
 /**
- * Finds a model on a server, and describes both.
- * @param wanted `name` is that of `--engine-model`, undefined where the server has only one; `file` that of `--model`
- * @throws BenchError `bad-model` for a model that it does not serve, `unsupported` without a tokeniser; `unreachable`, `protocol`
+ * Describes a server and one of its models.
+ * @param model `name`: value of `--engine-model`, optional if the server has only one model; `file`: value of `--model`
+ * @throws BenchError `bad-model` if the server lacks the model, `unsupported` if it has no tokeniser; `bad-option`, `unreachable`,
+ * `protocol`
  */
 export async function describeV1Server(
   connection: ServerConnection,
@@ -48,13 +49,13 @@ export async function describeV1Server(
   const model = await findModel(connection, name, options);
   const found = await findTokenRoutes(connection, model.id, options);
   if (found === undefined) {
-    const hint = 'serve the model with vLLM, SGLang or llama-server, and name that server, not one in front of it';
+    const hint = 'use vLLM, SGLang or llama-server directly, not through a proxy';
     throw new BenchError('unsupported', `${connection.url}: ${NO_TOKENISER}`, hint);
   }
   const { routes } = found;
   const details = await readDetails(connection, options);
   const windowTokens = model.max_model_len ?? found.windowTokens ?? details.windowTokens;
-  if (windowTokens === undefined) throw connection.errors.protocol('does not say how long a sequence may be');
+  if (windowTokens === undefined) throw connection.errors.protocol('does not tell how long a sequence may be');
   const tokenizer = await ServerTokenizer.open(routes, details, options);
   const { chatTemplate } = details;
   const description = { ...describeServed(model, windowTokens), stopTokens: tokenizer.ends, chatTemplate };
@@ -73,7 +74,7 @@ function describeServed({ id, meta }: ServedModel, windowTokens: number) {
   };
 }
 
-/** What llama-server, vLLM or SGLang shows of itself and its model. */
+/** Reads optional details of llama-server, vLLM or SGLang. */
 async function readDetails(connection: ServerConnection, options: CallOptions) {
   const props = await optional(connection.get('/props', propsShape, options));
   const info = await optional(connection.get('/tokenizer_info', tokenizerInfoShape, options));
@@ -91,7 +92,7 @@ async function readDetails(connection: ServerConnection, options: CallOptions) {
   };
 }
 
-/** @throws BenchError `changed` where the server no longer has the model, or another under its name */
+/** @throws BenchError `changed` if the server no longer has the model, or another one under its name */
 export async function requireSameModel(
   { connection, model }: Pick<V1Server, 'connection' | 'model'>,
   options: CallOptions,
@@ -99,15 +100,15 @@ export async function requireSameModel(
   const { data } = await connection.get('/v1/models', modelsShape, options);
   const now = data.find(({ id }) => id === model.id);
   if (now === undefined) {
-    throw connection.errors.changed(`it serves ${data.map(({ id }) => id).join(', ')} now, and ${model.id} before`);
+    throw connection.errors.changed(`it serves ${data.map(({ id }) => id).join(', ')} now, but served ${model.id}`);
   }
   if (modelFacts(now) === modelFacts(model)) return;
-  throw connection.errors.changed(`it says of ${model.id} now ${modelFacts(now)}, and before ${modelFacts(model)}`);
+  throw connection.errors.changed(`${model.id} is now ${modelFacts(now)}, but was ${modelFacts(model)}`);
 }
 
 function modelFacts({ root, max_model_len: window, meta }: ServedModel): string {
   const facts = [root, window && `${window} tokens`, meta && `${meta.n_params} parameters`];
-  return facts.filter((fact) => fact !== null && fact !== undefined).join(', ') || 'no more than its name';
+  return facts.filter((fact) => fact !== null && fact !== undefined).join(', ') || 'without details';
 }
 
 async function findModel(
@@ -120,7 +121,7 @@ async function findModel(
   if (found.length === 1) return found[0]!;
   const served = `it serves ${data.map(({ id }) => id).join(', ') || 'none'}`;
   if (name === undefined) {
-    const message = `${connection.url}: no model is named, and ${served}`;
+    const message = `${connection.url}: no model is named; ${served}`;
     throw new BenchError('bad-option', message, 'add --engine-model NAME');
   }
   throw new BenchError('bad-model', `--engine-model ${name}: ${connection.url} has no such model`, served);

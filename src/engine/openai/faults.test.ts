@@ -66,14 +66,14 @@ describe('a server that does not come up as it must', () => {
 
   const stranger = { says: () => ({ hello: 1 }) };
   const elsewhere = { status: 307, headers: { location: 'http://127.0.0.1:1' } };
-  const unlike = /says that it evaluated .* and its counters say .*; is it used by others\?/;
+  const unlike = /reports .* in answers, but .* in its counters; do others use it\?/;
   test.each<[string, string, Misbehaviour, string, string | RegExp]>([
-    ['says nothing', '/v1/models', { hangs: true }, 'unreachable', 'no byte came in 1.5 s'],
+    ['says nothing', '/v1/models', { hangs: true }, 'unreachable', 'it sent nothing for 1.5 s'],
     ['knows no such route', '/v1/models', { status: 404, message: 'Not Found' }, 'protocol', 'with 404: Not Found'],
     ['breaks', COMPLETIONS, { status: 500, message: 'it broke' }, 'protocol', 'with 500: it broke'],
     ['is another program', '/v1/models', stranger, 'protocol', 'unexpected response from /v1/models: data'],
     ['sends elsewhere', '/v1/models', elsewhere, 'protocol', 'with 307'],
-    ['has no tokeniser', '/tokenize', { status: 404 }, 'unsupported', 'the server has no /tokenize and /detokenize'],
+    ['has no tokeniser', '/tokenize', { status: 404 }, 'unsupported', 'the server lacks /tokenize and /detokenize'],
     // Unknown is not 0.
     ['does not say what it reused', COMPLETIONS, cached(() => null), 'protocol', '--enable-prompt-tokens-details'],
     ['says that it reused more than it found', COMPLETIONS, cached((tokens) => tokens + 16), 'protocol', unlike],
@@ -120,7 +120,7 @@ describe('a server that does not come up as it must', () => {
   });
 
   test('is refused where it takes shorter sequences than are asked for', async () => {
-    const message = `${server.url}: the server takes 511 tokens, and 512 are needed`;
+    const message = `${server.url}: the server takes 511 tokens, but the run needs 512`;
     const opened = openEngine({}, { sessions: 1, contextTokens: 512 });
     await expect(opened).rejects.toMatchObject({ code: 'bad-option', message });
   });
@@ -179,9 +179,9 @@ describe('a server that fails later', () => {
     ['refuses a request', { status: 400, message: 'no' }, 'protocol', 'with 400: no'],
     ['breaks', { status: 500, message: 'it broke' }, 'protocol', 'with 500: it broke'],
     ['drops an answer in the middle', { breaksBehind: 1 }, 'unreachable', 'the answer was cut off'],
-    ['falls silent', { hangs: true }, 'unreachable', 'no byte came in 1.5 s'],
+    ['falls silent', { hangs: true }, 'unreachable', 'it sent nothing for 1.5 s'],
     ['drops every line', { breaksBehind: 0 }, 'unreachable', 'does not answer'],
-    ['says nothing of what it reused', cached(() => null), 'protocol', 'does not say how many tokens it reused'],
+    ['says nothing of what it reused', cached(() => null), 'protocol', 'does not tell how many tokens it reused'],
     ['ends an answer without saying so', endless, 'unreachable', 'the answer was cut off'],
   ])('is named where it %s; the session is as it was, and goes on', async (_, fault, code, why) => {
     const whole = await session.score(question, [40, 41]);
@@ -201,7 +201,7 @@ describe('a server that fails later', () => {
 
   test('that was restarted with an empty cache is detected', async () => {
     await restart();
-    const message = `${server.url}: it found none of the 40 tokens that were left in its cache`;
+    const message = `${server.url}: it reused none of the 40 tokens that should be in its cache`;
     await expect(session.generate(question, { maxTokens: 3 })).rejects.toMatchObject({ code: 'changed', message });
     // Counters that begin anew say so too.
     await session.clear();
@@ -210,11 +210,11 @@ describe('a server that fails later', () => {
     expect(audit === null || audit.answers.evaluated !== audit.counters.evaluated).toBe(true);
   });
 
-  const other = 'it says of fake-model now fake:8, 512 tokens, and before fake:7, 512 tokens';
+  const other = 'fake-model is now fake:8, 512 tokens, but was fake:7, 512 tokens';
   test.each<[string, FakeOpenAiOptions, string, string]>([
-    ['another model', { model: 'other' }, 'fake', 'it serves other now, and fake-model before'],
+    ['another model', { model: 'other' }, 'fake', 'it serves other now, but served fake-model'],
     ['another model under its name', {}, 'fake:8', other],
-    ['a shorter window', { windowTokens: 256 }, 'fake', 'it says of fake-model now fake:7, 256 tokens'],
+    ['a shorter window', { windowTokens: 256 }, 'fake', 'fake-model is now fake:7, 256 tokens'],
   ])('is found out where it serves %s', async (_, options, weights, why) => {
     await restart(options, weights);
     await session.clear();

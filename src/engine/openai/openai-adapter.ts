@@ -8,7 +8,7 @@ import { OpenAiEngine } from './openai-engine.ts';
 import { type ProbedServer, probeServer } from './probe-server.ts';
 import { describeV1Server } from './describe-v1-server.ts';
 
-/** Options of OpenAI-compatible servers; names and meanings are those of the command line. */
+/** Options of the openai adapter, named as on the command line. */
 const openAiOptions = z.strictObject({
   /** Address of the server, such as `http://127.0.0.1:8000`, with or without `/v1`. */
   engineUrl: z.string().optional(),
@@ -20,7 +20,7 @@ const openAiOptions = z.strictObject({
 type OpenAiOptions = Readonly<z.output<typeof openAiOptions>>;
 
 /**
- * A server with OpenAI's /v1: vLLM, SGLang, llama-server. Text goes in, as token ids; KV stays in the server.
+ * A server with OpenAI's /v1: vLLM, SGLang, llama-server. Prompts are sent as token ids; KV stays in the server.
  *
  * @example
  * const opener = openAi.opener({ engineUrl: 'http://127.0.0.1:8000', engineModel: 'my-model' });
@@ -28,12 +28,12 @@ type OpenAiOptions = Readonly<z.output<typeof openAiOptions>>;
  */
 export const openAi: EngineAdapter<OpenAiOptions> = {
   name: 'openai',
-  summary: 'a server with /v1/completions, such as vLLM: --engine-url and --engine-model, text arms alone',
+  summary: 'a server with /v1/completions, such as vLLM: --engine-url and --engine-model; only for text arms',
   options: openAiOptions,
   opener: (options) => openerFor(options),
 };
 
-/** The adapter's opener. @param patience with the server; tests shorten it */
+/** Binds the adapter to its options. @param patience shortened by tests */
 export function openerFor(
   { engineUrl, allowRemote, engineModel: name }: OpenAiOptions,
   patience?: Patience,

@@ -16,9 +16,9 @@ interface OpenAiParts extends EngineParts {
   readonly ledger: PromptLedger;
 }
 
-/** A model of an OpenAI-compatible server. Each session has a name in the server's prefix cache. */
+/** A model on an OpenAI-compatible server. Each session has its own name in the server's prefix cache. */
 export class OpenAiEngine extends BaseEngine<OpenAiParts> {
-  /** @throws BenchError `bad-option` where the server takes shorter sequences than needed, or for a KV type */
+  /** @throws BenchError `bad-option` if the server's window is too short or its slots too few, or if a KV type is requested */
   static async open(probed: ProbedServer, request: EngineRequest, options: CallOptions): Promise<OpenAiEngine> {
     const info = describe(probed, request);
     const capabilities = { ...probed.capabilities, sessions: request.sessions ?? 1 };
@@ -41,22 +41,22 @@ export class OpenAiEngine extends BaseEngine<OpenAiParts> {
 function describe({ server, names }: ProbedServer, request: EngineRequest): EngineInfo {
   const { url } = server.connection;
   const { sessions = 1, kvType } = request;
-  // The line of a cache's name takes space in the window too, and so does the last token of a scored text.
+  // Leaves space for the line of the cache name, and for the last token of a scored text.
   const longest = server.windowTokens - names.lineTokens - 1;
   const window = sessionWindow(request, longest);
   const { contextTokens } = window;
   const refusal = (why: string, hint: string): BenchError => new BenchError('bad-option', `${url}: ${why}`, hint);
   if (contextTokens > longest) {
     throw refusal(
-      `the server takes ${longest} tokens, and ${contextTokens} are needed`,
-      `start it with a longer window (vLLM: --max-model-len ${contextTokens + names.lineTokens + 1}), or give --context-tokens ${longest}`,
+      `the server takes ${longest} tokens, but the run needs ${contextTokens}`,
+      `start it with a longer window (vLLM: --max-model-len ${contextTokens + names.lineTokens + 1}), or use --context-tokens ${longest}`,
     );
   }
   if (names.kind === 'switch' && server.slots !== null && sessions > server.slots) {
     const hint = `start it with --parallel ${sessions} --ctx-size ${sessions * (contextTokens + 1)}`;
-    throw refusal(`the server has ${server.slots} slots, and ${sessions} are needed`, hint);
+    throw refusal(`the server has ${server.slots} slots, but the run needs ${sessions}`, hint);
   }
-  if (kvType !== undefined) throw refusal('the server does not say how it stores KV', `do not ask for ${kvType}`);
+  if (kvType !== undefined) throw refusal('the server does not tell how it stores KV', `drop the KV type ${kvType}`);
   return {
     engine: 'openai',
     build: server.build,

@@ -19,14 +19,14 @@ interface OpenAiParts extends SessionParts {
 }
 
 /**
- * Sends the whole sequence with every call, under the session's name in the server's prefix cache, and compares the tokens
- * that the server reports as reused with those that were left there.
+ * A session that sends the whole sequence with every call, under its name in the server's prefix cache. Compares the number of tokens
+ * reported as reused with the number that should be cached.
  */
 export class OpenAiSession extends ServerSession<OpenAiParts> {
   #name: CacheName;
-  /** Nothing was sent under the name, and no other session has it. */
+  /** The name was not used yet, by this or any other session. */
   #isFresh = true;
-  /** The first tokens of the sequence, which the server has evaluated under the name. */
+  /** How many of the first tokens the server has evaluated under this name. */
   #held = 0;
   readonly #counts = new TokenCounter();
 
@@ -42,7 +42,7 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
   protected override async clearNow({ cacheScope }: ClearOptions): Promise<void> {
     await this.truncateNow(0);
     const { probed, place, capabilities } = this.parts;
-    // A cache of the session's own finds nothing of earlier sequences.
+    // A per-session cache cannot reuse other sequences.
     const scope = capabilities.prefixCache?.span === 'engine' ? cacheScope : undefined;
     this.#name = probed.names.name(scope, place);
     this.#isFresh = scope === undefined;
@@ -80,7 +80,7 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
       const sent = this.#sent(ids);
       const request = { continuation, listed: scoring.listed, signal };
       const { score, counted } = await recomputedScore(sender, sent, request);
-      // Evaluated past the cache: nothing is expected to be found.
+      // Evaluated without the cache, so expect no reuse later.
       this.#held = 0;
       this.#book(counted, sent, 1);
       return score;
@@ -98,7 +98,7 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
     return { ids, name: this.#name, isFirst: this.#isFresh };
   }
 
-  /** @param sampled null where the server does not say @param isStep an earlier call counted what was there already */
+  /** @param sampled sampled tokens, null if unknown @param isStep an earlier call has already counted the reused tokens */
   #book({ evaluated, reused }: Counted, { ids, name }: Sent, sampled: number | null, isStep = false): void {
     const { sender, capabilities } = this.parts;
     const { errors } = sender.server.connection;
@@ -106,9 +106,9 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
     const left = Math.min(this.#held, ids.length - 1) + name.line.length;
     const block = capabilities.prefixCache?.span === 'engine' ? capabilities.prefixCache.blockTokens : Infinity;
     const expected = left - (left % block) - name.line.length;
-    // Fewer than expected: the server needed the memory. None: another server answers, or the same one was restarted.
+    // Some reuse: the server may have evicted the rest. No reuse at all: it was restarted, or is another server.
     if (reused === 0 && expected > 1) {
-      throw errors.changed(`it found none of the ${this.#held} tokens that were left in its cache`);
+      throw errors.changed(`it reused none of the ${this.#held} tokens that should be in its cache`);
     }
     this.#isFresh = false;
     this.#held = ids.length;
@@ -122,7 +122,7 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
     this.#counts.add({ lost: 1 });
   }
 
-  /** Counts the time of a call; what a failed one evaluated is unknown. */
+  /** Measures a call. If it fails, it is unknown what the server evaluated. */
   protected async guard<T>(call: () => Promise<T>): Promise<T> {
     const start = performance.now();
     try {

@@ -13,34 +13,34 @@ import { forcedToken, givesPromptScores } from './v1-scores.ts';
 import type { V1Server } from './describe-v1-server.ts';
 
 const TRIED_TOKENS = 8;
-/** Numbers of listed tokens to try: vLLM gives 20 by default. */
+/** How many log-probabilities per position to request, in order of trial; vLLM allows 20 by default. */
 const LISTED_TOKENS = [20, 5, 1];
 const TEXT = 'The river runs past the old mill.';
-/** A power of two, so that the tokens found show the size of blocks; larger blocks count as no cache. */
+/** Prompt length, a power of two so that the number of reused tokens shows the block size. Larger blocks count as no cache. */
 const PROOF_TOKENS = 256;
 const PROOF_TEXT = ' The river runs past the old mill and the stone bridge, where we met a painter that winter.';
 
-const NO_STATES = 'an OpenAI-compatible server gives no KV out and takes none in: take llama-cpp or llama-server';
-const AS_TEXT = 'the server refuses prompts of token ids: they are sent as text, which it may tokenise otherwise';
-const NO_SCORES = 'the server gives neither prompt_logprobs nor the log-probability of a token that is forced';
-const TEXT_HAS_NO_PLACES = 'prompts go as text, in which the places of the tokens of a gold are unknown';
+const NO_STATES = 'an OpenAI-compatible server neither exports nor imports KV: use --engine llama-cpp or llama-server';
+const AS_TEXT = 'the server refuses prompts of token ids: they are sent as text, which it may tokenise differently';
+const NO_SCORES = 'the server gives neither prompt_logprobs nor the log-probability of a forced token';
+const TEXT_HAS_NO_PLACES = 'prompts are sent as text, so the positions of gold tokens are unknown';
 const NO_CACHE =
-  'of a prompt that was sent twice the server reused nothing: start it with a prefix cache (vLLM: --enable-prefix-caching)';
+  'the server reused nothing of a prompt sent twice: start it with prefix caching (vLLM: --enable-prefix-caching)';
 const NO_NAMES =
-  'the server keeps one prompt per slot and does not tell users apart: --engine llama-server keeps prompts in files';
+  'the server caches one prompt per slot and does not isolate users: use --engine llama-server, which saves prompts to files';
 const DRIVEN_OUT =
-  "another prompt drove an earlier one out of the server's cache: start it with more slots, or a larger cache";
+  "another prompt evicted an earlier one from the server's cache: start it with more slots, or a larger cache";
 
-/** How the server reuses earlier prompts, and the reason for each cache that is missing. */
+/** How the server reuses prompts, and the reason for each missing kind of reuse. */
 interface ProvenReuse extends Pick<EngineCapabilities, 'prefixCache' | 'missing'> {
   readonly names: CacheNames;
 }
 
-/** How a server scores a continuation: by the log-probabilities of a prompt, or token by token; null if it cannot. */
+/** How a server scores a continuation: by log-probabilities of prompt tokens, or by forcing token after token; null if it cannot. */
 export type Scoring =
   { readonly by: 'prompt'; readonly listed: number } | { readonly by: 'force'; readonly model: ScoredModel } | null;
 
-/** A server that has proven what it can do. */
+/** A server with tested capabilities. */
 export interface ProbedServer {
   readonly server: V1Server;
   readonly asIds: boolean;
@@ -51,7 +51,7 @@ export interface ProbedServer {
 }
 
 /**
- * Finds out what a server can do, by a few short prompts and four of some hundred tokens.
+ * Tests a server's capabilities, by a few short prompts and up to twelve of some hundred tokens.
  * @throws BenchError `protocol` as `proveReuse`
  */
 export async function probeServer(server: V1Server, options: CallOptions): Promise<ProbedServer> {
@@ -87,14 +87,14 @@ export async function probeServer(server: V1Server, options: CallOptions): Promi
   };
 }
 
-/** The ids of a prompt, opened as the model needs it. */
+/** Ids of a prompt, after BOS if the model has one. */
 async function promptIds({ tokenizer }: V1Server, text: string, options: CallOptions): Promise<TokenIds> {
   const { bosToken } = tokenizer.special;
   const [ids = []] = await tokenizer.tokenize([{ text, as: 'text' }], options);
   return bosToken === null ? ids : [bosToken, ...ids];
 }
 
-/** @throws the server's own refusal where it takes no text either */
+/** True if the server takes prompts of token ids. @throws the server's refusal if it takes no text either */
 async function takesIds({ connection, model }: V1Server, ids: TokenIds, options: CallOptions): Promise<boolean> {
   const send = (prompt: unknown) =>
     connection.post('/v1/completions', { model: model.id, prompt, max_tokens: 1 }, completionShape, options);
@@ -104,9 +104,9 @@ async function takesIds({ connection, model }: V1Server, ids: TokenIds, options:
 }
 
 /**
- * Proves that a server finds prompts of the same name in its prefix cache, and of no other name, by a salt, a switch or a
- * line. A server without salts or switches may refuse or ignore them.
- * @throws BenchError `protocol` where names are not kept apart, where reuse is not reported, and where counts differ
+ * Finds a way to isolate names in the server's prefix cache: by salt, switch or line, and describes the reuse within a name. A server
+ * without salts or switches may refuse or ignore them.
+ * @throws BenchError `protocol` if nothing isolates names, if reuse is not reported, or if counts differ
  */
 async function proveReuse(server: V1Server, asIds: boolean, options: CallOptions): Promise<ProvenReuse> {
   for (const names of [new CacheNames('salt'), new CacheNames('switch')]) {
@@ -123,8 +123,9 @@ async function proveReuse(server: V1Server, asIds: boolean, options: CallOptions
 }
 
 /**
- * Sends one prompt under a new name, again, under another new name, and under the first: the second shows the cache and its
- * blocks, the last whether it is still there. The counts of the answers must equal the server's counters.
+ * Sends one prompt four times: under a new name, again, under another new name, and under the first name. The second shows whether
+ * and in which blocks it is cached, the third whether names are isolated, the last whether the cache keeps several prompts. Counts in
+ * the answers must add up to the server's counters.
  */
 async function tryNames(
   server: V1Server,
@@ -146,8 +147,8 @@ async function tryNames(
   if (audit === null || booksAgree(audit)) return { cold, again, other, kept };
   const { answers, counters } = audit;
   throw connection.errors.protocol(
-    `says that it evaluated ${answers.evaluated} tokens and reused ${answers.reused}, and its counters say` +
-      ` ${counters.evaluated} and ${counters.reused}; is it used by others?`,
+    `reports ${answers.evaluated} evaluated and ${answers.reused} reused tokens in answers, but ${counters.evaluated} and` +
+      ` ${counters.reused} in its counters; do others use it?`,
   );
 }
 
@@ -159,7 +160,7 @@ function describeReuse(names: CacheNames, { again, kept }: Awaited<ReturnType<ty
   if (again.reused === 0) {
     return { names, prefixCache: null, missing: { prefixCache: NO_CACHE, promptCache: NO_CACHE } };
   }
-  // All but the last token and those behind the last whole block were found.
+  // Reuse ends at the last block boundary before the last token, so the evaluated rest is one whole block.
   const blockTokens = again.evaluated;
   const promptCache = names.kind === 'switch' ? NO_NAMES : kept.reused < again.reused ? DRIVEN_OUT : undefined;
   return promptCache === undefined
@@ -203,6 +204,6 @@ function describeScoring(scoring: Scoring, asIds: boolean): Pick<EngineCapabilit
   }
   const [next, continuation] =
     scoring.by === 'prompt' ? ([scoring.listed, 'recomputed'] as const) : ([scoring.model.listed, 'steps'] as const);
-  const few = { fullDistribution: `the server lists the likeliest ${next} tokens alone` };
+  const few = { fullDistribution: `the server lists only the ${next} likeliest tokens` };
   return { logProbabilities: { next, continuation }, missing: next === 'all' ? {} : few };
 }

@@ -13,27 +13,27 @@ const ids = z.array(z.int());
 const choiceShape = z.object({
   text: z.string().default(''),
   finish_reason: z.string().nullish(),
-  /** vLLM: the stop text, or the id of the token, at which it ended. */
+  /** vLLM: stop text or token id that ended the answer. */
   stop_reason: z.union([z.string(), z.int()]).nullish(),
-  /** SGLang: the same. */
+  /** SGLang's name for `stop_reason`. */
   matched_stop: z.union([z.string(), z.int()]).nullish(),
-  /** vLLM: of the new tokens. */
+  /** vLLM: ids of the new tokens. */
   token_ids: ids.nullish(),
   logprobs: z
     .object({
-      /** llama-server: of the new tokens, with ids. */
+      /** llama-server: probabilities of the new tokens, with ids. */
       content: z.array(listedProbabilitiesShape).nullish().catch(null),
-      /** vLLM: by token, written as `token_id:7` on request. */
+      /** vLLM: log-probabilities by token, which is written as `token_id:7` on request. */
       top_logprobs: z.array(z.record(z.string(), z.number()).nullable()).nullish().catch(null),
     })
     .nullish(),
-  /** vLLM: by id, at each place of the prompt but the first. */
+  /** vLLM: [prompt position], by token id; null at the first. */
   prompt_logprobs: z.array(z.record(z.string(), z.object({ logprob: z.number() })).nullable()).nullish(),
 });
 
 export type Choice = z.output<typeof choiceShape>;
 
-/** A completion of a server with OpenAI's /v1, and an event of one that is streamed: the fields that are read. */
+/** Response of `/v1/completions`, or an event of it if streamed; only the fields used here. */
 export const completionShape = z.object({
   choices: z.array(choiceShape),
   usage: z
@@ -48,10 +48,10 @@ export const completionShape = z.object({
 
 export type Completion = z.output<typeof completionShape>;
 
-/** `/completion` of llama-server. */
+/** Response of llama-server's `/completion`. */
 const llamaCompletionShape = z.object({ tokens: ids, timings: z.object({ cache_n: count, prompt_n: count }) });
 
-/** Overrides a server's own settings: greedy or the whole softmax, no penalties. */
+/** Overrides server settings: no penalties, no sampler except temperature. */
 const PLAIN = {
   temperature: 0,
   top_p: 1,
@@ -60,27 +60,27 @@ const PLAIN = {
   repetition_penalty: 1,
   presence_penalty: 0,
   frequency_penalty: 0,
-  // llama-server: a long prompt must not look like silence.
+  // llama-server: pings during a long prefill, so that it does not count as silence.
   sse_ping_interval: 5,
 };
 
 const UNKNOWN_REUSE =
-  'does not say how many tokens it reused: vLLM needs --enable-prompt-tokens-details, and a version that says 0 where it is 0';
+  'does not tell how many tokens it reused: vLLM needs --enable-prompt-tokens-details, and a version that reports 0 too';
 
 export interface Sent {
   readonly ids: TokenIds;
   readonly name: CacheName;
-  /** Nothing was sent under the name, and no other session has it. */
+  /** The name was not used yet. */
   readonly isFirst: boolean;
 }
 
-/** Prompt tokens of one answer, without the cache name's line. */
+/** Prompt tokens of one answer, not counting the line of the cache name. */
 export interface Counted {
   readonly evaluated: number;
   readonly reused: number;
 }
 
-/** Sends prompts to a server, as ids or, where it refuses those, as text, and checks the counts of its answers. */
+/** Sends prompts to a server, as ids or, if it refuses ids, as text. Checks the token counts in its answers. */
 export class PromptSender {
   readonly server: V1Server;
   readonly asIds: boolean;
@@ -92,7 +92,7 @@ export class PromptSender {
     this.#ledger = ledger;
   }
 
-  /** One answer in one piece, with what it counts. */
+  /** Sends a prompt and waits for the whole answer. */
   async complete(sent: Sent, fields: object, options: CallOptions): Promise<{ answer: Completion; counted: Counted }> {
     try {
       const body = await this.#body(sent, fields, options);
@@ -104,14 +104,14 @@ export class PromptSender {
     }
   }
 
-  /** The events of an answer; the caller must then `count` or `lose` it. */
+  /** Yields the events of an answer. The caller must call `count` or `lose` afterwards. */
   async *stream(sent: Sent, fields: object, options: RequestOptions): AsyncGenerator<Completion, void> {
     const streamed = { stream: true, stream_options: { include_usage: true }, timings_per_token: true };
     const body = { ...(await this.#body(sent, fields, options)), ...streamed };
     yield* this.server.connection.stream('/v1/completions', body, completionShape, options);
   }
 
-  /** The ids of an answer once more, by llama-server's own route: /v1 lists none that leave a character unfinished. */
+  /** Generates again by llama-server's own route, which reports all ids; /v1 omits those that end within a character. */
   async tokensAgain(sent: Sent, fields: object): Promise<TokenIds> {
     const body = { ...(await this.#body(sent, fields, {})), return_tokens: true };
     const { tokens, timings } = await this.server.connection.post('/completion', body, llamaCompletionShape);
@@ -120,20 +120,20 @@ export class PromptSender {
   }
 
   /**
-   * Books the prompt tokens that an answer reports.
-   * @throws BenchError `protocol` where it does not report reused tokens, or counts another prompt than was sent
+   * Reads and records the prompt tokens that an answer reports.
+   * @throws BenchError `protocol` if reused tokens are missing, or if the total does not match the prompt
    */
   count({ ids, name }: Sent, answer: Pick<Completion, 'usage' | 'timings'>): Counted {
     const { errors } = this.server.connection;
     const { all, cached } = reportedTokens(answer);
-    if (all === undefined) throw errors.protocol('does not count the tokens of a prompt');
+    if (all === undefined) throw errors.protocol('does not report the number of prompt tokens');
     if (cached === undefined) throw errors.protocol(UNKNOWN_REUSE);
     const lineTokens = name.line.length;
     const length = ids.length + lineTokens;
-    if (this.asIds && all !== length) throw errors.protocol(`counts ${all} tokens of a prompt of ${length}`);
-    if (cached > all) throw errors.protocol(`says that it reused ${cached} of ${all} tokens`);
+    if (this.asIds && all !== length) throw errors.protocol(`reports ${all} tokens for a prompt of ${length}`);
+    if (cached > all) throw errors.protocol(`reports ${cached} reused of ${all} tokens`);
     this.#ledger?.add({ evaluated: all - cached, reused: cached });
-    // The token in front of a unique line may be found under any name.
+    // BOS, before the unique line, may be reused under any name and does not count.
     const isLineFound = lineTokens === 0 || cached > this.#opening(ids) + lineTokens;
     const reused = isLineFound ? cached - lineTokens : 0;
     return { evaluated: all - lineTokens - reused, reused };
@@ -146,20 +146,20 @@ export class PromptSender {
   async #body({ ids, name, isFirst }: Sent, fields: object, options: CallOptions): Promise<object> {
     const opening = this.#opening(ids);
     const all = [...ids.slice(0, opening), ...name.line, ...ids.slice(opening)];
-    // A server adds the opening token of a text itself.
+    // A server adds BOS to text itself.
     const prompt = this.asIds ? all : await this.server.routes.decode(all.slice(opening), options);
     const named = isFirst ? { ...name.fields, ...name.firstFields } : name.fields;
     return { ...PLAIN, ...fields, ...named, model: this.server.model.id, prompt };
   }
 
-  /** Tokens in front of everything: the one that opens texts, where the model asks for it. */
+  /** Number of tokens before the cache name's line: 1 if the prompt starts with BOS, else 0. */
   #opening([first]: TokenIds): number {
     const { bosToken } = this.server.tokenizer.special;
     return bosToken !== null && first === bosToken ? 1 : 0;
   }
 }
 
-/** Prompt tokens in all, and those found in a cache; undefined where the server does not report them. */
+/** All and cached prompt tokens; undefined if the server does not report them. */
 function reportedTokens({ usage, timings }: Pick<Completion, 'usage' | 'timings'>) {
   const found = timings?.cache_n;
   return {

@@ -63,7 +63,7 @@ test('no ids at all: a token for each event, and as many as were counted', async
 });
 
 test('more tokens than were asked for are refused, counted or sent', async () => {
-  const why = 'tokens, and was asked for 4 at most';
+  const why = 'tokens, more than the requested limit of 4';
   await expect(read([first, usage(1e9)])).rejects.toThrow(`http://server: it answers with 1000000000 ${why}`);
   const counted = { ...first, timings: { cache_n: 0, prompt_n: 7, predicted_n: 1e9 } };
   await expect(read([counted])).rejects.toThrow(why);

@@ -5,19 +5,19 @@ import { type AnswerBounds, decodeStream, fillUnknown, TokenStream } from '../ht
 import { type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { Choice, Completion, Counted, PromptSender, Sent } from './prompt-sender.ts';
 
-/** How a server reports the tokens of its answers. */
+/** How a server reports token ids and reuse in its answers. */
 export interface AnswerTelling {
-  /** Ids beside the text, among log-probabilities, or not at all. */
+  /** Ids come next to the text, with log-probabilities, or never. */
   readonly ids: 'beside' | 'listed' | 'never';
-  /** The server reports reused tokens with every token: the client may leave an answer early. */
+  /** Reused tokens are reported with every event, so the client may stop reading early. */
   readonly reuseAtOnce: boolean;
 }
 
-/** An answer, and its counts. */
+/** An answer and its token counts. */
 interface Generated {
   readonly generation: Generation;
   readonly counted: Counted | null;
-  /** Tokens that the server sampled, with an end token and those behind the end of the text; null where unknown. */
+  /** All tokens sampled by the server, including the end token and tokens after the cut; null if unknown. */
   readonly sampled: number | null;
 }
 
@@ -28,8 +28,8 @@ interface GenerateRequest {
 }
 
 /**
- * Generates behind a sequence. Ids that the server did not report are looked up outside the measured time: by the same
- * answer in one piece where that lists them, else by tokenising the text.
+ * Generates after a sequence. Looks up ids that the server did not report, outside the measured time: by generating again without
+ * streaming if that lists them, else by tokenising the text.
  */
 export async function generateBehind(
   { sender, sent, telling }: GenerateRequest,
@@ -65,7 +65,7 @@ export async function generateBehind(
   }
   const request = [{ text: stream.textOf(known), as: 'text' }] as const;
   const [tokens = []] = await sender.server.tokenizer.tokenize(request).catch((error: unknown) => {
-    // An answer may spell a control token.
+    // The answer's text contains the name of a control token.
     if (error instanceof BenchError && error.code === 'special-token') return [known];
     throw error;
   });
@@ -84,12 +84,12 @@ function requestFields(
     stop_token_ids: endTokens,
     ...(ids === 'beside' ? { return_token_ids: true } : {}),
     ...(ids === 'listed' ? { logprobs: 1 } : {}),
-    // Answers of such a server are read to their end: only the last event reports the reused tokens.
+    // If only the last event reports reuse, the answer must be read to its end, so the server has to stop by itself.
     ...(reuseAtOnce || stopTexts.length === 0 ? {} : { stop: stopTexts, include_stop_str_in_output: true }),
   };
 }
 
-/** Counts an answer once the server has reported what it reused. @throws BenchError `unreachable` if it was cut off */
+/** Reads an answer until reuse is reported, and counts it; null if aborted before. @throws BenchError `unreachable` if cut off */
 async function settle(
   { sender, sent }: Omit<GenerateRequest, 'telling'>,
   stream: AnswerStream,
@@ -108,7 +108,7 @@ async function settle(
   return sender.count(sent, stream);
 }
 
-/** The tokens of a streamed completion, and what the server reported so far. */
+/** Tokens of a streamed completion, with usage and timings reported so far. */
 export class AnswerStream extends TokenStream<Completion> {
   usage: Completion['usage'];
   timings: Completion['timings'];
@@ -137,21 +137,21 @@ export class AnswerStream extends TokenStream<Completion> {
     this.#isStopText = typeof (choice.stop_reason ?? choice.matched_stop) === 'string';
   }
 
-  /** Adds tokens that the server counted and did not send, and removes the end token. */
+  /** Adds tokens that the server counted but did not send, and removes the end token. */
   protected end(): void {
     this.isOver = true;
     this.pad(this.usage?.completion_tokens ?? 0);
     if (this.#reason === 'stop' && !this.#isStopText && this.waiting.at(-1)?.content === '') this.waiting.pop();
   }
 
-  /** @param predicted tokens so far: those that the server did not send stand before these */
+  /** @param predicted tokens generated so far; any that were not sent come before the ones in this event */
   #add({ text, token_ids: sent, logprobs }: Choice, predicted = 0): void {
     const known = sent ?? logprobs?.content?.map(({ id }) => id);
     this.tellsIds ||= (known ?? []).length > 0;
     const ids = known ?? (text === '' ? [] : [UNKNOWN_TOKEN]);
     this.pad(predicted - ids.length);
     if (ids.length === 0 && text !== '') this.extend(text);
-    // The text of several tokens belongs to the last one that has any.
+    // If an event has several tokens, its text is attributed to the last one that is not an end token.
     const last = Math.max(
       ids.findLastIndex((id) => !this.#endTokens.includes(id)),
       0,

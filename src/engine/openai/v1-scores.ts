@@ -14,7 +14,7 @@ const scoreFields = (listed: number): object => ({
   return_tokens_as_token_ids: true,
 });
 
-/** Scores a continuation by the server's `prompt_logprobs`: evaluates the whole sequence, past the prefix cache. */
+/** Scores a continuation by the server's `prompt_logprobs`, which evaluates the whole sequence without the prefix cache. */
 export async function recomputedScore(
   sender: PromptSender,
   { ids, ...named }: Sent,
@@ -26,17 +26,16 @@ export async function recomputedScore(
   const [choice] = answer.choices;
   const places = continuation.map((_, index): ReadonlyMap<TokenId, number> => {
     const place = choice?.prompt_logprobs?.[ids.length + sent.name.line.length + index];
-    if (place === null || place === undefined)
-      throw errors.protocol('gives no prompt_logprobs for a token of the gold');
+    if (place === null || place === undefined) throw errors.protocol('gives no prompt_logprobs for a gold token');
     return new Map(Object.entries(place).map(([id, { logprob }]) => [Number(id), logprob]));
   });
   const logProbabilities = continuation.map((token, index) => {
     const found = places[index]!.get(token);
-    if (found === undefined) throw errors.protocol('gives prompt_logprobs without the token that stands there');
+    if (found === undefined) throw errors.protocol('gives prompt_logprobs without the prompt token itself');
     return logProbabilityOf(Math.exp(found));
   });
   const next = places[0] ?? behindPrompt(choice);
-  if (next === undefined) throw errors.protocol('gives no logprobs of the token behind a prompt');
+  if (next === undefined) throw errors.protocol('gives no logprobs for the token after a prompt');
   const tokens = [...next]
     .sort(([a, p], [b, q]) => q - p || a - b)
     .slice(0, listed)
@@ -44,7 +43,7 @@ export async function recomputedScore(
   return { score: { next: { span: 'top', tokens }, logProbabilities }, counted };
 }
 
-/** True where the server's answers have what `recomputedScore` needs. */
+/** True if the server's answers have the fields that `recomputedScore` needs. */
 export async function givesPromptScores(
   sender: PromptSender,
   sent: Sent,
@@ -57,7 +56,7 @@ export async function givesPromptScores(
   return last?.[String(sent.ids.at(-1)!)] !== undefined && behindPrompt(choice) !== undefined;
 }
 
-/** Forces one token, and reads the probabilities in its place. */
+/** Forces one token, and reads the probabilities at its position. */
 export async function forcedToken(
   sender: PromptSender,
   sent: Sent,
@@ -69,7 +68,7 @@ export async function forcedToken(
   return { found: answer.choices[0]?.logprobs?.content?.[0], counted };
 }
 
-/** Log-probabilities of the token behind the prompt, by id; undefined where the server does not write ids. */
+/** Log-probabilities of the token after the prompt, by id; undefined if the server does not write ids. */
 function behindPrompt(choice: Choice | undefined): ReadonlyMap<TokenId, number> | undefined {
   const listed = Object.entries(choice?.logprobs?.top_logprobs?.[0] ?? {}).map(
     ([text, logprob]) => [Number(TOKEN.exec(text)?.[1]), logprob] as const,

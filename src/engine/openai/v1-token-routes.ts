@@ -5,24 +5,24 @@ import { optional } from '../http/server-errors.ts';
 import { ANCHOR, llamaTokenRoutes, type TokenRoutes } from '../http/server-tokenizer.ts';
 import type { TokenIds } from '../token-id.ts';
 
-/** `/tokenize` of vLLM and SGLang. */
+/** Response of `/tokenize` in vLLM and SGLang. */
 const tokenizedShape = z.object({
-  /** llama-server has none, and answers a prompt under this name with an empty list. */
+  /** Tells these servers from llama-server, which has no count and ignores the field `prompt`. */
   count: z.int().nonnegative(),
   tokens: z.array(z.int()),
   max_model_len: z.int().nonnegative().nullish(),
 });
 
-/** `/detokenize` of vLLM and SGLang. */
+/** Response of `/detokenize` in vLLM (`prompt`) and SGLang (`text`). */
 const promptShape = z.union([
   z.object({ prompt: z.string() }).transform(({ prompt }) => prompt),
   z.object({ text: z.string() }).transform(({ text }) => text),
 ]);
 
-/** Texts in the form of control tokens: `<s>`, `<|im_end|>`, `[INST]`. */
+/** Texts that look like control tokens: `<s>`, `<|im_end|>`, `[INST]`. */
 const MARKERS = /<[|｜]?[^<>\s]{1,40}?[|｜]?>|\[\/?[A-Z][A-Z_]{1,30}\]/gu;
 
-/** The token routes of vLLM and SGLang, or of llama-server; undefined where the server has neither. */
+/** Finds the routes to tokenise: those of vLLM and SGLang, or of llama-server; undefined if the server has neither. */
 export async function findTokenRoutes(
   connection: ServerConnection,
   model: string,
@@ -39,8 +39,8 @@ export async function findTokenRoutes(
 }
 
 /**
- * The routes of vLLM and SGLang. Their tokenisers read control tokens in every text: one that may hold none is split inside
- * everything that looks like one, and its parts are tokenised alone.
+ * The routes of vLLM and SGLang, which always parse control tokens. To encode without parsing, splits the text inside anything that
+ * looks like a control token, and encodes the parts separately.
  */
 function promptTokenRoutes(connection: ServerConnection, model: string): TokenRoutes {
   const encodeWhole = async (prompt: string, add: boolean, options: CallOptions): Promise<TokenIds> => {
@@ -51,7 +51,7 @@ function promptTokenRoutes(connection: ServerConnection, model: string): TokenRo
     encode: async (text, { parse, add = false }, options) => {
       const [first = '', ...others] = parse ? [text] : splitMarkers(text);
       const ids = [...(await encodeWhole(first, add, options))];
-      // Some tokenisers add a space in front of a text.
+      // Encodes later parts after an anchor, because some tokenisers add a space at the start of a text.
       const anchor = others.length === 0 ? [] : await encodeWhole(ANCHOR, false, options);
       for (const part of others) {
         ids.push(...(await encodeWhole(ANCHOR + part, false, options)).slice(anchor.length));
@@ -62,7 +62,7 @@ function promptTokenRoutes(connection: ServerConnection, model: string): TokenRo
   };
 }
 
-/** Splits a text behind the first character of each marker, so that no part holds a whole one. */
+/** Splits a text after the first character of each marker, so that no part contains a whole marker. */
 function splitMarkers(text: string): string[] {
   const cuts = [...text.matchAll(MARKERS)].map(({ index }) => index + 1);
   return [0, ...cuts].map((start, place) => text.slice(start, cuts[place])).filter((part) => part !== '');

@@ -26,12 +26,12 @@ interface LimitedSubject {
 }
 
 const fake = (options: object): EngineOpener => fakeAdapter.opener(fakeAdapter.options.parse(options));
-const noFolder = 'the server moves KV by files alone: name the folder of its --slot-save-path with --slots-folder';
-const scaled = 'keys of a model with yarn RoPE scaling cannot be re-positioned';
+const noFolder = 'the server moves KV only through files: name the folder of its --slot-save-path with --slots-folder';
+const scaled = 'keys with yarn RoPE scaling cannot be moved to other positions';
 const noScores = (why: string) => ({ logProbabilities: why, fullDistribution: why });
-const nothingGiven = 'the server gives neither prompt_logprobs nor the log-probability of a token that is forced';
+const nothingGiven = 'the server gives neither prompt_logprobs nor the log-probability of a forced token';
 const noCache =
-  'of a prompt that was sent twice the server reused nothing: start it with a prefix cache (vLLM: --enable-prefix-caching)';
+  'the server reused nothing of a prompt sent twice: start it with prefix caching (vLLM: --enable-prefix-caching)';
 
 const subjects: readonly LimitedSubject[] = [
   {
@@ -45,7 +45,7 @@ const subjects: readonly LimitedSubject[] = [
       leastTokens: 2,
       exactCuts: 1,
       missing: {
-        prefixCache: 'a session in the process keeps nothing of what was truncated',
+        prefixCache: 'a session in this process drops the KV of truncated tokens',
         promptCache: scaled,
         ...missingKv(scaled),
       },
@@ -82,10 +82,10 @@ const subjects: readonly LimitedSubject[] = [
       logProbabilities: null,
       prefixCache: { span: 'session', blockTokens: 16 },
       missing: {
-        tokenIds: 'the server refuses prompts of token ids: they are sent as text, which it may tokenise otherwise',
-        ...noScores('prompts go as text, in which the places of the tokens of a gold are unknown'),
+        tokenIds: 'the server refuses prompts of token ids: they are sent as text, which it may tokenise differently',
+        ...noScores('prompts are sent as text, so the positions of gold tokens are unknown'),
         promptCache:
-          "another prompt drove an earlier one out of the server's cache: start it with more slots, or a larger cache",
+          "another prompt evicted an earlier one from the server's cache: start it with more slots, or a larger cache",
       },
     }),
   },

@@ -70,7 +70,7 @@ const ofLlamaCpp = (
     },
     leastTokens: 2,
     exactCuts: flashAttention === 'off' ? 1 : null,
-    missing: { prefixCache: 'a session in the process keeps nothing of what was truncated' },
+    missing: { prefixCache: 'a session in this process drops the KV of truncated tokens' },
   },
   keyRounding: 2 ** -10,
   ends,
@@ -137,12 +137,12 @@ export const ofServer = (
   ...own,
   missing: {
     ...own.missing,
-    shift: 'the server moves no tokens within a slot',
-    firstLayers: 'the server holds one model, whole',
-    queries: 'the server holds one model, whole',
+    shift: 'the server cannot move tokens within a slot',
+    firstLayers: 'the server can only run the whole model',
+    queries: 'the server can only run the whole model',
   },
 });
-const noFile = 'neither the server nor its files say how keys are rotated: name the served GGUF with --model FILE';
+const noFile = 'the server does not show how keys are rotated: name its GGUF file with --model FILE';
 
 /** An OpenAI-compatible server, with two sessions. */
 export const ofOpenAi = (
@@ -156,7 +156,7 @@ export const ofOpenAi = (
   ...own,
   missing: { ...missingKv(noStates), ...own.missing },
 });
-const noStates = 'an OpenAI-compatible server gives no KV out and takes none in: take llama-cpp or llama-server';
+const noStates = 'an OpenAI-compatible server neither exports nor imports KV: use --engine llama-cpp or llama-server';
 
 /** Each kind of engine, in the smallest model that shows it. */
 export const subjects: readonly Subject[] = [
@@ -202,7 +202,7 @@ export const subjects: readonly Subject[] = [
     capabilities: ofOpenAi({
       logProbabilities: { next: 20, continuation: 'recomputed' },
       prefixCache: { span: 'engine', blockTokens: 16 },
-      missing: { fullDistribution: 'the server lists the likeliest 20 tokens alone' },
+      missing: { fullDistribution: 'the server lists only the 20 likeliest tokens' },
     }),
     hidesModel: true,
     isExactAnyway: true,

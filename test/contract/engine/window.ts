@@ -95,7 +95,7 @@ export function windowPromises(subject: Subject, opened: Opened): void {
     const before = await session.meter();
     await expect(session.generate(filler(engine, 20), { maxTokens: 5 })).rejects.toMatchObject({
       code: 'context-overflow',
-      message: '252 tokens and 5 to follow do not fit into a window of 256 tokens',
+      message: '252 tokens and 5 more to come do not fit into a window of 256 tokens',
     });
     await expect(session.evaluate(filler(engine, 24))).rejects.toMatchObject({ code: 'context-overflow' });
     await expect(session.score(filler(engine, 20), filler(engine, 5))).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 import type { GgufTensorType } from './write-gguf.ts';
 
-/** Llama 3's scaling of long wavelengths: those above the trained window turn slower by `factor`. */
+/** RoPE scaling of Llama 3: wavelengths above the original context are stretched by `factor`. */
 export interface LlamaThreeScaling {
   readonly factor: number;
   readonly lowFrequencyFactor: number;
@@ -20,11 +20,11 @@ export interface ModelShape {
   readonly contextTokens: number;
   readonly ropeBase: number;
   readonly ropeScaling?: LlamaThreeScaling;
-  /** The model's own chat template, whose markers are control tokens of its vocabulary. */
+  /** Chat template; ChatML's markers become control tokens of the vocabulary. */
   readonly chatTemplate?: string;
   readonly normEpsilon: number;
   readonly tiedOutput: boolean;
-  /** Type of the matrices; vectors are always F32. */
+  /** Number type of matrices; vectors are always F32. */
   readonly weights: GgufTensorType;
 }
 
@@ -43,23 +43,23 @@ const real = { headDimension: 64, weights: 'F16' } as const;
 const tinyLlama = { ...tiny, architecture: 'llama', ropeBase: 10_000, normEpsilon: 1e-5 } as const;
 const tinyQwen = { ...tiny, architecture: 'qwen2', ropeBase: 1_000_000, normEpsilon: 1e-6, tiedOutput: true } as const;
 
-/** ChatML, as Qwen's models have it. */
+/** ChatML, as in Qwen's models. */
 const chatTemplate =
   "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}" +
   "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
-/** Shapes of random models: tiny ones with each kind of layer, for tests; and those of real models, for timing. */
+/** Shapes of random models: tiny ones with each kind of layer, for tests, and those of real models, for timing. */
 export const modelShapes = {
   'tiny-llama': { ...tinyLlama, tiedOutput: false },
   'tiny-llama-rope-freqs': {
     ...tinyLlama,
-    // So short a window that the factors bend most wavelengths of the few dimensions.
+    // A context short enough that the factors change most of the few wavelengths.
     ropeScaling: { factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalContextTokens: 512 },
     tiedOutput: true,
   },
   'tiny-qwen2': tinyQwen,
   'tiny-qwen2-chat': { ...tinyQwen, chatTemplate },
-  // As in Qwen3's own models, a head is wider than its part of the embedding.
+  // As in Qwen3's models, heads × head dimension exceeds the embedding dimension.
   'tiny-qwen3': { ...tinyQwen, architecture: 'qwen3', headDimension: 32, tiedOutput: false },
   // Rows of 512 and 1024 numbers: several blocks of every quantised type.
   'small-llama': {

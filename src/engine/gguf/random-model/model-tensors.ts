@@ -3,7 +3,7 @@ import { encodeFloat16 } from '../../../base/float16.ts';
 import type { GgufTensor, GgufTensorType } from './write-gguf.ts';
 import type { LlamaThreeScaling, ModelShape } from './model-shapes.ts';
 
-/** The layout of the bits of a float of each type; F16 fills a word twice, which the masks repeat. */
+/** Bit layout of each float type in a 32-bit word; a word has two F16 numbers (`copies` repeats an exponent). */
 const FLOAT = {
   F32: { signs: 0x80000000, fractions: 0x007fffff, exponentShift: 23, bias: 127, copies: 1 },
   F16: { signs: 0x80008000, fractions: 0x03ff03ff, exponentShift: 10, bias: 15, copies: 0x10001 },
@@ -12,8 +12,8 @@ const FLOAT = {
 type QuantisedType = Exclude<GgufTensorType, keyof typeof FLOAT>;
 
 /**
- * Blocks of quantised types: their bytes; where each 16-bit scale stands, and its multiple of the first one, so that numbers spread
- * around 0; and the root mean square of numbers whose other bytes are random, by the first scale.
+ * Blocks of quantised types. `scales`: byte offset of each 16-bit scale, and its multiple of the first scale that makes numbers spread
+ * around 0. `rms`: root mean square of a block's numbers ÷ first scale, if all other bytes are random.
  * @see ggml-common.h of llama.cpp
  */
 const BLOCKS: Readonly<
@@ -28,19 +28,19 @@ const BLOCKS: Readonly<
   Q6_K: { bytes: 210, scales: { 208: 1 }, rms: 1365 },
 };
 
-/** Root mean square of numbers spread evenly over ±[1, 2). */
+/** Root mean square of the uniform distribution over ±[1, 2). */
 const BASE_RMS = Math.sqrt(7 / 3);
 
-/** Queries and keys are made large, so that attention is sharp: an error in a position must show. */
+/** Makes queries and keys large and so attention sharp, so that a wrong position changes results. */
 const SHARP = 2;
-/** Logits with a spread that leaves next tokens neither certain nor alike. */
+/** Spreads logits so that next tokens are neither certain nor equally likely. */
 const READABLE = 3;
-/** Attention averages values, which makes them smaller: what memories say must show. */
+/** Makes up for attention averaging values, so that memories change results. */
 const LOUD = 2;
 
 /**
- * The tensors of a model, in the names and the order of llama.cpp, with random weights that keep activations near 1:
- * a matrix has a root mean square near 1/√(inputs). The numbers come in the order of the file.
+ * The tensors of a random model, with llama.cpp's names and order. Matrices have a root mean square near 1/√(inputs), which keeps
+ * activations near 1. Tensors must be filled in order, since they share one random generator.
  */
 export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTensor[] {
   const { embeddingDimension: width, feedForwardDimension: inner, headDimension, weights } = shape;
@@ -95,14 +95,14 @@ export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTe
   ];
 }
 
-/** Random signs and fractions under one exponent, which need no rounding; within a factor of √2 of the wanted RMS. */
+/** Numbers with random sign and fraction and a fixed exponent, which needs no rounding. Their RMS is within a factor of √2. */
 function signed(random: RandomGenerator, type: keyof typeof FLOAT, rms: number): GgufTensor['fill'] {
   const { signs, fractions, exponentShift, bias, copies } = FLOAT[type];
   const exponent = bias + Math.round(Math.log2(rms / BASE_RMS));
   return fillWords(random, signs | fractions, (exponent << exponentShift) * copies);
 }
 
-/** Random bytes under scales that give a root mean square. */
+/** Random bytes, with block scales that give the root mean square. */
 function quantised(
   random: RandomGenerator,
   { bytes, scales, rms: unit }: (typeof BLOCKS)[QuantisedType],
@@ -125,7 +125,7 @@ function isFloat(type: GgufTensorType): type is keyof typeof FLOAT {
   return type in FLOAT;
 }
 
-/** Numbers from `least`, a power of two, to its double, in 32 bits. */
+/** F32 numbers from `least`, a power of two, to twice that. */
 function positive(random: RandomGenerator, least: number): GgufTensor['fill'] {
   const { fractions, exponentShift, bias } = FLOAT.F32;
   return fillWords(random, fractions, (bias + Math.log2(least)) << exponentShift);
@@ -138,10 +138,10 @@ function fillWords(random: RandomGenerator, mask: number, fixed: number): GgufTe
 }
 
 /**
- * Divisors of the angle of each pair in Llama 3: 1 for short wavelengths, `factor` for those longer than the
- * original window, and between them a passage that is linear in the frequency.
+ * RoPE frequency factors of Llama 3: 1 for short wavelengths, `factor` for those longer than the original context, and in between
+ * interpolated linearly in the frequency.
  *
- * @see convert_hf_to_gguf.py of llama.cpp, which writes the same tensor
+ * @see convert_hf_to_gguf.py of llama.cpp, which computes the same tensor
  */
 function frequencyFactors(shape: ModelShape, scaling: LlamaThreeScaling): GgufTensor {
   const { factor, lowFrequencyFactor: low, highFrequencyFactor: high, originalContextTokens } = scaling;

@@ -20,14 +20,14 @@ import {
 import { type ModelShape, modelShapes, type ModelShapeName } from './model-shapes.ts';
 import { modelTensors } from './model-tensors.ts';
 
-/** `src/engine/gguf/random-model` and `dist/engine/gguf/random-model` are equally deep. */
+/** The same from `src/engine/gguf/random-model` and `dist/engine/gguf/random-model`. */
 const ROOT = new URL('../../../../', import.meta.url);
 const CACHE_FOLDER = fileURLToPath(new URL('build/random-models/', ROOT));
 const TOKENIZER = fileURLToPath(new URL('models/tokenizer.json', ROOT));
 const SEED = 7;
-/** Raised with every change of the weights, so that files of an older recipe are not reused. */
+/** Version of the weights; raise it with every change, so that older files are not reused. */
 const RECIPE = 2;
-/** llama.cpp's numbers of kinds of files; of those with K-quantised matrices the small kind, which has one type. */
+/** llama.cpp's file types; for K-quants the small variant (_S), which has one type only. */
 const FILE_TYPE: Readonly<Record<GgufTensorType, number>> = {
   ...{ F32: 0, F16: 1, Q4_0: 2, Q4_1: 3, Q8_0: 7, Q5_0: 8, Q4_K: 14, Q5_K: 16, Q6_K: 18 },
 };
@@ -45,14 +45,14 @@ const MARKER = /^<(?:\/?s|\|.*\|)>$/;
 const TURN_START = '<|im_start|>';
 const TURN_END = '<|im_end|>';
 
-/** The first tokens of the shipped vocabulary. */
+/** Special tokens of the shipped vocabulary. */
 const specialTokens = { bos: 0, eos: 1, padding: 2 } as const;
 
 /**
- * The file that a model's name stands for: `random:SHAPE` is a model of that shape with random weights, `random:SHAPE:TYPE` one whose
- * matrices have that type, made at the first call and kept; any other name is a path already. The same shape gives the same bytes on every machine.
- *
- * @throws BenchError `bad-option` for an unknown shape, with the nearest, or a type that does not fit; `disk` where the file cannot be written
+ * Returns the file of a random model, and generates it at the first call. `random:SHAPE` has random weights in that shape,
+ * `random:SHAPE:TYPE` has matrices of that type. The bytes are the same on every machine. Any other name is returned unchanged, as
+ * a path.
+ * @throws BenchError `bad-option` for an unknown shape, suggesting the nearest, or a type that does not fit; `disk`
  *
  * @example
  * const path = await randomModelPath('random:tiny-llama'); // …/build/random-models/tiny-llama-<hash>.gguf
@@ -77,7 +77,7 @@ export async function randomModelPath(name: string): Promise<string> {
   return path;
 }
 
-/** @throws BenchError `bad-option` for an unknown type, and one whose blocks do not divide the shape's rows */
+/** @throws BenchError `bad-option` for an unknown type, or if its blocks do not divide the shape's rows */
 function withType(shapeName: ModelShapeName, typeName: string | undefined): ModelShape {
   const shape: ModelShape = modelShapes[shapeName];
   if (typeName === undefined) return shape;
@@ -89,7 +89,7 @@ function withType(shapeName: ModelShapeName, typeName: string | undefined): Mode
   const rows = [shape.embeddingDimension, shape.feedForwardDimension, shape.heads * shape.headDimension];
   const broken = rows.find((numbers) => bytesOfNumbers(TENSOR_TYPE[weights], numbers) === undefined);
   if (broken === undefined) return { ...shape, weights };
-  const message = `${shapeName} has rows of ${broken} numbers, which blocks of ${typeName} do not divide`;
+  const message = `${shapeName} has rows of ${broken} numbers, not divisible into blocks of ${typeName}`;
   throw new BenchError('bad-option', message, `choose another type, or ${randomModelPrefix}small-llama:${typeName}`);
 }
 
@@ -119,7 +119,7 @@ function modelHeader(name: string, shape: ModelShape): Record<string, GgufValue>
     [`${architecture}.vocab_size`]: shape.vocabularyTokens,
     ...paddedVocabulary(shape.vocabularyTokens, shape.chatTemplate !== undefined),
     ...(shape.chatTemplate === undefined ? {} : { 'tokenizer.chat_template': shape.chatTemplate }),
-    // As their own tokenisers do: Qwen's put nothing in front of a text.
+    // As in the original models: Qwen's have no BOS.
     'tokenizer.ggml.add_bos_token': architecture === 'llama',
     'tokenizer.ggml.add_eos_token': false,
   };
@@ -139,9 +139,9 @@ async function write(path: string, head: Uint8Array, tensors: readonly GgufTenso
 }
 
 /**
- * The vocabulary of the shipped model, byte-level BPE, as a GGUF header. It is padded to a size with tokens that no text has
- * and that read as ` r1536`; with `forChat`, ChatML's markers come first among them.
- * @throws RangeError where the shipped vocabulary is larger than the size
+ * GGUF metadata of the shipped model's byte-level BPE vocabulary, padded to a size with tokens like ` r1536` that no text produces.
+ * With `forChat`, ChatML's markers come before the padding.
+ * @throws RangeError if the shipped vocabulary is larger than the size
  */
 function paddedVocabulary(size: number, forChat: boolean): Record<string, GgufValue> {
   const { vocab, merges } = tokenizerSchema.parse(JSON.parse(readFileSync(TOKENIZER, 'utf8'))).model;

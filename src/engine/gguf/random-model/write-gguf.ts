@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { bytesOfNumbers, countNumbers } from '../tensor-types.ts';
 import { encodeHead, lengthAndText, padding, u32, u64 } from '../gguf-file.ts';
 
-/** A value of a GGUF header: an unsigned integer, a text, a flag, a 32-bit float, or a list. */
+/** A metadata value: an unsigned integer, a text, a flag, a 32-bit float, or a list. */
 export type GgufValue =
   | number
   | string
@@ -11,7 +11,7 @@ export type GgufValue =
   | { readonly texts: readonly string[] }
   | { readonly integers: readonly number[] };
 
-/** Numbers of the types in GGML. */
+/** GGML's numbers of tensor types. */
 export const TENSOR_TYPE = {
   F32: 0,
   F16: 1,
@@ -26,23 +26,23 @@ export const TENSOR_TYPE = {
 
 export type GgufTensorType = keyof typeof TENSOR_TYPE;
 
-/** A tensor whose numbers are made while they are written. */
+/** A tensor to be generated while it is written. */
 export interface GgufTensor {
   readonly name: string;
-  /** From the one that varies fastest on, as GGUF orders them. */
+  /** Fastest-varying dimension first, as in GGUF. */
   readonly dimensions: readonly number[];
   readonly type: GgufTensorType;
-  /** Fills the next bytes of the tensor, whole blocks of its type, as 32-bit words: a word holds one number of F32, or two of F16. */
+  /** Fills the next bytes of the tensor, given as 32-bit words. Called with whole blocks of its type. */
   readonly fill: (words: Uint32Array) => void;
 }
 
 const WORD_BYTES = 4;
 const CHUNK_BYTES = 8 * 2 ** 20;
-/** Numbers of a block of any type are a divisor of it. */
+/** Divisible by the block size of every type. */
 const BLOCK_NUMBERS = 256;
 const VALUE_TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 };
 
-/** The part of a GGUF file before the numbers of its tensors. */
+/** Encodes everything before the tensor data of a GGUF file. */
 export function encodeGgufHead(header: Readonly<Record<string, GgufValue>>, tensors: readonly GgufTensor[]): Buffer {
   const pairs = Object.entries(header).flatMap(([key, value]) => [lengthAndText(key), ...typed(value)]);
   return encodeHead(
@@ -51,7 +51,7 @@ export function encodeGgufHead(header: Readonly<Record<string, GgufValue>>, tens
   );
 }
 
-/** Writes a GGUF file, a few megabytes at a time. @throws NodeJS.ErrnoException as the file system does */
+/** Writes a GGUF file, a few megabytes at a time. @throws NodeJS.ErrnoException */
 export async function writeGguf(path: string, head: Uint8Array, tensors: readonly GgufTensor[]): Promise<void> {
   await using file = await open(path, 'wx');
   await file.writeFile(head);

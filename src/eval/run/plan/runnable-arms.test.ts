@@ -55,7 +55,7 @@ describe('arms that an engine cannot run', () => {
   const arms = armsNamed('none', 'rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-parallel', 'rag@template=chat');
 
   it('lack a capability or a chat template, and say which', () => {
-    const why = 'keys of a model with yarn RoPE scaling cannot be re-positioned';
+    const why = 'keys with yarn RoPE scaling cannot be moved to other positions';
     const none = 'the model has no chat template';
     const obstacles = (missing: EngineInspection['missing'], inspection = bare, template: 'plain' | 'chat' = 'plain') =>
       arms.map((arm) => armObstacle(arm, { ...inspection, missing }, { ...plain, template }) ?? '-');
