@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { booksAgree, type EngineAudit, type PromptTokens } from '../../store/records/engine-audit.ts';
+import { auditAgrees, type EngineAudit, type PromptTokens } from '../../store/records/engine-audit.ts';
 import type { CallOptions } from '../engine-session.ts';
 import type { ServerConnection } from './server-connection.ts';
 import { counterDifference, readPromptCounters } from './prompt-token-counters.ts';
@@ -41,7 +41,7 @@ export class PromptLedger {
       const now = await readPromptCounters(this.#connection, options);
       if (now === null || this.#start === null || this.#answers === null) return null;
       const audit = { answers: this.#answers, counters: counterDifference(now, this.#start) };
-      if (booksAgree(audit) || performance.now() > deadline) return audit;
+      if (auditAgrees(audit) || performance.now() > deadline) return audit;
       await sleep(LOOK_AGAIN_MS, undefined, { signal: options.signal }).catch(() => options.signal?.throwIfAborted());
     }
   }

@@ -1,4 +1,4 @@
-import { booksAgree } from '../../store/records/engine-audit.ts';
+import { auditAgrees } from '../../store/records/engine-audit.ts';
 import type { EngineCapabilities } from '../engine-capabilities.ts';
 import type { CallOptions } from '../engine-session.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
@@ -144,7 +144,7 @@ async function tryNames(
   const [cold, again] = [await send(one, true), await send(one, false)];
   const [other, kept] = [await send(two, true), await send(one, false)];
   const audit = await ledger.audit(options);
-  if (audit === null || booksAgree(audit)) return { cold, again, other, kept };
+  if (audit === null || auditAgrees(audit)) return { cold, again, other, kept };
   const { answers, counters } = audit;
   throw connection.errors.protocol(
     `reports ${answers.evaluated} evaluated and ${answers.reused} reused tokens in answers, but ${counters.evaluated} and` +

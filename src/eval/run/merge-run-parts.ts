@@ -12,7 +12,7 @@ import { TurnRepository } from '../../store/turn-repository.ts';
 import { resultsOf } from '../analysis/results-from-stored-turns.ts';
 import { parseShard } from './plan/shards.ts';
 import { firstDifference } from './plan/compare-plans.ts';
-import { auditSum } from '../../store/records/engine-audit.ts';
+import { sumAudits } from '../../store/records/engine-audit.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import { addBooks } from './run-clock.ts';
 import { addCounts, sumByName } from './workers/add-counts.ts';
@@ -231,7 +231,7 @@ function mergedProbes(all: readonly RunProbes[], notes: readonly string[]): RunP
     ...(rereads.length === 0 ? {} : { reread: sumByName(rereads) }),
     ...(retriever === undefined ? {} : { retrieverProbe: retriever }),
     ...(load === undefined ? {} : { load }),
-    ...(audits.length === 0 ? {} : { audit: audits.reduce(auditSum) }),
+    ...(audits.length === 0 ? {} : { audit: audits.reduce(sumAudits) }),
     notes: [...new Set([...all.flatMap((probes) => probes.notes), ...notes])],
     profile: together(all.map(({ profile }) => profile)),
   };

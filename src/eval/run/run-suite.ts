@@ -13,7 +13,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { BenchConfig } from '../../config/bench-config.ts';
 import type { ComposeEngine } from '../../engine/engine-adapter.ts';
 import type { BenchDatabase } from '../../store/database.ts';
-import { auditSum } from '../../store/records/engine-audit.ts';
+import { sumAudits } from '../../store/records/engine-audit.ts';
 import type { RunProbes } from '../../store/records/run-probes.ts';
 import type { RunResults } from '../../store/records/run-results.ts';
 import type { RunRecord } from '../../store/records/run-record.ts';
@@ -234,7 +234,7 @@ async function engineAudit({ bench, run, signal }: RunContext): Promise<Pick<Run
   const own = await bench.engine.audit({ signal });
   if (own === null) return {};
   const before = run.probes?.audit;
-  return { audit: before === undefined ? own : auditSum(before, own) };
+  return { audit: before === undefined ? own : sumAudits(before, own) };
 }
 
 /** Marks a run that did not finish as interrupted or failed. Interrupts are stored at once: the caller may exit early. */

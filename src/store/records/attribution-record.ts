@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { list, object } from './zod-helpers.ts';
 
-/** A memory is left out as `text` of the prompt, or as one of its `blocks` of KV. */
+/** How a memory is left out: its text from the prompt, or its block from the KV. */
 export const attributionMethods = ['text', 'blocks'] as const;
 
 /** Leave-one-out attribution of an answer: its log-probability with all memories, and without each. */
@@ -9,7 +9,7 @@ export const attributionRecord = object({
   method: z.enum(attributionMethods),
   /** Sum of ln p over the tokens of the answer, with all memories. */
   logProbability: z.number(),
-  /** The same without each, in the order of the sequence. */
+  /** The same without each memory, in the order of the prompt. */
   memories: list(object({ memoryId: z.string(), logProbability: z.number() })),
   /** Time inside the engine. */
   modelMs: z.number(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { numbers, object } from './zod-helpers.ts';
 
-/** A bound of an interval that may be infinite, for which JSON has null. */
+/** A bound of an interval; JSON has null for an infinite one. */
 const bound = (unbounded: number) => z.union([z.number(), z.literal(unbounded), z.null().transform(() => unbounded)]);
 
 export const lowerBound = bound(-Infinity);
@@ -11,17 +11,17 @@ export const upperBound = bound(Infinity);
 export const quantiles = object({ p50: z.number(), p95: z.number().exactOptional() });
 
 /**
- * A mean over items with its 95 % interval over users, or over the questions of a single one; one observation of values of any
- * range has infinite bounds (JSON: null).
+ * A mean over items with its 95 % interval over users, or over the questions of a single user. With one observation of an
+ * unbounded quantity the bounds are infinite (JSON: null).
  */
 export const estimate = object({
   mean: z.number(),
   low: lowerBound,
   high: upperBound,
   ...numbers('n', 'users'),
-  /** Of durations. */
+  /** Only for durations. */
   p50: z.number().exactOptional(),
-  /** Only from n ≥ 100. */
+  /** Only for durations, if n ≥ 100. */
   p95: z.number().exactOptional(),
 });
 

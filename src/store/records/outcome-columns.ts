@@ -18,7 +18,7 @@ const costs = [
   'generatedTokens',
 ] as const;
 
-/** Values of a turn in the outcomes of a report, in the order of its columns; docs/results.md says what each means. */
+/** Columns of a turn in the outcomes of a report, in order; docs/results.md explains each. */
 export const outcomeColumns = [
   'arm',
   'repeat',
@@ -37,12 +37,12 @@ export const outcomeColumns = [
   'error',
 ] as const;
 
-/** Numbers by which lists are sorted; turns without the number come last. */
+/** Columns by which lists can be sorted; turns without a value come last. */
 export const turnSorts = ['primaryValue', 'taskSuccess', ...scores, 'evidenceRank', ...costs] as const;
 
 export type OutcomeColumn = (typeof outcomeColumns)[number];
 
-/** Columns that judge an answer: null where the quality of a model is unknown. */
+/** Columns that judge an answer; null if the quality of the model is unknown. */
 export const judgingColumns: readonly OutcomeColumn[] = [
   'taskSuccess',
   'primaryValue',

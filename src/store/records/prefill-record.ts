@@ -1,33 +1,34 @@
 import { z } from 'zod';
 import { list, numbers, object } from './zod-helpers.ts';
 
-/** Types in which KV is kept, as ggml names them; `f16` as the engine has it. */
+/** Quantised types in which KV can be stored, as ggml names them. */
 export const quantisedTypes = ['q8_0', 'q4_0'] as const;
 
 export type QuantisedType = (typeof quantisedTypes)[number];
 
+/** Types in which KV can be stored; `f16`: as the engine computes it. */
 export const storeType = z.enum(['f16', ...quantisedTypes]);
 
 export type StoreType = z.output<typeof storeType>;
 
-/** The making of KV blocks where it is not the default: what each sees while it is computed, and what joining does to it. */
+/** How KV blocks are computed and joined, where that differs from the default. */
 export const blockMaking = object({
-  /** A block sees nothing, or the memory before it in the sequence besides the header. Default: the header alone. */
+  /** What a block attends to while it is computed: nothing, or header and previous memory. Default: the header. */
   context: z.enum(['none', 'previous']).exactOptional(),
   /**
-   * Tokens that are put in front of every block while it is computed, the first of the prompt; their cells are dropped when
-   * blocks are joined, or kept, in front of each. Default: none.
+   * The first tokens of the prompt are put before every block while it is computed. Joining drops their cells, or keeps them
+   * before each block (`kept`). Default: no such tokens.
    */
   sink: object({ tokens: z.number().int().positive(), kept: z.boolean() }).exactOptional(),
-  /** Divides what queries find in the keys of memories, before the softmax. Default 1. */
+  /** Divides the attention logits of memory keys, before the softmax. Default 1. */
   temperature: z.number().positive().exactOptional(),
 });
 
 export type BlockMaking = z.output<typeof blockMaking>;
 
 /**
- * Origin of KV: `computed` in this turn, or found in the session itself, in memory, or in the store's folder; an engine may have
- * loaded the last from a copy in memory that it had verified.
+ * Where KV came from: `computed` in this turn, `resident` in the session, or from the KV store: its `memory`, or its files on
+ * `disk`, of which an engine may have a verified copy in memory.
  */
 const origin = z.enum(['computed', 'resident', 'memory', 'disk']);
 
@@ -44,16 +45,16 @@ export const evictionName = z.union([
 const injected = z.object({
   /** Multiplies the values of memory cells. */
   alpha: z.number(),
-  /** Of all cells that were imported, as they are kept. */
+  /** Stored size of all imported cells. */
   sizeBytes: z.number(),
   /**
-   * Tokens of the memory lines that were injected, and the cells that are not the header's: fewer where tokens were evicted,
-   * more where shared ones were kept in front of blocks. Earlier releases did not record them.
+   * Tokens of the injected memory lines, and their cells without those of the header: fewer if tokens were evicted, more if
+   * blocks keep sink tokens. Missing in older runs.
    */
   memoryLines: object(numbers('tokens', 'cells')).exactOptional(),
-  /** The tokens of the memories that were dropped before their KV was kept; missing where none were. */
+  /** Rule and share of the memory tokens that were dropped before their KV was stored; missing without eviction. */
   evicted: evictionName.exactOptional(),
-  /** The type in which it is kept; missing where that is the engine's own. */
+  /** Type in which the KV is stored; missing if it is the engine's own type. */
   keptAs: storeType.exactOptional(),
 });
 
@@ -62,7 +63,7 @@ const exactPrefix = injected
   .extend({ strategy: z.literal('prefix'), ...block.shape, memoryIds: list(z.string()) })
   .readonly();
 
-/** Rules that select a share of the tokens, single ones or runs of them. */
+/** Rules that select a share of the tokens to recompute, one by one or in runs. */
 const tokenRules = [
   'first',
   'random',
@@ -76,7 +77,7 @@ const tokenRules = [
 const shared = z.enum(['ranked', ...tokenRules]);
 const inRuns = z.templateLiteral([z.enum(tokenRules), '/', z.number()]);
 
-/** The way in which blocks are joined, and what of them is recomputed. */
+/** How blocks are joined, and which of their tokens are recomputed. */
 export const joinedStrategy = z.union([
   z.literal('blocks'),
   z.literal('parallel'),
@@ -88,18 +89,18 @@ export const joinedStrategy = z.union([
   z.templateLiteral([inRuns, ':.', z.number()]),
 ]);
 
-/** Each memory line as a block of its own, joined behind one copy of the header. */
+/** Each memory line as a separate block, joined after one copy of the header. */
 const joinedBlocks = injected
   .extend({
     strategy: joinedStrategy,
-    /** How the blocks were made, where that is not the default. */
+    /** Missing for the default. */
     making: blockMaking.exactOptional(),
     header: block.readonly(),
-    /** In the order of the sequence; `position` is that of the first token. */
+    /** In the order of the prompt; `position` is that of the first token. */
     blocks: list(block.extend({ memoryId: z.string(), position: z.number() }).readonly()),
-    /** Positions whose cells were computed anew, in order and apart; earlier releases did not record them. */
+    /** Ranges of positions whose cells were recomputed, ascending, with gaps between them; empty in older runs. */
     recomputed: list(object(numbers('start', 'end'))).default([]),
-    /** Evaluated for them: more where the engine takes no fewer at once. */
+    /** Tokens evaluated to recompute them. More than the ranges hold if the engine has a larger minimum batch. */
     recomputedTokens: z.number(),
     joinMs: z.number(),
   })

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { list, numbers, object, texts } from './zod-helpers.ts';
 
 /**
- * Parts of the final sequence; `template` is a piece of a model's own chat template, markers and all; `answerPrefix` the
- * beginning of the answer, where the model is given one.
+ * Parts of the prompt. `template`: text and markers of the model's chat template; `answerPrefix`: the beginning of the answer, if
+ * it is given to the model.
  */
 const segmentRole = z.enum([
   'bos',
@@ -22,7 +22,7 @@ const segmentRole = z.enum([
 
 const promptSegment = object({
   role: segmentRole,
-  /** Empty for BOS, which is one token and no text. */
+  /** Empty for BOS, which is a token without text. */
   text: z.string(),
   memoryId: z.string().exactOptional(),
   tokenIds: list(z.number()),
@@ -32,7 +32,7 @@ const promptSegment = object({
 const droppedPart = object({
   part: z.enum(['memory', 'history', 'system']),
   id: z.string(),
-  /** null where they were not counted: the budget was full before. */
+  /** Null if they were not counted, because the budget was full already. */
   tokens: z.number().nullable(),
   rule: z.enum(['memory-budget', 'history-budget', 'history-turns', 'forced-truncation']),
 });
@@ -41,14 +41,14 @@ export const budget = object({
   ...numbers('windowTokens', 'reserveTokens', 'memoryLimitTokens', 'memoryTokens', 'historyTokens'),
   /** BOS, system prompt, query, footer and answer prefix. */
   fixedTokens: z.number(),
-  /** Tokens at a position that another token has as well: they take a cell, and no position. */
+  /** Tokens that share the position of another token: they take a cell, but no further position. */
   sharedTokens: z.number(),
-  /** Cells of shared tokens in front of blocks, which stand in no prompt; missing where there are none. */
+  /** Cells of sink tokens before blocks, which are not in the prompt; missing if there are none. */
   sinkTokens: z.number().exactOptional(),
   /** Positions left. */
   freeTokens: z.number(),
   dropped: list(droppedPart),
-  /** Everything but the query was given up, since even the fixed part was too long. */
+  /** Everything but the query was dropped, since even the fixed part was too long. */
   forced: z.boolean(),
   warnings: list(z.string()),
 });
@@ -64,9 +64,9 @@ export const promptInfo = object({
 });
 
 export type SegmentRole = z.output<typeof segmentRole>;
-/** A segment of the final sequence with its token ids and the origin of its KV. */
+/** A segment of the prompt with its token ids and the origin of its KV. */
 export type PromptSegment = z.output<typeof promptSegment>;
-/** A part that does not stand in the sequence, and the rule that dropped it. */
+/** A part that the prompt leaves out, and the rule that dropped it. */
 export type DroppedPart = z.output<typeof droppedPart>;
 /** Use of the context window, in tokens. */
 export type Budget = z.output<typeof budget>;

@@ -6,7 +6,7 @@ const count = z.number();
 const counts = safeRecord(z.number());
 const facts = z.record(z.string(), z.unknown()).readonly();
 
-/** A kind of machine, with the build of its engine, and the users whose turns it took. */
+/** A kind of machine, with the build of its engine, and the users whose turns it ran. */
 export const machineKind = object({
   ...texts('platform', 'cpu'),
   ...numbers('cores', 'threads', 'turns'),
@@ -21,7 +21,7 @@ export type MachineKind = z.output<typeof machineKind>;
 /** Tests whether users of one kind of machine have other values than users of another. */
 const machineDifference = object({
   arm: z.string(),
-  /** The primary metric, or `ttftLogRatioAll`: first tokens against the baseline's, paired within a user. */
+  /** The primary metric, or `ttftLogRatioAll`: ln(TTFT ÷ the baseline's), paired within a user. */
   metric: z.string(),
   /** In the order of `machines`; null where no user of that kind has a value. */
   means: list(z.number().nullable()),
@@ -46,7 +46,7 @@ export const metricDeclaration = object({
   /** Also defined for items that no memory answers; missing for metrics that need a gold answer. */
   ofAbsent: z.literal(true).exactOptional(),
   direction: z.enum(['higher', 'lower']),
-  /** A loss that still counts as kept: in points where the unit is `%`, else in the unit. */
+  /** The largest loss at which quality still counts as kept: in points if the unit is `%`, else in the unit. */
   margin: z.number(),
 });
 
@@ -54,10 +54,10 @@ export type MetricDeclaration = z.output<typeof metricDeclaration>;
 
 export const modelDescription = object({
   ...texts('name', 'sha256'),
-  /** Null where the engine does not show it. */
+  /** Null if the engine does not report it. */
   parameters: z.number().nullable(),
   contextTokens: z.number(),
-  /** Cells of one sequence: more than its positions where blocks may share these. */
+  /** Cells of one sequence; more than `contextTokens` if blocks can share positions. */
   cellTokens: z.number(),
 });
 
@@ -69,15 +69,15 @@ export const embedderDescription = object({
 
 /** What a data set declares about itself. */
 const declaration = {
-  /** The metric for verdicts. Missing where it is `exactMatch`, or several data sets name different ones. */
+  /** The metric for verdicts. Missing if it is `exactMatch`, or if several data sets name different ones. */
   primaryMetric: z.string().exactOptional(),
   split: z.enum(['development', 'test']).exactOptional(),
   licence: z.string().exactOptional(),
-  /** No report contains its texts. */
+  /** Reports contain none of its texts. */
   texts: z.literal('withheld').exactOptional(),
   /** A sentence that a reader of any result must know. */
   note: z.string().exactOptional(),
-  /** Of a public data set: the imported file and published errata. */
+  /** For an imported public data set: hashes of the file and of published errata. */
   brought: object({ sha256: z.string(), errataSha256: z.string().exactOptional() }).exactOptional(),
 };
 
@@ -91,7 +91,7 @@ const datasetPart = object({
 export const datasetDescription = object({
   ...texts('name', 'sha256'),
   ...numbers('items', 'users'),
-  /** Answerable items whose evidence the data do not name; missing where there are none. */
+  /** Number of answerable items without named evidence; missing if 0. */
   withoutEvidence: count.exactOptional(),
   /** Items by value: `{ recurring: 200, large: 200 }` and so on. */
   counts: object({ userKind: counts, category: counts, phrasing: counts }),
@@ -102,9 +102,9 @@ export const datasetDescription = object({
 
 export const retrieverDescription = object({
   ...texts('name', 'backend', 'version'),
-  /** Places of hot and cold memory, for the strategy that has both. */
+  /** Addresses of short-term and long-term memory, only for strategy `tiered`. */
   tiers: object({ hot: z.string(), cold: z.string() }).exactOptional(),
-  /** Rules that prepare questions, for the strategy that has them. */
+  /** Configuration for preparing questions, only for strategy `hinted`. */
   preRetrieval: z.unknown().optional(),
 });
 
@@ -120,7 +120,7 @@ const spent = object({
 
 /**
  * Prompt tokens that the engine evaluated over all its sessions, by purpose as in `spent`; `prepared`: before turns (KV ahead,
- * questions for retrieval); `unbooked`: outside of all of these.
+ * questions for retrieval); `unbooked`: between these phases.
  */
 const evaluatedTokens = object(numbers('warmUp', 'turns', 'prepared', 'scoring', 'checks', 'measure', 'unbooked'));
 
@@ -129,14 +129,14 @@ export const profile = object({
   ...numbers('wallMs', 'modelMs', 'embedderMs', 'coldStartMs'),
   /** Missing in older runs. */
   spent: spent.exactOptional(),
-  /** Null where the engine does not count them; missing in older runs. */
+  /** Null if the engine does not count them; missing in older runs. */
   evaluatedTokens: evaluatedTokens.nullable().exactOptional(),
 });
 
-/** Ids that differ between tokenising each segment alone and tokenising the joined text. */
+/** How many token ids differ between tokenising each segment alone and tokenising the joined text. */
 export const tokenisation = object(numbers('prompts', 'tokens', 'differing'));
 
-/** Counts of each arm's KV store since the last start of the run; the sum over several workers. */
+/** Counts of each arm's KV store since the last start of the run, summed over workers. */
 export const kvStores = z.record(z.string(), facts).readonly();
 
 /** An arm of a suite that did not run, and the reason in one line. */
@@ -147,14 +147,14 @@ export const runDescription = object({
   ...texts('id', 'name', 'suite'),
   seed: z.number(),
   status: z.enum(['finished', 'running', 'interrupted', 'failed']),
-  /** For an unfinished run: users whose turns are complete, stored turns, and how many there will be. */
+  /** Only for an unfinished run: users with complete turns, stored turns, and the totals. */
   progress: object(numbers('users', 'ofUsers', 'turns', 'ofTurns')).exactOptional(),
   startedAt: z.iso.datetime(),
   finishedAt: z.iso.datetime().nullable(),
   model: modelDescription,
   embedder: embedderDescription,
   dataset: datasetDescription,
-  /** Why all values of quality are null and not compared; null where they are given. */
+  /** Why all quality metrics are null and not compared; null if they are known. */
   unknownQuality: z.string().nullable(),
   /** `stats`: the retriever's own counts after the last user. */
   retriever: retrieverDescription.unwrap().extend({ stats: facts }).readonly(),
@@ -171,7 +171,7 @@ export const runDescription = object({
   kvStores,
   /** What a reader must know: fallbacks, shared stores, a dirty work tree. */
   notes: list(z.string()),
-  /** Processes that took turns at the same time, so that times are under load; missing where one took all. */
+  /** Number of processes that ran turns at the same time, so that times are under load; missing for one. */
   workers: count.exactOptional(),
   /** For merged runs. */
   machines: list(machineKind.unwrap().extend({ users: count }).readonly()).exactOptional(),

@@ -6,45 +6,45 @@ import { checkResult, judgeProbe } from './run-results.ts';
 import { kvStores, machineKind, profile, tokenisation } from './run-description.ts';
 import { list, numbers, object } from './zod-helpers.ts';
 
-/** Self-test of a model's cells; `missing`: the reason why they are out of reach. */
+/** Self-test of KV cells; `missing`: the reason why they cannot be read. */
 export const cellsSelfTest = z.union([
   object({
     /**
-     * One memory as a joined block against the same text: bits, and the largest difference in ln p; null where the header does not
-     * end at an exact cut, so that text itself has other bits.
+     * One memory as a joined block against the same text: equal bits, and the largest difference in ln p. Null if the header does
+     * not end at an exact cut: then text evaluated in two pieces has other bits too.
      */
     oneBlock: object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }).nullable(),
-    /** Keys of layer 0, and all keys and values, of a prefix that is evaluated in two pieces: parts of the largest number of a cell. */
+    /** Largest differences of a prefix evaluated in two pieces, relative to the largest number of a cell: keys of layer 0, and all. */
     noise: object({ firstKeys: z.number(), deeper: z.number() }),
-    /** All tokens of all blocks recomputed against the cells of the text, likewise. */
+    /** Largest relative difference between blocks with all tokens recomputed and the text. */
     recomputed: z.number(),
-    /** Keys that the engine moved itself against plain rotation, likewise; null where it moves none. */
+    /** Largest relative difference between keys shifted by the engine and rotated by our code; null if it cannot shift. */
     shift: z.number().nullable(),
-    /** In ln p: what keys do that are rotated by one position too many. */
+    /** Difference in ln p that a planted fault makes: keys rotated by one position too many. */
     planted: z.number(),
   }),
   object({ missing: z.string() }),
 ]);
 
-/** Sentences of the bench that were embedded together, and each once more by itself, as a question. */
+/** Test sentences, embedded together as memories and one by one as questions. */
 const embedderProbe = object({
   sentences: z.number(),
-  /** Those whose vector is that of another. */
+  /** Sentences that have the vector of another sentence. */
   shared: list(z.string()),
-  /** Those that are not nearest to themselves. */
+  /** Sentences whose question vector is nearer to another sentence. */
   lost: list(z.string()),
-  /** No number of any vector is negative; missing in older runs. */
+  /** No component of any vector is negative; missing in older runs. */
   unsigned: z.boolean().exactOptional(),
 });
 
-/** Memories and questions about them, planted in the retriever of the run. */
+/** Test memories in the retriever of the run, and questions about them. */
 const retrieverProbe = object({
   questions: z.number(),
-  /** Those whose memories did not come back in the order of their nearness. */
+  /** Questions whose memories were not returned in order of similarity. */
   wrong: list(z.string()),
 });
 
-/** Turns held against the files of the data, read again; counts of what differs, by arm and kind. */
+/** Turns compared with the data files, which are read again; counts of differences, by arm and kind. */
 export const rereadCounts = object({
   ...numbers('turns', 'questions'),
   data: z.record(z.string(), z.number()).readonly(),
@@ -55,30 +55,30 @@ export const rereadCounts = object({
 /** Answers of one arm about planted secrets: to the users who own them, and to those who do not. */
 const armIsolation = object({
   arm: z.string(),
-  /** It answers as the baseline does, so that owners who do not hear their own make the test blind. */
+  /** It should answer like the baseline: if owners do not get their secrets, the test proves nothing. */
   mustHear: z.boolean(),
   owners: object(numbers('answers', 'right')),
   /** Answers that could hold another user's secret, one attempt each. */
   strangers: object(numbers('answers', 'leaks')),
-  /** First answers to users whose memories are those of another, word for word: KV of that other must not serve them. */
+  /** First answers to users with exactly the memories of another user, whose KV must not be `reused` for them. */
   doubles: object(numbers('answers', 'reused')),
-  /** For questions at the same moment; `lost`: owners who hear their own secret only when no one else asks. Missing in older runs. */
+  /** For concurrent questions; `lost`: owners who get their secret only when asking alone. Missing in older runs. */
   atOnce: object({ ...numbers('answers', 'leaks'), lost: z.number().exactOptional() }).exactOptional(),
   /** For a system that was reopened on the same store, doubles included; missing in older runs. */
   reopened: object(numbers('answers', 'leaks', 'reused')).exactOptional(),
-  /** `said[asker][owner]`: answers of an owner or of their stranger, two in all, that hold the owner's secret. */
+  /** `said[asker][owner]`: how many of two answers, to the asker and to their stranger, contain the owner's secret. */
   said: list(list(z.number())),
 });
 
 export const isolationProbe = object({ arms: list(armIsolation) });
 
-/** Findings of a run beside its turns. */
+/** Findings of a run besides its turns. */
 export const runProbes = object({
   /** Before any arm runs. */
   parity: paritySelfTest,
-  /** Missing in older runs, and where no prompt of the data has two memories. */
+  /** Missing in older runs, and if no prompt has two memories. */
   cells: cellsSelfTest.exactOptional(),
-  /** Calls of engine, store and memories outside of turns that were refused, by arm; missing in older runs. */
+  /** Number of refused calls of engine, store or memories outside turns, by arm; missing in older runs. */
   refusedCalls: z.record(z.string(), z.number()).readonly().exactOptional(),
   /** The largest load average of the machine between users; missing in older runs. */
   load: object(numbers('cores', 'average')).exactOptional(),
@@ -94,7 +94,7 @@ export const runProbes = object({
   machines: list(machineKind).exactOptional(),
   notes: list(z.string()),
   profile,
-  /** Missing for an engine without counters of its own, and where an answer was lost. */
+  /** Missing if the engine has no counters, or an answer was lost. */
   audit: engineAudit.exactOptional(),
   /** After the turns. */
   kvStores,
@@ -102,9 +102,9 @@ export const runProbes = object({
   retriever: z.record(z.string(), z.unknown()).readonly().exactOptional(),
   /** After the turns; null until then. */
   isolation: isolationProbe.nullable(),
-  /** Measurements of the suite beside turns; null until then, and where it measures nothing. */
+  /** Measurements of the suite besides turns; null until then, and if there are none. */
   measured: measured.nullable(),
-  /** After all else; missing until then, and without a judge. */
+  /** Made last; missing until then, and without a judge. */
   judge: judgeProbe.exactOptional(),
 });
 

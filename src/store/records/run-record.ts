@@ -14,7 +14,7 @@ import { list, numbers, object, texts } from './zod-helpers.ts';
 
 const entries = z.record(z.string(), z.unknown()).readonly();
 
-/** All that the turns of a run depend on, beside its models and data. */
+/** Everything besides models and data that the turns of a run depend on. */
 export const runPlan = object({
   /** In the order of the run. */
   arms: list(armTraits),
@@ -24,24 +24,24 @@ export const runPlan = object({
   metrics: list(metricDeclaration).exactOptional(),
   /** Version of the rules of metrics; missing in older runs, made with version 1. */
   metricsVersion: z.literal([1, 2]).exactOptional(),
-  /** Of a shard: the users of the whole run in their order, and the turns that each takes. */
+  /** Only for a shard: all users of the whole run in order, with their numbers of turns. */
   users: list(object({ userId: z.string(), turns: z.number() })).exactOptional(),
   /** The effective options, in their order. */
   settings: entries.and(
     z.object({
       /** The suites of the command; the run is one of them. */
       suite: list(z.string()),
-      /** A loss of quality that still counts as kept, in points. */
+      /** The largest loss at which quality still counts as kept, in points. */
       margin: z.number(),
-      /** The part of the run that this is, `i/n`; missing for a whole one. */
+      /** Which part of a run this is, `i/n`; missing for a whole run. */
       shard: z.string().exactOptional(),
-      /** Processes that take turns at the same time; missing for one. */
+      /** Number of processes that run turns at the same time; missing for one. */
       workers: z.number().exactOptional(),
     }),
   ),
 });
 
-/** Machine and code, among others: git commit, hash of the lockfile, versions, memory. */
+/** Machine and code; further fields are the git commit, hash of the lockfile, versions, memory. */
 export const runEnvironment = entries.and(
   z.object({
     ...texts('platform', 'cpu'),
@@ -62,7 +62,7 @@ export const runEnvironment = entries.and(
 
 export const runStatuses = ['running', 'finished', 'interrupted', 'failed'] as const;
 
-/** One run of the bench, with all that is needed to repeat it. */
+/** One run of the bench, with everything needed to repeat it. */
 export const runRecord = object({
   schemaVersion: z.literal(schemaVersion),
   ...texts('id', 'name', 'suite'),
@@ -81,5 +81,5 @@ export const runRecord = object({
   finishedAt: z.number().nullable(),
 });
 
-/** A run as the database holds it: plan, workers, findings, status. */
+/** A run as the database stores it: plan, environment, findings, status. */
 export type RunRecord = z.output<typeof runRecord>;

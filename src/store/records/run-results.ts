@@ -38,7 +38,7 @@ export const checkResult = object({
   check: z.enum(checkNames),
   /** `undecided`: these arms, this model or this n cannot decide it. */
   status: z.enum(['passed', 'failed', 'undecided']),
-  /** One line that a reader can verify; the reason where undecided. */
+  /** One line that a reader can verify; the reason if undecided. */
   evidence: z.string(),
 });
 
@@ -49,7 +49,7 @@ export type CheckResult = z.output<typeof checkResult>;
 /** A judge's work on a run; its verdicts are in the turns. */
 export const judgeProbe = object({
   ...texts('model', 'prompt'),
-  /** Distinct answers that were sent, and those whose verdict was stored before. */
+  /** Distinct answers that were sent to the judge, and those with a stored verdict. */
   asked: count,
   known: count,
   /** Answers without a verdict, by reason; `first` is the message of the first. */
@@ -59,7 +59,7 @@ export const judgeProbe = object({
 export const verdictAgreement = object({
   n: count,
   share: z.number(),
-  /** Cohen's kappa; null where both give every answer the same verdict. */
+  /** Cohen's kappa; null if both give every answer the same verdict. */
   kappa: z.number().nullable(),
 });
 
@@ -67,7 +67,7 @@ export const verdictAgreement = object({
 export const judgeResults = judgeProbe
   .unwrap()
   .extend({
-    /** With `contains`, over all arms; null without an answer that both judge. */
+    /** Agreement with metric `contains` over all arms; null without an answer that both judge. */
     agreement: verdictAgreement.nullable(),
     arms: list(object({ arm: z.string(), judged: count, unjudged: count, agreement: verdictAgreement.nullable() })),
   })
@@ -82,7 +82,7 @@ const metric = estimate.nullable();
 const added = metric.default(null);
 
 /**
- * Means of the built-in metrics, each over the items that it is defined for: shares from 0 to 1, log-probabilities in nats, and the
+ * Means of the built-in metrics, each over the items for which it is defined: shares from 0 to 1, log-probabilities in nats, and
  * agreement with the reference. Metrics of the calling program follow by name.
  */
 export const qualityEstimates = z
@@ -109,7 +109,7 @@ export const qualityEstimates = z
 /** Means per turn. */
 export const tokenMeans = tokenCounts;
 
-/** Means per turn, ms: the parts of the time to first token, that time, and decoding. */
+/** Means per turn, ms: TTFT, its parts, and decoding. */
 export const phaseMeans = timings.unwrap().omit({ total: true }).readonly();
 
 export const cost = object({
@@ -129,20 +129,20 @@ const breakdownPart = object({
   value: z.string(),
   /** Answered turns. */
   n: count,
-  /** Null where a metric is defined for none of the items. */
+  /** Null if a metric is defined for none of the items. */
   metrics: z
     .object({
       exactMatch: metric,
       taskSuccess: metric,
-      // By language alone.
+      // Only for field `language`.
       tokenF1: metric.exactOptional(),
       memoryRecall: metric.exactOptional(),
       abstention: metric.exactOptional(),
     })
-    // The primary metric where it is another, and log-probabilities by category.
+    // Also the primary metric, if it is none of these, and for categories log-probabilities.
     .catchall(metric)
     .readonly(),
-  /** Categories alone: task success minus the baseline's, paired by item. Missing for the baseline, and in older runs. */
+  /** Only for categories: task success minus the baseline's, paired by item. Missing for the baseline, and in older runs. */
   difference: object({ against: z.string(), ...paired, wins: count, losses: count }).exactOptional(),
 });
 
@@ -167,13 +167,13 @@ export const armResults = object({
   metrics: qualityEstimates.extend({ ttftMs: metric, totalMs: metric }).readonly(),
   breakdown: list(breakdownPart),
   /**
-   * Against the text of the baseline: the share of items with exactly the same answer, and of `n` items those that are right
-   * there and wrong here (`lost`), or the reverse (`won`). Missing for the baseline, and in older runs.
+   * Answers compared with the baseline's: share of items with exactly the same answer, and of `n` items those that only the
+   * baseline (`lost`) or only this arm (`won`) gets right. Missing for the baseline, and in older runs.
    */
   fidelity: object({ against: z.string(), sameAnswer: estimate, n: count, lost: count, won: count }).exactOptional(),
   /** Means over the cache hits; null without one. */
   tokens: tokenMeans.nullable(),
-  /** An arm that injects nothing has the hits and misses of the primary arm on the same items. */
+  /** For an arm that injects nothing, hits and misses are those of the primary arm on the same items. */
   turns: object(numbers('hit', 'miss', 'bypass')),
   costHit: cost.nullable(),
   costMiss: cost.nullable(),
@@ -211,37 +211,37 @@ export const verdict = z.enum([
   'more',
   /** Fewer than ten users. */
   'too few users',
-  /** No test of it was planned. */
+  /** No test was planned. */
   'not judged',
 ]);
 
-/** Costs that are compared beside metrics of quality: over the cache hits of the primary arm, and over all turns. */
+/** Costs that are compared besides metrics of quality: over the cache hits of the primary arm, and (`…All`) over all turns. */
 export const costNames = ['ttftLogRatio', 'evaluatedTokens', 'ttftLogRatioAll', 'evaluatedTokensAll'] as const;
 
-/** An arm against another, paired by item: quality against the baseline, costs against this and against prefix caching. */
+/** Arm `a` against arm `b`, paired by item: quality against the baseline, costs against baseline and prefix caching. */
 export const comparison = object({
   ...texts('a', 'b'),
   /** A metric of quality, the primary one first; or one of `costNames`. */
   metric: z.string(),
-  /** Mean of a − b in the unit of the metric (1 is 100 %); for log-ratios of ln(a ÷ b). */
+  /** Mean of a − b in the unit of the metric (1 is 100 %); for log-ratios, mean of ln(a ÷ b). */
   delta: z.number(),
-  /** 95 % interval over users; over the questions of a single user. */
+  /** 95 % interval over users, or over the questions of a single user. */
   low: lowerBound,
   high: upperBound,
-  /** Costs alone: means of both over the same turns, geometric for times (ms). Missing in older runs. */
+  /** Only for costs: means of both arms over the same turns, geometric for times (ms). Missing in older runs. */
   means: object(numbers('a', 'b')).exactOptional(),
   /** `n` items, and those on which `a` is better, worse, equal. */
   ...numbers('n', 'users', 'wins', 'losses', 'ties'),
-  /** Two-sided, sign-flip over users; null where no test was planned. */
+  /** Two-sided, sign-flip over users; null if no test was planned. */
   p: z.number().nullable(),
-  /** Holm over the planned comparisons of this metric; else null. */
+  /** `p` with Holm's correction over the planned comparisons of this metric; else null. */
   pAdjusted: z.number().nullable(),
-  /** One-sided p of "the loss is the margin or more", with the same adjustment; null for costs and where no test was planned. */
+  /** One-sided p of "the loss is the margin or more", corrected in the same way; null for costs and without a planned test. */
   pKept: z.number().nullable().default(null),
   verdict,
-  /** The smallest true difference that these items would show with power 0.8; null where no pair differs, or nothing is tested. */
+  /** The smallest true difference that these items show with power 0.8; null if no pair differs or nothing is tested. */
   detectable: z.number().nullable(),
-  /** Items at which equal arms would be called kept with power 0.8; where undecided and known. */
+  /** Items needed to call equal arms `kept` with power 0.8; only if undecided and known. */
   neededItems: z.number().exactOptional(),
 });
 
@@ -250,12 +250,12 @@ export type Verdict = z.output<typeof verdict>;
 export type Comparison = z.output<typeof comparison>;
 export type CostName = (typeof costNames)[number];
 
-/** One arm under one condition, over all its turns there, or over those whose evidence lies in one third of the memories. */
+/** One arm under one condition, over all turns, or over those with evidence in one third of the memories. */
 export const conditionResults = object({
   arm: z.string(),
   /** As the data set gives it: the share of the window, the number of memories, the depth of the conversation. */
   condition: z.number(),
-  /** Place of the evidence among the memories, by creation; null for all items. */
+  /** Third of the memories, by time of creation, that contains the evidence; null for all items. */
   place: z.enum(['early', 'middle', 'late']).nullable(),
   n: count,
   errors: count,
@@ -270,27 +270,27 @@ export const conditionResults = object({
 
 const crossing = {
   arm: z.string(),
-  /** Of a turn that computes its KV, and of one that finds it. */
+  /** Mean TTFT of a cache miss, and of a cache hit. */
   ...numbers('missMs', 'hitMs'),
-  /** The first turn with one set of memories after which the sum is no longer above that of the text; null for never. */
+  /** The first turn on one set of memories at which total TTFT is no longer above the text's; null for never. */
   turn: z.number().nullable(),
   /** 95 % interval over users; null stands for never. */
   low: z.number().nullable(),
   high: z.number().nullable(),
 };
 
-/** As older runs have it: against `rag`, with one mean over hits and misses. */
+/** The form of older runs: against `rag`, with one mean over hits and misses. */
 const olderBreakEven = z
   .object({ ...crossing, ragMs: z.number() })
   .transform(({ ragMs, ...rest }) => ({ ...rest, against: 'rag', textMissMs: ragMs, textHitMs: ragMs }));
 
-/** The turn from which on stored KV pays, in time to first token, against a text arm. */
+/** The turn at which stored KV has paid off in TTFT, against a text arm. */
 export const breakEven = z.union([
   z.object({
     ...crossing,
     /** The baseline, or the arm of prefix caching. */
     against: z.string(),
-    /** Of that arm, on the items of the misses and on those of the hits. */
+    /** Mean TTFT of that arm on the items of the misses, and of the hits. */
     ...numbers('textMissMs', 'textHitMs'),
   }),
   olderBreakEven,
@@ -299,13 +299,13 @@ export const breakEven = z.union([
 export type ConditionResults = z.output<typeof conditionResults>;
 export type BreakEven = Readonly<z.output<typeof breakEven>>;
 
-/** Kinds of methods, by what each saves, or spends to recover quality. */
+/** Kinds of methods, by what they save or spend. */
 const methodKind = z.enum(['reference', 'made', 'recomputed', 'evicted', 'quantised']);
 
-/** Rank of the evidence among the retrieved memories: that of its last memory. */
+/** Rank of the lowest-ranked evidence memory among the retrieved ones. */
 export const evidenceRanks = ['first', 'second', 'later'] as const;
 
-/** One arm of the suite `methods`: a method at a budget, beside the text and beside random tokens. */
+/** One arm of suite `methods`: a method at one budget, compared with text and with random tokens. */
 export const methodResults = object({
   arm: z.string(),
   /** The name without its budget. */
@@ -315,22 +315,22 @@ export const methodResults = object({
   budget: z.string().nullable(),
   /** Stored bytes per token of the memory lines, without the header; null where no KV is stored. */
   bytesPerMemoryToken: z.number().nullable(),
-  /** Means over the turns of the columns of cost: tokens recomputed, and those of them that the rule selected. */
+  /** Means over the turns on which costs are measured: recomputed tokens, and how many of them the rule selected. */
   recomputedTokens: z.number(),
   selectedTokens: z.number().nullable(),
-  /** TTFT ÷ that of the primary arm without its `kvLoad`, geometric mean over pairs; null without a cache hit. */
+  /** TTFT ÷ (the primary arm's TTFT − its `kvLoad`), geometric mean over pairs; null without a cache hit. */
   timesQueryOnly: estimate.nullable(),
-  /** The primary metric minus that of as many random tokens; null without such an arm, and for that arm itself. */
+  /** The primary metric minus that of the arm with as many random tokens; null without such an arm, and for it. */
   againstRandom: object({
     b: z.string(),
     ...paired,
     ...numbers('wins', 'losses', 'ties'),
-    /** Two-sided, sign-flip over users, and Holm over all methods; null for arms that cannot be deployed. */
+    /** Two-sided, sign-flip over users; adjusted by Holm over all methods. Null for arms that cannot be deployed. */
     p: z.number().nullable(),
     pAdjusted: z.number().nullable(),
     outcome: z.enum(['better', 'worse', 'undecided', 'too few users', 'not tested']),
   }).nullable(),
-  /** The primary metric by rank of the evidence, and its difference to the baseline (null for the baseline, and without it). */
+  /** The primary metric by rank of the evidence; `difference` to the baseline, null for the baseline and without one. */
   byRank: list(object({ rank: z.enum(evidenceRanks), quality: estimate, difference: object(paired).nullable() })),
 });
 
@@ -350,11 +350,11 @@ export const runResults = object({
   checks: list(checkResult),
   conditions: list(conditionResults),
   breakEven: list(breakEven),
-  /** Null where the suite measures turns alone. */
+  /** Null if the suite measures only turns. */
   measured: measured.nullable(),
-  /** In the suite `methods` alone. */
+  /** Only in suite `methods`. */
   methods: list(methodResults).exactOptional(),
-  /** With `--judge` alone. */
+  /** Only with `--judge`. */
   judge: judgeResults.exactOptional(),
 });
 

@@ -1,6 +1,6 @@
 import { BenchError } from '../../base/bench-error.ts';
 
-/** Version of all records: of turns, of runs and of results. From 1 on, reading upgrades older ones. */
+/** Version of the records of turns, runs and results. Later versions will upgrade records from version 1 when reading. */
 export const schemaVersion = 1;
 
 /** @throws BenchError `database` for records of another version than this program's */

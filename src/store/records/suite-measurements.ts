@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { estimate, lowerBound, quantiles, upperBound } from './estimate.ts';
 import { list, numbers, object } from './zod-helpers.ts';
 
-/** One arm under a load that arrives at one rate; times from the planned arrival of a turn. */
+/** One arm at one rate of arrivals; times count from the planned arrival of a turn. */
 export const servedLoad = object({
   arm: z.string(),
   /** Turns a second, as planned: the same for all arms. */
   offered: z.number(),
   turns: z.number(),
-  /** Turns that failed; they are in no other number. */
+  /** Failed turns, which no other number includes. */
   errors: z.number(),
   /** Turns a second from the first planned arrival to the last answer. */
   answered: z.number(),
-  /** To the first token. For a saturated load, whose times depend on how long it lasts, only the median. */
+  /** Only the median for a saturated load, because its times depend on how long it lasts. */
   ttftMs: quantiles.nullable(),
   /** The queue still grew at the end. */
   saturated: z.boolean(),
-  /** Means per turn; null where the engine does not count them. */
+  /** Means per turn; null if the engine does not count them. */
   evaluatedTokens: z.number().nullable(),
   reusedTokens: z.number().nullable(),
   /** KV that was moved into sessions and out of them, mean per turn. */
@@ -25,16 +25,16 @@ export const servedLoad = object({
   hits: z.number().nullable(),
   /** Turns with the same answer as `rag` at the same rate; null for `rag` itself, and without it. */
   sameAsText: z.number().nullable(),
-  /** Tokens that the engine evaluated, and those that the turns say; null where it does not count them. */
+  /** Evaluated tokens as the engine counts, and as the turns report; null if the engine does not count them. */
   meter: object(numbers('engine', 'turns')).nullable(),
 });
 
 /** Arms under load: conversations of several turns that arrive at planned times. */
 const servingMeasurement = object({
-  /** Turns that are answered at the same time. */
+  /** Number of turns that are answered at the same time. */
   sessions: z.number(),
   conversations: z.number(),
-  /** The planned share of later turns of a conversation that repeat an earlier question of it. */
+  /** Planned share of follow-up turns that repeat an earlier question of their conversation. */
   recurrence: z.number(),
   /** Turns per second of each arm when the next turn is always waiting. */
   capacity: z.record(z.string(), z.number()).readonly(),
@@ -44,12 +44,12 @@ const servingMeasurement = object({
 export type ServedLoad = z.output<typeof servedLoad>;
 export type ServingMeasurement = z.output<typeof servingMeasurement>;
 
-/** Bytes of KV, and the time that moving them takes. */
+/** Bytes of KV, and the time to save and load them. */
 const storageMeasurement = object({
   kvType: z.string(),
   tier: z.enum(['memory', 'disk', 'text']),
   ...numbers('tokens', 'bytesPerToken'),
-  /** Over the repeats; null for what is neither saved nor loaded. */
+  /** Over the repeats; null for tier `text`, which saves and loads nothing. */
   saveMs: quantiles.nullable(),
   loadMs: quantiles.nullable(),
   /** Evaluating the same tokens, median. */
@@ -62,7 +62,7 @@ const leakMatrix = object({
   users: list(z.string()),
   answers: z.number(),
   said: list(list(z.number())),
-  /** Upper 95 % bound of the share of answers that hold another's secret. */
+  /** Upper 95 % bound of the share of answers that contain another user's secret. */
   upperBound: z.number(),
 });
 
@@ -71,7 +71,7 @@ const retrievalMeasurement = object({
   /** The data set of the questions; missing for those made by seed. */
   dataset: z.string().exactOptional(),
   strategy: z.string(),
-  /** Embedder of the strategy, where it is not that of the run. */
+  /** Embedder of the strategy, if it is not the run's. */
   embedder: z.string().exactOptional(),
   /** `all`, or a kind of question: the category of a data set. */
   kind: z.string(),
@@ -79,27 +79,27 @@ const retrievalMeasurement = object({
   metrics: z
     .record(z.enum(['recallAt1', 'recallAt5', 'recallAt10', 'mrr', 'ndcgAt10']), estimate.nullable())
     .readonly(),
-  /** Recall@5 less that of the router, paired by question; null for the router itself. */
+  /** Recall@5 minus that of `router`, paired by question; null for `router`. */
   againstRouter: object({ delta: z.number(), low: lowerBound, high: upperBound, p: z.number() }).nullable(),
   /** Means per question. */
   timingsMs: object(numbers('embedding', 'search', 'ranking', 'total')),
-  /** Means per question; null where the strategy has no budget. */
+  /** Means per question; null if the strategy has no budget. */
   budgetTokens: object({ used: z.number(), limit: z.number() }).nullable(),
 });
 
-/** Retrieval strategies on questions whose evidence is known, made by the seed of the run or those of its data sets. */
+/** Retrieval strategies on questions with known evidence, from the seeded generator or from the run's data sets. */
 const retrievalMeasurements = object({
   users: z.number(),
-  /** Of each user, at least. */
+  /** Minimum number per user. */
   memories: z.number(),
-  /** Data sets that were used besides, with all their memories; `leftOut` are items that no memory answers. Missing in older runs. */
+  /** Data sets used in addition; `leftOut`: items that no memory answers. Missing in older runs. */
   datasets: list(object({ name: z.string(), ...numbers('users', 'memories', 'questions', 'leftOut') })).exactOptional(),
   rows: list(retrievalMeasurement),
-  /** Each strategy's own counts on the questions made by seed: memories that its filters refused, work that its caches saved. */
+  /** Each strategy's `stats` on the generated questions, such as refused memories and cache hits. */
   stats: z.record(z.string(), z.record(z.string(), z.unknown()).readonly()).readonly(),
 });
 
-/** Measurements of suites beside turns. */
+/** Measurements of suites besides turns. */
 export const measured = object({
   storage: list(storageMeasurement).exactOptional(),
   leaks: list(leakMatrix).exactOptional(),

@@ -4,63 +4,63 @@ import { list, numbers, object } from './zod-helpers.ts';
 const tokens = z.number().int().nonnegative();
 const ids = list(z.string());
 
-/** Measurements of a turn from outside the system that answered. */
-export const observed = object({
-  /** Memories in the sequence that the arm was to inject; 0 for an arm that injects none. */
+/** Measurements of a turn made by the runner, independently of the answering system. */
+export const turnObservation = object({
+  /** Memories in the prompt that the arm should inject; 0 for an arm that injects none. */
   injectableMemories: tokens,
-  /** Tokens up to the last of them, by the prompt's segments: the cells that injection must fill, but for evicted ones. */
+  /** Prompt tokens up to the last of these memories: the cells that injection must fill, except evicted ones. */
   injectableTokens: tokens,
-  /** The cells that are left of them where the arm evicts, or with shared tokens that it keeps; missing where it does neither. */
+  /** Cells that injection must fill if the arm evicts tokens or keeps sink tokens; missing if it does neither. */
   injectableCells: tokens.exactOptional(),
-  /** Of these tokens, those behind the last exact cut, which an exact prefix leaves to the suffix; missing where there are none. */
+  /** `injectableTokens` after the last exact cut, which are evaluated with the suffix instead; missing if there are none. */
   remainderTokens: tokens.exactOptional(),
-  /** sha-256 of the prompt's ids, as the session holds them after the turn. */
+  /** SHA-256 of the prompt's token ids, as the session holds them after the turn. */
   sequenceSha256: z.string(),
   sequenceTokens: tokens,
-  /** The first place where the session's ids differ from the prompt's; null where they agree. */
+  /** The first index at which the session's token ids differ from the prompt's; null if they agree. */
   firstForeignToken: z.number().nullable(),
-  /** Sum of ln p over the gold answer's tokens. */
+  /** Sum of ln p over the tokens of the gold answer. */
   goldLogProbability: z.number().nullable(),
   /** The terms of that sum, in order. */
   goldTokens: list(object({ token: z.string(), logProbability: z.number() })),
-  /** Against the prompt evaluated as text; null for an arm that claims no such equality. */
+  /** Next-token probabilities against those of the prompt as text; null for an arm that claims no equality. */
   parity: object({ bitwiseEqual: z.boolean(), largestDifference: z.number() }).nullable(),
   nextTokens: list(object({ token: z.string(), probability: z.number() })),
-  /** Mean of ln p over the tokens of its own answer, at their place; null where that was not asked for. */
+  /** Mean ln p over the tokens of the arm's answer; null if it was not measured. */
   freeLogProbability: z.number().nullable(),
-  /** Its next token against that of the reference, or of `rag`; null where neither ran. */
+  /** Next-token distribution against that of the reference, or of `rag`; null if neither ran. */
   agreement: object({ klDivergence: z.number(), topOne: z.boolean() }).nullable(),
   /**
-   * Mean over the gold answer's tokens of the KL divergence of the reference's distribution from its own, in nats; null where
-   * neither ran, where the engine gives a part of the distribution, and in turns of older runs.
+   * KL divergence of the reference's distribution from the arm's, in nats, mean over the gold answer's tokens. Null if neither
+   * reference ran, if the engine gives only a part of the distribution, and in older runs.
    */
   goldKl: z.number().nullable().default(null),
-  /** The gold stands neither in question, history, system prompt nor in the memories that the arm was shown. */
+  /** The gold answer is in neither question, history, system prompt nor the memories shown to the arm. */
   closed: z.boolean(),
-  /** The answer as the engine generated it; missing in turns of older runs, as all below. */
+  /** The answer as the engine generated it. Missing in older runs, like all fields below. */
   answer: object({
-    /** Of its ids; null where the engine generated nothing in the turn. */
+    /** Hash of its token ids; null if the engine generated nothing in the turn. */
     sha256: z.string().nullable(),
-    /** The system gave these ids and this text, and no others. */
+    /** The system returned exactly these ids and this text. */
     asGenerated: z.boolean(),
-    /** ln p of the likeliest first token less that of the one that came; null where the engine does not give it. */
+    /** ln p of the likeliest first token minus that of the generated one; null if the engine does not report it. */
     shortfall: z.number().nullable(),
   }).exactOptional(),
-  /** The memories of the prompt beside those that the arm was given; lists are of ids. */
+  /** The memories in the prompt (shown) compared with those given to the arm; lists contain ids. */
   memories: object({
     given: tokens,
     shown: tokens,
-    /** Shown and not given, or more often than given. */
+    /** Shown but not given, or shown more often than given. */
     foreign: ids,
     /** Shown in other words. */
     altered: ids,
-    /** Given, and neither shown nor dropped. */
+    /** Given, but neither shown nor dropped. */
     missing: ids,
     /** Dropped though there was space. */
     hidden: ids,
-    /** Of the user, in a part of the prompt that is for other things. */
+    /** Memories of the user in a part of the prompt that is not for memories. */
     elsewhere: ids,
-    /** Shown memories that are the asker's own. */
+    /** Number of shown memories that belong to the asking user. */
     own: tokens,
     holdsGold: z.boolean(),
   }).exactOptional(),
@@ -71,33 +71,33 @@ export const observed = object({
     oneSentence: z.boolean(),
     ...numbers('temperature', 'seed'),
   }).exactOptional(),
-  /** Times of the turn's call, read beside `timings`, in ms: by a second stopwatch, and by the engine itself. */
+  /** Times of the call in ms, measured independently of `timings`: by a second stopwatch, and by the engine. */
   watch: object({
     firstToken: z.number().nullable(),
     total: z.number(),
-    /** Of the whole call, by a stopwatch outside the recorder's own. */
+    /** The whole call, by a stopwatch outside that of the recorder. */
     outer: z.number(),
-    /** The retrieval that was made for the item. */
+    /** The retrieval for the item. */
     retrieval: z.number(),
     /** From the engine's last call for an answer to its first token. */
     engine: z.number().nullable(),
   }).exactOptional(),
-  /** The question as the retriever was asked it. */
+  /** The query that the retriever received. */
   retrieverQuery: z.string().exactOptional(),
-  /** What the arm was given are the memories that the retriever found, in its order. */
+  /** The arm was given exactly the retrieved memories, in their order. */
   asRetrieved: z.boolean().exactOptional(),
-  /** Calls of the system for this turn; 1 unless it was asked again. */
+  /** Number of calls of the system for this turn; above 1 after retries. */
   tries: tokens.exactOptional(),
   /** Tokens that the engine evaluated for the arm between its turns. */
   aheadTokens: tokens.exactOptional(),
-  /** Tokens of the prompt that an earlier one of the same arm and user begins with, up to where a cached prefix may end. */
+  /** Prompt tokens that also begin an earlier prompt of the same arm and user, up to where a cached prefix can end. */
   sharedTokens: tokens.exactOptional(),
-  /** By the runner's clock: milliseconds before the first token that the system spent in no call of engine, store or memories. */
+  /** Milliseconds before the first token that the system spent outside calls of engine, store and memories. */
   ownMs: z.number().exactOptional(),
-  /** Of the sample that is proven anew: the answer, generated again from the KV that the turn left, is the same. */
+  /** Only for turns sampled for a second test: generating again from the turn's KV gives the same answer. */
   sameAgain: z.boolean().exactOptional(),
-  /** Of that sample, where KV was injected: the first thing in which its cells are not what they must be; null where they are. */
+  /** For the same sample, if KV was injected: the first fault found in its cells; null if they are correct. */
   wrongCells: z.string().nullable().exactOptional(),
 });
 
-export type TurnObservation = z.output<typeof observed>;
+export type TurnObservation = z.output<typeof turnObservation>;

@@ -1,29 +1,29 @@
 import { z } from 'zod';
-import { observed, type TurnObservation } from './turn-observation.ts';
+import { turnObservation, type TurnObservation } from './turn-observation.ts';
 import { prefillRecord, type PrefillRecord } from './prefill-record.ts';
 import { promptInfo } from './prompt-info.ts';
 import { list, numbers, object, texts } from './zod-helpers.ts';
 
-/** A retrieval without its memories: what is stored of it with the turn. */
+/** A retrieval as the turn stores it, without its memories. */
 const retrievalRecord = object({
   strategy: z.string(),
-  /** Making vectors, asking stores and indexes, and putting their answers in order. */
+  /** Milliseconds for embedding, for searching stores and indexes, and for ranking their results. */
   timingsMs: object(numbers('embedding', 'search', 'ranking')),
-  /** Tokens of its memories, and its budget of them, if the strategy has one. */
+  /** Tokens of the memories, and the token budget, for a strategy with a budget. */
   tokensUsed: z.number().exactOptional(),
   tokenBudget: z.number().exactOptional(),
   flags: list(
     object({
       /**
-       * `failed`: nothing could be retrieved, the turn went on without; `degraded`: a part was missing; `fallback`:
-       * another way than the chosen one was taken; `cached`: an earlier answer was given again.
+       * `failed`: nothing could be retrieved, the turn went on without memories; `degraded`: a part was missing; `fallback`:
+       * a method other than the configured one was used; `cached`: an earlier result was reused.
        */
       flag: z.enum(['failed', 'degraded', 'fallback', 'cached']),
       /** One line. */
       reason: z.string(),
     }),
   ),
-  /** Steps of the strategy, for a reader: hints, tiers, paths taken; no texts of memories. */
+  /** Trace of the strategy for readers: hints, tiers, paths; no texts of memories. */
   details: z.record(z.string(), z.unknown()).readonly(),
 });
 
@@ -34,31 +34,31 @@ const retrievedMemory = object({
   score: z.number(),
   /** From 1. */
   rank: z.number(),
-  /** Stands in the sequence. */
+  /** The prompt contains it. */
   kept: z.boolean(),
-  /** Answers the question, by the data set. */
+  /** The data set names it as evidence of the answer. */
   evidence: z.boolean(),
 });
 
-/** `hit`: all KV was in the store; `miss`: some was computed in this turn; `bypass`: the strategy keeps none. */
+/** `hit`: all KV was in the store; `miss`: some was computed in this turn; `bypass`: the strategy stores none. */
 export const cacheStates = ['hit', 'miss', 'bypass'] as const;
 
 const tokens = z.number().int().nonnegative();
 
-/** Tokens that are recomputed, by the rule of the arm. */
+/** Tokens that the rule of the arm selects for recomputation. */
 const selection = object({
-  /** The tokens that the rule chooses among, of blocks that did not see all that precedes them. */
+  /** Tokens that the rule can select: those of all blocks but the first. */
   selectable: tokens,
   selected: tokens,
-  /** Runs of neighbours among them; each takes one import of the cells before it and one export. */
+  /** Runs of adjacent selected tokens; each takes one import of the cells before it and one export. */
   splices: tokens,
-  /** For evaluating them and writing their cells. */
+  /** Time to evaluate the selected tokens and to write their cells. */
   ms: z.number(),
 });
 
-/** Tokens evaluated to select those that are recomputed: its cost is layers × tokens. */
+/** Tokens evaluated in order to select tokens for recomputation; the cost is layers × tokens. */
 const selector = object({
-  /** `whole`: the model that answers, so that `evaluated` holds these tokens too; `first-layers`: its first layers alone. */
+  /** `whole`: the answering model, so that `evaluated` includes these tokens; `first-layers`: only its first layers. */
   model: z.enum(['whole', 'first-layers']),
   tokens,
   layers: tokens,
@@ -67,20 +67,20 @@ const selector = object({
 
 export type Selector = z.output<typeof selector>;
 
-/** A turn's own claims, in tokens; the engine's meter is compared with them. */
+/** What the system says about a turn, in tokens; checks compare it with the engine's count. */
 export const turnAccount = object({
   cache: z.enum(cacheStates),
   /** Evaluated in this turn, in all. */
   evaluated: tokens,
   /** Evaluated to build KV that was not in the store. */
   built: tokens,
-  /** Of the prefix, behind its last exact cut: evaluated with the suffix; missing where there are none. */
+  /** Prefix tokens after the last exact cut, which are evaluated with the suffix; missing if there are none. */
   remainder: tokens.exactOptional(),
-  /** Of blocks, evaluated again at their final place; more than are selected where the engine takes no fewer at once. */
+  /** Block tokens recomputed at their final place; more than selected if the engine has a larger minimum batch. */
   recomputed: tokens,
-  /** Missing where no rule selects tokens. */
+  /** Missing if no rule selects tokens. */
   selection: selection.exactOptional(),
-  /** Missing where nothing is evaluated to select them. */
+  /** Missing if the selection needs no evaluation. */
   selector: selector.exactOptional(),
   /** Evaluated to decide whether to inject. */
   gate: tokens,
@@ -88,19 +88,17 @@ export const turnAccount = object({
   resident: tokens,
   /** Positions that the prompt takes. */
   positions: tokens,
-  /** Blocks share positions: the session's tokens are then not those of the prompt. */
+  /** Blocks share positions, so that the session's tokens differ from those of the prompt. */
   sharesPositions: z.boolean(),
-  /**
-   * Of the prompt, what the engine's own prefix cache should find: whole blocks of so many tokens; missing where the turn uses
-   * no such cache.
-   */
+  /** Prompt tokens that the engine's prefix cache should hold, and its block size. Missing if the turn uses no such cache. */
   found: object({ tokens, blockTokens: tokens }).exactOptional(),
-  /** Work between the arm's last turn and this one, outside this turn's clock and meter; missing where nothing is done ahead. */
+  /** Work to compute KV before this turn, since the arm's last one; in no other count or time. Missing if there is none. */
   ahead: object({ tokens, ms: z.number() }).exactOptional(),
 });
 
 export type TurnAccount = z.output<typeof turnAccount>;
 
+/** Tokens that the answering model evaluated to select tokens. */
 export function selectedByModel({ selector }: Pick<TurnAccount, 'selector'>): number {
   return selector?.model === 'whole' ? selector.tokens : 0;
 }
@@ -117,15 +115,15 @@ export const timings = object({
 /** Times of the phases of a turn, in ms, as its system measured them. */
 export type Timings = z.output<typeof timings>;
 
-/** The four columns of every table, and positions where they differ from cells. */
+/** Tables show `prompt`, `kvResident`, `evaluated` and `generated`. */
 export const tokenCounts = object({
   /** Given as text. */
   prompt: z.number(),
   /** Cells filled by injected KV. */
   kvResident: z.number(),
-  /** Run through the model in this turn, by the engine's meter. */
+  /** Evaluated by the model in this turn, as the engine counts. */
   evaluated: z.number(),
-  /** Run through the model's first layers alone, by the meter of the engine that has these; missing where none were. */
+  /** Evaluated by only the first layers of the model, as their engine counts; missing if none were. */
   firstLayers: z.number().exactOptional(),
   generated: z.number(),
   /** Positions that the prompt takes; equal to cells unless blocks share positions. */
@@ -143,15 +141,15 @@ export const funnelStages = ['stored', 'retrieved', 'kept', 'sequence', 'answere
 
 const score = z.number().nullable();
 
-/** The scores of one turn, each 0 to 1 but those of the calling program; null where a metric does not apply to the item. */
+/** Scores of one turn, 0 to 1 except those of `own`; null if a metric does not apply to the item. */
 export const scores = object({
   exactMatch: score,
-  /** Null in runs made with version 1 of the metrics, whose `exactMatch` it was. */
+  /** Null in runs with version 1 of the metrics, which call it `exactMatch`. */
   squadExactMatch: score.default(null),
   /** Missing in turns of older runs. */
   contains: score.default(null),
   tokenF1: score,
-  /** For data that are judged by it alone; also defined for absent items. */
+  /** Only for data sets that are judged by it; also defined for items that no memory answers. */
   locomoF1: score.default(null),
   memoryRecall: score,
   rougeL: score,
@@ -162,11 +160,11 @@ export const scores = object({
   own: z.record(z.string(), score).readonly().exactOptional(),
   /** Null for a right answer. */
   wrongClass: z.enum(wrongClasses).nullable(),
-  /** The first stage of the evidence funnel that failed; null where none did, and where there is no funnel. */
+  /** The first stage of the evidence funnel that failed; null if none did, or the item has no funnel. */
   failedStage: z.enum(funnelStages).nullable(),
   /** Stages that the item passed, up to the first failure; empty for an absent item, and where the evidence is unknown. */
   passedStages: list(z.enum(funnelStages)),
-  /** Rank, from 1, of the evidence that was retrieved last. */
+  /** Rank, from 1, of the lowest-ranked evidence memory; null unless all evidence was retrieved. */
   evidenceRank: z.number().nullable(),
 });
 
@@ -183,7 +181,7 @@ export const turnKey = z.object({
   position: z.number().int(),
 });
 
-/** The question, copied from the data set, so that analysis needs no data file. */
+/** A question, copied from the data set, so that analysis needs no data file. */
 export const itemRecord = object({
   query: z.string(),
   /** Null where only abstaining is right. */
@@ -198,52 +196,52 @@ export const itemRecord = object({
   /** Empty where the data set does not say. */
   phrasing: z.string(),
   userKind: z.string(),
-  /** In which it is scored. */
+  /** Language in which the answer is scored. */
   language: z.string(),
   /** Memories that the user had when asked, and how many of them are the evidence. */
   memories: z.number(),
   evidence: z.number(),
-  /** Place of the first memory of the evidence among the user's, by creation, from 0 to 1; null without evidence. */
+  /** Place of the first evidence memory among the user's memories by time of creation, 0 to 1; null without evidence. */
   evidencePlace: z.number().nullable(),
   /** The value that the suite varies; null where it varies none. */
   condition: z.number().nullable(),
 });
 
-/** Facts of a prompt, kept beside it so that tables need not read every token again. */
+/** Facts about a prompt, stored apart from it so that tables need not read its tokens. */
 export const promptFacts = object({
   tokens: z.number(),
   /** Up to the last memory line; 0 without memories. */
   prefixTokens: z.number(),
-  /** The memories that stand in it, in their order. */
+  /** The memories in the prompt, in order. */
   memoryIds: list(z.string()),
   forced: z.boolean(),
   /** Tokens of the memory lines, their header and footer. */
   memoryTokens: z.number(),
-  /** Arms that answer differently have different conversations. */
+  /** Hash of the history, which contains the arm's earlier answers. */
   historySha256: z.string(),
   ...numbers('retrievedMemories', 'keptMemories', 'droppedMemories', 'droppedHistory'),
 });
 
 export const answerRecord = object({
-  /** Generated, as metrics score it: without the prefix, and without a thought. */
+  /** The generated text that metrics score, without prefix and thought. */
   text: z.string(),
   tokenIds: list(z.number()),
   stop: z.enum(['end', 'stop-text', 'sentence', 'length', 'aborted']),
-  /** The text that the model was given to begin its answer with, and the white space behind it; absent without one. */
+  /** Given beginning of the answer, with the white space after it; missing without one. */
   prefix: z.string().exactOptional(),
-  /** Of `tokenIds`, those of a thought that was cut off; absent without one. */
+  /** How many of `tokenIds` belong to a thought, which `text` leaves out; missing without a thought. */
   thoughtTokens: z.number().int().exactOptional(),
 });
 
-/** All that was retrieved, ranked, and how; `retrieval` is null for an arm that asked no retriever. */
+/** All retrieved memories, ranked; `retrieval` is null for an arm without a retriever. */
 const givenRecord = object({
   retrieved: list(retrievedMemory),
   retrieval: retrievalRecord.nullable(),
-  /** The retriever's own summary, Markdown; absent where it makes none. */
+  /** The retriever's summary, Markdown; missing if it writes none. */
   summary: z.string().exactOptional(),
 });
 
-/** A turn that gave an answer, with all that the model was given for it. */
+/** A turn with an answer, and everything that the model was given for it. */
 export const answeredTurn = object({
   state: z.literal('answered'),
   ...turnKey.shape,
@@ -251,14 +249,14 @@ export const answeredTurn = object({
   given: givenRecord,
   prompt: promptInfo,
   facts: promptFacts,
-  /** Null where nothing was injected. */
+  /** Null if nothing was injected. */
   prefill: prefillRecord.nullable(),
   account: turnAccount,
   answer: answerRecord,
   timings,
   tokens: tokenCounts,
-  /** From the runner, after the turn. */
-  observed,
+  /** Measured by the runner after the turn. */
+  observed: turnObservation,
   scores,
 });
 
@@ -269,7 +267,7 @@ export const failedTurn = object({
   error: object({ code: z.string().nullable(), message: z.string() }),
 });
 
-/** One turn of one arm: the only declaration; types, database columns, viewer and results derive from it. */
+/** One turn of one arm. Types, database columns, viewer and results derive from this declaration. */
 export const turnRecord = z.discriminatedUnion('state', [answeredTurn, failedTurn]);
 
 export type TurnKey = Readonly<z.output<typeof turnKey>>;
@@ -284,7 +282,7 @@ export type FailedTurn = z.output<typeof failedTurn>;
 /** The record of a turn, answered or failed. */
 export type TurnRecord = z.output<typeof turnRecord>;
 
-/** The part of a turn that results are computed from: without the model's input tokens and the texts that no table shows. */
+/** The part of a turn that results are computed from, without prompt tokens and texts that no table shows. */
 export type TurnResult = AnsweredResult | FailedTurn;
 
 export interface AnsweredResult extends Omit<AnsweredTurn, 'given' | 'prompt' | 'prefill' | 'answer' | 'observed'> {
@@ -297,7 +295,7 @@ export interface AnsweredResult extends Omit<AnsweredTurn, 'given' | 'prompt' | 
   };
 }
 
-/** True if a turn evaluated what it says, to the token or within a block of the engine's own prefix cache. */
+/** True if the engine evaluated as many tokens as the turn claims, or differs by less than a block of its prefix cache. */
 export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'tokens' | 'account'>): boolean {
   const block = account.found?.blockTokens ?? 1;
   return Math.abs(tokens.evaluated - account.evaluated) < block;
@@ -305,7 +303,7 @@ export function evaluatesAsClaimed({ tokens, account }: Pick<AnsweredResult, 'to
 
 const section = z.looseObject({});
 
-/** What statistics rely on in the stored parts of a turn, by its state: all sections, and scores that are numbers. */
+/** What statistics need of a stored turn, by its state: all sections, and numbers for scores. */
 export const measuredParts = {
   answered: z.looseObject({
     ...{ item: section, facts: section, account: section, given: section, observed: section },

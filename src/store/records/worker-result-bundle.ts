@@ -9,25 +9,24 @@ const { spent, evaluatedTokens } = profile.unwrap().shape;
 /** Times and tokens of a part of a run, by purpose. */
 const runBooks = object({
   spent: spent.unwrap(),
-  /** Null where the engine does not count them. */
+  /** Null if the engine does not count them. */
   evaluatedTokens: evaluatedTokens.unwrap(),
-  /** Inside the engine. */
+  /** Time inside the engine. */
   modelMs: z.number(),
   embedderMs: z.number(),
 });
 
 const workerCounts = object({
-  /** Calls outside of turns that were refused, by arm. */
+  /** Number of refused calls outside turns, by arm. */
   refusedCalls: z.record(z.string(), z.number()).readonly(),
-  /** As the stores count, by arm. */
   kvStores,
-  /** As the retriever counts. */
+  /** The retriever's `stats`. */
   retriever: z.record(z.string(), z.unknown()).readonly(),
-  /** Turns held against the data; missing where that is done when all users are finished. */
+  /** Turns compared with the data; missing if that is done after all users are finished. */
   reread: rereadCounts.exactOptional(),
 });
 
-/** A worker's report of a finished user; `counts` are over all its users so far. */
+/** A worker's report of a finished user; `counts` are totals over all its users so far. */
 export const userShare = object({ books: runBooks, counts: workerCounts });
 
 export type RunBooks = z.output<typeof runBooks>;
@@ -36,20 +35,20 @@ export type UserShare = z.output<typeof userShare>;
 
 const rows = list(z.record(z.string(), z.unknown()).readonly());
 
-/** The state of a worker when a unit was done, over all that it has done. */
+/** What a worker reports of itself when a unit is finished. */
 const workerState = {
-  /** Books since the unit before; counts so far. */
+  /** `books` since the previous unit, `counts` since the worker's start. */
   share: userShare,
   load: runProbes.unwrap().shape.load.unwrap(),
   audit: engineAudit.exactOptional(),
 };
 
-/** Results of a finished user: the rows of a database, without those of the run. */
+/** Results of a finished user: all database rows but those of the run. */
 export const userBundle = object({
   userId: z.string(),
   turns: rows,
   sessions: list(object({ id: z.string(), createdAt: z.number() })),
-  /** As columns; a vector is float32, little-endian, in base64. */
+  /** By column; a vector is float32, little-endian, in base64. */
   memories: rows,
   userPreferences: rows,
   conversations: rows,

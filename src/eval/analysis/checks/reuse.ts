@@ -1,4 +1,4 @@
-import { booksAgree } from '../../../store/records/engine-audit.ts';
+import { auditAgrees } from '../../../store/records/engine-audit.ts';
 import { type AnsweredResult, evaluatesAsClaimed } from '../../../store/records/turn-record.ts';
 import type { Turns } from '../run-turns.ts';
 import { type CheckInput, decided, describeFaults, examples, type OptionalCheck, undecided } from './check.ts';
@@ -39,7 +39,7 @@ export const reuse: OptionalCheck = (input) => {
   const { answers, counters } = audit;
   const said = `its answers say ${answers.evaluated} evaluated and ${answers.reused ?? 'unknown'} reused`;
   const counted = `its counters ${counters.evaluated} and ${counters.reused ?? 'unknown'}`;
-  return decided('reuse', booksAgree(audit), `${turns}; of the server, ${said}, ${counted}`);
+  return decided('reuse', auditAgrees(audit), `${turns}; of the server, ${said}, ${counted}`);
 };
 
 /** Turns of caches in this process, and those that found something else than they must. */
