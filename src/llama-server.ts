@@ -1,4 +1,4 @@
-/** A llama-server as an engine, and what joins KV blocks for it: `dki-bench/llama-server`, without the bench and its engine. */
+/** Entry point `dki-bench/llama-server`: an engine on a llama-server, and `joinBlocks`. Loads neither the bench nor llama.cpp. */
 import { servedModel } from './config/bench-config.ts';
 import type { EngineRequest } from './engine/engine-adapter.ts';
 import type { Engine } from './engine/engine.ts';
@@ -14,15 +14,15 @@ export type { Generation, GenerationLimits } from './engine/engine-session.ts';
 export type { SequenceState } from './engine/sequence-state.ts';
 export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';
 
-/** A server, and the sessions that are wanted of it. */
+/** Options of `openLlamaServer`. */
 export interface ServerRequest extends LlamaServerOptions, Omit<EngineRequest, 'model'> {
-  /** The GGUF file that the server was started with: KV goes in and out only if it is named. */
+  /** The GGUF file that the server was started with; KV can be exported and imported only if it is given. */
   readonly model?: string;
 }
 
 /**
- * Opens a llama-server: one that runs (`engineUrl`, and `slotsFolder` where KV is to go in and out), or one of its own
- * (`llamaServer`, the program). The server proves first that nothing but its slots answers, and that a restored slot is reused.
+ * Connects to a running llama-server (`engineUrl`; with `slotsFolder` to export and import KV), or starts one (`llamaServer`, the
+ * program). First tests that the server reuses the KV of its slots and no other cache, and that it reuses a restored slot.
  *
  * @throws BenchError `bad-option` naming the flags that the server lacks; `unreachable`, `busy`, `protocol`, `bad-model`
  * @example

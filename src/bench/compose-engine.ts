@@ -9,24 +9,25 @@ export { adapterNamed, adapters };
 
 const engineNames = adapters.map(({ name }) => name);
 
-/** Chooses the engine: the one place that does. @throws BenchError `bad-option` for its name or a foreign option */
+/** Selects the adapter of an engine and gives it its options. @throws BenchError `bad-option` for an unknown engine, or an option it lacks */
 export function composeEngine(choice: EngineChoice = {}): EngineOpener {
   const adapter = adapterNamed(choice.engine ?? engineNames[0]!);
-  const isOwn = (key: string): boolean => key in adapter.options.shape;
-  const foreign = engineOptionNames.find((key) => choice.given?.includes(key) === true && !isOwn(key));
-  if (foreign !== undefined) {
-    const own = engineOptionNames.filter(isOwn).map(flagName).join(', ');
+  const isSupported = (key: string): boolean => key in adapter.options.shape;
+  const unsupported = engineOptionNames.find((key) => choice.given?.includes(key) === true && !isSupported(key));
+  const supported = engineOptionNames.filter(isSupported);
+  if (unsupported !== undefined) {
+    const flags = supported.map(flagName).join(', ');
     throw new BenchError(
       'bad-option',
-      `${flagName(foreign)}: the engine ${adapter.name} has no such option`,
-      own === '' ? 'drop it' : `it has ${own}`,
+      `${flagName(unsupported)}: the engine ${adapter.name} has no such option`,
+      flags === '' ? 'drop it' : `it has ${flags}`,
     );
   }
-  const own = engineOptionNames.flatMap((key) => (isOwn(key) && choice[key] !== undefined ? [[key, choice[key]]] : []));
-  return adapter.opener(adapter.options.parse(Object.fromEntries(own)));
+  const options = supported.flatMap((key) => (choice[key] === undefined ? [] : [[key, choice[key]]]));
+  return adapter.opener(adapter.options.parse(Object.fromEntries(options)));
 }
 
-/** Chooses engines by the settings of stored runs; one that was named takes the place of the run's own. */
+/** Selects the engine of each stored run, unless `--engine` overrides it. */
 export function composeEngineForRuns(
   config: Pick<BenchConfig, 'engine' | 'given' | (typeof enginePlaceNames)[number]>,
 ): ComposeEngine {

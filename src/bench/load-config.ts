@@ -15,7 +15,7 @@ import { resolveEmbedder, resolveModel } from '../models/resolve-name.ts';
 
 /** Sources of options; by default those of this process. */
 export interface ConfigSources extends OptionSources {
-  /** Checks `--arms`; without it any name is accepted, and opening the arms checks it. */
+  /** The arms that `--arms` may name. Without it any name is accepted here; opening the arms checks it. */
   readonly arms?: {
     readonly names: readonly string[];
     /** True for the name of an arm, its argument included. */
@@ -44,7 +44,7 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
   const dataFile = publicDatasetFiles(dataset, givenFiles, workingFolder, environment);
   const paths = ['errata', 'llamaServer', 'slotsFolder', 'kvStore', 'preRetrieval'] as const;
   const out = resolve(workingFolder, options.out);
-  // Replaced by the model's own once it is opened.
+  // Replaced by the defaults of the model once it is opened.
   const prompt = defaultPrompt(languageModelNamed(presetModelName), false);
   return {
     ...prompt,
@@ -57,15 +57,18 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
     dataset,
     ...(Object.keys(dataFile).length === 0 ? {} : { dataFile }),
     ...(options.judge === undefined ? {} : { judge: judgeAddress(options.judge) }),
-    model: modelPlace(options, workingFolder),
+    model: resolveModelOption(options, workingFolder),
     embedder: options.embedder === undefined ? presetModels.embedder : resolveEmbedder(options.embedder, workingFolder),
     out,
     db: options.db === undefined ? resolve(out, 'dki-bench.sqlite') : resolve(workingFolder, options.db),
   };
 }
 
-/** A server has its own names for models, and one that is loaded. */
-function modelPlace({ model, engineUrl }: { model?: string; engineUrl?: string }, workingFolder: string): string {
+/** With `--engine-url`, the model is a server's name for it, or the one that the server has loaded. */
+function resolveModelOption(
+  { model, engineUrl }: { model?: string; engineUrl?: string },
+  workingFolder: string,
+): string {
   if (model === undefined) return engineUrl === undefined ? presetModels.model : servedModel;
   return resolveModel(model, workingFolder, engineUrl !== undefined);
 }

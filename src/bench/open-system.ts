@@ -22,9 +22,9 @@ import { MemoryKeeper } from '../systems/memory-keeper.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../systems/prefill/dual-factor-gate.ts';
 import { SystemPool } from '../systems/system-pool.ts';
 
-/** Settings of a system for programs; everything has a default. */
+/** Options of `openSystem`; all have defaults. */
 export interface OpenSystemOptions {
-  /** As `--arms` names it. Default `dki`. */
+  /** Name of the arm, as for `--arms`. Default `dki`. */
   readonly arm?: string;
   /** A GGUF file, a name such as `smollm2-135m`, or `hf:org/repo/file.gguf`. Default: the one that ships. */
   readonly model?: string;
@@ -32,22 +32,22 @@ export interface OpenSystemOptions {
   readonly embedder?: string;
   /** A SQLite file for memories and conversations. Default: in memory, gone when the system is closed. */
   readonly database?: string;
-  /** A folder that keeps KV. Default: a private one that goes with the system. */
+  /** A folder to store KV in. Default: a temporary one, deleted when the system is closed. */
   readonly store?: string;
-  /** Turns that are answered at once, each in a session of its own; others wait in the order of arrival. Default 1. */
+  /** Turns that are answered concurrently, each in its own session; others wait in order of arrival. Default 1. */
   readonly sessions?: number;
   /** Threads of the model. Default: by the machine, one for a small model. */
   readonly threads?: number;
 }
 
-/** A system that owns its models, database and store. */
+/** A memory system that owns its models, database and KV store. */
 export interface OpenedSystem extends MemorySystem, AsyncDisposable {
-  /** Refuses the turns that wait, and closes everything that was opened for it when those under way have ended. */
+  /** Rejects waiting turns, waits for running ones, and then closes everything that `openSystem` opened. */
   dispose(): Promise<void>;
 }
 
 /**
- * Opens one memory system: the one way in for programs.
+ * Opens a memory system with one arm, for use in a program.
  *
  * @example
  * import { openSystem } from 'dki-bench';
@@ -56,7 +56,7 @@ export interface OpenedSystem extends MemorySystem, AsyncDisposable {
  * const { text } = await system.chat({ query: 'Who is my dentist?', sessionId: 'session-1', userId: 'ada' });
  * console.log(text, system.getStats().kvStore);
  *
- * @throws BenchError `bad-option` for an unknown arm, `bad-model` where a model cannot be used or lacks a capability that
+ * @throws BenchError `bad-option` for an unknown arm, `bad-model` if a model cannot be used or lacks a capability that
  * the arm needs
  */
 export async function openSystem(options: OpenSystemOptions = {}): Promise<OpenedSystem> {
@@ -74,9 +74,9 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const own = options.store === undefined ? new TemporaryFolder() : undefined;
-    closers.push(() => own?.[Symbol.dispose]());
-    const folder = options.store ?? own!.path;
+    const temporary = options.store === undefined ? new TemporaryFolder() : undefined;
+    closers.push(() => temporary?.[Symbol.dispose]());
+    const folder = options.store ?? temporary!.path;
     const database = openDatabase({ path: options.database ?? ':memory:' });
     closers.push(() => database[Symbol.dispose]());
     const engine = await engines.open({
@@ -90,7 +90,7 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
     const { topK, threshold } = config;
     const router = new MemoryRouter(embeddings, { backend: chooseVectorBackend().backend, topK, threshold });
     const memories = new MemoryKeeper({ retriever: new RouterRetriever(router, embeddings), embeddings, database });
-    const openStore = storeOnce(join(folder, 'store'), config.kvBytes);
+    const openStore = openStoreOnce(join(folder, 'store'), config.kvBytes);
     const pool = await SystemPool.open(sessions, async (place) => {
       const session = await engine.openSession(`system-${place}`);
       return arm!.open({
@@ -119,8 +119,8 @@ export async function openSystem(options: OpenSystemOptions = {}): Promise<Opene
   }
 }
 
-/** One store for all systems of a pool, opened at the first turn. */
-function storeOnce(path: string, maxBytes: number): (engine: Engine) => Promise<ArmStore> {
+/** Opens one KV store for all systems of a pool, at the first turn. */
+function openStoreOnce(path: string, maxBytes: number): (engine: Engine) => Promise<ArmStore> {
   let store: Promise<KvStore> | undefined;
   return async (engine) => {
     store ??= KvStore.open(path, maxBytes, engine);

@@ -8,7 +8,7 @@ export type ToWorker = { readonly task: WorkerTask } | { readonly begin: true };
 /** Messages from a worker to the run: turns answered for its current user, a user who is done, why it failed. */
 export type FromWorker = { readonly turns: number } | { readonly user: true } | { readonly failure: string };
 
-/** Starts a worker as a child process; it ends with this process, however that ends. */
+/** Starts a worker as a child process, which ends when this process does. */
 export const startWorker: StartWorker = (task, { onTurn, onUser }) => {
   const own = fileURLToPath(import.meta.url);
   const extension = extname(own);

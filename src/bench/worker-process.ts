@@ -11,7 +11,7 @@ const controller = new AbortController();
 let begin: () => void;
 const begun = new Promise<void>((resolve) => (begin = resolve));
 
-/** Ends soon; another worker answers the user's turns again. */
+/** Exits soon; another worker answers all turns of the current user again. */
 function stop(): void {
   controller.abort();
   begin();
@@ -39,7 +39,7 @@ async function work(task: WorkerTask): Promise<void> {
   }
 }
 
-// The process that makes the run is gone.
+// The process that started this worker is gone.
 process.on('disconnect', () => process.exit(exitCodes.interrupted));
 process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
 process.on('message', (message: ToWorker) => {

@@ -8,16 +8,16 @@ import { TurnRepository } from '../store/turn-repository.ts';
 import type { TurnRecord } from '../store/records/turn-record.ts';
 import { findRun } from './stored-runs.ts';
 
-interface TurnPlace {
+interface TurnReference {
   readonly run: { readonly name: string };
   readonly turn: Pick<TurnRecord, 'itemId' | 'arm' | 'repeat' | 'turn'>;
 }
 
-/** Computes and stores the attribution of turns of one run. @throws BenchError `bad-model` for another model than the run's */
+/** Computes and stores the attribution of turns of one run. @throws BenchError `bad-model` if the model is not the run's */
 export async function attributeTurns(
   database: BenchDatabase,
   config: Pick<BenchConfig, 'model' | 'engine' | 'given'>,
-  turns: readonly TurnPlace[],
+  turns: readonly TurnReference[],
   { onProgress, signal }: { onProgress?: (arm: string, done: number, of: number) => void; signal?: AbortSignal } = {},
 ): Promise<void> {
   const run = findRun(database, turns[0]!.run.name);

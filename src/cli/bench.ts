@@ -43,8 +43,8 @@ export function declare(command: Command): void {
 }
 
 interface BenchState {
-  /** Name of the run that was begun last, or is resumed. */
-  begun: string | undefined;
+  /** Name of the run that began last, or that is resumed. */
+  runName: string | undefined;
   /** All turns are stored, and the results printed. */
   finished: boolean;
 }
@@ -53,7 +53,7 @@ async function bench(flags: Flags): Promise<void> {
   const config = loadBenchConfig({ flags, arms: armRegistry });
   const bars = qualityBars(config);
   using display = config.quiet ? undefined : new ProgressDisplay(process.stderr);
-  const state: BenchState = { begun: config.resume, finished: false };
+  const state: BenchState = { runName: config.resume, finished: false };
   const code = await withInterrupt((signal) => runAndReport(config, bars, { state, display, signal }), {
     onInterrupt: () => display?.note('stopping; press ^C again to stop at once'),
     onCutShort: () => {
@@ -77,7 +77,7 @@ async function runAndReport(
 ): Promise<number> {
   const runs = await runBench(config, {
     signal,
-    onBegin: (run) => (state.begun = run),
+    onBegin: (run) => (state.runName = run),
     ...(display === undefined ? {} : display.hooks),
     ...(display === undefined ? {} : { onEstimate: (estimate) => display.note(estimateLine(estimate)) }),
   });
@@ -104,7 +104,7 @@ async function runAndReport(
   return exitCode(runs, missed);
 }
 
-/** @param missed bars of quality that were not reached */
+/** @param missed bars of `--fail-below` that were not reached */
 export function exitCode(runs: readonly Pick<RunResults, 'checks'>[], missed: readonly string[]): number {
   if (checksFailed(runs)) return exitCodes.checkFailed;
   return missed.length > 0 ? exitCodes.belowBar : exitCodes.ok;
@@ -115,7 +115,7 @@ export function printResults(runs: readonly RunResults[], json: boolean): void {
   else process.stdout.write(runs.map((results) => renderSummary(results, terminalPage())).join('\n\n'));
 }
 
-/** Writes the report of one run and says where it is. @returns the stream for lines about it */
+/** Writes the report of one run and prints its path. @returns the stream for more lines about the report */
 export async function writeRunReport(
   { db, out, json }: Pick<BenchConfig, 'db' | 'out' | 'json'>,
   results: RunResults,
@@ -141,32 +141,32 @@ function qualityBars({ failBelow = [], arms, suite }: BenchConfig): QualityBar[]
   return failBelow.map((text) => qualityBar(text, known));
 }
 
-/** Lets a pending signal be handled. @throws its reason */
+/** Gives the event loop a chance to handle a pending ^C. @throws the reason of `signal` if it is aborted */
 async function unlessInterrupted(signal: AbortSignal): Promise<void> {
   await setImmediate();
   signal.throwIfAborted();
 }
 
-/** Options about the machine, which a run does not store and a resumed one needs again. */
-const ofMachine = ['model', 'embedder', 'threads', 'engineUrl', 'slotsFolder', 'llamaServer'] as const;
+/** Options of the machine. Runs do not store them, so that a resumed run needs them again. */
+const machineOptions = ['model', 'embedder', 'threads', 'engineUrl', 'slotsFolder', 'llamaServer'] as const;
 
-function machineWords(config: BenchConfig): string[] {
-  const given = ofMachine.filter((key) => config.given.includes(key));
+function machineFlags(config: BenchConfig): string[] {
+  const given = machineOptions.filter((key) => config.given.includes(key));
   return [
     ...given.flatMap((key) => [flagName(key), String(config[key])]),
     ...(config.allowRemote ? ['--allow-remote'] : []),
   ];
 }
 
-function continueLine(config: BenchConfig, { begun, finished }: BenchState): string {
-  if (begun === undefined) return 'no question was asked yet';
-  const name = groupName(begun);
+function continueLine(config: BenchConfig, { runName, finished }: BenchState): string {
+  if (runName === undefined) return 'no question was asked yet';
+  const name = groupName(runName);
   return finished
     ? `all turns are stored; write the report with: ${suggestCommand('tables', config, ['--run', name, '--write'])}`
-    : `continue with: ${suggestCommand('bench', config, [...machineWords(config), '--resume', name])}`;
+    : `continue with: ${suggestCommand('bench', config, [...machineFlags(config), '--resume', name])}`;
 }
 
-/** The command that shows the first wrong turn of the primary arm, or else of the first arm, beside the baseline; empty without arms. */
+/** Suggests the command that shows a wrong turn of the primary arm beside the baseline, or of the first arm; empty without turns. */
 function inspectLine(config: BenchConfig, { run, arms }: RunResults): string {
   const [primary, baseline] = [primaryArm(arms)?.arm, baselineArm(arms)?.arm];
   const arm = primary ?? arms[0]?.arm;
@@ -178,7 +178,7 @@ function inspectLine(config: BenchConfig, { run, arms }: RunResults): string {
   return `inspect a turn: ${suggestCommand('inspect', config, words)}\n`;
 }
 
-/** The item of the first wrong turn of an arm, else of its first; undefined without turns. */
+/** The item of an arm's first wrong turn, or of its first turn if none is wrong; undefined without turns. */
 function firstWrongItem({ db }: BenchConfig, runId: string, arm: string): string | undefined {
   using database = openDatabase({ path: db });
   let first: string | undefined;

@@ -38,7 +38,7 @@ export function declare(command: Command): void {
   addConfigOptions(command, OPTIONS)
     .option('--arm <name>', 'arm that answers', 'dki')
     .option('--user <id>', 'user whose memories are used', 'me')
-    .option('--session <name>', 'conversation to begin or to continue (default: a new one)')
+    .option('--session <name>', 'conversation to start or continue (default: a new one)')
     .addHelpText('after', () => armHelp(chatArms()))
     .action(chat);
   withExamples(command, {
@@ -55,7 +55,7 @@ async function chat({ arm, user, session, ...flags }: ChatFlags): Promise<void> 
     if (value?.trim() === '') throw new BenchError('bad-option', `${option}: expected a name`, 'give one, or drop it');
   }
   const setup = { arm, userId: user, ...(session === undefined ? {} : { conversation: session }) };
-  // Opened before the models are loaded, so that lines which arrive meanwhile are read.
+  // Opened before the models are loaded, so that lines typed meanwhile are read.
   using terminal = new Terminal(user);
   await using chatSession = await openSession(config, setup);
   if (!config.quiet) {
@@ -94,7 +94,7 @@ class Terminal implements ChatTerminal, Disposable {
     for (const signal of SIGNALS) process.on(signal, this.#onInterrupt);
   }
 
-  /** The lines of the user; after ^C the unread ones are dropped. */
+  /** The lines that the user types; after ^C unread lines are dropped. */
   async *lines(): AsyncGenerator<string> {
     while (!this.#ended) {
       const { done, value } = (await this.#input.next()) as IteratorResult<string, undefined>;

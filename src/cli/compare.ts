@@ -17,12 +17,12 @@ interface CompareFlags extends Flags {
 
 export function declare(command: Command): void {
   command
-    .description('compare two runs item by item: the first is judged against the second')
-    .argument('<run-a>', 'run that is judged')
-    .argument('<run-b>', 'run that it is judged against')
+    .description('compare two runs item by item: is the first as good as the second?')
+    .argument('<run-a>', 'run to judge')
+    .argument('<run-b>', 'run to compare it with')
     .option(
       '--arm, --arms <names>',
-      'arms, comma-separated; rag/dki compares rag of the first with dki of the second (default: all that both have)',
+      'arms, comma-separated; rag/dki compares rag of the first with dki of the second (default: all arms of both runs)',
     )
     .option('--force', 'also compare runs of different data or models')
     .option('--json', 'print one JSON document with every flipped item');

@@ -42,7 +42,7 @@ export async function fetchData(name: string, { address, yes, json }: FetchFlags
 function fetchedLine({ name, path, sha256, hash, users, items }: FetchedDataset, isFetched: boolean): string {
   const where = `${isFetched ? 'in the cache already, ' : ''}${displayPath(path)}`;
   const proof =
-    hash === 'recorded' ? 'recorded now, since none is published: later fetches must have it' : 'as recorded';
+    hash === 'recorded' ? 'recorded now, since none is published; later fetches must match it' : 'as recorded';
   return `${name}: ${users} users, ${items} questions, ${where}; sha256 ${sha256}, ${proof}; use it: --dataset ${name}`;
 }
 
@@ -59,8 +59,8 @@ export async function confirm(
 ): Promise<boolean> {
   if (yes) return true;
   if (input.isTTY !== true) {
-    const message = `${question} it cannot be answered without a terminal`;
-    throw new BenchError('bad-option', message, 'add --yes where the terms are accepted');
+    const message = `there is no terminal to ask on: ${question}`;
+    throw new BenchError('bad-option', message, 'add --yes to accept the terms');
   }
   const lines = createInterface({ input, output });
   try {

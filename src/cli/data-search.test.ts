@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { textWidth } from '../render/text-width.ts';
-import { type FoundMemories, searchText } from './data-search.ts';
+import { type SearchOutput, searchText } from './data-search.ts';
 
 const page = { width: 80, colour: false };
 const of = (memoryId: string, content: string, score: number) => ({ memoryId, content, score, metadata: {} });
-const found: FoundMemories = {
+const found: SearchOutput = {
   ...{ question: 'q', user: 'u01', dataset: 'recall-en', at: '2026-06-01T14:33:00.000Z', held: 12 },
   strategy: 'hinted',
   memories: [

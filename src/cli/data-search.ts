@@ -26,7 +26,7 @@ import { ProgressDisplay } from './progress.ts';
 
 const LISTED_USERS = 5;
 const GAP = 2;
-/** Narrowest column for a memory's text; longer ids stand on a line of their own. */
+/** Minimum width of a memory's text; if its id leaves less, the id gets its own line. */
 const MIN_COLUMNS = 36;
 
 export const searchOptions = [
@@ -36,8 +36,8 @@ export const searchOptions = [
   ...(['contextTokens', 'threads', 'json', 'quiet'] as const),
 ];
 
-/** A retrieval, what was searched, at which time (ISO 8601), and the number of memories that the user has. */
-export type FoundMemories = Omit<Retrieval, 'summary'> &
+/** The output: a retrieval, its question, user, data set and time (ISO 8601), and the number of memories that the user has. */
+export type SearchOutput = Omit<Retrieval, 'summary'> &
   Readonly<Record<'question' | 'user' | 'dataset' | 'at', string>> & {
     readonly held: number;
     readonly summary?: string;
@@ -54,7 +54,7 @@ export async function dataSearch(question: string, { user: userId, ...flags }: F
   process.stdout.write(config.json ? printableJson(found) : searchText(found, terminalPage()));
 }
 
-/** The user with an id, and their data set. @throws BenchError `not-found` */
+/** Finds a user and their data set. @throws BenchError `not-found` */
 function findUser(userId: string, { name, parts }: RunDatasets) {
   for (const { name: dataset, users } of parts) {
     const user = users.find((candidate) => candidate.userId === userId);
@@ -69,7 +69,7 @@ function findUser(userId: string, { name, parts }: RunDatasets) {
   );
 }
 
-/** The time of the latest memory or question of a user: all memories exist then, and the youngest are recent. */
+/** The time of a user's latest memory or question, at which all memories exist and the newest are still recent. */
 function latestTime({ memories, items }: DatasetUser): Date {
   const times = [...memories.map(({ createdAt }) => createdAt), ...items.map(({ askedAt }) => askedAt)];
   return new Date(times.reduce((latest, time) => Math.max(latest, Date.parse(time)), 0));
@@ -98,7 +98,7 @@ async function retrieve(question: string, user: DatasetUser, now: Date, given: B
   }
 }
 
-export function searchText(found: FoundMemories, page: Page): string {
+export function searchText(found: SearchOutput, page: Page): string {
   const { user, dataset, at, held, memories, summary } = found;
   const heading = `${memories.length} of ${held} memories of ${user}, ${dataset}, asked at ${at.slice(0, 16).replace('T', ' ')}`;
   const parts = [
@@ -109,7 +109,7 @@ export function searchText(found: FoundMemories, page: Page): string {
   return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function facts({ strategy, timingsMs, flags, details, tokensUsed, tokenBudget }: FoundMemories, page: Page): string[] {
+function facts({ strategy, timingsMs, flags, details, tokensUsed, tokenBudget }: SearchOutput, page: Page): string[] {
   const { embedding, search, ranking } = timingsMs;
   const ms = (value: number): string => `${formatNumber(value, 1)} ms`;
   const rows: (readonly [string, string])[] = [
@@ -123,7 +123,7 @@ function facts({ strategy, timingsMs, flags, details, tokensUsed, tokenBudget }:
   return rows.flatMap(([name, value]) => hangingText(padText(name, columns), printable(value), page.width));
 }
 
-/** The values of a strategy's details, at any depth; empty ones are left out. */
+/** Flattens the details of a strategy to rows of name and value, without empty ones. */
 function detailRows(details: Readonly<Record<string, unknown>>, within = ''): (readonly [string, string])[] {
   return Object.entries(details).flatMap(([key, value]) => {
     const name = `${within}${words(key)}`;

@@ -29,7 +29,7 @@ const convertHelp = `
 Fields: ${knownFields.join(', ')}.
 csv, jsonl: a row holds a user, and a memory, a question, or both. A question without an answer is an
 absent item. Evidence is a memory_id, the whole text of a memory, or several separated by ";"; in a row
-with both, the default is its memory. Lists are separated by ";", or are JSON lists. Columns are found by
+with a memory and a question, it is by default that memory. Lists are separated by ";", or are JSON lists. Columns are found by
 these names, in any case and with or without underscores, or by --map.
 locomo: a conversation becomes a user, a turn a memory; questions of category 5 have no answer.
 musique-s, longmemeval: a question becomes a user; its passages, or the turns of its history, are memories.
@@ -45,10 +45,14 @@ export function declare(command: Command): void {
   subcommand(command, 'list', 'list the data sets that bench --dataset takes, as list datasets does').action(
     listDatasets,
   );
-  const made = subcommand(command, 'make <name>', 'make a data set by its name, or by that of its suite, by the seed');
+  const made = subcommand(
+    command,
+    'make <name>',
+    'generate a data set, named by itself or by its suite, from the seed',
+  );
   addConfigOptions(made, ['seed', 'model', 'engine', 'contextTokens'])
     .option('--users <n>', 'number of users (default: as many as it ships with)')
-    .option('--out <file>', 'file to write (default: its name, .jsonl)')
+    .option('--out <file>', 'file to write (default: the name of the set, with .jsonl)')
     .action(makeData);
   const verified = subcommand(
     command,
@@ -62,22 +66,25 @@ export function declare(command: Command): void {
     'fetch a public data set into the cache, after you confirm its licence and address',
   )
     .option('--address <url>', 'address of the file (default: the published one)')
-    .option('--yes', 'confirm without a question')
+    .option('--yes', 'accept the terms without being asked')
     .action(fetchData);
   subcommand(command, 'convert <file>', 'convert a file of another format')
     .addOption(new Option('--from <format>', 'format of the file').choices(sourceFormats).makeOptionMandatory())
     .requiredOption('--out <file>', 'file to write')
     .option('--errata <file>', 'published audit of locomo, JSON: corrects answers and citations, drops questions')
-    .option('--map <fields>', 'columns of fields, such as answer=gold,user=speaker (default: by their names)')
+    .option(
+      '--map <fields>',
+      'columns of fields, such as answer=gold,user=speaker (default: columns named like the fields)',
+    )
     .addOption(
       new Option('--language <tag>', 'language of questions and answers, such as en, zh, de or pt-BR').default('en'),
     )
-    .option('--name <name>', 'name of the data set (default: that of the file)')
+    .option('--name <name>', 'name of the data set (default: the name of the file)')
     .addHelpText('after', convertHelp)
     .action(convert);
   const search = command
     .command('search')
-    .description('retrieve memories of a user of a data set, without an answer: scores, hints, paths, summary')
+    .description('search the memories of a user of a data set, without answering: scores, hints, paths, summary')
     .argument('<question>', 'question, as the user would ask it');
   addConfigOptions(withExamples(search, {}), searchOptions)
     .requiredOption('--user <id>', 'user whose memories are searched, at the time of their latest memory or question')
@@ -130,7 +137,7 @@ async function verify(names: string, { json, ...flags }: Flags & JsonFlag): Prom
   );
   const valid = verifications.every((verification) => verification.valid);
   process.exitCode = valid ? exitCodes.ok : exitCodes.badUsage;
-  // Sets of questions without answers are for the suite retrieval, which reads no others.
+  // Sets whose questions have no answers are for suite retrieval only; a run cannot read them.
   if (!valid || files.length === 1 || verifications.some(({ statistics }) => statistics.questions > 0)) return;
   await readRunDatasets(config);
 }

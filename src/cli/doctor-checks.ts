@@ -28,7 +28,7 @@ export interface Finding {
 export interface Check {
   readonly name: string;
   readonly run: (config: BenchConfig, engines: EngineOpener) => Finding | Promise<Finding>;
-  /** False where the options do not ask for it. Default: always. */
+  /** False if these options do not need the check. Default: they always do. */
   readonly applies?: (config: BenchConfig) => boolean;
 }
 
@@ -123,7 +123,8 @@ async function model(config: BenchConfig, engines: EngineOpener): Promise<Findin
 
 /** Tests the model as a router of questions, for `--retriever hinted` with `"route_strategy": "llm"`. */
 async function routing(config: BenchConfig, engines: EngineOpener): Promise<Finding> {
-  const advice = 'hinted then uses its default strategy, and counts these cases: route by keyword or classifier';
+  const advice =
+    '--retriever hinted then falls back to its default strategy, and counts how often: route by keyword or classifier';
   try {
     await using engine = await openConfiguredEngine(engines, config);
     await using queryModel = await EngineQueryModel.open(engine);
@@ -136,7 +137,7 @@ async function routing(config: BenchConfig, engines: EngineOpener): Promise<Find
   }
 }
 
-/** Lists the devices that the engine can use; without an accelerator it is the CPU. */
+/** Lists the devices that the engine can use: the CPU and any accelerators. */
 async function devices(_config: BenchConfig, engines: EngineOpener): Promise<Finding> {
   const accelerators = await engines.accelerators();
   const found = accelerators.map(({ name, devices: names, memoryBytes, freeBytes, obstacle }) =>

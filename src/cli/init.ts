@@ -10,7 +10,7 @@ import { displayPath } from './output.ts';
 const SCHEMA_FILE = 'dki-bench.schema.json';
 const DATA_FILE = 'my-memories.jsonl';
 
-/** The options that a new user sets first, each behind a comment. */
+/** The options that a new user sets first, each after a comment. */
 const config = {
   $schema: `./${SCHEMA_FILE}`,
   '// dataset': 'Data sets to run: names that `dki-bench list datasets` shows, or files.',
@@ -19,9 +19,9 @@ const config = {
   model: 'smollm2-135m',
   '// arms': 'Ways of giving memories to the model, as `dki-bench list arms` shows them.',
   arms: ['none', 'oracle', 'rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-wrong'],
-  '// topK': 'Most memories that are retrieved for a question.',
+  '// topK': 'Maximum number of memories retrieved for a question.',
   topK: 5,
-  '// limit': 'About how many questions are asked, of whole users drawn by the seed.',
+  '// limit': 'Approximate number of questions; whole users are drawn by the seed.',
   limit: 60,
   '// seed': 'The same seed draws the same users, orders and samples.',
   seed: 7,
@@ -37,7 +37,7 @@ const memory = (memoryId: string, createdAt: string, [content, value, relation]:
   relation,
 });
 
-/** Two memories, one of which no question needs, and a question. */
+/** A memory, another that no question needs, and a question about the first. */
 const records = [
   memory('m1', '2026-03-01T09:00:00Z', ['My dog is called Brenko.', 'Brenko', 'dog']),
   memory('m2', '2026-03-02T09:00:00Z', ['I work at the harbour in Turin.', 'harbour', 'work']),

@@ -25,7 +25,7 @@ import { ProgressDisplay } from './progress.ts';
 import { WithheldTexts } from './reveal-withheld-texts.ts';
 import { findRun, openStoredRuns } from './stored-runs.ts';
 
-/** Limit of an export, so that it can be sent by e-mail and opened in a file manager. */
+/** Limit on the size of an export, so that it can be shared. */
 const MAX_EXPORTED_BYTES = 200_000_000;
 
 type TextFlag = keyof ChosenTurns | 'out' | 'db' | 'model' | 'engine' | 'port' | 'dataFile' | 'export' | 'report';
@@ -42,7 +42,7 @@ export function declare(command: Command): void {
   addConfigOptions(command, ['out', 'db', 'model', 'engine', 'quiet'])
     .option('--run <name>', 'name of the run (default: the latest)')
     .option('--item <id>', 'item to show (default: the first of the run)')
-    .option('--arm <names>', 'arm to show, or two to compare, comma-separated (default: dki)')
+    .option('--arm <names>', 'arm to show, or two to compare, comma-separated (default: the primary arm)')
     .option('--repeat <n>', 'repeat of the item (default: 0)')
     .option('--turn <n>', 'turn of the conversation (default: 0)')
     .option('--print', 'show the turn in the terminal')
@@ -96,7 +96,7 @@ async function inspectReports({
   }
   if (run !== undefined) throw new BenchError('bad-option', '--run chooses a report to export', 'add --export DIR');
   const count = withoutOutcomes.length;
-  const lacking = count === 0 ? '' : `; ${count} without outcomes of their turns, which have no matrix`;
+  const lacking = count === 0 ? '' : `; ${count} of them have no matrix, since they hold no outcomes of turns`;
   const what = `reports of ${displayPath(report)}${lacking}`;
   await serve({ database, ofReports: true, hiddenTexts: hidden }, port, what);
 }
@@ -126,7 +126,7 @@ async function viewDatabase({
   await serve({ database, hiddenTexts, places: locationFlags(config) }, port, `runs of ${displayPath(config.db)}`);
 }
 
-/** Serves pages until ^C. @param what is shown, for the terminal @throws BenchError `port` if another program has it */
+/** Serves pages until ^C. @param what names what they show, for the terminal @throws BenchError `port` if another program has it */
 async function serve(
   options: Omit<ViewerAppOptions, 'onBug'>,
   portText: string | undefined,
@@ -139,7 +139,7 @@ async function serve(
     async (signal) => {
       const server = await startServer(app, port);
       process.stdout.write(`${server.url}\n`);
-      process.stderr.write(`${printable(what)}, on this machine alone; ^C ends the viewer\n`);
+      process.stderr.write(`${printable(what)}, on this machine only; ^C ends the viewer\n`);
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       await server.close();
     },
@@ -185,7 +185,7 @@ function printTurns({ out, db, json, dataFile, ...chosen }: InspectFlags): void 
   else process.stdout.write(printTwoTurns(name, [first, second], page));
 }
 
-/** Reads one turn, or two of one item. @param hidden by default the rule of reports @throws BenchError `bad-option`, `not-found` */
+/** Reads one turn, or two of one item. @param hidden default: texts that reports withhold @throws BenchError `bad-option`, `not-found` */
 function chosenTurns(database: BenchDatabase, chosen: ChosenTurns, hidden?: HiddenTexts): [TurnModel, ...TurnModel[]] {
   const number = (option: string, value = '0') => wholeNumber(option, value, 0, 'the first is 0');
   const [repeat, turn] = [number('--repeat', chosen.repeat), number('--turn', chosen.turn)];
@@ -205,10 +205,10 @@ function chosenTurns(database: BenchDatabase, chosen: ChosenTurns, hidden?: Hidd
 
 function firstItem(database: BenchDatabase, { id, name }: Pick<RunRecord, 'id' | 'name'>): string {
   for (const { itemId } of new TurnRepository(database).listForResults(id)) return itemId;
-  throw new BenchError('not-found', `run "${name}" holds no turn`, 'it was ended before its first');
+  throw new BenchError('not-found', `run "${name}" holds no turn`, 'it ended before its first turn');
 }
 
-/** Loads what runs models. Apart from `using` declarations, beside which tsc leaves the path of an import as it is. */
+/** Loads the code that runs models. Not inlined, since tsc does not rewrite the path of an import beside `using`. */
 const loadAttribution = () => import('./attribute-turns.ts');
 
 /** Computes and stores the leave-one-out attribution of the chosen turns; false if ^C ended it. */

@@ -12,7 +12,7 @@ import { type JsonFlag, subcommand, withExamples } from './options.ts';
 import { printList, terminalPage } from './output.ts';
 
 const armsHelp = `
-The argument in a name may be another number: dki-link:16, dki-first:.15. Each arm may have settings: ${armSettingsHelp}.
+The number in a name may be replaced by another: dki-link:16, dki-first:.15. Each arm may have settings: ${armSettingsHelp}.
 Arms that join blocks of KV may have ${blockSettingsHelp}.
 doctor --model NAME says which arms a model can run, and why not the others.`;
 

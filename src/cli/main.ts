@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runProgram } from './program.ts';
 
-/** Waits until all output was written: ending the process cuts off a pipe. */
+/** Waits until all output is written, since exiting would cut off a pipe. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
@@ -11,8 +11,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;
 });
-// With this listener a write beyond a limit fails and is reported; without it signal-exit, which node-llama-cpp loads and
-// which listens to every signal, would end the process.
+// Without this listener signal-exit, which node-llama-cpp loads, ends the process when a file exceeds the size limit; with it the
+// write fails and is reported.
 process.on('SIGXFSZ', () => undefined);
 await runProgram(process.argv.slice(2));
 await flushed(process.stdout);

@@ -13,7 +13,7 @@ import { everyArm } from './arm-help.ts';
 
 const INDENT = 15;
 
-/** The abilities of a model with the engine, as `modelAbilities` finds them before its weights are read. */
+/** What a model can do with an engine, known before its weights are loaded. */
 export type ModelAbilities = Awaited<ReturnType<typeof modelAbilities>>;
 
 /** Inspects the configured model. @throws BenchError `bad-model`, `bad-option`, `not-found` */
@@ -22,7 +22,7 @@ export async function modelAbilities(config: BenchConfig, engines: EngineOpener)
   const { chatTemplate, name, architecture, parameters, ...model } = inspection.model;
   const { trainContextTokens, attention, rope, stopTokens, kvBytesPerToken } = model;
   const entry = await registryEntry(config.model, engines);
-  // The prompt defaults of the entry, overridden by options.
+  // Options override the prompt defaults of the registry entry.
   const given: Partial<PromptDefaults> = config;
   const { template, systemPrompt, labels, answerPrefix } = { ...defaultPrompt(entry, chatTemplate !== null), ...given };
   return {
@@ -35,7 +35,7 @@ export async function modelAbilities(config: BenchConfig, engines: EngineOpener)
     stopTokens,
     kvBytesPerToken,
     hasChatTemplate: chatTemplate !== null,
-    /** Its entry in the registry, found by its bytes, and whether the cache has it. */
+    /** Its registry entry, found by the hash of its file, and the state of its files. */
     registry: entry === undefined ? null : { name: entry.name, licence: entry.licence, kept: cacheState(entry) },
     /** The embedder of the run: a name, or the path of its folder. */
     embedder: embedders.find((known) => embedderFolder(known) === config.embedder)?.name ?? config.embedder,
@@ -57,8 +57,7 @@ const IN_CACHE = {
 function facts(abilities: ModelAbilities): Readonly<Record<string, string>> {
   const { name, architecture, parameters, trainContextTokens, attention, rope, registry, asked } = abilities;
   const { systemPrompt } = asked;
-  const size =
-    parameters === null ? 'of a size that the engine does not show' : `${(parameters / 1e6).toFixed(1)} M parameters`;
+  const size = parameters === null ? 'unknown size' : `${(parameters / 1e6).toFixed(1)} M parameters`;
   const texts = typeof systemPrompt === 'string' ? [systemPrompt] : Object.values(systemPrompt);
   const quoted = texts.map((text) => `"${text}"`).join(', in Chinese ');
   const kvBytes = Object.entries(abilities.kvBytesPerToken ?? {}).map(([type, bytes]) => `${bytes} bytes in ${type}`);
@@ -73,13 +72,13 @@ function facts(abilities: ModelAbilities): Readonly<Record<string, string>> {
     chat: abilities.hasChatTemplate ? 'own chat template: --template chat' : 'no chat template: --template plain only',
     registry:
       registry === null
-        ? 'no entry: prompted as an untried model'
+        ? 'no entry: prompted with the general defaults'
         : `${registry.name}, ${registry.licence}, ${IN_CACHE[registry.kept]}`,
     prompt: `${askedInWords(asked)}; ${systemPrompt === '' ? 'no system prompt' : `system prompt ${quoted}`}`,
     embedder: abilities.embedder,
     'stops at':
-      abilities.stopTokens.map(({ id, text }) => `${text} (${id})`).join(', ') || 'no token that its file names',
-    KV: kvBytes.length === 0 ? 'none of its own' : `${kvBytes.join(', ')}, per memory token`,
+      abilities.stopTokens.map(({ id, text }) => `${text} (${id})`).join(', ') || 'no token named in its file',
+    KV: kvBytes.length === 0 ? 'size unknown' : `${kvBytes.join(', ')}, per memory token`,
   };
 }
 

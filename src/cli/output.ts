@@ -6,7 +6,7 @@ import { hangingText } from '../render/text-width.ts';
 
 const DEFAULT_COLUMNS = 80;
 
-/** Width and colours of a stream: 80 columns and no colours where it is no terminal; see NO_COLOR, FORCE_COLOR. */
+/** Width and colours of a stream: 80 columns and no colours if it is not a terminal; see NO_COLOR, FORCE_COLOR. */
 export function terminalPage(stream: WriteStream = process.stdout, environment: NodeJS.ProcessEnv = process.env): Page {
   const forced = !['', '0', 'false'].includes(environment['FORCE_COLOR'] ?? '');
   if (!stream.isTTY) return { width: DEFAULT_COLUMNS, colour: forced };
@@ -25,7 +25,7 @@ export function printResult(json: boolean | undefined, document: unknown, lines:
   else printLines(lines());
 }
 
-/** Prints names with a text each, wrapped at a terminal; in a pipe one line per name, for other programs. */
+/** Prints names with a text each: wrapped at a terminal, else one line per name, for other programs. */
 export function printList(rows: readonly (readonly [name: string, text: string])[]): void {
   const column = Math.max(...rows.map(([name]) => name.length)) + 2;
   const width = process.stdout.isTTY ? terminalPage().width : Infinity;
@@ -33,7 +33,7 @@ export function printList(rows: readonly (readonly [name: string, text: string])
   process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
-/** A path relative to the working folder if it is below it, else from the root. */
+/** Formats a path: relative to the working folder if it lies below it, else absolute. */
 export function displayPath(path: string): string {
   const fromHere = relative('', path);
   return fromHere.startsWith('..') ? path : fromHere || '.';

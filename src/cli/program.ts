@@ -19,7 +19,7 @@ const commands: Readonly<Record<string, () => Promise<{ readonly declare: (comma
   doctor: () => import('./doctor.ts'),
 };
 
-/** Commands of version 0.1 and what they are called now. */
+/** Commands of version 0.1, and their names now. */
 const renamed: Readonly<Record<string, string>> = {
   search: 'data search',
   datasets: 'list datasets',
@@ -41,7 +41,7 @@ export async function declareCommand(name: string, program: Command): Promise<Co
   return command;
 }
 
-/** The program with the command that is called, or with all if there is no such command. Errors are thrown, not printed. */
+/** Declares the command that is called, or all commands if it is unknown. Errors are thrown, not printed. */
 async function programFor(words: readonly string[]): Promise<Command> {
   const [called = ''] = words;
   const program = new Command('dki-bench')

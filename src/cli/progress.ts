@@ -5,11 +5,10 @@ import type { Progress } from '../eval/run/bench-hooks.ts';
 import type { RunEstimate } from '../eval/run/plan/run-estimate.ts';
 import { duration } from '../render/duration.ts';
 
-const phases: Readonly<Record<Progress['phase'], string>> = {
+const phases: Readonly<Record<Exclude<Progress['phase'], 'turns'>, string>> = {
   load: 'loading model, embedder and data',
   'self-test': 'testing metrics and parity',
   'warm-up': 'warming up',
-  turns: 'asking',
   isolation: 'testing isolation',
   measure: 'measuring',
   judge: 'asking the judge',
@@ -17,7 +16,7 @@ const phases: Readonly<Record<Progress['phase'], string>> = {
 };
 const barColumns = 24;
 
-/** A duration for plans: `52 min`, `3 h 10 min`. */
+/** A rounded duration for estimates: `52 min`, `3 h 10 min`. */
 function roundDuration(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
@@ -27,7 +26,7 @@ function roundDuration(ms: number): string {
   return tens % 60 === 0 ? `${tens / 60} h` : `${Math.floor(tens / 60)} h ${tens % 60} min`;
 }
 
-/** A run that begins: `20 users, 240 questions, 2,640 turns: about 52 min; --limit 60 for 13 min`. */
+/** Size and estimated time of a run: `20 users, 240 questions, 2,640 turns: about 52 min; --limit 60 for 13 min`. */
 export function estimateLine({ users, questions, turns, ms, smaller }: RunEstimate): string {
   const count = (n: number, one: string) => `${n.toLocaleString('en-US')} ${one}${n === 1 ? '' : 's'}`;
   const counts = [count(users, 'user'), count(questions, 'question'), count(turns, 'turn')].join(', ');
@@ -35,7 +34,7 @@ export function estimateLine({ users, questions, turns, ms, smaller }: RunEstima
   return `${counts}: about ${roundDuration(ms)}${less}`;
 }
 
-/** Turns as percent, speed and remaining time; `elapsedMs` and `startedAtTurn` are of this process. */
+/** Turns as percent, speed and remaining time. This process began `elapsedMs` ago, at turn `startedAtTurn` of a resumed run. */
 export function turnsText({ done, total }: Progress, elapsedMs: number, startedAtTurn: number): string {
   const speed = speedText(
     done - startedAtTurn,
@@ -46,7 +45,7 @@ export function turnsText({ done, total }: Progress, elapsedMs: number, startedA
   return `${barText(done, total)} of ${total} turns${speed}`;
 }
 
-/** A download as percent, speed and remaining time; `startedAtByte` is of this process. */
+/** A download as percent, speed and remaining time. This process began `elapsedMs` ago, at byte `startedAtByte`. */
 export function downloadText(
   { name, doneBytes, totalBytes }: DownloadProgress,
   elapsedMs: number,
@@ -99,7 +98,7 @@ export class ProgressDisplay implements Disposable {
       if (entered) this.say((suite === undefined ? '' : `${suite}: `) + phases[phase]);
       return;
     }
-    // The first turn that is reported was done before.
+    // The first report counts the turns that were done before.
     if (entered) this.#turns = { ms: performance.now(), from: done, tenth: this.#turns.tenth };
     const { ms, from } = this.#turns;
     this.#sayByTenths(turnsText(progress, performance.now() - ms, from), this.#turns, done / total);
@@ -113,7 +112,7 @@ export class ProgressDisplay implements Disposable {
     this.#sayByTenths(text, this.#download, share(doneBytes, totalBytes));
   };
 
-  /** At a terminal shows a text at once, elsewhere writes it when another tenth was reached. */
+  /** Shows a text at once at a terminal; elsewhere writes it for each new tenth. */
   #sayByTenths(text: string, written: { tenth: number }, reached: number): void {
     const tenth = Math.floor(reached * 10);
     if (this.#spinner !== undefined || tenth > written.tenth) this.say(text);

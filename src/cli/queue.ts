@@ -29,13 +29,13 @@ import { openStoredRuns } from './stored-runs.ts';
 
 const SHOWN_FAILURES = 10;
 
-/** Options that a plan lacks: they are about one machine, or about judging and writing results. */
+/** Options that a plan does not take: they concern one machine, or the judging and writing of results. */
 const UNPLANNED: readonly string[] = [
   ...['workers', 'shard', 'resume', 'out', 'db', 'quiet', 'databaseEcho', 'kvStore', 'sessions', 'recurrence'],
   ...['failBelow', 'judge', 'judgeModel'],
 ];
 
-/** Options of a worker, about its machine; the plan has all others. */
+/** Options of a worker: they concern its machine; the plan holds all others. */
 const WORKER_OPTIONS = [
   ...(['queue', 'run', 'dataset', 'dataFile', 'errata', 'model', 'embedder', 'preRetrieval', 'out', 'quiet'] as const),
   ...(['engineUrl', 'allowRemote', 'slotsFolder', 'llamaServer', 'hot', 'cold'] as const),
@@ -46,22 +46,23 @@ export function declare(command: Command): void {
   withExamples(command, {
     'queue plan --queue postgres://bench@db/bench --run study --limit 200': 'puts the users of a run into the queue',
     'queue worker --queue postgres://bench@db/bench --run study': 'takes users from it until none is left',
-    'queue merge --queue postgres://bench@db/bench --run study': 'the whole run, from what the workers have stored',
-    'queue merge 1.sqlite 2.sqlite --run mine': 'the whole run, from the databases of bench --shard',
+    'queue merge --queue postgres://bench@db/bench --run study': 'merges the users that workers have stored',
+    'queue merge 1.sqlite 2.sqlite --run mine': 'merges the databases of bench --shard',
   });
-  const verb = (name: string, description: string) => withExamples(command.command(name).description(description), {});
+  const queueCommand = (name: string, description: string) =>
+    withExamples(command.command(name).description(description), {});
   const planned = configOptions().flatMap(({ key }) => (UNPLANNED.includes(key) ? [] : [key]));
-  const plan = verb('plan', 'put the users of a run into a queue, for workers on any machines');
+  const plan = queueCommand('plan', 'put the users of a run into a queue, for workers on any machines');
   addConfigOptions(plan, planned).action((flags: Flags) => withInterrupt((signal) => planAndStore(flags, signal)));
-  const worker = verb('worker', 'take users of a planned run from a queue, until none is left');
+  const worker = queueCommand('worker', 'take users of a planned run from a queue, until none is left');
   addConfigOptions(worker, WORKER_OPTIONS).action((flags: Flags) =>
     withInterrupt((signal) => work(flags, signal), {
       onCutShort: () => process.stderr.write('interrupted; another worker takes over its user\n'),
     }),
   );
-  const status = verb('status', 'show the runs of a queue: progress, workers, failures');
+  const status = queueCommand('status', 'show the runs of a queue: progress, workers, failures');
   addConfigOptions(status, ['queue', 'run', 'json']).action(showStatus);
-  const merge = verb('merge', 'merge the parts of a run into the rows and results of a whole one')
+  const merge = queueCommand('merge', 'merge the parts of a run into one complete run')
     .argument('[files...]', 'databases of the shards, each of bench --shard i/n; none with --queue')
     .requiredOption('--run <name>', 'name of the run, the same in all files');
   addConfigOptions(merge, ['queue', 'out', 'db', 'json']).action(mergeRunParts);
@@ -80,7 +81,7 @@ async function planAndStore(flags: Flags, signal: AbortSignal): Promise<void> {
     throw new BenchError('bad-option', '--suite names several suites', 'plan one run for each');
   }
   await using connection = openQueue(config);
-  // Before a model is loaded, so that a server that cannot be reached is reported at once.
+  // Opened before a model is loaded, so that an unreachable server is reported at once.
   await using store = await QueueStore.open(connection, { creates: true });
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const name = config.run ?? `${suite!.name}-${time}`;
@@ -181,7 +182,7 @@ async function mergeRunParts(
   }
   if (files.length === 0 && config.queue === undefined) {
     const hint = 'name the files of shards, or --queue postgres://…';
-    throw new BenchError('bad-option', 'nothing to merge is named', hint);
+    throw new BenchError('bad-option', 'nothing to merge', hint);
   }
   const merged = files.length === 0 ? [await mergeQueuedRun(run, config)] : mergeFiles(files, run, config);
   printResults(merged, config.json);

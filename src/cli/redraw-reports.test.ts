@@ -19,7 +19,7 @@ beforeEach(() => {
 
 const read = (path: string): string => readFileSync(folder.file(path), 'utf8');
 
-/** Two suites of one name and the page of both, whose arms have a mark of before. */
+/** Writes reports of two suites of one run, and of both together, with outdated marks of arms. */
 async function group(): Promise<void> {
   const arms = runResults.arms.map((arm) => {
     const mark = { colour: '#123456', shape: 'square', dash: [1, 0] } as const;

@@ -12,7 +12,7 @@ import { displayPath, printLines } from './output.ts';
 export interface ReportContent {
   readonly folder: string;
   readonly runs: readonly RunResults[];
-  /** Of a single run. */
+  /** Outcomes of the turns of a single run. */
   readonly outcomes?: string;
 }
 
@@ -24,7 +24,7 @@ export function storedReports(path: string): RunResults[] {
 const byAge = (runs: readonly RunResults[]): RunResults[] =>
   runs.toSorted((a, b) => Date.parse(a.run.startedAt) - Date.parse(b.run.startedAt));
 
-/** Reports by folder: each its own, and the suites of one run together in the folder above. */
+/** The report of each folder, and one report of all suites of a run in their parent folder. */
 function drawnReports(folders: readonly string[]): ReportContent[] {
   const reports = folders.map((folder) => ({ folder, runs: [readReport(folder)] }));
   const groups = [...Map.groupBy(reports, ({ folder }) => dirname(folder))].flatMap(([folder, children]) => {
@@ -35,7 +35,7 @@ function drawnReports(folders: readonly string[]): ReportContent[] {
   return [...reports, ...groups];
 }
 
-/** Gives the arms of a report the marks of the registry, and changes nothing else. */
+/** Updates the marks of a report's arms from the registry, and nothing else. */
 async function renewMarks(folder: string): Promise<void> {
   const document = reportDocument(folder) as {
     readonly arms: readonly { readonly arm: string; readonly traits: { mark: Mark } }[];
@@ -50,7 +50,7 @@ async function renewMarks(folder: string): Promise<void> {
   if (isChanged) writeFiles(folder, new Map([['results.json', resultsText(document)]]));
 }
 
-/** Draws stored reports again from their results, with the current marks. No number changes. */
+/** Draws stored reports again from their results, with current marks and unchanged numbers. */
 export async function redrawReports(path: string): Promise<number> {
   const folders = findReports(path);
   for (const folder of folders) await renewMarks(folder);

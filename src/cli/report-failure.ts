@@ -9,14 +9,14 @@ import { escapedControls, printable } from '../render/printable.ts';
 const printError = (message: string, hint: string) =>
   process.stderr.write(`error: ${printable(message)}\n  hint: ${printable(hint)}\n`);
 
-/** Reports an error of Commander, which puts its suggestion on a line of its own. */
-function complainOfUsage({ message }: CommanderError): void {
+/** Prints a usage error of Commander, whose message may have a suggestion on its second line. */
+function printUsageError({ message }: CommanderError): void {
   const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
   const hint = suggestion?.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?');
   printError(what, hint ?? 'see --help');
 }
 
-function keepStack(stack: string): string {
+function saveStack(stack: string): string {
   try {
     const file = join(mkdtempSync(join(tmpdir(), 'dki-bench-')), 'error.log');
     writeFileSync(file, `${stack}\n`);
@@ -26,12 +26,12 @@ function keepStack(stack: string): string {
   }
 }
 
-/** Reports an error in two lines, and gives the exit code. A bug has a stack: in a file, or with `debug` here. */
+/** Prints an error and its hint, and returns the exit code. The stack of a bug goes to a file, or with `debug` to standard error. */
 export function reportFailure(error: unknown, debug: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.ok;
-    // For a missing verb, the help has been printed.
-    if (error.code !== 'commander.help') complainOfUsage(error);
+    // For a missing subcommand, Commander has already printed the help.
+    if (error.code !== 'commander.help') printUsageError(error);
     return exitCodes.badUsage;
   }
   if (error instanceof BenchError) {
@@ -40,7 +40,7 @@ export function reportFailure(error: unknown, debug: boolean): number {
     return exitCodes.badUsage;
   }
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
-  printError(message.split('\n')[0]!, `this is a bug in dki-bench; ${debug ? 'its stack follows' : keepStack(stack)}`);
+  printError(message.split('\n')[0]!, `this is a bug in dki-bench; ${debug ? 'its stack follows' : saveStack(stack)}`);
   if (debug) process.stderr.write(`${escapedControls(stack)}\n`);
   return exitCodes.bug;
 }

@@ -13,12 +13,12 @@ import type { ItemTexts, TextsOfRun } from '../viewer/report-reader.ts';
 import { displayPath } from './output.ts';
 
 const CHUNK_BYTES = 2 ** 20;
-/** Enough of a hash to tell files apart by eye. */
+/** Digits of a hash that are shown, enough to tell files apart. */
 const SHOWN_DIGITS = 16;
 
 /**
- * The reader's own files of data sets whose texts reports withhold: a reader who has the file of a run, byte for byte, sees
- * its texts. Files are those of `--data-file`, or where the run had them, or in the cache; each is read once.
+ * Texts that reports withhold, shown only to a reader whose file of the data set equals that of the run, byte for byte. Files are
+ * those of `--data-file`, else the run's paths and the cache; each is hashed once.
  */
 export class WithheldTexts {
   readonly #given: readonly string[];
@@ -50,7 +50,7 @@ export class WithheldTexts {
     return `hashes replace the texts of ${names}, which may not be passed on: ${why}`;
   };
 
-  /** Questions and golds of a run whose report holds none; null if no file has them. */
+  /** Questions and gold answers of a run, whose report has none; null if no file has them. */
   readonly textsOf: TextsOfRun = async (run) => {
     const withheld = withheldSets(run);
     if (withheld.length === 0 || this.hidden(run) !== null) return null;

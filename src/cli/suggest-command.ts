@@ -3,7 +3,7 @@ import type { BenchConfig } from '../config/bench-config.ts';
 import { shellWord } from '../render/printable.ts';
 import { displayPath } from './output.ts';
 
-/** The options that name the database and the folder of a configuration; none for the defaults. */
+/** Flags for the folder and database of a configuration; none for the defaults. */
 export function locationFlags({ out, db }: Pick<BenchConfig, 'out' | 'db'>): string[] {
   return [
     ...(out === resolve('reports') ? [] : ['--out', displayPath(out)]),
@@ -11,12 +11,13 @@ export function locationFlags({ out, db }: Pick<BenchConfig, 'out' | 'db'>): str
   ];
 }
 
-/** A command that calls a verb on the database and folder of a configuration, quoted for a shell. */
+/** A command to suggest to the user, with the folder and database of a configuration, quoted for a shell. */
 export function suggestCommand(
-  verb: string,
+  command: string,
   config: Pick<BenchConfig, 'out' | 'db'>,
   words: readonly string[],
 ): string {
-  const program = process.env['npm_lifecycle_event'] === undefined ? `npx dki-bench ${verb}` : `npm run ${verb} --`;
+  const program =
+    process.env['npm_lifecycle_event'] === undefined ? `npx dki-bench ${command}` : `npm run ${command} --`;
   return [program, ...[...words, ...locationFlags(config)].map(shellWord)].join(' ');
 }

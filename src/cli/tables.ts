@@ -98,7 +98,7 @@ function printTables(runs: readonly RunResults[], table: string | undefined, for
   return checksFailed(runs) ? exitCodes.checkFailed : exitCodes.ok;
 }
 
-/** The results of runs; of unfinished ones over the users whose turns are complete, or a message if no user is. */
+/** The results of runs. An unfinished run has those of users whose turns are complete, or prints a message if there are none. */
 function availableResults(database: BenchDatabase, runs: readonly RunRecord[]): RunResults[] {
   const turns = new TurnRepository(database);
   return runs.flatMap((run) => {
@@ -113,12 +113,12 @@ function availableResults(database: BenchDatabase, runs: readonly RunRecord[]): 
   });
 }
 
-/** Writes one line per turn to standard output, as fast as its reader takes them. */
+/** Writes one line per turn to standard output, waiting whenever its reader is slow. */
 async function listTurns(database: BenchDatabase, name: string | undefined, format: TurnFormat): Promise<number> {
   const turns = new TurnRepository(database);
   const runs = findRuns(database, name);
   const listed = runs.map((run) => ({ run, turns: turns.listForResults(run.id) }));
-  // A file gets the text as it is; a terminal would obey control characters.
+  // A terminal would obey control characters; a file gets them unchanged.
   const shown = (line: string): string =>
     process.stdout.isTTY ? line.replaceAll(/[^\r\n]+/g, (part) => printable(part)) : line;
   let chunk = '';

@@ -1,17 +1,16 @@
 import { exitCodes } from '../base/exit-codes.ts';
 
-/** Signals within this time count as one key press: npm and tsx also forward the signal that the process receives itself. */
+/** Signals within this time count as one ^C: npm and tsx forward a signal that this process also receives directly. */
 export const SIGNAL_ECHO_MS = 500;
 
-/** Time that the work may take to stop after the first signal, if `onCutShort` is given. */
+/** Time for the work to stop after the first signal, if `onCutShort` is given. */
 const GRACE_MS = 1300;
 
 interface InterruptionOptions {
   readonly onInterrupt?: () => void;
   /**
-   * Called once the work is interrupted: it stopped by itself, or the process exits without waiting for it.
-   * If given, the process exits soon after the first signal even if
-   * the work is in a call that ignores signals; if not, the process waits for the work.
+   * Called when interrupted work has stopped, or when the process exits without waiting for it. If given, the process exits soon
+   * after the first signal, even if the work ignores it; if not, the process waits for the work.
    */
   readonly onCutShort?: () => void;
   readonly exitCode?: number;

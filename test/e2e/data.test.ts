@@ -118,7 +118,7 @@ describe('fetch', () => {
     const refused = await data(['fetch', 'musique-s', '--address', address]);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain(`musique-s: ${address}\nlicence: CC BY 4.0 (MuSiQue)\nstored as: `);
-    expect(refused.stderr).toContain('hint: add --yes where the terms are accepted');
+    expect(refused.stderr).toContain('hint: add --yes to accept the terms');
     expect(server.requests).toEqual([]);
     expect((await data(['fetch', 'musique-s', '--address', address, '--yes'])).stdout).toMatch(
       /^musique-s: 2 users, 2 questions, .*; sha256 [0-9a-f]{64}, recorded now, since none is published/,

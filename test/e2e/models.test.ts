@@ -49,8 +49,8 @@ describe('models import', () => {
   it('keeps a model that the registry does not know under the name of its file, finds it by that, and says how it is asked', async () => {
     const { code, stdout } = await models('import', 'Mine (v2).gguf', 'pack.whl');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Mine-v2-: whole, .*not in the registry; chat template, answer begins "According to/);
-    expect(stdout).toMatch(/\ninner: whole, .*not in the registry; plain form, answer begins/);
+    expect(stdout).toMatch(/^Mine-v2-: complete, .*not in the registry; chat template, answer begins "According to/);
+    expect(stdout).toMatch(/\ninner: complete, .*not in the registry; plain form, answer begins/);
     const added = (await rows()).slice(-2);
     expect(added.map(({ name, asked }) => `${name} ${asked!.template}`)).toEqual(['Mine-v2- chat', 'inner plain']);
     const doctor = await host.run('doctor', '--model', 'inner', '--json');
@@ -59,7 +59,7 @@ describe('models import', () => {
 
   it('keeps a folder of ONNX files, which then is an embedder by name', async () => {
     expect((await models('import', 'files')).stdout).toMatch(
-      /^embed-en-zh: whole, .*ships with the bench\nfiles: whole, .*not in the registry\n$/,
+      /^embed-en-zh: complete, .*ships with the bench\nfiles: complete, .*not in the registry\n$/,
     );
     const row = (await rows()).find(({ name }) => name === 'files');
     expect(row).toMatchObject({ kind: 'embedder', kept: 'whole' });

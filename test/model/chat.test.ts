@@ -181,7 +181,7 @@ describe('a chat', () => {
     expect(wrong).toMatch(
       /^error: there is no arm "dki-block": did you mean dki-blocks\?\n {2}hint: choose among none, /,
     );
-    expect(barred).toMatch(/^error: arm oracle cannot chat: it is given what only a data set knows/);
+    expect(barred).toMatch(/^error: arm oracle cannot chat: it needs evidence or another user/);
     expect(switched).toBe('now dki-parallel@alpha=0.9\n');
     expect(answer).toMatch(/^Garpoox\.?\n.*1 memory, cache miss\n$/i);
     expect(before).toContain('arm dki-parallel@alpha=0.9');

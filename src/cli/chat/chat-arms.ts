@@ -7,7 +7,7 @@ import { type Arm, armRegistry } from '../../systems/arms/arm-registry.ts';
 import { PAPER_RELEVANCE_THRESHOLD } from '../../systems/prefill/dual-factor-gate.ts';
 import { everyArm } from '../arm-help.ts';
 
-/** False for an arm that needs memories only a data set can name. */
+/** False for an arm that needs memories which only a data set can name. */
 function canChat({ traits: { retrieves } }: Arm): boolean {
   return retrieves !== 'evidence' && retrieves !== 'donor';
 }
@@ -26,6 +26,6 @@ export function chatArm(name: string, { alpha, embedder }: BenchConfig): Arm {
   const gatingThreshold = readGatingCalibration(embedder)?.gatingThreshold ?? PAPER_RELEVANCE_THRESHOLD;
   const arm = armRegistry.named([name], { alpha, gatingThreshold })[0]!;
   if (canChat(arm)) return arm;
-  const why = "it is given what only a data set knows: evidence, or another user's memories";
+  const why = "it needs evidence or another user's memories, which only a data set has";
   throw new BenchError('bad-option', `arm ${name} cannot chat: ${why}`, hint);
 }

@@ -7,10 +7,10 @@ import type { Page } from '../../render/terminal.ts';
 import type { ChatSession } from './chat-session.ts';
 
 interface ChatCommand {
-  /** Follows the name in the help; required unless it is in brackets. */
+  /** Placeholder of the argument in the help, in brackets if it is optional. */
   readonly argument?: string;
   readonly help: string;
-  /** Gives the output, whole lines. */
+  /** Returns the output as complete lines. */
   readonly run: (session: ChatSession, argument: string, page: Page) => Promise<string> | string;
 }
 
@@ -22,7 +22,7 @@ export type ChatLine =
 const commands: Readonly<Record<string, ChatCommand>> = {
   '/remember': { argument: 'TEXT', help: 'add a memory; /remember --preference TEXT: a preference', run: remember },
   '/memories': { help: 'list the memories', run: (session, _, page) => memoryList(session, page) },
-  '/forget': { argument: 'ID', help: 'forget a memory; delete the turns that used or say it, and its KV', run: forget },
+  '/forget': { argument: 'ID', help: 'delete a memory, its KV, and the turns that used or repeat it', run: forget },
   '/arm': { argument: '[NAME]', help: 'show the arm that answers, or change it', run: switchArm },
   '/prompt': {
     help: 'show the last turn, with the prompt as the model got it',
@@ -42,7 +42,7 @@ export function readChatLine(line: string): ChatLine {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   const known = [...Object.keys(commands), '/quit'];
   if (command === undefined) {
-    const hint = `/help lists all; a text that begins with / is written with two: /${text.slice(0, 20)}`;
+    const hint = `/help lists all; to send a text that begins with /, write two: /${text.slice(0, 20)}`;
     throw new BenchError('bad-option', `there is no command ${name}${didYouMean(name, known)}`, hint);
   }
   const { argument: wanted = '', help: does } = command;

@@ -34,14 +34,14 @@ async function answer(session: ChatSession, question: string, terminal: ChatTerm
   const gray = (line: string) => terminal.write(`${coloured(line, 'gray', terminal.page)}\n`);
   let written = '';
   const append = (whole: string): void => {
-    // A character of several tokens may change the end of the text.
+    // The end of the text may change while a character of several tokens is incomplete.
     if (!whole.startsWith(written)) return;
     terminal.write(shown(whole.slice(written.length)));
     written = whole;
   };
   const response = await terminal.stoppable((signal) =>
     session.ask(question, { signal, onText: append }).catch((error: unknown) => {
-      // Stopped while KV was computed: there is no answer yet.
+      // Stopped during prefill, so that there is no answer.
       if (signal.aborted && error === signal.reason) return undefined;
       throw error;
     }),

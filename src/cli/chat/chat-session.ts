@@ -27,11 +27,11 @@ import { chatSessionId, UserMemories } from './user-memories.ts';
 export interface ChatSetup {
   readonly arm: string;
   readonly userId: string;
-  /** A conversation to continue, or to begin under that name. Default: a new one. */
+  /** Name of the conversation to start or continue. Default: a new one. */
   readonly conversation?: string;
 }
 
-/** One user in conversation with one arm at a time, over memories that stay from chat to chat. */
+/** A chat of one user with one arm at a time. The memories of the user persist between chats. */
 export class ChatSession implements AsyncDisposable {
   readonly userId: string;
   /** The id under which its messages are stored. */
@@ -41,7 +41,7 @@ export class ChatSession implements AsyncDisposable {
   #arm: Arm;
   #system: BenchSystem;
   #turns = 0;
-  /** The last turn, and how the inspector shows it once that is computed. */
+  /** The last turn, and its form for the inspector once that is computed. */
   #last: { readonly turn: ChatTurn; shown?: InspectedTurn } | undefined;
 
   private constructor(config: BenchConfig, setup: ChatSetup, arm: Arm, parts: ChatParts) {
@@ -65,7 +65,7 @@ export class ChatSession implements AsyncDisposable {
 
   /** The memories of the user; also deletes the KV of memories that another chat of the user has removed. */
   async memories(): Promise<UserMemories> {
-    await this.#dropGone();
+    await this.#dropKvOfForgotten();
     return this.#parts.memories;
   }
 
@@ -77,28 +77,28 @@ export class ChatSession implements AsyncDisposable {
     this.#last = undefined;
     await memories.refresh((memoryId) => this.#dropKv(memoryId));
     const history = log.history(sessionId);
-    const given = await this.#given(query, history);
+    const given = await this.#memoriesForTurn(query, history);
     const response = await this.#system.chat({ query, sessionId, userId, history, ...given, ...hooks });
     const turn = { userId, arm: this.arm, number: this.#turns++, response, memories: memories.list().length };
     this.#last = { turn };
     return response;
   }
 
-  /** The last turn as the inspector shows it; undefined before the first turn, after a failed turn, and if a memory that it used was deleted. */
+  /** The last turn for the inspector; undefined without one, after a failed turn, and if a memory that it used was deleted. */
   async lastTurn(): Promise<InspectedTurn | undefined> {
-    await this.#dropGone();
+    await this.#dropKvOfForgotten();
     const last = this.#last;
     if (last === undefined) return undefined;
     last.shown ??= chatTurnForDisplay(last.turn, await this.#nextTokens(last.turn.response));
     return last.shown;
   }
 
-  /** Changes to another arm, on the same memories and conversation. @throws BenchError for one that cannot chat */
+  /** Switches to another arm with the same memories and conversation. @throws BenchError for one that cannot chat */
   async switchArm(name: string): Promise<void> {
     const arm = chatArm(name, this.#config);
     runnableArms(this.#parts.inspection, [arm], this.#config, false);
     await requireCalibration(arm, this.#parts.bench, this.#config);
-    // The next arm overwrites the session that holds the last turn.
+    // Computed now, since the next arm overwrites the session that holds the last turn.
     await this.lastTurn();
     await this.#system[Symbol.asyncDispose]();
     this.#arm = arm;
@@ -134,7 +134,7 @@ export class ChatSession implements AsyncDisposable {
     }
   }
 
-  async #given(query: string, history: NonNullable<ChatRequest['history']>) {
+  async #memoriesForTurn(query: string, history: NonNullable<ChatRequest['history']>) {
     const { keeper, memories } = this.#parts;
     const { topK, threshold } = this.#config;
     const { traits } = this.#arm;
@@ -178,8 +178,8 @@ export class ChatSession implements AsyncDisposable {
     return entries;
   }
 
-  async #dropGone(): Promise<void> {
-    for (const memoryId of this.#parts.memories.gone()) await this.#dropKv(memoryId);
+  async #dropKvOfForgotten(): Promise<void> {
+    for (const memoryId of this.#parts.memories.forgottenElsewhere()) await this.#dropKv(memoryId);
   }
 
   #open(arm: Arm): BenchSystem {
@@ -215,7 +215,7 @@ async function openParts(config: BenchConfig, userId: string, arm: Arm, engines:
     await memories.load();
     /** All arms answer in this session, one at a time. */
     const session = await engine.openSession(scope);
-    /** Scores the next tokens of a turn that is shown. */
+    /** For scoring the next tokens of the last turn, when it is shown. */
     const scoring = await engine.openSession(`${scope}/probe`);
     const log = new ConversationLog(database);
     return { inspection, bench, session, scoring, stores, keeper, log, memories, closers };

@@ -22,8 +22,8 @@ const noScores = scores.parse({
 });
 
 /**
- * Presents a turn of a chat as the inspector shows one of a run. It is never stored as such: stored turns belong to a run and
- * count in its tables. What a data set or other arms would be needed for is null.
+ * Converts a turn of a chat to the form in which the inspector shows turns of a run. It is not stored, since stored turns count in
+ * the tables of a run. Fields that need a data set or other arms are null.
  * @param nextTokens the likeliest tokens at the beginning of the answer
  */
 export function chatTurnForDisplay(

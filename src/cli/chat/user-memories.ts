@@ -6,13 +6,13 @@ import type { MemorySearchResult, RetrieveOptions } from '../../retrieval/retrie
 import type { RetrievedMemories } from '../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../systems/memory-keeper.ts';
 
-/** Id of the session that stores the memories of a user, or of one conversation. Different names give different ids. */
+/** Id of the session that stores the memories of a user, or the messages of a conversation. Different names give different ids. */
 export function chatSessionId(userId: string, conversation?: string): string {
   const parts = conversation === undefined ? [userId] : [userId, conversation];
   return ['chat', ...parts.map(encodeURIComponent)].join('/');
 }
 
-/** The memories of one user, kept from chat to chat in the database, and in the retriever of this chat. */
+/** The memories of one user: stored in the database for all chats, and loaded into the retriever of this chat. */
 export class UserMemories {
   readonly #userId: string;
   readonly #sessionId: string;
@@ -21,10 +21,10 @@ export class UserMemories {
   readonly #rows: MemoryRepository;
   readonly #audit: AuditLogRepository;
   readonly #embedderSha256: string;
-  /** The ids of those that can be retrieved here. */
+  /** Ids of the memories in the retriever of this chat. */
   readonly #loaded = new Set<string>();
 
-  /** @param embedderSha256 of the embedder of this chat; vectors of others are replaced */
+  /** @param embedderSha256 hash of this chat's embedder; vectors of other embedders are computed again */
   constructor(database: BenchDatabase, keeper: MemoryKeeper, userId: string, embedderSha256: string) {
     this.#userId = userId;
     this.#sessionId = chatSessionId(userId);
@@ -39,15 +39,15 @@ export class UserMemories {
     return this.#rows.getBySession(this.#sessionId).map((row) => ({ ...entryOf(row), score: 1 }));
   }
 
-  /** The ids of those that were loaded here and that another chat of the user has forgotten since. */
-  gone(): string[] {
+  /** Ids of loaded memories that another chat of the user has since forgotten. */
+  forgottenElsewhere(): string[] {
     const stored = this.#storedIds();
     return [...this.#loaded].filter((memoryId) => !stored.has(memoryId));
   }
 
-  /** Follows other chats of the user. @param dropKv is called before a memory that they forgot is removed */
+  /** Applies what other chats of the user added or forgot. @param dropKv called before a forgotten memory is removed */
   async refresh(dropKv: (memoryId: string) => Promise<unknown>): Promise<void> {
-    for (const memoryId of this.gone()) {
+    for (const memoryId of this.forgottenElsewhere()) {
       await dropKv(memoryId);
       await this.#keeper.remove(this.#sessionId, memoryId, this.#userId);
       this.#loaded.delete(memoryId);
@@ -55,7 +55,7 @@ export class UserMemories {
     if ([...this.#storedIds()].some((memoryId) => !this.#loaded.has(memoryId))) await this.load();
   }
 
-  /** Retrieves for the user, without memories that another chat of the user has forgotten meanwhile. */
+  /** Retrieves for the user, without memories that another chat of the user has meanwhile forgotten. */
   async retrieve(query: string, options: RetrieveOptions): Promise<RetrievedMemories> {
     const retrieved = await this.#keeper.retrieve(query, options);
     const stored = this.#storedIds();
@@ -103,7 +103,7 @@ export class UserMemories {
     return { ...metadata, embedderSha256: this.#embedderSha256 };
   }
 
-  /** Takes the next id, and logs it at once, so that another chat of the user cannot take the same. */
+  /** Takes the next id and logs it at once, so that no other chat of the user takes it too. */
   #takeId(): string {
     return this.#database.transaction(() => {
       const ids = [
