@@ -17,23 +17,23 @@ export interface ContinuedPrompt {
 }
 
 const SHORTEST_PROMPT = 4;
-/** One prompt in so many is evaluated whole a second time. */
+/** One of this many prompts is evaluated whole a second time. */
 const REPEATED_PROMPTS = 4;
 
-/** The least that is tested, however slow the model. */
+/** Prompts and time that are granted however slow the model is. */
 const MIN_PROMPTS = 4;
 const MIN_BUDGET_MS = 20_000;
-/** Of the time in which a run of so many turns would evaluate that many prompts. */
+/** Share of the run's estimated time that the self-test may take. */
 const SHARE = 0.02;
 
 export interface SelfTestOptions extends CallOptions {
-  /** Milliseconds that it may take, from those of one prompt that is evaluated whole. Default: all prompts are tested. */
+  /** Time budget in ms, from the time to evaluate one prompt whole. Default: no limit. */
   readonly budgetOf?: (wholeMs: number) => number;
 }
 
 /**
- * Evaluates prompts whole and cut at exact cuts next to quarters, some whole again, and compares probabilities; four prompts
- * at least, more as the budget allows. @throws RangeError for a prompt of fewer than four tokens, and for none
+ * Compares probabilities of prompts evaluated whole, cut near each quarter, and for some whole again. Tests four prompts, and
+ * more as the budget allows. @throws RangeError without prompts, and for one of fewer than four tokens
  */
 export async function paritySelfTest(
   engine: Pick<Engine, 'openSession' | 'capabilities'>,
@@ -69,7 +69,7 @@ export async function paritySelfTest(
   };
 }
 
-/** The most that the self-test takes before a run of so many turns, by the time of one prompt that is evaluated whole. */
+/** Time budget of the self-test in ms. @param wholeMs time to evaluate one prompt whole */
 export function selfTestBudgetMs(wholeMs: number, turns: number): number {
   return Math.max(MIN_BUDGET_MS, SHARE * turns * wholeMs);
 }
@@ -97,8 +97,8 @@ interface PromptInParts extends Pick<InjectedParts, 'header' | 'lines'> {
 }
 
 /**
- * Tests a model's cells: one joined block is the text, all recomputed blocks are too, the engine rotates as plain arithmetic,
- * and what keys rotated by one position too many change. @param prompt with at least two memories
+ * Tests a model's cells: one joined block must equal text, blocks recomputed in full must too, and the engine must rotate keys
+ * like plain arithmetic. Measures what a planted fault changes: keys rotated one position too far. Needs two memories.
  */
 export async function cellsSelfTest(
   engine: Engine,
@@ -106,7 +106,7 @@ export async function cellsSelfTest(
   options: CallOptions = {},
 ): Promise<CellsSelfTest> {
   const { cells, leastTokens, missing } = engine.capabilities;
-  if (cells === null) return { missing: missing.cells ?? 'the engine gives no cells' };
+  if (cells === null) return { missing: missing.cells ?? 'the engine exports no cells' };
   await using scoring = await engine.openSession('self-test of cells');
   const fresh = new FreshCells(scoring);
   const maker: CellMaker = { engine, fresh, cells, leastTokens, options };
@@ -146,7 +146,7 @@ async function readCells(session: EngineSession, options: CallOptions): Promise<
   return float64Cells(state);
 }
 
-/** One memory as a block that is joined behind its header, against the same text evaluated whole. */
+/** Compares one memory, joined as a block behind its header, with the same text evaluated whole. */
 async function oneBlock(
   { capabilities }: Engine,
   session: EngineSession,
@@ -180,7 +180,7 @@ async function shiftedByEngine(
   await scoring.evaluate([...header, ...first, ...rest], options);
   const before = (await readCells(scoring, options)).slice(header.length + first.length);
   await scoring.erase({ start: header.length, end: header.length + first.length }, options);
-  // An engine may rotate with the next evaluation.
+  // Some engines rotate keys only at the next evaluation.
   await scoring.evaluate(suffix, options);
   const after = (await readCells(scoring, options)).slice(header.length, header.length + rest.length);
   const moved = before.map((cell) => movedCell(cell, cell.position - first.length, rotary, layout));

@@ -6,16 +6,17 @@ import type { EvictionName, EvictionRule } from '../../../store/records/prefill-
 import { type CellMaker, evaluatedBehind, evaluatedBehindStored, type ExpectedParts } from './expected-cells.ts';
 import { type CellBound, movedCell, type Float64Cell, restoredCells, scaledCell, wrongCells } from './float64-cells.ts';
 
-/** Scores of equal tokens may differ by this much if computed in another order. */
+/** Scores may differ by this much if their terms are added in another order. */
 const ORDER_ERROR = 1e-9;
 
 export interface EvictedParts extends Pick<ExpectedParts, 'header' | 'lines' | 'keptAs'> {
-  /** One eviction over all memories, or one per memory. */
+  /** `prefix`: one eviction over all memories. `blocks`: one per memory. */
   readonly prefill: 'prefix' | 'blocks';
   readonly evict: EvictionName;
   readonly alpha: number;
 }
 
+/** What one eviction chose from: cells as evaluated, the same as placed, the cells found, and the index of the first. */
 interface Unit {
   readonly ids: readonly TokenId[];
   readonly built: readonly Float64Cell[];
@@ -27,7 +28,7 @@ interface Unit {
 type Part = 'keys' | 'values';
 
 interface Tolerance extends CellBound {
-  /** Of the numbers that scores are computed from; 0 if evaluating again gives the same bits. */
+  /** Relative error of the numbers that scores are computed from; 0 if evaluating again gives the same bits. */
   readonly rounding: number;
 }
 
@@ -55,8 +56,8 @@ function tokensLeft(evict: EvictionName, tokens: number): number {
 }
 
 /**
- * What is wrong with evicted cells, evaluated again elsewhere: in each KV head of each layer they must be those of one memory
- * token, in order, and no evicted token may score more than a kept one. @param found the cells of header and memories
+ * Describes what is wrong with cells after eviction; null if nothing is. In each KV head of each layer, they must be cells of
+ * memory tokens in order, and no dropped token may score more than a kept one. @param found the cells of header and memories
  */
 export async function wrongEviction(
   maker: CellMaker,
@@ -97,7 +98,7 @@ function wrongUnit(
 ): string | null {
   const left = cells.length;
   const draw = randomScores(ids);
-  /** The last token over all heads whose numbers each cell holds; the cell has its position. */
+  /** For each cell the last token that any head holds there. The cell must have that token's position. */
   const latest = new Array<number>(left).fill(-1);
   for (let layer = 0; layer < layers; layer++) {
     const error = (part: Part) => tolerance.rounding * Math.max(...built.map((cell) => largest(cell[part][layer]!)));
@@ -139,7 +140,7 @@ function largest(numbers: Float64Array): number {
   return numbers.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
 }
 
-/** The tokens whose keys and values stand in the cells, in order; fewer than cells if some cell holds those of no token. */
+/** The tokens that the cells hold, in order; fewer than cells if a cell matches no token. */
 function keptTokens(scores: ScoreRange, left: number, isIn: (cell: number, token: number) => boolean) {
   const middle = scores.map(({ low, high }) => (low + high) / 2);
   const best = [...scores.keys()]
@@ -154,14 +155,14 @@ function keptTokens(scores: ScoreRange, left: number, isIn: (cell: number, token
   return kept;
 }
 
-/** Draws the scores of rule `random`, head after head, layer after layer. */
+/** Draws the scores of rule `random`, layer by layer, head by head. */
 function randomScores(ids: readonly TokenId[]): () => number {
   const seed = createHash('sha256').update(Int32Array.from(ids)).digest().readInt32LE(0);
   const random = new SeededRandom(seed);
   return () => random.float();
 }
 
-/** The scores of a head's tokens by its paper and kvpress, in 64-bit floats; no code of the layer that evicts. */
+/** Scores a head's tokens by the rule's paper and kvpress, in 64-bit floats. Shares no code with the eviction in `kv`. */
 function evictionScores(evict: EvictionName, head: HeadVectors, left: number, draw: () => number): ScoreRange {
   const { keys, keyError } = head;
   const error = keyError * Math.sqrt(keys[0]!.length);
@@ -208,7 +209,7 @@ function lagScores({ keys, values, keyError, valueError }: HeadVectors): ScoreRa
   });
 }
 
-/** Softmax over tokens of how much each varies over dimensions, in units of the ranges of those behind it. */
+/** Softmax over tokens of each one's standard deviation over dimensions, scaled by the ranges of the next part. */
 function variationShares(vectors: readonly Float64Array[], behind: readonly Float64Array[], error: number): ScoreRange {
   const ranges = Array.from(vectors[0]!, (_, at) => {
     const numbers = behind.map((vector) => vector[at]!);

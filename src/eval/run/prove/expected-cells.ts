@@ -25,9 +25,9 @@ export interface ExpectedParts extends Pick<InjectedParts, 'header' | 'lines'> {
   readonly keptAs?: StoreType | undefined;
   /** Rank of each memory among the retrieved ones, 0 for the best. Default: their order. */
   readonly ranks?: readonly number[];
-  /** Recomputed positions. Default: those of the rule, which then must not measure tokens. */
+  /** Recomputed positions. Default: those of the rule, which then must not need scores. */
   readonly recomputed?: readonly TokenRange[];
-  /** Reads the first `count` cells of the turn back. Default: the cells that are computed here. */
+  /** Reads the first `count` cells of the turn, behind which tokens are recomputed. Default: the expected cells. */
   readonly found?: (count: number) => Promise<SequenceState>;
 }
 
@@ -83,8 +83,8 @@ export class FreshCells {
 }
 
 /**
- * Computes the cells of an arm: each part evaluated elsewhere behind what its block sees, moved in 64-bit arithmetic, keys
- * divided by temperature, values times α; recomputed tokens behind the cells found, as rounding grows in quantised models.
+ * Computes the cells that an arm must have: each part is evaluated in another session behind what its block sees, then moved
+ * and scaled in 64-bit floats. Tokens are recomputed behind the turn's cells, because quantised models amplify rounding.
  */
 export async function expectedCells(maker: CellMaker, prefill: PrefillName, parts: ExpectedParts, alpha: number) {
   const { header, lines, keptAs = 'f16' } = parts;
@@ -145,7 +145,7 @@ async function recomputedCells(
   return cells;
 }
 
-/** For each injected cell in order: true for one of a memory, false for those in front of memories. */
+/** For each injected cell in order: true for cells of memories, false for header and sinks. */
 export function memoryCells({ header, lines, making }: ExpectedParts): boolean[] {
   const sink = making?.sink?.kept === true ? header.slice(0, making.sink.tokens) : [];
   const line = (ids: readonly TokenId[]): boolean[] => [...sink.map(() => false), ...ids.map(() => true)];
@@ -167,7 +167,7 @@ export async function evaluatedBehind(
   return float64Cells(await fresh.behind(front, tokens, options));
 }
 
-/** The cells of tokens that are evaluated behind stored ones, which may have fewer bits than the engine's. */
+/** Evaluates tokens behind stored cells, which may be quantised. */
 export async function evaluatedBehindStored(
   maker: CellMaker,
   front: { readonly tokens: readonly TokenId[]; readonly cells: readonly Float64Cell[]; readonly keptAs: StoreType },

@@ -8,19 +8,19 @@ export interface Float64Cell {
   readonly values: readonly Float64Array[];
 }
 
-/** Allowed differences of keys in layer 0, which depend on token and position alone, and of all other numbers. */
+/** Allowed relative differences: keys of layer 0, which depend on token and position alone, and all other numbers. */
 export interface CellBound {
   readonly firstKeys: number;
   readonly deeper: number;
 }
 
-/** A rotation, a product and an engine's rounding differ by less than this from exact arithmetic, rounded once. */
+/** Bound on the relative error of a rotation, a product and the engine's rounding. */
 export const ROUNDING: Readonly<Record<NumberType, number>> = { F16: 2 ** -9, F32: 2 ** -17 };
 
 /** Numbers of a head that share a scale in quantised KV. */
 const QUANTISED_BLOCK = 32;
 
-/** Reads cells as numbers; shares no code with the layer that joins them. */
+/** Decodes cells to 64-bit floats. Shares no code with `kv`, where blocks are joined. */
 export function float64Cells({ layout, positions, keys, values }: SequenceState): Float64Cell[] {
   const row = layout.heads * layout.headDimension;
   const keyNumbers = keys.map((tensor) => decodeNumbers(tensor, layout.keyType));
@@ -77,7 +77,7 @@ export function toState(cells: readonly Float64Cell[], layout: KvLayout): Sequen
   };
 }
 
-/** Cells as a store gives them, by ggml's definition of q8_0 and q4_0; no code of the layer that quantises. */
+/** Cells after quantising and restoring, by ggml's definition of q8_0 and q4_0. Shares no code with `kv`. */
 export function restoredCells(cells: readonly Float64Cell[], type: StoreType, layout: KvLayout) {
   if (type === 'f16' || cells.length === 0) return cells;
   const quantised = type === 'q8_0' ? eightBits : fourBits;
@@ -110,13 +110,13 @@ function fourBits(numbers: Float64Array): Float64Array {
   return numbers.map((number) => half * (Math.min(15, Math.floor(number * inverse + 8.5)) - 8));
 }
 
-/** A scale in the bits in which it is stored, and its inverse. */
+/** A scale rounded to float16, as it is stored, and the inverse that quantising multiplies by. */
 function storedScale(exact: number): { readonly inverse: number; readonly half: number } {
   const scale = Math.fround(exact);
   return { inverse: scale === 0 ? 0 : Math.fround(1 / scale), half: halfPrecision()[halfBits(scale)]! };
 }
 
-/** The largest differences, relative to the largest number of cell and layer. @throws RangeError for other counts */
+/** The largest differences, relative to the largest number in the same cell and layer. @throws RangeError for other counts */
 export function cellDifference(a: readonly Float64Cell[], b: readonly Float64Cell[]) {
   if (a.length !== b.length) throw new RangeError(`${a.length} cells cannot be compared with ${b.length}`);
   let [firstKeys, keys, values] = [0, 0, 0];
@@ -143,7 +143,7 @@ function relativeDifference(a: Float64Array, b: Float64Array): number {
   return largest === 0 ? (difference === 0 ? 0 : Infinity) : difference / largest;
 }
 
-/** The first thing that is wrong with cells, in words; null if nothing is. */
+/** Describes the first difference from the expected cells; null if there is none. */
 export function wrongCells(found: readonly Float64Cell[], expected: readonly Float64Cell[], bound: CellBound) {
   if (found.length !== expected.length) return `${found.length} cells in place of ${expected.length}`;
   const moved = found.findIndex(({ position }, index) => position !== expected[index]!.position);
@@ -181,7 +181,7 @@ function decodeNumbers(bytes: Uint8Array, type: NumberType): Float64Array {
   const bits = new Uint16Array(buffer);
   const table = halfPrecision();
   const numbers = new Float64Array(bits.length);
-  // Millions per turn: an iterator takes ten times as long.
+  // A turn has millions of numbers: an iterator would take ten times as long.
   for (let at = 0; at < bits.length; at++) numbers[at] = table[bits[at]!]!;
   return numbers;
 }

@@ -27,14 +27,15 @@ export interface InjectedTurn {
   readonly session: EngineSession;
   readonly parts: InjectedParts & ExpectedParts;
   readonly alpha: number;
-  /** Of an exact prefix: its tokens up to the last exact cut; those behind it were evaluated with the suffix. */
+  /** Injected tokens of an exact prefix. Those behind its last exact cut were evaluated with the suffix. */
   readonly exactTokens: number | undefined;
   readonly record: PrefillRecord | null;
   readonly bound: CellBound;
+  /** True if evaluating again gives the same bits. */
   readonly isExact: boolean;
 }
 
-/** What is wrong with the injected cells of a turn, by its kind of prefill; null if nothing is. */
+/** Describes what is wrong with the injected cells of a turn; null if nothing is. */
 export async function wrongInjection(maker: CellMaker, turn: InjectedTurn): Promise<string | null> {
   const { prefill, evict, session, parts, alpha, bound } = turn;
   if (evict !== undefined) return await wrongRest(maker, turn, evict);
@@ -53,7 +54,7 @@ async function wrongRest(
 ): Promise<string | null> {
   const evicted = { ...parts, prefill: name === 'prefix' ? name : ('blocks' as const), evict, alpha };
   const count = cellsLeft(evicted);
-  // Behind the memories each cell has a position of its own.
+  // Behind the memories, each token has one cell.
   const behind = session.tokens.length - parts.header.length - parts.lines.flat().length;
   const cells = session.cells < count ? session.cells : session.cells - behind;
   if (cells !== count) return `${cells} cells in place of ${count}`;
@@ -61,7 +62,7 @@ async function wrongRest(
   return await wrongEviction(maker, evicted, float64Cells(found), { ...bound, rounding: isExact ? 0 : bound.deeper });
 }
 
-/** What is wrong with joined blocks: with the selected tokens, the numbers, or the laws that hold byte for byte. */
+/** Checks joined blocks: the recomputed positions, then the numbers, then the equality of bytes. */
 async function wrongJoin(
   maker: CellMaker,
   { session, parts, alpha, record, bound, isExact }: InjectedTurn,
@@ -69,14 +70,14 @@ async function wrongJoin(
   found: SequenceState,
 ): Promise<string | null> {
   const { recompute } = parseRecipe(recipe);
-  // What the turn claims, which is proven here; the positions of other rules are known.
+  // Scored rules: the positions that the turn reports, to be checked. Other rules: positions are known.
   const claimed = record !== null && 'recomputed' in record ? record.recomputed : [];
   const isClaimed = recompute !== null && isScored(recompute);
   const recomputed = isClaimed ? claimed : selectedPositions(recipe, parts);
   const missed = await wrongTokens(maker, recompute, { ...parts, recomputed }, bound.deeper);
   if (missed !== null) return missed;
   const readBack = (end: number) => session.exportCells({ start: 0, end }, maker.options);
-  // An arm recomputes behind unscaled cells, and scales the result: scaled cells cannot be used here.
+  // Arms recompute behind unscaled cells and then scale them, so that the turn's scaled cells cannot be used.
   const behind = alpha === 1 ? { found: readBack } : {};
   const expected = await expectedCells(maker, recipe, { ...parts, recomputed, ...behind }, alpha);
   const wrong = wrongCells(float64Cells(found), expected, bound);
@@ -96,7 +97,7 @@ async function wrongTokens(
   return miscounted ?? (isScored(recompute) ? await wrongSelection(maker, recompute, parts, rounding) : null);
 }
 
-/** The first broken law of bytes: what is not recomputed is the joined blocks'; all recomputed is the text, unscaled. */
+/** Compares bytes: cells that were not recomputed must equal joined blocks. If all were, unscaled, they must equal text. */
 async function brokenLaw(
   maker: CellMaker,
   parts: ExpectedParts & { readonly recomputed: readonly TokenRange[] },
@@ -109,13 +110,13 @@ async function brokenLaw(
   const cells = [...found.positions.keys()];
   const changed = cells.find((cell) => !isRecomputed(cell) && !haveSameBytes(found, blocks, cell));
   if (changed !== undefined) {
-    return `cell ${changed} was not recomputed, and its bytes are not those of the joined blocks`;
+    return `cell ${changed} was not recomputed, but its bytes differ from the joined blocks`;
   }
   const first = header.length + (lines[0]?.length ?? 0);
   if (alpha !== 1 || !cells.slice(first).every(isRecomputed)) return null;
   const text = await maker.fresh.behind([], [...header, ...lines.flat()], maker.options);
   const other = cells.find((cell) => !haveSameBytes(found, text, cell));
-  return other === undefined ? null : `all is recomputed, and the bytes of cell ${other} are not those of the text`;
+  return other === undefined ? null : `all tokens were recomputed, but the bytes of cell ${other} differ from text`;
 }
 
 async function joinedBlocks({ fresh, cells, options }: CellMaker, parts: ExpectedParts, alpha: number) {

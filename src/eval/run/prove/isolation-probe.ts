@@ -11,16 +11,16 @@ import type { ArmIsolation, IsolationProbe } from '../../../store/records/run-pr
 import type { BenchSystem, ChatRequest } from '../../../systems/contracts.ts';
 import type { MemoryKeeper } from '../../../systems/memory-keeper.ts';
 
-/** Canaries speak English, whatever language the run is in. */
+/** Canaries are in English, whatever the language of the run. */
 const grammar = grammars.en;
 /** In plain words, which any language model understands. */
 const QUESTION = 'What is the code of my locker?';
 
 const CANARIES = 25;
-/** Users with a double, who has the same memories, and users with a double who asks last. */
+/** Owners with a double, who has the same memories; owners with another double, who asks in a reopened system. */
 const DOUBLES = 5;
 const LATE_DOUBLES = 2;
-/** Owners, and strangers, who ask at the same moment. */
+/** Owners, and as many strangers, who ask at the same time. */
 const AT_ONCE = 3;
 const FILLERS = 3;
 /** One asker per this many questions of the run, so that the probe takes a small part of it. */
@@ -39,6 +39,7 @@ interface Canaries {
   readonly strangers: readonly Canary[];
   /** For the first owners a user with exactly the same memories, who must not be served from the owner's KV. */
   readonly doubles: readonly Canary[];
+  /** Further doubles, who ask in a reopened system. */
   readonly late: readonly Canary[];
 }
 
@@ -63,7 +64,7 @@ export interface ProbeOptions extends CallOptions {
 
 interface Answer {
   readonly text: string;
-  /** By the engine's meter, fewer tokens were evaluated than the prompt has. */
+  /** True if the engine's meter shows fewer evaluated tokens than the prompt has. */
   readonly isReused: boolean;
 }
 
@@ -73,19 +74,19 @@ export function probeAskers(questions: number): number {
   return Math.min(CANARIES, Math.max(DOUBLES, Math.round(questions / QUESTIONS_PER_ASKER)));
 }
 
-/** Turns per arm of the probe of a run with so many questions. */
+/** Turns per arm that the probe takes in a run with this many questions. */
 export function probeTurns(questions: number): number {
   return 2 * probeAskers(questions) + DOUBLES + 2 * AT_ONCE + 2 * LATE_DOUBLES;
 }
 
-/** True for an arm that is given the user's own retrieved memories: it could be given another user's. */
+/** True for an arm that gets memories retrieved for its user: only such an arm could leak another user's. */
 export function isProbed({ retrieves, control }: Pick<ArmTraits, 'retrieves' | 'control'>): boolean {
   return retrieves === 'retrieved' && control === null;
 }
 
 export const sessionPrefix = (runId: string): string => `${runId}/isolation/`;
 
-/** Plants secrets and asks for each: some users at one moment, all one by one, some in a system opened again. */
+/** Plants secrets and asks for each: some users ask at once, then all one by one, then some in a reopened system. */
 export async function probeIsolation(
   subject: IsolationSubject,
   seed: number,
@@ -150,14 +151,14 @@ async function probeArm(
   signal: AbortSignal | undefined,
 ): Promise<ArmIsolation> {
   const { owners, strangers, doubles, late } = asking;
-  // First and last is an owner: if all got the answer of one of them, others would hear a secret.
+  // An owner is first, and one is last: if all got the answer of either, someone would hear another's secret.
   const [first, ...rest] = owners.slice(0, AT_ONCE);
   const together = [first!, ...strangers.slice(0, AT_ONCE), ...rest];
   const requests = await Promise.all(together.map((user) => chatRequest(subject, user, signal)));
   const responses = await Promise.all(requests.map((request) => system.chat(request)));
   signal?.throwIfAborted();
   const atOnce: Answers = new Map(together.map((user, at) => [user, { text: responses[at]!.text, isReused: false }]));
-  // An owner before the double, who must not be served from the owner's KV.
+  // Each owner asks before the double, who must not be served from the owner's KV.
   const round = owners.flatMap((owner, index) => [owner, ...doubles.slice(index, index + 1), strangers[index]!]);
   const oneByOne = await answersInTurn(subject, system, round, signal);
   let reopened: Answers = new Map();

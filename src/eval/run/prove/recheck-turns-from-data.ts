@@ -20,7 +20,7 @@ interface FileMemory {
   readonly createdAt: string;
 }
 
-/** A question of a data file; its golds are the answer and its other forms, none where only abstaining is right. */
+/** A question of a data file. `golds`: the answer and its accepted forms; empty if only abstaining is right. */
 type FileItem = Omit<ScoredItem, 'acceptedAnswers'> & {
   readonly itemId: string;
   readonly askedAt: string;
@@ -36,7 +36,7 @@ interface UserLines {
 /** Data files read once more, by code that shares nothing with the reader of data sets. */
 export interface DataLines {
   readonly users: ReadonlyMap<string, UserLines>;
-  /** Of all these users, by id; the last one of an id. */
+  /** Memories of all these users by id; of equal ids, the last line. */
   readonly memories: ReadonlyMap<string, FileMemory>;
 }
 
@@ -47,7 +47,7 @@ type WrittenLine = Partial<Omit<FileItem, 'golds'> & FileMemory> & {
   readonly aliases?: readonly string[];
 };
 
-/** Reads the lines of these users; undefined where a file is no JSON Lines. */
+/** Reads the lines of these users; undefined if a file is not JSON Lines. */
 export async function rereadDataFiles(files: readonly string[], users: ReadonlySet<string>) {
   const found = new Map<string, UserLines>();
   const memories = new Map<string, FileMemory>();
@@ -76,7 +76,7 @@ export async function rereadDataFiles(files: readonly string[], users: ReadonlyS
   return { users: found, memories };
 }
 
-/** A line of a memory or a question; undefined for the header, and for an empty line. @throws Error for what is none */
+/** Parses a memory or question; undefined for the header, and for an empty line. @throws Error for any other line */
 function parsed(text: string): WrittenLine | undefined {
   if (text.trim() === '') return undefined;
   const line = JSON.parse(text.replace(/^\ufeff/, '')) as WrittenLine;
@@ -85,7 +85,7 @@ function parsed(text: string): WrittenLine | undefined {
   return line;
 }
 
-/** The lines with the names that a run has for ids of several users: `ann:m1`. */
+/** Renames ids that several users share, as a run does: `ann:m1`. */
 function* withOwnIds(lines: readonly WrittenLine[]): Generator<WrittenLine> {
   const owners: Record<'memoryId' | 'itemId', Map<string, Set<string>>> = { memoryId: new Map(), itemId: new Map() };
   const kinds = ['memoryId', 'itemId'] as const;
@@ -133,7 +133,7 @@ export interface Rereading {
   readonly lines: DataLines | undefined;
   readonly user: DatasetUser;
   readonly arms: readonly ArmTraits[];
-  /** Questions of a user that the run asks; all where undefined. */
+  /** Number of questions that the run asks each user; undefined for all. */
   readonly limit: number | undefined;
   readonly storesTexts: boolean;
   /** The metric that decides, and whether it is the calling program's. */
@@ -153,10 +153,10 @@ const SCORED = [
   'abstention',
 ] as const;
 const DECIDED = ['taskSuccess', 'wrongClass'] as const;
-/** Sums of logarithms that were added in another order. */
+/** Relative difference of sums whose terms were added in another order. */
 const ROUNDING = 1e-6;
 
-/** Holds the stored turns of a user against the lines of the file, and scores their answers again. */
+/** Compares the stored turns of a user with the data file, and scores their answers again. */
 export function recheckTurns(turns: Iterable<StoredTurn>, reading: Rereading): RereadCounts {
   const data: Record<string, number> = {};
   const scores: Record<string, number> = {};
@@ -239,7 +239,7 @@ function memoryFaults(
   });
 }
 
-/** True for a text, or for a part of it, whatever white space stands between its words. */
+/** True if `part` is the text or a part of it. White space may differ. */
 function isPart(part: string, text: string): boolean {
   const [inner, outer] = [part, text].map((one) => one.normalize().replace(/\s+/gu, ' ').trim());
   return inner !== '' && outer!.includes(inner!);
@@ -263,18 +263,18 @@ function otherScores(
   const profile = profileOf(item.language, user.languageProfile);
   const again = scoreTurn({ ...item, acceptedAnswers: item.golds.slice(1) }, turn, profile, success);
   const names: readonly (keyof Scores)[] = isOwnSuccess ? SCORED : [...SCORED, ...DECIDED];
-  // Whose memories a donor's are, the file of this user does not say.
+  // Donated memories are not among this user's lines, so that a wrong answer cannot be classified.
   const isKnown = (name: keyof Scores): boolean => traits.retrieves !== 'donor' || name !== 'wrongClass';
   return names.filter((name) => isKnown(name) && scores[name] !== again[name]);
 }
 
-/** What is wrong with the scored tokens of the gold: they must spell it, and add up. */
+/** Faults of the scored gold tokens: they must spell the gold, and their ln p must add up. */
 function goldFaults({ observed }: AnsweredTurn, { answer, language }: FileItem, user: DatasetUser): string[] {
   const { goldTokens: terms, goldLogProbability } = observed;
   if (goldLogProbability === null || terms.length === 0) return [];
   const gold = answer ?? profileOf(language, user.languageProfile).unknownAnswer;
   const letters = (text: string): string => text.replace(/\s+/gu, '');
-  // A token may hold a part of a character's bytes, as those of emojis do.
+  // A token may hold only some of the bytes of a character, such as an emoji.
   const spells = (spelt: string, text: string): boolean =>
     !spelt.includes('\uFFFD')
       ? spelt.endsWith(text)

@@ -6,37 +6,37 @@ import type { InjectedParts } from '../observe/expected-injection.ts';
 import { type CellMaker, expectedCells, type ExpectedParts } from './expected-cells.ts';
 import { type Float64Cell, float64Cells, toState } from './float64-cells.ts';
 
-/** Tokens whose probabilities are read at once, each perhaps with a whole distribution. */
+/** Tokens scored per call: an engine may return a whole distribution for each. */
 const SCORED_AT_ONCE = 10;
-/** Rounding of the numbers in cells changes ln p by no more than this times as much. */
+/** Bound on the change of ln p, in multiples of the rounding error of cells. */
 const NATS = 8;
-/** More nats than any token takes. */
+/** Exceeds −ln p of any token, so that ranks decide first. */
 const RANK_APART = 1e6;
 
 type ScoredParts = ExpectedParts & Pick<InjectedParts, 'suffix' | 'question'>;
 
-/** Scores of tokens by position; those of tokens that may not be selected mean nothing. */
+/** Scores of tokens by position. Those of the header and the first memory are ignored: no rule may select them. */
 interface TokenScores {
   readonly scores: readonly number[];
-  /** Scores that are no further apart may have been found in the other order. */
+  /** Scores that differ by no more than this may be in either order. */
   readonly tolerance: number;
-  /** The score of a run from those of its tokens. Default: their mean. */
+  /** Score of a run of neighbouring tokens, from their scores. Default: the mean. */
   readonly runScore?: (scores: readonly number[]) => number;
 }
 
 type Scorer = (maker: CellMaker, parts: ScoredParts, rounding: number) => Promise<TokenScores>;
 
-/** Scores every rule's tokens again, by code of its own. */
+/** Scores tokens by each rule, with code that arms do not use. */
 const scorers: Readonly<Record<ScoredSelection['by'], Scorer>> = {
   'cacheblend-oracle': (...given) => deviations(0, Infinity, ...given),
-  // On the whole model: its first layers alone, which the arm used, must agree.
+  // Computed on the whole model. The arm used its first layers alone, which must give the same.
   cacheblend: (...given) => deviations(1, 2, ...given),
   informative: surprises,
   'ranked-informative': surprisesByRank,
   query: questionAttention,
 };
 
-/** What is wrong with recomputed positions: not those of the largest scores, measured again. @param rounding relative */
+/** Describes why recomputed positions do not have the largest scores; null if they do. @param rounding relative error */
 export async function wrongSelection(
   maker: CellMaker,
   { by, share, run = 1 }: ScoredSelection,
@@ -52,30 +52,30 @@ export async function wrongSelection(
   if (outside !== undefined) return `position ${outside} was recomputed, which no rule may select`;
   const runs = positionRuns(lines, run, begin);
   const cut = runs.find((positions) => positions.some((at) => selected.has(at) !== selected.has(positions[0]!)));
-  if (cut !== undefined) return `of the run at position ${cut[0]} a part was selected`;
+  if (cut !== undefined) return `only a part of the run at position ${cut[0]} was selected`;
   const miscounted = wrongCount(selected.size, budget, run);
   if (miscounted !== null) return miscounted;
   if (budget === 0 || budget === end - begin) return null;
   const missed = missedRun(runs, selected, await scorers[by](maker, parts, rounding));
   if (missed === null) return null;
   const [score, least] = [missed.score.toFixed(3), missed.least.toFixed(3)];
-  return `position ${missed.position} was not selected, and scores ${score} where one that was scores ${least}`;
+  return `position ${missed.position} was not selected, and scores ${score}; a selected one scores ${least}`;
 }
 
-/** Tokens that a share of all memory tokens comes to, at most those behind the first line; counted by code of its own. */
+/** Tokens to recompute for a share of all memory tokens, without code of the arms. The first line is never recomputed. */
 function tokensOfShare(share: number, lines: ExpectedParts['lines']): number {
   const [first = [], ...others] = lines;
   const selectable = others.reduce((sum, { length }) => sum + length, 0);
   return Math.min(selectable, Math.round((first.length + selectable) * share));
 }
 
-/** What is wrong with a number of tokens that are taken `run` at a time; null if nothing is. */
+/** Describes a wrong number of selected tokens, taken in runs of `run`; null if it is right. */
 function wrongCount(tokens: number, budget: number, run: number): string | null {
   const [fewest, most] = budget > 0 ? [Math.max(1, budget - run + 1), Math.max(budget, run)] : [0, 0];
   return tokens < fewest || tokens > most ? `${tokens} tokens were selected in place of ${budget}` : null;
 }
 
-/** What is wrong with how many tokens a rule recomputed, by the share of its name; null if nothing is. */
+/** Describes a wrong number of recomputed tokens for a rule's share; null if it is right. */
 export function wrongShare(
   selection: TokenSelection,
   { lines }: Pick<ExpectedParts, 'lines'>,
@@ -88,12 +88,12 @@ export function wrongShare(
   }
   const budget = tokensOfShare(selection.share, lines);
   const isWhole = selection.by === 'ranked' || (selection.by === 'random' && selection.asMany !== undefined);
-  // Whole blocks: the last one that does not fit is left out, but never the first.
+  // Rules for whole blocks leave out the block that exceeds the budget, unless it is the first.
   const longest = Math.max(0, ...lines.slice(1).map(({ length }) => length));
   return wrongCount(selected, budget, isWhole ? longest : 'run' in selection ? (selection.run ?? 1) : 1);
 }
 
-/** The first run left out although it scores more, beyond the tolerance. @param selected positions of whole runs */
+/** The first run left out that scores more than a selected one, beyond the tolerance. @param selected positions of whole runs */
 export function missedRun(
   runs: readonly (readonly number[])[],
   selected: ReadonlySet<number>,
@@ -106,7 +106,7 @@ export function missedRun(
   return missed === undefined ? null : { position: missed[0]!, score: score(missed), least };
 }
 
-/** The positions behind the first line in runs of so many neighbours; the last of each line may be shorter. */
+/** The positions behind the first line, in runs of `run` neighbours; the last run of a line may be shorter. */
 function positionRuns(lines: ExpectedParts['lines'], run: number, begin: number): number[][] {
   const runs: number[][] = [];
   let position = begin;
@@ -138,7 +138,7 @@ async function deviations(
   const scores = own.map((all, cell) =>
     cell < header.length ? 0 : norm(all.map((number, at) => number - others[cell]![at]!)),
   );
-  // The mean of squares orders runs; its root is no further off than the distances are.
+  // Arms rank runs by mean square. The root gives the same order, with an error no larger than the distances'.
   return { scores, tolerance: 2 * rounding * Math.max(...own.map(norm)), runScore: rootMeanSquare };
 }
 
@@ -157,7 +157,7 @@ async function surprises({ fresh, options }: CellMaker, { header, lines }: Expec
   return { scores, tolerance: NATS * rounding };
 }
 
-/** The same, with every token of a better retrieved block before all of a worse one. */
+/** Like `surprises`, but every token of a better-ranked block comes before all tokens of a worse one. */
 async function surprisesByRank(maker: CellMaker, parts: ExpectedParts, rounding: number): Promise<TokenScores> {
   const { scores, tolerance } = await surprises(maker, parts, rounding);
   const { header, lines, ranks } = parts;
@@ -165,7 +165,7 @@ async function surprisesByRank(maker: CellMaker, parts: ExpectedParts, rounding:
   return { scores: scores.map((score, at) => score - RANK_APART * (ranked[at - header.length] ?? 0)), tolerance };
 }
 
-/** ln of the attention of the question to each memory token in the middle layer, over its tokens and heads. */
+/** ln of the question's attention to each memory token in the middle layer, averaged over question tokens and heads. */
 async function questionAttention(
   maker: CellMaker,
   { header, lines, making, keptAs, suffix, question }: ScoredParts,
@@ -199,7 +199,7 @@ async function questionAttention(
     Math.sqrt(Math.max(...vectors.map((vector) => innerProduct(vector, vector))));
   return {
     scores: attention.map((share) => Math.log(share)),
-    // A product of two rounded vectors is off by twice the rounding, ln of a softmax by twice that, each of two scores once.
+    // Factors of 2: two vectors are rounded, a softmax doubles the error of its logits, and two scores are compared.
     tolerance: (2 * 2 * 2 * rounding * longest(queries) * longest(keys.flat())) / root,
     runScore: (logarithms) => Math.log(mean(logarithms.map(Math.exp))),
   };

@@ -4,7 +4,7 @@ import type { EmbeddingService } from '../../../models/embedding/embedding-servi
 import type { EmbedderProbe, RetrieverProbe } from '../../../store/records/run-probes.ts';
 import type { Retriever } from '../../../retrieval/retriever.ts';
 
-/** Sentences that mean different things, whatever a model makes of case, marks and length. */
+/** Sentences with clearly different meanings. */
 const SENTENCES: Readonly<Record<KnownLanguage, readonly string[]>> = {
   en: [
     'My dog is called Brenko.',
@@ -28,7 +28,7 @@ const SENTENCES: Readonly<Record<KnownLanguage, readonly string[]>> = {
   ],
 };
 
-/** Two unit vectors that differ by less in every number are one. */
+/** Unit vectors that differ by less than this in every number count as equal. */
 const MIN_DIFFERENCE = 1e-5;
 
 function hasTwin(vectors: readonly Float32Array[], place: number): boolean {
@@ -43,8 +43,8 @@ function findsItself(question: Float32Array, documents: readonly Float32Array[],
 }
 
 /**
- * Embeds sentences together as memories and alone as questions: no two may have one vector, each must be nearest to itself,
- * and some number be negative. The service's cache is empty afterwards.
+ * Embeds sentences together as memories, and one by one as questions. No two may have equal vectors, each question must be
+ * nearest to its own sentence, and some number must be negative. Empties the cache of the service.
  */
 export async function probeEmbedder(
   embeddings: EmbeddingService,
@@ -53,7 +53,7 @@ export async function probeEmbedder(
   const sentences = languages.flatMap((language) => SENTENCES[language]);
   embeddings.clear();
   const documents = await embeddings.embedMany(sentences, 'document');
-  // What was embedded together must not answer for what is asked alone.
+  // Vectors of the batch must not be reused for questions embedded one by one.
   embeddings.clear();
   const questions: Float32Array[] = [];
   for (const sentence of sentences) questions.push(await embeddings.embed(sentence, 'query'));
@@ -66,7 +66,7 @@ export async function probeEmbedder(
   };
 }
 
-/** A sentence with a few words more: nearer to it than any other sentence is, and not as near as itself. */
+/** A sentence with a few more words: closer to the original than any other sentence, but not equal. */
 const LONGER: Readonly<Record<KnownLanguage, (sentence: string) => string>> = {
   en: (sentence) => `${sentence.replace(/\.$/, '')}, as I said before.`,
   zh: (sentence) => `${sentence.replace(/。$/, '')}，我以前说过。`,
@@ -75,7 +75,7 @@ const LONGER: Readonly<Record<KnownLanguage, (sentence: string) => string>> = {
 const USER = 'retriever probe';
 const OTHER = 'another user of the retriever probe';
 
-/** Plants memories and asks for each: it must come first, its longer form second, and none of another user at all. */
+/** Adds memories and queries each: it must come first, its longer form second, and no memory of another user at all. */
 export async function probeRetriever(
   open: () => Promise<Retriever>,
   embeddings: EmbeddingService,

@@ -25,7 +25,7 @@ import { cellsSelfTest, paritySelfTest, selfTestBudgetMs } from './engine-self-t
 import type { RunBench } from '../open-bench.ts';
 
 const PROMPTS = 20;
-/** Longer prompts take minutes to evaluate five times each; the turns prove theirs by themselves. */
+/** Longer prompts would take minutes, at up to five evaluations each. Longer turns are proven during the run. */
 const LONGEST_PROMPT = 2048;
 
 /** Prompts of the data set's own text: the first memories of a user and one of their questions. */
@@ -60,7 +60,7 @@ async function samplePrompts(
   );
 }
 
-/** Ids that tokenising the joined text would change: all between the common beginning and the common end. */
+/** Number of token ids that would change if the whole prompt were tokenised as one text. */
 async function differingIds(engine: Engine, { tokenIds, info }: BuiltPrompt): Promise<number> {
   const own = tokenIds.slice(engine.info.bosToken === null ? 0 : 1);
   const isChat = info.segments.some(({ role }) => role === 'template');
@@ -71,7 +71,7 @@ async function differingIds(engine: Engine, { tokenIds, info }: BuiltPrompt): Pr
   return Math.max(own.length, joined.length) - start - end;
 }
 
-/** The self-test of cells, on the first prompt with two memories; if none has room for two, one memory is cut into two. */
+/** Tests cells on the first prompt with two memories. If there is none, cuts one memory in two. */
 async function testCells(
   engine: Engine,
   samples: readonly { readonly prompt: BuiltPrompt }[],
@@ -92,7 +92,7 @@ async function testCells(
   return { cells: await cellsSelfTest(engine, { ...one, lines: halves }, { signal }) };
 }
 
-/** Tests before any arm runs: the noise floor of exactness, the metrics, the embedder, and token ids at segment borders. */
+/** Tests, before any arm runs, the engine's rounding, cells, metrics, embedder, retriever and tokenisation. */
 export async function runSelfTests(
   {
     engine,

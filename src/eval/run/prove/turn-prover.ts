@@ -21,8 +21,8 @@ const MIN_SUFFIX = 2;
 type Verdict = { readonly wrong: string | null } | { readonly unproven: string };
 
 /**
- * Proves a seeded sample, and each arm's first hit and miss of the first user, outside clocks: the answer is generated again
- * from the turn's KV, and injected cells are compared with a fresh evaluation in another session.
+ * Proves a seeded sample, and each arm's first cache hit and miss of the first user, outside clocks. Generates the answer
+ * again from the turn's KV, and compares injected cells with a fresh evaluation in another session.
  */
 export class TurnProver {
   readonly #parts: ScorerParts & { readonly engine: Pick<Engine, 'firstLayers'> };
@@ -33,7 +33,7 @@ export class TurnProver {
   /** Arms and cache outcomes of the first user that were proven. */
   readonly #first = new Set<string>();
 
-  /** @param selfTest the differences that the engine itself makes, with which cells are compared */
+  /** @param selfTest differences that the engine itself makes, from which the tolerance of cells follows */
   constructor(parts: ScorerParts & { engine: Engine }, sample: TurnSample, selfTest: CellsSelfTest | undefined) {
     this.#parts = parts;
     this.#fresh = new FreshCells(parts.scoring);
@@ -73,7 +73,7 @@ export class TurnProver {
     const test = this.#selfTest;
     const parts = injectedParts(arm, turn.response);
     if (arm.prefill === undefined || parts.lines.length === 0) return { unproven: 'the turn injects nothing' };
-    if (cells === null) return { unproven: 'the engine gives no cells' };
+    if (cells === null) return { unproven: 'the engine exports no cells' };
     if (test === undefined || 'missing' in test) return { unproven: 'the self-test did not measure cells' };
     const given = turn.memories.memories.map(({ memoryId }) => memoryId);
     const ranks = parts.memoryIds.map((memoryId) => given.indexOf(memoryId));
@@ -96,7 +96,7 @@ export class TurnProver {
     return { wrong };
   }
 
-  /** Generates the answer again in another session from the KV that the turn left; true if token by token the same. */
+  /** Generates the answer again in another session from the KV that the turn left; true if all tokens are equal. */
   async #generatesAgain({ recorded, response }: AnsweredInSession, options: CallOptions): Promise<boolean> {
     const scoring = this.#fresh.use();
     const { prefixPositions } = response.trace;
@@ -118,7 +118,7 @@ export class TurnProver {
   }
 }
 
-/** Differences that rounding makes, or twice those that the self-test measured. */
+/** Tolerance: the error of rounding, or twice the difference that the self-test measured if that is larger. */
 function cellBound(
   { noise, recomputed }: Exclude<CellsSelfTest, { readonly missing: string }>,
   prefill: PrefillName,

@@ -7,7 +7,7 @@ import { takesItem } from '../plan/plan-users.ts';
 const MIN_TURNS = 10;
 const SHARE = 0.05;
 
-/** The turns that are proven: a seeded sample, for any division of the run. All arms share the drawn questions. */
+/** The seeded sample of turns that are proven, however the run is divided. All arms share the drawn questions. */
 export class TurnSample {
   readonly #drawn: ReadonlySet<string>;
   readonly #firstUserItems: ReadonlySet<string>;
