@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
 import { BenchError } from '../../src/base/bench-error.ts';
 import { quantiles } from '../../src/eval/analysis/statistics/estimate.ts';
 import { QueueConnection } from '../../src/store/queue/queue-connection.ts';
-import { QueueReader } from '../../src/store/queue/queue-reader.ts';
+import { SCHEMA } from '../../src/store/queue/queue-schema.ts';
 import { QueueStore } from '../../src/store/queue/queue-store.ts';
 import type { QueuedPlan, QueueWorker } from '../../src/store/records/queue-records.ts';
 import { readOptions, runScript, wholeNumbers } from '../run-script.ts';
@@ -33,7 +33,8 @@ await runScript(async () => {
   const [name, planId] = [`bench-queue-${randomUUID()}`, randomUUID()];
   const units = Array.from({ length: jobs }, (_, position) => ({ position, priority: 0 }));
   await store.plan(planId, { name } as QueuedPlan, units);
-  const run = await new QueueReader(connection).idOf(name);
+  const [planned] = await connection.rows<{ id: string }>(`SELECT id FROM ${SCHEMA}.runs WHERE name = $1`, [name]);
+  const run = planned!.id;
   // Random bytes cannot be compressed, as compressed results cannot.
   const content = randomBytes(bytes);
   const work = async (): Promise<void> => {

@@ -18,7 +18,7 @@ export class ConversationRepository extends Repository {
       id,
       promptTokens: tokens?.prompt,
       kvResidentTokens: tokens?.kvResident,
-      // NaN, from an engine that does not count them, is NULL to SQLite.
+      // NaN, from an engine that does not count them, becomes NULL in SQLite.
       evaluatedTokens: tokens?.evaluated,
       generatedTokens: tokens?.generated,
       positions: tokens?.positions,
@@ -28,7 +28,7 @@ export class ConversationRepository extends Repository {
     return id;
   }
 
-  /** All messages of a user's sessions, of a run or of none, in the order in which they were written. */
+  /** All messages in a user's sessions of a run, or of no run, in the order of writing. */
   getByUser(userId: string, runId: string | undefined): ConversationRow[] {
     const isOfRun = runId === undefined ? isNull(sessions.runId) : eq(sessions.runId, runId);
     const owned = this.database.query
@@ -38,14 +38,14 @@ export class ConversationRepository extends Repository {
     return this.select(conversations, inArray(conversations.sessionId, owned));
   }
 
-  /** Deletes messages; ids that are gone already are no error. */
+  /** Deletes messages; missing ids are no error. */
   delete(ids: readonly string[]): void {
     this.database.transaction((query) => {
       for (const id of ids) query.delete(conversations).where(eq(conversations.id, id)).run();
     });
   }
 
-  /** The newest messages of a session, at most `maxMessages`, the oldest of them first. */
+  /** The newest messages of a session, at most `maxMessages`, in the order of writing. */
   getRecent(sessionId: string, maxMessages = Number.MAX_SAFE_INTEGER): ConversationRow[] {
     // A negative limit would mean "all" to SQLite.
     if (maxMessages <= 0) return [];

@@ -1,6 +1,6 @@
 import { BenchError } from '../base/bench-error.ts';
 
-/** Errors of SQLite by their codes: code of ours, message after the path, hint. */
+/** By SQLite's error code: our code, the message after the path, the hint. */
 const known: readonly [RegExp, 'disk' | 'database', (cause: Error) => string, string][] = [
   [/^SQLITE_FULL/, 'disk', () => ': no space left to write', 'free some space, then go on with --resume'],
   [/^SQLITE_NOTADB/, 'database', () => ' is not a SQLite database', 'name another file with --db'],
@@ -29,15 +29,15 @@ export function damaged(path: string, why: string, cause?: unknown): BenchError 
   return new BenchError('database', `${path} is damaged: ${why}`, 'restore a copy or move the file away', cause);
 }
 
-/** Error for a database with a record that this program did not write so. */
+/** Error for a stored record that this program cannot have written. */
 export function unreadable(path: string, what: string, cause: unknown): BenchError {
   return damaged(path, `a record cannot be read: ${what}`, cause);
 }
 
-/** Turns an error of SQLite into one that its user can mend; any other error comes back as it is. */
+/** Converts an error of SQLite to a BenchError with a hint; returns other errors unchanged. */
 export function databaseError(path: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  // Not instanceof SqliteError: a second copy of better-sqlite3 in the tree has a class of its own.
+  // Not instanceof SqliteError: a second copy of better-sqlite3 in the tree has another class.
   const code = 'code' in error ? String(error.code) : '';
   const isNoDocument = error instanceof SyntaxError || error.message === 'malformed JSON' || code.startsWith('Z_');
   if (isNoDocument) return unreadable(path, error.message, error);

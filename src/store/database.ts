@@ -10,13 +10,13 @@ import { readToEnd } from '../base/safe-file-operations.ts';
 import { databaseError } from './database-error.ts';
 import { migrate, requireCurrentSchema } from './migrations.ts';
 
-/** File of a database, and a listener to its statements. */
+/** How to open a database. */
 export interface OpenDatabaseOptions {
-  /** A file, made where there is none, together with its folder; `:memory:` for one that is gone when closed. */
+  /** The file, created with its folder if missing; `:memory:` for a database that exists until it is closed. */
   readonly path: string;
-  /** Is called with every statement, values filled in, as it is executed (`database.echo`). */
+  /** Called with every executed statement, values filled in (`database.echo`). */
   readonly echo?: (sql: string) => void;
-  /** Only to be read: the file must be there and of the schema of this program, and is left as it is. */
+  /** Opens the file for reading only: it must exist with the schema of this program, and is not changed. */
   readonly readOnly?: true;
 }
 
@@ -29,13 +29,12 @@ export interface OpenDatabaseOptions {
  */
 export class BenchDatabase implements Disposable {
   readonly path: string;
-  /** Nothing can be written through this connection. */
   readonly readOnly: boolean;
   /** Drizzle's query builder, for the repositories. */
   readonly query: BetterSQLite3Database;
   readonly #client: Sqlite.Database;
 
-  /** @param client an open connection whose schema is current; the database owns it from here on */
+  /** @param client an open connection with the current schema, which this object closes */
   constructor(path: string, client: Sqlite.Database) {
     this.path = path;
     this.readOnly = client.readonly;
@@ -43,7 +42,7 @@ export class BenchDatabase implements Disposable {
     this.query = drizzle(client);
   }
 
-  /** A number that changes when another connection has written. */
+  /** A number that changes when another connection writes. */
   get othersVersion(): number {
     return this.guard(() => this.#client.pragma('data_version', { simple: true }) as number);
   }
@@ -51,7 +50,7 @@ export class BenchDatabase implements Disposable {
   /**
    * Runs `work` as one transaction: all of it is stored, or nothing. Transactions may be nested; an inner one can fail
    * on its own.
-   * @throws BenchError `disk` where the disk is full, `database` where the file cannot be read or written
+   * @throws BenchError `disk` if the disk is full, `database` if the file cannot be read or written
    */
   transaction<Result>(work: (query: BetterSQLite3Database) => Result): Result {
     return this.guard((query) => this.#client.transaction(() => work(query)).immediate());
@@ -96,15 +95,15 @@ export abstract class Repository {
   }
 }
 
-/** True where the text of a column begins with `prefix`; no character in it is a wildcard. */
+/** True if the text of a column begins with `prefix`, which has no wildcards. */
 export function beginsWith(column: SQLiteColumn, prefix: string): SQL {
   return sql`substr(${column}, 1, ${prefix.length}) = ${prefix}`;
 }
 
 /**
- * Opens a database and brings its schema up to date, unless it is only read.
- * @throws BenchError `database` where the file is of a newer schema, of an older one and only to be read, not a
- * database or not accessible; `unsupported` in an older Node
+ * Opens a database and, unless it is read-only, brings its schema up to date.
+ * @throws BenchError `database` if the file has a newer schema, has an older one and is read-only, is no database, or cannot be
+ * accessed; `unsupported` in an older Node
  */
 export function openDatabase({ path, echo, readOnly }: OpenDatabaseOptions): BenchDatabase {
   requireMinimumNode();
@@ -113,17 +112,17 @@ export function openDatabase({ path, echo, readOnly }: OpenDatabaseOptions): Ben
     client.pragma('busy_timeout = 5000');
     if (readOnly === true) {
       requireCurrentSchema(client, path);
-      // Searches walk over rows of gigabytes: two and a half times as fast as with reads.
+      // Searches scan gigabytes of rows; with memory mapping they are two and a half times as fast.
       client.pragma('mmap_size = 2147418112');
       return new BenchDatabase(path, client);
     }
-    // Before the journal mode, which would write to a file that is not ours.
+    // Before setting the journal mode, which would write to a file of another program.
     migrate(client, path);
     client.pragma('journal_mode = WAL');
     client.pragma('synchronous = NORMAL');
-    // Deleted rows are overwritten: what a user removes is not left in the file.
+    // Overwrite deleted rows: what a user removes must not stay in the file.
     client.pragma('secure_delete = ON');
-    // 32 MB, not 4: a turn writes some 80 kB of pages, and every copy of the log into the file waits for the disk.
+    // Checkpoint every 32 MB instead of 4: a turn writes some 80 kB, and every checkpoint waits for the disk.
     client.pragma('wal_autocheckpoint = 8000');
     return new BenchDatabase(path, client);
   } catch (error) {
@@ -140,7 +139,7 @@ function connect(path: string, echo: ((sql: string) => void) | undefined, readon
       readonly,
       ...(echo === undefined ? {} : { verbose: (sql) => echo(String(sql)) }),
     });
-    // It holds what users said; SQLite gives its journals the same mode.
+    // The file is private: it holds users' texts. SQLite gives its journals the same mode.
     if (isNew) chmodSync(path, 0o600);
     return client;
   } catch (error) {
@@ -152,10 +151,10 @@ function connect(path: string, echo: ((sql: string) => void) | undefined, readon
   }
 }
 
-/** Both bytes of a database's header that are 2 where it has a log. */
+/** Offsets of the two bytes of SQLite's file header that are 2 if the database has a write-ahead log, else 1. */
 const LOG_BYTES = [18, 19];
 
-/** True where a file can be written, and files beside it. */
+/** True if a file can be written, and its folder too. */
 export function isWritable(path: string): boolean {
   try {
     for (const place of [path, dirname(path)]) accessSync(place, constants.W_OK);
@@ -165,7 +164,7 @@ export function isWritable(path: string): boolean {
   }
 }
 
-/** The database to read: where SQLite cannot make the files of its log, which it needs to read, a copy without one in memory. */
+/** The file to read. SQLite must create log files for that: if it cannot, returns a copy of the database without a log. */
 function readableSource(path: string): string | Buffer {
   if (isWritable(path) || existsSync(`${path}-wal`)) return path;
   const copy = readToEnd(path);

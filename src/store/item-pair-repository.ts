@@ -7,12 +7,12 @@ export interface ArmOfRun {
   readonly arm: string;
 }
 
-/** An item that two arms ran, as far as pairs are sorted and counted by it. */
+/** Values of an item that two arms ran, by which pairs are sorted and counted. */
 export interface ItemPairScores {
   readonly userId: string;
   readonly turnA: number;
   readonly turnB: number;
-  /** Mean task success over repeats; null where nothing could be scored. */
+  /** Mean task success over repeats; null if nothing could be scored. */
   readonly successA: number | null;
   readonly successB: number | null;
   /** Each arm has exactly one turn of the item. */
@@ -22,7 +22,7 @@ export interface ItemPairScores {
   readonly sameGold: 0 | 1;
 }
 
-/** One arm's side of an item: means are over repeats, the answer is that of the first turn; long texts are cut. */
+/** One arm's side of an item: mean success over repeats, and the answer of the first turn; long texts are cut. */
 export interface ItemSide extends Pick<TurnRow, 'repeat' | 'turn' | 'answer' | 'error'> {
   readonly success: number | null;
   readonly repeats: number;
@@ -35,10 +35,10 @@ export interface ItemPair extends Pick<TurnRow, 'itemId' | 'question' | 'gold'> 
 }
 
 export class ItemPairRepository extends Repository {
-  /** The items that both have, in the order of A's first turns. */
+  /** The items that both arms ran, in the order of A's first turns. */
   scores(a: ArmOfRun, b: ArmOfRun): ItemPairScores[] {
-    // Each turn of an item meets each of the other arm, so that the means stay what they are. The index on run, arm and item gives
-    // both sides without a table in between; the first of CROSS JOIN is the outer loop.
+    // Joins each turn of an item with each turn of the other arm, which does not change the means. The index on run, arm and item
+    // gives both sides without a temporary table; CROSS JOIN makes its first table the outer loop.
     return this.query(sql`
       SELECT first.user_id AS userId, turnA, turnB, successA, successB, meetings = 1 AS single,
         first.answer = second.answer AS sameAnswer,
@@ -58,7 +58,7 @@ export class ItemPairRepository extends Repository {
     return this.query<{ readonly items: number }>(counted)[0]!.items;
   }
 
-  /** Pairs as a list shows them, in their order. @param pairs the ids of the first turns of each */
+  /** Pairs as a list shows them, in the given order. @param pairs ids of the first turns */
   shown(pairs: readonly Pick<ItemPairScores, 'turnA' | 'turnB'>[]): ItemPair[] {
     const ids = JSON.stringify(pairs.flatMap(({ turnA, turnB }) => [turnA, turnB]));
     const itemTurns = sql`FROM turns AS one

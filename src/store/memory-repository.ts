@@ -4,7 +4,7 @@ import { memories, type MemoryRow, tombstones, userPreferences, type UserPrefere
 import { timeOrderedId } from './time-ordered-id.ts';
 
 export interface NewMemory {
-  /** Default: a UUID in the order of creation. */
+  /** Default: a `timeOrderedId`. */
   readonly id?: string | undefined;
   readonly sessionId: string;
   readonly userId?: string | undefined;
@@ -15,17 +15,17 @@ export interface NewMemory {
   readonly createdAt?: number | undefined;
 }
 
-/** Stored memories and preferences: those of one run, or those that belong to no run. Lists are in the order of writing. */
+/** Stored memories and preferences of one run, or of no run. Lists are in the order of writing. */
 export class MemoryRepository extends Repository {
   readonly #runId: string | undefined;
 
-  /** @param runId the run that the memories belong to: a user of a data set is another in every run */
+  /** @param runId the run of the memories; users with the same id in different runs are different users */
   constructor(database: BenchDatabase, runId?: string) {
     super(database);
     this.#runId = runId;
   }
 
-  /** Stores a memory and returns its id. One of the same owner and id is replaced and becomes the newest. */
+  /** Stores a memory and returns its id. It replaces a memory with the same owner and id, and becomes the newest. */
   create(memory: NewMemory): string {
     const { id = timeOrderedId(), createdAt = Date.now(), ...rest } = memory;
     const owner = this.#owner(memory);
@@ -40,7 +40,7 @@ export class MemoryRepository extends Repository {
     return id;
   }
 
-  /** Marks a stored memory as a preference of its user; it stops being one when the memory is removed or replaced. */
+  /** Marks a stored memory as a preference of its user, until the memory is removed or replaced. */
   prefer(memory: NewMemory & { readonly id: string; readonly userId: string }): void {
     const { id, sessionId, userId, content, metadata } = memory;
     const row = { owner: this.#owner(memory), id, sessionId, userId, content, metadata, createdAt: Date.now() };
@@ -59,12 +59,12 @@ export class MemoryRepository extends Repository {
     return this.select(userPreferences, eq(userPreferences.owner, this.#owner({ userId })));
   }
 
-  /** The memories of that id in a session: one, or one of its user and one of none. */
+  /** The memories with that id in a session: at most one with a user and one without. */
   getInSession(sessionId: string, id: string): MemoryRow[] {
     return this.select(memories, and(eq(memories.sessionId, sessionId), eq(memories.id, id)));
   }
 
-  /** Those of the ids that are stored for a user, or for none. */
+  /** Which of the ids are stored for the user, or for `undefined` without a user. */
   storedIds(userId: string | undefined, ids: readonly string[]): ReadonlySet<string> {
     const isOwned = userId === undefined ? isNull(memories.userId) : eq(memories.owner, this.#owner({ userId }));
     return new Set(this.select(memories, and(isOwned, inArray(memories.id, [...ids]))).map(({ id }) => id));
@@ -81,7 +81,7 @@ export class MemoryRepository extends Repository {
     });
   }
 
-  /** The key under which a user's memories are unique; memories of no user are unique within their session. */
+  /** The key within which memory ids are unique: the user, or the session for memories without a user. */
   #owner({ userId, sessionId = '' }: { readonly userId?: string | undefined; readonly sessionId?: string }): string {
     if (userId === undefined) return `session ${sessionId}`;
     return this.#runId === undefined ? userId : `${this.#runId}/${userId}`;

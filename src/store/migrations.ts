@@ -10,16 +10,16 @@ import { damaged } from './database-error.ts';
 import * as schema from './schema.ts';
 import { splitTurn } from './turn-row-mapping.ts';
 
-/** `DKIB`: tells our files from other programs' databases. */
+/** `DKIB`: distinguishes our files from databases of other programs. */
 const applicationId = 0x444b4942;
 
-// From src/store and from dist/store alike: tsc copies no SQL.
+// The same path from src/store and from dist/store, since tsc copies no SQL.
 const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** Schemas up to this one were those of version 0.1.0, whose turns are read by that version alone. */
+/** Schemas up to this one are those of version 0.1.0, and can be read only by that version. */
 const lastForeignSchema = 3;
 
-/** @throws BenchError `database` where the schema is newer than `known` or that of version 0.1.0, or the file another program's */
+/** @throws BenchError `database` if the schema is newer than `known` or of version 0.1.0, or the file is another program's */
 function requireOurs(client: Sqlite.Database, path: string, known: number): void {
   const version = client.pragma('user_version', { simple: true }) as number;
   const owner = client.pragma('application_id', { simple: true }) as number;
@@ -53,7 +53,7 @@ const expectedColumns = Object.values<unknown>(schema)
   .filter((value): value is SQLiteTable => is(value, SQLiteTable))
   .map((table) => [getTableName(table), Object.values(getTableColumns(table)).map(({ name }) => name)] as const);
 
-/** @throws BenchError `database` where a table or a column is missing */
+/** @throws BenchError `database` if a table or a column is missing */
 function requireTables(client: Sqlite.Database, path: string): void {
   const rows = client
     .prepare<[], [string, string]>('SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c')
@@ -68,7 +68,7 @@ function requireTables(client: Sqlite.Database, path: string): void {
   }
 }
 
-/** @throws BenchError `database` where the schema is not this program's: reading does not change it */
+/** For reading, which changes no schema. @throws BenchError `database` if the schema is not the one of this program */
 export function requireCurrentSchema(client: Sqlite.Database, path: string): void {
   const known = lastForeignSchema + readMigrationFiles({ migrationsFolder: folder }).length;
   requireOurs(client, path, known);
@@ -87,17 +87,15 @@ export function requireCurrentSchema(client: Sqlite.Database, path: string): voi
 /**
  * Brings a database to the schema of this program. `user_version` counts the migrations applied to a file, those of version
  * 0.1.0 included. All migrations run in one transaction, so that two processes may open a new file at once.
- *
- * @throws BenchError `database` where the schema is newer than this program or that of version 0.1.0, or the file another
- * program's
+ * @throws BenchError `database` if the schema is newer than this program or of version 0.1.0, or the file is another program's
  */
 export function migrate(client: Sqlite.Database, path: string): void {
   const migrations = readMigrationFiles({ migrationsFolder: folder });
-  // A table is rebuilt by dropping it, which must not cascade; inside a transaction this cannot be turned off.
+  // Migrations rebuild tables by dropping them, which must not cascade. Inside a transaction this cannot be turned off.
   client.pragma('foreign_keys = OFF');
-  client.function('measures', { varargs: true }, (...parts) => JSON.stringify(splitTurn(turnOfParts(parts)).measures));
+  client.function('measures', { varargs: true }, (...parts) => JSON.stringify(splitTurn(toTurn(parts)).measures));
   client.function('document', { varargs: true }, (...parts) => {
-    const { document } = splitTurn(turnOfParts(parts));
+    const { document } = splitTurn(toTurn(parts));
     return document && deflateSync(JSON.stringify(document));
   });
   client
@@ -116,15 +114,15 @@ export function migrate(client: Sqlite.Database, path: string): void {
   client.pragma('foreign_keys = ON');
 }
 
-/** The turn of the JSON columns of schema 11, in the order in which migration 0008 names them. */
-function turnOfParts(parts: readonly unknown[]): TurnRecord {
+/** The turn in JSON columns of schema 11, in the order in which migration 0008 passes them. */
+function toTurn(parts: readonly unknown[]): TurnRecord {
   const [item, facts, account, answer, timings, tokens, scores, observed, error, given, prefill, prompt] = parts.map(
     (part) => JSON.parse((part as string | null) ?? 'null') as never,
   );
   if ((error as unknown) !== null) return { state: 'failed', error } as unknown as TurnRecord;
   return {
     state: 'answered',
-    // Older runs lack the fields that were added since.
+    // Fields that older runs lack.
     item: { acceptedAnswers: [], relation: null, answerPrefix: null, ...(item as unknown as object) },
     scores: { contains: null, locomoF1: null, ...(scores as unknown as object) },
     ...{ facts, account, answer, timings, tokens, observed, given, prefill, prompt },

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { BenchError } from '../base/bench-error.ts';
 
-/** @param name of the record, for the message @throws BenchError `database` where it is not as this program writes it */
+/** Checks a stored record. @param name for the message @throws BenchError `database` if it does not fit the schema */
 export function readRecord<Schema extends z.ZodType>(schema: Schema, stored: unknown, name: string): z.output<Schema> {
   const read = schema.safeParse(stored);
   if (read.success) return read.data;

@@ -10,7 +10,7 @@ export interface TurnValue extends Pick<TurnRow, 'userId' | 'itemId' | 'arm'> {
   readonly value: number | null;
 }
 
-/** Turns that are written while a run goes on, each read once. */
+/** What an observer reads of a run while its turns are being written. */
 export class RunProgressRepository extends Repository {
   readonly #isOfRun: SQL;
 
@@ -23,7 +23,7 @@ export class RunProgressRepository extends Repository {
     return this.#count(this.#isOfRun).turns;
   }
 
-  /** Counts the turns after an id, and the failing ones by checks; `last` is the id of the last. @param after 0 for all */
+  /** Counts the turns with ids above `after` (0: all), and the faulty ones by failed checks; `last` is the highest id. */
   newTurns(after: number) {
     const isNew = sql`${this.#isOfRun} AND id > ${after}`;
     const faults = this.query<{ failed: number; checks: string; turns: number }>(
@@ -49,9 +49,9 @@ export class RunProgressRepository extends Repository {
     return rows.map((row) => ({ ...row, failed: row.failed === 1 }));
   }
 
-  /** When the latest turns were written, milliseconds since 1970, and their items, in the order of writing. @param last of the run, by id */
+  /** Items and writing times (ms since 1970) of the latest turns, in the order of writing. @param last the highest id */
   latestTimes(last: number, most: number): { readonly itemId: string; readonly createdAt: number }[] {
-    // Their ids lie together: `+` keeps SQLite from an index on the run, which would read all of it.
+    // The ids are adjacent. `+` keeps SQLite from using the index on the run, which would read the whole run.
     return this.query(
       sql`SELECT item_id AS itemId, created_at AS createdAt FROM turns
         WHERE id > ${last - most} AND id <= ${last} AND +${this.#isOfRun} ORDER BY id`,

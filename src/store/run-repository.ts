@@ -10,14 +10,14 @@ import { readRecord } from './read-record.ts';
 import { runs, turns } from './schema.ts';
 import type { TurnListRow } from './turn-list-repository.ts';
 
-/** A run as it starts: `running`, with nothing proven and no results. */
+/** A run that is about to start, without self-tests and results. */
 export type NewRun = Omit<RunRecord, 'schemaVersion' | 'id' | 'status' | 'probes' | 'startedAt' | 'finishedAt'>;
 
 /** Parts of a run that change while it goes on. */
 type RunUpdate = Partial<Pick<RunRecord, 'status' | 'probes' | 'finishedAt'> & { readonly results: RunResults }>;
 
-/** A run as a list shows it, without the documents that it holds. */
-export interface RunHead extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'status' | 'startedAt' | 'finishedAt'> {
+/** What a list shows of a run. */
+export interface RunListEntry extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'status' | 'startedAt' | 'finishedAt'> {
   readonly model: string;
   readonly dataset: string;
   readonly items: number;
@@ -28,8 +28,8 @@ export interface RunHead extends Pick<RunRecord, 'id' | 'name' | 'suite' | 'stat
 export class RunRepository extends Repository {
   /**
    * Stores a run that starts now and returns it.
-   * @param startedAt for a run that was made elsewhere, milliseconds since 1970
-   * @throws BenchError `bad-option` where the name is taken
+   * @param startedAt milliseconds since 1970, for a run that was made elsewhere
+   * @throws BenchError `bad-option` if the name is taken
    */
   create(run: NewRun, startedAt = Date.now()): RunRecord {
     return this.database.transaction((query) => {
@@ -72,7 +72,7 @@ export class RunRepository extends Repository {
     return this.#read(undefined);
   }
 
-  /** The run of that name, and those `NAME/…` that were made together under it, the oldest first. */
+  /** The run of that name and the runs `NAME/…`, oldest first. */
   listGroup(name: string): RunRecord[] {
     return this.#read(or(eq(runs.name, name), beginsWith(runs.name, `${name}/`)));
   }
@@ -87,8 +87,8 @@ export class RunRepository extends Repository {
     return readRecord(runResults, row.results, what);
   }
 
-  /** All runs, the oldest first, as a list shows them. */
-  heads(): RunHead[] {
+  /** All runs, oldest first, as a list shows them. */
+  listEntries(): RunListEntry[] {
     return this.query(
       sql`SELECT id, name, suite, status, started_at AS startedAt, finished_at AS finishedAt,
         model ->> '$.name' AS model, dataset ->> '$.name' AS dataset, dataset ->> '$.items' AS items,
@@ -102,7 +102,7 @@ export class RunRepository extends Repository {
     return rows.map(({ name }) => name);
   }
 
-  /** Changes the given parts of a run. @throws BenchError `not-found` where there is no such run */
+  /** Changes the given parts of a run. @throws BenchError `not-found` if there is no such run */
   update(id: string, change: RunUpdate): void {
     const { changes } = this.database.guard((query) => query.update(runs).set(change).where(eq(runs.id, id)).run());
     if (changes === 0) {

@@ -46,10 +46,10 @@ test('a worker that has lost a claim can neither write nor finish', () => {
   users.requireHeld('ann', 'one');
   users.release('one');
   users.claim(ann, 'two');
-  expect(() => users.requireHeld('ann', 'one')).toThrow('user ann is asked by another process now');
-  expect(() => users.finish('ann', 'one', shareOf(1))).toThrow('is asked by another process now');
+  expect(() => users.requireHeld('ann', 'one')).toThrow('another process has taken over user ann');
+  expect(() => users.finish('ann', 'one', shareOf(1))).toThrow('another process has taken over user ann');
   users.finish('ann', 'two', shareOf(2));
-  expect(() => users.requireHeld('ann', 'two')).toThrow('is asked by another process now');
+  expect(() => users.requireHeld('ann', 'two')).toThrow('another process has taken over user ann');
 });
 
 test('each share is taken once, and a transaction that fails leaves it', () => {

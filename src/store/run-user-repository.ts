@@ -13,10 +13,10 @@ export interface PlannedUser {
   readonly turns: number;
 }
 
-/** The outcome of a claim: the user is this worker's now, another's, or was finished before. */
+/** Outcome of a claim: the user belongs to this worker now, to another worker, or was already finished. */
 export type Claim = 'claimed' | 'taken' | 'finished';
 
-/** The users of a run that were begun, and the worker of each: a user has one worker at a time. */
+/** The users of a run that workers have begun; each user has one worker at a time. */
 export class RunUserRepository extends Repository {
   readonly #runId: string;
 
@@ -40,16 +40,16 @@ export class RunUserRepository extends Repository {
   isFinished({ userId, turns }: PlannedUser): boolean {
     const begun = this.#find(userId);
     if (begun !== undefined) return begun.finishedAt !== null;
-    // A run that was begun before there were claims has its turns alone.
+    // Runs from before claims existed have only their turns.
     return (new TurnRepository(this.database).countByUser(this.#runId, userId).get(userId) ?? 0) === turns;
   }
 
-  /** Call it in the transaction that writes the user's rows. @throws BenchError `database` if another worker has the user now */
+  /** Call in the transaction that writes the user's rows. @throws BenchError `database` if another worker has the user now */
   requireHeld(userId: string, worker: string): void {
     const held = this.#find(userId);
     if (held?.worker === worker && held.finishedAt === null) return;
-    const message = `${this.database.path}: user ${userId} is asked by another process now`;
-    throw new BenchError('database', message, 'nothing is lost: that one asks all of their questions');
+    const message = `${this.database.path}: another process has taken over user ${userId}`;
+    throw new BenchError('database', message, 'nothing is lost: it runs all turns of this user');
   }
 
   /** Notes that all turns of a user are stored. @throws BenchError as `requireHeld` */
@@ -60,7 +60,7 @@ export class RunUserRepository extends Repository {
     });
   }
 
-  /** Gives back the unfinished users of a worker that is gone; without one, those of all workers. */
+  /** Gives back the unfinished users of a worker that has ended. @param worker default: all workers */
   release(worker?: string): void {
     const unfinished = and(
       eq(runUsers.runId, this.#runId),
@@ -75,7 +75,7 @@ export class RunUserRepository extends Repository {
     this.database.guard((query) => query.delete(runUsers).where(this.#is(userId)).run());
   }
 
-  /** Takes the shares that are in no record yet, by time of finishing: call it in the transaction that writes them there. */
+  /** Removes and returns the shares of finished users, oldest first. Call in the transaction that adds them to the run's record. */
   takeShares(): { readonly worker: string; readonly share: UserShare }[] {
     const open = and(eq(runUsers.runId, this.#runId), isNotNull(runUsers.share));
     return this.database.transaction((query) => {
@@ -88,25 +88,25 @@ export class RunUserRepository extends Repository {
     });
   }
 
-  /** The places in the plan of the users that were begun; none for a run that was begun before there were claims. */
+  /** Places in the plan of the users that were begun; empty for runs from before claims existed. */
   places(): ReadonlyMap<string, number> {
     return new Map(this.#rows().map(({ userId, position }) => [userId, position]));
   }
 
-  /** Users that were begun and not finished; null for a run that was begun before there were claims. */
+  /** Users that were begun but not finished; null for runs from before claims existed. */
   underWay(): ReadonlySet<string> | null {
     const rows = this.#rows();
     if (rows.length === 0) return null;
     return new Set(rows.filter(({ finishedAt }) => finishedAt === null).map(({ userId }) => userId));
   }
 
-  /** The worker or, in a merged run, the part that answered for each finished user. */
+  /** The worker of each finished user; in a merged run, the part. */
   sources(): ReadonlyMap<string, string> {
     const finished = this.#rows().filter(({ finishedAt }) => finishedAt !== null);
     return new Map(finished.map(({ userId, worker }) => [userId, worker]));
   }
 
-  /** The finished users; none for a run that was begun before there were claims. */
+  /** The finished users; empty for runs from before claims existed. */
   finished(): ReadonlySet<string> {
     return new Set(this.sources().keys());
   }

@@ -1,7 +1,7 @@
 /**
  * The columns of the tables of a database. A run (`runs`) has users (`run_users`) and turns (`turns`, one row each). A session has
- * memories, messages and audit entries. The SQL in `migrations/` makes the tables with their keys and indexes, and brings older
- * databases to them.
+ * memories, messages and audit entries. The SQL in `migrations/` creates the tables with keys and indexes, and upgrades older
+ * databases.
  */
 import { deflateSync, inflateSync } from 'node:zlib';
 import { customType, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
@@ -11,7 +11,7 @@ import { type RunRecord, runStatuses } from './records/run-record.ts';
 import type { UserShare } from './records/worker-result-bundle.ts';
 import type { Measures, TurnDocument } from './turn-row-mapping.ts';
 
-/** JSON in a text column; unlike drizzle's own it writes NULL for `null` in prepared statements too. */
+/** JSON in a text column; unlike drizzle's, it writes NULL for `null` in prepared statements too. */
 const json = customType<{ data: unknown; driverData: string | null }>({
   dataType: () => 'text',
   toDriver: (value) => (value === null || value === undefined ? null : JSON.stringify(value)),
@@ -36,7 +36,7 @@ const float32 = customType<{ data: Float32Array | null; driverData: Buffer | nul
 /** Milliseconds since 1970. */
 const createdAt = integer('created_at').notNull();
 
-/** One run of the bench with all that is needed to repeat it: a `RunRecord`, and its results. */
+/** One run of the bench with everything needed to repeat it: a `RunRecord`, and the results. */
 export const runs = sqliteTable('runs', {
   id: text('id').primaryKey(),
   /** Version of the records of the run and of its turns. */
@@ -74,7 +74,7 @@ export const runUsers = sqliteTable('run_users', {
 /**
  * The turns of runs, one row each, in the order of writing. Lists and pages read the narrow columns, statistics read `measures`,
  * and the page of one turn reads `document` too. The index `turns_list` holds every column by which lists are filtered and
- * sorted, so that they read the index alone. The wide columns stand last.
+ * sorted, so that they read only the index. The wide columns come last.
  */
 export const turns = sqliteTable('turns', {
   id: integer('id').primaryKey({ autoIncrement: true }),
@@ -113,7 +113,7 @@ export const turns = sqliteTable('turns', {
   evaluatedTokens: integer('evaluated_tokens'),
   generatedTokens: integer('generated_tokens'),
   wrongClass: text('wrong_class'),
-  /** `hit`, `miss` or `bypass`, by the arm's own account. */
+  /** `hit`, `miss` or `bypass`, as the arm reports. */
   cache: text('cache'),
   /** The first stage of the evidence funnel that failed. */
   failedStage: text('failed_stage'),
@@ -122,7 +122,7 @@ export const turns = sqliteTable('turns', {
   error: text('error'),
   /** Null for a failed turn. */
   question: text('question'),
-  /** Null where only abstaining is right, and for a failed turn. */
+  /** Null if only abstaining is right, and for a failed turn. */
   gold: text('gold'),
   answer: text('answer').notNull(),
   /** The parts that statistics read (`turn-row-mapping.ts`). Null for turns of a report. */
@@ -167,7 +167,7 @@ export const sessions = sqliteTable('sessions', {
 
 /** Memories. An id is unique per owner. */
 export const memories = sqliteTable('memories', {
-  /** The user; within a run `RUN/USER`, since a user of a data set is another in every run (`memoryOwner`). */
+  /** The user, or `session SESSION` for no user; within a run `RUN/USER`, since each run has separate users. */
   owner: text('owner').notNull(),
   id: text('id').notNull(),
   sessionId: text('session_id').notNull(),
@@ -186,10 +186,10 @@ export const tombstones = sqliteTable('tombstones', {
   removedAt: integer('removed_at').notNull(),
 });
 
-/** Memories that a user wants to be considered in every turn; `dki-hybrid` injects them. Each goes together with its memory. */
+/** Memories that a user wants considered in every turn; `dki-hybrid` injects them. Each is deleted with its memory. */
 export const userPreferences = sqliteTable('user_preferences', {
   owner: text('owner').notNull(),
-  /** The memory's. */
+  /** Id of the memory. */
   id: text('id').notNull(),
   sessionId: text('session_id').notNull(),
   userId: text('user_id').notNull(),
@@ -203,7 +203,7 @@ export const conversations = sqliteTable('conversations', {
   sessionId: text('session_id').notNull(),
   role: text('role', { enum: ['user', 'assistant', 'system'] }).notNull(),
   content: text('content').notNull(),
-  // The columns below are null for messages that are no answers.
+  // The columns below are null for messages that are not answers.
   /** The prefill strategy: `rag`, `dki` and so on. */
   injectionMode: text('injection_mode'),
   /** Factor on the values of memories; null if no KV was injected. */

@@ -6,12 +6,12 @@ import { type SessionRow, sessions } from './schema.ts';
 
 interface SessionOwner {
   readonly userId?: string | null | undefined;
-  /** The run that the session is made for; it goes when the run or the run's user is deleted. */
+  /** The run of the session, which is deleted with the run or the run's user. */
   readonly runId?: string | null | undefined;
 }
 
 export class SessionRepository extends Repository {
-  /** Finds or makes a session; one of no user becomes the caller's. @throws BenchError `no-session` for another user's */
+  /** Finds or creates a session; one without a user becomes the caller's. @throws BenchError `no-session` for another user's */
   getOrCreate(id: string, { userId = null, runId = null }: SessionOwner = {}): SessionRow {
     return this.database.guard((query) => {
       let session = this.#find(id);
@@ -26,7 +26,7 @@ export class SessionRepository extends Repository {
     });
   }
 
-  /** @throws BenchError `no-session` where a session of that id is another user's */
+  /** @throws BenchError `no-session` if a session of that id belongs to another user */
   requireOwned(id: string, userId: string | undefined): void {
     const session = this.#find(id);
     if (session !== undefined) requireOwner(session, userId ?? null);
@@ -36,13 +36,13 @@ export class SessionRepository extends Repository {
     return this.database.guard((query) => query.select().from(sessions).where(eq(sessions.id, id)).get());
   }
 
-  /** Deletes the sessions whose ids begin so, with their messages and memories. */
+  /** Deletes the sessions with ids that begin with `prefix`, and their messages and memories. */
   deleteBeginningWith(prefix: string): void {
     this.database.guard((query) => query.delete(sessions).where(beginsWith(sessions.id, prefix)).run());
   }
 }
 
-/** A session of a user is nobody else's, and not of a caller who names no user either. */
+/** A user's session is closed to other users, and to callers who name no user. */
 function requireOwner({ id, userId: owner }: SessionRow, userId: string | null): void {
   if (owner === null || owner === userId) return;
   throw new BenchError(

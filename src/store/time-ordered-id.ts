@@ -4,8 +4,8 @@ const COUNTER_BITS = 12n;
 let last = 0n;
 
 /**
- * A UUID of version 7: in the order of text it stands behind each that this process made before, within one millisecond
- * and where the clock steps back, too.
+ * A UUID of version 7. As text it sorts after all that this process made before, even within one millisecond and after the
+ * clock steps back.
  * @see RFC 9562, section 5.7
  */
 export function timeOrderedId(nowMs: number = Date.now()): string {

@@ -3,12 +3,12 @@ import { batches } from '../base/batches.ts';
 import { Repository } from './database.ts';
 import { tokenPieces } from './schema.ts';
 
-/** SQLite takes 32,766 values a statement; three per row fit. */
+/** Rows in one statement: a row has three values, and SQLite allows 32,766. */
 const rowsAtOnce = 5000;
 
-/** Texts of the tokens of models; sequences are stored as ids alone. */
+/** Texts of each model's tokens, since turns store sequences as token ids. */
 export class TokenPieceRepository extends Repository {
-  /** Stores pieces by token id; those that are there already stay. */
+  /** Adds pieces by token id; stored ones are not changed. */
   add(modelSha256: string, pieces: ReadonlyMap<number, string>): void {
     this.database.transaction((query) => {
       for (const part of batches([...pieces], rowsAtOnce)) {
@@ -23,7 +23,7 @@ export class TokenPieceRepository extends Repository {
     return new Map(rows.map(({ tokenId, piece }) => [tokenId, piece]));
   }
 
-  /** The pieces of those ids that are known, by token id. */
+  /** The known pieces among these ids, by token id. */
   find(modelSha256: string, tokenIds: Iterable<number>): Map<number, string> {
     const isOfModel = eq(tokenPieces.modelSha256, modelSha256);
     const rows = batches([...new Set(tokenIds)], rowsAtOnce).flatMap((part) =>

@@ -1,7 +1,7 @@
 import { differsFromText, parityBound, type ParitySelfTest } from './records/parity-self-test.ts';
 import { type AnsweredTurn, evaluatesAsClaimed, type TurnRecord } from './records/turn-record.ts';
 
-/** The checks of `src/eval/analysis/checks` that a turn can fail by itself: comparisons with other arms are not among them. */
+/** The checks of `src/eval/analysis/checks` that a single turn can fail, without a comparison with other arms. */
 const turnChecks: Readonly<Record<string, (turn: AnsweredTurn, parity: ParitySelfTest | null) => boolean>> = {
   'token identity': ({ observed, account, prefill }) => {
     const keepsSink = prefill !== null && 'making' in prefill && prefill.making.sink?.kept === true;
@@ -23,7 +23,7 @@ const turnChecks: Readonly<Record<string, (turn: AnsweredTurn, parity: ParitySel
     ),
 };
 
-/** The checks that a turn fails by itself, comma-separated; null if it fails none. */
+/** The checks that this turn alone fails, comma-separated; null if it fails none. */
 export function failedChecks(turn: TurnRecord, parity: ParitySelfTest | null): string | null {
   if (turn.state === 'failed') return 'errors';
   const failed = Object.keys(turnChecks).filter((check) => turnChecks[check]!(turn, parity));

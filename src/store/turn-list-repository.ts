@@ -9,9 +9,9 @@ export interface TurnListFilter {
   readonly arm?: string | undefined;
   readonly answer?: 'right' | 'wrong' | undefined;
   readonly wrong?: string | undefined;
-  /** Turns of items that the arm `right` answers right, in every repeat. */
+  /** An arm: only turns of items that it answers right in every repeat. */
   readonly right?: string | undefined;
-  /** Turns of items that one turn answers right and another wrong. */
+  /** Only turns of items that one turn answers right and another wrong. */
   readonly disagreeing?: true | undefined;
   readonly category?: string | undefined;
   readonly wrongClass?: string | undefined;
@@ -20,25 +20,25 @@ export interface TurnListFilter {
   readonly check?: string | undefined;
   readonly truncated?: true | undefined;
   readonly failed?: true | undefined;
-  /** A part of the question, the gold or the answer; ASCII letters match in either case. */
+  /** Part of the question, the gold or the answer; ASCII letters match in either case. */
   readonly text?: string | undefined;
 }
 
 export type TurnSort = (typeof turnSorts)[number];
 
-/** The page of a list: which turns, in which order, and where it begins. */
+/** A page of a list: which turns, in which order, and where it begins. */
 export interface TurnListQuery {
   readonly filter?: TurnListFilter | undefined;
   /** Default: the order of writing. */
   readonly sort?: TurnSort | undefined;
   readonly descending?: true | undefined;
-  /** Id of the turn that the page follows, or precedes; without either, the first page. */
+  /** Id of the turn after or before which the page lies; without either, the first page. */
   readonly after?: number | undefined;
   readonly before?: number | undefined;
   readonly size: number;
 }
 
-/** Turns that pass a filter are counted up to this number. */
+/** Turns that match a filter are counted up to this number. */
 export const mostCounted = 10_000;
 
 /** The outcome of one turn, as pages of items and arms show it; long texts are cut. */
@@ -86,7 +86,7 @@ const listFields = {
 const rowsAtOnce = 500;
 
 export class TurnListRepository extends Repository {
-  /** A page of the turns that match, found by the turn before or after it: the last takes as long as the first. */
+  /** A page of matching turns, found by the turn before or after it, so that late pages take no longer than the first. */
   page(runId: string, query: TurnListQuery) {
     const { filter = {}, sort, after = 0, before, size } = query;
     const cursor = this.#rows(and(eq(turns.runId, runId), eq(turns.id, before ?? after)))[0];
@@ -128,7 +128,7 @@ export class TurnListRepository extends Repository {
     return this.#distinct(runId, turns.category);
   }
 
-  /** Ids of the items with a turn that matches, in the order of writing. */
+  /** Ids of the items with a matching turn, in the order of writing. */
   items(runId: string, filter: TurnListFilter = {}): string[] {
     const rows = this.query<{ readonly itemId: string }>(
       sql`SELECT item_id AS itemId FROM turns INDEXED BY ${fastestIndex(filter, 'turns_item')}
@@ -140,7 +140,7 @@ export class TurnListRepository extends Repository {
   /** The outcomes of all arms on these items, in the order of writing. */
   outcomes(runId: string, itemIds: readonly string[]): TurnOutcome[] {
     const where = and(eq(turns.runId, runId), inArray(turns.itemId, [...itemIds]));
-    // `+` keeps SQLite from an index that gives this order and reads the whole run.
+    // `+` keeps SQLite from using an index in this order, for which it would read the whole run.
     const order = sql`+${turns.id}`;
     return this.database.guard((query) =>
       query.select(outcomeFields).from(turns).where(where).orderBy(order).all(),
@@ -165,7 +165,7 @@ export class TurnListRepository extends Repository {
     ) as unknown as TurnListRow[];
   }
 
-  /** All turns that match: `many` for more than `mostCounted`, undefined where only a search of all texts could tell. */
+  /** Number of matching turns; `many` above `mostCounted`, undefined for a text filter, which would search all texts. */
   #count(filter: TurnListFilter, matching: SQL | undefined): number | 'many' | undefined {
     if (filter.text !== undefined) return undefined;
     const most = isEmpty(filter) ? Number.MAX_SAFE_INTEGER : mostCounted + 1;
@@ -176,7 +176,7 @@ export class TurnListRepository extends Repository {
     return !isEmpty(filter) && row!.count > mostCounted ? 'many' : row!.count;
   }
 
-  /** The few values of an indexed column, each found behind the one before. */
+  /** The distinct values of an indexed column, by jumping from one to the next, since there are few. */
   #distinct(runId: string, column: SQLiteColumn): string[] {
     const next = (after: SQL): SQL =>
       sql`(SELECT min(${column}) FROM turns WHERE run_id = ${runId} AND ${column} > ${after})`;
@@ -208,7 +208,7 @@ function sorted({ sort, descending }: TurnListQuery, backwards: boolean): SQL[] 
   ];
 }
 
-/** The condition for rows after a row in an order, or before it; rows without the number come last in both directions. */
+/** The condition for rows after a row in an order, or before it. Rows without a value come last, ascending or descending. */
 function isBeyond(row: TurnListRow, { sort, descending }: TurnListQuery, backwards: boolean): SQL | undefined {
   const byId = backwards ? lt(turns.id, row.turnId) : gt(turns.id, row.turnId);
   if (sort === undefined) return byId;
@@ -222,7 +222,7 @@ function isBeyond(row: TurnListRow, { sort, descending }: TurnListQuery, backwar
   );
 }
 
-/** Matches the text itself: no character in it is a wildcard. */
+/** Matches `text` literally, without wildcards. */
 function contains(column: SQLiteColumn, text: string): SQL {
   return sql`${column} LIKE ${`%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`} ESCAPE ${'\\'}`;
 }
@@ -236,7 +236,7 @@ function itemsWhere(runId: string, having: string, arm?: string): SQL {
   )`;
 }
 
-/** The condition that a turn of that run must meet; undefined where all pass. */
+/** The condition for a turn of that run; undefined if all match. */
 function matches(runId: string, filter: TurnListFilter): SQL | undefined {
   const { answer, wrong, right, check, text } = filter;
   const success = turns.taskSuccess;

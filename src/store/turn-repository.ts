@@ -22,6 +22,7 @@ interface TurnFilter {
   readonly itemId?: string;
 }
 
+/** Value of a metric of the calling program for one turn. */
 export type OwnScore = Pick<TurnKey, 'arm' | 'itemId' | 'repeat' | 'turn'> & { readonly value: number };
 
 const pageSize = 200;
@@ -41,7 +42,7 @@ const resultColumns = {
 type ResultRow = Omit<Pick<TurnRow, keyof typeof resultColumns>, 'measures'> & { readonly measures: string };
 
 export class TurnRepository extends Repository {
-  /** Stores a turn as soon as it is answered, and returns its id. One that is stored already stays as it is. */
+  /** Stores a turn and returns its id. A turn that is already stored is not changed. */
   put({ runId, sessionId }: TurnPlace, turn: TurnRecord): number {
     const { state, itemId, userId, arm, repeat, turn: number, position } = turn;
     const key = { runId, sessionId, state, itemId, userId, arm, repeat, turn: number, position };
@@ -71,7 +72,7 @@ export class TurnRepository extends Repository {
   /** Like `listByRun`, but only the parts that results are computed from. @throws BenchError as `listByRun` */
   *listForResults(runId: string, filter: TurnFilter = {}): Generator<TurnResult, void, undefined> {
     for (const { id: _, measures, ...key } of this.#pages<ResultRow>(resultColumns, runId, filter)) {
-      yield { ...key, ...parsed(measures, this.database.path, key) } as TurnResult;
+      yield { ...key, ...parseMeasures(measures, this.database.path, key) } as TurnResult;
     }
   }
 
@@ -92,14 +93,14 @@ export class TurnRepository extends Repository {
     }
   }
 
-  /** The turns of one arm on one item, by repeat and number. @throws BenchError as `listByRun` */
+  /** The turns of one arm on one item, sorted by repeat and turn. @throws BenchError as `listByRun` */
   find(runId: string, itemId: string, arm: string): StoredTurn[] {
     const where = runTurns(runId, { itemId, arm });
     const rows = this.select(turns, where).sort((a, b) => a.repeat - b.repeat || a.turn - b.turn);
     return rows.map(storedTurn);
   }
 
-  /** Adds values of a metric to stored turns: those that are known only when all turns are there. */
+  /** Adds a metric's values to stored turns, for metrics that are computed from all turns. */
   putOwnScores(runId: string, metric: string, values: readonly OwnScore[]): void {
     this.database.transaction((query) => {
       for (const { value, ...key } of values) {
@@ -142,7 +143,7 @@ function storedTurn({ measures, document, ...row }: TurnRow): StoredTurn {
   return { ...readRecord(turnRecord, turn, `the turn of item ${row.itemId}, arm ${row.arm}`), id: row.id };
 }
 
-function parsed(
+function parseMeasures(
   measures: string,
   path: string,
   { arm, itemId, state }: Pick<TurnRow, 'arm' | 'itemId' | 'state'>,
@@ -165,7 +166,7 @@ function parsed(
 function runTurns(runId: string, { arm, userId, itemId }: TurnFilter): SQL | undefined {
   return and(
     eq(turns.runId, runId),
-    // `+` keeps SQLite from the index on the arm, which does not give the order of writing.
+    // `+` keeps SQLite from using the index on the arm, which is not in the order of writing.
     arm === undefined ? undefined : sql`+${turns.arm} = ${arm}`,
     userId === undefined ? undefined : eq(turns.userId, userId),
     itemId === undefined ? undefined : eq(turns.itemId, itemId),

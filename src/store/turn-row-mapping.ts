@@ -7,10 +7,10 @@ type KeyFields = 'state' | 'itemId' | 'userId' | 'arm' | 'repeat' | 'turn' | 'po
 /** The parts of a turn that statistics read, without its key. */
 export type Measures = Omit<AnsweredResult, KeyFields> | Pick<FailedTurn, 'error'>;
 
-/** The parts of an answered turn that only its own page and replays read. */
+/** The parts of an answered turn that only the page of the turn and replays read. */
 export type TurnDocument = NonNullable<ReturnType<typeof splitTurn>['document']>;
 
-/** What decides a turn's marks in lists: the run's primary metric, and its self-test of numerical parity. */
+/** Facts of the run on which list columns depend: the primary metric, and the self-test of numerical parity. */
 export interface RunFacts {
   readonly primaryMetric: string;
   readonly parity: ParitySelfTest | null;
@@ -41,7 +41,7 @@ export function splitTurn(turn: TurnRecord) {
   return { measures, document: { prompt, given, answer, prefill: turn.prefill && prefill, observed: tokenLists } };
 }
 
-/** The parts of a turn together again, as `turnRecord` reads them. */
+/** Joins the parts of a turn for `turnRecord`. */
 export function joinTurn(measures: Measures, document: TurnDocument | null): object {
   if ('error' in measures || document === null) return measures;
   return {
@@ -54,7 +54,7 @@ export function joinTurn(measures: Measures, document: TurnDocument | null): obj
   };
 }
 
-/** The values by which lists filter and sort turns, and that they show; columns of scores have the names of the scores. */
+/** The columns that lists show, filter and sort by; columns of scores have the names of the scores. */
 export function listColumns(turn: TurnRecord, run: RunFacts) {
   if (turn.state === 'failed') {
     return { truncated: false, answer: '', error: turn.error.message, failedChecks: failedChecks(turn, run.parity) };
@@ -81,7 +81,7 @@ export function listColumns(turn: TurnRecord, run: RunFacts) {
   };
 }
 
-/** The value of the primary metric: a score, a score of the calling program, or an observation of that name. */
+/** Value of the primary metric: a score, a score of the calling program, or a field of `observed`. */
 function primaryValue({ item, scores, observed }: AnsweredTurn, { primaryMetric }: RunFacts): number | null {
   if (primaryMetric === 'goldLogProb') {
     const tokens = observed.goldTokens.length;

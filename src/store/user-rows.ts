@@ -19,8 +19,8 @@ type SessionRows = {
 };
 
 /**
- * All that a run holds of a user, in the order of writing. Ids of sessions lack the id of the run, with which they begin in the
- * database: the rows can become those of any run.
+ * All rows of a user in a run, in the order of writing. Session ids lack the id of the run, with which they begin in the
+ * database, so that the rows can be written into any run.
  */
 export interface UserRows extends SessionRows {
   readonly sessions: readonly { readonly id: string; readonly createdAt: number }[];
@@ -37,24 +37,24 @@ const written = sql`rowid`;
 export function readUserRows(source: BenchDatabase, { runId, userId }: UserOfRun): UserRows {
   const isOfUser = and(eq(sessions.runId, runId), eq(sessions.userId, userId));
   const isTurnOfUser = and(eq(turns.runId, runId), eq(turns.userId, userId));
-  const within = (sessionId: string | null): string => sessionId!.slice(runId.length);
+  const withoutRun = (sessionId: string | null): string => sessionId!.slice(runId.length);
   return source.guard((query) => {
     const userSessions = query.select().from(sessions).where(isOfUser).orderBy(written).all();
     const ids = userSessions.map(({ id }) => id);
     const rows = Object.entries(sessionTables).map(([name, table]) => {
       const found = query.select().from(table).where(inArray(table.sessionId, ids)).orderBy(written).all();
-      return [name, found.map((row) => ({ ...row, sessionId: within(row.sessionId) }))] as const;
+      return [name, found.map((row) => ({ ...row, sessionId: withoutRun(row.sessionId) }))] as const;
     });
     const userTurns = query.select().from(turns).where(isTurnOfUser).orderBy(asc(turns.id)).all();
     return {
-      sessions: userSessions.map(({ id, createdAt }) => ({ id: within(id), createdAt })),
+      sessions: userSessions.map(({ id, createdAt }) => ({ id: withoutRun(id), createdAt })),
       ...(Object.fromEntries(rows) as unknown as SessionRows),
-      turns: userTurns.map(({ id: _, runId: __, ...row }) => ({ ...row, sessionId: within(row.sessionId) })),
+      turns: userTurns.map(({ id: _, runId: __, ...row }) => ({ ...row, sessionId: withoutRun(row.sessionId) })),
     };
   });
 }
 
-/** A user whose rows are written into a run, finished. */
+/** A user to be written into a run as finished. */
 interface FinishedUser extends UserOfRun {
   readonly position: number;
   readonly worker: string;

@@ -6,7 +6,7 @@ import type { Html } from '../render/html-table.ts';
 import { printable } from '../render/printable.ts';
 import type { BenchDatabase } from '../store/database.ts';
 import type { RunResults } from '../store/records/run-results.ts';
-import { RunRepository, type RunHead } from '../store/run-repository.ts';
+import { RunRepository, type RunListEntry } from '../store/run-repository.ts';
 import type { Links, RunsQuery } from './links.ts';
 import { filterForm, type ListColumn, listTable, numberedLinks, pager, textField } from './list-components.ts';
 
@@ -15,7 +15,7 @@ const pageSize = 50;
 /** Verdicts of runs with results, kept because these do not change and are documents of 100 kB and more. */
 const verdicts = new Map<string, ReturnType<typeof runVerdict>>();
 
-function cachedVerdict(database: BenchDatabase, run: RunHead) {
+function cachedVerdict(database: BenchDatabase, run: RunListEntry) {
   const key = `${database.path}\n${run.id}\n${run.status}\n${run.finishedAt ?? ''}\n${run.resultsBytes ?? ''}`;
   const known = verdicts.get(key);
   if (known !== undefined) return known;
@@ -40,7 +40,7 @@ function runVerdict(results: RunResults) {
 /** Reads the runs, the latest first. @param size rows of a page */
 export function readRunsPage(database: BenchDatabase, query: RunsQuery, size = pageSize) {
   const wanted = (query.text ?? '').toLowerCase();
-  const all = new RunRepository(database).heads().reverse();
+  const all = new RunRepository(database).listEntries().reverse();
   const matching = all.filter(({ name, suite, status, model, dataset }) =>
     [name, suite, status, model, dataset].some((text) => text.toLowerCase().includes(wanted)),
   );

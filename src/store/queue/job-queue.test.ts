@@ -60,7 +60,7 @@ test('jobs of another version of the tables are refused, with what to do', async
     await expect(JobQueue.open(connection, { creates })).rejects.toMatchObject({
       code: 'database',
       message: expect.stringMatching(
-        /^postgres:\/\/127\.0\.0\.1:\d+\/postgres: its jobs are of another version: [^\n]+$/,
+        /^postgres:\/\/127\.0\.0\.1:\d+\/postgres: the jobs are of another version: [^\n]+$/,
       ),
       hint: expect.stringContaining('DROP SCHEMA'),
     });

@@ -3,15 +3,15 @@ import { BenchError } from '../../base/bench-error.ts';
 import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
 
 const SCHEMA = 'dki_bench_jobs';
-/** A unit that fails this often is put aside. */
+/** A unit that fails this often is given up. */
 const ATTEMPTS = 6;
-/** The second attempt waits for 2 to 4 s, each later one twice as long as the one before. */
+/** The second attempt starts after 2 to 4 s; each later one waits twice as long as the one before. */
 const RETRY_DELAY_S = 2;
 const YEAR_S = 31_536_000;
 
-/** A unit to be put into the queue; larger priorities are taken first. */
+/** A unit to be queued; larger priorities come first. */
 export interface QueuedUnit {
-  /** Place of the user in the plan, or another number of the caller's. */
+  /** Place of the user in the plan, or another number that the caller chooses. */
   readonly position: number;
   readonly priority: number;
 }
@@ -24,7 +24,7 @@ export interface TakenJob {
   readonly attempt: number;
 }
 
-/** The jobs of runs, in pg-boss: a queue a run, and one for jobs that failed too often. They do not expire by a clock. */
+/** Jobs in pg-boss: per run one queue, and one for units that failed too often. Jobs have no time limit. */
 export class JobQueue implements AsyncDisposable {
   readonly #boss: PgBoss;
   readonly #connection: QueueConnection;
@@ -34,21 +34,21 @@ export class JobQueue implements AsyncDisposable {
     this.#connection = connection;
   }
 
-  /** @param options.creates makes missing tables of pg-boss @throws BenchError `database` for those of another version */
+  /** @param options.creates creates missing tables of pg-boss @throws BenchError `database` for tables of another version */
   static async open(connection: QueueConnection, { creates }: { readonly creates: boolean }): Promise<JobQueue> {
     const { boss: db, address } = connection;
-    // It neither supervises jobs nor registers itself.
+    // pg-boss shall neither supervise jobs nor register itself.
     const idle = { supervise: false, schedule: false, registerInstance: false };
     const boss = new PgBoss({ db, schema: SCHEMA, migrate: creates, ...idle });
-    // Each call throws its own error.
+    // Ignored here, because each call throws its own error.
     boss.on('error', () => undefined);
     try {
       return new JobQueue(await boss.start(), connection);
     } catch (error) {
       if (error instanceof BenchError) throw error;
-      const message = `${address}: its jobs are of another version: ${(error as Error).message}`;
+      const message = `${address}: the jobs are of another version: ${(error as Error).message}`;
       const hint =
-        'merge what it holds with that version, then forget it: DROP SCHEMA dki_bench_queue, dki_bench_jobs CASCADE';
+        'merge the results with that version, then delete the queue: DROP SCHEMA dki_bench_queue, dki_bench_jobs CASCADE';
       throw new BenchError('database', message, hint, error);
     }
   }
@@ -58,11 +58,11 @@ export class JobQueue implements AsyncDisposable {
   }
 
   async create(run: string): Promise<void> {
-    const kept = { retentionSeconds: YEAR_S };
-    await this.#boss.createQueue(setAside(run), kept);
+    const retention = { retentionSeconds: YEAR_S };
+    await this.#boss.createQueue(failedQueue(run), retention);
     await this.#boss.createQueue(run, {
-      ...kept,
-      deadLetter: setAside(run),
+      ...retention,
+      deadLetter: failedQueue(run),
       retryLimit: ATTEMPTS - 1,
       retryDelay: RETRY_DELAY_S,
       retryBackoff: true,
@@ -74,18 +74,18 @@ export class JobQueue implements AsyncDisposable {
     await this.#boss.insert(run, jobs, { db });
   }
 
-  /** Puts units that failed too often into the queue again, and returns their number. */
+  /** Requeues units that failed too often, and returns their number. */
   async putAgain(run: string, { boss: db }: QueueTransaction): Promise<number> {
-    const jobs = await this.#boss.fetch<{ position: number }>(setAside(run), { batchSize: 100_000, db });
+    const jobs = await this.#boss.fetch<{ position: number }>(failedQueue(run), { batchSize: 100_000, db });
     if (jobs.length === 0) return 0;
     const ids = jobs.map(({ id }) => id);
-    await this.#boss.complete(setAside(run), ids, null, { db });
+    await this.#boss.complete(failedQueue(run), ids, null, { db });
     const again = jobs.map(({ data }) => ({ data }));
     await this.#boss.insert(run, again, { db });
     return jobs.length;
   }
 
-  /** Takes the next job; undefined where none can be taken now. */
+  /** Takes the next job; undefined if none is available. */
   async take(run: string, { boss: db }: QueueTransaction): Promise<TakenJob | undefined> {
     const [job] = await this.#boss.fetch<{ position: number }>(run, { includeMetadata: true, db });
     if (job === undefined) return undefined;
@@ -97,24 +97,24 @@ export class JobQueue implements AsyncDisposable {
     await this.#boss.complete(run, job, null, { db });
   }
 
-  /** Counts an attempt as failed: the job is taken again later, or put aside. */
+  /** Counts an attempt as failed: the job is retried later, or given up. */
   async fail(run: string, job: string, reason: string, { boss: db }: QueueTransaction): Promise<void> {
     await this.#boss.fail(run, job, { reason }, { db });
   }
 
-  /** Gives a job back as if it had never been taken. */
+  /** Gives a job back without counting an attempt. */
   async giveBack(run: string, { job, ...unit }: TakenJob, transaction: QueueTransaction): Promise<void> {
     await this.complete(run, job, transaction);
     await this.put(run, [unit], transaction);
   }
 
   async open(run: string): Promise<number> {
-    // Counted here: what pg-boss says of a queue may be an hour old.
+    // Counted here, because the counts of pg-boss may be an hour old.
     const counted = `SELECT count(*)::int AS open FROM ${SCHEMA}.job WHERE name = $1 AND state < 'completed'`;
     return (await this.#connection.rows<{ open: number }>(counted, [run]))[0]!.open;
   }
 }
 
-function setAside(run: string): string {
+function failedQueue(run: string): string {
   return `${run}_failed`;
 }

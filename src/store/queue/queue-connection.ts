@@ -3,20 +3,20 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { postgresAddress, postgresClientUrl } from '../../config/service-addresses.ts';
 
-/** A server that does not answer one call in this time is away. */
+/** A server that does not answer a call in this time is away. */
 const CALL_MS = 10_000;
-/** A server that is away for longer is not waited for. */
+/** How long to wait for a server that is away. */
 const PATIENCE_MS = 600_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 
 export interface QueueTransaction {
   readonly query: <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
-  /** The form in which pg-boss takes a connection. */
+  /** The transaction as a connection for pg-boss. */
   readonly boss: { executeSql(text: string, values: unknown[]): Promise<{ rows: unknown[] }> };
 }
 
-/** A PostgreSQL server that holds a queue; its address is shown without user and password. */
+/** A PostgreSQL server with a queue; `address` has no user and password. */
 export class QueueConnection implements AsyncDisposable {
   readonly address: string;
   readonly #pool: pg.Pool;
@@ -30,16 +30,16 @@ export class QueueConnection implements AsyncDisposable {
       max: 2,
       keepAlive: true,
       connectionTimeoutMillis: CALL_MS,
-      // On either side: a network that hangs lets no answer through.
+      // Limits in the server and in the client: if the network hangs, no answer arrives.
       statement_timeout: CALL_MS,
       query_timeout: CALL_MS + 1000,
       idle_in_transaction_session_timeout: CALL_MS,
     });
-    // A connection that breaks when idle: the next call opens another.
+    // If an idle connection breaks, the next call opens another.
     this.#pool.on('error', () => undefined);
   }
 
-  /** The form in which pg-boss takes a connection, outside of transactions. */
+  /** The connection for pg-boss, outside transactions. */
   get boss(): QueueTransaction['boss'] {
     return { executeSql: (text, values) => this.#query(text, values) };
   }
@@ -55,9 +55,9 @@ export class QueueConnection implements AsyncDisposable {
   }
 
   /**
-   * As `transaction`, repeated while the server is away. It may have stored what it could not confirm, so that `work` must
+   * Like `transaction`, repeated while the server is away. An attempt may have been stored but not confirmed, so `work` must
    * recognise what is already done.
-   * @throws BenchError `database` where it is away for ten minutes; the reason of the signal
+   * @throws BenchError `database` if the server is away for ten minutes; the reason of the signal
    */
   patiently<Result>(work: (transaction: QueueTransaction) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     return this.again(() => this.#transaction(work), signal);
@@ -95,7 +95,7 @@ export class QueueConnection implements AsyncDisposable {
       throw this.#unanswered(error);
     });
     let broken: Error | undefined;
-    // One that breaks in use: its call fails by itself.
+    // If the connection breaks during a call, the call itself fails.
     const onError = (error: Error): void => void (broken = error);
     client.on('error', onError);
     try {
@@ -131,21 +131,21 @@ export class QueueConnection implements AsyncDisposable {
     return isOurs ? error : this.#unanswered(error);
   }
 
-  /** The error where the server, or the way to it, refused. */
+  /** The error for a call that the server did not answer, or refused. */
   #unanswered(error: unknown): BenchError {
     const hint = 'check --queue, and that the server runs and can be reached';
     return new BenchError('database', `${this.address}: ${reasonOf(error)}`, hint, error);
   }
 }
 
-/** SQLSTATEs of a server that is ending, starting or full: the same call can succeed later. */
+/** SQLSTATEs of a server that is stopping, starting or full. */
 const temporary = /^(?:08|53300|57P0[1235]|40001|40P01|55P03|57014|25P03)/;
-/** Codes of the system where no server answers. */
+/** Codes of the operating system if no server answers. */
 const unreached = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EAI_AGAIN|ENOTFOUND)/;
-/** Messages of the client, which has no codes for them. */
+/** Messages of the client library, which has no codes for them. */
 const lost = /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired)/;
 
-/** True where the server is away, starts, ends, or is too busy, so that the same call can succeed later. */
+/** True if the server is away, starting, stopping or too busy, so that the same call can succeed later. */
 export function isAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isAway);
   if (!(error instanceof Error)) return false;
@@ -154,7 +154,7 @@ export function isAway(error: unknown): boolean {
   return typeof code === 'string' ? temporary.test(code) || unreached.test(code) : lost.test(error.message);
 }
 
-/** The reason in one line: clients give one error for each address of a host. */
+/** The reason in one line; of an aggregate with one error per address of a host, the first. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const message = error instanceof Error ? error.message : String(error);

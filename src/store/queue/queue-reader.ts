@@ -23,7 +23,7 @@ export interface EnteredWorker extends QueueWorker {
   readonly host: string;
   readonly pid: number;
   readonly beganAt: Date;
-  /** `working`, `silent` after a lease without a sign of life, or how it ended. */
+  /** `working`, `silent` if it has given no sign of life for `LEASE_S`, or how it ended. */
   readonly state: string;
   readonly users: number;
   readonly turns: number;
@@ -36,18 +36,13 @@ export class QueueReader {
     this.#connection = connection;
   }
 
-  /** The named or only run. @throws BenchError `not-found`; `database` for records of another version */
+  /** The run of that name, or the only run. @throws BenchError `not-found`; `database` for records of another version */
   async find(name?: string): Promise<PlannedRun> {
     const row = await this.#planned(name);
     const what = `the plan of run "${row.name}" in ${this.#connection.address}`;
     const stored = JSON.parse(row.plan) as { readonly schemaVersion: number };
     requireSchemaVersion(stored.schemaVersion, what);
     return { id: row.id, planId: row.planId, plan: readRecord(queuedPlan, stored, what) };
-  }
-
-  /** The id of the run of that name. @throws BenchError `not-found` */
-  async idOf(name: string): Promise<string> {
-    return (await this.#planned(name)).id;
   }
 
   async #planned(name?: string): Promise<PlannedRow> {
@@ -75,7 +70,7 @@ export class QueueReader {
     return runs.map(({ name }) => name);
   }
 
-  /** @param open units that are waiting or under way */
+  /** @param open number of units that wait or are being worked on */
   async progress({ id, plan }: PlannedRun, open: number) {
     const [row] = await this.#connection.rows<
       Record<'units' | 'stored' | 'probed' | 'turns' | 'underWay' | 'bytes', number> & { at: Date }
@@ -96,7 +91,7 @@ export class QueueReader {
       users,
       stored: stored - probed,
       ofTurns: plan.plan.users.reduce((sum, { turns }) => sum + turns, 0),
-      /** Units that were put aside after too many failures. */
+      /** Units that were given up after too many failures. */
       failed: Math.max(0, units - stored - open),
       /** The isolation probe is stored, or the run needs none. */
       isProbed: units === users || probed > 0,
@@ -118,7 +113,7 @@ export class QueueReader {
     }));
   }
 
-  /** The last attempts that failed, the newest first. */
+  /** The last failed attempts, newest first. */
   async failures({ id, plan }: PlannedRun, most: number) {
     const rows = await this.#connection.rows<{ position: number; reason: string; at: Date; host: string }>(
       `SELECT f.position, f.reason, f.failed_at AS at, coalesce(w.host, '') AS host
@@ -132,7 +127,7 @@ export class QueueReader {
     });
   }
 
-  /** The stored results, in the order of the plan. @throws BenchError `database` for one that is damaged */
+  /** The stored results, in the order of the plan, those of the isolation probe last. @throws BenchError `database` if damaged */
   async *bundles({ id, plan }: PlannedRun) {
     const positions = await this.#connection.rows<{ position: number }>(
       `SELECT position FROM ${SCHEMA}.bundles WHERE run_id = $1 ORDER BY position < 0, position`,
@@ -145,8 +140,9 @@ export class QueueReader {
         [id, position],
       );
       if (createHash('sha256').update(bundle!.content).digest('hex') !== bundle!.sha256) {
-        const whose = plan.plan.users[position]?.userId ?? 'of the isolation probe';
-        const message = `${this.#connection.address}: the results of user ${whose} are damaged`;
+        const user = plan.plan.users[position];
+        const source = user === undefined ? 'the isolation probe' : `user ${user.userId}`;
+        const message = `${this.#connection.address}: the results of ${source} are damaged`;
         throw new BenchError('database', message, 'restore a copy of the database');
       }
       yield { position, ...bundle! };

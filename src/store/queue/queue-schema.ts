@@ -1,11 +1,11 @@
 import type { QueueConnection } from './queue-connection.ts';
 
-/** Tables of this version have a schema of their own. */
+/** PostgreSQL schema of the tables. */
 export const SCHEMA = 'dki_bench_queue';
 
-/** All times are the server's: clocks of workers may be wrong. */
+/** All times come from the server's clock, since clocks of workers may be wrong. */
 const STATEMENTS = [
-  // Several processes may plan at the same time.
+  // A lock, since several processes may plan at the same time.
   `SELECT pg_advisory_xact_lock(hashtext('${SCHEMA}'))`,
   `CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`,
   `CREATE TABLE IF NOT EXISTS ${SCHEMA}.runs (

@@ -6,10 +6,10 @@ import { JobQueue, type QueuedUnit, type TakenJob } from './job-queue.ts';
 import type { QueueConnection, QueueTransaction } from './queue-connection.ts';
 import { createQueueSchema, SCHEMA } from './queue-schema.ts';
 
-/** A worker without a sign of life for so long loses its claims. */
+/** A worker that gives no sign of life for so long loses its claims. */
 export const LEASE_S = 30;
 
-/** A unit that a worker has to itself until it is stored, given back or lost. */
+/** A worker's exclusive hold on a unit, until the unit is stored, given back or lost. */
 export interface Claim extends TakenJob {
   readonly run: string;
   readonly worker: string;
@@ -20,7 +20,7 @@ export interface PackedBundle {
   readonly turns: number;
 }
 
-/** Changes the runs of a queue. Only the holder of a claim writes its result, in one transaction with the end of the job. */
+/** Writes to a queue. Only the holder of a claim can store its result, in the transaction that ends the job. */
 export class QueueStore implements AsyncDisposable {
   readonly #connection: QueueConnection;
   readonly #jobs: JobQueue;
@@ -30,7 +30,7 @@ export class QueueStore implements AsyncDisposable {
     this.#jobs = jobs;
   }
 
-  /** @param options.creates makes the tables where there are none @throws BenchError `database` */
+  /** @param options.creates creates missing tables @throws BenchError `database` */
   static async open(connection: QueueConnection, options: { readonly creates: boolean }): Promise<QueueStore> {
     if (options.creates) await createQueueSchema(connection);
     return new QueueStore(connection, await JobQueue.open(connection, options));
@@ -41,9 +41,9 @@ export class QueueStore implements AsyncDisposable {
   }
 
   /**
-   * Stores a plan with its units; for a plan that is stored already, queues the units again that failed too often.
+   * Stores a plan with its units; for a plan that is stored already, requeues the units that failed too often.
    * @returns the number of units that were put into the queue
-   * @throws BenchError `bad-option` where a run of that name has another plan
+   * @throws BenchError `bad-option` if a run of that name has another plan
    */
   async plan(planId: string, plan: QueuedPlan, units: readonly QueuedUnit[]): Promise<number> {
     const { name } = plan;
@@ -67,7 +67,7 @@ export class QueueStore implements AsyncDisposable {
     });
   }
 
-  /** Enters a worker that has passed its self-tests, and returns its id. */
+  /** Registers a worker that has passed its self-tests, and returns its id. */
   async enter(run: string, record: QueueWorker): Promise<string> {
     const id = randomUUID();
     const insert = `INSERT INTO ${SCHEMA}.workers (id, run_id, host, pid, record) VALUES ($1, $2, $3, $4, $5)
@@ -77,7 +77,7 @@ export class QueueStore implements AsyncDisposable {
     return id;
   }
 
-  /** Notes that a worker is alive, and returns the positions of the units that it still holds. */
+  /** Records that a worker is alive, and returns the positions of the units that it still holds. */
   async beat(worker: string): Promise<readonly number[]> {
     return await this.#connection.transaction(async ({ query }) => {
       await query(IS_ALIVE, [worker]);
@@ -91,7 +91,7 @@ export class QueueStore implements AsyncDisposable {
     await this.#connection.rows(update, [worker, how]);
   }
 
-  /** Claims the next unit, if one can be taken now. @param options.reaps first takes the units of silent workers */
+  /** Claims the next available unit. @param options.reaps first takes back the units of silent workers */
   async claim(
     run: string,
     worker: string,
@@ -100,7 +100,7 @@ export class QueueStore implements AsyncDisposable {
     return await this.#connection.patiently(async (transaction) => {
       const { query } = transaction;
       await query(IS_ALIVE, [worker]);
-      // A worker that asks has no unit: one that stands under its name was claimed by a call whose answer was lost.
+      // A worker that claims has no unit. If one is recorded, the answer to an earlier claim was lost.
       const lost = await query<LostClaim>(loseClaims('w.id = $2'), [run, worker]);
       for (const claim of lost) await this.#fail({ run, ...claim }, 'the answer of the queue was lost', transaction);
       const silent = reaps ? await query<LostClaim>(loseClaims(`w.seen_at < ${SILENT_SINCE}`), [run, LEASE_S]) : [];
@@ -115,13 +115,13 @@ export class QueueStore implements AsyncDisposable {
         [run, taken.position, worker, taken.job],
       );
       if (claimed.length > 0) return { ...taken, run, worker };
-      // A second job of a unit that a worker has, or that is stored.
+      // A duplicate job: the unit is stored already, or a worker has it.
       await this.#jobs.complete(run, taken.job, transaction);
       return undefined;
     }, signal);
   }
 
-  /** Stores the results of a unit and ends its job; `stale` for a unit that another worker has now, whose results are refused. */
+  /** Stores the results of a unit and ends its job; refuses them as `stale` if another worker has the unit now. */
   async store(
     { run, worker, position, job, attempt }: Claim,
     planId: string,
@@ -138,7 +138,7 @@ export class QueueStore implements AsyncDisposable {
         [run, position, worker, job],
       );
       if (held === undefined) {
-        // The answer to an earlier try may have been lost.
+        // An earlier attempt may have stored them, with its answer lost.
         const ownBundle = `SELECT FROM ${SCHEMA}.bundles WHERE run_id = $1 AND position = $2 AND worker = $3`;
         return (await query(ownBundle, [run, position, worker])).length > 0 ? 'stored' : 'stale';
       }
@@ -156,12 +156,12 @@ export class QueueStore implements AsyncDisposable {
     }, signal);
   }
 
-  /** Ends a claim whose attempt failed: the unit is taken again later, or put aside. */
+  /** Ends a claim after a failed attempt: the unit is retried later, or given up. */
   async fail(claim: Claim, reason: string): Promise<void> {
     await this.#release(claim, (transaction) => this.#fail(claim, reason, transaction));
   }
 
-  /** Ends a claim as if it had never been. */
+  /** Ends a claim without counting an attempt. */
   async giveBack(claim: Claim): Promise<void> {
     await this.#release(claim, (transaction) => this.#jobs.giveBack(claim.run, claim, transaction));
   }
@@ -195,7 +195,7 @@ export class QueueStore implements AsyncDisposable {
 
 type LostClaim = Pick<Claim, 'position' | 'job' | 'worker'>;
 
-/** Deletes the claims of run `$1` whose worker `w` meets a condition on `$2`. */
+/** Deletes the claims of run `$1` held by workers `w` that meet a condition on `$2`. */
 const loseClaims = (where: string): string => `DELETE FROM ${SCHEMA}.claims WHERE (run_id, position) IN (
     SELECT c.run_id, c.position FROM ${SCHEMA}.claims c JOIN ${SCHEMA}.workers w ON w.id = c.worker
     WHERE c.run_id = $1 AND ${where} FOR UPDATE OF c SKIP LOCKED)

@@ -20,7 +20,7 @@ export type ParitySelfTest = z.output<typeof paritySelfTest>;
 export const parityBound = ({ largestDifference }: Pick<ParitySelfTest, 'largestDifference'>): number =>
   2 * largestDifference;
 
-/** True if probabilities differ from those of the text: by any bit if the self-test is bitwise equal, else beyond its noise. */
+/** True if probabilities differ from those of the text: by any bit if the self-test was bitwise equal, else beyond noise. */
 export function differsFromText(
   found: Pick<ParitySelfTest, 'bitwiseEqual' | 'largestDifference'>,
   tested: Pick<ParitySelfTest, 'bitwiseEqual' | 'largestDifference'>,

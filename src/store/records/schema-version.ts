@@ -3,7 +3,7 @@ import { BenchError } from '../../base/bench-error.ts';
 /** Version of the records of turns, runs and results. Later versions will upgrade records from version 1 when reading. */
 export const schemaVersion = 1;
 
-/** @throws BenchError `database` for records of another version than this program's */
+/** @throws BenchError `database` for records of a version that this program does not read */
 export function requireSchemaVersion(version: number, name: string): void {
   if (version === schemaVersion) return;
   throw new BenchError(
