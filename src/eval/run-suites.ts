@@ -15,8 +15,9 @@ import { resultsOfRuns } from './analysis/results-from-stored-turns.ts';
 import { suitesNamed } from './suites/suites.ts';
 
 /**
- * Runs the named suites, one run each (`NAME/SUITE`), or resumes them. @param startWorker Default: one process takes all
- * turns @throws BenchError on bad options, data or models; the reason of `signal`
+ * Runs the configured suites, one run each (`NAME/SUITE`), or resumes them.
+ * @param startWorker starts another process; without it, this one takes all turns
+ * @throws BenchError on bad options, data or models; the reason of `signal` if aborted
  */
 export async function runSuites(
   config: BenchConfig,
@@ -37,21 +38,21 @@ export async function runSuites(
   return results;
 }
 
-/** Takes turns of a run that another process makes. @throws as `runWorker` */
+/** Takes turns of a run that another process started. @throws as `runWorker` */
 export async function workOnRun(task: WorkerTask, compose: ComposeEngine, hooks: WorkerHooks): Promise<void> {
   const [suite] = suitesNamed([task.suite]);
   await runWorker(task, suite!, compose, hooks);
 }
 
-/** Opens a database that exists, so that one of another version is refused before a model is loaded. */
+/** Refuses an existing database of another version before a model is loaded. */
 function requireUsableDatabase(config: BenchConfig): void {
   if (existsSync(config.db)) openRunDatabase(config).close();
 }
 
 function plan(config: BenchConfig): SuiteRun[] {
   const suites = suitesNamed(config.suite);
-  requireDataThatAreUsed(config, suites);
-  requireListedPassages(config, suites);
+  refuseUnusedDataset(config, suites);
+  refuseGivenRetriever(config, suites);
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const [only] = suites;
   const name = config.run ?? `${suites.length === 1 ? only!.name : 'suites'}-${time}`;
@@ -62,28 +63,28 @@ function plan(config: BenchConfig): SuiteRun[] {
   }));
 }
 
-/** A suite that makes its own data has no use for others. */
-function requireDataThatAreUsed({ given, dataset }: BenchConfig, suites: SuiteRun['suite'][]): void {
+/** Refuses `--dataset` if every suite generates its data. */
+function refuseUnusedDataset({ given, dataset }: BenchConfig, suites: SuiteRun['suite'][]): void {
   if (!given.includes('dataset') || suites.some(({ data }) => data === undefined)) return;
   throw new BenchError(
     'bad-option',
-    `--dataset ${dataset.join(',')}: ${suites.map(({ name }) => name).join(', ')} makes its own data`,
-    'drop --dataset, or choose a suite that asks it, such as main',
+    `--dataset ${dataset.join(',')} is not used: ${suites.map(({ name }) => name).join(', ')} generates its data`,
+    'drop --dataset, or choose a suite that uses it, such as main',
   );
 }
 
-/** Data that a suite makes for itself list no passages. */
-function requireListedPassages({ retriever }: BenchConfig, suites: SuiteRun['suite'][]): void {
-  const making = suites.filter(({ data }) => data !== undefined).map(({ name }) => name);
-  if (retriever !== 'given' || making.length === 0) return;
+/** Refuses `--retriever given` for suites that generate their data, which lists no passages. */
+function refuseGivenRetriever({ retriever }: BenchConfig, suites: SuiteRun['suite'][]): void {
+  const generating = suites.filter(({ data }) => data !== undefined).map(({ name }) => name);
+  if (retriever !== 'given' || generating.length === 0) return;
   throw new BenchError(
     'bad-option',
-    `--retriever given: data that suites make for themselves list no passages (${making.join(', ')})`,
-    'choose suites that ask --dataset, such as main',
+    `--retriever given: the generated data of ${generating.join(', ')} lists no passages`,
+    'choose suites that use --dataset, such as main',
   );
 }
 
-/** One run, or the suites of a name: those that are finished, begun, and not begun yet. */
+/** The run of that name, or all suites of the group: finished ones, begun ones, and the rest. */
 function planToResume(config: BenchConfig, name: string): SuiteRun[] {
   if (!existsSync(config.db)) throw noSuchRun(name, []);
   using database = openRunDatabase(config);

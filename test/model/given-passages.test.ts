@@ -71,7 +71,7 @@ describe('a data set that lists no passages', () => {
   it('is refused where a suite makes it, before anything is made', async () => {
     await expect(given([], { suite: 'main,context,scaling', dataset: undefined })).rejects.toMatchObject({
       code: 'bad-option',
-      message: '--retriever given: data that suites make for themselves list no passages (context, scaling)',
+      message: '--retriever given: the generated data of context, scaling lists no passages',
     });
   });
 });

@@ -8,15 +8,15 @@ it.each<[string, Omit<ProbedParts, 'arms'>, 'passed' | 'failed', RegExp]>([
     'passes where index and stores are scoped by user, and says how few were asked',
     {},
     'passed',
-    /in 5 of 5 answers .* in 20 answers of each, upper bound 16.8 %; .* served 5 users/,
+    /at least 5 of 5 answers; .* in 20 answers of each arm, upper bound 16.8 %; .* served 5 users/,
   ],
-  ['fails on an unscoped index', { Router: UnscopedRouter }, 'failed', /another's secret came out of/],
+  ['fails on an unscoped index', { Router: UnscopedRouter }, 'failed', /secrets of other users came out of/],
   ['fails on an unscoped store', { leaks: unscoped }, 'failed', /KV cache of another user served by/],
   [
     'fails on systems that mix two users only when they ask at one moment',
     { lies: (system, arm) => (arm === 'rag-cached' ? collapsing(system) : forgetful(system)) },
     'failed',
-    /another's secret came out of rag-cached \(asked at one moment\), dki-blocks \(asked at one moment\); owners who ask at one moment do not hear their own from rag-cached, dki-blocks; /,
+    /secrets of other users came out of rag-cached \(asked concurrently\), dki-blocks \(asked concurrently\); owners who ask concurrently do not hear their own secret from rag-cached, dki-blocks; /,
   ],
 ])('the isolation check %s', async (title, parts, status, evidence) => {
   // As in a short run: five owners and their strangers ask, against the secrets of all. A store of each kind.

@@ -93,7 +93,7 @@ describe('in a run with arms that lie', () => {
     ['another answer path on cache hits', 'token identity', /hold other ids than they claim: [^;]*two-faced on/],
     ['memories that are withheld', 'same memories', /lose memories that they were given: [^;]*withholds on/],
     ['memories in the system prompt', 'same memories', /outside of the part for memories: whispers on/],
-    ['evaluation in a session of its own', 'token accounting', /evaluated other than they claim: [^;]*moonlights on/],
+    ['evaluation in a session of its own', 'token accounting', /did not evaluate what they claim: [^;]*moonlights on/],
     ['work that goes on behind the turn', 'clock', /work outside of turns was refused: lingers \(\d+ calls\)/],
     ['a turn that waits', 'clock', /waits [6-9]\d\.\d\d ms|waits \d{3,}\.\d\d ms/],
   ]);

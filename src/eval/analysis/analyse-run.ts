@@ -1,7 +1,7 @@
 /**
- * Analysis turns the stored turns of a run into its results; it is made of pure functions. `metrics/` scores one answer,
- * `statistics/` holds estimates, intervals and tests, `summary/` applies them to the arms of a run, `checks/` verifies the
- * run itself, one file a check, and `compare/` compares two runs. A new metric is added in `metrics/built-in-metrics.ts`.
+ * Pure functions compute the results of a run from its stored turns. `metrics/` scores one answer, `statistics/` holds
+ * estimates, intervals and tests, `summary/` applies them to the arms, `checks/` verifies the run itself, one file per
+ * check, and `compare/` compares two runs. A new metric is added in `metrics/built-in-metrics.ts`.
  */
 import type { SuiteName } from '../../config/bench-config.ts';
 import type { LeakMatrix, Measured } from '../../store/records/suite-measurements.ts';
@@ -35,7 +35,7 @@ import {
 import { splitByCache } from './summary/cache-split.ts';
 import { unknownQuality, clearScores } from './clear-random-model-scores.ts';
 
-/** The suite whose arms are methods at a budget; runs of other suites may have some. */
+/** This suite always has the table of methods; other suites have it if they ran a random control. */
 const METHODS_SUITE: SuiteName = 'methods';
 
 export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunResults {
@@ -45,7 +45,7 @@ export function analyseRun(run: EndedRun, { answered, failed }: RunTurns): RunRe
   const metrics = metricsOfRun({ dataset: run.dataset, ...plan });
   const judged = unknownQuality(run.model) === null;
   const shown = judged ? answered : answered.map(clearScores);
-  // Reasons and messages may quote the question.
+  // Reasons of flags and messages of errors may quote the question.
   const redacted = withholdsTexts(run)
     ? {
         answered: answered.map((turn) => redactResult(turn)),
@@ -101,7 +101,7 @@ function withLeaks({ measured, isolation }: RunProbes, judged: boolean): Measure
   return isolation === null || !judged ? measured : { ...measured, leaks: leakMatrices(isolation) };
 }
 
-/** Leaked secrets by arm; rows are the users who ask, columns the owners, in the same order. */
+/** Leaked secrets, one matrix per arm: rows are the users who ask, columns the owners, in the same order. */
 function leakMatrices({ arms }: IsolationProbe): LeakMatrix[] {
   return arms.map(({ arm, said, strangers }) => ({
     arm,

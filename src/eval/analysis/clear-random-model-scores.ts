@@ -2,7 +2,7 @@ import { randomModelPrefix } from '../../config/bench-config.ts';
 import type { TurnObservation } from '../../store/records/turn-observation.ts';
 import type { Scores } from '../../store/records/turn-record.ts';
 
-/** The reason why a model's answers have no quality to measure; null if they have. */
+/** Why the quality of a model's answers cannot be measured; null if it can. */
 export function unknownQuality(model: { readonly name: string }): string | null {
   return model.name.startsWith(randomModelPrefix) ? 'random weights' : null;
 }
@@ -14,7 +14,7 @@ interface JudgedTurn {
   };
 }
 
-/** Clears everything that judges the answer of a turn; what it retrieved, kept and cost stays. */
+/** Clears all scores of a turn's answer; its retrieval and costs stay. */
 export function clearScores<Turn extends JudgedTurn>(turn: Turn): Turn {
   const { scores, observed } = turn;
   return {

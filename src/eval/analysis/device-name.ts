@@ -1,6 +1,6 @@
 import type { RunRecord } from '../../store/records/run-record.ts';
 
-/** The device that computed the model of a run; `CPU` for runs of older releases, which had no other. */
+/** Names the device that evaluated the model; `CPU` for runs of older releases, which supported no other. */
 export function deviceName({ compute }: Pick<RunRecord['environment'], 'compute'>): string {
   if (compute === null) return 'unknown';
   if (compute === undefined || compute.backend === 'cpu') return 'CPU';

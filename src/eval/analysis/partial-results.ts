@@ -6,6 +6,7 @@ import { estimateMean, estimateShare } from './statistics/estimate.ts';
 import { type Observation, perItem, unitTotals } from './statistics/observations.ts';
 import { isPooled } from './summary/metric-estimates.ts';
 
+/** Means of one metric by arm while a run goes on, updated with the turns of each finished user. */
 export class PartialResults {
   readonly #metric: Pick<MetricDeclaration, 'unit'>;
   readonly #arms: readonly { readonly traits: ArmTraits; n: number; errors: number; readonly values: Observation[] }[];

@@ -6,9 +6,9 @@ export interface RunSample {
   /** Items without evidence, which arms that retrieve the evidence skip. */
   readonly withoutEvidence: number;
   readonly repeats: number;
-  /** The part of the run that this is, `i/n`; missing for a whole run. */
+  /** `i/n`; missing for a whole run. */
   readonly shard?: string;
-  /** KV is kept beyond the run, and found again in its next repeat. */
+  /** `--kv-store`: KV outlives a repeat, so that the next one finds it. */
   readonly sharesKv?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PromptInfo } from '../../store/records/prompt-info.ts';
 import type { PromptFacts } from '../../store/records/turn-record.ts';
 
-/** Facts of a prompt. @param retrievedMemories the number of memories that were retrieved for it */
+/** Counts the tokens and memories of a prompt. @param retrievedMemories number of memories retrieved for it */
 export function promptFacts({ segments, budget, historyText }: PromptInfo, retrievedMemories: number): PromptFacts {
   const tokensOf = (list: PromptInfo['segments']) => list.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   const lastMemory = segments.findLastIndex(({ role }) => role === 'memory');

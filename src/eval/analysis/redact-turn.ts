@@ -9,14 +9,14 @@ import type {
   TurnRecord,
 } from '../../store/records/turn-record.ts';
 
-/** As many equal negative numbers as there are ids, from a hash: ids give back the text, and equal lists stay equal. */
+/** Replaces ids, which could be decoded, by copies of one negative number, the hash of the list: equal lists stay equal. */
 function redactIds(ids: readonly number[]): number[] {
   if (ids.length === 0 || isRedacted(ids)) return [...ids];
   const hash = createHash('sha256').update(ids.join()).digest().readUInt32BE();
   return ids.map(() => -1 - hash);
 }
 
-/** True for ids of a redacted text. */
+/** True for the ids of a redacted text, which are negative. */
 export function isRedacted(ids: readonly number[]): boolean {
   return ids.some((id) => id < 0);
 }
@@ -32,7 +32,7 @@ function redactItem(item: ItemRecord): ItemRecord {
   };
 }
 
-/** Reasons may quote an error, and details the question. */
+/** Hashes reasons, which may quote an error, and drops details, which may quote the question. */
 function redactRetrieval(retrieval: RetrievalRecord | null): RetrievalRecord | null {
   if (retrieval === null) return null;
   const flags = retrieval.flags.map(({ flag, reason }) => ({ flag, reason: textHash(reason) }));
@@ -60,7 +60,7 @@ function redactFailure(turn: FailedTurn): FailedTurn {
   return { ...turn, error: { ...turn.error, message: textHash(turn.error.message) } };
 }
 
-/** A turn with hashes for its texts, and without the ids that give them back; other ids, names and numbers stay. */
+/** Replaces all texts of a turn, and their token ids, by hashes; other ids, names and numbers stay. */
 export function redactTurn<Turn extends TurnRecord>(turn: Turn): Turn;
 export function redactTurn(turn: TurnRecord): TurnRecord {
   if (turn.state === 'failed') return redactFailure(turn);
@@ -80,7 +80,7 @@ export function redactTurn(turn: TurnRecord): TurnRecord {
       tokenIds: redactIds(answer.tokenIds),
       ...(answer.prefix === undefined ? {} : { prefix: textHash(answer.prefix) }),
     },
-    // Tokens are dropped, not hashed: a vocabulary is small enough to try all of it.
+    // Tokens are dropped, not hashed: a reader could hash the whole vocabulary and compare.
     observed: {
       ...observed,
       ...(observed.retrieverQuery === undefined ? {} : { retrieverQuery: textHash(observed.retrieverQuery) }),

@@ -11,14 +11,14 @@ import { TurnRepository } from '../../store/turn-repository.ts';
 import type { AnsweredResult, FailedTurn } from '../../store/records/turn-record.ts';
 import type { RunTurns } from './run-turns.ts';
 
-/** Computes the results of finished runs from their turns. @throws BenchError as `findRuns`, and `not-found` */
+/** Computes results of finished runs. @throws BenchError as `findRuns`, and `not-found` for an unfinished run */
 export function resultsOfRuns(database: BenchDatabase, name?: string): RunResults[] {
   return findRuns(database, name).map((run) => {
     if (hasEnded(run)) return resultsOf(database, run);
     throw new BenchError(
       'not-found',
       `run "${run.name}" is not finished: it has no results yet`,
-      `go on with it: npm run bench -- --resume ${groupName(run.name)}`,
+      `resume it: npm run bench -- --resume ${groupName(run.name)}`,
     );
   });
 }
@@ -31,10 +31,10 @@ export function resultsOf(database: BenchDatabase, run: EndedRun): RunResults {
   return analyseRun(run, readStoredTurns(database, run.id));
 }
 
-/** Reads the turns of a run, as far as results are computed from them, by user in the order of the plan. */
+/** Reads the parts of a run's turns that results need, ordered by user as planned. */
 export function readStoredTurns(database: BenchDatabase, runId: string): RunTurns {
   const byUser = Map.groupBy(new TurnRepository(database).listForResults(runId), ({ userId }) => userId);
-  // Several workers begin several users at one time; the order of sums is that of one worker even so.
+  // Several workers mix the turns of users; floating-point sums must not depend on that order.
   const places = new RunUserRepository(database, runId).places();
   const placeOf = (userId: string): number => places.get(userId) ?? 0;
   const turns = [...byUser.keys()].sort((a, b) => placeOf(a) - placeOf(b)).flatMap((userId) => byUser.get(userId)!);

@@ -8,7 +8,7 @@ export interface RunTurns {
   readonly failed: readonly FailedTurn[];
 }
 
-/** The turns of each arm, by list of turns: most tables read the list of the whole run, one arm at a time. */
+/** Memoizes the grouping by arm of each list, since most tables read the whole run arm by arm. */
 const groupedLists = new WeakMap<Turns, ReadonlyMap<string | undefined, Turns>>();
 
 export function turnsOfArm(turns: Turns, arm: string | undefined): Turns {
@@ -18,6 +18,7 @@ export function turnsOfArm(turns: Turns, arm: string | undefined): Turns {
   return byArm.get(arm) ?? [];
 }
 
+/** Returns a function that finds another arm's last turn on the same item in the same repeat. */
 export function counterpartIn(others: Turns): (turn: AnsweredResult) => AnsweredResult | undefined {
   const byItem = Map.groupBy(others, ({ itemId }) => itemId);
   return ({ itemId, repeat }) => byItem.get(itemId)?.findLast((other) => other.repeat === repeat);

@@ -2,17 +2,18 @@ import type { RunRecord } from '../../store/records/run-record.ts';
 
 export interface WithheldSet {
   readonly name: string;
-  /** Of the bytes of the user's own file. */
+  /** sha-256 of the user's own file. */
   readonly fileSha256: string;
 }
 
-/** The data sets of a run that may not be redistributed: reports show hashes in place of their texts. */
+/** The data sets of a run with texts that may not be redistributed. */
 export function withheldSets({ dataset }: Pick<RunRecord, 'dataset'>): WithheldSet[] {
   return (dataset.parts ?? [dataset])
     .filter(({ texts }) => texts === 'withheld')
     .map(({ name, sha256, brought }) => ({ name, fileSha256: brought?.sha256 ?? sha256 }));
 }
 
+/** True if reports must show hashes in place of texts. */
 export function withholdsTexts(run: Pick<RunRecord, 'dataset'>): boolean {
   return withheldSets(run).length > 0;
 }

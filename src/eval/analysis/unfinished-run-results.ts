@@ -11,14 +11,14 @@ export type UnfinishedRun = RunRecord & {
   readonly probes: RunProbes;
 };
 
-/** Checks that need every turn; the others hold or fail turn by turn. */
+/** Checks that need every turn; the others judge each turn by itself. */
 const NEED_ALL_TURNS: readonly CheckName[] = ['sample', 'negative controls', 'isolation', 'serving', 'effect'];
 
 export function isUnfinished(run: RunRecord): run is UnfinishedRun {
   return run.status !== 'finished' && run.probes !== null;
 }
 
-/** Results before a run's end, without verdicts and p. @param underWay null where unrecorded: the last user alone */
+/** Results of users with all turns written, without verdicts and p. @param underWay users in progress; null: the last one */
 export function unfinishedResults(
   run: UnfinishedRun,
   written: Iterable<TurnResult>,
@@ -50,7 +50,7 @@ export function unfinishedResults(
   };
 }
 
-/** Testing again and again while a run goes on would find differences by chance. */
+/** Repeated tests while a run goes on would find differences by chance. */
 function withoutVerdict({ neededItems: _, ...comparison }: Comparison): Comparison {
   return { ...comparison, p: null, pAdjusted: null, verdict: 'not judged' };
 }

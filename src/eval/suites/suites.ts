@@ -9,7 +9,7 @@ import { measureServing } from '../run/measure/measure-serving.ts';
 import { measureStorage } from '../run/measure/measure-storage.ts';
 import type { Suite } from '../run/suite.ts';
 
-/** Text, KV that equals it, and blocks that were computed apart: with some, or no, tokens recomputed, or at one position. */
+/** Text, exact KV, and independently computed blocks: plain, with first tokens recomputed, or at shared positions. */
 export const joinedArms = [
   'rag',
   'dki',
@@ -23,7 +23,7 @@ const ALPHAS = [0, 0.2, 0.4, 0.5, 0.6, 0.8, 1, 1.2];
 
 const EVICTION_RULES = ['random', 'streaming', 'knorm', 'keydiff', 'lagkv'];
 
-/** Each arm at 15 and at 30 % of the tokens recomputed. */
+/** Each arm with 15 % and with 30 % of the tokens recomputed. */
 function atTwoShares(...arms: readonly string[]): string[] {
   return arms.flatMap((arm) => [`${arm}:.15`, `${arm}:.3`]);
 }
@@ -36,10 +36,10 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
       ...['none', 'oracle', 'full', 'rag', 'rag-cached', 'dki', 'dki-blocks'],
       ...['dki-link:4', 'dki-parallel', 'rag-twin', 'dki-wrong'],
     ],
-    // Within a minute on two cores; with fewer users and more questions each, intervals would be wider.
+    // Takes under a minute on two cores. Fewer users with more questions each would widen the intervals.
     shipped: { limit: 100, users: 20 },
   },
-  // Table 2: a memory budget of half the window for all arms, and the whole window, where KV may fill every free cell.
+  // Table 2: memories may fill half the window; with `budget=all`, KV may fill every free cell.
   context: {
     question: 'a fixed window and a growing number of memories: retrieved, kept, dropped, answered',
     arms: [
@@ -50,7 +50,7 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     cellsPerPosition: 2,
     defaults: { topK: 1000 },
   },
-  // Table 3. Each prompt template has its own `rag`, which shows the effect of the template itself.
+  // Table 3. Each prompt template also runs with `rag`, which shows the effect of the template itself.
   ablation: {
     question:
       'ablations: KV, exactness, recomputed tokens, positions, placement, labels, template, gating, hybrid, summary',
@@ -61,7 +61,7 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     triesTemplate: ['rag', 'dki', 'dki-blocks'],
     defaults: { limit: 200 },
   },
-  // Table 3b: one option of how blocks are computed and placed at a time.
+  // Table 3b: varies one option at a time of how blocks are computed and placed.
   placement: {
     question: 'one option of blocks at a time: the context they are computed in, shared tokens, positions, temperature',
     arms: [
@@ -96,7 +96,7 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     arms: ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel'],
     data: coherenceData,
   },
-  // Tables 7 and 7b: the language model answers nothing.
+  // Tables 7 and 7b: the language model answers no question.
   retrieval: {
     question: 'recall@k, MRR, nDCG@10 and time by retrieval strategy and kind of question',
     arms: [],
@@ -111,7 +111,7 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     measure: async (context) => ({ storage: await measureStorage(context) }),
     timesAreResults: true,
   },
-  // Table 9. Every run plants secrets and asks for them; this one does so for every prefill strategy.
+  // Table 9. Every run plants secrets and asks for them; this suite does so for every prefill strategy.
   isolation: {
     question: 'cross-user leakage matrix: which user hears which secret',
     arms: ['rag', 'rag-cached', 'dki', 'dki-blocks', 'dki-link:4', 'dki-parallel', 'dki-hybrid', 'dki-gated'],
@@ -130,10 +130,10 @@ const definitions: Readonly<Record<SuiteName, Omit<Suite, 'name'>>> = {
     question: 'memories that say "she" for someone named in an earlier one: what independent blocks lose',
     arms: joinedArms,
     data: coreferenceData,
-    // As many as a user has, so that nothing depends on retrieval.
+    // All memories of a user, so that nothing depends on retrieval.
     defaults: { topK: 5 },
   },
-  // Tables 11 and 13. With all tokens recomputed every rule gives the text, so one arm shows it.
+  // Tables 11 and 13. With all tokens recomputed, every rule reproduces the text, so one arm of that kind is enough.
   methods: {
     question: 'recomputing, evicting and quantising KV at equal budgets, against randomly chosen tokens',
     arms: [
@@ -161,7 +161,7 @@ export const suites = Object.fromEntries(
   suiteNames.map((name): [SuiteName, Suite] => [name, { name, ...definitions[name] }]),
 ) as Readonly<Record<SuiteName, Suite>>;
 
-/** The suites of those names, each once, in the order of the paper's tables; `all` is every one. */
+/** The named suites, each once, in the order of the report's tables; `all` selects every suite. */
 export function suitesNamed(names: readonly (SuiteName | 'all')[]): Suite[] {
   return suiteNames.filter((name) => names.includes('all') || names.includes(name)).map((name) => suites[name]);
 }

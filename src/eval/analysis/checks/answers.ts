@@ -11,13 +11,13 @@ import {
 } from './check.ts';
 
 /**
- * Answers: what is scored is what the engine generated last; it begins with the likeliest token, within the noise of the
- * self-test, equals that of an arm whose bits are claimed, and comes out again from the same KV cache; all arms of an item
- * generate under the same limits. Other answers decide nothing where the self-test is not bitwise equal.
+ * Answers: the scored answer is the one that the engine generated last. It begins with the likeliest token, within the noise
+ * of the self-test; it equals the answer of the arm whose bits the arm claims; generating again from the same KV cache
+ * repeats it. All arms of an item have the same limits. Without a bitwise self-test, different answers fail nothing.
  */
 export const answers: Check = ({ arms, answered, probes }) => {
   const observed = answered.filter((turn) => turn.observed.answer !== undefined);
-  if (observed.length === 0) return undecided('answers', 'no answer was observed as its engine generated it');
+  if (observed.length === 0) return undecided('answers', 'no turn recorded the answer that its engine generated');
   const { bitwiseEqual, largestDifference } = probes.parity;
   const pairs = arms.flatMap(({ name, equivalence, reference }) =>
     equivalence === 'bitwise' && reference !== null ? pairWithReference(observed, name, reference) : [],
@@ -25,7 +25,7 @@ export const answers: Check = ({ arms, answered, probes }) => {
   const again = observed.filter((turn) => turn.observed.sameAgain !== undefined);
   const certain = {
     'are not what the engine generated': observed.filter((turn) => !turn.observed.answer!.asGenerated),
-    'were generated under limits that other arms do not have': underOtherLimits({ answered, arms }),
+    'were generated under other limits than those of other arms': underOtherLimits({ answered, arms }),
     'do not begin with the likeliest token': observed.filter(
       (turn) => (turn.observed.answer!.shortfall ?? 0) > 2 * largestDifference,
     ),
@@ -45,11 +45,11 @@ export const answers: Check = ({ arms, answered, probes }) => {
   }
   const evidence =
     `${observed.length} answers are what the engine generated, ${pairs.length} of them token by token those of the arm they` +
-    ` claim to equal; ${again.length} were generated again, and are the same`;
+    ` claim to equal; ${again.length} were the same when generated again`;
   return decided('answers', true, evidence);
 };
 
-/** Turns whose limits are not those of the baseline on their item, or of the first arm there. */
+/** Turns with other limits than the baseline (without one, the first arm) on the same item. */
 function underOtherLimits({ answered, arms }: Pick<CheckInput, 'answered' | 'arms'>): AnsweredResult[] {
   const traits = new Map(arms.map((arm) => [arm.name, arm]));
   const form = ({ arm }: AnsweredResult): string => traits.get(arm)?.settings.template ?? '';

@@ -38,7 +38,7 @@ it.each<[Partial<Tested>, CheckResult['status']]>([
 
 it('is undecided, by name, of cells out of reach, of an arm that does not say, and where nothing is injected', () => {
   expect(line(checked(undefined, { missing: 'no cells over HTTP' }))).toBe(
-    'undecided: they cannot be read: no cells over HTTP',
+    "undecided: the engine's cells cannot be read: no cells over HTTP",
   );
   expect(line(checked(undefined))).toMatch(/^undecided: .*the cells of dki were not compared/);
   expect(cells(checkInput({ arms: [rag] })).status).toBe('undecided');

@@ -2,19 +2,19 @@ import type { ParitySelfTest } from '../../../store/records/parity-self-test.ts'
 import type { CellsSelfTest } from '../../../store/records/run-probes.ts';
 import { type Check, decided, undecided } from './check.ts';
 
-/** Rotations by the engine and by plain arithmetic differ by less than this share of the largest key. */
+/** The engine's key rotation may differ from plain arithmetic by this share of the largest key. */
 const SHIFT_BOUND = 2 ** -7;
 
 /**
- * Cells: a seeded sample of injecting turns, and the first user's first hit and miss of each arm, has the cells of a fresh
- * evaluation by separate code, for a model whose self-test shows that a joined block is the text and that keys rotate alike.
+ * Cells: a seeded sample of injecting turns, and the first hit and miss of each arm and first user, have the cells that separate code
+ * computes anew. This needs a model with a passed self-test: one joined block equals the text, and keys rotate as described.
  */
 export const cells: Check = ({ arms, answered, probes }) => {
   const injecting = arms.filter(({ injects }) => injects !== 'nothing').map(({ name }) => name);
   if (injecting.length === 0) return undecided('cells', 'no arm injects a KV cache');
   const { cells: selfTest } = probes;
-  if (selfTest === undefined) return undecided('cells', 'no self-test of cells was made');
-  if ('missing' in selfTest) return undecided('cells', `they cannot be read: ${selfTest.missing}`);
+  if (selfTest === undefined) return undecided('cells', 'the cells of this model were not self-tested');
+  if ('missing' in selfTest) return undecided('cells', `the engine's cells cannot be read: ${selfTest.missing}`);
   const unsound = unsoundness(selfTest, probes.parity);
   if (unsound !== null) return decided('cells', false, unsound);
   const compared = answered.filter(({ observed }) => observed.wrongCells !== undefined);
@@ -29,7 +29,10 @@ export const cells: Check = ({ arms, answered, probes }) => {
   const unproven = injecting.filter((arm) => injected.has(arm) && !proven.has(arm));
   if (unproven.length > 0) {
     const arms = unproven.join(', ');
-    return undecided('cells', `the cells of ${arms} were not compared: the arm does not say how its KV cache is made`);
+    return undecided(
+      'cells',
+      `the cells of ${arms} were not compared: the traits of the arm do not say how its KV cache is made`,
+    );
   }
   if (compared.length === 0) return undecided('cells', 'no turn injected anything');
   const evidence = `${compared.length} turns of ${injecting.join(', ')} have the cells of a fresh evaluation`;
@@ -38,15 +41,15 @@ export const cells: Check = ({ arms, answered, probes }) => {
 
 type Tested = Exclude<CellsSelfTest, { readonly missing: string }>;
 
-/** The reason why comparing cells of this model proves nothing; null if it does. */
+/** Why comparing cells proves nothing for this model; null if it proves something. */
 function unsoundness({ oneBlock, shift }: Tested, { bitwiseEqual, largestDifference }: ParitySelfTest): string | null {
-  const isOther = bitwiseEqual
+  const differs = bitwiseEqual
     ? oneBlock?.bitwiseEqual === false
     : oneBlock !== null && oneBlock.largestDifference > 2 * largestDifference;
-  if (isOther)
-    return `self-test: one joined block is not the text, by ${oneBlock!.largestDifference.toExponential(2)} in ln p`;
+  if (differs)
+    return `self-test: one joined block differs from the text by ${oneBlock!.largestDifference.toExponential(2)} in ln p`;
   if (shift !== null && !(shift <= SHIFT_BOUND)) {
-    return `self-test: the engine does not rotate keys by RoPE as described, by ${shift.toExponential(1)} of the largest`;
+    return `self-test: the engine's keys differ from RoPE as described by ${shift.toExponential(1)} of the largest key`;
   }
   return null;
 }
@@ -54,14 +57,16 @@ function unsoundness({ oneBlock, shift }: Tested, { bitwiseEqual, largestDiffere
 function selfTestText({ oneBlock, recomputed, shift }: Tested): string {
   return [
     oneBlockText(oneBlock),
-    `all tokens recomputed differ from it by ${recomputed.toExponential(1)}`,
-    shift === null ? 'the engine shifts no positions' : `the engine's shift from ours by ${shift.toExponential(1)}`,
+    `with all tokens recomputed, cells differ from the text's by ${recomputed.toExponential(1)}`,
+    shift === null
+      ? 'the engine shifts no positions'
+      : `keys that it shifts differ from ours by ${shift.toExponential(1)}`,
   ].join(', ');
 }
 
 function oneBlockText(oneBlock: Tested['oneBlock']): string {
   if (oneBlock === null)
-    return 'one joined block is not compared with the text, whose bits differ where the header ends';
+    return 'one joined block is not compared: the text has other bits if it is evaluated in two parts';
   if (oneBlock.bitwiseEqual) return 'one joined block has the bits of the text';
   return `one joined block differs from the text by ${oneBlock.largestDifference.toExponential(2)} in ln p`;
 }

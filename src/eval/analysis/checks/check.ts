@@ -14,7 +14,7 @@ export interface CheckInput extends RunTurns {
   readonly plan: RunSample;
   /** False for `--no-text`: answers and golds are hashes. */
   readonly textsStored: boolean;
-  /** The answers of random weights do not show who was told a secret. */
+  /** Random weights: the answers show nothing. */
   readonly randomWeights: boolean;
 }
 
@@ -39,7 +39,7 @@ export function examples(turns: readonly { readonly arm: string; readonly itemId
   return shown.join(', ') + (turns.length > shown.length ? ', …' : '');
 }
 
-/** One clause for each fault that some turns have; empty where there is none. @param faults turns by their fault */
+/** Describes each fault, with examples; empty if no turn has any. @param faults turns by their fault */
 export function describeFaults(faults: Readonly<Record<string, Turns>>, noun = 'turns'): string {
   return Object.entries(faults)
     .filter(([, turns]) => turns.length > 0)
@@ -52,7 +52,7 @@ interface TurnPair {
   readonly other: AnsweredResult;
 }
 
-/** Pairs the turns of an arm with those of its reference where both had the same conversation before. */
+/** Pairs the turns of an arm and its reference arm that follow the same conversation. */
 export function pairWithReference(answered: Turns, arm: string, reference: string): TurnPair[] {
   const counterpart = counterpartIn(turnsOfArm(answered, reference));
   return turnsOfArm(answered, arm).flatMap((turn) => {

@@ -58,12 +58,12 @@ const agreeing = { ...timings, firstToken: 12.75 };
 
 it.each<[string, Partial<typeof agreeing>, Partial<typeof watch>, RegExp]>([
   ['retrieval left out of the total', { total: 16.5, decode: 3.5 }, {}, /the total is not/],
-  ['retrieval left out of the first token', { firstToken: 12.25 }, {}, /the first token is not/],
-  ['another first token than that of the stopwatch', { firstToken: 9 }, {}, /the first token is not/],
+  ['retrieval left out of the first token', { firstToken: 12.25 }, {}, /the time to first token is not/],
+  ['another first token than that of the stopwatch', { firstToken: 9 }, {}, /the time to first token is not/],
   ['a clock that began late', {}, { outer: 21 }, /began late/],
-  ['a first token in seconds', { firstToken: 0.51 }, { firstToken: 0.01 }, /before the engine had made it/],
+  ['a first token in seconds', { firstToken: 0.51 }, { firstToken: 0.01 }, /before the engine generated it/],
   ['a phase that is left out', { prefill: 9 }, {}, /phases do not sum/],
-  ['a prompt that took no time', { assemble: 0 }, {}, /builds a prompt has no time/],
+  ['a prompt that took no time', { assemble: 0 }, {}, /builds a prompt reports no time/],
 ])('fails for %s', (_, ofTimings, ofWatch, words) => {
   const of = (some: object, other: object) =>
     clock(

@@ -1,14 +1,14 @@
 import type { RereadCounts } from '../../../store/records/run-probes.ts';
 import { decided, type OptionalCheck, undecided } from './check.ts';
 
-/** Up to five kinds of differences with their counts; empty without any. */
+/** The five most frequent differences with their counts; empty if there are none. */
 function listed(counts: RereadCounts['data']): string {
   const kinds = Object.entries(counts).toSorted(([, a], [, b]) => b - a);
   const shown = kinds.slice(0, 5).map(([kind, count]) => `${kind} (${count})`);
   return shown.join(', ') + (kinds.length > shown.length ? ', …' : '');
 }
 
-/** Data: stored turns say what the data file says, read again by other code, and no drawn question was left out. */
+/** Data: stored turns agree with the data file, read again by separate code, and no drawn question is missing. */
 export const data: OptionalCheck = ({ probes: { reread } }) => {
   if (reread === undefined) return null;
   const { turns, questions, withoutFile } = reread;
@@ -22,12 +22,13 @@ export const data: OptionalCheck = ({ probes: { reread } }) => {
   );
 };
 
-/** Scores: every stored answer, scored again against the golds of the data file, has the stored scores. Null for older runs. */
+/** Scores: scoring the stored answers again, by the golds of the data file, gives the stored scores. Null for older runs. */
 export const scores: OptionalCheck = ({ probes: { reread } }) => {
   if (reread === undefined) return null;
   const { turns, withoutFile, withoutTexts } = reread;
   const faults = listed(reread.scores);
-  if (faults !== '') return decided('scores', false, `stored scores are not those of the answers: ${faults}`);
+  if (faults !== '')
+    return decided('scores', false, `stored scores differ from those of the stored answers: ${faults}`);
   if (withoutFile > 0) return undecided('scores', `${withoutFile} of ${turns} turns have no data file in JSON Lines`);
   if (withoutTexts > 0) return undecided('scores', 'the answers are stored as hashes, which cannot be scored again');
   return decided('scores', true, `${turns} stored answers, scored again, have the stored scores`);

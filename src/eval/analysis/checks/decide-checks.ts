@@ -25,7 +25,7 @@ import { serving } from './serving.ts';
 import { tokenAccounting } from './token-accounting.ts';
 import { tokenIdentity } from './token-identity.ts';
 
-/** Metrics: their self-test, which ran before the first turn. @see ../metrics/metrics-self-test.ts */
+/** Metrics: the result of their self-test, which ran before the first turn. @see ../metrics/metrics-self-test.ts */
 const metrics: Check = ({ probes }) => probes.metrics;
 
 const checks: readonly OptionalCheck[] = [
@@ -50,7 +50,7 @@ const checks: readonly OptionalCheck[] = [
   errors,
 ];
 
-/** Decides every check that is about something in this run, or says why it cannot be decided. */
+/** Decides every check that applies to this run; an undecided check says why. */
 export function decideChecks(input: CheckInput): CheckResult[] {
   return checks.map((check) => check(input)).filter((result) => result !== null);
 }

@@ -3,17 +3,17 @@ import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { counterpartIn, type Turns, turnsOfArm } from '../run-turns.ts';
 import { type Check, decided, undecided } from './check.ts';
 
-/** An arm, and an arm that it must differ from on at least one item where the data let it. */
+/** An arm, and an arm that it must differ from on at least one item if the data allow it. */
 interface Variation {
   readonly arm: ArmTraits;
   readonly nearest: ArmTraits;
-  readonly could: boolean;
+  /** The data allow a difference. */
+  readonly canDiffer: boolean;
 }
 
 /**
- * Effect: every arm and setting changes an outcome of at least one item compared with the arm nearest to it, and random
- * tokens change one compared with those that another rule selects at the same share. Undecided where the data do not let an
- * arm differ.
+ * Effect: every arm and setting changes an outcome of at least one item against the most similar arm, and every rule that
+ * selects tokens against random tokens at the same share. Undecided if the data do not allow an arm to differ.
  */
 export const effect: Check = ({ arms, answered, probes }) => {
   const turns = new Map(arms.map(({ name }) => [name, turnsOfArm(answered, name)]));
@@ -26,40 +26,40 @@ export const effect: Check = ({ arms, answered, probes }) => {
   const variations = compared.flatMap((arm): Variation[] => {
     const own = turns.get(arm.name)!;
     const nearest = nearestArm(arm, arms, baseline);
-    const rivals = own.some(leavesChoice) ? rivalArms(arm, compared) : [];
+    const rivals = own.some(selectsSome) ? rivalArms(arm, compared) : [];
     return [
-      { arm, nearest, could: couldDiffer(arm, nearest, own, turns.get(nearest.name)!) },
-      ...rivals.map((rival) => ({ arm, nearest: rival, could: true })),
+      { arm, nearest, canDiffer: canDiffer(arm, nearest, own, turns.get(nearest.name)!) },
+      ...rivals.map((rival) => ({ arm, nearest: rival, canDiffer: true })),
     ];
   });
   const differs = ({ arm, nearest }: Variation): boolean => {
     const counterpart = counterpartIn(turns.get(nearest.name)!);
-    const isMade = arm.base === nearest.base && !makesAlike(arm, nearest);
+    const makingDiffers = arm.base === nearest.base && !makesAlike(arm, nearest);
     return turns.get(arm.name)!.some((turn) => {
       const other = counterpart(turn);
-      return other !== undefined && changesOutcome(turn, other, floor, isMade);
+      return other !== undefined && changesOutcome(turn, other, floor, makingDiffers);
     });
   };
   // `dki-link:4 (against dki-blocks)`
   const list = (some: readonly Variation[]): string =>
     some.map(({ arm, nearest }) => `${arm.name} (against ${nearest.name})`).join(', ');
-  const live = variations.filter(({ could }) => could);
-  const dead = live.filter((variation) => !differs(variation));
+  const testable = variations.filter((variation) => variation.canDiffer);
+  const dead = testable.filter((variation) => !differs(variation));
   if (dead.length > 0) return decided('effect', false, `no outcome is changed by ${list(dead)}`);
-  const unbound = variations.filter(({ could }) => !could);
-  const evidence = `${live.length} arms and settings change an outcome`;
-  if (unbound.length === 0 && live.length > 0) return decided('effect', true, evidence);
-  return undecided('effect', `nothing in these data lets ${list(unbound)} differ; ${evidence}`);
+  const untestable = variations.filter((variation) => !variation.canDiffer);
+  const evidence = `${testable.length} arms and settings change an outcome`;
+  if (untestable.length === 0 && testable.length > 0) return decided('effect', true, evidence);
+  return undecided('effect', `nothing in these data lets ${list(untestable)} differ; ${evidence}`);
 };
 
-/** True for another answer, gold likelihood beyond noise, sequence or count; blocks made otherwise may change counts. */
-function changesOutcome(turn: AnsweredResult, base: AnsweredResult, floor: number, isMade: boolean): boolean {
+/** True if answer, gold likelihood (beyond `floor`), sequence or counts differ; counts say nothing if `makingDiffers`. */
+function changesOutcome(turn: AnsweredResult, base: AnsweredResult, floor: number, makingDiffers: boolean): boolean {
   if (turn.answer.text !== base.answer.text) return true;
   const [own, other] = [turn.observed.goldLogProbability, base.observed.goldLogProbability];
   if (own !== null && other !== null && Math.abs(own - other) > floor) return true;
   const counts = ({ observed, tokens, facts }: AnsweredResult): string =>
     [observed.sequenceSha256, tokens.evaluated, facts.keptMemories].join();
-  return !isMade && counts(turn) !== counts(base);
+  return !makingDiffers && counts(turn) !== counts(base);
 }
 
 function differingSettings(arm: ArmTraits, other: ArmTraits): (keyof ArmSettings)[] {
@@ -72,9 +72,9 @@ function makesAlike(arm: ArmTraits, other: ArmTraits): boolean {
   return arm.prefill === other.prefill && JSON.stringify(arm.making) === JSON.stringify(other.making);
 }
 
-/** True if the data let the arm differ: a cache needs a set that recurs, all memories more than are retrieved. */
-function couldDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Turns): boolean {
-  if (Object.keys(arm.settings).length > 0) return settingCouldMatter(arm, nearest, others);
+/** True if the data allow a difference: a cache needs a recurring set, `full` more memories than are retrieved. */
+function canDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Turns): boolean {
+  if (Object.keys(arm.settings).length > 0) return settingCanMatter(arm, nearest, others);
   if (arm.evict !== undefined) return mostKept(others) > 0 && !arm.evict.endsWith(':0');
   // A share of 0 recomputes nothing.
   if (nearest.prefill === 'blocks') return mostKept(others) > 1 && arm.prefill?.endsWith(':0') !== true;
@@ -87,11 +87,11 @@ function couldDiffer(arm: ArmTraits, nearest: ArmTraits, own: Turns, others: Tur
   return arm.retrieves === 'retrieved' ? recurs(others) : mostKept(others) > 0;
 }
 
-/** True if the data let a setting matter: labels need a memory, their order two, a budget something to drop. */
-function settingCouldMatter(arm: ArmTraits, nearest: ArmTraits, others: Turns): boolean {
+/** True if a setting can matter on these data: labels need a memory, placement two, a budget something to drop. */
+function settingCanMatter(arm: ArmTraits, nearest: ArmTraits, others: Turns): boolean {
   const most = mostKept(others);
-  const isMadeOtherwise = !makesAlike(arm, nearest);
-  const could: Readonly<Record<keyof ArmSettings, boolean>> = {
+  const makingDiffers = !makesAlike(arm, nearest);
+  const canMatter: Readonly<Record<keyof ArmSettings, boolean>> = {
     template: others.length > 0,
     alpha: arm.alpha !== nearest.alpha && most > 0,
     labels: most > 0,
@@ -99,16 +99,16 @@ function settingCouldMatter(arm: ArmTraits, nearest: ArmTraits, others: Turns): 
     budget: others.some((turn) => turn.facts.droppedMemories > 0),
     answerPrefix: false,
     store: (arm.settings.store ?? 'f16') !== (nearest.settings.store ?? 'f16') && most > 0,
-    // The first of two memories has none before it, and a single block stays where it is.
-    context: isMadeOtherwise && most > (arm.settings.context === 'none' ? 0 : 1),
-    sink: isMadeOtherwise && most > 0,
-    positions: isMadeOtherwise && most > 1,
-    temperature: isMadeOtherwise && most > 0,
-    run: isMadeOtherwise && most > 1,
-    // The same cells, at another time.
+    // The first memory has none before it, and a single block is not moved.
+    context: makingDiffers && most > (arm.settings.context === 'none' ? 0 : 1),
+    sink: makingDiffers && most > 0,
+    positions: makingDiffers && most > 1,
+    temperature: makingDiffers && most > 0,
+    run: makingDiffers && most > 1,
+    // Changes when KV is computed, not the cells.
     built: false,
   };
-  return differingSettings(arm, nearest).some((name) => could[name]);
+  return differingSettings(arm, nearest).some((name) => canMatter[name]);
 }
 
 function mostKept(turns: Turns): number {
@@ -123,7 +123,7 @@ function recurs(turns: Turns): boolean {
   return new Set(sets).size < sets.length;
 }
 
-/** The arm that an arm must differ from: with settings the same arm without one of them, else what it is a variety of. */
+/** The arm to differ from: with settings, the arm without one of them; of a variety, the plain arm; else the baseline. */
 function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTraits): ArmTraits {
   if (arm.base !== arm.name) {
     const sameBase = arms.filter((other) => other !== arm && other.base === arm.base);
@@ -144,7 +144,7 @@ function nearestArm(arm: ArmTraits, arms: readonly ArmTraits[], baseline: ArmTra
   return arms.find(isPlain) ?? baseline;
 }
 
-/** For an arm that selects tokens at random, the arms that select as many by another rule, which must not give the same cells. */
+/** For an arm that selects random tokens, the arms that select as many by a rule. */
 function rivalArms(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits[] {
   const selection = ({ prefill, evict }: ArmTraits) => /^(.+):([.\d]+)$/.exec(evict ?? prefill ?? '')?.slice(1) ?? [];
   const [ownRule, ownShare] = selection(arm);
@@ -157,7 +157,8 @@ function rivalArms(arm: ArmTraits, arms: readonly ArmTraits[]): ArmTraits[] {
   });
 }
 
-function leavesChoice({ account: { selection }, observed }: AnsweredResult): boolean {
+/** True if the turn selected some of its tokens, not all or none. */
+function selectsSome({ account: { selection }, observed }: AnsweredResult): boolean {
   const { injectableTokens, injectableCells = injectableTokens } = observed;
   const isPartial = selection !== undefined && selection.selected > 0 && selection.selected < selection.selectable;
   return isPartial || injectableCells < injectableTokens;

@@ -1,6 +1,6 @@
 import { type Check, decided, examples } from './check.ts';
 
-/** Errors: no turn failed, and none was tried again. Failed turns are in no mean. */
+/** Errors: no turn failed, and none was tried again. Means leave failed turns out. */
 export const errors: Check = ({ failed, answered }) => {
   const total = failed.length + answered.length;
   const again = answered.filter(({ observed }) => (observed.tries ?? 1) > 1);

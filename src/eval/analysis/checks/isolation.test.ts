@@ -35,7 +35,7 @@ it('says which arms leaked, and whether it took users who ask at one moment', ()
   const leaks = { strangers: { answers: 50, leaks: 1 }, reopened: { answers: 4, leaks: 1, reused: 0 } };
   const atOnce = { ...scoped, arm: 'dki', atOnce: { answers: 6, leaks: 2 } };
   expect(among([atOnce, { ...scoped, arm: 'rag-cached', ...leaks }, scoped]).evidence).toContain(
-    "; another's secret came out of dki (asked at one moment), rag-cached (asked one by one, opened anew); ",
+    '; secrets of other users came out of dki (asked concurrently), rag-cached (asked one by one, reopened); ',
   );
 });
 

@@ -2,18 +2,18 @@ import type { ArmIsolation } from '../../../store/records/run-probes.ts';
 import { clopperPearson } from '../statistics/intervals.ts';
 import { type Check, decided, undecided } from './check.ts';
 
-/** Below this share of owners who are told their own secret, the test is blind. */
+/** If a smaller share of owners hears its own secret, silence towards others proves nothing. */
 const MIN_OWNERS = 0.8;
 
 /**
- * Isolation: a planted secret is told to its owner and never to another user, whether users ask one by one, at one moment,
- * or through a system that was reopened on the same store; an owner who is told the secret alone is told it while others ask;
- * and no user is served another user's KV cache. Undecided if no arm tells owners their own secrets.
+ * Isolation: planted secrets reach their owners and no other user, whether users ask one by one, concurrently, or through a
+ * system that was reopened on the same store. Owners who hear their secret alone also hear it while others ask. No user is
+ * served another user's KV cache. Undecided if no arm tells owners their own secrets.
  */
 export const isolation: Check = ({ probes, randomWeights }) => {
   const probed = probes.isolation?.arms ?? [];
   const [first] = probed;
-  if (first === undefined) return undecided('isolation', 'no arm retrieves memories of one user');
+  if (first === undefined) return undecided('isolation', 'no arm retrieves memories by user');
   const leaking = probed.filter((arm) => total(arm, 'leaks') > 0);
   const sharing = probed.filter(({ doubles, reopened }) => doubles.reused + (reopened?.reused ?? 0) > 0);
   const mixing = probed.filter(({ atOnce }) => (atOnce?.lost ?? 0) > 0);
@@ -21,15 +21,15 @@ export const isolation: Check = ({ probes, randomWeights }) => {
   if (randomWeights && sharing.length === 0) return undecided('isolation', 'random weights answer nothing');
   const deaf = probed.filter(({ owners }) => owners.right < MIN_OWNERS * owners.answers);
   const names = (arms: typeof probed): string => arms.map(({ arm }) => arm).join(', ');
-  // Arms with one token sequence answer alike, so the bound is that of one arm's answers.
+  // Arms with equal token sequences answer alike, so answers of different arms are not added up for the bound.
   const bounds = probed.map((arm) => clopperPearson(total(arm, 'leaks'), total(arm, 'answers')).high);
   const evidence = [
-    `${names(probed)}: owners heard their own in ${Math.min(...probed.map(({ owners }) => owners.right))} of ${first.owners.answers} answers or more`,
-    ...(deaf.length === 0 ? [] : [`too few to judge ${names(deaf)} by`]),
+    `${names(probed)}: owners heard their own secret in at least ${Math.min(...probed.map(({ owners }) => owners.right))} of ${first.owners.answers} answers`,
+    ...(deaf.length === 0 ? [] : [`too few to judge ${names(deaf)}`]),
     leaking.length === 0
-      ? `no other's secret in ${total(first, 'answers')} answers of each, upper bound ${(100 * Math.max(...bounds)).toFixed(1)} %`
-      : `another's secret came out of ${leaking.map(describeLeak).join(', ')}`,
-    ...(mixing.length === 0 ? [] : [`owners who ask at one moment do not hear their own from ${names(mixing)}`]),
+      ? `no secret of another user in ${total(first, 'answers')} answers of each arm, upper bound ${(100 * Math.max(...bounds)).toFixed(1)} %`
+      : `secrets of other users came out of ${leaking.map(describeLeak).join(', ')}`,
+    ...(mixing.length === 0 ? [] : [`owners who ask concurrently do not hear their own secret from ${names(mixing)}`]),
     sharing.length === 0
       ? `no KV cache of another user served ${first.doubles.answers} users with the same memories`
       : `KV cache of another user served by ${names(sharing)}`,
@@ -39,7 +39,7 @@ export const isolation: Check = ({ probes, randomWeights }) => {
   return decided('isolation', !deaf.some(({ mustHear }) => mustHear), evidence);
 };
 
-/** Leaks, or answers that could hold another user's secret, over the three ways of asking. */
+/** Leaks, or answers that could contain another user's secret, over the three ways of asking. */
 function total({ strangers, atOnce, reopened }: ArmIsolation, count: 'leaks' | 'answers'): number {
   return strangers[count] + (atOnce?.[count] ?? 0) + (reopened?.[count] ?? 0);
 }
@@ -47,8 +47,8 @@ function total({ strangers, atOnce, reopened }: ArmIsolation, count: 'leaks' | '
 function describeLeak({ arm, strangers, atOnce, reopened }: ArmIsolation): string {
   const stages = [
     ['asked one by one', strangers.leaks],
-    ['asked at one moment', atOnce?.leaks ?? 0],
-    ['opened anew', reopened?.leaks ?? 0],
+    ['asked concurrently', atOnce?.leaks ?? 0],
+    ['reopened', reopened?.leaks ?? 0],
   ] as const;
   return `${arm} (${stages.flatMap(([stage, leaks]) => (leaks > 0 ? stage : [])).join(', ')})`;
 }

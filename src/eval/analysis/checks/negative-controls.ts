@@ -13,10 +13,10 @@ import type { Estimate } from '../../../store/records/estimate.ts';
 type Memories = NonNullable<TurnObservation['memories']>;
 
 const MIN_ITEMS = 30;
-/** What a control may know above chance. */
+/** A control may exceed chance by this share. */
 const TOLERANCE = 0.02;
 
-/** Memories that a control was shown and must not be, by id, on any item; empty if there are none. */
+/** Describes turns that showed a control memories it must not see; empty if there are none. */
 function forbiddenMemories(arms: readonly ArmTraits[], answered: Turns): string {
   const baseline = arms.find(({ comparison }) => comparison === 'baseline')?.name;
   const pairs = arms
@@ -34,9 +34,9 @@ function forbiddenMemories(arms: readonly ArmTraits[], answered: Turns): string 
 }
 
 /**
- * Negative controls: no arm answers a closed item without its memory more often than by chance, which is its answers scored
- * against golds of other items. Fails if the lower bound of a rate exceeds chance by two points, or if another user's
- * memories hold the asker's own, an answer, or more than the baseline.
+ * Negative controls: without the right memories, arms answer closed items no more often than by chance, that is, than their
+ * answers match golds of other items. Fails if the lower bound of a rate exceeds chance by two points, or if the memories
+ * of another user include one of the asker's, contain an answer, or are more than the baseline has.
  */
 export const negativeControls: Check = ({ arms, answered, metrics, seed, textsStored, randomWeights }) => {
   const forbidden = forbiddenMemories(arms, answered);
@@ -48,7 +48,7 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
   const controls = arms.filter(({ control }) => control === 'negative');
   if (controls.length === 0) return undecided('negative controls', 'no negative control ran');
   const byArm = controls.map(({ name, retrieves }) => {
-    // A control that was shown nothing of another user controls nothing.
+    // A turn that shows none of another user's memories tests nothing.
     const isShown = ({ facts }: AnsweredResult): boolean => retrieves === 'nothing' || facts.keptMemories > 0;
     const isClosed = (turn: AnsweredResult) => turn.observed.closed && turn.item.gold !== null && isShown(turn);
     const closed = turnsOfArm(answered, name).filter(isClosed);
@@ -72,17 +72,17 @@ export const negativeControls: Check = ({ arms, answered, metrics, seed, textsSt
     return [{ fails: rate.low > chance.mean + TOLERANCE, text }];
   });
   if (results.length < byArm.length) {
-    return undecided('negative controls', 'all items have one gold: nothing says what chance would give');
+    return undecided('negative controls', 'all items have one gold, so chance cannot be computed');
   }
   const by = metric === metrics.primary.name ? '' : `, by ${metric}`;
   const evidence = results.map(({ text }) => text).join('; ') + by;
   return decided('negative controls', !results.some(({ fails }) => fails), evidence);
 };
 
-/** Golds of other items that an answer is tried on, at most. */
+/** An answer is scored against the golds of at most so many other items. */
 const MAX_PARTNERS = 10;
 
-/** The part of an item that it shares with the items whose golds its answer is tried on; null where it names no relation. */
+/** What other items must share with an item, narrowest first; null if the item names no relation. */
 const SCOPES = {
   relation: ({ language, relation }: ItemRecord) => (relation === null ? null : `${language} ${relation}`),
   category: ({ language, category }: ItemRecord) => `${language} ${category}`,
@@ -92,7 +92,7 @@ const SCOPES = {
 type Scope = keyof typeof SCOPES;
 const scopeNames = Object.keys(SCOPES) as Scope[];
 
-/** How often an arm's answers hold the golds of other items. */
+/** How often an arm's answers match the golds of other items. */
 interface Chance {
   /** Null if no item has another one whose gold differs. */
   readonly estimate: Estimate | null;
@@ -119,7 +119,7 @@ function areApart(a: Golds, b: Golds): boolean {
   return !a.forms.some((one) => b.forms.some((other) => one.includes(other) || other.includes(one)));
 }
 
-/** Golds of other items that hold none of an item's own, in random order, at most as many as it is tried on. */
+/** Draws up to `MAX_PARTNERS` other items with golds that neither contain the item's golds nor are contained in them. */
 function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom): Golds[] {
   const partners: Golds[] = [];
   for (const other of random.inRandomOrder(pool)) {
@@ -129,7 +129,7 @@ function drawPartners(own: Golds, pool: readonly Golds[], random: SeededRandom):
   return partners;
 }
 
-/** The chance rate: answers scored against up to ten seeded golds of the relation, else category, else any item. */
+/** Scores answers against golds of up to ten random items of the same relation, else category, else language. */
 function chanceRate(all: Turns, turns: Turns, score: TextMetric, seed: number): Chance {
   const lenders = itemsOfTurns(all).filter(({ item }) => item.gold !== null);
   const pools = scopeNames.map((scope) => Map.groupBy(lenders, ({ item }) => SCOPES[scope](item)));

@@ -19,11 +19,11 @@ it('holds them to twice the largest difference of the self-test where it was not
   expect([within(0.0005), within(0.0004)]).toEqual(['passed', 'failed']);
 });
 
-it('says that a device computes otherwise from run to run', () => {
+it('says that a device is not deterministic', () => {
   const repeated = { evaluations: 5, bitwiseEqual: false, largestDifference: 0.0004 };
   expect(line(checked({ probes: { parity: { prompts: 20, cuts: 60, ...parity, repeated } } }))).toBe(
     'passed: next token and gold within 2.00e-3 in ln p equal to text on 4 turns (self-test: 20 prompts × 60 cuts not bitwise equal,' +
-      ' up to 1.00e-3 in ln p; the same prompt again differs by up to 4.00e-4: this device computes otherwise from run to run)',
+      ' up to 1.00e-3 in ln p; the same prompt again differs by up to 4.00e-4: this device is not deterministic)',
   );
 });
 

@@ -1,7 +1,7 @@
 import { differsFromText, parityBound, type ParitySelfTest } from '../../../store/records/parity-self-test.ts';
 import { type Check, decided, examples, undecided } from './check.ts';
 
-/** Noise must be below this share of what a planted rotation by one position too many does, or parity proves nothing. */
+/** Parity is decided only if noise is below this share of the effect of keys rotated by one position too many. */
 const NOISE_SHARE = 0.1;
 
 /** Numerical parity: exact arms have the probabilities of text, bitwise or within twice the noise of the self-test. */
@@ -14,7 +14,7 @@ export const numericalParity: Check = ({ arms, answered, probes }) => {
   const { cells } = probes;
   if (cells !== undefined && 'planted' in cells && largestDifference >= NOISE_SHARE * cells.planted) {
     const planted = `${cells.planted.toExponential(2)} in ln p`;
-    const reason = `keys rotated by one position too many change the probabilities by ${planted}: noise hides that (${selfTest})`;
+    const reason = `keys rotated by one position too many change the probabilities by ${planted}: noise would hide that (${selfTest})`;
     return undecided('numerical parity', reason);
   }
   const rule = bitwiseEqual ? 'bitwise' : `within ${parityBound(probes.parity).toExponential(2)} in ln p`;
@@ -32,5 +32,5 @@ export function selfTestText({ prompts, cuts, bitwiseEqual, largestDifference, r
   if (bitwiseEqual) return `${test} bitwise equal`;
   const differing = `${test} not bitwise equal, up to ${largestDifference.toExponential(2)} in ln p`;
   if (repeated?.bitwiseEqual !== false) return differing;
-  return `${differing}; the same prompt again differs by up to ${repeated.largestDifference.toExponential(2)}: this device computes otherwise from run to run`;
+  return `${differing}; the same prompt again differs by up to ${repeated.largestDifference.toExponential(2)}: this device is not deterministic`;
 }

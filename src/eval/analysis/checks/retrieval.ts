@@ -1,8 +1,8 @@
 import { decided, describeFaults, type OptionalCheck } from './check.ts';
 
 /**
- * Retrieval: memories that were planted in the retriever of the run come back in the order of their nearness to planted questions,
- * and arms are given what the retriever found, in its order. Null for older runs.
+ * Retrieval: planted questions retrieve planted memories, nearest first, and arms are given what the retriever returned, in
+ * its order. Null for older runs.
  */
 export const retrieval: OptionalCheck = ({ answered, probes: { retrieverProbe: probe } }) => {
   const observed = answered.filter((turn) => turn.observed.asRetrieved !== undefined);

@@ -27,7 +27,7 @@ it('passes where turns evaluated what prompts and the prefix cache leave, and th
     status: 'passed',
     evidence:
       '2 turns evaluated all that they say, 2 found 64 tokens of earlier prompts, within a block; ' +
-      'of the server, its answers say 100 evaluated and 64 reused, its counters 100 and 64',
+      "the server's answers say 100 evaluated and 64 reused, its counters 100 and 64",
   });
   expect(checked(found(26), books(100, 100))!.status).toBe('passed');
   expect(checked(undefined, books(86, 86, null))!.status).toBe('passed');
@@ -72,7 +72,7 @@ describe('in this process', () => {
     const ahead = (tokens: number) =>
       of('dki-blocks', { observed: { aheadTokens: 90 }, account: { ahead: { tokens, ms: 1 } } });
     expect(check(ahead(90))!.status).toBe('passed');
-    expect(line(check(ahead(45))!)).toMatch(/^failed: 1 turns have other tokens evaluated ahead than they say/);
+    expect(line(check(ahead(45))!)).toMatch(/^failed: 1 turns have other tokens evaluated before them than they say/);
   });
 
   it('each repeat must find the KV of the first, unless KV is kept beyond the run', () => {

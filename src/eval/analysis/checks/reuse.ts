@@ -4,9 +4,9 @@ import type { Turns } from '../run-turns.ts';
 import { type CheckInput, decided, describeFaults, examples, type OptionalCheck, undecided } from './check.ts';
 
 /**
- * Reuse: a cache of prompts in this process finds exactly what earlier prompts of its user share; each repeat finds the KV of
- * the first; work done ahead is in the account. An engine's own cache is found, within a block, by turns that use it alone,
- * and a server's answers agree with its counters, which include all its users. Null where nothing can be reused.
+ * Reuse: a prompt cache in this process finds exactly the tokens that earlier prompts of its user share; each repeat finds
+ * the same KV as the first; work before a turn (`@built=ahead`) is in its account. An engine's prefix cache is found, within
+ * a block, only by turns that use it, and a server's answers agree with its counters. Null if nothing can be reused.
  */
 export const reuse: OptionalCheck = (input) => {
   const { answered, plan, probes } = input;
@@ -25,8 +25,8 @@ export const reuse: OptionalCheck = (input) => {
   const wrong = [...plain, ...cached].filter((turn) => !evaluatesAsClaimed(turn));
   const [first] = wrong;
   if (first !== undefined) {
-    const evidence = `${wrong.length} turns evaluated other than their prompts and the prefix cache leave: ${examples(wrong)}`;
-    const example = `${first.tokens.evaluated} tokens in place of ${first.account.evaluated}`;
+    const evidence = `${wrong.length} turns did not evaluate what their prompts and the prefix cache leave: ${examples(wrong)}`;
+    const example = `${first.tokens.evaluated} tokens instead of ${first.account.evaluated}`;
     return decided('reuse', false, `${evidence} (${example})`);
   }
   const found = cached.reduce((sum, { account, tokens }) => sum + account.positions - tokens.evaluated, 0);
@@ -34,15 +34,15 @@ export const reuse: OptionalCheck = (input) => {
     `${plain.length} turns evaluated all that they say` +
     (cached.length === 0 ? '' : `, ${cached.length} found ${found} tokens of earlier prompts, within a block`);
   if (audit === undefined) {
-    return undecided('reuse', `${turns}; no counters of the server confirm it: it shows none, or an answer was lost`);
+    return undecided('reuse', `${turns}; no server counters confirm it: the server has none, or an answer was lost`);
   }
   const { answers, counters } = audit;
-  const said = `its answers say ${answers.evaluated} evaluated and ${answers.reused ?? 'unknown'} reused`;
+  const said = `the server's answers say ${answers.evaluated} evaluated and ${answers.reused ?? 'unknown'} reused`;
   const counted = `its counters ${counters.evaluated} and ${counters.reused ?? 'unknown'}`;
-  return decided('reuse', auditAgrees(audit), `${turns}; of the server, ${said}, ${counted}`);
+  return decided('reuse', auditAgrees(audit), `${turns}; ${said}, ${counted}`);
 };
 
-/** Turns of caches in this process, and those that found something else than they must. */
+/** Turns that used a cache in this process, and their faults. */
 function inProcess({ answered, plan, probes }: CheckInput) {
   const shared = answered.filter(({ observed, account }) => observed.sharedTokens !== undefined && !account.found);
   const loses = ({ arm }: AnsweredResult): boolean => {
@@ -62,7 +62,7 @@ function inProcess({ answered, plan, probes }: CheckInput) {
         (turn) => found(turn) > turn.observed.sharedTokens!,
       ),
       'found other KV than the same turn of the first repeat': plan.sharesKv === true ? [] : unlikeFirst(answered),
-      'have other tokens evaluated ahead than they say': ahead.filter(
+      'have other tokens evaluated before them than they say': ahead.filter(
         ({ observed, account }) => observed.aheadTokens !== (account.ahead?.tokens ?? 0),
       ),
     },

@@ -3,7 +3,7 @@ import type { ArmTraits } from '../../../store/records/arm-traits.ts';
 import type { AnsweredResult } from '../../../store/records/turn-record.ts';
 import { type Check, decided, describeFaults, pairWithReference, turnsWhere, undecided } from './check.ts';
 
-/** Faults of a prompt, by the list of its memories that is not empty. */
+/** What it means if a list of observed memory ids is not empty. */
 const FAULTS = {
   foreign: 'show memories that they were not given',
   altered: 'show memories in other words',
@@ -18,9 +18,9 @@ function showsAsReference({ retrieves, injects, reference, settings }: ArmTraits
 }
 
 /**
- * Same memories: all arms of an item use one retrieval, and the prompt of each shows what its own rule allows, id by id and
- * word by word: all given memories that fit, and none of the user's memories anywhere else. Arms with the rules of their
- * reference show the same memories, in any order.
+ * Same memories: all arms of an item use one retrieval. Each prompt shows, id by id and word by word, all given memories that
+ * fit, and none of the user's memories in another part. Arms with the rules of their reference arm show the same memories,
+ * in any order.
  */
 export const sameMemories: Check = ({ arms, answered }) => {
   const observed = answered.filter((turn) => turn.observed.memories !== undefined);
@@ -28,7 +28,7 @@ export const sameMemories: Check = ({ arms, answered }) => {
   const pairs = arms
     .filter(showsAsReference)
     .flatMap(({ name, reference }) => pairWithReference(observed, name, reference!))
-    // A gate that injects nothing is given nothing.
+    // An arm is given no memories if its gate decides to inject none.
     .filter(({ turn }) => turn.observed.memories!.given > 0);
   const lists = Object.keys(FAULTS) as (keyof typeof FAULTS)[];
   const faulty = lists.map((list) => [

@@ -22,7 +22,7 @@ it('passes where every planned turn is a row, failed ones too', () => {
 });
 
 it('fails for a row that is missing, and for one that is there twice', () => {
-  expect(line(checked({ plan, answered: others }))).toMatch(/^failed: .*rag has 3 rows of 3 turns in place of 4/);
+  expect(line(checked({ plan, answered: others }))).toMatch(/^failed: .*rag has 3 rows of 3 turns instead of 4/);
   expect(checked({ plan, answered: [...others, turns[2]!] }).status).toBe('failed');
   expect(checked({ plan: { ...plan, repeats: 2 }, answered: turns }).status).toBe('failed');
 });

@@ -1,13 +1,13 @@
 import { plannedTurns } from '../planned-sample.ts';
 import { type Check, decided, undecided } from './check.ts';
 
-/** Sample: each planned turn is a row, arms stand equally often at each place, and the twin evaluates its prompts. */
+/** Sample: each planned turn has a row, arms run equally often at each place of the order, and the twin evaluates its prompts. */
 export const sample: Check = ({ arms, answered, failed, plan }) => {
   if (plan.shard !== undefined) {
-    return undecided('sample', `shard ${plan.shard} has its own users alone: merge decides`);
+    return undecided('sample', `shard ${plan.shard} has only its own users: the merged run decides`);
   }
   const rows = Map.groupBy([...answered, ...failed], ({ arm }) => arm);
-  // An arm that skips items leaves gaps in the order.
+  // An arm that skips items leaves gaps in the order of the others.
   const hasGaps = plan.withoutEvidence > 0 && arms.some(({ retrieves }) => retrieves === 'evidence');
   const missing: string[] = [];
   const unbalanced: string[] = [];
@@ -16,11 +16,11 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
     const wanted = plannedTurns([arm], plan);
     const distinct = new Set(own.map(({ repeat, turn, itemId }) => `${repeat}/${turn}/${itemId}`)).size;
     if (distinct !== wanted || own.length !== wanted) {
-      missing.push(`${arm.name} has ${own.length} rows of ${distinct} turns in place of ${wanted}`);
+      missing.push(`${arm.name} has ${own.length} rows of ${distinct} turns instead of ${wanted}`);
     }
     const places = arms.map((_, place) => own.filter(({ position }) => position === place).length);
     const [most, least] = [Math.max(...places), Math.min(...places)];
-    // One round of a mirrored order.
+    // An unfinished round of the mirrored order accounts for a difference of 2.
     if (!hasGaps && most - least > 2) {
       unbalanced.push(`${arm.name} stood ${most} times in one place of the order and ${least} times in another`);
     }
@@ -32,7 +32,7 @@ export const sample: Check = ({ arms, answered, failed, plan }) => {
   const problems = [
     ...missing,
     ...unbalanced,
-    ...idleTwins.map(({ name }) => `${name} answered without evaluating its prompt: it is no run of its own`),
+    ...idleTwins.map(({ name }) => `${name} answered without evaluating its prompt`),
   ];
   const evidence = `${answered.length + failed.length} of ${plannedTurns(arms, plan)} planned turns are rows, ${failed.length} of them failed`;
   return decided('sample', problems.length === 0, problems.length === 0 ? evidence : problems.join('; '));

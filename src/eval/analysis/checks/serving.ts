@@ -11,7 +11,7 @@ export const serving: OptionalCheck = ({ probes, arms }) => {
   const compared = loads.filter(({ arm, sameAsText }) => exact.has(arm) && sameAsText !== null);
   const differing = compared.filter((load) => differentAnswers(load) > 0);
   if (metered.length + compared.length === 0) {
-    return undecided('serving', 'no engine counter, and no arm that claims the bits of rag');
+    return undecided('serving', 'the engine counts no tokens, and no arm claims the bits of rag');
   }
   const evidence = [
     miscounted.length === 0

@@ -72,7 +72,7 @@ it('counts shared tokens in front of blocks, and what blocks saw, by what the ar
 
 it('fails for a text arm that evaluated other than it says', () => {
   expect(checked({ answered: bothTwice({}, { account: { evaluated: 42 } }) }).evidence).toBe(
-    '2 turns evaluated other than they claim: rag on i-1, rag on i-2 (meter 43, resident 0 of 43 tokens)',
+    '2 turns did not evaluate what they claim: rag on i-1, rag on i-2 (meter 43, resident 0 of 43 tokens)',
   );
 });
 

@@ -10,9 +10,9 @@ import { type Check, type CheckInput, decided, examples, undecided } from './che
 import { plannedTurns } from '../planned-sample.ts';
 
 /**
- * Token accounting: a turn that injects filled the cells of its memories, and evaluated by the meter exactly what its account
- * says: the tokens behind them, recomputed and selecting ones, its gate's, and on a miss those that built the KV. Cells are
- * counted from the stored prompt. Turns without a memory to inject are exempt.
+ * Token accounting: an injecting turn fills the cells of its memories, and by the engine's meter evaluates the tokens behind
+ * them, those that are recomputed or used to select them or to gate, and on a miss those that build KV. Cells are counted
+ * from the stored prompt. Other turns must only evaluate what their account says.
  */
 export const tokenAccounting: Check = (input) => {
   const { arms, answered } = input;
@@ -32,7 +32,7 @@ export const tokenAccounting: Check = (input) => {
   }
   const [first] = wrong;
   if (first !== undefined) {
-    const evidence = `${wrong.length} turns evaluated other than they claim: ${examples(wrong)}`;
+    const evidence = `${wrong.length} turns did not evaluate what they claim: ${examples(wrong)}`;
     const { evaluated, kvResident } = first.tokens;
     const example = `meter ${evaluated}, resident ${kvResident} of ${first.facts.tokens} tokens`;
     return decided('token accounting', false, `${evidence} (${example})`);
@@ -44,7 +44,7 @@ export const tokenAccounting: Check = (input) => {
   return decided('token accounting', true, evidence);
 };
 
-/** True if the segments of the prompt and the meter agree on the cells and the evaluated tokens of a turn that injects. */
+/** True if prompt, account and meter agree on the cells and evaluated tokens of an injecting turn. */
 function isAccounted({ facts, tokens, account, observed }: AnsweredResult, { making }: ArmTraits): boolean {
   const { cache, built, recomputed, gate } = account;
   const { injectableTokens, injectableCells = injectableTokens, remainderTokens = 0 } = observed;
@@ -63,18 +63,18 @@ function isAccounted({ facts, tokens, account, observed }: AnsweredResult, { mak
 
 /** True if a cache miss built something, and no more than it injects. */
 function isBuilt(built: number, injectableTokens: number, making: ArmTraits['making']): boolean {
-  // With this context, the memory before each block is evaluated with it once more.
+  // `context=previous` evaluates each block behind the memory before it, so memories are evaluated twice.
   const most = (making?.context === 'previous' ? 2 : 1) * injectableTokens + (making?.sink?.tokens ?? 0);
   return built > 0 && built <= most;
 }
 
-/** Why the engine's totals of the run are not those of its turns; null if they are, and where it counts none. */
+/** How the engine's total differs from the sum over turns; null if it does not, or is unknown, or turns are missing. */
 function totalMismatch({ arms, answered, failed, probes, plan }: CheckInput): string | null {
   const total = probes.profile.evaluatedTokens;
   const isWhole = answered.length + failed.length === plannedTurns(arms, plan);
   if (!isWhole || total === null || total === undefined) return null;
-  if (total.unbooked !== 0) return `${total.unbooked} tokens were evaluated between turns, on no book`;
+  if (total.unbooked !== 0) return `${total.unbooked} tokens were evaluated between turns and declared nowhere`;
   const turns = answered.reduce((sum, { tokens }) => sum + tokens.evaluated, 0);
   if (turns === total.turns || (failed.length > 0 && turns < total.turns)) return null;
-  return `turns evaluated ${turns} tokens by their own counts, and ${total.turns} by the meter of the engine over all sessions`;
+  return `turns report ${turns} evaluated tokens, and the engine's meter over all sessions ${total.turns}`;
 }

@@ -1,9 +1,9 @@
 import { type Check, decided, examples, pairWithReference, turnsWhere, undecided } from './check.ts';
 
 /**
- * Token identity: arms that claim the token sequence of another arm have it, id by id, as the session holds it after the turn;
- * and every arm has that of its own prompt. Exempt from the latter are turns whose blocks share positions, since the session
- * knows one id a position, and arms with shared sink tokens, which are in no prompt.
+ * Token identity: after a turn, the session holds the ids of its prompt and, if the arm claims the sequence of another arm,
+ * the ids of that arm. Prompts are not compared if blocks share positions, since a session holds one id per position, or if
+ * the arm keeps shared sink tokens, which are in no prompt.
  */
 export const tokenIdentity: Check = ({ arms, answered }) => {
   const claims = arms.filter(({ equivalence, reference }) => equivalence !== 'none' && reference !== null);

@@ -3,7 +3,7 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { readStoredTurns } from '../results-from-stored-turns.ts';
 import { type ComparisonOptions, compareRuns, type RunsComparison } from './compare-runs.ts';
 
-/** Compares two stored runs item by item: `a` against `b`. @throws BenchError as `compareRuns` */
+/** Compares stored run `a` with stored run `b`, item by item. @throws BenchError as `compareRuns` */
 export function compareStoredRuns(
   database: BenchDatabase,
   runs: { readonly a: RunRecord; readonly b: RunRecord },

@@ -26,7 +26,7 @@ async function checked(embed: (embedder: Embedder, texts: readonly string[]) => 
 
 test('the shipped embedder passes, in both languages; a run without the probe is undecided', async () => {
   expect(line(await checked((embedder, texts) => embedder.embed(texts)))).toBe(
-    'passed: 16 sentences: each has a vector of its own and finds itself among all',
+    'passed: 16 sentences: each has its own vector and is found by it',
   );
   const { embedder: _, ...probes } = runProbes;
   expect(verdict({ ...checkInput(), probes }).status).toBe('undecided');
@@ -41,7 +41,7 @@ test.each<[string, Parameters<typeof checked>[0], RegExp]>([
   [
     'one vector for all texts',
     (embedder, texts) => embedder.embed(texts.map(() => 'I drink tea.')),
-    /^failed: 16 of 16 sentences have the vector of another: "My dog .*; 16 of 16 .* do not find themselves/,
+    /^failed: 16 of 16 sentences have the same vector as another: "My dog .*; 16 of 16 .* are not found by their own vector/,
   ],
   [
     "a batch in which each text has its neighbour's vector",
@@ -49,19 +49,19 @@ test.each<[string, Parameters<typeof checked>[0], RegExp]>([
       const [first, ...rest] = await embedder.embed(texts);
       return [...rest, first!];
     },
-    /^failed: 16 of 16 sentences do not find themselves: "My dog is called Brenko\."$/,
+    /^failed: 16 of 16 sentences are not found by their own vector: "My dog is called Brenko\."$/,
   ],
   [
     "a text that always has another's vector, and only that pair,",
     (embedder, texts) =>
       embedder.embed(texts.map((text) => (text.includes('violin') ? 'My passport expires next year.' : text))),
-    /^failed: 2 of 16 sentences have the vector of another: "We play the violin/,
+    /^failed: 2 of 16 sentences have the same vector as another: "We play the violin/,
   ],
   [
     'a text without a vector',
     async (embedder, texts) =>
       (await embedder.embed(texts)).map((vector, place) => (texts[place]!.includes('Leeds') ? vector.fill(0) : vector)),
-    /^failed: 1 of 16 sentences do not find themselves: "I moved to Leeds/,
+    /^failed: 1 of 16 sentences are not found by their own vector: "I moved to Leeds/,
   ],
 ])('%s is found', async (_, embed, message) => {
   expect(line(await checked(embed))).toMatch(message);
