@@ -17,23 +17,18 @@ export {
 } from './models/embedding/embedding-service.ts';
 export { TransformersEmbedder } from './models/embedding/transformers-embedder.ts';
 
-export type { CallOptions } from './engine/engine-session.ts';
 export type { Checkpoint } from './engine/session-checkpoint.ts';
-export type { EngineAdapter } from './engine/engine-adapter.ts';
+export type { EngineAdapter, EngineInspection, EngineOpener, EngineRequest } from './engine/engine-adapter.ts';
 export type { CapabilityName, EngineCapabilities } from './engine/engine-capabilities.ts';
 export type { EngineInfo, ModelDescription } from './engine/engine-info.ts';
-export type { EngineInspection, EngineOpener, EngineRequest } from './engine/engine-adapter.ts';
-export type { CheckpointOptions, EngineSession } from './engine/engine-session.ts';
-export type { Engine } from './engine/engine.ts';
+export type { CallOptions, CheckpointOptions, EngineSession } from './engine/engine-session.ts';
+export type { Engine, TokenizeRequest } from './engine/engine.ts';
 export type { Generation, GenerationLimits } from './engine/engine-session.ts';
-export type { KvLayout } from './engine/sequence-state.ts';
-export type { Rotary } from './engine/sequence-state.ts';
+export type { KvLayout, Rotary, SequenceState } from './engine/sequence-state.ts';
 export type { NextDistribution } from './engine/next-distribution.ts';
 export type { SequenceScore } from './engine/sequence-score.ts';
-export type { SequenceState } from './engine/sequence-state.ts';
 export type { TokenId, TokenRange } from './engine/token-id.ts';
 export type { TokenMeter } from './engine/token-meter.ts';
-export type { TokenizeRequest } from './engine/engine.ts';
 
 export { BlockStore, type BlockStoreStats, type DiskTiming, type FoundBlock } from './kv/block-store.ts';
 export { cutCells } from './kv/cut-cells.ts';
@@ -43,14 +38,12 @@ export { type CheckpointKeeper, KvStore, type KvStoreStats } from './kv/kv-store
 export type { RotatedKeyCache } from './kv/rotated-key-cache.ts';
 
 export { formatHistorySummary } from './retrieval/format-history-summary.ts';
-export { MemoryRouter, type MemoryRouterOptions } from './retrieval/similarity/memory-router.ts';
-export type { MemorySearchResult } from './retrieval/retriever.ts';
-export type { NewMemory } from './retrieval/retriever.ts';
+export { MemoryRouter, type MemoryRouterOptions, RouterRetriever } from './retrieval/similarity/memory-router.ts';
+export type { MemorySearchResult, NewMemory } from './retrieval/retriever.ts';
 export type { Retrieval, RetrievalFlag, RetrievalSummary, RetrieveOptions, Retriever } from './retrieval/retriever.ts';
 export { GivenRetriever } from './retrieval/given-retriever.ts';
 export { HintedRetriever, type HintedOptions, type RetrievedRecord } from './retrieval/hinted/hinted-retriever.ts';
 export { readPreRetrievalConfig } from './retrieval/hinted/pre-retrieval/pre-retrieval-config.ts';
-export { RouterRetriever } from './retrieval/similarity/memory-router.ts';
 export { SalienceRetriever, type SalienceOptions } from './retrieval/salience/salience-retriever.ts';
 export type { ColdChunk, ColdHit, ColdMemory, ColdStore } from './retrieval/tiered/cold-store.ts';
 export type { ContextItem } from './retrieval/tiered/tiered-memory.ts';
@@ -60,14 +53,12 @@ export type { MemoryRecord } from './retrieval/tiered/memory-record.ts';
 export {
   MemoryRetrievalProcessor,
   type NodeContext,
-  type NodeProcessor,
-} from './retrieval/tiered/workflow-node/memory-retrieval-processor.ts';
-export { NodeEventServer } from './retrieval/tiered/workflow-node/node-event-server.ts';
-export {
-  noEvents,
   type NodeEvent,
   type NodeEventStream,
+  type NodeProcessor,
+  noEvents,
 } from './retrieval/tiered/workflow-node/memory-retrieval-processor.ts';
+export { NodeEventServer } from './retrieval/tiered/workflow-node/node-event-server.ts';
 export { PostgresColdStore, type PostgresColdStoreOptions } from './retrieval/tiered/postgres-cold-store.ts';
 export { connectPostgres, type PostgresConnection } from './retrieval/tiered/postgres-cold-store.ts';
 export { postgresIndexes, type PostgresIndex } from './retrieval/tiered/postgres-schema.ts';

@@ -2,15 +2,13 @@
 import { servedModel } from './config/bench-config.ts';
 import type { EngineRequest } from './engine/engine-adapter.ts';
 import type { Engine } from './engine/engine.ts';
-import { llamaServer } from './engine/llama-server/llama-server-adapter.ts';
-import type { LlamaServerOptions } from './engine/llama-server/llama-server-adapter.ts';
+import { llamaServer, type LlamaServerOptions } from './engine/llama-server/llama-server-adapter.ts';
 
 export { BenchError, type BenchErrorCode } from './base/bench-error.ts';
 export type { Checkpoint } from './engine/session-checkpoint.ts';
 export type { EngineCapabilities } from './engine/engine-capabilities.ts';
-export type { EngineSession } from './engine/engine-session.ts';
+export type { EngineSession, Generation, GenerationLimits } from './engine/engine-session.ts';
 export type { Engine } from './engine/engine.ts';
-export type { Generation, GenerationLimits } from './engine/engine-session.ts';
 export type { SequenceState } from './engine/sequence-state.ts';
 export { type BlockPlacement, contiguousPositions, joinBlocks, type JoinOptions } from './kv/join-blocks.ts';
 

@@ -37,10 +37,8 @@ export function composeEngineForRuns(
     composeEngine({ ...choice, ...places, engine: given.includes('engine') ? engine : (choice.engine ?? engine) });
 }
 
-export function openConfiguredEngine(
-  engines: EngineOpener,
-  { model, contextTokens, threads }: BenchConfig,
-): Promise<Engine> {
+export function openConfiguredEngine(engines: EngineOpener, config: BenchConfig): Promise<Engine> {
+  const { model, contextTokens, threads } = config;
   return engines.open({
     model,
     ...(contextTokens === undefined ? {} : { contextTokens }),

@@ -57,7 +57,7 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
     dataset,
     ...(Object.keys(dataFile).length === 0 ? {} : { dataFile }),
     ...(options.judge === undefined ? {} : { judge: judgeAddress(options.judge) }),
-    model: resolveModelOption(options, workingFolder),
+    model: chooseModel(options, workingFolder),
     embedder: options.embedder === undefined ? presetModels.embedder : resolveEmbedder(options.embedder, workingFolder),
     out,
     db: options.db === undefined ? resolve(out, 'dki-bench.sqlite') : resolve(workingFolder, options.db),
@@ -65,10 +65,7 @@ export function loadBenchConfig(sources: ConfigSources = {}): BenchConfig {
 }
 
 /** With `--engine-url`, the model is a server's name for it, or the one that the server has loaded. */
-function resolveModelOption(
-  { model, engineUrl }: { model?: string; engineUrl?: string },
-  workingFolder: string,
-): string {
+function chooseModel({ model, engineUrl }: { model?: string; engineUrl?: string }, workingFolder: string): string {
   if (model === undefined) return engineUrl === undefined ? presetModels.model : servedModel;
   return resolveModel(model, workingFolder, engineUrl !== undefined);
 }

@@ -94,10 +94,8 @@ async function runAndReport(
     await unlessInterrupted(signal);
     const folder = join(config.out, groupName(runs[0]!.run.name));
     await writeReport(folder, runs);
-    printLines(
-      ['', `all suites: ${displayPath(join(folder, 'report.html'))}`],
-      config.json ? process.stderr : undefined,
-    );
+    const page = displayPath(join(folder, 'report.html'));
+    printLines(['', `all suites: ${page}`], config.json ? process.stderr : undefined);
   }
   const missed = runs.flatMap((results) => bars.flatMap((bar) => missedBar(results, bar) ?? []));
   printLines(missed, process.stderr);

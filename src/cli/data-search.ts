@@ -84,9 +84,8 @@ async function retrieve(question: string, user: DatasetUser, now: Date, given: B
   const preRetrieval = readPreRetrievalFile(config);
   const { userId, memories } = user;
   const { topK, threshold } = config;
-  await using engine = retrieverNeedsModel(config, preRetrieval)
-    ? await openConfiguredEngine(engines, config)
-    : undefined;
+  const opened = retrieverNeedsModel(config, preRetrieval) ? openConfiguredEngine(engines, config) : undefined;
+  await using engine = await opened;
   const parts = { embeddings: openEmbeddings(config.embedder), backend: chooseVectorBackend(), preRetrieval, engine };
   using folder = new TemporaryFolder();
   const retriever = await openRunRetriever(parts, config, `search-${randomUUID()}`, folder.path);

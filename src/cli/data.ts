@@ -29,8 +29,8 @@ const convertHelp = `
 Fields: ${knownFields.join(', ')}.
 csv, jsonl: a row holds a user, and a memory, a question, or both. A question without an answer is an
 absent item. Evidence is a memory_id, the whole text of a memory, or several separated by ";"; in a row
-with a memory and a question, it is by default that memory. Lists are separated by ";", or are JSON lists. Columns are found by
-these names, in any case and with or without underscores, or by --map.
+with a memory and a question, it is by default that memory. Lists are separated by ";", or are JSON lists.
+Columns are found by these names, in any case and with or without underscores, or by --map.
 locomo: a conversation becomes a user, a turn a memory; questions of category 5 have no answer.
 musique-s, longmemeval: a question becomes a user; its passages, or the turns of its history, are memories.
 docs/data.md has examples, and says how each public set is converted.`;
@@ -45,11 +45,7 @@ export function declare(command: Command): void {
   subcommand(command, 'list', 'list the data sets that bench --dataset takes, as list datasets does').action(
     listDatasets,
   );
-  const made = subcommand(
-    command,
-    'make <name>',
-    'generate a data set, named by itself or by its suite, from the seed',
-  );
+  const made = subcommand(command, 'make <name>', 'generate a data set or the set of a suite from the seed');
   addConfigOptions(made, ['seed', 'model', 'engine', 'contextTokens'])
     .option('--users <n>', 'number of users (default: as many as it ships with)')
     .option('--out <file>', 'file to write (default: the name of the set, with .jsonl)')
@@ -72,10 +68,7 @@ export function declare(command: Command): void {
     .addOption(new Option('--from <format>', 'format of the file').choices(sourceFormats).makeOptionMandatory())
     .requiredOption('--out <file>', 'file to write')
     .option('--errata <file>', 'published audit of locomo, JSON: corrects answers and citations, drops questions')
-    .option(
-      '--map <fields>',
-      'columns of fields, such as answer=gold,user=speaker (default: columns named like the fields)',
-    )
+    .option('--map <fields>', 'columns of fields, such as answer=gold,user=speaker (default: by name)')
     .addOption(
       new Option('--language <tag>', 'language of questions and answers, such as en, zh, de or pt-BR').default('en'),
     )

@@ -22,19 +22,8 @@ const INDENT = 13;
 
 export function declare(command: Command): void {
   command.description('check this machine, and list the arms that a model can run, with advice on every problem');
-  const named = [
-    'dataset',
-    'model',
-    'engine',
-    'embedder',
-    'retriever',
-    'template',
-    'contextTokens',
-    'threads',
-    'out',
-    'json',
-  ] as const;
-  addConfigOptions(command, [...named, ...engineOptionNames]).action(doctor);
+  const keys = ['dataset', 'model', 'engine', 'embedder', 'retriever', 'template', 'contextTokens', 'threads'] as const;
+  addConfigOptions(command, [...keys, 'out', 'json', ...engineOptionNames]).action(doctor);
   withExamples(command, {
     doctor: 'what works on this machine, and what to do',
     'doctor --model FILE.gguf': 'which arms a model can run, and why it cannot run the others',

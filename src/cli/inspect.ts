@@ -75,15 +75,8 @@ async function inspect(flags: InspectFlags): Promise<void> {
   } else await viewDatabase(flags);
 }
 
-async function inspectReports({
-  report,
-  port,
-  dataFile,
-  export: folder,
-  run,
-  quiet = false,
-  ...others
-}: InspectFlags & { readonly report: string }): Promise<void> {
+async function inspectReports(flags: InspectFlags & { readonly report: string }): Promise<void> {
+  const { report, port, dataFile, export: folder, run, quiet = false, ...others } = flags;
   refuseOthers({ ...others }, 'has no effect with --report, which opens no database');
   const { hidden, textsOf } = new WithheldTexts(dataFile);
   const { database: opened, withoutOutcomes } = await openReports(report, textsOf);
@@ -108,16 +101,8 @@ async function exportDatabase({ run, out, db, quiet, export: folder, ...others }
   await writePages({ database, run: findRun(database, run).name, folder }, config.quiet);
 }
 
-async function viewDatabase({
-  out,
-  db,
-  port,
-  dataFile,
-  model,
-  engine,
-  quiet: _,
-  ...chosen
-}: InspectFlags): Promise<void> {
+async function viewDatabase(flags: InspectFlags): Promise<void> {
+  const { out, db, port, dataFile, model, engine, quiet: _, ...chosen } = flags;
   refuseOthers({ ...chosen }, 'chooses a turn for the terminal', 'add --print, or --json');
   refuseOthers({ model, engine }, 'has no effect without --attribution', 'add --attribution, or drop it');
   const config = loadBenchConfig({ flags: { out, db } });

@@ -36,12 +36,7 @@ export function estimateLine({ users, questions, turns, ms, smaller }: RunEstima
 
 /** Turns as percent, speed and remaining time. This process began `elapsedMs` ago, at turn `startedAtTurn` of a resumed run. */
 export function turnsText({ done, total }: Progress, elapsedMs: number, startedAtTurn: number): string {
-  const speed = speedText(
-    done - startedAtTurn,
-    total - done,
-    elapsedMs,
-    (perSecond) => `${perSecond.toFixed(1)} turns/s`,
-  );
+  const speed = speedText(done - startedAtTurn, total - done, elapsedMs, (rate) => `${rate.toFixed(1)} turns/s`);
   return `${barText(done, total)} of ${total} turns${speed}`;
 }
 

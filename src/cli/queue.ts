@@ -49,20 +49,19 @@ export function declare(command: Command): void {
     'queue merge --queue postgres://bench@db/bench --run study': 'merges the users that workers have stored',
     'queue merge 1.sqlite 2.sqlite --run mine': 'merges the databases of bench --shard',
   });
-  const queueCommand = (name: string, description: string) =>
-    withExamples(command.command(name).description(description), {});
+  const add = (name: string, description: string) => withExamples(command.command(name).description(description), {});
   const planned = configOptions().flatMap(({ key }) => (UNPLANNED.includes(key) ? [] : [key]));
-  const plan = queueCommand('plan', 'put the users of a run into a queue, for workers on any machines');
+  const plan = add('plan', 'put the users of a run into a queue, for workers on any machines');
   addConfigOptions(plan, planned).action((flags: Flags) => withInterrupt((signal) => planAndStore(flags, signal)));
-  const worker = queueCommand('worker', 'take users of a planned run from a queue, until none is left');
+  const worker = add('worker', 'take users of a planned run from a queue, until none is left');
   addConfigOptions(worker, WORKER_OPTIONS).action((flags: Flags) =>
     withInterrupt((signal) => work(flags, signal), {
       onCutShort: () => process.stderr.write('interrupted; another worker takes over its user\n'),
     }),
   );
-  const status = queueCommand('status', 'show the runs of a queue: progress, workers, failures');
+  const status = add('status', 'show the runs of a queue: progress, workers, failures');
   addConfigOptions(status, ['queue', 'run', 'json']).action(showStatus);
-  const merge = queueCommand('merge', 'merge the parts of a run into one complete run')
+  const merge = add('merge', 'merge the parts of a run into one complete run')
     .argument('[files...]', 'databases of the shards, each of bench --shard i/n; none with --queue')
     .requiredOption('--run <name>', 'name of the run, the same in all files');
   addConfigOptions(merge, ['queue', 'out', 'db', 'json']).action(mergeRunParts);

@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { address, commaSeparated, count, describe, numeric, oneOf, path, runName, text, toBytes, toggle } from './option-kinds.ts'; // prettier-ignore
-import {
-  defaultSalienceWeights,
-  parseSalienceWeights,
-  salienceSignals,
-  writeSalienceWeights,
-} from './salience-weights.ts';
+import { defaultWeights, parseSalienceWeights, salienceSignals, writeSalienceWeights } from './salience-weights.ts';
 import { retrieverNames } from './retriever-names.ts';
 
 /** The suites, in the order in which `all` runs them. */
@@ -207,11 +202,7 @@ const prompt = {
     '512, at most a quarter of the window',
     '<tokens>',
   ).exactOptional(),
-  historyTurns: count(
-    0,
-    'maximum number of earlier turns of a conversation in a prompt',
-    'as many as fit',
-  ).exactOptional(),
+  historyTurns: count(0, 'maximum number of earlier turns in a prompt', 'as many as fit').exactOptional(),
 };
 
 const retrieval = {
@@ -239,7 +230,7 @@ const retrieval = {
       value: '<weights>',
       help: 'weights of the signals of --retriever salience as signal=number; they sum to 1, and signals not named get 0',
       allowed: `${salienceSignals.map((signal) => `${signal}=…`).join(',')}, numbers from 0 that sum to 1`,
-      preset: writeSalienceWeights(defaultSalienceWeights),
+      preset: writeSalienceWeights(defaultWeights),
     },
   ).exactOptional(),
   preRetrieval: path('<file>', 'JSON or YAML that configures --retriever hinted', 'routing by keyword').exactOptional(),

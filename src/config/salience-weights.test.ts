@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { defaultSalienceWeights, parseSalienceWeights, writeSalienceWeights } from './salience-weights.ts';
+import { defaultWeights, parseSalienceWeights, writeSalienceWeights } from './salience-weights.ts';
 
 test.each([
   ['semantic=0.7,recency=0.3', { semantic: 0.7, reinforcement: 0, recency: 0.3, access: 0 }],
@@ -19,5 +19,5 @@ test.each([
 ])('no weights: %j', (text) => expect(parseSalienceWeights(text)).toBeUndefined());
 
 test('are written as they are read', () => {
-  expect(parseSalienceWeights(writeSalienceWeights(defaultSalienceWeights))).toEqual(defaultSalienceWeights);
+  expect(parseSalienceWeights(writeSalienceWeights(defaultWeights))).toEqual(defaultWeights);
 });

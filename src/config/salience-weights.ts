@@ -5,7 +5,7 @@ export const salienceSignals = ['semantic', 'reinforcement', 'recency', 'access'
 export type SalienceWeights = Readonly<Record<(typeof salienceSignals)[number], number>>;
 
 /** Default weights, from the document that specifies salience. */
-export const defaultSalienceWeights: SalienceWeights = { semantic: 0.5, reinforcement: 0.2, recency: 0.2, access: 0.1 };
+export const defaultWeights: SalienceWeights = { semantic: 0.5, reinforcement: 0.2, recency: 0.2, access: 0.1 };
 
 /** Tolerance for sums such as 0.7 + 0.2 + 0.1, which floating-point numbers do not hold exactly. */
 const ROUNDING = 1e-9;

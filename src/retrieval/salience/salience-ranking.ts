@@ -1,4 +1,4 @@
-import { defaultSalienceWeights, type SalienceWeights } from '../../config/salience-weights.ts';
+import { defaultWeights, type SalienceWeights } from '../../config/salience-weights.ts';
 import type { SalienceEntry } from './salience-entry.ts';
 
 /** Signals of a memory's salience, unweighted. */
@@ -16,7 +16,7 @@ export interface SalienceRule {
   readonly halfLifeDays: number;
 }
 
-export const documentRule: SalienceRule = { weights: defaultSalienceWeights, halfLifeDays: 30 };
+export const documentRule: SalienceRule = { weights: defaultWeights, halfLifeDays: 30 };
 
 const DAY_MS = 86_400_000;
 
