@@ -69,7 +69,7 @@ it('two workers give the rows and the results of one', async () => {
 it('a worker that is killed loses nothing', async () => {
   const { code, children } = await atShare('killed', 30, (_, [child]) => process.kill(child!, 'SIGKILL'));
   expect([code, children.length]).toEqual([0, 1]);
-  const note = 'worker 2 ended before its time (SIGKILL): other workers asked its users';
+  const note = 'worker 2 ended early (SIGKILL): other workers took its users';
   expect(resultsOf('killed').run.notes).toContain(note);
   expectWhole('killed');
 });

@@ -105,9 +105,7 @@ describe('several workers', () => {
     const one = await run('one');
     const two = await run('two', { workers: '2' }, { endAfterTurns: 7 });
     expect(two.started[0]).toMatchObject({ turns: 8, users: 0 });
-    expect(two.results.run.notes).toContain(
-      'worker 2 ended before its time (killed in a turn): other workers asked its users',
-    );
+    expect(two.results.run.notes).toContain('worker 2 ended early (killed in a turn): other workers took its users');
     expect(turnsOf('two')).toEqual(turnsOf('one'));
     expect(untimedResults(two.results)).toEqual(untimedResults(one.results));
     using database = openDatabase({ path: folder.file('dki-bench.sqlite') });
@@ -125,7 +123,7 @@ describe('several workers', () => {
       return { begin: nothing, stop: nothing, kill: nothing, ended: Promise.resolve('killed') };
     };
     const { results } = await run('two', { workers: '2' }, { startWorker: dying });
-    expect(results.run.notes).toContain('worker 2 ended before its time (killed): other workers asked its users');
+    expect(results.run.notes).toContain('worker 2 ended early (killed): other workers took its users');
     expect(turnsOf('two')).toEqual(turnsOf('one'));
   });
 

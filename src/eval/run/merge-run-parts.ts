@@ -22,7 +22,7 @@ const MAX_NAMED = 8;
 /** A part of a run: a shard, or what a worker of a queue has stored. */
 export interface RunPart {
   readonly file: string;
-  /** Id that stays the same however often the part is merged: of the shard's run, or of the worker. */
+  /** Id of the shard's run or of the worker, by which a second merge of the part is recognised. */
   readonly source: string;
   readonly run: RunRecord;
   readonly database: BenchDatabase;
@@ -106,7 +106,7 @@ interface Holder {
   readonly part: RunPart;
 }
 
-/** The part that holds each user, in the order of the plan. @throws BenchError `bad-option` for missing and duplicated users */
+/** Finds the part that holds each user. @throws BenchError `bad-option` for missing and duplicated users */
 function userHolders(parts: Parts, toComplete: string): Holder[] {
   const held = parts.map((part) => ({
     part,
@@ -124,7 +124,7 @@ function userHolders(parts: Parts, toComplete: string): Holder[] {
     }
     if (part !== undefined) return [{ userId, turns, part }];
     const found = Math.max(...held.map((one) => one.turns.get(userId) ?? 0));
-    const lacks = found === 0 ? `all ${turns} turns` : `${turns - found} of ${turns} turns, or their end`;
+    const lacks = found === 0 ? `all ${turns} turns` : `${turns - found} of ${turns} turns, or unfinished`;
     missing.push(`${userId} (${lacks})`);
     return [];
   });
@@ -176,24 +176,24 @@ function shardIndex({ file, run }: ShardFile): number {
 function requireFinished(shard: ShardFile): void {
   const { file, run } = shard;
   if (run.status === 'finished' && run.probes !== null) return;
-  const message = `${file}: shard ${shardIndex(shard)} has not made its last checks`;
+  const message = `${file}: shard ${shardIndex(shard)} has not run its last checks`;
   throw new BenchError('bad-option', message, `go on with it: bench --resume ${run.name}`);
 }
 
 type Profile = RunProbes['profile'];
 
-/** The one with the most faults; the first of equal ones. */
+/** The element with the most faults; the first one if several have as many. */
 function worst<T>(all: readonly T[], wrong: (one: T) => number): T {
   return all.reduce((found, one) => (wrong(one) > wrong(found) ? one : found));
 }
 
-function wrongCells({ cells }: RunProbes): number {
+function cellFaults({ cells }: RunProbes): number {
   if (cells === undefined || 'missing' in cells) return Infinity;
   const { oneBlock } = cells;
   return oneBlock === null || oneBlock.bitwiseEqual ? 0 : oneBlock.largestDifference;
 }
 
-function wrongIsolation({ isolation }: RunProbes): number {
+function isolationFaults({ isolation }: RunProbes): number {
   const leaks = (isolation?.arms ?? []).map(({ strangers, doubles, atOnce, reopened, owners }) => {
     const { leaks = 0, lost = 0 } = atOnce ?? {};
     const reopenedFaults = (reopened?.leaks ?? 0) + (reopened?.reused ?? 0);
@@ -203,7 +203,7 @@ function wrongIsolation({ isolation }: RunProbes): number {
   return isolation === null ? Infinity : Math.max(0, ...leaks);
 }
 
-function together(profiles: readonly Profile[]): Profile {
+function addProfiles(profiles: readonly Profile[]): Profile {
   const [first, ...others] = profiles;
   return others.reduce((sum, { wallMs, coldStartMs, modelMs, embedderMs, spent, evaluatedTokens = null }) => {
     const booked = spent === undefined ? sum : addBooks(sum, { spent, evaluatedTokens, modelMs, embedderMs });
@@ -211,10 +211,10 @@ function together(profiles: readonly Profile[]): Profile {
   }, first!);
 }
 
-/** Merges the findings of shards; of tests that each shard made, the worst counts. */
+/** Merges the probes of parts. Of a test that each part ran, the worst result counts. */
 function mergedProbes(all: readonly RunProbes[], notes: readonly string[]): RunProbes {
   const [first] = all;
-  const cells = worst(all, wrongCells).cells;
+  const cells = worst(all, cellFaults).cells;
   const audits = all.flatMap(({ audit }) => audit ?? []);
   const embedder = worst(all, (probes) => (probes.embedder?.shared.length ?? 0) + (probes.embedder?.lost.length ?? 0));
   const rereads = all.flatMap(({ reread }) => reread ?? []);
@@ -226,13 +226,13 @@ function mergedProbes(all: readonly RunProbes[], notes: readonly string[]): RunP
     ...(cells === undefined ? {} : { cells }),
     metrics: worst(all, ({ metrics }) => Number(metrics.status !== 'passed')).metrics,
     ...(embedder.embedder === undefined ? {} : { embedder: embedder.embedder }),
-    isolation: worst(all, wrongIsolation).isolation,
+    isolation: worst(all, isolationFaults).isolation,
     ...addCounts(all.map(({ refusedCalls = {}, kvStores, retriever = {} }) => ({ refusedCalls, kvStores, retriever }))),
     ...(rereads.length === 0 ? {} : { reread: sumByName(rereads) }),
     ...(retriever === undefined ? {} : { retrieverProbe: retriever }),
     ...(load === undefined ? {} : { load }),
     ...(audits.length === 0 ? {} : { audit: audits.reduce(sumAudits) }),
     notes: [...new Set([...all.flatMap((probes) => probes.notes), ...notes])],
-    profile: together(all.map(({ profile }) => profile)),
+    profile: addProfiles(all.map(({ profile }) => profile)),
   };
 }

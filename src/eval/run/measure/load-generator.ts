@@ -6,7 +6,7 @@ import type { ChatRequest, ChatResponse, MemorySystem } from '../../../systems/c
 import { itemQuestion } from '../data-to-system-input.ts';
 
 export const CONVERSATION_TURNS = 5;
-/** Mean pause between the turns of a conversation, in mean gaps between the turns of all. */
+/** Mean pause between turns of a conversation, in units of the mean gap between turns of all conversations. */
 const PAUSE_GAPS = 5;
 
 export interface PlannedTurn {
@@ -28,7 +28,7 @@ export interface ServedTurn {
 }
 
 /**
- * Conversations of five turns that begin as a Poisson process, with exponential pauses; one seed gives one plan.
+ * Plans conversations of five turns, which begin as a Poisson process and have exponential pauses.
  * @param recurrence share of later turns that repeat a question @returns in the order of arrival, the first at 0
  */
 export function planLoad(users: readonly DatasetUser[], recurrence: number, seed: number): PlannedTurn[] {
@@ -58,8 +58,8 @@ export function planLoad(users: readonly DatasetUser[], recurrence: number, seed
 }
 
 /**
- * Sends turns at planned times (open loop): those that wait have clocks that run, and later ones of a conversation wait for
- * the earlier ones. @param rate turns a second; if infinite, `clients` conversations are held at once
+ * Sends turns at planned times (open loop), so that time in a queue counts. A turn waits for earlier ones of its conversation.
+ * @param rate turns per second; if infinite, `clients` conversations are held at once
  * @returns in the order of the plan @throws the reason of `signal`
  */
 export async function playLoad(
@@ -77,7 +77,7 @@ export async function playLoad(
     readonly signal: AbortSignal;
   },
 ): Promise<ServedTurn[]> {
-  // Every pausing conversation listens.
+  // Every pausing conversation adds a listener.
   const signal = AbortSignal.any([given]);
   setMaxListeners(0, signal);
   const start = performance.now();
@@ -142,7 +142,7 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** True if the mean backlog rises over all thirds of a load, by more than is served at once: times depend on length. */
+/** True if the mean backlog rises from third to third of a load, by more than `sessions`: latency depends on its length. */
 export function isSaturated(served: readonly ServedTurn[], sessions: number): boolean {
   const third = Math.floor(served.length / 3);
   if (third === 0) return false;

@@ -68,7 +68,7 @@ interface MeasuredStrategy {
   readonly retrieved: readonly Retrieved[];
 }
 
-/** Every strategy on the same questions, by kind: generated ones, those of the data, and repeated mentions. */
+/** Measures retrievers on generated questions, on those of the data, and on repeated mentions. */
 export async function measureRetrieval(context: MeasureContext): Promise<RetrievalMeasurements> {
   const { config, datasets, openRetriever, onStep, signal } = context;
   const generated: QuestionSet = { dataset: undefined, users: retrievalUsers(config.seed), leftOut: 0 };
@@ -124,7 +124,7 @@ function count<Name extends string>(users: readonly Readonly<Record<Name, readon
   return users.reduce((sum, user) => sum + user[name].length, 0);
 }
 
-/** Every strategy that searches; `tiered` in PostgreSQL by default probes too, `router` by the bundled embedder too. */
+/** All retrievers that search; `router` also with the bundled embedder, `tiered` also with pgvector's default probes. */
 export function searchingStrategies({ cold, coldIndex, embedder }: BenchConfig): Strategy[] {
   return searchingRetrieverNames.flatMap((name): Strategy[] => {
     const own: Strategy = { label: name, opening: [name] };
@@ -152,7 +152,7 @@ export function mentionStrategies(config: Pick<BenchConfig, 'halfLife' | 'salien
   return [...compared, { label: 'salience, reinforcement=0', opening: ['salience', { salienceWeights }] }];
 }
 
-/** The other weights in their proportion; undefined where reinforcement has no weight, or all of it. */
+/** The other weights in their proportion; undefined if the weight of reinforcement is 0 or 1. */
 function withoutReinforcement({ semantic, reinforcement, recency, access }: SalienceWeights): string | undefined {
   const rest = 1 - reinforcement;
   if (rest === 1 || rest === 0) return undefined;
@@ -199,7 +199,7 @@ async function retrieve(
   };
 }
 
-/** Rows of all questions and of each kind, strategy by strategy; recall@5 against the router, paired by question. */
+/** Rows per strategy: all questions, then each kind. Recall@5 is compared with the router's, paired by question. */
 export function retrievalRows(measured: readonly MeasuredStrategy[], dataset: string | undefined, seed: number) {
   const router = measured.find(({ strategy }) => strategy.label === BASE)!;
   const base = new Map(router.retrieved.map(({ questionId, metrics }) => [questionId, metrics.recallAt5]));

@@ -16,7 +16,7 @@ import { watchCalls } from '../observe/turn-recorder.ts';
 import type { ServeContext } from '../suite.ts';
 import { isSaturated, planLoad, playLoad, type PlannedTurn, type ServedTurn } from './load-generator.ts';
 
-/** Rates, from the first share of the capacity of `rag` to the last share of the best arm's. */
+/** Number of rates, from `LOWEST` × the capacity of `rag` to `HIGHEST` × the best arm's capacity. */
 const RATES = 5;
 const [LOWEST, HIGHEST] = [0.25, 1.1];
 const RAG = 'rag';
@@ -28,7 +28,7 @@ interface PlayedLoad {
   readonly movedBytes: number;
 }
 
-/** Table 12: planned arrivals at the same rates for every arm, whose capacity is measured first, all sessions busy. */
+/** Table 12. Measures each arm's capacity with all sessions busy, then all arms at the same rates of planned arrivals. */
 export async function measureServing(context: ServeContext): Promise<ServingMeasurement> {
   const { config, datasets, engines, folder, onStep, signal } = context;
   const { model, contextTokens, threads, sessions, recurrence, seed } = config;
@@ -113,7 +113,7 @@ async function play(
     const parts = systemParts({ engine }, session, config, keeper);
     return Promise.resolve(arm.open({ ...parts, openStore: () => Promise.resolve(store) }));
   });
-  // Earlier queries are embedded and searched again.
+  // Queries of an earlier load must be embedded and searched again.
   await keeper.reset();
   const before = await engine.meter();
   const served = await playLoad(pool, plan, { rate, clients: sessions.length, userId: servedUserId, signal });
@@ -122,7 +122,7 @@ async function play(
   return { arm: name, served, meter, movedBytes };
 }
 
-/** The session with every byte of KV counted that its calls move in or out. */
+/** Wraps a session to count the bytes of KV that its calls move in or out. */
 function countingSession(session: EngineSession, count: (bytes: number) => void): EngineSession {
   return watchCalls(session, (call) => call(), {
     checkpoint: async (...given) => {
@@ -147,7 +147,7 @@ function countingSession(session: EngineSession, count: (bytes: number) => void)
   });
 }
 
-/** The numbers of one load. @param rag the same load played to `rag`; undefined for `rag` itself, and if it did not run */
+/** The results of one load. @param rag the same load played to `rag`; undefined for `rag` itself, or if it did not run */
 function servedLoad({ arm, served, meter, movedBytes }: PlayedLoad, sessions: number, rag: PlayedLoad | undefined) {
   const answers = answered(served);
   const saturated = isSaturated(served, sessions);

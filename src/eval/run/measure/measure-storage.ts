@@ -20,8 +20,8 @@ async function elapsed(act: () => unknown): Promise<number> {
   return performance.now() - start;
 }
 
-/** Memory lines of the data, one after the other, until there are so many tokens; and the bytes of their text. */
-async function prefix({ datasets }: MeasureContext, engine: Engine, tokens: number) {
+/** Concatenates memory lines of the data to `tokens` tokens. @returns their ids, and the bytes of their text */
+async function memoryTokens({ datasets }: MeasureContext, engine: Engine, tokens: number) {
   const contents = datasets
     .flatMap(({ users }) => users)
     .flatMap(({ memories }) => memories.map(({ content }) => content));
@@ -43,7 +43,7 @@ async function measurePrefix(
   kvType: NumberType,
   tokens: number,
 ): Promise<StorageMeasurement[]> {
-  const { ids, textBytes } = await prefix(context, engine, tokens);
+  const { ids, textBytes } = await memoryTokens(context, engine, tokens);
   const { rotary } = requireCells(engine);
   const ms = {
     evaluate: [] as number[],
@@ -99,7 +99,7 @@ export async function measureStorage(context: MeasureContext): Promise<readonly 
     await using engine = await context.engines.open({
       model,
       kvType,
-      // The tier is the disk: a copy in memory would stand for it.
+      // No copy in memory, which would be read in place of the disk.
       checkpointMemoryBytes: 0,
       ...(contextTokens === undefined ? {} : { contextTokens }),
       ...(threads === undefined ? {} : { threads }),

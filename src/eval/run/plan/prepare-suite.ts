@@ -52,7 +52,7 @@ export interface PreparedSuite extends SuiteToPrepare, AsyncDisposable {
   readonly calibration: GatingCalibration | null | undefined;
 }
 
-/** Prepares a suite in three steps: plans arms and users, opens models and stores, validates data against them. @throws BenchError */
+/** Plans arms and users, opens models and stores, and validates the data against them. @throws BenchError */
 export async function prepareSuite(task: SuiteToPrepare, hooks: BenchHooks): Promise<PreparedSuite> {
   const inspection = await task.engines.inspect(task.settings.model);
   const plan = planArms(task, inspection, hooks);

@@ -98,7 +98,7 @@ interface PromptInParts extends Pick<InjectedParts, 'header' | 'lines'> {
 
 /**
  * Tests a model's cells: one joined block must equal text, blocks recomputed in full must too, and the engine must rotate keys
- * like plain arithmetic. Measures what a planted fault changes: keys rotated one position too far. Needs two memories.
+ * like plain arithmetic. Measures the effect of keys rotated one position too far. Needs two memories.
  */
 export async function cellsSelfTest(
   engine: Engine,

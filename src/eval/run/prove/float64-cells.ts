@@ -116,7 +116,7 @@ function storedScale(exact: number): { readonly inverse: number; readonly half: 
   return { inverse: scale === 0 ? 0 : Math.fround(1 / scale), half: halfPrecision()[halfBits(scale)]! };
 }
 
-/** The largest differences, relative to the largest number in the same cell and layer. @throws RangeError for other counts */
+/** Largest differences, relative to the largest number in a cell's layer. @throws RangeError if the counts differ */
 export function cellDifference(a: readonly Float64Cell[], b: readonly Float64Cell[]) {
   if (a.length !== b.length) throw new RangeError(`${a.length} cells cannot be compared with ${b.length}`);
   let [firstKeys, keys, values] = [0, 0, 0];

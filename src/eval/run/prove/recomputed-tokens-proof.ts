@@ -93,7 +93,7 @@ export function wrongShare(
   return wrongCount(selected, budget, isWhole ? longest : 'run' in selection ? (selection.run ?? 1) : 1);
 }
 
-/** The first run left out that scores more than a selected one, beyond the tolerance. @param selected positions of whole runs */
+/** The first run left out that scores more than a selected one, beyond the tolerance. */
 export function missedRun(
   runs: readonly (readonly number[])[],
   selected: ReadonlySet<number>,

@@ -24,7 +24,7 @@ interface WorkerPart {
   users: number;
 }
 
-/** Merges a queue's run by worker, through a file of any size. @throws BenchError as `mergeRunParts`, and `database` */
+/** Merges the results in a queue, one part per worker, through a temporary file. @throws BenchError */
 export async function mergeQueue(target: BenchDatabase, reader: QueueReader, planned: PlannedRun): Promise<RunResults> {
   requireUnchanged(planned);
   const { name } = planned.plan;
@@ -51,7 +51,7 @@ export async function mergeQueue(target: BenchDatabase, reader: QueueReader, pla
   });
 }
 
-/** Writes all bundles into a database, each under the run of its worker. */
+/** Writes all result bundles into a database, each under a run for its worker. */
 async function stagedParts(staged: BenchDatabase, reader: QueueReader, planned: PlannedRun) {
   const { schemaVersion: _, ...plan } = planned.plan;
   const runs = new RunRepository(staged);

@@ -10,7 +10,7 @@ import {
   userBundle,
 } from '../../../store/records/worker-result-bundle.ts';
 
-/** The state of a worker, which goes with the results of a unit. */
+/** The state of a worker, stored with the results of each unit. */
 export type WorkerState = Omit<IsolationBundle, 'isolation'>;
 
 /** Makes a bundle from the rows of a user. @param pieces texts of tokens by id */
@@ -52,12 +52,12 @@ export async function packBundle(bundle: UserBundle | IsolationBundle): Promise<
   return { content, turns: 'turns' in bundle ? bundle.turns.length : 0 };
 }
 
-/** Reads the results of a user. @throws BenchError `database` for anything that is no bundle */
+/** Reads the results of a user. @throws BenchError `database` if the content is not a bundle */
 export async function unpackUserBundle(content: Buffer, userId: string): Promise<UserBundle> {
   return readRecord(userBundle, await document(content), `the results of user ${userId}`);
 }
 
-/** Reads the results of the isolation probe. @throws BenchError `database` for anything that is no bundle */
+/** Reads the results of the isolation probe. @throws BenchError `database` if the content is not a bundle */
 export async function unpackIsolationBundle(content: Buffer): Promise<IsolationBundle> {
   return readRecord(isolationBundle, await document(content), 'the results of the isolation probe');
 }

@@ -38,7 +38,7 @@ export async function planQueuedRun(
   );
   const run = await newRunRecord(prepared, { name, listsUsers: true });
   const plan = { ...run.plan, settings: shownSettings(run.plan.settings) };
-  // Through JSON, as its readers will get it.
+  // Through JSON, so that the plan is exactly what workers will read.
   return queuedPlan.parse(JSON.parse(JSON.stringify({ ...run, schemaVersion, plan })));
 }
 
@@ -48,7 +48,7 @@ export function planUnits({ plan: { arms, users } }: QueuedPlan): QueuedUnit[] {
   return arms.some(isProbed) ? [...units, { position: ISOLATION_POSITION, priority: 0 }] : units;
 }
 
-/** The data sets of a plan as `--dataset` takes them: by name if they are known, else as files of the working folder. */
+/** The data sets of a plan as `--dataset` takes them: by name if they are known, else as files in the working folder. */
 export function planDatasets({ plan }: QueuedPlan): string[] {
   const { dataset = [] } = plan.settings as { readonly dataset?: readonly string[] };
   return dataset.map((file) => {

@@ -17,7 +17,7 @@ import { ISOLATION_POSITION } from './plan-queued-run.ts';
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5000;
 const BEAT_MS = 5000;
-/** Consecutive failures that no error of the user's explains: the engine itself may be wrong. */
+/** Consecutive unexplained failures that stop a worker: its engine may be faulty. */
 const MAX_FAILURES = 2;
 
 interface QueueMember {
@@ -28,7 +28,7 @@ interface QueueMember {
   readonly onNote?: ((note: string) => void) | undefined;
 }
 
-/** Claims units of a queue in PostgreSQL. The rows of a unit are in the bench's own database until its results are stored. */
+/** Claims units of a queue in PostgreSQL. Rows of a unit stay in the worker's database until its results are in the queue. */
 export class QueueClaims implements Claims, AsyncDisposable {
   readonly stored = { users: 0, turns: 0 };
   readonly #member: QueueMember;
@@ -36,7 +36,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
   readonly #timer = setInterval(() => void this.#beat(), BEAT_MS);
   #claim: Claim | undefined;
   #lost = new AbortController();
-  /** By `performance.now`: the last answer of the queue, and the first one since its last absence. */
+  /** By `performance.now`: the queue's last answer, and its first answer after the last outage. */
   #heard = performance.now();
   #steadySince = performance.now();
   #load: RunProbes['load'];
@@ -57,7 +57,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
     const { store, planned, worker, signal } = this.#member;
     try {
       for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-        // A worker that was cut off cannot tell whether the others were silent, or the queue was away for all.
+        // After an outage of the queue all workers seem silent, so wait for a full lease before taking over their units.
         const reaps = performance.now() - this.#steadySince > LEASE_S * 1000;
         const claim = await store.claim(planned.id, worker, { reaps, signal });
         if (claim !== undefined) {
@@ -107,7 +107,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
     this.#forget(unit);
     this.#failures = 0;
     if (outcome === 'stale') {
-      onNote?.(`${unitName(unit)} is another worker's now: the results are dropped`);
+      onNote?.(`${unitName(unit)} was given to another worker: the results are dropped`);
       return;
     }
     onNote?.(`${unitName(unit)}: ${bundle.turns} turns stored`);
@@ -119,7 +119,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
     const { store, signal, onNote } = this.#member;
     const claim = this.#claim!;
     this.#claim = undefined;
-    // The books of a failed unit would count turns that do not exist.
+    // Discards time and tokens of the failed unit, whose turns are not stored.
     await this.#bench.clock.take();
     this.#forget(unit);
     if (signal.aborted) {
@@ -133,7 +133,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
     }
     const { message } = error as Error;
     await ignoringAbsence(store.fail(claim, message));
-    // Its disk or its engine: the next unit would fail too.
+    // The worker's disk or engine failed: the next unit would fail too.
     if (error instanceof BenchError) throw this.#end(error);
     onNote?.(`${unitName(unit)} failed: ${message}`);
     if (++this.#failures < MAX_FAILURES) return;
@@ -157,7 +157,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
   }
 
   async #beat(): Promise<void> {
-    // A unit that is claimed meanwhile is not in the answer.
+    // Read before the call, because the answer omits a unit that is claimed meanwhile.
     const [claim, lost] = [this.#claim, this.#lost];
     try {
       const held = await this.#member.store.beat(this.#member.worker);
@@ -166,7 +166,7 @@ export class QueueClaims implements Claims, AsyncDisposable {
       this.#heard = now;
       if (claim !== undefined && claim === this.#claim && !held.includes(claim.position)) lost.abort();
     } catch {
-      // Away: the next beat may reach it, and the stored claim decides whose the unit is.
+      // The queue is unreachable. Storing the results will show whether the claim still holds.
     }
   }
 }
@@ -175,7 +175,7 @@ function unitName(unit: Unit): string {
   return unit === 'isolation probe' ? 'the isolation probe' : `user ${unit.userId}`;
 }
 
-/** For a queue that is away: it notices by itself that the worker is silent. */
+/** Ignores that the queue is unreachable: it notices by itself that the worker is silent. */
 async function ignoringAbsence(call: Promise<void>): Promise<void> {
   try {
     await call;

@@ -20,7 +20,7 @@ import { runClaimedWork } from '../workers/run-claimed-work.ts';
 import { workerSettings } from './worker-settings.ts';
 import { QueueClaims } from './queue-claims.ts';
 
-/** A queue, and the run in it that a worker takes part in, planned by this version of the program. */
+/** A queue and a run in it, planned by this version of the program, that a worker takes part in. */
 interface QueueWork {
   readonly store: QueueStore;
   readonly planned: PlannedRun;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { BenchError } from '../../../base/bench-error.ts';
 import { RunLock } from '../run-lock.ts';
 
-/** More workers on one machine are not expected. */
+/** Largest number of workers on one machine. */
 const SLOTS = 1000;
 
-/** The first folder that no worker of the machine uses; what killed ones left is deleted. @throws BenchError `disk` */
+/** Locks the machine's first free worker folder; disposal deletes it. @throws BenchError `disk` */
 export function workerFolder(folder: string, run: string): Disposable & { readonly path: string } {
   const machine = hostname().replaceAll(/[^\w-]/g, '_');
   for (let slot = 1; ; slot++) {

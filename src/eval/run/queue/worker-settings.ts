@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../store/records/run-record.ts';
 import { fixedOptions } from '../plan/option-resume-rules.ts';
 import { resumedConfig } from '../plan/resumable-run.ts';
 
-/** Settings that a worker has of its own: they name paths of its machine, or its user's consent. */
+/** Settings that a worker takes from its own options: paths on its machine, and its user's consent. */
 const OWN_SETTINGS = ['dataset', 'dataFile', 'errata', 'allowRemote'] as const;
 const REFUSED_SETTINGS = ['workers', 'shard', 'judge', 'judgeModel', 'kvStore'];
 
@@ -16,12 +16,12 @@ export function workerSettings(own: BenchConfig, run: RunRecord): BenchConfig {
   return {
     ...settings,
     ...Object.fromEntries(OWN_SETTINGS.flatMap((key) => (own[key] === undefined ? [] : [[key, own[key]]]))),
-    // A server has its own.
+    // A model server chooses its own number of threads.
     ...(threads === 0 ? {} : { threads }),
   };
 }
 
-/** A plan comes from a server that others write to. */
+/** Validates the plan's settings: they come from a server that others can write to. */
 function requireKnownSettings({ name, plan }: RunRecord): void {
   const isKnown = (key: (typeof fixedOptions)[number], value: unknown): boolean => {
     if (key === 'given') return typeof value === 'string';

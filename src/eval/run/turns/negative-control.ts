@@ -7,7 +7,7 @@ import { holdsWords } from '../../../data/split-words.ts';
 import { readDataset } from '../../../data/reader.ts';
 import type { MemorySearchResult } from '../../../retrieval/retriever.ts';
 
-/** Another user's memories for retrieved ones, of the same kind, place and time; none answers or repeats the user's own. */
+/** Replaces retrieved memories by other users' of the same kind. None answers the question or repeats the user's own. */
 export function controlMemories(
   retrieved: readonly MemorySearchResult[],
   { userId, languageProfile, memories }: Pick<DatasetUser, 'userId' | 'languageProfile' | 'memories'>,
@@ -34,7 +34,7 @@ export function controlMemories(
   });
 }
 
-/** The users whose memories it may show: the run's, and bundled ones for a language that only one of them speaks. */
+/** Users whose memories the control may show: the run's, and bundled ones for a language with a single user. */
 export async function controlUsers(users: readonly DatasetUser[]): Promise<readonly DatasetUser[]> {
   const speakers = Map.groupBy(users, ({ languageProfile }): Language => languageProfile.language);
   const alone = [...speakers].filter(([, own]) => own.length === 1).map(([language]) => language);

@@ -28,12 +28,12 @@ import { measuredResponse } from '../observe/turn-recorder.ts';
 import type { WarmTurn, WarmUp } from '../plan/run-estimate.ts';
 import { turnSessionId, type TurnOutcome, writeTurns } from '../observe/write-turns.ts';
 
-/** Consecutive turns without a reachable engine that end the run, which can be resumed. */
+/** Consecutive turns with an unreachable engine that end the run. It can be resumed. */
 const MAX_UNREACHED = 2;
 /** A shorter warm-up is done twice, and the second round is measured. */
 const SECOND_ROUND_BELOW_MS = 4000;
 
-/** An item as every arm is given it: retrieved once, over the memories that the user had at that time. */
+/** An item prepared for all arms. Memories are retrieved once, from those that the user had at the time. */
 interface PreparedItem {
   readonly item: DatasetItem;
   readonly question: ReturnType<typeof itemQuestion>;
@@ -66,7 +66,7 @@ export class UserRun {
     const { arms, clock, embeddings, keeper, settings, sharesStore } = this.#bench;
     const { items } = this.#user;
     for (let repeat = 0; repeat < settings.repeats; repeat++) {
-      // A repeat is the same experiment again: it must find nothing of the last one.
+      // A repeat is the same experiment again: it must find no state of the previous one.
       embeddings.clear();
       await keeper.reset();
       this.#prompts.clear();
@@ -98,7 +98,7 @@ export class UserRun {
     const turns: WarmTurn[] = [];
     for (const open of arms) {
       const start = performance.now();
-      // Of a user of its own, so that no turn finds its KV.
+      // As a separate user, so that no turn finds its KV.
       const session = { sessionId: 'warm-up', userId: 'warm-up', history: item.history };
       const request = { ...prepared.question, ...session, ...givenMemories(open.arm.traits, prepared.sources) };
       const turn = await this.#answer(request, open, prepared, signal);
@@ -158,7 +158,7 @@ export class UserRun {
     this.#indexed = new Set(visible.map(({ memoryId }) => memoryId));
   }
 
-  /** Takes one turn. @returns completes it, after the other arms of the item have answered */
+  /** Takes one turn. @returns a function that completes it, to be called when all arms have answered the item */
   async #takeTurn(
     prepared: PreparedItem,
     open: OpenArm,
@@ -251,8 +251,9 @@ export async function warmUp(user: UserRun, item: DatasetItem, signal: AbortSign
 }
 
 /**
- * One shuffle by seed, then a Williams design, rotated from item to item: each arm stands equally often in each place and,
- * mirrored every other round if odd, behind each other arm. @see Williams 1949, on designs balanced for residual effects
+ * The order of arms for a turn: a seeded shuffle in a Williams design, rotated from item to item. Each arm stands equally
+ * often in each place and behind each other arm; for an odd number of arms, every other round is mirrored.
+ * @see Williams 1949, on designs balanced for residual effects
  */
 export function armOrder<T>(arms: readonly T[], seed: number, turn: number): T[] {
   const shuffled = new SeededRandom(seed).shuffled(arms);

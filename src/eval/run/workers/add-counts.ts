@@ -2,7 +2,7 @@ import type { WorkerCounts } from '../../../store/records/worker-result-bundle.t
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** The facts of a retriever that count; all others are the same for all workers. */
+/** Statistics of a retriever that are summed over workers. All others are the same for all workers. */
 const RETRIEVER_COUNTS =
   /^(memories|namespaces|entries|fallbacks|failures|strategies|answers|wouldBeFiltered|queryCache|embeddings)$/;
 
@@ -20,7 +20,7 @@ export function addCounts(workers: readonly WorkerCounts[]): WorkerCounts {
   };
 }
 
-/** The sum of all numbers under each name, at any depth; of everything else the first. */
+/** Sums the numbers under each name, at any depth. Of other values, takes the first. */
 export function sumByName<T extends Facts>(all: readonly T[]): T {
   const [first, ...others] = all;
   if (others.length === 0) return first ?? ({} as T);

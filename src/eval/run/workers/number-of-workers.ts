@@ -7,7 +7,7 @@ import type { Suite } from '../suite.ts';
 
 const MAX_AUTO = 4;
 
-/** The options with their number of workers, without it for one. @throws BenchError `bad-option` if one must do all */
+/** Resolves `--workers`; removes it for a single process. @throws BenchError `bad-option` if several cannot work */
 export function withWorkers(
   { workers, ...options }: BenchConfig,
   suite: Pick<Suite, 'timesAreResults'>,
@@ -23,7 +23,7 @@ export function withWorkers(
   throw new BenchError('bad-option', `--workers ${workers}: ${obstacle}`, 'drop it: one process takes all turns then');
 }
 
-/** The options with at most one worker per user: workers share all cores, and a single one is under no load. */
+/** Limits workers to one per user: idle workers would take cores from the others. */
 export function withoutIdleWorkers(options: BenchConfig, users: number): BenchConfig {
   const { workers, ...others } = options;
   if (typeof workers !== 'number' || workers <= users) return options;
@@ -40,10 +40,10 @@ function obstacleToWorkers(
     return 'what a turn finds in a KV store that users share (--kv-store) would depend on which worker came first';
   }
   if (config.engineUrl !== undefined || config.llamaServer !== undefined) {
-    return 'a server has one cache and one set of counters for all who ask it';
+    return 'a model server has one cache and one set of counters for all workers';
   }
-  if (arms.length > 0) return 'arms of the calling program are in its process alone';
-  return ownMetrics(config).length > 0 ? 'metrics of the calling program are in its process alone' : undefined;
+  if (arms.length > 0) return 'arms of the calling program exist only in its process';
+  return ownMetrics(config).length > 0 ? 'metrics of the calling program exist only in its process' : undefined;
 }
 
 /** Cores that each of several workers may use; undefined for one, which may use all. */

@@ -15,7 +15,7 @@ interface UnitHooks {
   readonly warmsUp: boolean;
 }
 
-/** Claims units of a run, and does each, until none is left. @throws the reason of `signal`; finished users are stored */
+/** Claims and runs units of a run until none is left. @throws the reason of `signal`; finished users are stored */
 export async function runClaimedWork(
   bench: RunBench,
   selfTested: () => Promise<CellsSelfTest | undefined>,
@@ -32,7 +32,7 @@ export async function runClaimedWork(
     }
     isWarm = true;
     prover ??= new TurnProver(bench, sample, await selfTested());
-    // Of a process that was interrupted, and of the warm-up.
+    // Deletes what an interrupted process and the warm-up have stored.
     new TurnRepository(database).deleteUser(runId, user.userId);
     if (bench.sharesStore) await bench.dropKv(user.userId);
     let turns = 0;
@@ -63,7 +63,7 @@ export async function probeOpenArms(
     .map(({ arm, system, reopen }) => ({ traits: arm.traits, system, reopen }));
   if (systems.length === 0) return null;
   const questions = users.reduce((sum, { items }) => sum + items.length, 0);
-  // Sessions of a probe that was interrupted.
+  // Deletes the sessions of an interrupted probe.
   new SessionRepository(database).deleteBeginningWith(sessionPrefix(runId));
   const subject = { runId, engine, keeper, systems, topK, threshold };
   let probe = () => probeIsolation(subject, seed, { askers: probeAskers(questions), signal });

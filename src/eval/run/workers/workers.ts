@@ -18,7 +18,7 @@ import { rowClaims } from './claims.ts';
 import { runClaimedWork } from './run-claimed-work.ts';
 
 const GRACE_MS = 500;
-/** The folder of all workers of a run, in that of its report; deleted with them. */
+/** Folder of a run's workers, inside the folder of its report; deleted when they end. */
 const WORKERS_FOLDER = 'workers';
 /** Claims are checked this often even if no worker reports anything. */
 const CHECK_MS = 1000;
@@ -43,7 +43,7 @@ interface RunningWorker {
   begin(): void;
   stop(): void;
   kill(): void;
-  /** Null if it came to its end, else the reason; never rejects. */
+  /** Resolves to null if the worker finished, else to the reason; never rejects. */
   readonly ended: Promise<string | null>;
 }
 
@@ -61,6 +61,7 @@ interface WorkersSettings extends Pick<WorkerTask, 'config' | 'suite' | 'folder'
   readonly hooks: Pick<BenchHooks, 'onNote' | 'signal'>;
 }
 
+/** The worker processes of a run. */
 export class Workers implements AsyncDisposable {
   /** Notes for readers of the run: workers that ended early. */
   readonly notes: string[] = [];
@@ -80,7 +81,7 @@ export class Workers implements AsyncDisposable {
     const { workers = 1 } = task.config;
     const count = workers === 'auto' ? 1 : Math.min(workers, dataset.users);
     if (startWorker === undefined || count === 1) return;
-    // Of workers that were killed.
+    // Deletes what killed workers left.
     rmSync(this.#folder, { recursive: true, force: true });
     hooks.signal?.addEventListener('abort', this.#stop);
     for (let number = 2; number <= count; number++) this.#start(startWorker, { ...task, run: id, number });
@@ -94,7 +95,7 @@ export class Workers implements AsyncDisposable {
     return this.#members.reduce((sum, { finished, current }) => sum + finished + current, 0);
   }
 
-  /** Lets the workers take turns. @param onTurn called after each of these */
+  /** Lets the workers take turns. @param onTurn called after each turn of a worker */
   begin(onTurn: () => void): void {
     this.#onTurn = onTurn;
     for (const { worker } of this.#members) worker.begin();
@@ -140,11 +141,11 @@ export class Workers implements AsyncDisposable {
       member.isWorking = false;
       member.current = 0;
       if (why !== null && this.#hooks.signal?.aborted !== true) {
-        const note = `worker ${task.number} ended before its time (${why}): other workers asked its users`;
+        const note = `worker ${task.number} ended early (${why}): other workers took its users`;
         this.notes.push(note);
         this.#hooks.onNote?.(note);
       }
-      // Its user is done again from the beginning.
+      // Another process takes the current user again, from the first turn.
       this.#users.release(name);
       this.#wake();
     });
@@ -156,7 +157,7 @@ export interface WorkerHooks extends WorkerEvents {
   readonly signal: AbortSignal;
 }
 
-/** Takes turns of a run of another process. @throws BenchError for other models or data; the reason of `signal` */
+/** Takes turns of a run that another process makes. @throws BenchError for other models or data; the reason of `signal` */
 export async function runWorker(
   { run: id, folder, number, worker, config: settings }: WorkerTask,
   suite: Suite,
