@@ -50,10 +50,9 @@ export class GivenRetriever implements Retriever {
     const listed = [...new Set(passages)];
     const found = listed.flatMap((id) => own?.get(id) ?? []);
     const missing = listed.length - found.length;
-    const user = userId === undefined ? {} : { userId };
     // The list has ranks but no scores: every score is 1.
     const memories = found.slice(0, topK).map(({ memoryId, content, metadata }) => {
-      return { memoryId, content, score: 1, metadata: { ...metadata, ...user } };
+      return { memoryId, content, score: 1, metadata: { ...metadata, ...(userId !== undefined && { userId }) } };
     });
     const reason = `${missing} of ${listed.length} listed memories are not stored`;
     return {

@@ -32,10 +32,7 @@ export interface Retriever {
    * @throws BenchError `bad-option` if `topK` is not a whole number from 0, or `threshold` is NaN
    */
   retrieve(query: string, options: RetrieveOptions): Promise<Retrieval>;
-  /**
-   * Clears all state of earlier queries, such as access counts and cached results, so that the next query does not depend on
-   * them. The memories stay.
-   */
+  /** Clears what earlier queries left, such as access counts and cached results. The memories stay. */
   reset(): Promise<void>;
   /** Figures for tables and readers: sizes, cache hits, refused memories, versions. */
   stats(): Readonly<Record<string, unknown>>;

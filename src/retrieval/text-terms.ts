@@ -7,7 +7,6 @@ const runs =
  * Splits a text into the terms of a full-text index, in order, with repetitions: words in lower case without accents; for
  * Chinese and Japanese every character and every pair of neighbours, so that words of one character are found and longer
  * words weigh more.
- *
  * recall@5 of full-text search alone on the Chinese questions of the retrieval set: characters and pairs 0.88,
  * characters 0.87, pairs 0.85, words by `Intl.Segmenter` 0.77, trigrams 0.76, whole runs 0.
  */

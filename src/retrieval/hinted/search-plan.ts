@@ -6,10 +6,7 @@ import type { RetrievalHints } from './pre-retrieval/pre-retrieval-types.ts';
 export const memoryTiers = ['short', 'mid', 'long', 'persona'] as const;
 export type MemoryTier = (typeof memoryTiers)[number];
 
-/**
- * Plan of a search in a hierarchical memory. `linkDepth`: how many links to follow from a hit, 0 for none. `preferredTier`: its
- * memories get a bonus on their scores.
- */
+/** Plan of a search. `linkDepth`: links to follow from a hit, 0 for none; `preferredTier`: its memories get a bonus. */
 export type SearchPlan = ReturnType<typeof planSearch>;
 
 const tierNames = { stm: 'short', mtm: 'mid', ltm: 'long', persona: 'persona' } as const;

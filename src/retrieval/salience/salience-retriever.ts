@@ -173,10 +173,7 @@ export class SalienceRetriever implements Retriever {
     return { ...budgeted, path, files, candidates, timingsMs };
   }
 
-  /**
-   * Reads the files that a query points to, or searches by meaning and by words.
-   * @returns also when embedding and searching ended, by `performance.now()`
-   */
+  /** Reads files, or searches by meaning and by words. @returns also when these steps ended, by `performance.now()` */
   async #find(index: SalienceIndex, query: string, options: SalienceSearchOptions & RetrieveOptions) {
     const { userId, topK, threshold, scope, now = new Date() } = options;
     const read = index.read(query, now.getTime(), scope);

@@ -8,10 +8,7 @@ const MIN_CHARACTERS = 50;
 /** Verdicts of the ingress filter of working memory: `refused` for low confidence, `ignored` for being too short. */
 export type IngressVerdict = 'admitted' | 'refused' | 'ignored';
 
-/**
- * Decides if a record may enter working memory. A record without a confidence is trusted; one whose confidence is not a
- * number is not.
- */
+/** Decides if a record may enter working memory. Without a confidence it is trusted; if that is not a number, it is not. */
 export function ingressVerdict({ content, metadata }: MemoryRecord): IngressVerdict {
   const { confidence } = metadata;
   if (confidence !== undefined && !(typeof confidence === 'number' && confidence >= MIN_CONFIDENCE)) return 'refused';

@@ -205,10 +205,7 @@ function ids(records: readonly MemoryRecord[]): string[] {
   return records.map(({ memoryId }) => memoryId);
 }
 
-/**
- * One retrieved record: of working memory, or a chunk of long-term memory. Its score is 1 for working memory, 1 − cosine
- * distance for long-term memory.
- */
+/** A record of working memory, with score 1, or a chunk of long-term memory, with score 1 − cosine distance. */
 export interface ContextItem extends MemorySearchResult {
   readonly tier: 'hot' | 'cold';
 }

@@ -1,14 +1,8 @@
-/**
- * Exact inner-product index. Rows are numbered from 0 in the order of insertion and never removed; memory is freed with the
- * object.
- */
+/** Exact inner-product index. Rows are numbered from 0 in the order of insertion, and cannot be removed. */
 export interface VectorIndex {
   /** Appends rows; each has the dimension of the index. */
   add(vectors: readonly Float32Array[]): void;
-  /**
-   * Returns the `k` best rows and their inner products, best first, or all if there are fewer, none for `k` = 0. Rows with equal
-   * scores come in any order.
-   */
+  /** Returns the up to `k` rows with the largest inner products, best first; equal scores come in any order. */
   search(vector: Float32Array, k: number): { readonly ids: readonly number[]; readonly scores: readonly number[] };
 }
 

@@ -50,8 +50,12 @@ export class QueueConnection implements AsyncDisposable {
   }
 
   /** Runs `work` as one transaction: all of it is stored, or nothing. @throws BenchError `database`, or what `work` throws */
-  transaction<Result>(work: (transaction: QueueTransaction) => Promise<Result>): Promise<Result> {
-    return this.#once(() => this.#transaction(work));
+  async transaction<Result>(work: (transaction: QueueTransaction) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#transaction(work);
+    } catch (error) {
+      throw this.#failure(error);
+    }
   }
 
   /**
@@ -80,14 +84,6 @@ export class QueueConnection implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool.end();
-  }
-
-  async #once<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await work();
-    } catch (error) {
-      throw this.#failure(error);
-    }
   }
 
   async #transaction<Result>(work: (transaction: QueueTransaction) => Promise<Result>): Promise<Result> {

@@ -38,14 +38,6 @@ export class QueueReader {
 
   /** The run of that name, or the only run. @throws BenchError `not-found`; `database` for records of another version */
   async find(name?: string): Promise<PlannedRun> {
-    const row = await this.#planned(name);
-    const what = `the plan of run "${row.name}" in ${this.#connection.address}`;
-    const stored = JSON.parse(row.plan) as { readonly schemaVersion: number };
-    requireSchemaVersion(stored.schemaVersion, what);
-    return { id: row.id, planId: row.planId, plan: readRecord(queuedPlan, stored, what) };
-  }
-
-  async #planned(name?: string): Promise<PlannedRow> {
     const names = await this.names();
     const { address } = this.#connection;
     const wanted = name ?? (names.length === 1 ? names[0] : undefined);
@@ -59,7 +51,11 @@ export class QueueReader {
       throw new BenchError('not-found', message, hint);
     }
     const planned = `SELECT id, name, plan_id AS "planId", plan FROM ${SCHEMA}.runs WHERE name = $1`;
-    return (await this.#connection.rows<PlannedRow>(planned, [wanted]))[0]!;
+    const row = (await this.#connection.rows<PlannedRow>(planned, [wanted]))[0]!;
+    const what = `the plan of run "${row.name}" in ${address}`;
+    const stored = JSON.parse(row.plan) as { readonly schemaVersion: number };
+    requireSchemaVersion(stored.schemaVersion, what);
+    return { id: row.id, planId: row.planId, plan: readRecord(queuedPlan, stored, what) };
   }
 
   async names(): Promise<string[]> {

@@ -23,7 +23,6 @@ const markShape = z.enum([
 
 /** How figures draw an arm; `dash`: lengths of strokes and gaps of its lines, px. */
 export const mark = object({ colour: z.string(), shape: markShape, dash: list(z.number()) });
-
 export type Mark = z.output<typeof mark>;
 
 /** Settings of an arm that differ from those of the run: `dki@alpha=0.5`, `dki-blocks@labels=bullet@placement=rank`. */
@@ -55,11 +54,9 @@ export const armSettings = object({
   /** When a block is computed: in the first `turn` that needs it, or `ahead`, when its memory is added. */
   built: z.enum(['turn', 'ahead']).exactOptional(),
 });
-
 export type ArmSettings = z.output<typeof armSettings>;
 
 const prefillName = z.union([z.literal('prefix'), joinedStrategy]);
-
 export type PrefillName = z.output<typeof prefillName>;
 
 /** Traits of an arm, stored with the run, so that analysis and reports do not depend on its name. */

@@ -14,5 +14,4 @@ export const attributionRecord = object({
   /** Time inside the engine. */
   modelMs: z.number(),
 });
-
 export type AttributionRecord = z.output<typeof attributionRecord>;

@@ -13,7 +13,6 @@ export const paritySelfTest = object({
   /** Repeated evaluations in one piece; a difference shows that the device is not deterministic. Missing in older runs. */
   repeated: object({ ...numbers('evaluations', 'largestDifference'), bitwiseEqual: z.boolean() }).exactOptional(),
 });
-
 export type ParitySelfTest = z.output<typeof paritySelfTest>;
 
 /** Differences in ln p up to this bound count as noise: twice the largest of the self-test. */

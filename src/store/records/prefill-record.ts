@@ -3,12 +3,10 @@ import { list, numbers, object } from './zod-helpers.ts';
 
 /** Quantised types in which KV can be stored, as ggml names them. */
 export const quantisedTypes = ['q8_0', 'q4_0'] as const;
-
 export type QuantisedType = (typeof quantisedTypes)[number];
 
 /** Types in which KV can be stored; `f16`: as the engine computes it. */
 export const storeType = z.enum(['f16', ...quantisedTypes]);
-
 export type StoreType = z.output<typeof storeType>;
 
 /** How KV blocks are computed and joined, where that differs from the default. */
@@ -23,7 +21,6 @@ export const blockMaking = object({
   /** Divides the attention logits of memory keys, before the softmax. Default 1. */
   temperature: z.number().positive().exactOptional(),
 });
-
 export type BlockMaking = z.output<typeof blockMaking>;
 
 /**
@@ -108,7 +105,6 @@ const joinedBlocks = injected
 
 /** The KV that a turn injected. */
 export const prefillRecord = z.union([exactPrefix, joinedBlocks]);
-
 export type PrefillRecord = z.output<typeof prefillRecord>;
 export type EvictionRule = (typeof evictionRules)[number];
 export type EvictionName = z.output<typeof evictionName>;

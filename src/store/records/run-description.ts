@@ -15,7 +15,6 @@ export const machineKind = object({
   build: z.record(z.string(), z.string()).readonly(),
   users: list(z.string()),
 });
-
 export type MachineKind = z.output<typeof machineKind>;
 
 /** Tests whether users of one kind of machine have other values than users of another. */
@@ -30,7 +29,6 @@ const machineDifference = object({
   /** Holm, over all tests of machines. */
   pAdjusted: z.number(),
 });
-
 export type MachineDifference = z.output<typeof machineDifference>;
 
 /** The declaration of a metric, which comparisons, verdicts, tables and figures follow. */
@@ -49,7 +47,6 @@ export const metricDeclaration = object({
   /** The largest loss at which quality still counts as kept: in points if the unit is `%`, else in the unit. */
   margin: z.number(),
 });
-
 export type MetricDeclaration = z.output<typeof metricDeclaration>;
 
 export const modelDescription = object({

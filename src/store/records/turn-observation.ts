@@ -99,5 +99,4 @@ export const turnObservation = object({
   /** For the same sample, if KV was injected: the first fault found in its cells; null if they are correct. */
   wrongCells: z.string().nullable().exactOptional(),
 });
-
 export type TurnObservation = z.output<typeof turnObservation>;

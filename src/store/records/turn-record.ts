@@ -26,7 +26,6 @@ const retrievalRecord = object({
   /** Trace of the strategy for readers: hints, tiers, paths; no texts of memories. */
   details: z.record(z.string(), z.unknown()).readonly(),
 });
-
 export type RetrievalRecord = z.output<typeof retrievalRecord>;
 
 const retrievedMemory = object({
@@ -64,7 +63,6 @@ const selector = object({
   layers: tokens,
   ms: z.number(),
 });
-
 export type Selector = z.output<typeof selector>;
 
 /** What the system says about a turn, in tokens; checks compare it with the engine's count. */
@@ -95,7 +93,6 @@ export const turnAccount = object({
   /** Work to compute KV before this turn, since the arm's last one; in no other count or time. Missing if there is none. */
   ahead: object({ tokens, ms: z.number() }).exactOptional(),
 });
-
 export type TurnAccount = z.output<typeof turnAccount>;
 
 /** Tokens that the answering model evaluated to select tokens. */
