@@ -12,7 +12,7 @@ it.each([
   expect(nearestName(typed, arms)).toBe(meant);
 });
 
-it('does not guess what is far from all', () => {
+it('suggests nothing if no name is similar', () => {
   expect(nearestName('xyz', arms)).toBeUndefined();
   expect(didYouMean('full-context', arms)).toBe('');
   expect(didYouMean('rga-cached', arms)).toBe(': did you mean rag-cached?');

@@ -77,7 +77,7 @@ describe('the first sentence', () => {
     expect(firstSentence(text)).toBe(sentence);
   });
 
-  it('of a text that is being written is over no sooner than what follows shows it', () => {
+  it('of an unfinished text ends only once later text proves it', () => {
     const over = (...texts: readonly string[]) => texts.filter((text) => sentenceEnd(text) !== undefined);
     expect(over('In Lyon.', 'In Lyon. ', '里昂。', '里昂。”', '里昂。”他')).toEqual(['In Lyon. ', '里昂。”他']);
     const morning = ['9 a.m. ', '9 a.m. M', '9 a.m. Mo', '9 a.m. Monday ', '9 a.m. You ', '9 a.m. on '];
@@ -101,7 +101,7 @@ describe('the first sentence', () => {
     );
   });
 
-  it('is found at the same place however much of the text is there', () => {
+  it('ends at the same place however much text has arrived', () => {
     const unit = fc.constantFrom('Dr', 'a.m', 'Lyon', 'J', '。', '.', ' ', '"', 'You', '5', '里', '…', 'etc', '!');
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 14 }), (text) => {

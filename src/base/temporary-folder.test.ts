@@ -19,7 +19,7 @@ const folders = (): string[] =>
     .map((name) => temporary.file(name))
     .toSorted();
 
-/** Another process that makes a folder with a file in it, says so, and then does as it is told. */
+/** Starts a process that makes a folder with a file, prints its path, and then runs `then`. */
 async function otherProcess(then: string): Promise<RunningProcess & { readonly path: string }> {
   const script =
     `import { writeFileSync } from 'node:fs'; import { TemporaryFolder } from ${JSON.stringify(modulePath)};` +
@@ -29,7 +29,7 @@ async function otherProcess(then: string): Promise<RunningProcess & { readonly p
   return { ...running, path };
 }
 
-test('a folder is for its owner alone, and goes with it', () => {
+test('a folder is private to its user, and deleted at disposal', () => {
   const folder = new TemporaryFolder();
   expect(statSync(folder.path).mode & 0o777).toBe(0o700);
   writeFileSync(join(folder.path, 'state'), 'KV');
@@ -37,7 +37,7 @@ test('a folder is for its owner alone, and goes with it', () => {
   expect(folders()).toEqual([]);
 });
 
-test('a process that ends takes its folders with it', async () => {
+test('a process deletes its folders when it exits', async () => {
   const child = await otherProcess(`process.stdin.on('end', () => process.exit(3)).resume();`);
   expect(existsSync(join(child.path, 'state'))).toBe(true);
   child.child.stdin.end();
@@ -45,7 +45,7 @@ test('a process that ends takes its folders with it', async () => {
   expect(folders()).toEqual([]);
 });
 
-test('the next folder takes with it what a killed process left, and nothing that a living one uses', async () => {
+test('a new folder deletes folders of killed processes, and none of a running process', async () => {
   const [killed, living] = await Promise.all([
     otherProcess('setInterval(() => 0, 1e6);'),
     otherProcess('process.stdin.resume();'),
@@ -59,7 +59,7 @@ test('the next folder takes with it what a killed process left, and nothing that
   await living.ended;
 });
 
-test('where no folder can be made, it says so', () => {
+test('reports that no folder can be made', () => {
   vi.stubEnv('TMPDIR', temporary.file('none'));
   expect(() => new TemporaryFolder()).toThrow(expect.objectContaining({ code: 'disk' }));
 });

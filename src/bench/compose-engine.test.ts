@@ -3,7 +3,7 @@ import { adapters, composeEngine, composeEngineForRuns } from './compose-engine.
 
 const shape = 'random:tiny-llama';
 
-test('an engine gets the options that are its own, and refuses others that were given', async () => {
+test('an engine gets the options that it supports, and refuses others', async () => {
   await using engine = await composeEngine({ flashAttention: 'on' }).open({ model: shape, contextTokens: 256 });
   expect(engine.info.compute).toEqual({
     ...{ backend: 'cpu', devices: [], memoryBytes: 0, layers: 0 },
@@ -25,11 +25,11 @@ test('an engine gets the options that are its own, and refuses others that were 
   }
 });
 
-test('the engine of a stored run is its own, unless one is named', () => {
+test('a stored run uses its engine, unless --engine names another', () => {
   const given = composeEngineForRuns({ engine: 'llama-cpp', given: [] });
   expect(() => given({ engine: 'gone' })).toThrow('--engine gone: no such engine');
   expect(() => composeEngineForRuns({ engine: 'llama-cpp', given: ['engine'] })({ engine: 'gone' })).not.toThrow();
-  // Runs of before name none.
+  // Runs stored before there was a choice name no engine.
   expect(() => given({})).not.toThrow();
 });
 

@@ -105,7 +105,7 @@ describe('the configuration', () => {
     expect(error.message).toBe(message);
   });
 
-  it('refuses what it does not know in the environment', () => {
+  it('refuses unknown environment variables', () => {
     expect(failure({ environment: { DKI_BENCH_TOPK: '3' } }).message).toBe(
       'unknown environment variable DKI_BENCH_TOPK: did you mean DKI_BENCH_TOP_K?',
     );
@@ -121,7 +121,7 @@ describe('the configuration', () => {
     expect(failure({}).message).toContain(message);
   });
 
-  it('takes any arm where the caller knows none', () => {
+  it('accepts any arm if the caller names none to check against', () => {
     expect(load({ arms: 'rag, mine' }).arms).toEqual(['rag', 'mine']);
     expect(failure({ environment: { DKI_BENCH_ARMS: 'mine' } })).toMatchObject({
       message: 'DKI_BENCH_ARMS: unknown arm "mine"',
@@ -129,7 +129,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('leaves the model to a server that is named: what it has loaded, a name of its own, or a file', () => {
+  it('with --engine-url the model is the one that the server has loaded, its name there, or a file', () => {
     const modelOf = (model?: string) => load({ engineUrl: 'http://127.0.0.1:8080', model }).model;
     expect(modelOf()).toBe('served');
     expect(modelOf('my-model')).toBe('my-model');
@@ -146,7 +146,7 @@ describe('the configuration', () => {
     expect(load({ retriever: 'salience', retrievalTokens: '0' }).retrievalTokens).toBe(0);
   });
 
-  it('reads the weights of salience, and refuses those that are none or do not sum to 1', () => {
+  it('reads the weights of salience, and refuses weights that do not sum to 1', () => {
     const weights = (salienceWeights: string) => ({ retriever: 'salience', salienceWeights });
     const flags = weights('semantic=0.7,recency=0.3');
     expect(load(flags)).toMatchObject(flags);
@@ -170,7 +170,7 @@ describe('the configuration', () => {
 describe('a judge', () => {
   const named = { judge: 'http://127.0.0.1:8080', judgeModel: 'grader' };
 
-  it('is in no default, and is asked at the whole address of its route', () => {
+  it('has no default; its address is completed by its route', () => {
     expect(load()).not.toHaveProperty('judge');
     expect(load(named)).toMatchObject({ judge: 'http://127.0.0.1:8080/v1/chat/completions', judgeModel: 'grader' });
     expect(load({}, { DKI_BENCH_JUDGE: 'https://one.example', DKI_BENCH_JUDGE_MODEL: 'm' }).judgeModel).toBe('m');

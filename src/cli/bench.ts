@@ -36,7 +36,7 @@ export function declare(command: Command): void {
     .addHelpText('after', () => armHelp())
     .action(bench);
   withExamples(command, {
-    'bench --limit 50 --seed 7': 'about 50 questions, of whole users drawn by seed',
+    'bench --limit 50 --seed 7': 'about 50 questions; whole users are drawn by the seed',
     'bench --model smollm2-135m --dataset facts-en --limit 60': 'a model that people use, on natural questions',
     'bench --dataset ./mine.jsonl --arms rag,rag-cached,dki': 'data of your own, some of the arms',
   });

@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { confirm } from './data-fetch.ts';
 
-/** Asks somebody who types that, and shows what they saw. */
-async function asked(typed: string): Promise<{ readonly yes: boolean; readonly shown: string }> {
+/** Confirms by typed input, and returns the answer and the output. */
+async function confirmByTyping(typed: string): Promise<{ readonly yes: boolean; readonly shown: string }> {
   const input = Object.assign(new PassThrough(), { isTTY: true });
   const output = new PassThrough();
   input.end(typed);
@@ -19,12 +19,12 @@ test.each([
   ['yesterday\n', false],
   ['', false],
 ])('%j', async (typed, yes) => {
-  expect(await asked(typed)).toEqual({ yes, shown: expect.stringContaining('Fetch it? [y/N] ') });
+  expect(await confirmByTyping(typed)).toEqual({ yes, shown: expect.stringContaining('Fetch it? [y/N] ') });
 });
 
-test('nobody is asked with --yes, and nobody can be where there is no terminal', async () => {
-  const nobody = { input: new PassThrough(), output: new PassThrough() };
-  expect(await confirm('Fetch it?', true, nobody)).toBe(true);
-  await expect(confirm('Fetch it?', false, nobody)).rejects.toMatchObject({ hint: expect.stringContaining('--yes') });
-  expect(nobody.output.read()).toBeNull();
+test('--yes skips the question; without a terminal the question is an error', async () => {
+  const terminal = { input: new PassThrough(), output: new PassThrough() };
+  expect(await confirm('Fetch it?', true, terminal)).toBe(true);
+  await expect(confirm('Fetch it?', false, terminal)).rejects.toMatchObject({ hint: expect.stringContaining('--yes') });
+  expect(terminal.output.read()).toBeNull();
 });

@@ -62,6 +62,6 @@ it('keeps within the page, whatever the ids, and lets no text command the termin
   expect(lines.slice(lines.indexOf('summary'))).toEqual(expect.arrayContaining(['  ## 历史上下文', '']));
 });
 
-it('says where nothing was retrieved', () => {
+it('says if nothing was retrieved', () => {
   expect(searchText({ ...found, memories: [] }, page)).toMatch(/^0 of 12 memories .*\n\nnothing was retrieved\n$/s);
 });

@@ -46,7 +46,7 @@ async function doctor(flags: Flags): Promise<void> {
   const able = findings.every(({ state }) => state !== 'fails');
   process.exitCode = able ? exitCodes.ok : exitCodes.checkFailed;
   const found = await catchBenchError(modelAbilities(config, engines));
-  // The check `model` has reported that it cannot be read.
+  // The check `model` has already reported why the model cannot be read.
   const abilities = found instanceof BenchError ? null : found;
   if (config.json) {
     process.stdout.write(printableJson({ able, checks: findings, model: abilities }));

@@ -15,7 +15,7 @@ async function init(folder: string): Promise<void> {
 
 const jsonOf = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
 
-test('writes a configuration that holds, data that can be read, and a schema that describes every option; overwrites nothing', async () => {
+test('writes a valid configuration, readable data, and a schema of every option; overwrites nothing', async () => {
   using folder = new TestFolder();
   using _output = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   await init(folder.file('new'));

@@ -19,7 +19,7 @@ import { readTurnPage, type TurnModel } from '../viewer/turn/read-turn.ts';
 import { turnsJson } from '../viewer/turn/turn-json.ts';
 import { locationFlags } from './suggest-command.ts';
 import { withInterrupt } from './with-interrupt.ts';
-import { addConfigOptions, refuseOthers, wholeNumber, withExamples } from './options.ts';
+import { addConfigOptions, refuseUnusedFlags, wholeNumber, withExamples } from './options.ts';
 import { displayPath, printLines, terminalPage } from './output.ts';
 import { ProgressDisplay } from './progress.ts';
 import { WithheldTexts } from './reveal-withheld-texts.ts';
@@ -77,7 +77,7 @@ async function inspect(flags: InspectFlags): Promise<void> {
 
 async function inspectReports(flags: InspectFlags & { readonly report: string }): Promise<void> {
   const { report, port, dataFile, export: folder, run, quiet = false, ...others } = flags;
-  refuseOthers({ ...others }, 'has no effect with --report, which opens no database');
+  refuseUnusedFlags({ ...others }, 'has no effect with --report, which opens no database');
   const { hidden, textsOf } = new WithheldTexts(dataFile);
   const { database: opened, withoutOutcomes } = await openReports(report, textsOf);
   using database = opened;
@@ -95,7 +95,7 @@ async function inspectReports(flags: InspectFlags & { readonly report: string })
 }
 
 async function exportDatabase({ run, out, db, quiet, export: folder, ...others }: InspectFlags & { export: string }) {
-  refuseOthers({ ...others }, 'has no effect with --export, which writes a whole run');
+  refuseUnusedFlags({ ...others }, 'has no effect with --export, which writes a whole run');
   const config = loadBenchConfig({ flags: { out, db, quiet } });
   using database = openStoredRuns(config.db, { readOnly: true });
   await writePages({ database, run: findRun(database, run).name, folder }, config.quiet);
@@ -103,8 +103,8 @@ async function exportDatabase({ run, out, db, quiet, export: folder, ...others }
 
 async function viewDatabase(flags: InspectFlags): Promise<void> {
   const { out, db, port, dataFile, model, engine, quiet: _, ...chosen } = flags;
-  refuseOthers({ ...chosen }, 'chooses a turn for the terminal', 'add --print, or --json');
-  refuseOthers({ model, engine }, 'has no effect without --attribution', 'add --attribution, or drop it');
+  refuseUnusedFlags({ ...chosen }, 'chooses a turn for the terminal', 'add --print, or --json');
+  refuseUnusedFlags({ model, engine }, 'has no effect without --attribution', 'add --attribution, or drop it');
   const config = loadBenchConfig({ flags: { out, db } });
   using database = openStoredRuns(config.db, { readOnly: true });
   const { hidden: hiddenTexts } = new WithheldTexts(dataFile);
@@ -170,7 +170,7 @@ function printTurns({ out, db, json, dataFile, ...chosen }: InspectFlags): void 
   else process.stdout.write(printTwoTurns(name, [first, second], page));
 }
 
-/** Reads one turn, or two of one item. @param hidden default: texts that reports withhold @throws BenchError `bad-option`, `not-found` */
+/** Reads one turn, or two of one item. @param hidden hides texts, by default as reports do @throws BenchError `bad-option`, `not-found` */
 function chosenTurns(database: BenchDatabase, chosen: ChosenTurns, hidden?: HiddenTexts): [TurnModel, ...TurnModel[]] {
   const number = (option: string, value = '0') => wholeNumber(option, value, 0, 'the first is 0');
   const [repeat, turn] = [number('--repeat', chosen.repeat), number('--turn', chosen.turn)];

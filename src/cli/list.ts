@@ -21,7 +21,7 @@ export function declare(command: Command): void {
   withExamples(command, {
     'list arms': 'every arm, one line each; bench --arms takes them',
     'list suites': 'every suite, one line each; bench --suite takes them',
-    'list datasets': 'data sets that ship, that a suite makes, and public ones whose file you bring',
+    'list datasets': 'data sets that ship, that a suite makes, and public ones that you fetch',
   });
   subcommand(command, 'arms', 'list the arms that bench --arms takes, one line each')
     .addHelpText('after', armsHelp)

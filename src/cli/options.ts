@@ -40,7 +40,7 @@ export function wholeNumber(option: string, text: string, least: 0 | 1, hint = '
 }
 
 /** Refuses flags that a mode of a command does not use. @throws BenchError `bad-option` for the first of them */
-export function refuseOthers(flags: Flags, why: string, hint = 'drop it'): void {
+export function refuseUnusedFlags(flags: Flags, why: string, hint = 'drop it'): void {
   const named = Object.keys(flags).find((key) => flags[key] !== undefined);
   if (named !== undefined) throw new BenchError('bad-option', `${flagName(named)} ${why}`, hint);
 }

@@ -21,7 +21,7 @@ test.each([
   expect(terminalPage(stream, environment)).toEqual(page);
 });
 
-test('shows paths from the working folder where they lie below', () => {
+test('shows paths below the working folder relative to it', () => {
   expect(displayPath(resolve('reports/a'))).toBe('reports/a');
   expect(displayPath(resolve('.'))).toBe('.');
   expect(displayPath('/elsewhere')).toBe('/elsewhere');

@@ -34,13 +34,13 @@ export function estimateLine({ users, questions, turns, ms, smaller }: RunEstima
   return `${counts}: about ${roundDuration(ms)}${less}`;
 }
 
-/** Turns as percent, speed and remaining time. This process began `elapsedMs` ago, at turn `startedAtTurn` of a resumed run. */
+/** Turns as percent, speed and remaining time; `elapsedMs` counts from turn `startedAtTurn`, where this process began. */
 export function turnsText({ done, total }: Progress, elapsedMs: number, startedAtTurn: number): string {
   const speed = speedText(done - startedAtTurn, total - done, elapsedMs, (rate) => `${rate.toFixed(1)} turns/s`);
   return `${barText(done, total)} of ${total} turns${speed}`;
 }
 
-/** A download as percent, speed and remaining time. This process began `elapsedMs` ago, at byte `startedAtByte`. */
+/** A download as percent, speed and remaining time; `elapsedMs` counts from byte `startedAtByte`, where this process began. */
 export function downloadText(
   { name, doneBytes, totalBytes }: DownloadProgress,
   elapsedMs: number,

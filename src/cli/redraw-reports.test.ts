@@ -33,7 +33,7 @@ async function group(): Promise<void> {
   await writeReport(folder.file('demo'), runs);
 }
 
-it('draws stored reports again, with the marks of today and no other change of the results', async () => {
+it('draws stored reports again with current marks, and changes nothing else in the results', async () => {
   await group();
   writeFileSync(folder.file('demo/main/figures/frontier.svg'), 'of before');
   expect(await checkReports(folder.path)).toBe(1);

@@ -13,7 +13,7 @@ writeFileSync(right, '[1]');
 writeFileSync(wrong, '[2]');
 const sha256 = createHash('sha256').update('[1]').digest('hex');
 
-/** A run as far as its data set is known. */
+/** The parts of a run that describe its data set. */
 function runOf(dataset: object, settings: object = {}): RunRecord {
   return { dataset: { name: 'locomo', sha256: 'of the conversion', ...dataset }, plan: { settings } } as RunRecord;
 }
@@ -24,7 +24,7 @@ test('texts of one\u2019s own data are shown', () => {
   expect(new WithheldTexts(undefined).hidden(runOf({}))).toBeNull();
 });
 
-test('texts of others are shown to whoever has the file', () => {
+test('withheld texts are shown to a reader who has the file', () => {
   expect(new WithheldTexts(right).hidden(runOf(others))).toBeNull();
   expect(new WithheldTexts(`locomo=${right}`).hidden(runOf(others))).toBeNull();
   expect(new WithheldTexts(undefined).hidden(runOf(others, { dataFile: { locomo: right } }))).toBeNull();
@@ -35,7 +35,7 @@ test('texts of others are shown to whoever has the file', () => {
   ).toBeNull();
 });
 
-test('another file, and none, are told apart in a line', () => {
+test('the reason tells a wrong file from a missing one', () => {
   const start = sha256.slice(0, 16);
   expect(new WithheldTexts(wrong).hidden(runOf(others))).toMatch(
     new RegExp(
@@ -46,7 +46,7 @@ test('another file, and none, are told apart in a line', () => {
     'hashes replace the texts of locomo, which may not be passed on: ' +
       `show them from your own file with --data-file FILE (sha256 ${start}…)`,
   );
-  // A file that is named decides, whatever else lies around.
+  // A file given by --data-file takes precedence over all others.
   expect(new WithheldTexts(wrong).hidden(runOf(others, { dataFile: { locomo: right } }))).not.toBeNull();
   expect(() => new WithheldTexts(folder.file('gone'))).toThrow('--data-file: there is no file');
 });

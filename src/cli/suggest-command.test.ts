@@ -7,7 +7,7 @@ const usual = { out: resolve('reports'), db: resolve('reports/dki-bench.sqlite')
 beforeEach(() => vi.stubEnv('npm_lifecycle_event', undefined));
 afterEach(() => vi.unstubAllEnvs());
 
-it('names a place only where it is not the usual one', () => {
+it('names folder and database only if they are not the default', () => {
   expect(suggestCommand('inspect', usual, ['--run', 'a'])).toBe('npx dki-bench inspect --run a');
   const elsewhere = { out: resolve('o'), db: resolve('d.sqlite') };
   expect(suggestCommand('bench', elsewhere, [])).toBe('npx dki-bench bench --out o --db d.sqlite');

@@ -21,7 +21,7 @@ import { groupName } from '../store/run-names.ts';
 import { RunUserRepository } from '../store/run-user-repository.ts';
 import { TurnRepository } from '../store/turn-repository.ts';
 import { checksFailed } from './bench.ts';
-import { addConfigOptions, refuseOthers, withExamples } from './options.ts';
+import { addConfigOptions, refuseUnusedFlags, withExamples } from './options.ts';
 import {
   checkReports,
   compareReports,
@@ -60,7 +60,7 @@ export function declare(command: Command): void {
 }
 
 async function reportTables(path: string, { table, format, check, write, ...others }: TablesFlags): Promise<number> {
-  refuseOthers({ ...others }, 'has no effect with --report, which opens no database');
+  refuseUnusedFlags({ ...others }, 'has no effect with --report, which opens no database');
   if (check === true) return await checkReports(path);
   if (write === true) return await redrawReports(path);
   return printTables(storedReports(path), table, format);

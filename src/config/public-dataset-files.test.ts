@@ -35,7 +35,7 @@ test('several have a file each; one that was fetched needs none', () => {
 test.each<[string, Record<string, unknown>, string]>([
   ['no file', { dataset: 'locomo' }, '--dataset locomo: it does not ship, and no file was given'],
   [
-    'a file of nothing',
+    'a file without a public set',
     { dataset: './a.jsonl', dataFile: 'l.json' },
     '--data-file: --dataset names no public data set',
   ],
@@ -51,7 +51,7 @@ test.each<[string, Record<string, unknown>, string]>([
   ],
   ['a near name', { dataset: 'lokomo' }, '--dataset: unknown data set "lokomo": did you mean locomo?'],
   [
-    'errata of nothing',
+    'errata without locomo',
     { dataset: 'musique-s', dataFile: 'm.json', errata: 'e.json' },
     '--errata: has no effect in this run',
   ],

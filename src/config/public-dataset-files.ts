@@ -21,14 +21,14 @@ export function dataFilePaths(given: string): string[] {
   return [...(namedFiles(given)?.values() ?? [given])];
 }
 
-const refused = (message: string, hint: string): BenchError => new BenchError('bad-option', message, hint);
+const badOption = (message: string, hint: string): BenchError => new BenchError('bad-option', message, hint);
 
 /** The paths of `--data-file` by set. A path without a name is of the only public set in `--dataset`. */
 function givenFiles(given: string | Readonly<Record<string, string>>, named: readonly string[]): Map<string, string> {
   const files = typeof given === 'string' ? namedFiles(given) : new Map(Object.entries(given));
   const [only, ...others] = named;
   if (only === undefined) {
-    throw refused(
+    throw badOption(
       '--data-file: --dataset names no public data set',
       `name one with --dataset: ${publicDatasetNames.join(', ')}; a file of your own is named by --dataset itself`,
     );
@@ -36,14 +36,14 @@ function givenFiles(given: string | Readonly<Record<string, string>>, named: rea
   if (files === undefined) {
     if (others.length === 0) return new Map([[only, given as string]]);
     const form = named.map((name) => `${name}=FILE`).join(',');
-    throw refused(
+    throw badOption(
       `--data-file ${JSON.stringify(given)}: --dataset names ${named.length} public data sets`,
       `write ${form}`,
     );
   }
   const unused = [...files.keys()].find((name) => !named.includes(name));
   if (unused !== undefined)
-    throw refused(`--data-file: --dataset does not name ${unused}`, `add it to --dataset, or drop its file`);
+    throw badOption(`--data-file: --dataset does not name ${unused}`, `add it to --dataset, or drop its file`);
   return files;
 }
 
@@ -67,7 +67,7 @@ export function publicDatasetFiles(
       const fetched = fetchedFile(name, environment);
       if (existsSync(fetched)) return [name, fetched];
       const { published, licence } = publicDatasetOrigins[name];
-      throw refused(
+      throw badOption(
         `--dataset ${name}: it does not ship, and no file was given`,
         `give its file with --data-file FILE (${published}; ${licence}), or fetch it: npx dki-bench data fetch ${name}`,
       );
