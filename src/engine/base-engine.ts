@@ -6,7 +6,7 @@ import type { Checkpoint } from './session-checkpoint.ts';
 import { type EngineCapabilities, unsupported } from './engine-capabilities.ts';
 import type { EngineInfo } from './engine-info.ts';
 import type { CallOptions, EngineSession } from './engine-session.ts';
-import { type Engine, type FirstLayersOptions, neededFor, type TokenizeRequest } from './engine.ts';
+import { type Engine, type FirstLayersOptions, firstLayersCapability, type TokenizeRequest } from './engine.ts';
 import type { PromptLedger } from './http/prompt-ledger.ts';
 import type { EngineKvStorage } from './llama-state/engine-kv-storage.ts';
 import type { TokenIds } from './token-id.ts';
@@ -39,7 +39,7 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
     this.capabilities = parts.capabilities;
   }
 
-  protected abstract newSession(place: number, parts: Omit<SessionParts, 'exchange'>): BaseSession;
+  protected abstract newSession(index: number, parts: Omit<SessionParts, 'exchange'>): BaseSession;
 
   async tokenize(texts: readonly TokenizeRequest[], options: CallOptions = {}): Promise<readonly TokenIds[]> {
     this.requireOpen(options);
@@ -60,22 +60,22 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
     this.requireOpen(options);
     const { info, capabilities } = this;
     const { sessions } = capabilities;
-    const place = Array.from({ length: sessions }, (_, index) => index).find((index) => !this.#sessions.has(index));
-    if (place === undefined) {
+    const index = Array.from({ length: sessions }, (_, slot) => slot).find((slot) => !this.#sessions.has(slot));
+    if (index === undefined) {
       const message = `all ${sessions} sessions of the engine are open`;
       throw new BenchError('no-session', message, 'close one, or open the engine with more sessions');
     }
     const onClose = (last: TokenMeter): void => {
-      this.#sessions.delete(place);
+      this.#sessions.delete(index);
       this.#others.add(last);
     };
-    const session = this.newSession(place, { info, capabilities, cells: new SessionCells(), onClose });
+    const session = this.newSession(index, { info, capabilities, cells: new SessionCells(), onClose });
     // Before the first await, or a concurrent call would take the same index.
-    this.#sessions.set(place, session);
+    this.#sessions.set(index, session);
     try {
-      await this.prepare(place, options);
+      await this.prepare(index, options);
     } catch (error) {
-      this.#sessions.delete(place);
+      this.#sessions.delete(index);
       throw error;
     }
     return session;
@@ -83,7 +83,7 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
 
   async firstLayers(_layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
     this.requireOpen({});
-    throw unsupported(this.capabilities, neededFor(options));
+    throw unsupported(this.capabilities, firstLayersCapability(options));
   }
 
   async meter(options: CallOptions = {}): Promise<TokenMeter> {
@@ -118,7 +118,7 @@ export abstract class BaseEngine<Parts extends EngineParts = EngineParts> implem
 
   /** Prepares a new session; engines behind HTTP also check that the server still has the same model. */
   // eslint-disable-next-line @typescript-eslint/no-unused-vars -- overriding engines use them
-  protected prepare(_place: number, _options: CallOptions): Promise<void> {
+  protected prepare(_sessionIndex: number, _options: CallOptions): Promise<void> {
     return Promise.resolve();
   }
 

@@ -30,7 +30,7 @@ export interface FirstLayersOptions extends CallOptions {
 }
 
 /** The capability that a call of `firstLayers` needs. */
-export function neededFor({ queries = false }: FirstLayersOptions): CapabilityName {
+export function firstLayersCapability({ queries = false }: FirstLayersOptions): CapabilityName {
   return queries ? 'queries' : 'firstLayers';
 }
 

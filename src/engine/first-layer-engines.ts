@@ -12,7 +12,7 @@ export class FirstLayerEngines implements AsyncDisposable {
     this.#open = open;
   }
 
-  async of(layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
+  async open(layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
     if (!Number.isInteger(layers) || layers < 1 || layers > this.#most) {
       throw new RangeError(`${layers} layers, expected 1 to ${this.#most}`);
     }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import {
   likeliestTokens,
-  logProbabilityOf,
+  lnProbability,
   type NextDistribution,
   normalisedEntropy,
-  probabilityOf,
+  tokenProbability,
 } from './next-distribution.ts';
 
 const all = (...probabilities: number[]): NextDistribution => ({
@@ -17,15 +17,15 @@ const top = (...pairs: [number, number][]): NextDistribution => ({
 });
 
 test('ln p is finite where an engine rounds a probability to 0', () => {
-  expect(logProbabilityOf(0.75)).toBe(Math.log(0.75));
-  expect(logProbabilityOf(0)).toBeCloseTo(-149 * Math.LN2, 10);
+  expect(lnProbability(0.75)).toBe(Math.log(0.75));
+  expect(lnProbability(0)).toBeCloseTo(-149 * Math.LN2, 10);
 });
 
 test('the probability of a token is known over the whole vocabulary, or of the likeliest alone', () => {
-  expect(probabilityOf(all(0.25, 0.75), 0)).toBe(0.25);
-  expect(probabilityOf(all(0.25, 0.75), 2)).toBeUndefined();
-  expect(probabilityOf(top([9, 0.5], [3, 0.2]), 3)).toBe(0.2);
-  expect(probabilityOf(top([9, 0.5], [3, 0.2]), 4)).toBeUndefined();
+  expect(tokenProbability(all(0.25, 0.75), 0)).toBe(0.25);
+  expect(tokenProbability(all(0.25, 0.75), 2)).toBeUndefined();
+  expect(tokenProbability(top([9, 0.5], [3, 0.2]), 3)).toBe(0.2);
+  expect(tokenProbability(top([9, 0.5], [3, 0.2]), 4)).toBeUndefined();
 });
 
 test('the likeliest tokens come likeliest first, of equal ones the lower id first', () => {

@@ -19,11 +19,11 @@ export type NextDistribution =
       readonly tokens: readonly LikelyToken[];
     };
 
-export function logProbabilityOf(probability: number): number {
+export function lnProbability(probability: number): number {
   return Math.log(Math.max(probability, SMALLEST_PROBABILITY));
 }
 
-export function probabilityOf(next: NextDistribution, token: TokenId): number | undefined {
+export function tokenProbability(next: NextDistribution, token: TokenId): number | undefined {
   return next.span === 'all' ? next.probabilities[token] : next.tokens.find(({ id }) => id === token)?.probability;
 }
 

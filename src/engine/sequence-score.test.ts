@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { logProbabilityOf, type NextDistribution } from './next-distribution.ts';
+import { lnProbability, type NextDistribution } from './next-distribution.ts';
 import { compareScores, meanDivergence, type SequenceScore, toScore } from './sequence-score.ts';
 
 const all = (...probabilities: number[]): NextDistribution => ({
@@ -15,7 +15,7 @@ test('reads a continuation off the probabilities behind each position, and keeps
   const behind = [{ 0: 0.25, 1: 0.75 }, { 0: 1 }, { 2: 1 }].map(
     (listed) => new Map(Object.entries(listed).map(([id, probability]) => [Number(id), probability])),
   );
-  const score = { next: all(0.25, 0.75, 0), logProbabilities: [Math.log(0.75), logProbabilityOf(0)] };
+  const score = { next: all(0.25, 0.75, 0), logProbabilities: [Math.log(0.75), lnProbability(0)] };
   expect(toScore(behind, [1, 1], 3)).toStrictEqual(score);
   const distributions = [Float32Array.of(0.25, 0.75, 0), Float32Array.of(1, 0, 0)];
   expect(toScore(behind, [1, 1], 3, true)).toEqual({ ...score, distributions });

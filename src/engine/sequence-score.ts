@@ -1,5 +1,5 @@
 import type { TokenId, TokenIds } from './token-id.ts';
-import { logProbabilityOf, type NextDistribution, probabilityOf, SMALLEST_PROBABILITY } from './next-distribution.ts';
+import { lnProbability, type NextDistribution, tokenProbability, SMALLEST_PROBABILITY } from './next-distribution.ts';
 
 /** Probabilities of a continuation of a sequence. */
 export interface SequenceScore {
@@ -36,7 +36,7 @@ export function toScore(
   };
   return {
     next: { span: 'all', probabilities: fill(new Float64Array(vocabularySize), 0) },
-    logProbabilities: continuation.map((token, index) => logProbabilityOf(probabilities[index]?.get(token) ?? 0)),
+    logProbabilities: continuation.map((token, index) => lnProbability(probabilities[index]?.get(token) ?? 0)),
     ...(distributions && {
       distributions: continuation.map((_, index) => fill(new Float32Array(vocabularySize), index)),
     }),
@@ -77,10 +77,9 @@ export function compareScores(a: SequenceScore, b: SequenceScore): ScoreDifferen
       ? a.next.probabilities.entries()
       : a.next.tokens.map(({ id, probability }) => [id, probability] as const);
   for (const [token, p] of listed) {
-    const q = probabilityOf(b.next, token);
+    const q = tokenProbability(b.next, token);
     if (q === undefined) bitwiseEqual = false;
-    else if (p !== q)
-      note(Math.max(p, q) < RELEVANT_PROBABILITY ? 0 : Math.abs(logProbabilityOf(p) - logProbabilityOf(q)));
+    else if (p !== q) note(Math.max(p, q) < RELEVANT_PROBABILITY ? 0 : Math.abs(lnProbability(p) - lnProbability(q)));
   }
   a.logProbabilities.forEach((p, index) => {
     const q = b.logProbabilities[index];

@@ -703,7 +703,7 @@ export const faults: readonly Fault[] = [
     },
     {
       name: 'llama-server samples at its own temperature',
-      find: 'return { ...PLAIN, temperature: 0, ...fields,',
+      find: 'return { ...SAMPLING, temperature: 0, ...fields,',
       replace: 'return { ...PLAIN, ...fields, temperature: 0.8,',
       run: false,
       tests: LLAMA,

@@ -1,4 +1,4 @@
-import { type NextDistribution, probabilityOf } from '../../src/engine/next-distribution.ts';
+import { type NextDistribution, tokenProbability } from '../../src/engine/next-distribution.ts';
 import { causal, type Cell, divideKeys, forwardPass, moveCell, placed, scaleCell } from './forward-pass.ts';
 import { readWeights, type Weights } from './weights.ts';
 
@@ -146,7 +146,7 @@ export function logProbabilities(logits: Float64Array): Float64Array {
 /** The largest difference in ln p between a reference's logits and a distribution, over tokens of p ≥ 1e-6 in either. */
 export function largestDifference(logits: Float64Array, next: NextDistribution): number {
   return logProbabilities(logits).reduce((largest, expected, token) => {
-    const found = probabilityOf(next, token) ?? 0;
+    const found = tokenProbability(next, token) ?? 0;
     if (Math.max(Math.exp(expected), found) < RELEVANT_PROBABILITY) return largest;
     return Math.max(largest, Math.abs(expected - Math.log(found)));
   }, 0);

@@ -6,7 +6,7 @@ const MAX_EXPERTS = 512;
 const MAX_POSITIONS = 2 ** 31 - 1;
 
 /** Ranges of integers that llama.cpp does not check, by key without the architecture prefix. */
-const WHOLE: Readonly<Record<string, readonly [least: number, most: number]>> = {
+const INTEGER_RANGES: Readonly<Record<string, readonly [least: number, most: number]>> = {
   block_count: [1, MAX_LAYERS],
   context_length: [1, MAX_POSITIONS],
   embedding_length: [1, 2 ** 20],
@@ -40,7 +40,7 @@ const TOKENIZER_LISTS = {
 
 const FLOAT32 = 0;
 /** GGML's numbers of types without a matrix product: intermediate results, integers, 64-bit floats. */
-const NOT_OF_WEIGHTS = [9, 15, 24, 25, 26, 27, 28];
+const NOT_FOR_WEIGHTS = [9, 15, 24, 25, 26, 27, 28];
 const FFN = /^blk\.(\d+)\.ffn_(?:up|down)\.weight$/;
 
 /**
@@ -50,7 +50,7 @@ const FFN = /^blk\.(\d+)\.ffn_(?:up|down)\.weight$/;
  */
 export function checkGgufMetadata(file: GgufFile, architecture: string): void {
   const limits = new Limits(file, architecture);
-  for (const key of Object.keys(WHOLE)) limits.requireWhole(key);
+  for (const key of Object.keys(INTEGER_RANGES)) limits.requireInteger(key);
   limits.requireFinite();
   limits.requireProportions();
   limits.requireTokenizer();
@@ -66,10 +66,10 @@ class Limits {
     this.#prefix = `${architecture}.`;
   }
 
-  requireWhole(key: string): void {
+  requireInteger(key: string): void {
     const value = this.#value(key);
     if (value === undefined) return;
-    const [least, most] = WHOLE[key]!;
+    const [least, most] = INTEGER_RANGES[key]!;
     const isWhole = (number: unknown, from: number): boolean =>
       Number.isInteger(number) && Number(number) >= from && Number(number) <= most;
     if (!isList(value)) {
@@ -81,16 +81,16 @@ class Limits {
     if (value.values.length !== layers) {
       this.#refuse(key, `${value.values.length} numbers`, `one for each of ${layers} layers`);
     }
-    const odd = value.values.find((number) => !isWhole(number, 0));
-    if (odd !== undefined) this.#refuse(key, shown(odd), `whole numbers from 0 to ${most}`);
+    const invalid = value.values.find((number) => !isWhole(number, 0));
+    if (invalid !== undefined) this.#refuse(key, shown(invalid), `whole numbers from 0 to ${most}`);
   }
 
   requireFinite(): void {
     for (const [key, { value }] of this.#file.metadata) {
       const numbers = isList(value) ? value.values : [value];
-      const odd = numbers.find((number) => typeof number === 'number' && !Number.isFinite(number));
-      if (odd === undefined || !key.startsWith(this.#prefix)) continue;
-      this.#refuse(key.slice(this.#prefix.length), odd, 'a finite number');
+      const invalid = numbers.find((number) => typeof number === 'number' && !Number.isFinite(number));
+      if (invalid === undefined || !key.startsWith(this.#prefix)) continue;
+      this.#refuse(key.slice(this.#prefix.length), invalid, 'a finite number');
     }
   }
 
@@ -161,7 +161,7 @@ class Limits {
     };
     const isVector = dimensions.filter((size) => size > 1).length <= 1;
     if (isVector && type !== FLOAT32) refuse(`has numbers of type ${type}, expected a vector of 32-bit floats`);
-    if (NOT_OF_WEIGHTS.includes(type)) refuse(`has numbers of type ${type}, which is not for weights`);
+    if (NOT_FOR_WEIGHTS.includes(type)) refuse(`has numbers of type ${type}, which is not for weights`);
     const rotated = this.#number('rope.dimension_count') ?? this.#sizes().headDimension;
     const tooFew = rotated < Infinity && Math.max(...dimensions) < rotated / 2;
     if (name === 'rope_freqs.weight' && (!isVector || tooFew)) {

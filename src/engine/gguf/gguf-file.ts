@@ -127,7 +127,7 @@ export function padding(bytes: number, alignment = DEFAULT_ALIGNMENT): number {
 }
 
 /** Encodes everything before the tensor data of a GGUF file of version 3, including the padding after it. */
-export function encodeHead(
+export function encodeGgufHeader(
   metadata: { readonly count: number; readonly bytes: Buffer },
   tensors: readonly WrittenTensor[],
   alignment = DEFAULT_ALIGNMENT,
@@ -138,8 +138,8 @@ export function encodeHead(
     parts.push(lengthAndText(name), u32(dimensions.length), ...dimensions.map(u64), u32(type), u64(offset));
     offset += sizeBytes + padding(sizeBytes, alignment);
   }
-  const head = Buffer.concat(parts);
-  return Buffer.concat([head, Buffer.alloc(padding(head.length, alignment))]);
+  const header = Buffer.concat(parts);
+  return Buffer.concat([header, Buffer.alloc(padding(header.length, alignment))]);
 }
 
 class CutShort extends Error {}

@@ -118,7 +118,7 @@ function readRope(
   headDimension: number,
 ): Pick<GgufHeader, 'rotary' | 'ropeScaling'> {
   const pair = (key: string): GgufPair | undefined => files[0]!.metadata.get(`${architecture}.rope.${key}`);
-  const isLong = fileWith(files, 'rope_factors_long.weight') !== undefined;
+  const isLong = findFileWithTensor(files, 'rope_factors_long.weight') !== undefined;
   const scaling = isLong ? 'longrope' : textValue(pair('scaling.type'));
   // `scale_linear` is the key in older files; 0 means no scaling.
   const factor = numberValue(pair('scaling.factor')) ?? numberValue(pair('scale_linear')) ?? 0;
@@ -127,7 +127,7 @@ function readRope(
     scale: scaling === 'none' || factor === 0 ? 1 : 1 / factor,
     pairing: NEIGHBOUR_PAIRING.includes(architecture) ? 'norm' : 'neox',
     dimensions: numberValue(pair('dimension_count')) ?? headDimension,
-    factors: readFrequencyFactors(fileWith(files, 'rope_freqs.weight')),
+    factors: readFrequencyFactors(findFileWithTensor(files, 'rope_freqs.weight')),
   };
   return { rotary, ropeScaling: scaling ?? (factor === 0 ? 'none' : 'linear') };
 }
@@ -157,7 +157,7 @@ function readStopTokens(metadata: GgufFile['metadata'], vocabulary: GgufList['va
   });
 }
 
-function fileWith(files: readonly GgufFile[], tensor: string): GgufFile | undefined {
+function findFileWithTensor(files: readonly GgufFile[], tensor: string): GgufFile | undefined {
   return files.find(({ tensors }) => tensors.some(({ name }) => name === tensor));
 }
 

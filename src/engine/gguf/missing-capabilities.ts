@@ -26,14 +26,14 @@ export function kvObstacle(
   return header.headDimension === header.valueDimension ? undefined : 'its keys and values differ in size';
 }
 
-const OF_KV = ['promptCache', 'checkpoints', 'cells', 'sharedPositions', 'shift', 'firstLayers', 'queries'] as const;
+const KV_CAPABILITIES = ['promptCache', 'checkpoints', 'cells', 'sharedPositions', 'shift', 'firstLayers', 'queries'];
 const NO_PREFIX_CACHE = 'a session in this process drops the KV of truncated tokens';
 
 /** Capabilities that llama.cpp in this process lacks with a model, and the reason for each. */
 export function missingCapabilities(header: GgufHeader): Readonly<Partial<Record<CapabilityName, string>>> {
   const obstacle = kvObstacle(header);
   if (obstacle !== undefined) {
-    return { prefixCache: NO_PREFIX_CACHE, ...Object.fromEntries(OF_KV.map((name) => [name, obstacle])) };
+    return { prefixCache: NO_PREFIX_CACHE, ...Object.fromEntries(KV_CAPABILITIES.map((name) => [name, obstacle])) };
   }
   const firstLayers = firstLayersObstacle(header);
   const queries = firstLayers ?? header.queriesObstacle;

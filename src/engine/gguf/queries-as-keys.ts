@@ -34,7 +34,7 @@ export function queriesObstacle({ tensors }: Pick<GgufFile, 'tensors'>, layers: 
     if (missing !== undefined)
       return `layer ${layer} has no ${missing}: it may compute queries and keys with one tensor`;
   }
-  const odd = tensors.find((tensor) => BY_HEAD.test(tensor.name) && sizeOf(tensor) === undefined);
+  const odd = tensors.find((tensor) => BY_HEAD.test(tensor.name) && tensorBytes(tensor) === undefined);
   return odd === undefined
     ? undefined
     : `${odd.name} has numbers of type ${odd.type}, which cannot be split between heads`;
@@ -76,7 +76,7 @@ function afterLayer(name: string, layer: string): string {
 function repeated(tensor: CopiedTensor, kvHeads: number, heads: number): CopiedTensor {
   const { dimensions, pieces } = tensor;
   const [{ start }] = pieces as [ByteRange];
-  const headBytes = sizeOf(tensor)! / kvHeads;
+  const headBytes = tensorBytes(tensor)! / kvHeads;
   const rows = dimensions.at(-1)!;
   return {
     ...tensor,
@@ -89,7 +89,7 @@ function repeated(tensor: CopiedTensor, kvHeads: number, heads: number): CopiedT
 }
 
 /** Bytes of a tensor without padding; undefined for an unknown type. */
-function sizeOf({
+function tensorBytes({
   type,
   dimensions: [row = 1, ...others],
 }: Pick<CopiedTensor, 'type' | 'dimensions'>): number | undefined {

@@ -1,5 +1,5 @@
 /** Name, numbers per block, and bytes per block of each tensor type, by GGML's number of the type. */
-const STORED: Readonly<Record<number, readonly [name: string, numbers: number, bytes: number]>> = {
+const BLOCKS: Readonly<Record<number, readonly [name: string, numbers: number, bytes: number]>> = {
   0: ['F32', 1, 4],
   1: ['F16', 1, 2],
   2: ['Q4_0', 32, 18],
@@ -32,7 +32,7 @@ const STORED: Readonly<Record<number, readonly [name: string, numbers: number, b
  * @see ggml-common.h of llama.cpp, where each block is a struct
  */
 export function bytesOfNumbers(type: number, numbers: number): number | undefined {
-  const [, together, bytes] = STORED[type] ?? ['', 0, 0];
+  const [, together, bytes] = BLOCKS[type] ?? ['', 0, 0];
   const blocks = numbers / together;
   return Number.isInteger(blocks) ? blocks * bytes : undefined;
 }
@@ -54,7 +54,7 @@ export function weightShares(
   const bytes = new Map<string, number>();
   for (const { type, dimensions } of tensors) {
     const numbers = countNumbers(dimensions);
-    const name = STORED[type]?.[0] ?? `type ${type}`;
+    const name = BLOCKS[type]?.[0] ?? `type ${type}`;
     bytes.set(name, (bytes.get(name) ?? 0) + (bytesOfNumbers(type, numbers) ?? numbers));
   }
   const total = [...bytes.values()].reduce((sum, size) => sum + size, 0);

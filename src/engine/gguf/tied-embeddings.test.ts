@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/fixtures/temporary-folder.ts';
 import { quantise } from '../../kv/quantised-block.ts';
-import { encodeHead, readGgufFile } from './gguf-file.ts';
+import { encodeGgufHeader, readGgufFile } from './gguf-file.ts';
 import { repeatedNumbers } from './tied-embeddings.ts';
 
 const path = temporaryFolder().file('model.gguf');
@@ -22,7 +22,7 @@ function repeated(type: number, output: Uint8Array, dimensions = [COLUMNS, ROWS]
     { name: 'token_embd.weight', dimensions: [COLUMNS, ROWS], type: F32, sizeBytes: 4 * NUMBERS },
     { name: 'output.weight', dimensions, type, sizeBytes: output.length },
   ];
-  const head = encodeHead({ count: 0, bytes: Buffer.alloc(0) }, tensors);
+  const head = encodeGgufHeader({ count: 0, bytes: Buffer.alloc(0) }, tensors);
   writeFileSync(path, Buffer.concat([head, bytes(numbers(0)), output]));
   return repeatedNumbers([readGgufFile(path)]);
 }

@@ -2,7 +2,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { BenchError } from '../../base/bench-error.ts';
 import { diskAdvice } from '../../base/disk-advice.ts';
-import { encodeHead, type GgufFile, type GgufKind, padding, readGgufFile } from './gguf-file.ts';
+import { encodeGgufHeader, type GgufFile, type GgufKind, padding, readGgufFile } from './gguf-file.ts';
 import { type ByteRange, type CopiedTensor, type CopyChanges, withQueries } from './queries-as-keys.ts';
 
 const LAYER = /^blk\.(\d+)\./;
@@ -46,7 +46,7 @@ async function copyModel(file: GgufFile, to: string, { tensors, counts }: CopyCh
   await using target = await open(to, 'w', 0o600);
   const metadata = { count: file.metadata.size, bytes: await changeCounts(file, counts) };
   const sized = tensors.map((tensor) => ({ ...tensor, sizeBytes: totalSize(tensor.pieces) }));
-  await target.writeFile(encodeHead(metadata, sized, file.alignment));
+  await target.writeFile(encodeGgufHeader(metadata, sized, file.alignment));
   for (const { pieces } of tensors) {
     for (const { start, end } of pieces) {
       const numbers: AsyncIterable<Buffer> = createReadStream(file.path, { start, end: end - 1 });
@@ -68,11 +68,7 @@ async function changeCounts(
     const { kind, fileOffset } = metadata.get(key)!;
     const size = INTEGER_BYTES[kind];
     if (size === undefined) {
-      throw new BenchError(
-        'bad-model',
-        `${path}: ${key} has the type ${kind}, expected an integer`,
-        'name another model',
-      );
+      throw new BenchError('bad-model', `${path}: ${key} is ${kind}, not an integer`, 'name another model');
     }
     const at = fileOffset - start;
     bytes.fill(0, at, at + size);

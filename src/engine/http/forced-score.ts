@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { logProbabilityOf, type NextDistribution } from '../next-distribution.ts';
+import { lnProbability, type NextDistribution } from '../next-distribution.ts';
 import type { SequenceScore } from '../sequence-score.ts';
 import type { TokenId, TokenIds } from '../token-id.ts';
 
@@ -14,7 +14,7 @@ export type ListedProbabilities = z.output<typeof listedProbabilitiesShape>;
 const LARGEST_LISTED_VOCABULARY = 2 ** 16;
 const LISTED_TOKENS = 100;
 /** Logit bias that makes sure a token is sampled. */
-export const CERTAIN = 1e6;
+export const FORCING_BIAS = 1e6;
 
 export interface ScoredModel {
   readonly vocabularySize: number;
@@ -85,7 +85,7 @@ export async function forcedScore(
     // A shorter list rounds differently, so always request all if all can be listed.
     if (index > 0 && isWhole) lists.push(await list(before, there));
     const known = lists[index] && find(lists[index], token);
-    logProbabilities.push(logProbabilityOf(known ?? (await probability(before, there, token))));
+    logProbabilities.push(lnProbability(known ?? (await probability(before, there, token))));
   }
   if (!isWhole) {
     const top = first.top_logprobs.slice(0, listed);

@@ -4,7 +4,7 @@ import type { CallOptions } from '../engine-session.ts';
 import type { ServerConnection } from './server-connection.ts';
 import { counterDifference, readPromptCounters } from './prompt-token-counters.ts';
 
-const LOOK_AGAIN_MS = 50;
+const POLL_MS = 50;
 
 /** Sums the prompt tokens reported in a server's answers, to compare with the increase of its counters since opening. */
 export class PromptLedger {
@@ -27,7 +27,7 @@ export class PromptLedger {
   }
 
   /** Records a lost answer: it is unknown what the server evaluated for it. */
-  lose(): void {
+  markLost(): void {
     this.#answers = null;
   }
 
@@ -42,7 +42,7 @@ export class PromptLedger {
       if (now === null || this.#start === null || this.#answers === null) return null;
       const audit = { answers: this.#answers, counters: counterDifference(now, this.#start) };
       if (auditAgrees(audit) || performance.now() > deadline) return audit;
-      await sleep(LOOK_AGAIN_MS, undefined, { signal: options.signal }).catch(() => options.signal?.throwIfAborted());
+      await sleep(POLL_MS, undefined, { signal: options.signal }).catch(() => options.signal?.throwIfAborted());
     }
   }
 }

@@ -40,7 +40,7 @@ export const modelsShape = z.object({
 export type ServedModel = z.output<typeof modelsShape>['data'][number];
 
 /** Description fields that no server shows. */
-export const shownModel = {
+export const hiddenModelFields = {
   architecture: 'not shown by the server',
   layers: null,
   kvBytesPerToken: null,

@@ -39,5 +39,5 @@ test('an address with a secret in it is refused, and not shown', () => {
 });
 
 test('one that is missing is asked for by the name of the engine', () => {
-  expect(() => address(undefined)).toThrow('--engine openai: needs the address of a server');
+  expect(() => address(undefined)).toThrow('--engine openai: needs a server URL');
 });

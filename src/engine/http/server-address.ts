@@ -11,11 +11,7 @@ export interface AddressOptions {
 export function serverAddress({ engine, engineUrl, allowRemote = false }: AddressOptions): string {
   const example = 'http://127.0.0.1:8080';
   if (engineUrl === undefined) {
-    throw new BenchError(
-      'bad-option',
-      `--engine ${engine}: needs the address of a server`,
-      `add --engine-url ${example}`,
-    );
+    throw new BenchError('bad-option', `--engine ${engine}: needs a server URL`, `add --engine-url ${example}`);
   }
   const url = URL.canParse(engineUrl) ? new URL(engineUrl) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {

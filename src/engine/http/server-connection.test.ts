@@ -27,7 +27,7 @@ function flood(status: number, pauseMs?: number): void {
   };
 }
 
-const tooMuch = errorLike('protocol', 'the server sends too long an answer: the answer is longer than 524288 bytes');
+const tooMuch = errorLike('protocol', 'the server sends too much: the answer is longer than 524288 bytes');
 const endless = errorLike('unreachable', 'the server does not answer: the answer did not end in 3 s');
 
 test.each([

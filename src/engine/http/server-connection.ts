@@ -181,8 +181,7 @@ export class ServerConnection {
   #named(error: unknown, timeout: IdleTimeout, signal: AbortSignal | undefined, why: string): Error {
     if (signal?.aborted === true) return signal.reason as Error;
     if (error instanceof Error && error.name === 'BenchError') return error;
-    if (error instanceof AnswerTooLong)
-      return this.errors.protocol(`sends too long an answer: ${error.message}`, error);
+    if (error instanceof AnswerTooLong) return this.errors.protocol(`sends too much: ${error.message}`, error);
     const { silenceMs, answerMs } = this.patience;
     const silent = `it sent nothing for ${silenceMs / 1000} s`;
     const endless = `the answer did not end in ${answerMs / 1000} s`;

@@ -32,11 +32,7 @@ export class ServerErrors {
   }
 
   busy(why: string): BenchError {
-    return new BenchError(
-      'busy',
-      this.#says(`is busy: ${why}`),
-      'wait until it is idle, or use a server that no one else uses',
-    );
+    return new BenchError('busy', this.#says(`is busy: ${why}`), 'wait until it is idle, or use another server');
   }
 
   protocol(why: string, cause?: unknown): BenchError {

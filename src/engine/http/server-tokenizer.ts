@@ -41,7 +41,7 @@ const END_TEXTS = [
 /** A text that never merges with the text after it. */
 export const ANCHOR = '\n';
 /** Concurrent requests; servers have few threads. */
-const AT_ONCE = 4;
+const CONCURRENT_REQUESTS = 4;
 
 const LETTER = 'a';
 
@@ -56,7 +56,7 @@ export interface KnownTokens {
 
 /** A server's tokeniser. It detects control tokens by encoding a text with and without parsing them. */
 export class ServerTokenizer {
-  readonly ends: ModelDescription['stopTokens'];
+  readonly stopTokens: ModelDescription['stopTokens'];
   readonly special: Pick<EngineInfo, 'bosToken' | 'markers' | 'endTokens'>;
   readonly #routes: TokenRoutes;
   readonly #control: Set<TokenId>;
@@ -66,19 +66,19 @@ export class ServerTokenizer {
   private constructor(
     routes: TokenRoutes,
     {
-      ends,
+      stopTokens,
       bosToken,
       markers,
       ...found
     }: Pick<EngineInfo, 'bosToken' | 'markers'> & {
-      readonly ends: ModelDescription['stopTokens'];
+      readonly stopTokens: ModelDescription['stopTokens'];
       readonly control: TokenIds;
       readonly addsSpace: boolean;
       readonly anchor: TokenIds;
     },
   ) {
-    this.ends = ends;
-    this.special = { bosToken, markers, endTokens: ends.map(({ id }) => id) };
+    this.stopTokens = stopTokens;
+    this.special = { bosToken, markers, endTokens: stopTokens.map(({ id }) => id) };
     this.#routes = routes;
     this.#control = new Set(found.control);
     this.#addsSpace = found.addsSpace;
@@ -92,32 +92,32 @@ export class ServerTokenizer {
   ): Promise<ServerTokenizer> {
     const ids = (text: string, parse = false, add = false): Promise<TokenIds> =>
       routes.encode(text, { parse, add }, options);
-    const ends: { id: TokenId; text: string }[] = [];
+    const stopTokens: { id: TokenId; text: string }[] = [];
     for (const text of new Set([eos, ...END_TEXTS])) {
-      const id = await controlTokenOf(routes, text, options);
-      if (id !== undefined) ends.push({ id, text });
+      const id = await findControlToken(routes, text, options);
+      if (id !== undefined) stopTokens.push({ id, text });
     }
     const [plain, added] = [await ids(LETTER), await ids(LETTER, true, true)];
     const bosToken = added.length > plain.length && added[0] !== plain[0] ? added[0]! : null;
     const bosText = bos ?? (bosToken === null ? '' : await routes.decode([bosToken], options));
-    const found = [...ends.map(({ id }) => id), bosToken ?? (await controlTokenOf(routes, bosText, options))];
+    const found = [...stopTokens.map(({ id }) => id), bosToken ?? (await findControlToken(routes, bosText, options))];
     const anchor = await ids(ANCHOR);
     return new ServerTokenizer(routes, {
       control: [...control, ...found.filter((id) => id !== undefined)],
       addsSpace: (await ids(ANCHOR + LETTER)).slice(anchor.length).join() !== plain.join(),
       anchor,
-      ends,
+      stopTokens,
       bosToken,
-      markers: { bos: bosText, eos: [eos, ends[0]?.text].find((text) => text !== '') ?? '' },
+      markers: { bos: bosText, eos: [eos, stopTokens[0]?.text].find((text) => text !== '') ?? '' },
     });
   }
 
   /** @throws BenchError `special-token` if a text with `as: 'text'` contains a known control token */
   async tokenize(texts: readonly TokenizeRequest[], options: CallOptions = {}): Promise<readonly TokenIds[]> {
-    return atOnce(texts, async (request) => {
-      const ids = await this.#idsOf(request, request.as === 'template', options);
+    return mapConcurrently(texts, async (request) => {
+      const ids = await this.#encode(request, request.as === 'template', options);
       if (request.as === 'template') {
-        await this.#learn(request, ids, options);
+        await this.#learnControlTokens(request, ids, options);
         return ids;
       }
       const found = ids.find((id) => this.#control.has(id));
@@ -127,7 +127,7 @@ export class ServerTokenizer {
   }
 
   async detokenize(lists: readonly TokenIds[], options: CallOptions = {}): Promise<readonly string[]> {
-    return atOnce(lists, async (ids) => {
+    return mapConcurrently(lists, async (ids) => {
       const shown = ids.filter((id) => !this.#control.has(id));
       if (shown.length === 0) return '';
       // Such a tokeniser removes a leading space when decoding, so decode after an anchor and cut that off.
@@ -137,7 +137,7 @@ export class ServerTokenizer {
     });
   }
 
-  async #idsOf({ text, first = false }: TokenizeRequest, parse: boolean, options: CallOptions): Promise<TokenIds> {
+  async #encode({ text, first = false }: TokenizeRequest, parse: boolean, options: CallOptions): Promise<TokenIds> {
     if (text === '') return [];
     if (!this.#addsSpace || first) return this.#routes.encode(text, { parse }, options);
     const anchored = await this.#routes.encode(ANCHOR + text, { parse }, options);
@@ -149,21 +149,21 @@ export class ServerTokenizer {
    * becomes a control token. The second test is needed because without parsing, an ordinary token may also be missing: it can merge
    * with the first character of a control token's name.
    */
-  async #learn(request: TokenizeRequest, ids: TokenIds, options: CallOptions): Promise<void> {
+  async #learnControlTokens(request: TokenizeRequest, ids: TokenIds, options: CallOptions): Promise<void> {
     const unknown = ids.filter((id) => !this.#control.has(id));
     if (unknown.length === 0) return;
-    const plain = new Set(await this.#idsOf(request, false, options));
+    const plain = new Set(await this.#encode(request, false, options));
     for (const id of new Set(unknown)) {
       if (plain.has(id)) continue;
       const text = await this.#routes.decode([id], options);
       // Some servers decode control tokens as an empty text.
-      if (text === '' || (await controlTokenOf(this.#routes, text, options)) === id) this.#control.add(id);
+      if (text === '' || (await findControlToken(this.#routes, text, options)) === id) this.#control.add(id);
     }
   }
 }
 
 /** The control token that a text becomes if parsed; undefined if it becomes ordinary or several tokens. */
-async function controlTokenOf(routes: TokenRoutes, text: string, options: CallOptions): Promise<TokenId | undefined> {
+async function findControlToken(routes: TokenRoutes, text: string, options: CallOptions): Promise<TokenId | undefined> {
   if (text === '') return undefined;
   const parsed = await routes.encode(text, { parse: true }, options);
   const plain = await routes.encode(text, { parse: false }, options);
@@ -171,12 +171,12 @@ async function controlTokenOf(routes: TokenRoutes, text: string, options: CallOp
 }
 
 /** Maps a list with a few concurrent requests; results in order of the list. */
-async function atOnce<From, To>(list: readonly From[], ask: (one: From) => Promise<To>): Promise<To[]> {
+async function mapConcurrently<From, To>(list: readonly From[], ask: (one: From) => Promise<To>): Promise<To[]> {
   const answers = new Array<To>(list.length);
   let next = 0;
   const worker = async (): Promise<void> => {
     for (let index = next++; index < list.length; index = next++) answers[index] = await ask(list[index]!);
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, list.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(CONCURRENT_REQUESTS, list.length) }, worker));
   return answers;
 }

@@ -43,7 +43,7 @@ export abstract class TokenStream<Event> {
   }
 
   /** Text of the first tokens, as sent by the server, which holds back incomplete characters. @param tokens only their number counts */
-  textOf({ length }: TokenIds): string {
+  detokenize({ length }: TokenIds): string {
     return this.#text.slice(0, this.#ends[length - 1] ?? 0);
   }
 
@@ -91,7 +91,7 @@ export async function decodeStream(
   const { firstTokenAt, ...decoded } = await decodeTokens(
     () => stream.next(),
     limits,
-    (tokens) => stream.textOf(tokens),
+    (tokens) => stream.detokenize(tokens),
     signal,
   );
   const decodeMs = performance.now() - firstTokenAt;

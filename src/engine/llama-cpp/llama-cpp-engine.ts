@@ -3,7 +3,7 @@ import { BaseEngine, type EngineParts } from '../base-engine.ts';
 import type { SessionParts } from '../base-session.ts';
 import { requireCapability } from '../engine-capabilities.ts';
 import type { EngineRequest } from '../engine-adapter.ts';
-import { type Engine, type FirstLayersOptions, neededFor } from '../engine.ts';
+import { type Engine, type FirstLayersOptions, firstLayersCapability } from '../engine.ts';
 import { FirstLayerEngines } from '../first-layer-engines.ts';
 import { writeFirstLayers } from '../gguf/write-first-layers.ts';
 import { EngineKvStorage } from '../llama-state/engine-kv-storage.ts';
@@ -55,11 +55,11 @@ export class LlamaCppEngine extends BaseEngine<LlamaCppParts> {
 
   override async firstLayers(layers: number, options: FirstLayersOptions = {}): Promise<Engine> {
     this.requireOpen(options);
-    requireCapability(this.capabilities, neededFor(options));
-    return await this.parts.firstLayers.of(layers, options);
+    requireCapability(this.capabilities, firstLayersCapability(options));
+    return await this.parts.firstLayers.open(layers, options);
   }
 
-  protected newSession(_place: number, parts: Omit<SessionParts, 'exchange'>): LlamaCppSession {
+  protected newSession(_sessionIndex: number, parts: Omit<SessionParts, 'exchange'>): LlamaCppSession {
     const { model, states } = this.parts;
     const { info, capabilities } = this;
     const { batchTokens, detokenize } = model;

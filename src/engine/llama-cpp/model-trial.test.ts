@@ -40,13 +40,13 @@ it('a well-formed model on which llama.cpp ends its process is refused in one li
 it('a model that nobody knows is tried once, and what hangs is ended', async () => {
   const model = await changedModel('unknown.gguf', (bytes) => bytes.write('RANDOM', bytes.indexOf('random')));
   const sha256 = await hashModelFile(model, undefined);
-  const atOnce = { llamaCpp: {}, timeoutMs: 1 };
+  const mapConcurrently = { llamaCpp: {}, timeoutMs: 1 };
   const message = `${model}: llama.cpp did not load it and answer within 0 s`;
-  await expect(requireModelTrial(model, sha256, atOnce)).rejects.toMatchObject({ code: 'bad-model', message });
+  await expect(requireModelTrial(model, sha256, mapConcurrently)).rejects.toMatchObject({ code: 'bad-model', message });
   await using engine = await llamaCpp.opener({}).open({ model });
   expect(engine.info.modelSha256).toBe(sha256);
-  await requireModelTrial(model, sha256, atOnce);
-  await requireModelTrial(presetModels.model, await hashModelFile(presetModels.model, undefined), atOnce);
+  await requireModelTrial(model, sha256, mapConcurrently);
+  await requireModelTrial(presetModels.model, await hashModelFile(presetModels.model, undefined), mapConcurrently);
 });
 
 it.each([

@@ -80,16 +80,16 @@ function describeFailure({ isOverdue, how, stderr }: EndedTrial, timeoutMs: numb
 }
 
 /** Path of an empty file that records a successful trial. */
-const markPath = (sha256: string): string => join(cacheFolder(), 'tried-models', sha256);
+const trialRecordPath = (sha256: string): string => join(cacheFolder(), 'tried-models', sha256);
 
 /** True if this machine has tried the model, or if the model registry lists it. */
 export function isKnownModel(sha256: string): boolean {
-  return languageModelWithHash(sha256) !== undefined || existsSync(markPath(sha256));
+  return languageModelWithHash(sha256) !== undefined || existsSync(trialRecordPath(sha256));
 }
 
 function rememberModel(sha256: string): void {
   try {
-    const mark = markPath(sha256);
+    const mark = trialRecordPath(sha256);
     mkdirSync(join(mark, '..'), { recursive: true });
     writeFileSync(mark, '');
   } catch {

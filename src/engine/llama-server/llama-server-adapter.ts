@@ -11,7 +11,7 @@ import { serverAddress } from '../http/server-address.ts';
 import { ServerConnection } from '../http/server-connection.ts';
 import { LlamaServerEngine } from './llama-server-engine.ts';
 import { LlamaServerProcess } from './llama-server-process.ts';
-import { probeServer, type ServerPlace } from './probe-server.ts';
+import { probeServer, type Endpoint } from './probe-server.ts';
 
 /** Options of the llama-server adapter, named as on the command line. */
 const llamaServerOptions = z.strictObject({
@@ -39,21 +39,21 @@ export const llamaServer: EngineAdapter<LlamaServerOptions> = {
   options: llamaServerOptions,
   opener: (options) => ({
     async inspect(model) {
-      const place = await findPlace({ model }, options);
+      const endpoint = await findServer({ model }, options);
       try {
-        const { served, capabilities } = await probeServer(place);
+        const { served, capabilities } = await probeServer(endpoint);
         return { model: served.description, missing: capabilities.missing };
       } finally {
-        await place.close();
+        await endpoint.close();
       }
     },
     fetch: localFile,
     async open(request, callOptions) {
-      const place = await findPlace(request, options, callOptions);
+      const endpoint = await findServer(request, options, callOptions);
       try {
-        return await LlamaServerEngine.open(place, request, callOptions);
+        return await LlamaServerEngine.open(endpoint, request, callOptions);
       } catch (error) {
-        await place.close();
+        await endpoint.close();
         throw error;
       }
     },
@@ -61,11 +61,11 @@ export const llamaServer: EngineAdapter<LlamaServerOptions> = {
   }),
 };
 
-async function findPlace(
+async function findServer(
   request: EngineRequest,
   { engineUrl, slotsFolder, allowRemote, llamaServer: program }: LlamaServerOptions,
   options: CallOptions = {},
-): Promise<ServerPlace> {
+): Promise<Endpoint> {
   const name = request.model;
   const file = await localFile(name);
   const connect = (url: string): ServerConnection => new ServerConnection({ url, program: llamaServer.name });

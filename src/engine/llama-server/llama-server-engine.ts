@@ -12,12 +12,12 @@ import { propsShape, type ServerProps } from '../http/served-model.ts';
 import { EngineKvStorage } from '../llama-state/engine-kv-storage.ts';
 import type { KvTransfer } from '../llama-state/kv-transfer.ts';
 import { LlamaServerSession } from './llama-server-session.ts';
-import { type ProbedServer, probeServer, type ServerPlace } from './probe-server.ts';
+import { type ProbedServer, probeServer, type Endpoint } from './probe-server.ts';
 import { SlotKvFiles } from './slot-kv-files.ts';
 import { Slot } from './slot.ts';
 
 interface LlamaServerParts extends EngineParts {
-  readonly place: ServerPlace;
+  readonly endpoint: Endpoint;
   readonly probed: ProbedServer;
   readonly states: EngineKvStorage;
   readonly ledger: PromptLedger;
@@ -26,16 +26,16 @@ interface LlamaServerParts extends EngineParts {
 /** A model loaded by a llama-server; each session has a slot. */
 export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
   /** @throws BenchError `bad-option` for a server that lacks flags, slots or space; `disk`; those of `probeServer` */
-  static async open(place: ServerPlace, request: EngineRequest, options: CallOptions = {}): Promise<LlamaServerEngine> {
+  static async open(endpoint: Endpoint, request: EngineRequest, options: CallOptions = {}): Promise<LlamaServerEngine> {
     const states = new EngineKvStorage(request, null);
     try {
-      const probed = await probeServer(place, options);
-      const modelSha256 = place.file === undefined ? null : await hashModelFile(place.file, options.signal);
-      const info = describe(place.connection.url, probed, request, modelSha256);
+      const probed = await probeServer(endpoint, options);
+      const modelSha256 = endpoint.file === undefined ? null : await hashModelFile(endpoint.file, options.signal);
+      const info = describe(endpoint.connection.url, probed, request, modelSha256);
       const capabilities = { ...probed.capabilities, sessions: request.sessions ?? 1 };
-      const ledger = await PromptLedger.open(place.connection, options);
+      const ledger = await PromptLedger.open(endpoint.connection, options);
       const { tokenizer } = probed.served;
-      return new LlamaServerEngine({ info, capabilities, tokenizer, states, ledger, place, probed });
+      return new LlamaServerEngine({ info, capabilities, tokenizer, states, ledger, endpoint, probed });
     } catch (error) {
       states[Symbol.dispose]();
       throw error;
@@ -43,20 +43,20 @@ export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
   }
 
   protected newSession(id: number, parts: Omit<SessionParts, 'exchange'>): LlamaServerSession {
-    const { place, probed } = this.parts;
+    const { endpoint, probed } = this.parts;
     const slot = this.#slot(id);
     return new LlamaServerSession({
       ...parts,
       slot,
       exchange: this.#exchange(slot, parts.cells),
       scored: probed.scored,
-      canErase: place.slotsFolder !== undefined,
+      canErase: endpoint.slotsFolder !== undefined,
     });
   }
 
   /** @throws BenchError `changed` if model, build or slots differ from those at opening */
   protected override async prepare(id: number, options: CallOptions): Promise<void> {
-    const { connection, slotsFolder } = this.parts.place;
+    const { connection, slotsFolder } = this.parts.endpoint;
     const before = serverFacts(this.parts.probed.served.props);
     const now = serverFacts(await connection.get('/props', propsShape, options));
     if (now !== before) throw connection.errors.changed(`it has ${now} now, but had ${before}`);
@@ -64,19 +64,19 @@ export class LlamaServerEngine extends BaseEngine<LlamaServerParts> {
   }
 
   protected override async release(): Promise<void> {
-    await this.parts.place.close();
+    await this.parts.endpoint.close();
   }
 
   #slot(id: number): Slot {
-    const { place, probed, ledger } = this.parts;
-    return new Slot(place.connection, id, probed.served.alias, ledger);
+    const { endpoint, probed, ledger } = this.parts;
+    return new Slot(endpoint.connection, id, probed.served.alias, ledger);
   }
 
   #exchange(slot: Slot, cells: SessionCells): KvTransfer | null {
-    const { place, probed, states, info } = this.parts;
+    const { endpoint, probed, states, info } = this.parts;
     if (probed.states === null) return null;
     const { layout, form, streams } = probed.states;
-    const sequence = new SlotKvFiles({ connection: place.connection, slot, cells, folder: place.slotsFolder! });
+    const sequence = new SlotKvFiles({ connection: endpoint.connection, slot, cells, folder: endpoint.slotsFolder! });
     const facts = { layout, form, sequences: streams, window: info, stateIdentity: info.stateIdentity! };
     return states.exchange(sequence, cells, facts);
   }

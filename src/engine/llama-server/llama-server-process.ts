@@ -13,12 +13,12 @@ import { checkCapacity } from '../gguf/check-capacity.ts';
 import { TemporaryFolder } from '../../base/temporary-folder.ts';
 
 const START_LIMIT_MS = 120_000;
-const LOOK_AGAIN_MS = 50;
+const POLL_MS = 50;
 /** How much of the end of the server's log to keep, for the message if it does not start. */
 const LOG_CHARACTERS = 4000;
 
 /** Runs a program and kills it when standard input closes, which happens even if this process is killed. */
-const WITH_PARENT = `
+const KILL_WITH_PARENT = `
 exec 3<&0
 "$@" </dev/null &
 program=$!
@@ -68,7 +68,7 @@ export class LlamaServerProcess implements AsyncDisposable {
       ...(threads === undefined ? {} : { '--threads': threads }),
     };
     const args = [program, ...Object.entries(flags).flat().map(String), '--slots', '--metrics'];
-    const child = spawn('sh', ['-c', WITH_PARENT, 'llama-server', ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn('sh', ['-c', KILL_WITH_PARENT, 'llama-server', ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
     let log = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_CHARACTERS)));
@@ -113,7 +113,7 @@ export class LlamaServerProcess implements AsyncDisposable {
       if (this.#hasEnded()) return `it exited with ${this.#process.exitCode ?? this.#process.signalCode}`;
       const health = await fetch(`${this.url}/health`).catch(() => undefined);
       if (health?.ok === true) return undefined;
-      await sleep(LOOK_AGAIN_MS);
+      await sleep(POLL_MS);
     }
     return `not ready after ${START_LIMIT_MS / 1000} s`;
   }

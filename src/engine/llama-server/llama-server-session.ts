@@ -1,7 +1,7 @@
 import { BenchError } from '../../base/bench-error.ts';
 import type { GenerateOptions, SessionParts } from '../base-session.ts';
 import type { CallOptions, Generation, GenerationLimits, Retry, ScoreOptions } from '../engine-session.ts';
-import { CERTAIN, forcedScore, type ScoredModel, type SendForced } from '../http/forced-score.ts';
+import { FORCING_BIAS, forcedScore, type ScoredModel, type SendForced } from '../http/forced-score.ts';
 import { ServerSession } from '../http/server-session.ts';
 import { decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
 import type { SequenceScore } from '../sequence-score.ts';
@@ -58,7 +58,7 @@ export class LlamaServerSession extends ServerSession<LlamaServerParts> {
   ): Promise<SequenceScore> {
     const { slot, scored } = this.parts;
     const send: SendForced = async ({ token, count, isStep, ...request }) => {
-      const fields = { n_predict: 1, n_probs: count, logit_bias: [[token, CERTAIN]] } as const;
+      const fields = { n_predict: 1, n_probs: count, logit_bias: [[token, FORCING_BIAS]] } as const;
       const answer = await slot.complete(request.ids, request.held, fields, { signal, isStep });
       return answer.completion_probabilities?.[0];
     };

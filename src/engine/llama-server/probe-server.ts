@@ -10,7 +10,7 @@ import { describeModel } from '../gguf/describe-model.ts';
 import { checkModelFile } from '../gguf/model-file.ts';
 import { type ScoredModel, scoredModel } from '../http/forced-score.ts';
 import { counterDifference, readPromptCounters } from '../http/prompt-token-counters.ts';
-import { chatTemplate, modelsShape, propsShape, type ServerProps, shownModel } from '../http/served-model.ts';
+import { chatTemplate, modelsShape, propsShape, type ServerProps, hiddenModelFields } from '../http/served-model.ts';
 import { serverCapabilities } from '../http/server-capabilities.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { llamaTokenRoutes, ServerTokenizer } from '../http/server-tokenizer.ts';
@@ -45,7 +45,7 @@ export interface ProbedServer {
 }
 
 /** How to reach a server, and its files on this machine. */
-export interface ServerPlace {
+export interface Endpoint {
   readonly connection: ServerConnection;
   /** The model's name in the request: a file, the server's name for it, or `served`. */
   readonly name: string;
@@ -59,9 +59,9 @@ export interface ServerPlace {
  * Describes a server, and tests its capabilities with a few short prompts in its first slot, which is emptied afterwards.
  * @throws BenchError `bad-option` naming the flags that the server lacks; `bad-model`, `unreachable`, `busy`, `protocol`
  */
-export async function probeServer(place: ServerPlace, options: CallOptions = {}): Promise<ProbedServer> {
-  const { connection, slotsFolder } = place;
-  const served = await loadedServer(place, options);
+export async function probeServer(endpoint: Endpoint, options: CallOptions = {}): Promise<ProbedServer> {
+  const { connection, slotsFolder } = endpoint;
+  const served = await loadedServer(endpoint, options);
   await requireFlags(connection, slotsFolder, options);
   const slots = await connection.get('/slots', slotsShape, options);
   if (slots.some(({ speculative }) => speculative === true)) {
@@ -71,7 +71,7 @@ export async function probeServer(place: ServerPlace, options: CallOptions = {})
   const texts = [...PROMPTS, 'a'].map((text) => ({ text, as: 'text' }) as const);
   const [first, second, plain] = await served.tokenizer.tokenize(texts, options);
   await proveReuse(connection, [first!, second!], options);
-  const { states, cells, missing } = await probeSlotSaving(place, served, [first![0]!, second![0]!], options);
+  const { states, cells, missing } = await probeSlotSaving(endpoint, served, [first![0]!, second![0]!], options);
   const { vocabularySize } = served.description;
   const scored = scoredModel(vocabularySize, plain!.at(-1)!);
   const { listed } = scored;
@@ -102,7 +102,7 @@ export async function probeServer(place: ServerPlace, options: CallOptions = {})
 }
 
 /** @throws BenchError `bad-model` if the server has loaded another model; `unreachable`, `protocol` */
-async function loadedServer({ connection, name, file }: ServerPlace, options: CallOptions): Promise<LoadedServer> {
+async function loadedServer({ connection, name, file }: Endpoint, options: CallOptions): Promise<LoadedServer> {
   const props = await connection.get('/props', propsShape, options);
   const { data } = await connection.get('/v1/models', modelsShape, options);
   const [model] = data;
@@ -125,14 +125,14 @@ async function loadedServer({ connection, name, file }: ServerPlace, options: Ca
     return { props, alias, description, header, tokenizer };
   }
   const description: KnownModel = {
-    ...shownModel,
+    ...hiddenModelFields,
     name: basename(props.model_path, '.gguf'),
-    architecture: meta.architecture ?? shownModel.architecture,
+    architecture: meta.architecture ?? hiddenModelFields.architecture,
     parameters: meta.n_params,
     sizeBytes: meta.size,
     trainContextTokens: meta.n_ctx_train,
     vocabularySize: meta.n_vocab,
-    stopTokens: tokenizer.ends,
+    stopTokens: tokenizer.stopTokens,
     chatTemplate: chatTemplate(props),
   };
   return { props, alias, description, header: undefined, tokenizer };

@@ -62,7 +62,7 @@ export async function probeSlotSaving(
   const state = parseState(readFileSync(path), path);
   await slot.erase(options);
   await carrier.load(path);
-  if (!(await isFound(slot, [...ids, next], ids.length, options))) return withoutStates(EVALUATED_AGAIN);
+  if (!(await isReused(slot, [...ids, next], ids.length, options))) return withoutStates(EVALUATED_AGAIN);
   await slot.erase(options);
   const { form, streams } = state;
   const { cells: proven, why } = proveCells(state, served.header);
@@ -78,7 +78,7 @@ function withoutStates(why: string): ProbedSlotSaving {
   return { states: null, cells: null, missing };
 }
 
-async function isFound(slot: Slot, ids: TokenIds, held: number, options: CallOptions): Promise<boolean> {
+async function isReused(slot: Slot, ids: TokenIds, held: number, options: CallOptions): Promise<boolean> {
   try {
     await slot.evaluate(ids, held, options);
     return true;
@@ -109,13 +109,13 @@ function proveCells(
     tensors.keyRowBytes === keyRowBytes(layout) &&
     tensors.valueRowBytes === valueRowBytes(layout);
   if (!fits) return { cells: null, why: "the server's KV has another shape than that of --model FILE" };
-  if (hasRotary(state, layout, rotary)) return { cells: { layout, rotary, sharedPositions: true, gaps: true } };
+  if (isRotatedBy(state, layout, rotary)) return { cells: { layout, rotary, sharedPositions: true, gaps: true } };
   const numbers = `base ${rotary.base}, scale ${rotary.scale}, pairs ${rotary.pairing}`;
   return { cells: null, why: `the server does not rotate keys as --model FILE says (${numbers})` };
 }
 
 /** True if the first layer's keys, all of the same token, differ between positions exactly by their rotation. */
-function hasRotary({ positions, keys }: ParsedState, layout: KvLayout, rotary: Rotary): boolean {
+function isRotatedBy({ positions, keys }: ParsedState, layout: KvLayout, rotary: Rotary): boolean {
   const width = layout.heads * layout.headDimension;
   const numbers = readNumbers(keys[0]!, layout.keyType);
   const rowAt = (position: number): Float64Array => {

@@ -31,7 +31,7 @@ export class SlotKvFiles implements SavableSequence {
   }
 
   async save(path: string): Promise<number> {
-    const { name, place } = this.#newFile();
+    const { name, serverPath } = this.#newFile();
     try {
       const { n_written: written } = await this.#timed(() =>
         this.#parts.connection
@@ -40,14 +40,14 @@ export class SlotKvFiles implements SavableSequence {
             throw this.#notSaved(cause);
           }),
       );
-      const size = statSync(place, { throwIfNoEntry: false })?.size;
+      const size = statSync(serverPath, { throwIfNoEntry: false })?.size;
       if (size === undefined) throw this.#otherFolder();
       if (size !== written) throw this.#notSaved(new Error(`${size} of ${written} bytes written`));
-      chmodSync(place, 0o600);
-      const state = parseState(readFileSync(place), name);
+      chmodSync(serverPath, 0o600);
+      const state = parseState(readFileSync(serverPath), name);
       this.#requireOwn(state);
       if (state.tokens.length === this.#parts.cells.nextPosition) {
-        moveFile(place, path);
+        moveFile(serverPath, path);
         return written;
       }
       const end = this.#parts.cells.nextPosition;
@@ -56,14 +56,14 @@ export class SlotKvFiles implements SavableSequence {
       writeParts(path, parts);
       return parts.reduce((bytes, part) => bytes + part.length, 0);
     } finally {
-      rmSync(place, { force: true });
+      rmSync(serverPath, { force: true });
     }
   }
 
   async load(path: string): Promise<void> {
-    const { name, place } = this.#newFile();
+    const { name, serverPath } = this.#newFile();
     try {
-      linkFile(path, place);
+      linkFile(path, serverPath);
       await this.#timed(() =>
         this.#parts.connection.post(`/slots/${this.#parts.slot.id}?action=restore`, { filename: name }, restoredShape),
       );
@@ -72,7 +72,7 @@ export class SlotKvFiles implements SavableSequence {
       const hint = 'delete it; it will be computed again';
       throw new BenchError('bad-state', `${basename(path)}: ${cause.message}`, hint, cause);
     } finally {
-      rmSync(place, { force: true });
+      rmSync(serverPath, { force: true });
     }
   }
 
@@ -88,9 +88,9 @@ export class SlotKvFiles implements SavableSequence {
     throw this.#parts.connection.errors.changed(`the tokens in slot ${this.#parts.slot.id} have changed`);
   }
 
-  #newFile(): { readonly name: string; readonly place: string } {
+  #newFile(): { readonly name: string; readonly serverPath: string } {
     const name = `dki-bench-${randomUUID()}.bin`;
-    return { name, place: join(this.#parts.folder, name) };
+    return { name, serverPath: join(this.#parts.folder, name) };
   }
 
   async #timed<T>(call: () => Promise<T>): Promise<T> {

@@ -59,7 +59,7 @@ type Completion = z.output<typeof completionShape>;
 const erasedShape = z.object({ n_erased: count });
 
 /** Overrides server settings: no penalties, no sampler except temperature, no reuse by moving chunks. */
-const PLAIN = {
+const SAMPLING = {
   samplers: ['temperature'],
   repeat_penalty: 1,
   presence_penalty: 0,
@@ -76,7 +76,7 @@ const PLAIN = {
 };
 /** Requested response fields. Without this list, the last event repeats all settings and the prompt. */
 const FIELDS = ['tokens', 'timings', 'stop_type', 'stop', 'id_slot', 'model', 'tokens_evaluated', 'tokens_predicted'];
-const IDLE_LOOK_MS = 5;
+const IDLE_POLL_MS = 5;
 const IDLE_LIMIT_MS = 30_000;
 
 interface RequestFields {
@@ -123,18 +123,18 @@ export class Slot {
   ): Promise<Completion> {
     const response_fields = [...FIELDS, 'completion_probabilities'];
     const body = { ...this.#body(ids, held, { ...fields, n_predict: 1 }), response_fields };
-    const completion = await this.#orLost(options.signal, () =>
+    const completion = await this.#markLostOnError(options.signal, () =>
       this.#connection.post('/completion', body, completionShape, options),
     );
-    this.#book(this.#checked(completion, ids, held), ids, 1, isStep);
+    this.#addCounts(this.#checked(completion, ids, held), ids, 1, isStep);
     return completion;
   }
 
   async evaluate(ids: TokenIds, held: number, options: CallOptions): Promise<void> {
-    await this.#orLost(options.signal, async () => {
+    await this.#markLostOnError(options.signal, async () => {
       for await (const chunk of this.#events(this.#body(ids, held, { n_predict: 0 }), options)) {
         if (chunk.stop !== true) continue;
-        this.#book(this.#checked(chunk, ids, held), ids, 1);
+        this.#addCounts(this.#checked(chunk, ids, held), ids, 1);
         return;
       }
       throw this.#connection.errors.unreachable('the answer was cut off');
@@ -159,7 +159,7 @@ export class Slot {
         if (chunk.stop === true) {
           const timings = this.#checked(chunk, ids, held);
           isWhole = true;
-          this.#book(timings, ids, timings.predicted_n ?? null);
+          this.#addCounts(timings, ids, timings.predicted_n ?? null);
           yield chunk;
           return;
         }
@@ -170,7 +170,7 @@ export class Slot {
       }
       throw this.#connection.errors.unreachable('the answer was cut off');
     } finally {
-      if (!isWhole) await this.#bookStopped(ids, latest);
+      if (!isWhole) await this.#addStoppedCounts(ids, latest);
     }
   }
 
@@ -193,14 +193,14 @@ export class Slot {
       const slots = await this.#connection.get('/slots', slotsShape);
       const own = slots.find(({ id }) => id === this.id);
       if (own?.is_processing === false) return own.n_prompt_tokens ?? null;
-      await sleep(IDLE_LOOK_MS);
+      await sleep(IDLE_POLL_MS);
     }
     throw this.#connection.errors.busy(`slot ${this.id} did not stop working in ${IDLE_LIMIT_MS / 1000} s`);
   }
 
   #body(ids: TokenIds, held: number, fields: RequestFields): object {
     // For a new sequence, forbids reuse from the slot and from any other cache.
-    return { ...PLAIN, temperature: 0, ...fields, prompt: ids, id_slot: this.id, cache_prompt: held > 0 };
+    return { ...SAMPLING, temperature: 0, ...fields, prompt: ids, id_slot: this.id, cache_prompt: held > 0 };
   }
 
   #events(body: object, options: CallOptions): AsyncGenerator<Chunk, void> {
@@ -237,7 +237,7 @@ export class Slot {
   }
 
   /** @param sampled number of sampled tokens; null if unknown */
-  #book(timings: Timings, ids: TokenIds, sampled: number | null, isStep = false): void {
+  #addCounts(timings: Timings, ids: TokenIds, sampled: number | null, isStep = false): void {
     const { reused, evaluated } = promptTokens(timings, ids);
     this.#ledger?.add({ reused, evaluated });
     const busyMs = timings.prompt_ms + (timings.predicted_ms ?? 0);
@@ -246,24 +246,24 @@ export class Slot {
   }
 
   /** Counts the work done before the caller left. */
-  async #bookStopped(ids: TokenIds, timings: Timings | undefined): Promise<void> {
+  async #addStoppedCounts(ids: TokenIds, timings: Timings | undefined): Promise<void> {
     const holds = await this.#idle().catch(() => null);
-    if (timings === undefined) this.#lose();
-    else this.#book(timings, ids, holds === null ? null : holds - ids.length + 1);
+    if (timings === undefined) this.#markLost();
+    else this.#addCounts(timings, ids, holds === null ? null : holds - ids.length + 1);
   }
 
-  async #orLost<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+  async #markLostOnError<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (error) {
-      this.#lose();
+      this.#markLost();
       if (signal?.aborted === true) await this.#idle();
       throw error;
     }
   }
 
-  #lose(): void {
-    this.#ledger?.lose();
+  #markLost(): void {
+    this.#ledger?.markLost();
     this.counts.add({ lost: 1 });
   }
 }

@@ -23,18 +23,18 @@ export class CheckpointFolder {
         if (writer !== undefined && !isProcessRunning(Number(writer))) removeAny(join(path, name));
       }
     } catch (cause) {
-      throw cannotKeep(path, cause);
+      throw cannotStore(path, cause);
     }
   }
 
   /** Stores the file that `save` writes to the given path; leaves nothing behind if that fails. @throws BenchError `disk` */
   async write(id: string, save: (path: string) => Promise<number>) {
-    const path = this.#pathOf(id);
+    const path = this.#filePath(id);
     const unfinished = `${path}.${process.pid}.partial`;
     try {
       mkdirSync(this.#path, { recursive: true, mode: 0o700 });
     } catch (cause) {
-      throw cannotKeep(this.#path, cause);
+      throw cannotStore(this.#path, cause);
     }
     try {
       const bytes = await save(unfinished);
@@ -56,7 +56,7 @@ export class CheckpointFolder {
    * @throws BenchError `bad-state` if the file is missing or its bytes have changed since writing; `disk`
    */
   read({ id, bytes, sha256 }: Checkpoint) {
-    const path = this.#pathOf(id);
+    const path = this.#filePath(id);
     const identity = this.identity(id);
     let found: ReturnType<typeof readRegularFile>;
     try {
@@ -76,7 +76,7 @@ export class CheckpointFolder {
   /** Changes whenever the file is replaced or written to; undefined if there is no accessible regular file. */
   identity(id: string): string | undefined {
     try {
-      const found = lstatSync(this.#pathOf(id), { bigint: true });
+      const found = lstatSync(this.#filePath(id), { bigint: true });
       const { dev, ino, size, mtimeNs, ctimeNs } = found;
       return found.isFile() ? [dev, ino, size, mtimeNs, ctimeNs].join(' ') : undefined;
     } catch {
@@ -85,20 +85,18 @@ export class CheckpointFolder {
   }
 
   remove(id: string): void {
-    removeAny(this.#pathOf(id));
+    removeAny(this.#filePath(id));
   }
 
-  #pathOf(id: string): string {
+  #filePath(id: string): string {
     if (!checkpointSchema.unwrap().shape.id.safeParse(id).success) {
-      throw new RangeError(
-        `${JSON.stringify(id)} is not a checkpoint id: expected at most 100 letters, digits and hyphens`,
-      );
+      throw new RangeError(`${JSON.stringify(id)} is not a checkpoint id: use at most 100 letters, digits, hyphens`);
     }
     return join(this.#path, `${id}.state`);
   }
 }
 
-function cannotKeep(path: string, cause: unknown): BenchError {
+function cannotStore(path: string, cause: unknown): BenchError {
   const { code } = cause as NodeJS.ErrnoException;
   const message = `${path}: cannot keep KV states there: ${code}`;
   return new BenchError('disk', message, 'name a writable folder: --kv-store DIR', cause);

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Checkpoint } from '../session-checkpoint.ts';
-import { CheckpointMemory, type StateHead } from './checkpoint-memory.ts';
+import { CheckpointMemory, type StateHeader } from './checkpoint-memory.ts';
 
-const head: StateHead = {
+const header: StateHeader = {
   tokens: Int32Array.of(4, 5),
   positions: Int32Array.of(0, 1),
   tensors: { layers: 1, keyType: 'F16', valueType: 'F16', keyRowBytes: 64, valueRowBytes: 64, valuesTransposed: true },
@@ -17,14 +17,14 @@ function checkpointOf(id: string, bytes = 1000): Checkpoint {
 const contentOf = (number: number, sizeBytes = 1000): Uint8Array => new Uint8Array(sizeBytes).fill(number);
 
 describe.runIf(existsSync('/dev/shm'))('copies of checkpoints in memory', () => {
-  it('are found by the checkpoint and the file that they were made of, and lie in no folder', () => {
+  it('are found by their checkpoint and file, and are in no folder', () => {
     const names = readdirSync('/dev/shm');
     using states = new CheckpointMemory(5000);
     const checkpoint = checkpointOf('one');
-    states.keep(checkpoint, 'file', contentOf(1), head);
+    states.store(checkpoint, 'file', contentOf(1), header);
     expect(readdirSync('/dev/shm').filter((name) => !names.includes(name) && name.startsWith('dki-bench'))).toEqual([]);
     using copy = states.find(checkpoint, 'file');
-    expect(copy!.head).toEqual(head);
+    expect(copy!.header).toEqual(header);
     expect(new Uint8Array(readFileSync(copy!.path))).toEqual(contentOf(1));
     expect(states.find(checkpointOf('two'), 'file')).toBeUndefined();
   });
@@ -34,20 +34,20 @@ describe.runIf(existsSync('/dev/shm'))('copies of checkpoints in memory', () => 
     ['the file is gone', checkpointOf('one'), undefined],
     ['the checkpoint has other bytes', { ...checkpointOf('one'), sha256: 'b'.repeat(64) }, 'file'],
     ['the checkpoint has another size', checkpointOf('one', 1001), 'file'],
-  ])('are given up where %s', (_, checkpoint, identity) => {
+  ])('are dropped if %s', (_, checkpoint, identity) => {
     using states = new CheckpointMemory(5000);
-    states.keep(checkpointOf('one'), 'file', contentOf(1), head);
+    states.store(checkpointOf('one'), 'file', contentOf(1), header);
     expect(states.find(checkpoint, identity)).toBeUndefined();
     expect(states.sizeBytes).toBe(0);
     expect(states.find(checkpointOf('one'), 'file')).toBeUndefined();
   });
 
-  it('stay within their bound: the longest unused goes first, and what is larger is not kept', () => {
+  it('stay within their limit: the least recently used goes first, and larger ones are not stored', () => {
     using states = new CheckpointMemory(2500);
-    for (const id of ['one', 'two']) states.keep(checkpointOf(id), 'file', contentOf(1), head);
+    for (const id of ['one', 'two']) states.store(checkpointOf(id), 'file', contentOf(1), header);
     states.find(checkpointOf('one'), 'file')![Symbol.dispose]();
-    states.keep(checkpointOf('three'), 'file', contentOf(3), head);
-    states.keep(checkpointOf('large', 3000), 'file', contentOf(4, 3000), head);
+    states.store(checkpointOf('three'), 'file', contentOf(3), header);
+    states.store(checkpointOf('large', 3000), 'file', contentOf(4, 3000), header);
     expect(states.sizeBytes).toBe(2000);
     const found = ['one', 'two', 'three', 'large'].filter((id) => {
       using copy = states.find(checkpointOf(id, id === 'large' ? 3000 : 1000), 'file');
@@ -56,14 +56,14 @@ describe.runIf(existsSync('/dev/shm'))('copies of checkpoints in memory', () => 
     expect(found).toEqual(['one', 'three']);
   });
 
-  it('can be read to the end by whoever found them, whatever is forgotten meanwhile', () => {
+  it('stay readable after they are deleted, until the reader disposes of them', () => {
     using states = new CheckpointMemory(5000);
     const checkpoint = checkpointOf('one');
-    states.keep(checkpoint, 'file', contentOf(1), head);
+    states.store(checkpoint, 'file', contentOf(1), header);
     const copy = states.find(checkpoint, 'file')!;
-    states.forget('one');
+    states.delete('one');
     expect(states.find(checkpoint, 'file')).toBeUndefined();
-    states.keep(checkpointOf('two'), 'file', contentOf(2), head);
+    states.store(checkpointOf('two'), 'file', contentOf(2), header);
     expect(new Uint8Array(readFileSync(copy.path))).toEqual(contentOf(1));
     copy[Symbol.dispose]();
     expect(existsSync(copy.path)).toBe(false);

@@ -3,11 +3,11 @@ import type { ParsedState } from './state-file.ts';
 import { MemoryFile } from './memory-file.ts';
 
 /** Contents of a KV file except its keys and values. */
-export type StateHead = Pick<ParsedState, 'tokens' | 'positions' | 'tensors'>;
+export type StateHeader = Pick<ParsedState, 'tokens' | 'positions' | 'tensors'>;
 
-interface Kept {
+interface StoredCopy {
   readonly file: MemoryFile;
-  readonly head: StateHead;
+  readonly header: StateHeader;
   readonly sha256: string | null;
   readonly fileIdentity: string;
 }
@@ -19,7 +19,7 @@ interface Kept {
 export class CheckpointMemory implements Disposable {
   readonly #maxBytes: number;
   /** By checkpoint id, least recently used first. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #copy = new Map<string, StoredCopy>();
   #sizeBytes = 0;
 
   constructor(maxBytes: number) {
@@ -31,19 +31,19 @@ export class CheckpointMemory implements Disposable {
   }
 
   /** Stores a copy of verified bytes, if there is space. @param fileIdentity identity of the file before it was read */
-  keep({ id, sha256 }: Checkpoint, fileIdentity: string, content: Uint8Array, head: StateHead): void {
-    this.forget(id);
+  store({ id, sha256 }: Checkpoint, fileIdentity: string, content: Uint8Array, header: StateHeader): void {
+    this.delete(id);
     const sizeBytes = content.length;
     if (sizeBytes > this.#maxBytes) return;
-    for (const oldest of this.#kept.keys()) {
+    for (const oldest of this.#copy.keys()) {
       if (this.#sizeBytes + sizeBytes <= this.#maxBytes) break;
-      this.forget(oldest);
+      this.delete(oldest);
     }
     const file = MemoryFile.create();
     if (file?.write([content]) !== true) return file?.[Symbol.dispose]();
     // Copies fields, since the argument may also hold views that keep the whole file in memory.
-    const { tokens, positions, tensors } = head;
-    this.#kept.set(id, { file, head: { tokens, positions, tensors }, sha256, fileIdentity });
+    const { tokens, positions, tensors } = header;
+    this.#copy.set(id, { file, header: { tokens, positions, tensors }, sha256, fileIdentity });
     this.#sizeBytes += sizeBytes;
   }
 
@@ -51,27 +51,27 @@ export class CheckpointMemory implements Disposable {
   find(
     { id, sha256, bytes }: Checkpoint,
     fileIdentity: string | undefined,
-  ): (Disposable & { readonly head: StateHead; readonly path: string }) | undefined {
-    const kept = this.#kept.get(id);
-    if (kept === undefined) return undefined;
-    if (kept.sha256 !== sha256 || kept.file.sizeBytes !== bytes || kept.fileIdentity !== fileIdentity) {
-      this.forget(id);
+  ): (Disposable & { readonly header: StateHeader; readonly path: string }) | undefined {
+    const copy = this.#copy.get(id);
+    if (copy === undefined) return undefined;
+    if (copy.sha256 !== sha256 || copy.file.sizeBytes !== bytes || copy.fileIdentity !== fileIdentity) {
+      this.delete(id);
       return undefined;
     }
-    this.#kept.delete(id);
-    this.#kept.set(id, kept);
-    return { head: kept.head, ...kept.file.open() };
+    this.#copy.delete(id);
+    this.#copy.set(id, copy);
+    return { header: copy.header, ...copy.file.open() };
   }
 
-  forget(id: string): void {
-    const kept = this.#kept.get(id);
-    if (kept === undefined) return;
-    this.#kept.delete(id);
-    this.#sizeBytes -= kept.file.sizeBytes;
-    kept.file[Symbol.dispose]();
+  delete(id: string): void {
+    const copy = this.#copy.get(id);
+    if (copy === undefined) return;
+    this.#copy.delete(id);
+    this.#sizeBytes -= copy.file.sizeBytes;
+    copy.file[Symbol.dispose]();
   }
 
   [Symbol.dispose](): void {
-    for (const id of [...this.#kept.keys()]) this.forget(id);
+    for (const id of [...this.#copy.keys()]) this.delete(id);
   }
 }

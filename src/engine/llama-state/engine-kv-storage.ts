@@ -11,7 +11,7 @@ export class EngineKvStorage implements Disposable {
   /** Temporary folder of this process, deleted with the engine. */
   readonly folder: TemporaryFolder;
   readonly #checkpoints: CheckpointFolder;
-  readonly #verified: CheckpointMemory | null;
+  readonly #memory: CheckpointMemory | null;
   #opened = 0;
 
   /** @param verifiedBytes limit for copies in memory; null if another process reads the files @throws BenchError `disk` */
@@ -19,25 +19,25 @@ export class EngineKvStorage implements Disposable {
     const given = checkpointFolder === undefined ? undefined : new CheckpointFolder(checkpointFolder);
     this.folder = new TemporaryFolder();
     this.#checkpoints = given ?? new CheckpointFolder(join(this.folder.path, 'checkpoints'));
-    this.#verified = verifiedBytes === null ? null : new CheckpointMemory(verifiedBytes);
+    this.#memory = verifiedBytes === null ? null : new CheckpointMemory(verifiedBytes);
   }
 
   exchange(sequence: SavableSequence, cells: SessionCells, facts: StateFacts): KvTransfer {
     const scratchPath = join(this.folder.path, `session-${this.#opened++}.state`);
     return new KvTransfer(sequence, cells, facts, {
       checkpoints: this.#checkpoints,
-      verified: this.#verified,
+      memory: this.#memory,
       scratchPath,
     });
   }
 
   remove(id: string): void {
-    this.#verified?.forget(id);
+    this.#memory?.delete(id);
     this.#checkpoints.remove(id);
   }
 
   [Symbol.dispose](): void {
-    this.#verified?.[Symbol.dispose]();
+    this.#memory?.[Symbol.dispose]();
     this.folder[Symbol.dispose]();
   }
 }

@@ -11,7 +11,7 @@ import { SessionCells } from '../session-cells.ts';
 import { type TokenRange, UNKNOWN_TOKEN } from '../token-id.ts';
 import type { CheckpointFolder } from './checkpoint-folder.ts';
 import { MemoryFile } from './memory-file.ts';
-import type { CheckpointMemory, StateHead } from './checkpoint-memory.ts';
+import type { CheckpointMemory, StateHeader } from './checkpoint-memory.ts';
 import {
   type FileCells,
   fileTensors,
@@ -47,10 +47,10 @@ export interface StateFacts {
   readonly stateIdentity: string;
 }
 
-interface StatePlaces {
+interface KvStorage {
   readonly checkpoints: CheckpointFolder;
   /** In-memory copies of checkpoints; null if another process reads the files. */
-  readonly verified: CheckpointMemory | null;
+  readonly memory: CheckpointMemory | null;
   /** Temporary file of this session, in a private folder. */
   readonly scratchPath: string;
 }
@@ -60,15 +60,15 @@ export class KvTransfer implements Disposable {
   readonly #sequence: SavableSequence;
   readonly #cells: SessionCells;
   readonly #facts: StateFacts;
-  readonly #places: StatePlaces;
+  readonly #storage: KvStorage;
   /** Reused for cells being imported, if llama.cpp runs in this process and can read it. */
   #incoming: MemoryFile | undefined;
 
-  constructor(sequence: SavableSequence, cells: SessionCells, facts: StateFacts, places: StatePlaces) {
+  constructor(sequence: SavableSequence, cells: SessionCells, facts: StateFacts, storage: KvStorage) {
     this.#sequence = sequence;
     this.#cells = cells;
     this.#facts = facts;
-    this.#places = places;
+    this.#storage = storage;
   }
 
   /** Copies cells in the order in which they were added. @throws BenchError `bad-state`, `disk` */
@@ -95,22 +95,22 @@ export class KvTransfer implements Disposable {
   async checkpoint(id: string = randomUUID()): Promise<Checkpoint> {
     if (this.#cells.count === 0) throw new RangeError('an empty session has no state to save');
     const tokens = this.#cells.tokensByPosition();
-    const { content, ...written } = await this.#places.checkpoints.write(id, (path) => this.#sequence.save(path));
+    const { content, ...written } = await this.#storage.checkpoints.write(id, (path) => this.#sequence.save(path));
     const checkpoint: Checkpoint = { id, tokens, ...written, stateIdentity: this.#facts.stateIdentity };
-    this.#keepVerified(checkpoint, content);
+    this.#storeCopy(checkpoint, content);
     return checkpoint;
   }
 
   /** Replaces the session by a saved one. @throws BenchError `bad-state`, `context-overflow` */
   async restore(checkpoint: Checkpoint): Promise<void> {
     const { sequences, stateIdentity, layout } = this.#facts;
-    const { checkpoints, verified } = this.#places;
+    const { checkpoints, memory } = this.#storage;
     if (checkpoint.stateIdentity !== stateIdentity) {
       throw unusable(`made by ${checkpoint.stateIdentity}, but this engine is ${stateIdentity}`);
     }
-    using copy = verified?.find(checkpoint, checkpoints.identity(checkpoint.id));
+    using copy = memory?.find(checkpoint, checkpoints.identity(checkpoint.id));
     if (copy !== undefined) {
-      await this.#load(copy.path, this.#cellsIn(copy.head, checkpoint, copy.path));
+      await this.#load(copy.path, this.#cellsIn(copy.header, checkpoint, copy.path));
       return;
     }
     const { path, bytes, identity } = checkpoints.read(checkpoint);
@@ -122,7 +122,7 @@ export class KvTransfer implements Disposable {
       return;
     }
     await this.#load(path, cells);
-    if (identity !== undefined) verified?.keep(checkpoint, identity, bytes, file);
+    if (identity !== undefined) memory?.store(checkpoint, identity, bytes, file);
   }
 
   [Symbol.dispose](): void {
@@ -131,7 +131,7 @@ export class KvTransfer implements Disposable {
   }
 
   async #saved(start: number, end: number): Promise<FileCells> {
-    const { scratchPath } = this.#places;
+    const { scratchPath } = this.#storage;
     try {
       await this.#sequence.save(scratchPath).catch((cause: unknown) => {
         throw cause instanceof BenchError ? cause : notWritten(scratchPath, cause);
@@ -145,16 +145,16 @@ export class KvTransfer implements Disposable {
   }
 
   /** Stores an in-memory copy of a checkpoint just written, if it is valid. */
-  #keepVerified(checkpoint: Checkpoint, content: Uint8Array<ArrayBuffer>): void {
-    const { verified, checkpoints } = this.#places;
+  #storeCopy(checkpoint: Checkpoint, content: Uint8Array<ArrayBuffer>): void {
+    const { memory, checkpoints } = this.#storage;
     const { layout, sequences } = this.#facts;
     const identity = checkpoints.identity(checkpoint.id);
-    if (verified === null || identity === undefined) return;
+    if (memory === null || identity === undefined) return;
     try {
       const file = parseState(content, checkpoint.id);
       requireFileOf(file, checkpoint, checkpoint.id, layout);
       if (file.streams !== sequences || !hasFiniteNumbers({ ...file, layout })) return;
-      verified.keep(checkpoint, identity, content, file);
+      memory.store(checkpoint, identity, content, file);
     } catch (error) {
       // An invalid checkpoint is reported by `restore`.
       if (!(error instanceof BenchError)) throw error;
@@ -162,7 +162,7 @@ export class KvTransfer implements Disposable {
   }
 
   /** Cells of a checkpoint file. Tokens of shared positions are unknown. */
-  #cellsIn(file: StateHead, checkpoint: Checkpoint, path: string): SessionCells {
+  #cellsIn(file: StateHeader, checkpoint: Checkpoint, path: string): SessionCells {
     requireFileOf(file, checkpoint, path, this.#facts.layout);
     const { positions } = file;
     return this.#fitting(
@@ -191,8 +191,8 @@ export class KvTransfer implements Disposable {
 
   /** Loads the parts of a KV file through memory if possible, else through the temporary file. */
   async #loadParts(parts: readonly Uint8Array[], cells: SessionCells): Promise<void> {
-    const { scratchPath, verified } = this.#places;
-    if (verified !== null) this.#incoming ??= MemoryFile.create();
+    const { scratchPath, memory } = this.#storage;
+    if (memory !== null) this.#incoming ??= MemoryFile.create();
     if (this.#incoming?.write(parts) === true) {
       using file = this.#incoming.open();
       await this.#load(file.path, cells);
@@ -240,7 +240,7 @@ function requireImportable({ layout, positions, tokenIds, keys, values }: Sequen
 }
 
 /** @throws BenchError `bad-state` if a file does not belong to the checkpoint or the model */
-function requireFileOf(file: StateHead, { tokens }: Checkpoint, path: string, layout: KvLayout): void {
+function requireFileOf(file: StateHeader, { tokens }: Checkpoint, path: string, layout: KvLayout): void {
   requireOrderOfValues(file, path, layout);
   const [found, own] = [file.tensors, fileTensors(layout)];
   if (found.layers !== own.layers) throw unusable(`it has ${found.layers} layers, the model has ${own.layers}`, path);

@@ -19,7 +19,7 @@ const CELL_INTEGERS = 3;
 /** Models with positions in several dimensions (M-RoPE) write two more integers per cell. */
 const EXTENDED_CELL_INTEGERS = 5;
 /** llama-server wraps the token list: mark, version and count before it, the number of media files after it. */
-const WRAPPED = { mark: -1, version: 1, head: 3, tail: 1 } as const;
+const WRAPPED = { mark: -1, version: 1, before: 3, after: 1 } as const;
 const OTHER_TYPES: Readonly<Record<number, string>> = {
   2: 'Q4_0',
   3: 'Q4_1',
@@ -100,9 +100,9 @@ export function parseState(bytes: Uint8Array<ArrayBuffer>, name: string): Parsed
 
 function unwrap(record: Int32Array<ArrayBuffer>, reader: StateReader): Int32Array {
   const [, version, count] = record;
-  const whole = version === WRAPPED.version && record.length === count! + WRAPPED.head + WRAPPED.tail;
+  const whole = version === WRAPPED.version && record.length === count! + WRAPPED.before + WRAPPED.after;
   if (!whole || record.at(-1) !== 0) throw reader.refusal('its token list has more than text');
-  return record.slice(WRAPPED.head, -WRAPPED.tail);
+  return record.slice(WRAPPED.before, -WRAPPED.after);
 }
 
 function readPositions(reader: StateReader, cells: number): Int32Array {
@@ -181,13 +181,13 @@ function readLayers(
 
 /** Models with sliding windows or recurrent layers write a second cache, which starts with the number of streams again. */
 function requireEnd(reader: StateReader, streams: number): void {
-  const rest = reader.bytes.length - reader.offset;
-  if (rest === 0) return;
-  if (rest > INTEGER_BYTES && reader.integers(1)[0] === streams) {
+  const extraBytes = reader.bytes.length - reader.offset;
+  if (extraBytes === 0) return;
+  if (extraBytes > INTEGER_BYTES && reader.integers(1)[0] === streams) {
     const why = 'it has a second cache (sliding-window attention or a hybrid model)';
     throw reader.refusal(why, UNSUPPORTED_MODEL);
   }
-  throw reader.refusal(`${rest} bytes too long`);
+  throw reader.refusal(`${extraBytes} bytes too long`);
 }
 
 /** Reads bytes in order, and never beyond the end. */
@@ -239,18 +239,18 @@ export function stateParts(
   const tokens = Array.from(tokensByPosition, (token) => (token < 0 ? PLACEHOLDER_TOKEN : token));
   const record = Int32Array.from(isWrapped ? [WRAPPED.mark, WRAPPED.version, tokens.length, ...tokens, 0] : tokens);
   const { layers, keyType, valueType, valuesTransposed, valueRowBytes: valueRow } = tensors;
-  const keyHead = integers(numberTypes.indexOf(keyType), tensors.keyRowBytes, 0);
+  const keyHeader = integers(numberTypes.indexOf(keyType), tensors.keyRowBytes, 0);
   const valueBytes = numberBytes(valueType);
   const rowFields = valuesTransposed ? [valueBytes, valueRow / valueBytes] : [valueRow, 0];
-  const valueHead = integers(numberTypes.indexOf(valueType), ...rowFields);
+  const valueHeader = integers(numberTypes.indexOf(valueType), ...rowFields);
   return [
     integers(MAGIC, version, record.length),
     new Uint8Array(record.buffer),
     integers(streams, positions.length),
     new Uint8Array(cells.buffer),
     integers(valuesTransposed ? 1 : 0, layers, ...(version === 4 ? [0, 0] : [])),
-    ...keys.flatMap((tensor) => [keyHead, tensor]),
-    ...values.flatMap((tensor) => [valueHead, tensor]),
+    ...keys.flatMap((tensor) => [keyHeader, tensor]),
+    ...values.flatMap((tensor) => [valueHeader, tensor]),
     new Uint8Array((streams - 1) * INTEGER_BYTES),
   ];
 }

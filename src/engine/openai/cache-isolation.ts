@@ -52,15 +52,15 @@ export class CacheNames {
     );
   }
 
-  /** The name for a scope; without a scope, a new unique name. @param place index of the session */
-  name(scope?: string, place = 0): CacheName {
+  /** The name for a scope; without a scope, a new unique name. @param slot its slot in llama-server */
+  name(scope?: string, slot = 0): CacheName {
     const named = scope === undefined ? `fresh ${this.#count++}` : `scope ${scope}`;
     const hash = createHash('sha256').update(`${this.#secret} ${named}`).digest();
     switch (this.kind) {
       case 'salt':
         return { line: [], fields: { cache_salt: hash.toString('base64url') }, firstFields: {} };
       case 'switch':
-        return { line: [], fields: { cache_prompt: true, id_slot: place }, firstFields: { cache_prompt: false } };
+        return { line: [], fields: { cache_prompt: true, id_slot: slot }, firstFields: { cache_prompt: false } };
       case 'line': {
         const words = Array.from({ length: LINE_WORDS }, (_, index) => hash[index]! % ALPHABET);
         return { line: [...words, ALPHABET].map((word) => this.#words[word]!), fields: {}, firstFields: {} };

@@ -3,7 +3,7 @@ import { BenchError } from '../../base/bench-error.ts';
 import { servedModel } from '../../config/bench-config.ts';
 import type { ModelDescription } from '../engine-info.ts';
 import type { CallOptions } from '../engine-session.ts';
-import { chatTemplate, modelsShape, propsShape, type ServedModel, shownModel } from '../http/served-model.ts';
+import { chatTemplate, modelsShape, propsShape, type ServedModel, hiddenModelFields } from '../http/served-model.ts';
 import type { ServerConnection } from '../http/server-connection.ts';
 import { optional } from '../http/server-errors.ts';
 import { ServerTokenizer, type TokenRoutes } from '../http/server-tokenizer.ts';
@@ -58,14 +58,14 @@ export async function describeV1Server(
   if (windowTokens === undefined) throw connection.errors.protocol('does not tell how long a sequence may be');
   const tokenizer = await ServerTokenizer.open(routes, details, options);
   const { chatTemplate } = details;
-  const description = { ...describeServed(model, windowTokens), stopTokens: tokenizer.ends, chatTemplate };
+  const description = { ...describeServed(model, windowTokens), stopTokens: tokenizer.stopTokens, chatTemplate };
   const build = { server: details.build ?? 'not shown by the server' };
   return { connection, model, windowTokens, tokenizer, routes, slots: details.slots, build, description };
 }
 
 function describeServed({ id, meta }: ServedModel, windowTokens: number) {
   return {
-    ...shownModel,
+    ...hiddenModelFields,
     name: id,
     parameters: meta?.n_params ?? null,
     sizeBytes: meta?.size ?? null,

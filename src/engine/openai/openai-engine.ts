@@ -27,13 +27,13 @@ export class OpenAiEngine extends BaseEngine<OpenAiParts> {
     return new OpenAiEngine({ info, capabilities, tokenizer, ledger, probed });
   }
 
-  protected newSession(place: number, parts: Omit<SessionParts, 'exchange'>): OpenAiSession {
+  protected newSession(sessionIndex: number, parts: Omit<SessionParts, 'exchange'>): OpenAiSession {
     const { probed, ledger } = this.parts;
     const sender = new PromptSender(probed.server, probed.asIds, ledger);
-    return new OpenAiSession({ ...parts, exchange: null, sender, place, probed });
+    return new OpenAiSession({ ...parts, exchange: null, sender, sessionIndex, probed });
   }
 
-  protected override prepare(_place: number, options: CallOptions): Promise<void> {
+  protected override prepare(_sessionIndex: number, options: CallOptions): Promise<void> {
     return requireSameModel(this.parts.probed.server, options);
   }
 }

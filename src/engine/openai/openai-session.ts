@@ -7,15 +7,15 @@ import type { TokenIds } from '../token-id.ts';
 import { TokenCounter, type TokenMeter } from '../token-meter.ts';
 import type { CacheName } from './cache-isolation.ts';
 import type { ProbedServer } from './probe-server.ts';
-import type { Counted, PromptSender, Sent } from './prompt-sender.ts';
+import type { Counts, PromptSender, Prompt } from './prompt-sender.ts';
 import { generateBehind } from './v1-generation.ts';
 import { forcedToken, recomputedScore } from './v1-scores.ts';
 import { requireSameModel } from './describe-v1-server.ts';
 
 interface OpenAiParts extends SessionParts {
   readonly sender: PromptSender;
-  readonly probed: Pick<ProbedServer, 'names' | 'telling' | 'scoring'>;
-  readonly place: number;
+  readonly probed: Pick<ProbedServer, 'names' | 'reporting' | 'scoring'>;
+  readonly sessionIndex: number;
 }
 
 /**
@@ -32,7 +32,7 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
 
   constructor(parts: OpenAiParts) {
     super(parts);
-    this.#name = parts.probed.names.name(undefined, parts.place);
+    this.#name = parts.probed.names.name(undefined, parts.sessionIndex);
   }
 
   reading(): TokenMeter {
@@ -41,10 +41,10 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
 
   protected override async clearNow({ cacheScope }: ClearOptions): Promise<void> {
     await this.truncateNow(0);
-    const { probed, place, capabilities } = this.parts;
+    const { probed, sessionIndex, capabilities } = this.parts;
     // A per-session cache cannot reuse other sequences.
     const scope = capabilities.prefixCache?.span === 'engine' ? cacheScope : undefined;
-    this.#name = probed.names.name(scope, place);
+    this.#name = probed.names.name(scope, sessionIndex);
     this.#isFresh = scope === undefined;
     this.#held = 0;
   }
@@ -54,19 +54,19 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
   }
 
   protected async sendEvaluate(ids: TokenIds, options: CallOptions): Promise<void> {
-    const sent = this.#sent(ids);
+    const prompt = this.#prompt(ids);
     // A server samples at least one token.
-    const { counted } = await this.parts.sender.complete(sent, { max_tokens: 1 }, options);
-    this.#book(counted, sent, 1);
+    const { counts } = await this.parts.sender.complete(prompt, { max_tokens: 1 }, options);
+    this.#addCounts(counts, prompt, 1);
   }
 
   protected async sendGenerate(ids: TokenIds, limits: GenerationLimits, options: GenerateOptions): Promise<Generation> {
     const { sender, probed } = this.parts;
-    const request = { sender, sent: this.#sent(ids), telling: probed.telling };
-    const { generation, counted, sampled } = await generateBehind(request, limits, options);
-    if (counted === null) this.#lose();
+    const request = { sender, prompt: this.#prompt(ids), reporting: probed.reporting };
+    const { generation, counts, sampled } = await generateBehind(request, limits, options);
+    if (counts === null) this.#markLost();
     else {
-      this.#book(counted, request.sent, sampled);
+      this.#addCounts(counts, request.prompt, sampled);
       await requireSameModel(sender.server, {});
     }
     return generation;
@@ -77,29 +77,29 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
     const scoring = probed.scoring!;
     const { distributions = false, signal } = options;
     if (scoring.by === 'prompt') {
-      const sent = this.#sent(ids);
+      const prompt = this.#prompt(ids);
       const request = { continuation, listed: scoring.listed, signal };
-      const { score, counted } = await recomputedScore(sender, sent, request);
+      const { score, counts } = await recomputedScore(sender, prompt, request);
       // Evaluated without the cache, so expect no reuse later.
       this.#held = 0;
-      this.#book(counted, sent, 1);
+      this.#addCounts(counts, prompt, 1);
       return score;
     }
     const send: SendForced = async (request) => {
-      const sent = this.#sent(request.ids);
-      const { found, counted } = await forcedToken(sender, sent, request, { signal });
-      this.#book(counted, sent, 1, request.isStep);
+      const prompt = this.#prompt(request.ids);
+      const { found, counts } = await forcedToken(sender, prompt, request, { signal });
+      this.#addCounts(counts, prompt, 1, request.isStep);
       return found;
     };
     return forcedScore(send, { ids, held: this.#held, continuation, distributions }, scoring.model);
   }
 
-  #sent(ids: TokenIds): Sent {
+  #prompt(ids: TokenIds): Prompt {
     return { ids, name: this.#name, isFirst: this.#isFresh };
   }
 
   /** @param sampled sampled tokens, null if unknown @param isStep an earlier call has already counted the reused tokens */
-  #book({ evaluated, reused }: Counted, { ids, name }: Sent, sampled: number | null, isStep = false): void {
+  #addCounts({ evaluated, reused }: Counts, { ids, name }: Prompt, sampled: number | null, isStep = false): void {
     const { sender, capabilities } = this.parts;
     const { errors } = sender.server.connection;
     if (this.#isFresh && reused > 0) throw errors.protocol(`reused ${reused} tokens of a prompt under a new name`);
@@ -116,7 +116,7 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
     this.#counts.add({ evaluated, reused: isStep ? 0 : reused, decoded });
   }
 
-  #lose(): void {
+  #markLost(): void {
     this.#isFresh = false;
     this.#held = 0;
     this.#counts.add({ lost: 1 });
@@ -130,7 +130,7 @@ export class OpenAiSession extends ServerSession<OpenAiParts> {
       this.#counts.add({ busyMs: performance.now() - start });
       return result;
     } catch (error) {
-      this.#lose();
+      this.#markLost();
       throw error;
     }
   }

@@ -7,8 +7,8 @@ import { serverCapabilities } from '../http/server-capabilities.ts';
 import { optional } from '../http/server-errors.ts';
 import type { TokenIds } from '../token-id.ts';
 import { type CacheName, CacheNames } from './cache-isolation.ts';
-import { completionShape, type Counted, PromptSender, type Sent } from './prompt-sender.ts';
-import { AnswerStream, type AnswerTelling } from './v1-generation.ts';
+import { completionShape, type Counts, PromptSender, type Prompt } from './prompt-sender.ts';
+import { AnswerStream, type Reporting } from './v1-generation.ts';
 import { forcedToken, givesPromptScores } from './v1-scores.ts';
 import type { V1Server } from './describe-v1-server.ts';
 
@@ -23,12 +23,12 @@ const PROOF_TEXT = ' The river runs past the old mill and the stone bridge, wher
 const NO_STATES = 'an OpenAI-compatible server neither exports nor imports KV: use --engine llama-cpp or llama-server';
 const AS_TEXT = 'the server refuses prompts of token ids: they are sent as text, which it may tokenise differently';
 const NO_SCORES = 'the server gives neither prompt_logprobs nor the log-probability of a forced token';
-const TEXT_HAS_NO_PLACES = 'prompts are sent as text, so the positions of gold tokens are unknown';
+const NO_TOKEN_POSITIONS = 'prompts are sent as text, so the positions of gold tokens are unknown';
 const NO_CACHE =
   'the server reused nothing of a prompt sent twice: start it with prefix caching (vLLM: --enable-prefix-caching)';
-const NO_NAMES =
+const NOT_ISOLATED =
   'the server caches one prompt per slot and does not isolate users: use --engine llama-server, which saves prompts to files';
-const DRIVEN_OUT =
+const EVICTED =
   "another prompt evicted an earlier one from the server's cache: start it with more slots, or a larger cache";
 
 /** How the server reuses prompts, and the reason for each missing kind of reuse. */
@@ -45,7 +45,7 @@ export interface ProbedServer {
   readonly server: V1Server;
   readonly asIds: boolean;
   readonly names: CacheNames;
-  readonly telling: AnswerTelling;
+  readonly reporting: Reporting;
   readonly scoring: Scoring;
   readonly capabilities: Omit<EngineCapabilities, 'sessions'>;
 }
@@ -59,16 +59,16 @@ export async function probeServer(server: V1Server, options: CallOptions): Promi
   const asIds = await takesIds(server, ids, options);
   const { names, prefixCache, missing } = await proveReuse(server, asIds, options);
   const sender = new PromptSender(server, asIds);
-  const newSent = (): Sent => ({ ids, name: names.name(), isFirst: true });
-  const telling = await probeTelling(sender, newSent, options);
-  const scoring = asIds ? await probeScoring(sender, newSent, options) : null;
+  const newPrompt = (): Prompt => ({ ids, name: names.name(), isFirst: true });
+  const reporting = await probeReporting(sender, newPrompt, options);
+  const scoring = asIds ? await probeScoring(sender, newPrompt, options) : null;
   const scores = describeScoring(scoring, asIds);
   const states = ['checkpoints', 'cells', 'sharedPositions', 'shift', 'firstLayers', 'queries'] as const;
   return {
     server,
     asIds,
     names,
-    telling,
+    reporting,
     scoring,
     capabilities: {
       tokenIds: asIds,
@@ -111,13 +111,13 @@ async function takesIds({ connection, model }: V1Server, ids: TokenIds, options:
 async function proveReuse(server: V1Server, asIds: boolean, options: CallOptions): Promise<ProvenReuse> {
   for (const names of [new CacheNames('salt'), new CacheNames('switch')]) {
     const counts = await optional(tryNames(server, asIds, names, options));
-    if (counts !== undefined && foundElsewhere(counts) === 0) return describeReuse(names, counts);
+    if (counts !== undefined && reuseAcrossNames(counts) === 0) return describeReuse(names, counts);
   }
   const lines = await CacheNames.byLine(
     async (text) => (await server.tokenizer.tokenize([{ text, as: 'text' }], options))[0]!,
   );
   const counts = await tryNames(server, asIds, lines, options);
-  const reused = foundElsewhere(counts);
+  const reused = reuseAcrossNames(counts);
   if (reused === 0) return describeReuse(lines, counts);
   throw server.connection.errors.protocol(`reused ${reused} tokens of a prompt under a new name`);
 }
@@ -132,19 +132,19 @@ async function tryNames(
   asIds: boolean,
   names: CacheNames,
   options: CallOptions,
-): Promise<Record<'cold' | 'again' | 'other' | 'kept', Counted>> {
+): Promise<Record<'first' | 'repeated' | 'otherName' | 'firstName', Counts>> {
   const { connection } = server;
   const ledger = await PromptLedger.open(connection, options);
   const sender = new PromptSender(server, asIds, ledger);
   const opened = await promptIds(server, PROOF_TEXT.repeat(PROOF_TOKENS / 8), options);
   const ids = opened.slice(0, PROOF_TOKENS - names.lineTokens);
-  const send = async (name: CacheName, isFirst: boolean): Promise<Counted> =>
-    (await sender.complete({ ids, name, isFirst }, { max_tokens: 1 }, options)).counted;
+  const send = async (name: CacheName, isFirst: boolean): Promise<Counts> =>
+    (await sender.complete({ ids, name, isFirst }, { max_tokens: 1 }, options)).counts;
   const [one, two] = [names.name(), names.name()];
-  const [cold, again] = [await send(one, true), await send(one, false)];
-  const [other, kept] = [await send(two, true), await send(one, false)];
+  const [first, repeated] = [await send(one, true), await send(one, false)];
+  const [otherName, firstName] = [await send(two, true), await send(one, false)];
   const audit = await ledger.audit(options);
-  if (audit === null || auditAgrees(audit)) return { cold, again, other, kept };
+  if (audit === null || auditAgrees(audit)) return { first, repeated, otherName, firstName };
   const { answers, counters } = audit;
   throw connection.errors.protocol(
     `reports ${answers.evaluated} evaluated and ${answers.reused} reused tokens in answers, but ${counters.evaluated} and` +
@@ -152,54 +152,54 @@ async function tryNames(
   );
 }
 
-function foundElsewhere({ cold, other }: Awaited<ReturnType<typeof tryNames>>): number {
-  return cold.reused || other.reused;
+function reuseAcrossNames({ first, otherName }: Awaited<ReturnType<typeof tryNames>>): number {
+  return first.reused || otherName.reused;
 }
 
-function describeReuse(names: CacheNames, { again, kept }: Awaited<ReturnType<typeof tryNames>>): ProvenReuse {
-  if (again.reused === 0) {
+function describeReuse(names: CacheNames, { repeated, firstName }: Awaited<ReturnType<typeof tryNames>>): ProvenReuse {
+  if (repeated.reused === 0) {
     return { names, prefixCache: null, missing: { prefixCache: NO_CACHE, promptCache: NO_CACHE } };
   }
   // Reuse ends at the last block boundary before the last token, so the evaluated rest is one whole block.
-  const blockTokens = again.evaluated;
-  const promptCache = names.kind === 'switch' ? NO_NAMES : kept.reused < again.reused ? DRIVEN_OUT : undefined;
+  const blockTokens = repeated.evaluated;
+  const promptCache = names.kind === 'switch' ? NOT_ISOLATED : firstName.reused < repeated.reused ? EVICTED : undefined;
   return promptCache === undefined
     ? { names, prefixCache: { span: 'engine', blockTokens }, missing: {} }
     : { names, prefixCache: { span: 'session', blockTokens }, missing: { promptCache } };
 }
 
-async function probeTelling(sender: PromptSender, newSent: () => Sent, options: CallOptions): Promise<AnswerTelling> {
+async function probeReporting(sender: PromptSender, newPrompt: () => Prompt, options: CallOptions): Promise<Reporting> {
   const tries = { beside: { return_token_ids: true }, listed: { logprobs: 1 } } as const;
-  let reuseAtOnce = false;
+  let reportsReuseEarly = false;
   for (const ids of ['beside', 'listed'] as const) {
-    const events = sender.stream(newSent(), { max_tokens: TRIED_TOKENS, ignore_eos: true, ...tries[ids] }, options);
+    const events = sender.stream(newPrompt(), { max_tokens: TRIED_TOKENS, ignore_eos: true, ...tries[ids] }, options);
     const { connection, tokenizer } = sender.server;
     const bounds = { maxTokens: TRIED_TOKENS, errors: connection.errors };
     const stream = new AnswerStream(events, tokenizer.special.endTokens, bounds);
     await stream.next();
-    reuseAtOnce = stream.timings?.cache_n !== undefined;
+    reportsReuseEarly = stream.timings?.cache_n !== undefined;
     await stream.finish();
-    if (stream.tellsIds) return { ids, reuseAtOnce };
+    if (stream.reportsIds) return { ids, reportsReuseEarly };
   }
-  return { ids: 'never', reuseAtOnce };
+  return { ids: 'never', reportsReuseEarly };
 }
 
-async function probeScoring(sender: PromptSender, newSent: () => Sent, options: CallOptions): Promise<Scoring> {
+async function probeScoring(sender: PromptSender, newPrompt: () => Prompt, options: CallOptions): Promise<Scoring> {
   for (const listed of LISTED_TOKENS) {
-    const gives = await optional(givesPromptScores(sender, newSent(), listed, options));
+    const gives = await optional(givesPromptScores(sender, newPrompt(), listed, options));
     if (gives === true) return { by: 'prompt', listed };
   }
   const { vocabularySize } = sender.server.description;
   if (vocabularySize === null) return null;
-  const sent = newSent();
-  const token = sent.ids.at(-1)!;
-  const forced = await optional(forcedToken(sender, sent, { token, count: 1 }, options));
+  const prompt = newPrompt();
+  const token = prompt.ids.at(-1)!;
+  const forced = await optional(forcedToken(sender, prompt, { token, count: 1 }, options));
   return forced?.found?.id === token ? { by: 'force', model: scoredModel(vocabularySize, token) } : null;
 }
 
 function describeScoring(scoring: Scoring, asIds: boolean): Pick<EngineCapabilities, 'logProbabilities' | 'missing'> {
   if (scoring === null) {
-    const why = asIds ? NO_SCORES : TEXT_HAS_NO_PLACES;
+    const why = asIds ? NO_SCORES : NO_TOKEN_POSITIONS;
     return { logProbabilities: null, missing: { logProbabilities: why, fullDistribution: why } };
   }
   const [next, continuation] =

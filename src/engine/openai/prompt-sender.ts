@@ -52,7 +52,7 @@ export type Completion = z.output<typeof completionShape>;
 const llamaCompletionShape = z.object({ tokens: ids, timings: z.object({ cache_n: count, prompt_n: count }) });
 
 /** Overrides server settings: no penalties, no sampler except temperature. */
-const PLAIN = {
+const SAMPLING = {
   temperature: 0,
   top_p: 1,
   top_k: -1,
@@ -67,7 +67,7 @@ const PLAIN = {
 const UNKNOWN_REUSE =
   'does not tell how many tokens it reused: vLLM needs --enable-prompt-tokens-details, and a version that reports 0 too';
 
-export interface Sent {
+export interface Prompt {
   readonly ids: TokenIds;
   readonly name: CacheName;
   /** The name was not used yet. */
@@ -75,7 +75,7 @@ export interface Sent {
 }
 
 /** Prompt tokens of one answer, not counting the line of the cache name. */
-export interface Counted {
+export interface Counts {
   readonly evaluated: number;
   readonly reused: number;
 }
@@ -93,27 +93,31 @@ export class PromptSender {
   }
 
   /** Sends a prompt and waits for the whole answer. */
-  async complete(sent: Sent, fields: object, options: CallOptions): Promise<{ answer: Completion; counted: Counted }> {
+  async complete(
+    prompt: Prompt,
+    fields: object,
+    options: CallOptions,
+  ): Promise<{ answer: Completion; counts: Counts }> {
     try {
-      const body = await this.#body(sent, fields, options);
+      const body = await this.#body(prompt, fields, options);
       const answer = await this.server.connection.post('/v1/completions', body, completionShape, options);
-      return { answer, counted: this.count(sent, answer) };
+      return { answer, counts: this.count(prompt, answer) };
     } catch (error) {
-      this.lose();
+      this.markLost();
       throw error;
     }
   }
 
-  /** Yields the events of an answer. The caller must call `count` or `lose` afterwards. */
-  async *stream(sent: Sent, fields: object, options: RequestOptions): AsyncGenerator<Completion, void> {
+  /** Yields the events of an answer. The caller must call `count` or `markLost` afterwards. */
+  async *stream(prompt: Prompt, fields: object, options: RequestOptions): AsyncGenerator<Completion, void> {
     const streamed = { stream: true, stream_options: { include_usage: true }, timings_per_token: true };
-    const body = { ...(await this.#body(sent, fields, options)), ...streamed };
+    const body = { ...(await this.#body(prompt, fields, options)), ...streamed };
     yield* this.server.connection.stream('/v1/completions', body, completionShape, options);
   }
 
   /** Generates again by llama-server's own route, which reports all ids; /v1 omits those that end within a character. */
-  async tokensAgain(sent: Sent, fields: object): Promise<TokenIds> {
-    const body = { ...(await this.#body(sent, fields, {})), return_tokens: true };
+  async tokensAgain(prompt: Prompt, fields: object): Promise<TokenIds> {
+    const body = { ...(await this.#body(prompt, fields, {})), return_tokens: true };
     const { tokens, timings } = await this.server.connection.post('/completion', body, llamaCompletionShape);
     this.#ledger?.add({ evaluated: timings.prompt_n, reused: timings.cache_n });
     return tokens;
@@ -123,7 +127,7 @@ export class PromptSender {
    * Reads and records the prompt tokens that an answer reports.
    * @throws BenchError `protocol` if reused tokens are missing, or if the total does not match the prompt
    */
-  count({ ids, name }: Sent, answer: Pick<Completion, 'usage' | 'timings'>): Counted {
+  count({ ids, name }: Prompt, answer: Pick<Completion, 'usage' | 'timings'>): Counts {
     const { errors } = this.server.connection;
     const { all, cached } = reportedTokens(answer);
     if (all === undefined) throw errors.protocol('does not report the number of prompt tokens');
@@ -139,17 +143,17 @@ export class PromptSender {
     return { evaluated: all - lineTokens - reused, reused };
   }
 
-  lose(): void {
-    this.#ledger?.lose();
+  markLost(): void {
+    this.#ledger?.markLost();
   }
 
-  async #body({ ids, name, isFirst }: Sent, fields: object, options: CallOptions): Promise<object> {
+  async #body({ ids, name, isFirst }: Prompt, fields: object, options: CallOptions): Promise<object> {
     const opening = this.#opening(ids);
     const all = [...ids.slice(0, opening), ...name.line, ...ids.slice(opening)];
     // A server adds BOS to text itself.
     const prompt = this.asIds ? all : await this.server.routes.decode(all.slice(opening), options);
     const named = isFirst ? { ...name.fields, ...name.firstFields } : name.fields;
-    return { ...PLAIN, ...fields, ...named, model: this.server.model.id, prompt };
+    return { ...SAMPLING, ...fields, ...named, model: this.server.model.id, prompt };
   }
 
   /** Number of tokens before the cache name's line: 1 if the prompt starts with BOS, else 0. */

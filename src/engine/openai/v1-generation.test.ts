@@ -20,7 +20,7 @@ async function read(chunks: readonly object[]): Promise<[ids: readonly number[],
   });
   const ids: number[] = [];
   for (let next = await stream.next(); next.done !== true; next = await stream.next()) ids.push(next.value);
-  return [ids, stream.textOf(ids), stream.isWhole];
+  return [ids, stream.detokenize(ids), stream.isWhole];
 }
 
 const first = chunk('a', { token_ids: [11] });

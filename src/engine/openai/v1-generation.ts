@@ -3,28 +3,28 @@ import type { GenerateOptions } from '../base-session.ts';
 import type { Generation, GenerationLimits, Retry } from '../engine-session.ts';
 import { type AnswerBounds, decodeStream, fillUnknown, TokenStream } from '../http/token-stream.ts';
 import { type TokenIds, UNKNOWN_TOKEN } from '../token-id.ts';
-import type { Choice, Completion, Counted, PromptSender, Sent } from './prompt-sender.ts';
+import type { Choice, Completion, Counts, PromptSender, Prompt } from './prompt-sender.ts';
 
 /** How a server reports token ids and reuse in its answers. */
-export interface AnswerTelling {
+export interface Reporting {
   /** Ids come next to the text, with log-probabilities, or never. */
   readonly ids: 'beside' | 'listed' | 'never';
   /** Reused tokens are reported with every event, so the client may stop reading early. */
-  readonly reuseAtOnce: boolean;
+  readonly reportsReuseEarly: boolean;
 }
 
 /** An answer and its token counts. */
 interface Generated {
   readonly generation: Generation;
-  readonly counted: Counted | null;
+  readonly counts: Counts | null;
   /** All tokens sampled by the server, including the end token and tokens after the cut; null if unknown. */
   readonly sampled: number | null;
 }
 
 interface GenerateRequest {
   readonly sender: PromptSender;
-  readonly sent: Sent;
-  readonly telling: AnswerTelling;
+  readonly prompt: Prompt;
+  readonly reporting: Reporting;
 }
 
 /**
@@ -32,25 +32,25 @@ interface GenerateRequest {
  * streaming if that lists them, else by tokenising the text.
  */
 export async function generateBehind(
-  { sender, sent, telling }: GenerateRequest,
+  { sender, prompt, reporting }: GenerateRequest,
   limits: GenerationLimits,
   options: GenerateOptions,
 ): Promise<Generated> {
   const retries: Retry[] = [];
   const { endTokens } = sender.server.tokenizer.special;
-  const fields = requestFields(limits, telling, endTokens);
-  const events = sender.stream(sent, fields, { signal: options.signal, onRetry: (retry) => retries.push(retry) });
+  const fields = requestFields(limits, reporting, endTokens);
+  const events = sender.stream(prompt, fields, { signal: options.signal, onRetry: (retry) => retries.push(retry) });
   const stream = new AnswerStream(events, endTokens, {
     maxTokens: limits.maxTokens,
     errors: sender.server.connection.errors,
   });
-  let counted: Counted | null;
+  let counts: Counts | null;
   let generation: Generation;
   try {
     generation = await decodeStream(stream, limits, retries, options);
-    counted = await settle({ sender, sent }, stream, generation.stop);
+    counts = await settle({ sender, prompt }, stream, generation.stop);
   } catch (error) {
-    sender.lose();
+    sender.markLost();
     throw error;
   } finally {
     await events.return();
@@ -58,23 +58,23 @@ export async function generateBehind(
   const { usage, timings } = stream;
   const sampled = usage?.completion_tokens ?? timings?.predicted_n ?? null;
   const { tokens: known } = generation;
-  if (!known.includes(UNKNOWN_TOKEN)) return { generation, counted, sampled };
-  if (telling.ids === 'listed') {
-    const again = await sender.tokensAgain(sent, { ...fields, n_predict: known.length });
-    return { generation: { ...generation, tokens: fillUnknown(known, again) }, counted, sampled };
+  if (!known.includes(UNKNOWN_TOKEN)) return { generation, counts, sampled };
+  if (reporting.ids === 'listed') {
+    const again = await sender.tokensAgain(prompt, { ...fields, n_predict: known.length });
+    return { generation: { ...generation, tokens: fillUnknown(known, again) }, counts, sampled };
   }
-  const request = [{ text: stream.textOf(known), as: 'text' }] as const;
+  const request = [{ text: stream.detokenize(known), as: 'text' }] as const;
   const [tokens = []] = await sender.server.tokenizer.tokenize(request).catch((error: unknown) => {
     // The answer's text contains the name of a control token.
     if (error instanceof BenchError && error.code === 'special-token') return [known];
     throw error;
   });
-  return { generation: { ...generation, tokens }, counted, sampled };
+  return { generation: { ...generation, tokens }, counts, sampled };
 }
 
 function requestFields(
   { maxTokens, temperature = 0, seed = 0, stopTexts = [] }: GenerationLimits,
-  { ids, reuseAtOnce }: AnswerTelling,
+  { ids, reportsReuseEarly }: Reporting,
   endTokens: TokenIds,
 ): object {
   return {
@@ -85,19 +85,19 @@ function requestFields(
     ...(ids === 'beside' ? { return_token_ids: true } : {}),
     ...(ids === 'listed' ? { logprobs: 1 } : {}),
     // If only the last event reports reuse, the answer must be read to its end, so the server has to stop by itself.
-    ...(reuseAtOnce || stopTexts.length === 0 ? {} : { stop: stopTexts, include_stop_str_in_output: true }),
+    ...(reportsReuseEarly || stopTexts.length === 0 ? {} : { stop: stopTexts, include_stop_str_in_output: true }),
   };
 }
 
 /** Reads an answer until reuse is reported, and counts it; null if aborted before. @throws BenchError `unreachable` if cut off */
 async function settle(
-  { sender, sent }: Omit<GenerateRequest, 'telling'>,
+  { sender, prompt }: Omit<GenerateRequest, 'reporting'>,
   stream: AnswerStream,
   stop: Generation['stop'],
-): Promise<Counted | null> {
+): Promise<Counts | null> {
   const isReported = stream.timings?.cache_n !== undefined;
   if (stop === 'aborted' && !isReported) {
-    sender.lose();
+    sender.markLost();
     return null;
   }
   const isLeftEarly = stop === 'aborted' || ((stop === 'stop-text' || stop === 'sentence') && isReported);
@@ -105,14 +105,14 @@ async function settle(
     await stream.finish();
     if (!stream.isWhole) throw sender.server.connection.errors.unreachable('the answer was cut off');
   }
-  return sender.count(sent, stream);
+  return sender.count(prompt, stream);
 }
 
 /** Tokens of a streamed completion, with usage and timings reported so far. */
 export class AnswerStream extends TokenStream<Completion> {
   usage: Completion['usage'];
   timings: Completion['timings'];
-  tellsIds = false;
+  reportsIds = false;
   readonly #endTokens: TokenIds;
   #reason: Choice['finish_reason'];
   #isStopText = false;
@@ -147,7 +147,7 @@ export class AnswerStream extends TokenStream<Completion> {
   /** @param predicted tokens generated so far; any that were not sent come before the ones in this event */
   #add({ text, token_ids: sent, logprobs }: Choice, predicted = 0): void {
     const known = sent ?? logprobs?.content?.map(({ id }) => id);
-    this.tellsIds ||= (known ?? []).length > 0;
+    this.reportsIds ||= (known ?? []).length > 0;
     const ids = known ?? (text === '' ? [] : [UNKNOWN_TOKEN]);
     this.pad(predicted - ids.length);
     if (ids.length === 0 && text !== '') this.extend(text);

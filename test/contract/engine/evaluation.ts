@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compareScores } from '../../../src/engine/sequence-score.ts';
-import { probabilityOf } from '../../../src/engine/next-distribution.ts';
+import { tokenProbability } from '../../../src/engine/next-distribution.ts';
 import type { Opened } from './opened.ts';
 import { filler, type Subject } from './subjects.ts';
 
@@ -45,7 +45,7 @@ export function evaluationPromises(subject: Subject, opened: Opened): void {
       expect(sum).toBeLessThanOrEqual(1.0001);
     }
     expect(logProbabilities).toHaveLength(answer.length);
-    const first = probabilityOf(next, answer[0]!);
+    const first = tokenProbability(next, answer[0]!);
     if (first === undefined) expect(logProbabilities[0]).toBeLessThanOrEqual(Math.log(listed.at(-1)!));
     else expect(logProbabilities[0]).toBeCloseTo(Math.log(first), 10);
     expect(session.tokens).toEqual([...memories, ...answer.slice(0, -1)]);

@@ -32,11 +32,11 @@ const BLOCKS: Readonly<
 const BASE_RMS = Math.sqrt(7 / 3);
 
 /** Makes queries and keys large and so attention sharp, so that a wrong position changes results. */
-const SHARP = 2;
+const QK_GAIN = 2;
 /** Spreads logits so that next tokens are neither certain nor equally likely. */
-const READABLE = 3;
+const LOGIT_GAIN = 3;
 /** Makes up for attention averaging values, so that memories change results. */
-const LOUD = 2;
+const OUTPUT_GAIN = 2;
 
 /**
  * The tensors of a random model, with llama.cpp's names and order. Matrices have a root mean square near 1/√(inputs), which keeps
@@ -70,16 +70,16 @@ export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTe
     const at = (name: string): string => `blk.${index}.${name}`;
     return [
       norm(at('attn_norm')),
-      matrix(at('attn_q'), width, queries, SHARP),
-      matrix(at('attn_k'), width, keys, SHARP),
+      matrix(at('attn_q'), width, queries, QK_GAIN),
+      matrix(at('attn_k'), width, keys, QK_GAIN),
       matrix(at('attn_v'), width, keys),
       ...(shape.architecture === 'qwen2'
         ? [bias(at('attn_q'), queries), bias(at('attn_k'), keys), bias(at('attn_v'), keys)]
         : []),
       ...(shape.architecture === 'qwen3'
-        ? [norm(at('attn_q_norm'), headDimension, SHARP / 2), norm(at('attn_k_norm'), headDimension, SHARP / 2)]
+        ? [norm(at('attn_q_norm'), headDimension, QK_GAIN / 2), norm(at('attn_k_norm'), headDimension, QK_GAIN / 2)]
         : []),
-      matrix(at('attn_output'), queries, width, LOUD),
+      matrix(at('attn_output'), queries, width, OUTPUT_GAIN),
       norm(at('ffn_norm')),
       matrix(at('ffn_gate'), width, inner),
       matrix(at('ffn_up'), width, inner),
@@ -87,11 +87,11 @@ export function modelTensors(shape: ModelShape, random: RandomGenerator): GgufTe
     ];
   };
   return [
-    matrix('token_embd', width, shape.vocabularyTokens, READABLE),
+    matrix('token_embd', width, shape.vocabularyTokens, LOGIT_GAIN),
     ...(shape.ropeScaling === undefined ? [] : [frequencyFactors(shape, shape.ropeScaling)]),
     ...Array.from({ length: shape.layers }, (_, index) => layer(index)).flat(),
     norm('output_norm'),
-    ...(shape.tiedOutput ? [] : [matrix('output', width, shape.vocabularyTokens, READABLE)]),
+    ...(shape.tiedOutput ? [] : [matrix('output', width, shape.vocabularyTokens, LOGIT_GAIN)]),
   ];
 }
 

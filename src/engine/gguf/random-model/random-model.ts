@@ -10,7 +10,7 @@ import { diskAdvice } from '../../../base/disk-advice.ts';
 import { didYouMean } from '../../../base/nearest-name.ts';
 import { bytesOfNumbers } from '../tensor-types.ts';
 import {
-  encodeGgufHead,
+  encodeHeader,
   type GgufTensor,
   type GgufTensorType,
   type GgufValue,
@@ -70,10 +70,10 @@ export async function randomModelPath(name: string): Promise<string> {
   }
   const shape = withType(shapeName, typeName);
   const tensors = modelTensors(shape, xoroshiro128plus(SEED));
-  const head = encodeGgufHead(modelHeader(name, shape), tensors);
-  const fingerprint = createHash('sha256').update(head).digest('hex').slice(0, FINGERPRINT_DIGITS);
+  const header = encodeHeader(modelHeader(name, shape), tensors);
+  const fingerprint = createHash('sha256').update(header).digest('hex').slice(0, FINGERPRINT_DIGITS);
   const path = join(CACHE_FOLDER, `${shapeName}${typeName === undefined ? '' : `-${typeName}`}-${fingerprint}.gguf`);
-  if (!existsSync(path)) await write(path, head, tensors);
+  if (!existsSync(path)) await write(path, header, tensors);
   return path;
 }
 
@@ -125,11 +125,11 @@ function modelHeader(name: string, shape: ModelShape): Record<string, GgufValue>
   };
 }
 
-async function write(path: string, head: Uint8Array, tensors: readonly GgufTensor[]): Promise<void> {
+async function write(path: string, header: Uint8Array, tensors: readonly GgufTensor[]): Promise<void> {
   const unfinished = `${path}.${randomUUID()}.partial`;
   try {
     mkdirSync(CACHE_FOLDER, { recursive: true });
-    await writeGguf(unfinished, head, tensors);
+    await writeGguf(unfinished, header, tensors);
     renameSync(unfinished, path);
   } catch (cause) {
     rmSync(unfinished, { force: true });

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { bytesOfNumbers, countNumbers } from '../tensor-types.ts';
-import { encodeHead, lengthAndText, padding, u32, u64 } from '../gguf-file.ts';
+import { encodeGgufHeader, lengthAndText, padding, u32, u64 } from '../gguf-file.ts';
 
 /** A metadata value: an unsigned integer, a text, a flag, a 32-bit float, or a list. */
 export type GgufValue =
@@ -43,18 +43,18 @@ const BLOCK_NUMBERS = 256;
 const VALUE_TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 };
 
 /** Encodes everything before the tensor data of a GGUF file. */
-export function encodeGgufHead(header: Readonly<Record<string, GgufValue>>, tensors: readonly GgufTensor[]): Buffer {
-  const pairs = Object.entries(header).flatMap(([key, value]) => [lengthAndText(key), ...typed(value)]);
-  return encodeHead(
-    { count: Object.keys(header).length, bytes: Buffer.concat(pairs) },
+export function encodeHeader(metadata: Readonly<Record<string, GgufValue>>, tensors: readonly GgufTensor[]): Buffer {
+  const pairs = Object.entries(metadata).flatMap(([key, value]) => [lengthAndText(key), ...typed(value)]);
+  return encodeGgufHeader(
+    { count: Object.keys(metadata).length, bytes: Buffer.concat(pairs) },
     tensors.map((tensor) => ({ ...tensor, type: TENSOR_TYPE[tensor.type], sizeBytes: tensorBytes(tensor) })),
   );
 }
 
 /** Writes a GGUF file, a few megabytes at a time. @throws NodeJS.ErrnoException */
-export async function writeGguf(path: string, head: Uint8Array, tensors: readonly GgufTensor[]): Promise<void> {
+export async function writeGguf(path: string, header: Uint8Array, tensors: readonly GgufTensor[]): Promise<void> {
   await using file = await open(path, 'wx');
-  await file.writeFile(head);
+  await file.writeFile(header);
   const chunk = new Uint32Array(CHUNK_BYTES / WORD_BYTES);
   for (const tensor of tensors) {
     const sizeBytes = tensorBytes(tensor);

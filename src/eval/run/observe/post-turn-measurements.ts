@@ -5,9 +5,9 @@ import type { Engine } from '../../../engine/engine.ts';
 import { compareScores, meanDivergence, type SequenceScore } from '../../../engine/sequence-score.ts';
 import {
   likeliestTokens,
-  logProbabilityOf,
+  lnProbability,
   type NextDistribution,
-  probabilityOf,
+  tokenProbability,
 } from '../../../engine/next-distribution.ts';
 import { type TokenId, UNKNOWN_TOKEN } from '../../../engine/token-id.ts';
 import type { DatasetItem, UserLanguage } from '../../../data/dataset.ts';
@@ -208,10 +208,10 @@ function givenAsRetrieved(
 
 /** How far ln p of the answer's first token is below that of the likeliest. An empty answer counts as an end token. */
 function shortfall(first: TokenId | undefined, next: NextDistribution, endTokens: readonly TokenId[]): number | null {
-  const chosen = (first === undefined ? endTokens : [first]).flatMap((token) => probabilityOf(next, token) ?? []);
+  const chosen = (first === undefined ? endTokens : [first]).flatMap((token) => tokenProbability(next, token) ?? []);
   const [likeliest] = likeliestTokens(next, 1);
   if (likeliest === undefined || (chosen.length === 0 && next.span === 'top')) return null;
-  return logProbabilityOf(likeliest.probability) - logProbabilityOf(Math.max(0, ...chosen));
+  return lnProbability(likeliest.probability) - lnProbability(Math.max(0, ...chosen));
 }
 
 function agreementBetween(own: NextDistribution, reference: NextDistribution): TurnObservation['agreement'] {
